@@ -61,8 +61,8 @@ type countingCounter struct {
 
 func (c *countingCounter) Count(s string) int { c.calls++; return c.Counter.Count(s) }
 
-// A context of which no text was ever counted. Half the messages are long enough to be cut, so that their stored counts
-// don't help.
+// A context of which no text was ever counted. Half the messages are long enough to be cut, so that their
+// stored counts don't help.
 func BenchmarkBuildLong(b *testing.B) {
 	counter := tokens.New()
 	in := big(counter)

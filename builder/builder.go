@@ -18,7 +18,7 @@ const (
 	LayoutChat Layout = "chat"
 )
 
-// DefaultTokens is the budget of a prompt of this layout unless Options say otherwise.
+// DefaultTokens returns the budget of a prompt of this layout unless Options say otherwise.
 func (l Layout) DefaultTokens() int {
 	if l == LayoutPlain {
 		return PlainMaxTokens
@@ -27,15 +27,16 @@ func (l Layout) DefaultTokens() int {
 }
 
 const (
-	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise, and PlainMaxTokens of LayoutPlain.
+	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise, and PlainMaxTokens of
+	// LayoutPlain.
 	DefaultMaxTokens = 4000
 	PlainMaxTokens   = 700
-	// MinTokens is a budget that is enough for every layout with the labels of every language: for the headings, one
-	// sentence of instructions and a few words of the query.
+	// MinTokens is a budget that is enough for every layout with the labels of every language: for the
+	// headings, one sentence of instructions and a few words of the query.
 	MinTokens = 50
 
-	// DefaultLineChars and DefaultDataChars are how much of a history line and of a person's data is shown, in
-	// characters, before there is room for more.
+	// DefaultLineChars and DefaultDataChars are how much of a history line and of a person's data is shown,
+	// in characters, before there is room for more.
 	DefaultLineChars = 150
 	DefaultDataChars = 100
 )
@@ -51,8 +52,8 @@ type Options struct {
 	Labels    Labels // the zero value: DefaultLabels
 
 	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
-	// first, and of a neighbour's line four fifths. While the section has room they grow, those of the best items
-	// first. 0: the defaults.
+	// first, and of a neighbour's line four fifths. While the section has room they grow, those of the best
+	// items first. 0: the defaults.
 	LineChars, DataChars int
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits
@@ -62,8 +63,8 @@ type Options struct {
 // than bytes.
 type Counter interface {
 	Count(text string) int
-	// Stored is Count of a text, found from what is stored with it, its count by o200k; 0 if that doesn't help and
-	// the text must be counted.
+	// Stored is Count of a text, found from what is stored with it, its count by o200k; 0 if that doesn't
+	// help and the text must be counted.
 	Stored(text string, stored int) int
 }
 
@@ -81,8 +82,8 @@ type Builder struct {
 	least   int // tokens of the smallest budget
 }
 
-// New returns an error if there is no such layout, a label or a section's limits can't be used, or the budget is too
-// small for the headings and a few words of the query.
+// New returns an error if there is no such layout, a label or a section's limits can't be used, or the budget
+// is too small for the headings and a few words of the query.
 func New(o Options, count Counter) (*Builder, error) {
 	o = o.withDefaults()
 	shares, err := o.check()
@@ -155,7 +156,7 @@ func (o Options) check() (shares, error) {
 	return sharesOf(o.Layout, o.Sections)
 }
 
-// Labels are those of b's prompts.
+// Labels returns those of b's prompts.
 func (b *Builder) Labels() Labels { return b.labels }
 
 // Build lays in out.
@@ -207,7 +208,7 @@ func (b *Builder) checkWindow() error {
 	return nil
 }
 
-// maxTokens is the budget of the prompt being built.
+// maxTokens returns the budget of the prompt being built.
 func (w *work) maxTokens() int {
 	most := w.b.options.MaxTokens
 	if w.in.MaxTokens > 0 {
@@ -216,7 +217,7 @@ func (w *work) maxTokens() int {
 	return most
 }
 
-// stored is how many tokens text has, by the count that is stored with it; 0 if that doesn't tell.
+// stored returns how many tokens text has, by the count that is stored with it; 0 if that doesn't tell.
 func (b *Builder) stored(text string, tokens int) int {
 	if tokens <= 0 {
 		return 0
@@ -224,8 +225,8 @@ func (b *Builder) stored(text string, tokens int) int {
 	return min(b.tally.count.Stored(text, tokens), len(text))
 }
 
-// Use is the part of the model's window that the prompt and the longest answer take, from 0 to 1. Where no window
-// is known it is the part of what the longest prompt and answer take.
+// Use returns the part of the model's window that the prompt and the longest answer take, from 0 to 1. Where
+// no window is known it is the part of what the longest prompt and answer take.
 func (r Report) Use() float64 {
 	return float64(r.Tokens+r.Answer) / float64(max(1, cmp.Or(r.Window, r.MaxTokens+r.Answer)))
 }

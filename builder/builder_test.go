@@ -175,7 +175,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// What is cut may take more than the whole, as where the cut is within an emoji's tag: the section asks for enough.
+// What is cut may take more than the whole, as where the cut is within an emoji's tag: the section asks for
+// enough.
 func TestAllIsShownWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("words to be cut ", 24) + "at <:an_emoji:123456789012345678>."

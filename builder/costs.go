@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// noLimit is more than any text has tokens or characters.
+// noLimit exceeds the tokens and characters of any text.
 const noLimit = 1 << 40
 
-// size is how much of both budgets something takes.
+// size is an amount of both budgets.
 type size struct{ tokens, chars int }
 
 func (s size) plus(o size) size      { return size{s.tokens + o.tokens, s.chars + o.chars} }
@@ -19,11 +19,10 @@ func (s size) atLeast(o size) size   { return size{max(s.tokens, o.tokens), max(
 func (s size) minus(o size) size     { return size{s.tokens - o.tokens, s.chars - o.chars} }
 func (s size) within(room size) bool { return s.tokens <= room.tokens && s.chars <= room.chars }
 
-// tallySize bounds the texts whose counts are remembered.
+// tallySize is the most texts whose counts are cached.
 const tallySize = 1 << 14
 
-// tally counts each text once. It remembers hashes, never the texts: what is forgotten elsewhere must not
-// live on here.
+// tally caches token counts. It keeps hashes and no texts: forgotten text mustn't live on here.
 type tally struct {
 	count Counter
 	seed  maphash.Seed
@@ -57,8 +56,8 @@ func (t *tally) of(text []byte) int {
 	return n
 }
 
-// costs are the tokens of what the builder itself writes, counted once, in the company that it stands in. Digits
-// cost the same whatever they are, so that times needn't be counted each time.
+// costs are the tokens of the builder's own words, counted once in their usual context. Digits cost the same
+// whatever they are, so times needn't be counted each time.
 type costs struct {
 	stamp       int // of a new line and "[07-24 12:30] "
 	stampYear   int // of a new line and "[2024-07-24 12:30] "
@@ -67,22 +66,22 @@ type costs struct {
 	besideClock int // of these and "[08:08] "
 	besideStamp int // of these and "[07-24 12:30] "
 	besideYear  int // of these and "[2024-07-24 12:30] "
-	person      int // of a participant's line but for name, id and time
-	data        int // of the line of data but for it
-	around      int // of the signs round a name
+	person      int // of a participant's line without name, id and time
+	data        int // of the data line without the data
+	around      int // of the signs around a name
 	earlierMark int
-	condensed   int // of its title with the new lines round it
+	condensed   int // of its title with the new lines around it
 	titles      [sectionKinds]int
-	persona     int // of the sentence that stands where no persona is set
-	systemHead  int // of the title of the system instructions, or what stands for all of them
+	persona     int // of the sentence used without a persona
+	systemHead  int // of the title of the system instructions, or of their replacement
 	reminder    int // of the last line
-	nothing     int // of what stands where nothing was recalled; in the plain layout, of the title where something was
+	nothing     int // of the line for "nothing recalled"; in the plain layout, of the title if there is something
 }
 
-// spare is what a prompt can do without at the worst.
+// spare returns what the smallest prompt can do without.
 func (c *costs) spare() int { return c.reminder + c.nothing }
 
-// nameMost is how long a name may be, in characters and in bytes: Discord allows 32 characters.
+// nameMost is the longest name, in characters and bytes: Discord allows 32 characters.
 const nameMost = 32
 
 func newCosts(l *Labels, layout Layout, count Counter) costs {
@@ -116,7 +115,7 @@ func newCosts(l *Labels, layout Layout, count Counter) costs {
 	return c
 }
 
-// activeTokens are the most that " | Last Active: 59 minutes ago" takes, in any of its forms.
+// activeTokens returns the most tokens of " | Last Active: 59 minutes ago" in any form.
 func activeTokens(l *Labels, count Counter) (most int) {
 	for _, form := range l.agoForms() {
 		most = max(most, count.Count(" | "+l.LastActive+form))
@@ -124,12 +123,12 @@ func activeTokens(l *Labels, count Counter) (most int) {
 	return most
 }
 
-// lineStart is what a new line takes that begins so.
+// lineStart returns the tokens of a new line with that beginning.
 func lineStart(start string, count func(string) int) int {
 	return max(0, count("x\n"+start+"<@")-count("x")-count("<@"))
 }
 
-// marksTokens is what an item's marks take, beside what stands after them.
+// marksTokens returns the tokens of an item's marks, without what follows them.
 func (b *Builder) marksTokens(on [6]bool) int {
 	shown, rest := string(appendMarks(nil, &b.marks, on)), b.costs.stamp
 	if b.options.Citations {

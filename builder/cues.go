@@ -16,7 +16,8 @@ func begins(words string) *regexp.Regexp { return within(start + `(?:` + words +
 // within compiles words that stand anywhere.
 func within(words string) *regexp.Regexp { return regexp.MustCompile(unaccented.Replace(words)) }
 
-// unaccented takes the accents from letters: people leave them out, and the boundaries of words are found by ASCII.
+// unaccented takes the accents from letters: people leave them out, and the boundaries of words are found by
+// ASCII.
 var unaccented = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "á", "a",
 	"ç", "c", "é", "e", "è", "e", "ê", "e",
 	"ë", "e", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ô", "o", "ú", "u", "û", "u", "ù", "u", "œ", "oe", "¿", " ", "¡", " ", "’", "'", "´", "'")

@@ -12,11 +12,11 @@ import (
 const (
 	ellipsis   = "…"
 	middleMark = " [… cut here …] "
-	shortMark  = " […] " // where there is no room for that
+	shortMark  = " […] " // if there is no room for that
 )
 
-// cutAt is the length in bytes of the longest beginning of s that has at most limit characters, ends between
-// two graphemes, and leaves out the space it would end in. It is len(s) if s has no more than limit.
+// cutAt returns the length in bytes of the longest prefix of s with at most limit characters that ends
+// between graphemes, without trailing space. It is len(s) if s fits.
 func cutAt(s string, limit int) int {
 	if len(s) <= limit {
 		return len(s)
@@ -28,11 +28,11 @@ func cutAt(s string, limit int) int {
 	return len(strings.TrimRight(s[:graphemeBefore(s, end)], " \t\r\n"))
 }
 
-// runeOffset is where the n-th character of s begins; len(s) if it has no more than n.
+// runeOffset returns the byte offset of the n-th character of s; len(s) if there are no more than n.
 func runeOffset(s string, n int) int { return len(text.Cut(s, n)) }
 
-// graphemeBefore is the last boundary between graphemes of s that is not after end. Between two printable
-// ASCII characters there always is one; elsewhere the graphemes are walked from such a place on.
+// graphemeBefore returns the last grapheme boundary of s up to end. It starts from two printable ASCII
+// characters, which always have a boundary between them, and walks the graphemes from there.
 func graphemeBefore(s string, end int) int {
 	start := end
 	for start > 0 && !(plainASCII(s[start-1]) && start < len(s) && plainASCII(s[start])) {
@@ -49,7 +49,7 @@ func graphemeBefore(s string, end int) int {
 	return start
 }
 
-// graphemeAfter is the first boundary between graphemes of s that is not before start.
+// graphemeAfter returns the first grapheme boundary of s from start on.
 func graphemeAfter(s string, start int) int {
 	at := graphemeBefore(s, start)
 	for at < start {
@@ -61,7 +61,7 @@ func graphemeAfter(s string, start int) int {
 
 func plainASCII(c byte) bool { return c >= ' ' && c < 0x7F }
 
-// shortened is s with at most limit characters, the mark of the cut included.
+// shortened returns s with at most limit characters, the mark of the cut included.
 func shortened(s string, limit int) string {
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s
@@ -69,7 +69,7 @@ func shortened(s string, limit int) string {
 	return s[:cutAt(s, limit-1)] + ellipsis
 }
 
-// withoutMiddle is s with about keep of its characters, from both ends, round mark.
+// withoutMiddle returns about keep characters of s, from both ends around mark.
 func withoutMiddle(s string, keep int, mark string) string {
 	runes := utf8.RuneCountInString(s)
 	if runes <= keep {

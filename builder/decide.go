@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// leastTokens are those of the smallest prompt there can be but for its query.
+// leastTokens returns those of the smallest prompt there can be but for its query.
 func (b *Builder) leastTokens() int {
 	w := b.begin(Input{})
 	w.plan()
@@ -31,10 +31,10 @@ func newInstructions(lines []string, count Counter) *instructions {
 	return i
 }
 
-// all is what all lines take.
+// all returns what all lines take.
 func (i *instructions) all() int { return i.tokens[len(i.lines)] }
 
-// within is how many lines so many tokens hold.
+// within returns how many lines so many tokens hold.
 func (i *instructions) within(tokens int) int {
 	next, _ := slices.BinarySearch(i.tokens, max(0, tokens)+1)
 	return next - 1
@@ -73,7 +73,7 @@ func (w *work) isAsked() bool {
 	return q.Role != RoleAssistant && (q.Author != 0 || strings.TrimSpace(q.Speaker) != "")
 }
 
-// queryBlock is how the query is laid out: a line begins with it where nothing stands before it.
+// queryBlock returns how the query is laid out: a line begins with it where nothing stands before it.
 func (w *work) queryBlock() *escape.Block {
 	if !w.queryHead {
 		return escape.BareText
@@ -81,7 +81,7 @@ func (w *work) queryBlock() *escape.Block {
 	return escape.Indented
 }
 
-// count is the tokens of text as it will stand in the prompt.
+// count returns the tokens of text as it will stand in the prompt.
 func (w *work) count(text string, b *escape.Block) int {
 	w.scratch = w.b.escape.AppendSafe(w.scratch[:0], text, b)
 	return w.b.tally.of(w.scratch)
@@ -93,10 +93,11 @@ const (
 	headPart    = 8 // an eighth
 )
 
-// decide divides a budget of tokens: what is always there first, then the query, the rules, the persona, and what is
-// left among the sections. It reckons in fractions of a token, so that rounding can't take from one part
-// what a larger budget gives another. A mode's own rules, and what it raises, come last: whatever the general mode
-// would show is shown in every mode, so that a mode inferred wrongly costs nothing that was recalled.
+// decide divides a budget of tokens: what is always there first, then the query, the rules, the persona, and
+// what is left among the sections. It reckons in fractions of a token, so that rounding can't take from one
+// part what a larger budget gives another. A mode's own rules, and what it raises, come last: whatever the
+// general mode would show is shown in every mode, so that a mode inferred wrongly costs nothing that was
+// recalled.
 func (w *work) decide(budget int) {
 	shares := &w.b.shares
 	whole, all := shares.whole, int64(budget)
@@ -162,8 +163,8 @@ func (w *work) decide(budget int) {
 	}
 }
 
-// insteadOf is what stands where nothing is shown of what was recalled: that there was nothing, or how much
-// of the history there was.
+// insteadOf returns what stands where nothing is shown of what was recalled: that there was nothing, or how
+// much of the history there was.
 func (w *work) insteadOf() string {
 	text := w.b.labels.Nothing
 	if w.recalledAny(func(s *section) int { return s.items }) {
@@ -190,7 +191,7 @@ func (w *work) recalledAny(of func(*section) int) bool {
 
 func howManyShown(s *section) int { return s.shown }
 
-// systemTokens are those of the persona and the rules that are shown.
+// systemTokens returns those of the persona and the rules that are shown.
 func (w *work) systemTokens() int {
 	tokens := w.rules.tokens[w.rulesShown]
 	switch {
@@ -205,7 +206,7 @@ func (w *work) systemTokens() int {
 // wordsOfMark is how many tokens of a query leave room to say in words that it was cut.
 const wordsOfMark = 20
 
-// fitQuery is the query in at most so many tokens, without its middle if it is longer.
+// fitQuery returns the query in at most so many tokens, without its middle if it is longer.
 func (w *work) fitQuery(tokens int) string {
 	if tokens >= w.querySize || w.query == "" {
 		return w.query
@@ -222,7 +223,7 @@ func (w *work) fitQuery(tokens int) string {
 	return strings.TrimSpace(mark)
 }
 
-// fitPersona is the persona in at most so many tokens, without its end if it is longer.
+// fitPersona returns the persona in at most so many tokens, without its end if it is longer.
 func (w *work) fitPersona(tokens int) string {
 	if tokens >= w.personaSize {
 		return w.persona
@@ -251,8 +252,8 @@ func (w *work) moreText(n int) string {
 	return fmt.Sprintf(w.b.labels.More, n)
 }
 
-// InstructionTokens is how many tokens the rules take that are told where there is room for all, with the
-// modules of these modes. What is common to all modes counts once. The plain layout has no modules.
+// InstructionTokens returns how many tokens the rules take that are told where there is room for all, with
+// the modules of these modes. What is common to all modes counts once. The plain layout has no modules.
 func (b *Builder) InstructionTokens(modes ...Mode) int {
 	common := newInstructions(rules(b.options, "", noTools), b.tally.count).all()
 	tokens := common

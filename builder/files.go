@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// File is what the question brings with it beside its text: the contents of a text, or an image, which is shown to the
-// model beside the prompt.
+// File is what the question brings with it beside its text: the contents of a text, or an image, which is
+// shown to the model beside the prompt.
 type File struct {
 	Name  string
 	Text  string // its contents; empty: an image, of which the prompt has nothing but the tokens
@@ -19,7 +19,8 @@ const fileChars = 1500
 // fileName is how much of a file's name is shown, in characters.
 const fileName = 80
 
-// The lines that stand before a file's contents. They begin at the beginning of a line, the contents never do.
+// The lines that stand before a file's contents. They begin at the beginning of a line, the contents never
+// do.
 const (
 	contentsOf  = "[Contents of "
 	contentsEnd = "]"
@@ -44,7 +45,7 @@ func (w *work) planFiles(s *section, most size) {
 	}
 }
 
-// imageTokens are those of the images that go with the prompt.
+// imageTokens returns those of the images that go with the prompt.
 func (w *work) imageTokens() (tokens int) {
 	s := &w.sections[kindFiles]
 	for i := range s.entries[:s.shown] {

@@ -273,7 +273,8 @@ func (e *Earlier) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(e))
 }
 
-// The least relevant summaries go first, of equals the oldest; what stays stands in order of time, with its time.
+// The least relevant summaries go first, of equals the oldest; what stays stands in order of time, with its
+// time.
 func TestTheMostRelevantSummariesStay(t *testing.T) {
 	t.Parallel()
 	in := Input{Now: noon, Query: Turn{Content: "what?"}}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// guard reads members' texts in a prompt as generously as a model might, by patterns of its own: nothing in them
-// may look like the prompt's words.
+// guard reads members' texts in a prompt as generously as a model might, by patterns of its own: nothing in
+// them may look like the prompt's words.
 type guard struct {
 	titles []string
 	signs  []string
@@ -39,7 +39,8 @@ func newGuard(l Labels, cites bool) *guard {
 	return g
 }
 
-// never are forms that no text of a member's has in a prompt, and atBegin those that none of its lines begins with.
+// never are forms that no text of a member's has in a prompt, and atBegin those that none of its lines begins
+// with.
 var (
 	never = map[string]*regexp.Regexp{
 		"mention tag":    regexp.MustCompile(`[<＜﹤][@＠﹫][!& ]*\p{Nd}[\p{Nd} ]*[>＞﹥]`),
@@ -65,7 +66,8 @@ var (
 	}
 )
 
-// check says what text, which stands in one line or is one, looks like. starts: it begins a line of the prompt.
+// check says what text, which stands in one line or is one, looks like. starts: it begins a line of the
+// prompt.
 func (g *guard) check(text string, starts bool) error {
 	for what, pattern := range never {
 		if found := pattern.FindString(generics.ReplaceAllString(text, "$1")); found != "" {

@@ -60,7 +60,8 @@ type cue struct {
 // readChars is how much of a question is read: who writes more says first what is wanted.
 const readChars = 600
 
-// plainQuestion is a question in small letters, without quotes of code, mentions, and Hark's name at its ends.
+// plainQuestion returns a question in small letters, without quotes of code, mentions, and Hark's name at its
+// ends.
 func plainQuestion(question string) string {
 	q := codeBlock.ReplaceAllString(strings.ToLower(shortened(question, readChars)), " ")
 	q = addressed.ReplaceAllString(unaccented.Replace(q), " ")
@@ -73,8 +74,8 @@ var (
 		`<@[!&]?\d+>|@hark\b|^\W*(?:(?:hey|hi|hello|ok|yo|hallo|salut|hola) )?hark\b[,:!]?|\bhark\W*$`)
 )
 
-// Mode is what kind of work a question asks for. It decides which instructions the model gets, and which sections
-// may have more than their ceiling where the budget has room left.
+// Mode is what kind of work a question asks for. It decides which instructions the model gets, and which
+// sections may have more than their ceiling where the budget has room left.
 type Mode string
 
 // The modes. Whatever isn't clearly another is ModeGeneral.
@@ -86,7 +87,7 @@ const (
 	ModeAnalysis     Mode = "analysis"     // something is to be explained, compared, judged or summarised
 )
 
-// Modes are all modes, ModeGeneral first.
+// Modes returns all modes, ModeGeneral first.
 func Modes() []Mode {
 	return []Mode{ModeGeneral, ModeCreation, ModeSearch, ModeModification, ModeAnalysis}
 }
@@ -94,8 +95,9 @@ func Modes() []Mode {
 // Known reports whether m is one of Modes.
 func (m Mode) Known() bool { return slices.Contains(Modes(), m) }
 
-// raised are the sections that a mode gives more room than ModeGeneral does, in thousandths of their ceilings. They
-// get it of what all sections have left, so that no section of any mode has less than ModeGeneral would give it.
+// raised are the sections that a mode gives more room than ModeGeneral does, in thousandths of their
+// ceilings. They get it of what all sections have left, so that no section of any mode has less than
+// ModeGeneral would give it.
 var raised = map[Mode][sectionKinds]int64{
 	ModeSearch:       {kindHistory: 375},
 	ModeCreation:     {kindLore: 1000, kindEarlier: 500},

@@ -64,7 +64,7 @@ const (
 	toolsAndHistory
 )
 
-// toolingOf is what is said where there are tools of these names.
+// toolingOf returns what is said where there are tools of these names.
 func toolingOf(tools []string) tooling {
 	switch {
 	case len(tools) == 0:
@@ -143,7 +143,7 @@ var modules = map[Mode][]string{
 var moduleMost = map[Mode]int{ModeGeneral: 400, ModeCreation: 700, ModeSearch: 650, ModeModification: 600,
 	ModeAnalysis: 550}
 
-// rules are a layout's instructions in a mode, a line each, the most important first.
+// rules returns a layout's instructions in a mode, a line each, the most important first.
 func rules(o Options, m Mode, t tooling) []string {
 	if o.Layout == LayoutPlain {
 		var lines []string
@@ -173,7 +173,7 @@ func rules(o Options, m Mode, t tooling) []string {
 	return append(lines, modules[m]...)
 }
 
-// legend is the rule that says what the marks of the history mean; "" if there are none.
+// legend returns the rule that says what the marks of the history mean; "" if there are none.
 func (l Labels) legend() string {
 	var parts []string
 	for _, p := range []struct{ mark, means string }{

@@ -16,8 +16,9 @@ const (
 	mediumRelevance = 0.6
 )
 
-// Labels are the words and marks that stand round what members wrote. One without a kind may be empty. A title holds
-// a letter or a digit, since members' text is kept from forging it by them. A number holds one %d.
+// Labels are the words and marks that stand round what members wrote. One without a kind may be empty. A
+// title holds a letter or a digit, since members' text is kept from forging it by them. A number holds one
+// %d.
 type Labels struct {
 	Participants string `label:"title"`
 	Person       string // before each participant, and each piece of lore
@@ -51,7 +52,7 @@ type Labels struct {
 	Nothing     string `label:"needed"` // under the previous context's heading when nothing was recalled
 }
 
-// Relevance is the mark of a relevance in [0, 1].
+// Relevance returns the mark of a relevance in [0, 1].
 func (l Labels) Relevance(relevance float64) string {
 	switch {
 	case relevance > highRelevance:
@@ -62,17 +63,17 @@ func (l Labels) Relevance(relevance float64) string {
 	return l.Low
 }
 
-// marks are those of a history item, in the order they are shown in; see work.marks.
+// marks returns those of a history item, in the order they are shown in; see work.marks.
 func (l *Labels) marks() [6]string {
 	return [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred}
 }
 
-// sectionTitles are those over the items of each section.
+// sectionTitles returns those over the items of each section.
 func (l *Labels) sectionTitles() [sectionKinds]string {
 	return [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore, "Files"}
 }
 
-// titles are those that members' text could forge.
+// titles returns those that members' text could forge.
 func (l *Labels) titles() []string {
 	return []string{l.Participants, l.History, l.Earlier, l.Condensed, l.Lore}
 }
@@ -131,8 +132,8 @@ func labelProblem(text, kind string) string {
 	return ""
 }
 
-// escaperOf is for prompts with the labels l, in which the history is numbered or isn't. Check sees to it that each
-// title has a letter or a digit.
+// escaperOf is for prompts with the labels l, in which the history is numbered or isn't. Check sees to it
+// that each title has a letter or a digit.
 func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	marks := l.marks()
 	w := escape.Words{Titles: append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,
@@ -144,7 +145,7 @@ func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	return escape.New(w, numbers)
 }
 
-// signs are what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
+// signs returns what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
 func signs(l Labels) []string {
 	list := []string{l.Person, l.DataMark, l.Neighbour, l.EarlierMark}
 	marks := l.marks()

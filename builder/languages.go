@@ -2,7 +2,7 @@ package builder
 
 import "strings"
 
-// Languages are those that LabelsIn has labels in.
+// Languages returns those that LabelsIn has labels in.
 func Languages() []string {
 	list := make([]string, len(languages))
 	for i, l := range languages {
@@ -14,9 +14,9 @@ func Languages() []string {
 // DefaultLabels are English, with emoji.
 func DefaultLabels() Labels { return withEmoji(english) }
 
-// LabelsIn are the labels of a language, by its code: capitals, and _ for -, don't matter, and zh-Hant is zh-TW. There
-// may be none. With emoji the marks are signs, the same in each language; without, they are words in parentheses,
-// and all signs are ASCII.
+// LabelsIn returns the labels of a language, by its code: capitals, and _ for -, don't matter, and zh-Hant is
+// zh-TW. There may be none. With emoji the marks are signs, the same in each language; without, they are
+// words in parentheses, and all signs are ASCII.
 func LabelsIn(language string, emoji bool) (Labels, bool) {
 	code := strings.ReplaceAll(language, "_", "-")
 	if strings.EqualFold(code, "zh-Hant") {

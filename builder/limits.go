@@ -5,25 +5,24 @@ import (
 	"slices"
 )
 
-// Limits are a section's part in a prompt.
+// Limits bound a section of a prompt.
 type Limits struct {
-	// Priority decides who is served first: sections of a higher one. Equals are served in the order of their
-	// types above.
+	// Sections of higher Priority are served first; equal ones in the order of the SectionType constants.
 	Priority int
-	// Floor and Ceiling are in tokens of a prompt of 4,000 (LayoutPlain: of 700), and grow and shrink with
-	// Options.MaxTokens. Up to its floor a section is served before any has more than theirs; above its ceiling
-	// it is never served, but for what a Mode adds.
+	// Floor and Ceiling are tokens of a prompt of 4,000 (LayoutPlain: 700) and scale with Options.MaxTokens.
+	// No section gets more than its floor until all have theirs. None exceeds its ceiling, except by what a
+	// Mode adds.
 	Floor, Ceiling int
-	// Modes are those in which the section is there at all; none means all.
+	// Modes are the modes that include the section; empty means all.
 	Modes []Mode
 }
 
-// plainRecalled is what summaries, excerpts and lore may have together in LayoutPlain.
+// plainRecalled is the joint limit of summaries, excerpts and lore in LayoutPlain.
 const plainRecalled = 300
 
-// DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants.
-// SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there. Of what no
-// section needs SectionSystem may have more, unless its ceiling was set to another.
+// DefaultSections returns a layout's default limits; LayoutPlain has no participants. SectionSystem and
+// SectionQuery only have ceilings: they and SectionInstruction are always included. SectionSystem may also
+// use what no section needs, unless its ceiling was changed.
 func DefaultSections(layout Layout) map[SectionType]Limits {
 	if layout == LayoutPlain {
 		return map[SectionType]Limits{
@@ -48,7 +47,7 @@ func DefaultSections(layout Layout) map[SectionType]Limits {
 	}
 }
 
-// sharesOf are a layout's shares, with the sections that are set otherwise.
+// sharesOf returns a layout's shares with custom sections applied.
 func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 	all := DefaultSections(layout)
 	s := shares{whole: DefaultMaxTokens, together: DefaultMaxTokens}
@@ -93,16 +92,16 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 	return s, nil
 }
 
-// demand is what a section asks of a budget.
+// demand is a section's claim on a budget.
 type demand struct {
-	need    int64 // to hold all of it
+	need    int64 // for all of it
 	floor   int64
 	ceiling int64
 	raised  int64  // what the mode adds to the ceiling
-	room    *int64 // what it and others may have together; nil if there is no such limit
+	room    *int64 // joint limit with other sections; nil if none
 }
 
-// take gives d so much more of left, as far as it may have it, and returns that.
+// take moves up to that much from left to d, within d's limits, and returns the amount.
 func (d *demand) take(more, left int64) int64 {
 	more = max(0, min(more, left))
 	if d.room != nil {
@@ -112,10 +111,10 @@ func (d *demand) take(more, left int64) int64 {
 	return more
 }
 
-// distribute gives each demand, in order of priority, first up to its floor and then up to its ceiling, and
-// none more than it needs. It returns what is left. With floors and ceilings that grow in proportion to total+c, for a
-// constant c of at least 0, no part of a larger total is smaller: what is left after some demands is a linear function
-// of the total that starts at or below zero, so that it grows wherever it is positive.
+// distribute serves demands by priority, first up to their floors and then up to their ceilings, and none
+// beyond its need. It returns what is left. If floors and ceilings grow in proportion to total+c, for a
+// constant c of at least 0, a larger total makes no part smaller: what is left after some demands is a linear
+// function of the total that starts at or below zero, so it grows wherever it is positive.
 func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64) int64 {
 	left := max(0, total)
 	for _, k := range order {
@@ -126,7 +125,7 @@ func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts 
 	return serve(left, order, demands, parts, func(d *demand) int64 { return d.ceiling })
 }
 
-// serve gives each demand, in order of priority, of what is left, up to a limit. It returns what is left then.
+// serve gives each demand, by priority, up to a limit from left. It returns what remains.
 func serve(left int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64,
 	limit func(*demand) int64) int64 {
 	for _, k := range order {
@@ -138,26 +137,25 @@ func serve(left int64, order []kind, demands *[sectionKinds]demand, parts *[sect
 	return left
 }
 
-// share is a section's part of a budget: its floor and its ceiling, of a whole.
+// share is a section's floor and ceiling as parts of a whole.
 type share struct {
 	floor, ceiling int64
 	priority       int
 	modes          []Mode
 }
 
-// shares are a layout's parts of a budget of tokens, and scale with it.
+// shares are a layout's parts of a token budget. They scale with it.
 type shares struct {
 	whole      int64
-	system     int64 // what it may have before other sections have any
-	systemMost int64 // what it may have where they leave it
+	system     int64 // its part before other sections get any
+	systemMost int64 // its part if they leave it
 	query      int64
-	together   int64 // what all that was recalled may have
+	together   int64 // the joint part of everything recalled
 	sections   [sectionKinds]share
 	order      [sectionKinds]kind // by priority
 }
 
-// charShares are the parts of a budget of characters, in thousandths. Only the history may take what the others
-// leave.
+// charShares are parts of a character budget, in thousandths. Only the history may use what others leave.
 var charShares = shares{whole: 1000, sections: [sectionKinds]share{
 	kindParticipants: {floor: 40, ceiling: 250},
 	kindHistory:      {floor: 150, ceiling: 1000},

@@ -13,8 +13,8 @@ import (
 	"hark/memory"
 )
 
-// appendName appends a name as it stands in parentheses, or laid out as b: one line of at most nameMost characters and
-// twice as many bytes, which neither closes the parentheses nor mentions anybody.
+// appendName appends a name for parentheses, or laid out as b: one line of at most nameMost characters and
+// twice as many bytes, which can't close the parentheses or mention anybody.
 func (w *work) appendName(dst []byte, name string, b *escape.Block) []byte {
 	start := len(dst)
 	name = shortened(strings.TrimSpace(name), nameMost)
@@ -26,7 +26,7 @@ func (w *work) appendName(dst []byte, name string, b *escape.Block) []byte {
 	}
 	added := dst[start:]
 	if !balanced(added) {
-		for _, pair := range []string{"({", ")}", "[{", "]}"} { // "[1]" may stand after a parenthesis only
+		for _, pair := range []string{"({", ")}", "[{", "]}"} { // "[1]" may only follow a parenthesis
 			replaceBytes(added, pair[0], pair[1])
 		}
 	}
@@ -60,20 +60,20 @@ func replaceBytes(s []byte, old, new byte) {
 	}
 }
 
-// name is appendName into a buffer of its own.
+// name is appendName into a new buffer.
 func (w *work) name(name string) []byte {
 	w.nameBuf = w.appendName(w.nameBuf[:0], name, escape.NameInLine)
 	return w.nameBuf
 }
 
-// bareName is a name that a line begins with, and a colon ends.
+// bareName returns a name for the beginning of a line, before a colon.
 func (w *work) bareName(name string) []byte {
 	w.nameBuf = w.appendName(w.nameBuf[:0], name, escape.BareName)
 	replaceBytes(w.nameBuf, ':', ';')
 	return w.nameBuf
 }
 
-// channel is a channel's name with its sign, without spaces.
+// channel returns a channel's name with its sign, without spaces.
 func (w *work) channel(name string) []byte {
 	w.nameBuf = append(w.nameBuf[:0], '#')
 	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), escape.NameInLine)
@@ -81,7 +81,7 @@ func (w *work) channel(name string) []byte {
 	return w.nameBuf
 }
 
-// participant is who of the participants has an id; nil if none has.
+// participant returns the participant with that id; nil if there is none.
 func (w *work) participant(id memory.UserID) *Participant {
 	for i := range w.in.Participants {
 		if w.in.Participants[i].ID == id {
@@ -91,7 +91,7 @@ func (w *work) participant(id memory.UserID) *Participant {
 	return nil
 }
 
-// authorName is the name that stands beside what somebody said: none where the participants' list tells it.
+// authorName returns the name shown beside a message: none if the participants' list has it.
 func (w *work) authorName(line *Line) string {
 	if !w.plain() {
 		return ""
@@ -102,7 +102,7 @@ func (w *work) authorName(line *Line) string {
 	return line.Name
 }
 
-// appendAuthor appends "<@1> (Name)", or in the plain layout the name alone, where that can be nobody else's.
+// appendAuthor appends "<@1> (Name)", or in the plain layout the name alone if it is unambiguous.
 func (w *work) appendAuthor(dst []byte, id memory.UserID, name string) []byte {
 	if w.plain() && w.isOnly(id, name) {
 		return append(dst, w.bareName(name)...)
@@ -110,8 +110,8 @@ func (w *work) appendAuthor(dst []byte, id memory.UserID, name string) []byte {
 	return w.appendPerson(dst, id, w.name(name))
 }
 
-// isOnly reports whether a name begins with a letter or a digit, is none of the prompt's own words, and is nobody
-// else's of those whom the prompt may name.
+// isOnly reports whether a name begins with a letter or digit, isn't a word of the prompt, and belongs to
+// only one of the people whom the prompt may name.
 func (w *work) isOnly(id memory.UserID, name string) bool {
 	bare := w.bareName(name)
 	r, _ := utf8.DecodeRune(bare)
@@ -120,10 +120,10 @@ func (w *work) isOnly(id memory.UserID, name string) bool {
 		w.namesakes()[string(folded)] == id
 }
 
-// severalHave stands for whoever has a name that several have.
+// severalHave marks a name that several people have.
 const severalHave memory.UserID = -1
 
-// namesakes tells who has each name, as fold has it.
+// namesakes maps each folded name to its owner.
 func (w *work) namesakes() map[string]memory.UserID {
 	if w.whoHas != nil {
 		return w.whoHas
@@ -161,8 +161,8 @@ func (w *work) appendPerson(dst []byte, id memory.UserID, name []byte) []byte {
 	return append(append(append(dst, " ("...), name...), ')')
 }
 
-// appendSpeaker appends what stands before a turn's content. Whoever has an id is told by it: a name alone
-// could be anybody's, Hark's too.
+// appendSpeaker appends the label before a turn's content. It includes the id if there is one: a name alone
+// could be anybody's, even Hark's.
 func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 	switch {
 	case t.Role == RoleAssistant:
@@ -180,11 +180,11 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 	return append(dst, ": "...)
 }
 
-// appendStranger appends the name of somebody without an id, who mustn't be taken for Hark, or for a title.
+// appendStranger appends the name of a person without an id so that it can't pass for Hark or a title.
 func (w *work) appendStranger(dst []byte, speaker string) []byte {
 	name := w.bareName(speaker)
 	if r, _ := utf8.DecodeRune(name); !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-		dst = append(dst, "User"...) // no sign begins a line
+		dst = append(dst, "User"...) // a line mustn't begin with a sign
 		if len(name) == 0 {
 			return dst
 		}
@@ -197,7 +197,7 @@ func (w *work) appendStranger(dst []byte, speaker string) []byte {
 	return dst
 }
 
-// speakerTokens is what appendSpeaker takes.
+// speakerTokens returns the tokens of appendSpeaker.
 func (w *work) speakerTokens(t *Turn) int {
 	if t.Role == RoleAssistant || t.Author == 0 || w.plain() {
 		w.scratch = w.appendSpeaker(w.scratch[:0], t)
@@ -210,13 +210,13 @@ func (w *work) speakerTokens(t *Turn) int {
 	return tokens
 }
 
-// tagTokens is what the mention tag of somebody takes, with the sign that follows it.
+// tagTokens returns the tokens of a mention tag with the following sign.
 func (w *work) tagTokens(id memory.UserID) int {
 	w.scratch = append(appendTag(w.scratch[:0], int64(id)), ':')
 	return w.b.tally.of(w.scratch)
 }
 
-// stampTokens is what a new line takes that begins with t.
+// stampTokens returns the tokens of a new line with the stamp of t.
 func (w *work) stampTokens(t time.Time) int {
 	switch {
 	case t.IsZero():
@@ -227,14 +227,14 @@ func (w *work) stampTokens(t time.Time) int {
 	return w.b.costs.stampYear
 }
 
-// How far from the message that was found another one is.
+// Distances of a line from the hit.
 const (
 	apartNot = iota
 	apartMinutes
 	apartDays
 )
 
-// apart tells whether two times differ to the minute as the prompt has them, and whether by their date.
+// apart reports whether two times differ in the prompt's minutes, and in their date.
 func (w *work) apart(t, other time.Time) int {
 	t, other = t.In(w.in.Now.Location()), other.In(w.in.Now.Location())
 	switch {
@@ -246,7 +246,7 @@ func (w *work) apart(t, other time.Time) int {
 	return apartNot
 }
 
-// besideTokens is what a new line takes before the author of a neighbour of what was found.
+// besideTokens returns the tokens of a new line before the author of a hit's neighbour.
 func (w *work) besideTokens(t, found time.Time) int {
 	c := &w.b.costs
 	switch w.apart(t, found) {
@@ -261,10 +261,10 @@ func (w *work) besideTokens(t, found time.Time) int {
 	return c.besideYear
 }
 
-// recentSpan is how long ago something is recent.
+// recentSpan is the age up to which something is recent.
 const recentSpan = 24 * time.Hour
 
-// appendStamp appends "[07-24 12:30]" in now's zone, with the year where it isn't now's.
+// appendStamp appends "[07-24 12:30]" in now's zone, with the year if it isn't now's.
 func appendStamp(dst []byte, t, now time.Time, year bool) []byte {
 	t = t.In(now.Location())
 	layout := "[01-02 15:04]"
@@ -274,7 +274,7 @@ func appendStamp(dst []byte, t, now time.Time, year bool) []byte {
 	return t.AppendFormat(dst, layout)
 }
 
-// appendAgo appends how long ago t was: exact enough for "who is around", a date after a week.
+// appendAgo appends the age of t: precise enough for "who is around", a date after a week.
 func (l *Labels) appendAgo(dst []byte, t, now time.Time) []byte {
 	const day = 24 * time.Hour
 	switch ago := now.Sub(t); {
@@ -297,11 +297,11 @@ func appendUnits(dst []byte, n int, one, more string) []byte {
 	return fmt.Appendf(dst, more, n)
 }
 
-// agoForms are the longest forms of appendAgo, each with as many digits as it can have.
+// agoForms returns the longest forms of appendAgo, with as many digits as possible.
 func (l *Labels) agoForms() [8]string {
 	return [...]string{l.JustNow, l.Minute, fmt.Sprintf(l.Minutes, 59), l.Hour, fmt.Sprintf(l.Hours, 23), l.Day,
 		fmt.Sprintf(l.Days, 7), "2008-08-08"}
 }
 
-// recent reports whether t is within the last 24 hours. Clocks differ: the future is.
+// recent reports whether t is within the last 24 hours, or in the future, because clocks differ.
 func recent(t, now time.Time) bool { return now.Sub(t) < recentSpan }

@@ -45,8 +45,8 @@ type parsedTurn struct {
 	text    string
 }
 
-// parser reads a prompt without knowing what was put in: the layout and its labels alone. Each line is part of
-// something, or an error.
+// parser reads a prompt without knowing what was put in: the layout and its labels alone. Each line is part
+// of something, or an error.
 type parser struct {
 	o      Options
 	labels Labels
@@ -141,7 +141,8 @@ func (p *parser) readContext(list [][]string, last bool) {
 			p.fail("the context begins %q", first(list))
 			return
 		}
-		// What was found and isn't shown may be counted there, and at the smallest budgets nothing stands there.
+		// What was found and isn't shown may be counted there, and at the smallest budgets nothing stands
+		// there.
 		more := 0
 		if list[0] = list[0][1:]; len(list[0]) == 1 {
 			more = p.moreIn(first(list))
@@ -169,7 +170,8 @@ func (p *parser) readContext(list [][]string, last bool) {
 	p.readQuery(list, headQuery)
 }
 
-// readQuery reads the query, before which there may be neither time nor name, and the last line, where there is one.
+// readQuery reads the query, before which there may be neither time nor name, and the last line, where there
+// is one.
 func (p *parser) readQuery(list [][]string, heading string) {
 	if len(list) == 2 && len(list[1]) == 1 && list[1][0] == reminder {
 		list = list[:1]

@@ -86,7 +86,8 @@ func (p *parser) readTurnMessage(m ChatMessage) {
 	}
 }
 
-// readPlain reads the user's message of the plain layout, whose summaries and lore are told apart by the history.
+// readPlain reads the user's message of the plain layout, whose summaries and lore are told apart by the
+// history.
 func (p *parser) readPlain(list [][]string) {
 	if first(list) == plainPrevious {
 		list[0] = list[0][1:]

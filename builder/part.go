@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Part is a piece of a talk with a model beside the prompt: what a tool tells it. What members wrote in it is
-// treated as in a prompt.
+// Part is text for a model outside the prompt, such as a tool result. Members' text is escaped as in a
+// prompt.
 type Part struct {
 	Text    string
 	Tokens  int      // of Text
 	Numbers []Number // of the history items shown, in order; none without Options.Citations
 	Shown   []Shown  // the history's lines, in order
-	// People and Lore are how many of the participants and of the lore are there: the first.
+	// People and Lore count the participants and lore shown, from the first.
 	People, Lore int
-	Left         int // how many items of all kinds aren't there
+	Left         int // items of all kinds left out
 }
 
-// Part lays in's participants, history and lore out, in this order, as in a prompt but without titles, in at
-// most so many tokens. Items are left out from the end of each; in's other fields but Now and FirstNumber
-// don't matter.
+// Part lays out in's participants, history and lore, in this order, as in a prompt but without titles, in at
+// most that many tokens. It leaves out items from the end of each. Of in's other fields only Now and
+// FirstNumber matter.
 func (b *Builder) Part(in Input, maxTokens int) Part {
 	in.Mode, in.Session, in.PreviousContext = ModeGeneral, nil, nil
 	for room := maxTokens; room > 0; {
@@ -64,22 +64,22 @@ func (b *Builder) part(in Input, room int) Part {
 	return p
 }
 
-// Tokens is how many tokens a text has.
+// Tokens returns the tokens of a text.
 func (b *Builder) Tokens(text string) int { return b.tally.of([]byte(text)) }
 
-// MessageTokens is how many tokens a message of a talk with a model has, with what a model adds to each.
+// MessageTokens returns the tokens of a chat message, with the model's overhead for each.
 func (b *Builder) MessageTokens(text string) int { return b.Tokens(text) + MessageOverhead }
 
-// Room is how many tokens a prompt may have at most, the model's window, 0 if it isn't known, and how much of
-// that is kept free for the answer.
+// Room returns the most tokens of a prompt, the model's window (0 if unknown), and the part of it kept free
+// for the answer.
 func (b *Builder) Room() (prompt, window, answer int) {
 	return b.options.MaxTokens, b.options.Window, b.options.Answer
 }
 
-// Layout is the form of the prompts.
+// Layout returns the form of the prompts.
 func (b *Builder) Layout() Layout { return b.options.Layout }
 
-// Safe is what somebody wrote as it may stand within a line of a talk with a model, at most so many characters of it.
+// Safe returns at most that many characters of a person's text, escaped for use within a line.
 func (b *Builder) Safe(text string, chars int) string {
 	if at := runeOffset(text, chars); at < len(text) {
 		text = text[:cutAt(text, chars-1)] + ellipsis

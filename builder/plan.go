@@ -10,45 +10,44 @@ import (
 	"hark/memory"
 )
 
-// How much of a text is shown before there is room for more, in characters.
+// Characters shown of a text before other texts get room.
 const (
 	turnChars    = 400
 	summaryChars = 600
-	// A session's summary has so much before older turns are shown at all, and the rest of it after them.
+	// A session's summary gets this much before any older turns, and the rest after them.
 	condensedChars      = 500
 	plainCondensedChars = 250
 	loreChars           = 200
-	// The plain layout's summaries have so much at first, and so much its exchanges, all their turns together.
+	// In the plain layout a summary first gets this much, and an exchange, all turns together, this much.
 	plainSummaryChars  = 250
 	plainExchangeChars = 500
 )
 
-// bestItems is how many items of the history are the best: the messages that were found there matter more whole than
-// many others in part. They are shown at bestLines thirds of other lines' length, 400 characters for 150, before items
-// behind them are shown at all.
+// bestItems is how many of the best history items get bestLines thirds of the usual length (400 characters
+// for 150) before later items are shown at all: whole hits matter more than many partial ones.
 const (
 	bestItems = 10
 	bestLines = 8
 )
 
-// besideFifths is how much of what a line has at first its neighbours have: they need room for their times.
+// besideFifths is the initial share of a hit's neighbours: they need room for their times.
 const besideFifths = 4
 
-// How much of the plain layout's two kinds of text are shown at most.
+// The most of the plain layout's two kinds of text.
 const (
 	plainSummaries = 3
 	plainExchanges = 3
 )
 
-// work is what building one prompt needs.
+// work is the state of building one prompt.
 type work struct {
 	b          *Builder
 	in         Input
 	charsCount bool                     // whether characters are limited
-	allTurns   bool                     // whether the session has no most number of exchanges
-	alone      bool                     // whether a part is built, without titles
+	allTurns   bool                     // whether the number of exchanges is unlimited
+	alone      bool                     // whether this is a Part, without titles
 	first      int                      // the history's first number
-	whoHas     map[string]memory.UserID // each name; see namesakes
+	whoHas     map[string]memory.UserID // by name; see namesakes
 
 	sections [sectionKinds]section
 	shortSum size // of the section being planned
@@ -65,8 +64,8 @@ type work struct {
 	querySize    int
 	queryShown   string
 	queryFixed   int
-	queryHead    bool // whether the time and the asker stand before the query
-	bare         bool // whether what can be left out is
+	queryHead    bool // whether the time and the asker precede the query
+	bare         bool // whether optional parts are left out
 
 	scratch []byte
 	nameBuf []byte
@@ -89,7 +88,7 @@ func (b *Builder) begin(in Input) *work {
 	return w
 }
 
-// plan measures all that could be in the prompt, as far as it can matter under the largest budget.
+// plan measures everything that could be in the prompt, as far as it matters under the largest budget.
 func (w *work) plan() {
 	for k, plan := range [sectionKinds]func(*section, size){
 		w.planSession, w.planParticipants, w.planHistory, w.planEarlier, w.planLore, w.planFiles} {
@@ -105,7 +104,7 @@ func (w *work) plan() {
 	w.planChars()
 }
 
-// items is how many there are in the input.
+// items returns the number of items in the input.
 func (w *work) items(k kind) int {
 	turns := len(w.in.Session)
 	if strings.TrimSpace(w.in.Condensed) != "" {
@@ -117,7 +116,7 @@ func (w *work) items(k kind) int {
 	}[k]
 }
 
-// mostOf is more than a section can get.
+// mostOf returns more than a section can get.
 func (w *work) mostOf(k kind) size {
 	o, s := w.b.options, w.b.shares
 	ceiling := s.sections[k].ceiling * (1000 + raised[w.mode][k])
@@ -128,7 +127,7 @@ func (w *work) mostOf(k kind) size {
 	return most
 }
 
-// head is what a section's title and the lines round it take.
+// head returns the size of a section's title and the lines around it.
 func (w *work) head(k kind) size {
 	if w.alone {
 		return size{}
@@ -195,7 +194,7 @@ func (w *work) planHistory(s *section, most size) {
 	}
 }
 
-// upTo are the numbers from 0 to below n.
+// upTo returns the numbers from 0 to below n.
 func upTo(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -204,7 +203,7 @@ func upTo(n int) []int {
 	return all
 }
 
-// byRelevance are the indices of the history's items that have lines, the most relevant first.
+// byRelevance returns the indices of history items with lines, most relevant first.
 func (w *work) byRelevance() []int {
 	order := slices.DeleteFunc(upTo(len(w.in.History)), func(i int) bool { return len(w.in.History[i].Lines) == 0 })
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -213,13 +212,13 @@ func (w *work) byRelevance() []int {
 	return order
 }
 
-// found is the line that was found.
+// found returns the line of the hit.
 func (item *Item) found() *Line { return &item.Lines[item.lead()] }
 
-// lead is the index in Lines of what was found.
+// lead returns the index of the hit in Lines.
 func (item *Item) lead() int { return min(max(0, item.Hit), len(item.Lines)-1) }
 
-// historyFixed is what the builder's own words in an item take.
+// historyFixed returns the size of the builder's own words in an item.
 func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 	if w.charsCount {
 		for i := range item.Lines {
@@ -253,7 +252,7 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 	return s
 }
 
-// marks tells which of an item's marks are set, in the order they are shown in.
+// marks reports which of an item's marks are set, in display order.
 func (w *work) marks(item *Item) (on [6]bool) {
 	on[0] = item.Relevance > highRelevance
 	on[1] = !on[0] && item.Relevance > mediumRelevance
@@ -296,7 +295,7 @@ func (w *work) planLore(s *section, most size) {
 	}
 }
 
-// textFixed is what stands before a summary or a piece of lore takes.
+// textFixed returns the size of the words before a summary or lore.
 func (w *work) textFixed(tokens int, mark string) size {
 	if w.plain() {
 		return size{2, 2}
@@ -304,7 +303,7 @@ func (w *work) textFixed(tokens int, mark string) size {
 	return size{tokens, runes([]byte(mark)) + 1}
 }
 
-// planChars divides the budget of characters.
+// planChars divides the character budget.
 func (w *work) planChars() {
 	var demands [sectionKinds]demand
 	var parts [sectionKinds]int64
@@ -323,7 +322,7 @@ func (w *work) planChars() {
 	}
 }
 
-// wants is what a section needs to hold all it has.
+// wants returns the size of a whole section.
 func (w *work) wants(k kind) size {
 	s := &w.sections[k]
 	if len(s.entries) == 0 {

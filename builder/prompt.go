@@ -13,8 +13,8 @@ const (
 	RoleAssistant = "assistant"
 )
 
-// MessageOverhead is what a chat model adds to each message, and promptOverhead what it adds to begin its
-// answer, in tokens. OpenAI's models add three and one, and three.
+// MessageOverhead is the tokens that a chat model adds to each message, and promptOverhead those that begin
+// its answer. OpenAI's models add three and one, and three.
 const (
 	MessageOverhead = 4
 	promptOverhead  = 3
@@ -26,13 +26,13 @@ type ChatMessage struct {
 	Content string
 }
 
-// Prompt is what a model gets.
+// Prompt is the input of a model.
 type Prompt struct {
 	Messages []ChatMessage
 	Numbers  []Number // of the history items shown, in order; none without Options.Citations
 	Shown    []Shown  // the history's lines, in order
 	Turns    []int    // the indices in Input.Session of the turns that are in it, in order
-	// Condensed says that Input.Condensed is in it, whole or in part.
+	// Condensed is set if Input.Condensed is included, at least in part.
 	Condensed bool
 	Report    Report
 
@@ -41,23 +41,23 @@ type Prompt struct {
 	layout Layout
 }
 
-// Number says what a [n] of a prompt stands for.
+// Number is what a [n] of a prompt refers to.
 type Number struct {
 	N       int              // from 1
 	Item    int              // the index in Input.History
 	Message memory.MessageID // the one that was found
 }
 
-// Shown is a history line that is in a prompt.
+// Shown is a history line in a prompt.
 type Shown struct {
 	Item     int // the index in Input.History
 	Message  memory.MessageID
 	Fraction float64 // of its content, in characters: 1 unless it was cut
 }
 
-// Report says what a prompt's budget went to. The tokens of sections are sums of their parts, a few in a
-// hundred above what the sections have. So is Tokens where a prompt has fewer bytes than MaxTokens, so that it
-// needn't be counted; else it is the exact count.
+// Report is the use of a prompt's budget. Sections' tokens are sums of their parts, a few percent above the
+// real count. So is Tokens if the prompt has fewer bytes than MaxTokens and needs no count; otherwise it is
+// exact.
 type Report struct {
 	Sections  []SectionReport // in the order of the prompt
 	Tokens    int             // of all messages with their overhead, at most MaxTokens; see below
@@ -66,32 +66,32 @@ type Report struct {
 	Answer    int // of that, what is kept free for the answer
 }
 
-// SectionReport is a section's part of the budget, in tokens, and what became of its items.
+// SectionReport is a section's use of the budget, in tokens, and the fate of its items.
 type SectionReport struct {
 	Type     SectionType
 	Title    string
 	Tokens   int // used, its title included
-	Floor    int // kept free for it before sections of higher priority may have more than theirs
+	Floor    int // reserved before sections of higher priority get more than theirs
 	Ceiling  int
 	Included int // items in the prompt
-	Cut      int // of those, the ones that aren't there in full
+	Cut      int // of those, incomplete ones
 	Dropped  int // items left out
 	Why      Why // what the first of those lacked; empty if nothing was cut or left out
 }
 
-// Why says what kept something out of a prompt.
+// Why is the reason that something was left out of a prompt.
 type Why string
 
-// What may keep something out.
+// Reasons.
 const (
 	WhyCeiling    Why = "ceiling"    // the section had all that it may have
-	WhyBudget     Why = "budget"     // the prompt's, of which a part is kept for other sections
+	WhyBudget     Why = "budget"     // the prompt's budget, part of which is reserved for other sections
 	WhyCharacters Why = "characters" // Options.MaxChars
 	WhyCount      Why = "count"      // LayoutPlain shows only so many
 	WhyMode       Why = "mode"       // the section isn't shown in this mode
 )
 
-// SectionType says what a section holds.
+// SectionType is the content of a section.
 type SectionType string
 
 // The sections, in the order of the prompt.
@@ -107,16 +107,16 @@ const (
 	SectionInstruction     SectionType = "instruction"
 )
 
-// String is the whole prompt as the model gets it, the system message first. In the chat layout a line with
-// its role stands above each message.
+// String returns the whole prompt as the model gets it, system message first. In the chat layout each message
+// follows a line with its role.
 func (p Prompt) String() string { return p.layout.Join(p.Messages) }
 
-// Input is what a prompt is made of. Content, names and data are as members wrote them: the builder
-// neutralises what could be taken for the prompt's own structure.
+// Input is the content of a prompt. Content, names and data are as members wrote them: the builder escapes
+// what could pass for the prompt's own structure.
 type Input struct {
-	Now     time.Time // in the guild's zone, which all times are shown in
+	Now     time.Time // in the guild's zone, used for all times
 	Persona string    // who answers, in the admin's words; empty: the layout's own sentence
-	Mode    Mode      // what kind of work the question asks for; one that isn't Known is ModeGeneral
+	Mode    Mode      // kind of task; an unknown mode counts as ModeGeneral
 
 	// summaries of earlier sessions, oldest first: the most relevant are kept, of equals the newest
 	PreviousContext []Earlier
@@ -128,10 +128,9 @@ type Input struct {
 	Query           Turn          // the question
 	Files           []File        // that came with it: the first are kept
 
-	// MaxTokens is a smaller budget than Options.MaxTokens for this prompt alone; 0: none. Below the least that the
-	// layout needs it is that.
+	// MaxTokens lowers the budget for this prompt; 0: don't. It is at least the layout's minimum.
 	MaxTokens int
-	// Tools are the names of the tools that the model may call: the instructions speak of them.
+	// Tools are the names of the model's tools, for the instructions.
 	Tools []string
 	// FirstNumber is the [n] of the first item of the history; 0: 1.
 	FirstNumber int
@@ -144,7 +143,7 @@ type Earlier struct {
 	Relevance float64   // only its order counts
 }
 
-// Participant is somebody the prompt introduces.
+// Participant is a person introduced in the prompt.
 type Participant struct {
 	ID         memory.UserID
 	Name       string
@@ -153,10 +152,10 @@ type Participant struct {
 	Main       bool      // the asker, and whoever the question is about
 }
 
-// Item is a recalled message with the neighbours that make it understandable.
+// Item is a recalled message with the neighbours needed to understand it.
 type Item struct {
 	Relevance float64 // in [0, 1], calibrated
-	Channel   string  // its name, where it isn't the one that the answer is read in
+	Channel   string  // its name, if it isn't the answer's channel
 	Lines     []Line  // in order of time
 	Hit       int     // the index in Lines of the message that was found
 }
@@ -172,7 +171,7 @@ type Line struct {
 	Starred bool
 }
 
-// Turn is what somebody says at a time in the session going on, or said before it.
+// Turn is a message of the current session, or of earlier ones.
 type Turn struct {
 	Speaker string // the name; empty: User or Assistant
 	Role    string // RoleUser or RoleAssistant; empty: RoleUser

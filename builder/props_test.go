@@ -331,8 +331,8 @@ func newBuilder(t failer, o Options) *Builder {
 	return b
 }
 
-// The fast path and the slow one agree, and what comes out of either is one text, which looks like nothing else and
-// can be read.
+// The fast path and the slow one agree, and what comes out of either is one text, which looks like nothing
+// else and can be read.
 func FuzzEscape(f *testing.F) {
 	for _, text := range injections(f) {
 		f.Add(text)

@@ -13,8 +13,8 @@ import (
 	"hark/memory"
 )
 
-// readBack parses p and checks that it holds what its report says was put in, in order, whole or cut, and nothing
-// else; and that members' texts are readable still.
+// readBack parses p and checks that it holds what its report says was put in, in order, whole or cut, and
+// nothing else; and that members' texts are readable still.
 func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
 	t.Helper()
 	p = takeFiles(t, b, in, p)
@@ -236,7 +236,8 @@ func (r *reader) speaker(got parsedTurn, want *Turn) {
 	r.same("speaker's id", got.id, int64(0))
 }
 
-// summaries are the texts of the n summaries that must be shown, in order. It takes their times from what was read.
+// summaries are the texts of the n summaries that must be shown, in order. It takes their times from what was
+// read.
 func (r *reader) summaries(n int) (texts []string) {
 	kept := slices.Clone(r.w.earlierByRelevance()[:n])
 	slices.Sort(kept)
@@ -307,8 +308,8 @@ func (r *reader) areEnds(head, tail, text string) bool {
 	return ends(letters) || ends(bareLetters)
 }
 
-// text checks that got is source, neutralised: its lines, with their letters and digits in order. Or that it is
-// cut between two graphemes. It reports whether all of it is there.
+// text checks that got is source, neutralised: its lines, with their letters and digits in order. Or that it
+// is cut between two graphemes. It reports whether all of it is there.
 func (r *reader) text(what, got, source string, how *escape.Block) bool {
 	r.Helper()
 	source = strings.TrimSpace(source)
@@ -384,7 +385,8 @@ var (
 	linkedText = regexp.MustCompile(`\[\\\[([\d, \t]+)\\\]\]\([<‹][^ <]{0,170}?>\)`)
 )
 
-// letters are the letters and digits of s that can be seen, without the ids of emoji, and of messages linked to.
+// letters are the letters and digits of s that can be seen, without the ids of emoji, and of messages linked
+// to.
 func letters(s string) string {
 	s = linkedText.ReplaceAllString(emojiTag.ReplaceAllString(s, "$1"), "$1")
 	return bareLetters(s)

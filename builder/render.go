@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// render writes the messages as decided into buf, one after the other.
+// render writes the planned messages into buf.
 func (w *work) render() {
 	w.buf, w.ends, w.roles, w.bounds = w.buf[:0], w.ends[:0], w.roles[:0], w.bounds[:0]
 	w.appendSystem()
@@ -52,7 +52,7 @@ func (w *work) put(texts ...string) {
 	}
 }
 
-// putPiece writes as much of p as was decided.
+// putPiece writes the planned part of p.
 func (w *work) putPiece(p *piece) { w.buf = w.appendPiece(w.buf, p, p.at) }
 
 func (w *work) appendSystem() {
@@ -70,7 +70,7 @@ func (w *work) appendSystem() {
 	w.put(rules)
 }
 
-// headings are those of the system message, of what was recalled, of the session and of the query.
+// headings returns the headings of the system message, of recalled data, of the session and of the query.
 func (w *work) headings() [4]string {
 	if w.plain() {
 		return [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
@@ -78,7 +78,7 @@ func (w *work) headings() [4]string {
 	return [...]string{headSystem, headPrevious, headSession, headQuery}
 }
 
-// appendPrevious writes what was recalled: summaries, people, history, lore.
+// appendPrevious writes the recalled data: summaries, people, history, lore.
 func (w *work) appendPrevious() {
 	any := w.recalledAny(howManyShown)
 	if w.plain() {
@@ -125,7 +125,7 @@ func (w *work) appendPrevious() {
 	}
 }
 
-// putPlain writes what was recalled as paragraphs.
+// putPlain writes the recalled data as paragraphs.
 func (w *work) putPlain() {
 	start := len(w.buf)
 	gap := func() {
@@ -153,7 +153,7 @@ func (w *work) putPlain() {
 	}
 }
 
-// putLore writes the lore, a line each.
+// putLore writes the lore, one to a line.
 func (w *work) putLore(s *section) {
 	for i := range s.shown {
 		if i > 0 {
@@ -164,7 +164,7 @@ func (w *work) putLore(s *section) {
 	}
 }
 
-// putPeople writes who is introduced.
+// putPeople writes the participants.
 func (w *work) putPeople(s *section) {
 	for i := range s.entries[:s.shown] {
 		e := &s.entries[i]
@@ -179,7 +179,7 @@ func (w *work) putPeople(s *section) {
 	}
 }
 
-// appendParticipant appends a participant's line but for the data.
+// appendParticipant appends a participant's line without the data.
 func (w *work) appendParticipant(dst []byte, p *Participant) []byte {
 	dst = append(dst, w.b.labels.Person...)
 	dst = w.appendPerson(dst, p.ID, w.name(p.Name))
@@ -190,7 +190,7 @@ func (w *work) appendParticipant(dst []byte, p *Participant) []byte {
 	return w.b.labels.appendAgo(dst, p.LastActive, w.in.Now)
 }
 
-// putHistory writes the history with its title, which the plain layout has none of.
+// putHistory writes the history with its title; the plain layout has no title.
 func (w *work) putHistory(s *section) {
 	start := len(w.buf)
 	if !w.plain() && !w.alone {
@@ -215,12 +215,12 @@ func (w *work) putHistory(s *section) {
 	}
 }
 
-// isApart reports whether an empty line stands before an item. A neighbour that it begins with would else seem to be
-// the last item's, and of its day.
+// isApart reports whether an empty line precedes an item. Without it, a leading neighbour would seem to
+// belong to the previous item and its day.
 func (w *work) isApart(e *entry) bool { return w.plain() || e.lead > 0 }
 
-// appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel
-// <@1>: " where that was found, "  ┆ [12:31] <@1>: " for its neighbours.
+// appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30]
+// #channel <@1>: " where that was found, "  ┆ [12:31] <@1>: " for its neighbours.
 func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byte {
 	line := &item.Lines[i]
 	if i == e.lead {

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// check counts what was written, unless it can't have more tokens than the budget: no text has more than bytes, and
-// those of the system message are known. It reports whether it is within the budget.
+// check reports whether what was written is within the budget. It counts tokens only if the number of bytes
+// doesn't prove it: no text has more tokens than bytes, and the system message's are known.
 func (w *work) check() (tokens int, within bool) {
 	most := w.maxTokens()
 	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead +
@@ -17,7 +17,7 @@ func (w *work) check() (tokens int, within bool) {
 	return tokens, tokens <= most
 }
 
-// counted are the tokens of what was written.
+// counted returns the tokens of what was written.
 func (w *work) counted() int {
 	tokens, start := promptOverhead+MessageOverhead*len(w.ends)+w.imageTokens(), 0
 	for _, end := range w.ends {
@@ -27,7 +27,7 @@ func (w *work) counted() int {
 	return tokens
 }
 
-// prompt is what was written, with the report on it.
+// prompt returns what was written, with its report.
 func (w *work) prompt(tokens int) Prompt {
 	p := Prompt{layout: w.b.options.Layout, Messages: make([]ChatMessage, len(w.ends))}
 	text, start := string(w.buf), 0
@@ -43,7 +43,7 @@ func (w *work) prompt(tokens int) Prompt {
 	return p
 }
 
-// numbers are those of the items that are shown, if items have numbers.
+// numbers returns the numbers of the shown items, if items have numbers.
 func (w *work) numbers(s *section) []Number {
 	if !w.b.options.Citations {
 		return nil
@@ -56,7 +56,7 @@ func (w *work) numbers(s *section) []Number {
 	return numbers
 }
 
-// shownLines are the lines of the history that are in the prompt, in their order.
+// shownLines returns the shown lines of the history, in order.
 func (w *work) shownLines(s *section) []Shown {
 	count := 0
 	for i := range s.entries[:s.shown] {
@@ -77,7 +77,7 @@ func (w *work) shownLines(s *section) []Shown {
 	return shown
 }
 
-// report says what the budget went to.
+// report returns the use of the budget.
 func (w *work) report(tokens int) Report {
 	b := w.b
 	all := int64(w.maxTokens())
@@ -130,7 +130,7 @@ func (w *work) sectionReport(s *section, title string) SectionReport {
 		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
 		Included: shown, Dropped: s.items - shown,
 	}
-	want := s.used // with what is missing first
+	want := s.used // including what is missing
 	for i := range s.entries[:s.shown] {
 		if e := &s.entries[i]; e.isCut() {
 			if r.Cut++; r.Cut == 1 {
@@ -164,7 +164,7 @@ func (w *work) sectionReport(s *section, title string) SectionReport {
 	return r
 }
 
-// whyCut is why a text of so many tokens was cut to less where a share of a prompt is its ceiling.
+// whyCut returns why a text of that many tokens was cut, if its ceiling is a share of the prompt.
 func whyCut(tokens, ceiling int) Why {
 	if tokens > ceiling {
 		return WhyCeiling
@@ -172,16 +172,16 @@ func whyCut(tokens, ceiling int) Why {
 	return WhyBudget
 }
 
-// Boundary is where a section stands in a prompt: the bytes from Start to End of a message's content, the section's
-// title included, the empty lines round it not. The heading that stands over all that was recalled belongs to
-// SectionPreviousContext. In the chat layout each turn is a section of its own.
+// Boundary is a section's place in a prompt: the bytes from Start to End of a message's content, with the
+// section's title and without the empty lines around it. The heading of all recalled data belongs to
+// SectionPreviousContext. In the chat layout each turn is a section.
 type Boundary struct {
 	Type       SectionType
 	Message    int // the index in Prompt.Messages
 	Start, End int
 }
 
-// section begins a section at the end of buf; it ends where the next one or its message does.
+// section starts a section at the end of buf; it ends at the next one or with its message.
 func (w *work) section(t SectionType) {
 	start := len(w.buf)
 	if len(w.ends) > 0 {
@@ -190,7 +190,7 @@ func (w *work) section(t SectionType) {
 	w.bounds = append(w.bounds, Boundary{Type: t, Message: len(w.ends), Start: start})
 }
 
-// boundaries are where the sections of the messages stand.
+// boundaries returns the places of all sections.
 func (w *work) boundaries(messages []ChatMessage) []Boundary {
 	all := make([]Boundary, len(w.bounds))
 	for i, b := range w.bounds {
@@ -204,10 +204,10 @@ func (w *work) boundaries(messages []ChatMessage) []Boundary {
 	return all
 }
 
-// Layout is the form that the prompt has.
+// Layout returns the prompt's layout.
 func (p Prompt) Layout() Layout { return p.layout }
 
-// Join is the whole prompt that messages of this layout make, as Prompt.String.
+// Join returns the prompt that messages of this layout form, as Prompt.String does.
 func (l Layout) Join(messages []ChatMessage) string {
 	var b strings.Builder
 	for i, m := range messages {

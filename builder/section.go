@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is a section whose items compete for the budget, in order of priority.
+// kind is a section that competes for the budget; kinds are in order of priority.
 type kind int
 
 const (
@@ -23,16 +23,16 @@ var sectionTypes = [sectionKinds]SectionType{
 	SectionSession, SectionParticipants, SectionHistory, SectionPreviousContext, SectionLore, SectionFiles,
 }
 
-// isRecalled reports whether a section is part of what was recalled, under the heading of which it stands.
+// isRecalled reports whether a section stands under the heading of recalled data.
 func (k kind) isRecalled() bool { return k != kindSession && k != kindFiles }
 
-// section is a section's items and what was decided of them.
+// section is a section's items and the decisions on them.
 type section struct {
 	kind    kind
 	head    size
 	entries []entry // best first, as far as they can ever fit
 	items   int     // in the input
-	need    size    // to hold all of it; enough to be above any ceiling where entries are left out
+	need    size    // for all of it; above any ceiling if entries are left out
 
 	absent bool // in this mode
 
@@ -42,7 +42,7 @@ type section struct {
 	used, room     size
 }
 
-// entry is an item: the builder's own words round pieces of members' text.
+// entry is an item: the builder's own words around members' text.
 type entry struct {
 	index  int // in the input
 	fixed  size
@@ -52,26 +52,26 @@ type entry struct {
 	marks  [6]bool // of a history item
 }
 
-// claim is a form of a piece that is longer than its short one, and has room before entries behind it have any.
+// claim is a longer form of a piece, which gets room before any later entry.
 type claim struct {
 	at   int // bytes; 0 if nothing is claimed
 	size size
 }
 
-// piece is a text of a member's, measured.
+// piece is a measured text of a member.
 type piece struct {
 	text  string
 	block *escape.Block
-	safe  bool // it may be appended as it is
+	safe  bool // needs no escaping
 	chars int  // of text, where it is cut; else 0
 	cut   int  // bytes shown at first
-	short size // what those take
-	whole size // what all of it takes
+	short size // size of those bytes
+	whole size // size of all
 	at    int  // bytes shown, as decided
 	taken size // what those take
 }
 
-// size is what an entry takes with so much of each piece.
+// size returns the size of an entry with that much of each piece.
 func (e *entry) size(of func(*piece) size) size {
 	total := e.fixed
 	for i := range e.pieces {
@@ -93,7 +93,7 @@ func (e *entry) isCut() bool {
 	return false
 }
 
-// measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or 0.
+// measure returns the size of text, whole and cut to limit characters. tokens is its stored count, or 0.
 func (w *work) measure(text string, tokens int, b *escape.Block, limit int) piece {
 	text = strings.TrimSpace(text)
 	p := piece{text: text, block: b, cut: len(text), safe: text != "" && w.b.escape.IsSafe(text, b)}
@@ -109,7 +109,7 @@ func (w *work) measure(text string, tokens int, b *escape.Block, limit int) piec
 	return p
 }
 
-// claimOf is p cut to limit characters.
+// claimOf returns p cut to limit characters.
 func (w *work) claimOf(p *piece, limit int) claim {
 	if p.cut == len(p.text) {
 		return claim{}
@@ -119,12 +119,12 @@ func (w *work) claimOf(p *piece, limit int) claim {
 	}
 	at := cutAt(p.text, limit-1)
 	c := claim{at, w.sizeOf(p, at, 0)}
-	// What is cut may take more than the whole: a mention tag loses its form only where all of it is there.
+	// A cut text may be larger than the whole: a mention tag is only rewritten if it is complete.
 	p.whole = p.whole.atLeast(c.size)
 	return c
 }
 
-// sizeOf is what p takes when bytes of it are shown.
+// sizeOf returns the size of the first bytes of p.
 func (w *work) sizeOf(p *piece, bytes, tokens int) (s size) {
 	if p.safe && bytes == len(p.text) {
 		tokens = w.b.stored(p.text, tokens)
@@ -144,7 +144,8 @@ func (w *work) sizeOf(p *piece, bytes, tokens int) (s size) {
 	return s
 }
 
-// spaceTokens is what the space before text takes: nothing before a word, which most tokens begin with one of.
+// spaceTokens returns the tokens of a space before text: none before a word, because most tokens include a
+// leading space.
 func spaceTokens(text string) int {
 	if text != "" && (text[0]|0x20) >= 'a' && (text[0]|0x20) <= 'z' {
 		return 0
@@ -169,7 +170,7 @@ func (w *work) appendPiece(dst []byte, p *piece, bytes int) []byte {
 	return dst
 }
 
-// add puts an entry into s unless no budget up to most can hold it. It reports whether another may fit.
+// add adds an entry to s unless no budget up to most can hold it. It reports whether another may fit.
 func (w *work) add(s *section, e entry, most size) bool {
 	if len(s.entries) == 0 {
 		w.shortSum = s.head
@@ -180,16 +181,15 @@ func (w *work) add(s *section, e entry, most size) bool {
 	if w.shortSum.within(most) {
 		return true
 	}
-	// What can't all be reached asks for all there is. It asks so in both budgets: were one's need to end where
-	// the other does, more of the other would take room from sections of lower priority.
+	// If not everything is in reach, the need is unlimited in both budgets: if one need ended where the other
+	// did, a larger other budget would take room from sections of lower priority.
 	s.need = size{noLimit, noLimit}
 	return false
 }
 
-// fill decides what of s is shown in room: entries from the best on until one doesn't fit beside what those before it
-// claim, a line about the rest, and then more of the texts that were cut, again from the best on. It takes one step
-// after the other and ends at the first that doesn't fit whole, so that with more room nothing is shorter, unless more
-// entries are shown.
+// fill decides what of s is shown in room: the best entries until one doesn't fit beside the earlier claims,
+// a line about the rest, and then more of the cut texts, best first. It stops at the first step that doesn't
+// fit whole, so that with more room nothing gets shorter unless more entries are shown.
 func (w *work) fill(s *section, room size) {
 	s.shown, s.more, s.used, s.room = 0, false, s.head, room
 	claimed := s.head
@@ -215,7 +215,7 @@ func (w *work) fill(s *section, room size) {
 	if s.kind == kindHistory && s.shown < s.items {
 		with := s.used.plus(w.sizeOfMore(s.items - s.shown))
 		if !with.within(room) {
-			return // what would grow now would shrink again where there is room for that line
+			return // growth would be undone once that line fits
 		}
 		s.more, s.used = true, with
 	}
@@ -233,7 +233,7 @@ func (w *work) fill(s *section, room size) {
 	}
 }
 
-// grow shows more of an entry's texts, and reports whether all of it is there.
+// grow shows more of an entry's texts and reports whether they are complete.
 func (w *work) grow(s *section, e *entry, room size) bool {
 	for i := range e.pieces {
 		p := &e.pieces[leadFirst(i, e.lead)]
@@ -248,7 +248,7 @@ func (w *work) grow(s *section, e *entry, room size) bool {
 	return true
 }
 
-// show shows so much of p, if that fits.
+// show shows that much of p, if it fits.
 func (w *work) show(s *section, p *piece, c claim, room size) bool {
 	with := s.used.minus(p.taken).plus(c.size)
 	if !with.within(room) {
@@ -258,7 +258,7 @@ func (w *work) show(s *section, p *piece, c claim, room size) bool {
 	return true
 }
 
-// leadFirst is the i-th of 0, 1, 2, … when lead is moved to the front.
+// leadFirst returns the i-th of 0, 1, 2, … with lead moved to the front.
 func leadFirst(i, lead int) int {
 	switch {
 	case i == 0:
@@ -269,14 +269,14 @@ func leadFirst(i, lead int) int {
 	return i
 }
 
-// leastGrowth is how many characters a text must gain to be cut elsewhere, and mostGrowth in how many steps at most.
+// leastGrowth is the least gain in characters for a new cut, and mostGrowth the most steps of growth.
 const (
 	leastGrowth = 30
 	mostGrowth  = 40
 )
 
-// growPart shows more of p, but less than most bytes: as much as fits, about as its share of characters to tokens lets
-// expect. The places that it may be cut at are the same whatever the room is, so that more room never shows less.
+// growPart shows more of p, but less than most bytes: as much as fits, estimated from its ratio of characters
+// to tokens. The possible cuts don't depend on the room, so that more room never shows less.
 func (w *work) growPart(s *section, p *piece, most int, room size) {
 	left := room.minus(s.used).plus(p.taken)
 	keep := p.chars

@@ -11,8 +11,8 @@ import (
 // condensedAt is the index of the session's summary among its turns.
 const condensedAt = -1
 
-// planSession plans the newest turn first, then the one that is replied to, the summary, and the other turns,
-// the newest first.
+// planSession plans the newest turn first, then the one replied to, the summary, and the other turns, newest
+// first.
 func (w *work) planSession(s *section, most size) {
 	s.items = w.items(kindSession)
 	s.head = w.head(kindSession)
@@ -52,8 +52,8 @@ func (w *work) condensedChars() int {
 	return condensedChars
 }
 
-// exchange is what is shown together with the i-th turn or not at all: itself, or, in the plain layout, what a user
-// said and what was answered.
+// exchange returns the turns shown together with the i-th: itself or, in the plain layout, a user's turn and
+// its answer.
 func (w *work) exchange(i int) []Turn {
 	end := i + 1
 	for w.plain() && end < len(w.in.Session) && w.in.Session[end].Role == RoleAssistant {
@@ -62,7 +62,7 @@ func (w *work) exchange(i int) []Turn {
 	return w.in.Session[i:end]
 }
 
-// turnsByWorth are the indices of the first turns of all exchanges, and of the summary if there is one, the most
+// turnsByWorth returns the indices of the first turns of all exchanges, and of the summary if any, most
 // important first.
 func (w *work) turnsByWorth() []int {
 	var starts []int
@@ -89,7 +89,7 @@ func (w *work) turnsByWorth() []int {
 	return append(order, rest...)
 }
 
-// shownTurns are the indices of the turns that are shown, in order, and whether the summary is.
+// shownTurns returns the indices of the shown turns, in order, and whether the summary is shown.
 func (w *work) shownTurns() (turns []int, condensed bool) {
 	s := &w.sections[kindSession]
 	for _, i := range w.oldestFirst(s) {
@@ -130,8 +130,8 @@ func (w *work) appendSession() {
 	}
 }
 
-// appendCondensed writes the summary of the session's older part. It is indented, so that no line of its own
-// begins as a turn does.
+// appendCondensed writes the summary of the session's older part. It is indented so that none of its lines
+// looks like a turn.
 func (w *work) appendCondensed(p *piece) {
 	w.put(w.b.labels.Condensed, "\n  ")
 	w.putPiece(p)
@@ -145,12 +145,12 @@ func (w *work) appendTurn(t *Turn, p *piece) {
 	w.putPiece(p)
 }
 
-// isStamped reports whether a turn's time stands before it. In the plain layout it does where that was another day.
+// isStamped reports whether a turn's time precedes it; in the plain layout only if it was on another day.
 func (w *work) isStamped(t *Turn) bool {
 	return !t.Time.IsZero() && (!w.plain() || w.apart(t.Time, w.in.Now) == apartDays)
 }
 
-// turnStampTokens is what a new line takes that begins with a turn's time, if that stands there.
+// turnStampTokens returns the tokens of a new line with a turn's time, if it is stamped.
 func (w *work) turnStampTokens(t *Turn) int {
 	if !w.isStamped(t) {
 		return 1
@@ -158,7 +158,7 @@ func (w *work) turnStampTokens(t *Turn) int {
 	return w.stampTokens(t.Time)
 }
 
-// appendTurnMessages writes each turn as a message, and the summary as one of a user's: what it tells is data.
+// appendTurnMessages writes each turn as a message, and the summary as a user's: it is data.
 func (w *work) appendTurnMessages() {
 	s := &w.sections[kindSession]
 	for _, i := range w.oldestFirst(s) {
@@ -177,7 +177,7 @@ func (w *work) appendTurnMessages() {
 	}
 }
 
-// turnBlock is how a turn's content is laid out.
+// turnBlock returns the layout of a turn's content.
 func (w *work) turnBlock(t *Turn) *escape.Block {
 	if w.b.options.Layout == LayoutChat && t.Role == RoleAssistant {
 		return escape.AnswerText
@@ -185,7 +185,7 @@ func (w *work) turnBlock(t *Turn) *escape.Block {
 	return escape.Indented
 }
 
-// SessionUse is how many tokens turns would take as a prompt's session, and how many a session may have.
+// SessionUse returns the tokens of turns as a prompt's session, and the most that a session may have.
 func (b *Builder) SessionUse(turns []Turn) (tokens, room int) {
 	w := b.begin(Input{Session: turns})
 	w.allTurns = true
@@ -195,10 +195,10 @@ func (b *Builder) SessionUse(turns []Turn) (tokens, room int) {
 		int(b.shares.sections[kindSession].ceiling * int64(b.options.MaxTokens) / b.shares.whole)
 }
 
-// MaxTokens is how many tokens a prompt may have.
+// MaxTokens returns the most tokens of a prompt.
 func (b *Builder) MaxTokens() int { return b.options.MaxTokens }
 
-// earlierByRelevance are the indices of the summaries, the most relevant first, of equals the newest.
+// earlierByRelevance returns the indices of the summaries, most relevant first, then newest.
 func (w *work) earlierByRelevance() []int {
 	order := upTo(len(w.in.PreviousContext))
 	slices.SortFunc(order, func(a, b int) int {
@@ -207,7 +207,7 @@ func (w *work) earlierByRelevance() []int {
 	return order
 }
 
-// earlierStamp is what the time of a summary takes.
+// earlierStamp returns the size of a summary's time.
 func (w *work) earlierStamp(e *Earlier) (s size) {
 	if e.Time.IsZero() {
 		return s
@@ -216,14 +216,14 @@ func (w *work) earlierStamp(e *Earlier) (s size) {
 	return size{w.b.tally.of(w.scratch) + 1, runes(w.scratch)}
 }
 
-// oldestFirst are where the summaries that are shown stand in s, in order of time.
+// oldestFirst returns the indices in s of the shown summaries, in order of time.
 func (w *work) oldestFirst(s *section) []int {
 	order := upTo(s.shown)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
 	return order
 }
 
-// putEarlier writes the summaries, oldest first, a line each.
+// putEarlier writes the summaries, oldest first, one to a line.
 func (w *work) putEarlier(s *section) {
 	w.put(w.b.labels.Earlier)
 	for _, i := range w.oldestFirst(s) {
@@ -232,8 +232,8 @@ func (w *work) putEarlier(s *section) {
 	}
 }
 
-// appendEarlierTime appends when a summary's session was, if that is known. In the plain layout it is the date alone:
-// a time begins what somebody said.
+// appendEarlierTime appends the time of a summary's session, if known. The plain layout has only the date,
+// because a time begins a turn.
 func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
 	switch {
 	case t.IsZero():
@@ -244,7 +244,7 @@ func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
 	return append(appendStamp(dst, t, w.in.Now, false), ' ')
 }
 
-// putSummary writes a summary with its time, if that is known.
+// putSummary writes a summary with its time, if known.
 func (w *work) putSummary(e *entry) {
 	w.buf = w.appendEarlierTime(w.buf, w.in.PreviousContext[e.index].Time)
 	w.putPiece(&e.pieces[0])

@@ -28,7 +28,7 @@ func TestShownLeavesNearDuplicatesOut(t *testing.T) {
 		{"the backup failed", true},
 		{"", true},
 	} {
-		var s shown
+		var s seenTexts
 		s.add(said)
 		if got := s.add(c.text); got != c.new {
 			t.Errorf("%q is new: %v", c.text, got)
@@ -37,7 +37,7 @@ func TestShownLeavesNearDuplicatesOut(t *testing.T) {
 			t.Errorf("%q is new twice", c.text)
 		}
 	}
-	var s shown
+	var s seenTexts
 	if !s.add("the backup failed") || !s.add("the backup fails") {
 		t.Error("of short texts every word counts")
 	}
@@ -115,7 +115,7 @@ func TestStreamJoinsNeighbours(t *testing.T) {
 	} {
 		var joined []bool
 		for _, e := range p.without(c.skip, question{}).streams[0] {
-			joined = append(joined, e.joined)
+			joined = append(joined, e.follows)
 		}
 		if !slices.Equal(joined, c.want) {
 			t.Errorf("without %v: joined %v, want %v", c.skip, joined, c.want)

@@ -12,63 +12,63 @@ import (
 	"hark/memory"
 )
 
-// Attendance knows from when on those who read a channel could read what was said there. It is asked where some may not
-// read its past: an answer there may be made only from what all of them could hear.
+// Attendance knows since when everybody who reads a channel could read it. It matters where some may not read
+// the past: an answer there may only use what all of them could see.
 //
-// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it when m was
-// said. It is decided by looking for what could make a counterexample of somebody:
-//   - They were let in since, or shut out meanwhile: R's overwrites, a role or the owner have changed. Each such change
-//     counts, also one that only shuts somebody out: when it is undone, they are back and have missed what was said.
-//   - They have joined the guild since, or were given a role. Discord tells Hark of neither, but it tells roles and the
-//     time of joining of whoever writes, is mentioned or uses a command. Where every role may view R, they could since
-//     they joined; elsewhere since they were first heard of with the roles that they have.
-//   - Anything may have happened while Hark was away. So nothing counts that was said before Discord told of the guild.
-//   - They were invited to a private thread. Discord doesn't tell Hark of that, so there nothing counts.
+// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it
+// when m was sent. A counterexample is somebody for whom one of these holds:
+//   - They gained or lost access since: R's overwrites, a role or the owner have changed. A change that only
+//     shuts somebody out counts too: once it is undone, they are back and missed the messages between.
+//   - They joined the guild since, or were given a role. Discord reports neither, but it sends roles and joining
+//     time of whoever writes, is mentioned or uses a command. If every role may view R, they could since they
+//     joined; otherwise since they were first seen with their current roles.
+//   - Anything may have happened while Hark was away, so nothing counts from before Discord sent the guild.
+//   - They were invited to a private thread. Discord doesn't report that to Hark, so nothing counts there.
 //
-// Two counterexamples go unheard, as Discord tells nobody without the members intent: somebody who has come and hasn't
-// done anything yet, and somebody who lost a role and got it back between two things that they did.
+// Two counterexamples go unnoticed, because Discord reports them only with the members intent: somebody who
+// joined and hasn't done anything yet, and somebody who lost a role and got it back between two actions.
 type Attendance struct {
 	mu     sync.Mutex
-	heard  memory.MessageID // the newest message or use of a command
-	guilds map[memory.GuildID]*attended
+	newest memory.MessageID // the newest message or use of a command
+	guilds map[memory.GuildID]*guildAttendance
 }
 
-// attended is what was heard of a guild.
-type attended struct {
+// guildAttendance is what is known of a guild.
+type guildAttendance struct {
 	owner    memory.UserID
 	roles    map[memory.RoleID]memory.Permissions
-	channels map[memory.ChannelID]string           // their overwrites
-	since    map[memory.ChannelID]memory.MessageID // from when on they have these
-	told     memory.MessageID                      // from when on the owner and the roles are as they are
+	channels map[memory.ChannelID]string           // viewingRules by channel
+	since    map[memory.ChannelID]memory.MessageID // since when these hold
+	told     memory.MessageID                      // since when the owner and the roles hold
 	people   map[memory.UserID]attendee
 }
 
-// attendee is somebody with the roles that they have, and since when they are known to have them.
+// attendee is a member's roles, and since when they are known to have them.
 type attendee struct {
 	roles         []memory.RoleID
 	joined, since memory.MessageID
 }
 
-// mostAttendees bounds whom is known of in a guild. When there are more, everybody counts as having come only now.
-const mostAttendees = 1 << 14
+// maxAttendees bounds the members known of a guild. When there are more, all count as new.
+const maxAttendees = 1 << 14
 
-// viewing are the permissions that say who views what.
+// viewing are the permissions that decide who views a channel.
 const viewing = memory.Administrator | memory.ViewChannel
 
-// NewAttendance knows of nobody.
+// NewAttendance returns an Attendance without guilds.
 func NewAttendance() *Attendance {
-	return &Attendance{guilds: map[memory.GuildID]*attended{}}
+	return &Attendance{guilds: map[memory.GuildID]*guildAttendance{}}
 }
 
-// Heard notes that something was said, or a command used, just now.
+// Heard records that a message or command just arrived.
 func (a *Attendance) Heard(id memory.MessageID) {
 	a.mu.Lock()
-	a.heard = max(a.heard, id)
+	a.newest = max(a.newest, id)
 	a.mu.Unlock()
 }
 
-// Met notes that Discord tells somebody's roles and when they joined. by says that it does so with what was heard last;
-// else it does so after that.
+// Met records a member's roles and joining time. by is set if they came with the message last heard, else
+// they came after it.
 func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,7 +76,7 @@ func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	if at == nil || p.Bot || !p.RolesKnown {
 		return
 	}
-	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined), since: a.heard}
+	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined), since: a.newest}
 	if !by {
 		now.since++
 	}
@@ -87,14 +87,14 @@ func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	if known && slices.Equal(was.roles, now.roles) && (joined.IsZero() || was.joined == now.joined) {
 		return
 	}
-	if len(at.people) >= mostAttendees {
+	if len(at.people) >= maxAttendees {
 		clear(at.people)
-		at.told = a.heard + 1
+		at.told = a.newest + 1
 	}
 	at.people[p.ID] = now
 }
 
-// Observe notes what events tell of who may view what, in their order.
+// Observe applies events, in order.
 func (a *Attendance) Observe(events []memory.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,17 +102,17 @@ func (a *Attendance) Observe(events []memory.Event) {
 		switch e := e.(type) {
 		case memory.GuildSeen:
 			if at := a.guilds[e.Guild.ID]; e.At.IsZero() && at != nil {
-				a.rule(at, &e.Guild) // its channels are as they were
+				a.setRoles(at, &e.Guild) // its channels are unchanged
 			} else if !e.At.IsZero() {
-				a.arrive(e)
+				a.reset(e)
 			}
 		case memory.RoleSeen:
 			if at := a.guilds[e.Guild]; at != nil && at.roles[e.Role.ID] != e.Role.Permissions&viewing {
-				at.roles[e.Role.ID], at.told = e.Role.Permissions&viewing, a.heard+1
+				at.roles[e.Role.ID], at.told = e.Role.Permissions&viewing, a.newest+1
 			}
 		case memory.RoleGone:
 			if at := a.guilds[e.Guild]; at != nil {
-				at.told = a.heard + 1
+				at.told = a.newest + 1
 				delete(at.roles, e.Role)
 			}
 		case memory.ChannelSeen:
@@ -121,20 +121,20 @@ func (a *Attendance) Observe(events []memory.Event) {
 				continue
 			}
 			if was, known := at.channels[e.Channel.ID]; !known || was != is {
-				at.channels[e.Channel.ID], at.since[e.Channel.ID] = is, a.heard+1
+				at.channels[e.Channel.ID], at.since[e.Channel.ID] = is, a.newest+1
 			}
 		case memory.ChannelGone:
-			a.close(e.Guild, e.Channel)
+			a.closeChannel(e.Guild, e.Channel)
 		case memory.ChannelDeleted:
-			a.close(e.Guild, e.Channel)
+			a.closeChannel(e.Guild, e.Channel)
 		}
 	}
 }
 
-// arrive begins anew with a guild; called with mu held.
-func (a *Attendance) arrive(e memory.GuildSeen) {
-	a.heard = max(a.heard, memory.FirstMessageID(e.At))
-	at := &attended{
+// reset starts a guild afresh. The caller holds mu.
+func (a *Attendance) reset(e memory.GuildSeen) {
+	a.newest = max(a.newest, memory.FirstMessageID(e.At))
+	at := &guildAttendance{
 		channels: map[memory.ChannelID]string{}, since: map[memory.ChannelID]memory.MessageID{},
 		people: map[memory.UserID]attendee{},
 	}
@@ -142,12 +142,12 @@ func (a *Attendance) arrive(e memory.GuildSeen) {
 		at.channels[e.Guild.Channels[i].ID] = viewingRules(&e.Guild.Channels[i])
 	}
 	a.guilds[e.Guild.ID] = at
-	a.rule(at, &e.Guild)
-	at.told = a.heard + 1
+	a.setRoles(at, &e.Guild)
+	at.told = a.newest + 1
 }
 
-// rule takes a guild's owner and roles; called with mu held.
-func (a *Attendance) rule(at *attended, g *memory.Guild) {
+// setRoles updates a guild's owner and roles. The caller holds mu.
+func (a *Attendance) setRoles(at *guildAttendance, g *memory.Guild) {
 	roles := map[memory.RoleID]memory.Permissions{}
 	for _, r := range g.Roles {
 		if p := r.Permissions & viewing; p != 0 {
@@ -155,18 +155,18 @@ func (a *Attendance) rule(at *attended, g *memory.Guild) {
 		}
 	}
 	if at.owner != g.Owner || !maps.Equal(at.roles, roles) {
-		at.owner, at.roles, at.told = g.Owner, roles, a.heard+1
+		at.owner, at.roles, at.told = g.Owner, roles, a.newest+1
 	}
 }
 
-// close forgets a channel, whose rules aren't known any more; called with mu held.
-func (a *Attendance) close(guild memory.GuildID, channel memory.ChannelID) {
+// closeChannel removes a channel. The caller holds mu.
+func (a *Attendance) closeChannel(guild memory.GuildID, channel memory.ChannelID) {
 	if at := a.guilds[guild]; at != nil {
 		delete(at.channels, channel)
 	}
 }
 
-// viewingRules are a channel's overwrites, as far as they say who views it.
+// viewingRules returns the part of a channel's overwrites that decides who views it.
 func viewingRules(c *memory.Channel) string {
 	var rules []string
 	for _, o := range c.Overwrites {
@@ -178,7 +178,7 @@ func viewingRules(c *memory.Channel) string {
 	return strings.Join(rules, ";")
 }
 
-// Since is from which message on all who can read a channel of g could read what was said there, as far as is known.
+// Since returns the first message that everybody who reads the channel could read, as far as is known.
 func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.MessageID {
 	const never = memory.MessageID(math.MaxInt64)
 	look := newAudience(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })

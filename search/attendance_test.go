@@ -21,7 +21,8 @@ type visitor struct {
 	moved  bool // whether something about them has changed since it heard of them last
 }
 
-// life is a guild in which people come and go, write and change who may view what. It knows who could read what.
+// life is a guild in which people come and go, write and change who may view what. It knows who could read
+// what.
 type life struct {
 	*rapid.T
 	guildtest.World

@@ -23,16 +23,17 @@ type Place struct {
 // since, and aren't looked at.
 type People func(memory.UserID) (memory.Person, bool)
 
-// Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
-// answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what was
-// deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites tell of
-// may be anybody's.
+// Readable returns the channels of g from which an answer at p may be made: those that everybody who can read
+// the answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what
+// was deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites
+// tell of may be anybody's.
 //
-// Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles are known
-// that members have, it can only be one of these, or a member with an overwrite of their own in R or C, with the roles
-// that they have. Else it can be everybody whom R's and C's rules can tell apart: @everyone alone, with one or with two
-// roles and what these imply, and each person with an overwrite of their own, likewise. Two roles suffice, since a
-// counterexample needs one that opens R and one that closes C; what the two imply, whoever has them has too.
+// Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles
+// are known that members have, it can only be one of these, or a member with an overwrite of their own in R
+// or C, with the roles that they have. Else it can be everybody whom R's and C's rules can tell apart:
+// @everyone alone, with one or with two roles and what these imply, and each person with an overwrite of
+// their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one that closes
+// C; what the two imply, whoever has them has too.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
 	if a.sets = p.Sets; a.sets == nil {
@@ -44,14 +45,14 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	}
 	var readable []memory.ChannelID
 	for i := range g.Channels {
-		if a.mayUse(at, &g.Channels[i], p) {
+		if a.isUsable(at, &g.Channels[i], p) {
 			readable = append(readable, g.Channels[i].ID)
 		}
 	}
 	return readable
 }
 
-// Visible are the channels of g that a member of those roles can read with their past, and the categories
+// Visible returns the channels of g that a member of those roles can read with their past, and the categories
 // that they can see, by roles and overwrites alone: private threads aren't among them, since nobody tells who
 // is in those.
 func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memory.Channel {
@@ -68,7 +69,7 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 	})
 }
 
-// ShutOut are the channels of g that Hark may not read with their past, threads among them; nil where g's
+// ShutOut returns the channels of g that Hark may not read with their past, threads among them; nil where g's
 // structure isn't known.
 func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
@@ -76,16 +77,16 @@ func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 		return nil
 	}
 	for id, c := range a.channels {
-		if rules := a.rules(c); rules != nil && isShared(c) && !a.hears(rules) {
+		if rules := a.rules(c); rules != nil && isShared(c) && !a.selfReads(rules) {
 			shut[id] = true
 		}
 	}
 	return shut
 }
 
-// hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in what was
-// imported, it may.
-func (a *audience) hears(c *memory.Channel) bool {
+// hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in
+// what was imported, it may.
+func (a *audience) selfReads(c *memory.Channel) bool {
 	self := a.guild.Self
 	if self == 0 {
 		return true
@@ -99,7 +100,7 @@ type audience struct {
 	guild    *memory.Guild
 	people   People
 	channels map[memory.ChannelID]*memory.Channel
-	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
+	verdicts map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
 	known    bool                      // whether the guild's structure is: it tells what @everyone may do
 	sets     *RoleSets                 // that people have or may have
 	viewers  bits                      // those of sets with which the place is viewed
@@ -107,7 +108,7 @@ type audience struct {
 
 func newAudience(g *memory.Guild, people People) *audience {
 	a := &audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{},
-		judged: map[memory.ChannelID]bool{}}
+		verdicts: map[memory.ChannelID]bool{}}
 	for i := range g.Channels {
 		a.channels[g.Channels[i].ID] = &g.Channels[i]
 	}
@@ -115,8 +116,8 @@ func newAudience(g *memory.Guild, people People) *audience {
 	return a
 }
 
-// usable reports whether what was said in c may be used in an answer at p, which is in the channel at.
-func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
+// isUsable reports whether what was said in c may be used in an answer at p, which is in the channel at.
+func (a *audience) isUsable(at, c *memory.Channel, p Place) bool {
 	if c.Shut {
 		return false
 	}
@@ -130,16 +131,16 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	if c.Kind == memory.PrivateThread && c.ID != at.ID {
 		return false
 	}
-	ok, judged := a.judged[source.ID]
+	ok, judged := a.verdicts[source.ID]
 	if !judged {
-		if !a.hears(source) {
+		if !a.selfReads(source) {
 			ok = false
 		} else if p.Viewer != 0 {
 			ok = a.viewerMayRead(p, r, source)
 		} else {
 			ok = a.allMayRead(r, source)
 		}
-		a.judged[source.ID] = ok
+		a.verdicts[source.ID] = ok
 	}
 	return ok
 }
@@ -150,8 +151,8 @@ func isShared(c *memory.Channel) bool {
 	return c.Kind != memory.DirectChannel && c.Kind != memory.LocalChannel
 }
 
-// rules is the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c can't
-// hold messages.
+// rules returns the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c
+// can't hold messages.
 func (a *audience) rules(c *memory.Channel) *memory.Channel {
 	if c.Kind == memory.CategoryChannel {
 		return nil
@@ -169,8 +170,8 @@ func (a *audience) reads(user memory.UserID, roles []memory.RoleID, rules *memor
 	return a.guild.Permissions(user, roles, rules).Has(rules.Kind.Reading())
 }
 
-// viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read what
-// everybody else at r may.
+// viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read
+// what everybody else at r may.
 func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 	if p.Roles == nil && p.Viewer != a.guild.Owner {
 		return a.allMayRead(r, c)

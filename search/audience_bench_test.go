@@ -9,9 +9,9 @@ import (
 	"hark/search"
 )
 
-// BenchmarkReadable decides what may be used in a big gated guild: 400 channels, each opened by a role or two,
-// 200 roles, 100,000 members; where members may have any roles, and where it is known which they have. Beside
-// it, how long it takes to take in that list of members, and to look at it anew after one has changed.
+// BenchmarkReadable decides what may be used in a big gated guild: 400 channels, each opened by a role or
+// two, 200 roles, 100,000 members; where members may have any roles, and where it is known which they have.
+// Beside it, how long it takes to take in that list of members, and to look at it anew after one has changed.
 func BenchmarkReadable(b *testing.B) {
 	g := &memory.Guild{ID: 1, Owner: 2, Roles: []memory.Role{{ID: 1, Permissions: reads}}}
 	draw := rand.New(rand.NewPCG(1, 2))

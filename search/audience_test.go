@@ -141,9 +141,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestReadableLeaksNothing compares Readable with the enumeration of everybody, for each pair of channels: of all that
-// there can be, of those for whom what admins stated holds, and of those who are there where all are known. It must not
-// refuse more than that either, since two roles suffice.
+// TestReadableLeaksNothing compares Readable with the enumeration of everybody, for each pair of channels: of
+// all that there can be, of those for whom what admins stated holds, and of those who are there where all are
+// known. It must not refuse more than that either, since two roles suffice.
 func TestReadableLeaksNothing(t *testing.T) {
 	t.Parallel()
 	rounds, cases, used, refused := 5000/draws, 0, [3]int{}, [3]int{}
@@ -372,8 +372,8 @@ func TestReadableRefusesLittle(t *testing.T) {
 }
 
 // TestMemberRolesAreRightOrSilent has members come, go and change their roles while Discord tells of them in
-// parts, late, and the connection is lost now and then: what is known of their sets of roles is right whenever
-// anything is.
+// parts, late, and the connection is lost now and then: what is known of their sets of roles is right
+// whenever anything is.
 func TestMemberRolesAreRightOrSilent(t *testing.T) {
 	t.Parallel()
 	const guild memory.GuildID = 50

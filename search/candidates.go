@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	textCandidates   = 120  // messages found by full text
-	starCandidates   = 40   // messages that are marked as important, the newest
-	vectorCandidates = 20   // segments found by their vector
-	reach            = 8    // messages before and after a candidate that are scored with it
-	promising        = 50   // candidates by full text for which that holds, the best;
-	shortReach       = 2    // of the others so many messages are
-	maxMatches       = 3000 // messages that full text compares: the rarest terms that are in no more, but for
-	leastTerms       = 3    // so many, which are looked for anyway
-	fewChannels      = 8    // in a scope whose latest messages are worth reading
+	textCandidates   = 120  // messages from full text
+	starCandidates   = 40   // starred messages, the newest
+	vectorCandidates = 20   // segments from the vector index
+	neighbours       = 8    // messages scored before and after one of the best candidates
+	fullNeighbours   = 50   // full-text candidates that get this many neighbours;
+	fewNeighbours    = 2    // the other candidates get this many
+	maxMatches       = 3000 // message limit of full text: more frequent terms are left out,
+	leastTerms       = 3    // except the rarest terms, up to this many
+	fewChannels      = 8    // a scope of up to this many channels also gets its latest messages
 )
 
-// candidates fetches what may be relevant, at most so many of each kind, with its surroundings.
+// candidates fetches possibly relevant messages with their context, at most most of each kind.
 func (e *Engine) candidates(ctx context.Context, q Query, asked question, most int) (p *pool, textOnly bool,
 	err error) {
 	p = newPool(q)
@@ -49,15 +49,15 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 		return nil, false, err
 	}
 	for i, hit := range hits {
-		if i < promising {
-			p.want(hit.Channel, hit.ID, reach)
+		if i < fullNeighbours {
+			p.want(hit.Channel, hit.ID, neighbours)
 		} else {
-			p.want(hit.Channel, hit.ID, shortReach)
+			p.want(hit.Channel, hit.ID, fewNeighbours)
 		}
 	}
 	for _, hit := range near {
 		for _, id := range hit.Messages {
-			p.want(hit.Channel, id, reach)
+			p.want(hit.Channel, id, neighbours)
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
@@ -66,7 +66,7 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 		return nil, false, err
 	}
 	for _, spot := range starred {
-		p.want(spot.Channel, spot.Message, shortReach)
+		p.want(spot.Channel, spot.Message, fewNeighbours)
 	}
 	if len(p.wanted) < q.Limit && len(q.Scope.Channels) <= fewChannels {
 		if err := e.latest(ctx, q, asked.dates, p); err != nil {
@@ -76,8 +76,8 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 	return p, textOnly, e.surround(ctx, asked, p)
 }
 
-// rarest are the terms to look for by full text: each message that holds one costs time, and what holds only
-// the most common ones is hardly meant.
+// rarest returns the terms for full text. Each matching message costs time, and a message with only common
+// terms is hardly relevant.
 func (q question) rarest() []string {
 	var terms []string
 	matches := 0
@@ -90,11 +90,11 @@ func (q question) rarest() []string {
 	return terms
 }
 
-// surround reads what is wanted, with what was said round it, and counts the question's terms in it. All searches
-// together read some parts at a time: where many are asked at once, what is said meanwhile is still logged soon.
+// surround reads the wanted messages with their context and counts the question's terms in them. All searches
+// share the read slots, so that new messages are still logged quickly.
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	var parts []map[memory.Spot]int
-	in := map[memory.ChannelID]map[memory.Spot]int{} // the part that a channel is in
+	in := map[memory.ChannelID]map[memory.Spot]int{} // the part with each channel
 	for spot, reach := range p.wanted {
 		part := in[spot.Channel]
 		if part == nil {
@@ -128,7 +128,8 @@ func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	return err
 }
 
-// latest adds what was said last, also by the end of what dates ask for, for a question that says little to look for.
+// latest adds the last messages, before the end of the scope and of each date asked for. It serves questions
+// with few search terms.
 func (e *Engine) latest(ctx context.Context, q Query, dates []dateRange, p *pool) error {
 	ends := []memory.MessageID{endOf(q.Scope)}
 	for _, d := range dates {
@@ -140,13 +141,13 @@ func (e *Engine) latest(ctx context.Context, q Query, dates []dateRange, p *pool
 			return err
 		}
 		for _, m := range stretch {
-			p.want(channel, m.ID, reach)
+			p.want(channel, m.ID, neighbours)
 		}
 	}
 	return nil
 }
 
-// endOf is the id that all in a scope are below.
+// endOf returns an id above all in the scope.
 func endOf(scope memory.Scope) memory.MessageID {
 	if scope.Until.IsZero() {
 		return math.MaxInt64
@@ -154,10 +155,9 @@ func endOf(scope memory.Scope) memory.MessageID {
 	return memory.FirstMessageID(scope.Until)
 }
 
-// nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
-// embedded nothing.
+// nearest searches segments by the question's vector. An embedder that fails counts as one without vectors.
 func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int) ([]memory.VectorHit, error) {
-	if q.Opened { // a segment may have begun before its scope
+	if q.Opened { // a segment may begin before the scope
 		return nil, nil
 	}
 	space, err := e.log.Space(ctx)
@@ -198,29 +198,29 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int)
 	return e.log.Nearest(ctx, q.Scope, space, vectors[0], min(most, vectorCandidates))
 }
 
-// shown remembers what has been said, so that nothing is shown twice.
-type shown struct {
+// seenTexts recognises texts that were already shown.
+type seenTexts struct {
 	exact map[string]bool
 	long  []wordSet
 }
 
-// wordSet are the words of a text, sorted, each once.
+// wordSet holds the distinct words of a text, sorted.
 type wordSet []string
 
 const (
-	leastCompared = 12  // of texts that may be near-duplicates: in shorter ones every word counts
-	nearly        = 0.9 // share of two texts' words that both have
+	minCompared   = 12  // words; in shorter texts every word matters
+	nearDuplicate = 0.9 // share of words in common
 )
 
-// add takes a text in and reports whether it says something new: more than another in a few words only, or
-// another number.
-func (s *shown) add(normal string) bool {
+// add reports whether a text is new: it differs from each earlier text by more than a few words, or in a
+// number.
+func (s *seenTexts) add(normal string) bool {
 	if s.exact[normal] {
 		return false
 	}
 	words := wordsOf(normal)
-	if len(words) >= leastCompared {
-		if slices.ContainsFunc(s.long, words.nearly) {
+	if len(words) >= minCompared {
+		if slices.ContainsFunc(s.long, words.isNearDuplicate) {
 			return false
 		}
 		s.long = append(s.long, words)
@@ -240,9 +240,10 @@ func wordsOf(s string) wordSet {
 	return slices.Compact(words)
 }
 
-// nearly reports whether two texts differ in few words, none of which turns what they say: a number, a "not".
-func (a wordSet) nearly(b wordSet) bool {
-	if float64(min(len(a), len(b))) < nearly*float64(max(len(a), len(b))) {
+// isNearDuplicate reports whether two texts differ in few words, and in none that changes the meaning, such
+// as a number or "not".
+func (a wordSet) isNearDuplicate(b wordSet) bool {
+	if float64(min(len(a), len(b))) < nearDuplicate*float64(max(len(a), len(b))) {
 		return false
 	}
 	all, differ := len(a)+len(b), 0
@@ -257,17 +258,17 @@ func (a wordSet) nearly(b wordSet) bool {
 			a, b = a[1:], b[1:]
 			continue
 		}
-		if differ++; float64(all-differ) < nearly*float64(all+differ) || turns(word) {
+		if differ++; float64(all-differ) < nearDuplicate*float64(all+differ) || changesMeaning(word) {
 			return false
 		}
 	}
 	return true
 }
 
-func turns(word string) bool {
+func changesMeaning(word string) bool {
 	return negating[word] || strings.ContainsFunc(word, unicode.IsNumber)
 }
 
-// negating are words that turn what a text says. "Don't" is "don" and "t" here.
+// negating are words that change the meaning of a text. "Don't" is "don" and "t" here.
 var negating = text.SetOf(`no not never none nobody nothing neither nor without t cannot cancelled canceled
 	nicht kein keine nie pas jamais aucun nunca jamás ni sin`)

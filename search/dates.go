@@ -11,22 +11,22 @@ import (
 	"hark/internal/text"
 )
 
-// dateRange is a span of time that a text speaks of.
+// dateRange is a span of time in a text.
 type dateRange struct {
 	from, to time.Time
-	open     bool // all that is before or after a date
+	open     bool // everything before or after a date
 }
 
 const day = 24 * time.Hour
 
-// overlaps reports whether two spans have a moment in common.
+// overlaps reports whether two spans share a moment.
 func (d dateRange) overlaps(other dateRange) bool {
 	return d.from.Before(other.to) && other.from.Before(d.to)
 }
 
 func (d dateRange) length() time.Duration { return d.to.Sub(d.from) }
 
-// distance is how far t is from the span; 0 within it.
+// distance returns how far t is from the span; 0 within it.
 func (d dateRange) distance(t time.Time) time.Duration {
 	switch {
 	case t.Before(d.from):
@@ -37,22 +37,22 @@ func (d dateRange) distance(t time.Time) time.Duration {
 	return 0
 }
 
-// dated is a date, and where in a text it stands.
-type dated struct {
+// dateIn is a date and its place in a text.
+type dateIn struct {
 	dateRange
 	start, end int
-	weekday    bool // it is a weekday without a week
+	weekday    bool // a weekday without a week
 }
 
-// datesIn are the dates that s names, as seen at now: "25 May 2023", "2023-05", "in May", "yesterday", "three
-// weeks ago", "last summer", "before March", "between Monday and Wednesday". Words are known in English,
-// those that are counted from now in a few more languages.
+// datesIn returns the dates in s, relative to now: "25 May 2023", "2023-05", "in May", "yesterday", "three
+// weeks ago", "last summer", "before March", "between Monday and Wednesday". It knows English words, and the
+// relative ones of a few more languages.
 func datesIn(s string, now time.Time) []dateRange {
 	lower := strings.ToLower(s)
 	found := append(calendarDates(lower, now), relativeDates(lower, now)...)
-	slices.SortStableFunc(found, func(a, b dated) int { return a.start - b.start })
-	end := 0 // of the one before: what is within it was understood with it
-	found = slices.DeleteFunc(found, func(d dated) bool {
+	slices.SortStableFunc(found, func(a, b dateIn) int { return a.start - b.start })
+	end := 0 // of the previous date, which includes what lies within it
+	found = slices.DeleteFunc(found, func(d dateIn) bool {
 		within := d.start < end
 		end = max(end, d.end)
 		return within
@@ -67,9 +67,9 @@ func datesIn(s string, now time.Time) []dateRange {
 		}
 		switch word := lastWord(lower[:d.start]); {
 		case word == "before" && unitBefore.MatchString(lower[:d.start]):
-			// "two weeks before yesterday" is a day that this doesn't tell
+			// "two weeks before yesterday" isn't supported
 		case word != "before" && sidesBefore[word] && d.weekday:
-			// "until Friday" may be one to come
+			// "until Friday" may lie in the future
 		case sidesBefore[word]:
 			dates = append(dates, dateRange{to: d.from, open: true})
 		case word == "after" && d.to.Before(now):
@@ -87,15 +87,15 @@ var sidesBefore = text.SetOf("before until till by")
 
 var unitBefore = regexp.MustCompile(`(?:day|week|month|year)s?\s+before\s+(?:the\s+)?$`)
 
-// isSpan reports whether s speaks of all that is between two dates.
-func isSpan(s string, a, b dated) bool {
+// isSpan reports whether s means all between two dates.
+func isSpan(s string, a, b dateIn) bool {
 	between := strings.TrimSpace(s[a.end:b.start])
 	word := lastWord(s[:a.start])
 	return word == "between" && between == "and" || word == "from" &&
 		(between == "to" || between == "until" || between == "till")
 }
 
-// lastWord is the last word of s, without "the" behind it; empty if something else stands there.
+// lastWord returns the last word of s, without a trailing "the"; empty if s doesn't end in a word.
 func lastWord(s string) string {
 	s = strings.TrimRight(s, " ")
 	if rest, ok := strings.CutSuffix(s, " the"); ok {
@@ -119,20 +119,20 @@ var (
 
 const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
 
-// calendarDates are the dates that s names by the calendar.
-func calendarDates(s string, now time.Time) []dated {
+// calendarDates returns the absolute dates in s.
+func calendarDates(s string, now time.Time) []dateIn {
 	if !strings.ContainsAny(s, "0123456789") && !slices.ContainsFunc(months[:], func(month string) bool {
 		return strings.Contains(s, month[:3])
 	}) {
 		return nil
 	}
-	var dates []dated
+	var dates []dateIn
 	add := func(at []int, year, month, day string) {
 		if d, ok := dateOf(year, month, day, now); ok {
-			dates = append(dates, dated{dateRange: d, start: at[0], end: at[1]})
+			dates = append(dates, dateIn{dateRange: d, start: at[0], end: at[1]})
 		}
 	}
-	rest := []byte(s) // without what was understood
+	rest := []byte(s) // s without the dates already read
 	blank := func(at []int) {
 		for i := at[0]; i < at[1]; i++ {
 			rest[i] = ' '
@@ -165,14 +165,14 @@ func calendarDates(s string, now time.Time) []dated {
 	for _, at := range yearOnly().FindAllSubmatchIndex(rest, -1) {
 		if y, _ := strconv.Atoi(s[at[2]:at[3]]); y <= now.Year() {
 			first := time.Date(y, 1, 1, 0, 0, 0, 0, now.Location())
-			dates = append(dates, dated{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},
+			dates = append(dates, dateIn{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},
 				start: at[2], end: at[3]})
 		}
 	}
 	return dates
 }
 
-// group is what the nth group matched.
+// group returns the text of the nth group.
 func group(s string, at []int, n int) string {
 	if at[2*n] < 0 {
 		return ""
@@ -180,19 +180,19 @@ func group(s string, at []int, n int) string {
 	return s[at[2*n]:at[2*n+1]]
 }
 
-// ambiguous are the months that are as often something else: a verb, a name, a step.
+// ambiguous months are as often a verb, a name or a step.
 var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": true, "jan": true,
 	"april": true, "june": true, "august": true}
 
-// monthsFollow are words after which these are months.
+// monthsFollow are words that make the next one a month.
 var monthsFollow = text.SetOf("in last since until during of this early late by before after between from")
 
 func monthNumber(name string) string {
 	return strconv.Itoa(1 + slices.IndexFunc(months[:], func(m string) bool { return strings.HasPrefix(m, name[:3]) }))
 }
 
-// dateOf is a day, or a month if day is empty. Without a year it is the last one that isn't later than now. A
-// day that no calendar has isn't a date.
+// dateOf returns a day, or a month if day is empty. Without a year it is the latest one not after now.
+// Impossible days are no dates.
 func dateOf(year, month, day string, now time.Time) (dateRange, bool) {
 	m, _ := strconv.Atoi(month)
 	d, _ := strconv.Atoi(day)

@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// Log is what the engine asks of the store. See memory.Store.
+// Log is the part of memory.Store that the engine needs.
 type Log interface {
 	FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error)
 	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
@@ -26,52 +26,53 @@ type Log interface {
 	Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]memory.Message, error)
 }
 
-// Directory knows people, and what guilds were told. A list that it gave doesn't change.
+// Directory returns people and lore. It never changes a list that it returned.
 type Directory interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 }
 
-// termEmbedder is an embedder that wants to know how much each term of a question says.
+// termEmbedder is an embedder that weighs the question's terms by idf.
 type termEmbedder interface {
 	EmbedTerms(terms []string, idf func(term string) float64) []float32
 }
 
-// Engine recalls.
+// Engine searches a log.
 type Engine struct {
 	log       Log
 	people    Directory
 	embedders []memory.Embedder
-	reranker  Reranker      // nil: none
-	reading   chan struct{} // holds what reads a channel, for any search
+	reranker  Reranker      // may be nil
+	reading   chan struct{} // one slot for each running read of channels, for all searches
 	rosters   rosters
 }
 
-// New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
-// whose space is the one in use; where there is none, full text finds alone.
+// New returns an engine. The first embedder whose space is the active one embeds questions; without one, only
+// full text is searched.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // channels, by all searches together: others have something to do, too
+	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // reads of channels by all searches; the rest of the process needs CPU too
 	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
 		rosters: rosters{by: map[memory.GuildID]*roster{}}}
 }
 
 const (
-	countLimit  = 20000 // a term in so many messages is as common as can be
-	maxTerms    = 16    // of a question, the rarest
-	nameShare   = 0.5   // of a term's weight, where it is the name of somebody known
-	askingShare = 0.3   // and where it is one of asking
+	countLimit  = 20000 // messages; more frequent terms count as this frequent
+	maxTerms    = 16    // terms of a question that are searched, the rarest
+	nameShare   = 0.5   // factor on the weight of a term that is a known person's name
+	askingShare = 0.3   // factor on the weight of a term that only asks
 )
 
-// asking are terms that ask for something. They are seldomer in what answers, or beside it, than others as rare.
-var asking = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
+// askingTerms are terms that ask for something. They are rarer in answers, and near them, than other terms of
+// the same frequency.
+var askingTerms = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
 	mention ask say talk share happen kind type hobby photo activity`))
 
-// OnlyAsks reports whether a term asks for something and tells nothing of it.
-func OnlyAsks(term string) bool { return asking[term] }
+// OnlyAsks reports whether a term asks for something without saying what.
+func OnlyAsks(term string) bool { return askingTerms[term] }
 
-// Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
-// would have added.
+// Search returns what is relevant to q. If the embedder fails or has stored nothing yet, the search goes on
+// without vectors.
 func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -83,29 +84,29 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	return e.result(ctx, found, func(_ context.Context, hits []Hit) ([]Hit, error) { return hits, nil })
 }
 
-// Again is what a search found, with other messages skipped: it is ranked anew, and nothing is searched again. A
-// question that refers back is still searched with those turns of the session that were skipped first. left are those
-// of the hits that are there yet: a reranker is given no others.
+// Again ranks the candidates of an earlier search with other messages skipped, without searching again. A
+// question that refers back still includes the session turns that the first search skipped. left returns the
+// hits that still exist; a reranker sees only these.
 func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID,
 	left func(context.Context, []Hit) ([]Hit, error)) (Result, error) {
-	found := *r.found
+	found := *r.recalled
 	found.query.Skip = skip
 	return e.result(ctx, found, left)
 }
 
-// Beside are those of the best n hits that lie in other channels than were searched, if those had been as well. They
-// are for counting: no server is given a text, and the result stays as it is.
+// Beside returns those of the best n hits of a search in r's and the given channels that lie in the given
+// ones. It is for counting: no text goes to a server, and r stays the same.
 func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.ChannelID, n int) ([]Hit, error) {
-	q := r.found.query
+	q := r.recalled.query
 	q.Scope.Channels, q.Session, q.Limit, q.Local = channels, nil, n, true
-	pool, _, err := e.candidates(ctx, q, r.found.question, n)
+	pool, _, err := e.candidates(ctx, q, r.recalled.question, n)
 	if err != nil {
 		return nil, fmt.Errorf("search beside: %w", err)
 	}
-	pool = pool.without(q.Skip, r.found.question)
-	pool.most = r.found.most // their scores are compared
-	hits := pool.hits(q, pool.score(q, r.found.question))
-	if r.Declined && pool.gateOf(q, r.found.question, hits).closed {
+	pool = pool.without(q.Skip, r.recalled.question)
+	pool.most = r.recalled.most // makes the scores comparable
+	hits := pool.hits(q, pool.score(q, r.recalled.question))
+	if r.Declined && pool.gateOf(q, r.recalled.question, hits).closed {
 		return nil, nil
 	}
 	hits = append(hits, r.Hits...)
@@ -122,13 +123,13 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 	}), nil
 }
 
-// result is what there is to tell of what was found.
-func (e *Engine) result(ctx context.Context, f found, left func(context.Context, []Hit) ([]Hit, error)) (r Result,
+// result ranks the candidates and builds the Result.
+func (e *Engine) result(ctx context.Context, f recalled, left func(context.Context, []Hit) ([]Hit, error)) (r Result,
 	err error) {
-	r = Result{TextOnly: f.textOnly, found: &f}
+	r = Result{TextOnly: f.textOnly, recalled: &f}
 	wanted := f.query
 	if !wanted.Local {
-		wanted = e.widened(wanted)
+		wanted = e.withRerankLimit(wanted)
 	}
 	pool := f.pool.without(f.query.Skip, f.question)
 	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.query, f.question))); err != nil {
@@ -146,23 +147,23 @@ func (e *Engine) result(ctx context.Context, f found, left func(context.Context,
 		}
 	}
 	r.Hits = starredFirst(r.Hits)
-	tellWords(f.query, r.Hits)
+	addMatchedWords(f.query, r.Hits)
 	if r.People, err = e.participants(ctx, f.query, f.question.named, r.Hits, f.known); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	return r, nil
 }
 
-// within is q with the end of its scope, which is when it is asked.
-func within(q Query) Query {
+// untilAsked returns q with its scope ending when it was asked.
+func untilAsked(q Query) Query {
 	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
 		q.Scope.Until = q.Now
 	}
 	return q
 }
 
-// Candidates are the messages that a search for q scores, best first, but for those that say nothing or only
-// ask the same: for whoever learns the weights of the features.
+// Candidates returns the scored messages, best first, except empty ones and repeats of the question. It
+// serves the learning of feature weights.
 func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	found, err := e.recall(ctx, q)
 	if err != nil {
@@ -180,8 +181,8 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	return all, nil
 }
 
-// found is what a search has to go by.
-type found struct {
+// recalled is the state of a search before ranking.
+type recalled struct {
 	query    Query // with the end of its scope
 	known    people
 	question question
@@ -190,10 +191,10 @@ type found struct {
 	textOnly bool
 }
 
-func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
-	q = within(q)
+func (e *Engine) recall(ctx context.Context, q Query) (f recalled, err error) {
+	q = untilAsked(q)
 	f.query = q
-	if f.known, err = e.known(ctx, q.Guilds, q.Scope); err != nil {
+	if f.known, err = e.peopleIn(ctx, q.Guilds, q.Scope); err != nil {
 		return f, err
 	}
 	if f.question, err = e.understand(ctx, q, f.known); err != nil {
@@ -203,7 +204,7 @@ func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
 	return f, err
 }
 
-// understand works out what q asks for.
+// understand analyses q.
 func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
 	turns, after := earlier(q)
 	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), after: after, named: known.namedIn(q.Text)}
@@ -230,10 +231,10 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 			return asked, err
 		}
 	}
-	names := map[string]whom{} // whose they are
+	names := map[string]namedSet{} // the people whom each term names
 	for i, id := range asked.named {
 		for _, term := range known.terms([]memory.UserID{id}) {
-			names[term] |= whomAt(i)
+			names[term] |= namedBit(i)
 		}
 	}
 	for i := range asked.terms {
@@ -241,8 +242,8 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
 		t.idf = t.share * math.Log(1+(float64(n)-float64(t.count)+0.5)/(float64(t.count)+0.5))
 		if t.names = names[t.term]; t.names != 0 {
-			t.idf *= nameShare // whoever is named says things more often than they are spoken of
-		} else if asking[t.term] {
+			t.idf *= nameShare // a named person more often speaks than is spoken of
+		} else if askingTerms[t.term] {
 			t.idf *= askingShare
 		}
 	}
@@ -256,7 +257,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	return asked, nil
 }
 
-// weigh counts in how many messages each of terms is, and how many messages there are.
+// weigh sets each term's message count and returns the number of messages.
 func (e *Engine) weigh(ctx context.Context, q Query, terms []weighted) (messages int, err error) {
 	if q.Opened {
 		return e.weighSince(ctx, q.Scope, terms)
@@ -266,7 +267,7 @@ func (e *Engine) weigh(ctx context.Context, q Query, terms []weighted) (messages
 		list = append(list, t.term)
 	}
 	limit := countLimit
-	if len(terms) > 2*maxTerms { // counting takes its time, and the rare ones matter
+	if len(terms) > 2*maxTerms { // counting is slow, and only the rare terms matter
 		limit = countLimit * 2 * maxTerms / len(terms)
 	}
 	messages, counts, err := e.log.Frequencies(ctx, q.Scope, list, limit)
@@ -276,7 +277,7 @@ func (e *Engine) weigh(ctx context.Context, q Query, terms []weighted) (messages
 	return messages, err
 }
 
-// weighSince is weigh for a scope of which nothing before its beginning counts, which is short.
+// weighSince is weigh for a short scope whose earlier messages mustn't count.
 func (e *Engine) weighSince(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
 	scope.Authors = nil
 	for i := range terms {
@@ -298,7 +299,7 @@ func (e *Engine) weighSince(ctx context.Context, scope memory.Scope, terms []wei
 	return messages, nil
 }
 
-// addNames adds the terms of names that the question misspells.
+// addNames adds the terms of the names that the question misspells.
 func (e *Engine) addNames(ctx context.Context, q Query, asked *question, names []string) error {
 	var terms []weighted
 	for _, name := range names {

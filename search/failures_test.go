@@ -122,8 +122,9 @@ func (e elsewhere) Embed(_ context.Context, _ memory.Purpose, texts []string) ([
 	return vectors, e.err
 }
 
-// A question is embedded by the embedder of the space in use: by the built-in one until the endpoint's vectors are
-// complete, by the endpoint from then on. Without its embedder full text finds alone, and the result says so.
+// A question is embedded by the embedder of the space in use: by the built-in one until the endpoint's
+// vectors are complete, by the endpoint from then on. Without its embedder full text finds alone, and the
+// result says so.
 func TestSearchEmbedsInTheSpaceInUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

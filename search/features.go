@@ -8,32 +8,32 @@ import (
 	"hark/memory"
 )
 
-// feature numbers what is known of a message as an answer to a question. All lie in [0, 1], but for
-// featureAnswers, which is BM25 divided by the summed inverse document frequency of the question's terms, so that it
-// compares between questions: at most k1 + 1. Of a long message they are those of its best passage.
+// feature is the index of a feature. Values lie in [0, 1], except featureAnswers: BM25 divided by the summed
+// IDF of the question's terms, so that questions compare; at most k1 + 1. A long message has the values of
+// its best passage.
 type feature int
 
 const (
-	featureFar        feature = iota // BM25 of it and the eight before and after it, as a share of the most
-	featureCovered                   // share of the question's inverse document frequency that is found there at all
-	featureLike                      // and in itself, also by words that begin alike, as a share of the most
-	featureLikeNear                  // and in itself or in the three before and after it
-	featurePairs                     // share of the neighbouring terms of the question that are neighbours in it
-	featureAuthor                    // it is by somebody whom the question names
-	featureSelf                      // it is, and speaks of its author
-	featureSubject                   // it is by the one who is named first, of several
-	featureSpokenOf                  // it is by somebody else, and speaks of somebody whom the question names
-	featureSpokenNear                // share of those named who speak or are named in it or the eight before and after it
+	featureFar        feature = iota // BM25 of it and eight neighbours on each side, as a share of the maximum
+	featureCovered                   // share of the question's IDF that is found there at all
+	featureLike                      // share of the IDF in itself, with words that begin alike, as a share of the maximum
+	featureLikeNear                  // the same, for it and three neighbours on each side
+	featurePairs                     // share of the question's term pairs that it contains
+	featureAuthor                    // its author is named in the question
+	featureSelf                      // that, and it speaks of its author
+	featureSubject                   // its author is the first of several named
+	featureSpokenOf                  // another author, and it mentions somebody named in the question
+	featureSpokenNear                // share of those named who speak or are named within eight messages
 	featureWeek                      // 1 at the date asked for, falling to 1/e within a week
-	featureDateSaid                  // it tells a date that is asked for
-	featureEvent                     // it was said before or after what is asked for so, as far as that can be told
+	featureDateSaid                  // it mentions a date asked for
+	featureEvent                     // it lies before or after the event, as asked, if that is known
 	featureLength                    // logarithm of its words, 1 from 30 on
-	featureAnswers                   // BM25 of the message before, if that is somebody else's question
-	featureMeaning                   // likeness of its segment's vector to the question's, if it is among the nearest
-	featureTime                      // a time is asked for, and it tells one
-	featureNumber                    // a number is asked for, and it tells one
-	featureName                      // a name is asked for, and it tells one
-	featureReason                    // a reason is asked for, and it gives one
+	featureAnswers                   // BM25 of the preceding message, if that is another person's question
+	featureMeaning                   // similarity of its segment's vector, if among the nearest
+	featureTime                      // asks for a time, and it has one
+	featureNumber                    // asks for a number, and it has one
+	featureName                      // asks for a name, and it has one
+	featureReason                    // asks for a reason, and it gives one
 	featureCount
 )
 
@@ -41,16 +41,17 @@ var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "p
 	"spokenOf", "spokenNear", "week", "dateSaid", "event", "length", "answers", "meaning", "time", "number", "name",
 	"reason"}
 
-// relative are the features that are shares of the most that any message has: how well the best fits depends on the
-// question. The most counts as leastMost at least: what hardly fits doesn't become a full match by being the best.
+// relative features are shares of the maximum over all messages, because the height of a good match depends
+// on the question. The maximum counts as at least leastMost, so that the best of bad matches doesn't become a
+// full match.
 var relative = [...]feature{featureFar, featureLike}
 
 const leastMost = 0.3
 
-// FeatureNames are the names of a Candidate's features, in their order.
+// FeatureNames returns the names of a Candidate's features, in order.
 func FeatureNames() []string { return featureNames[:] }
 
-// values are a message's features.
+// values holds a message's features.
 type values [featureCount]float64
 
 func (v *values) score() float64 {
@@ -61,12 +62,12 @@ func (v *values) score() float64 {
 	return score
 }
 
-// features computes those of the passage at i; the relative ones aren't divided yet.
+// features computes the values of the passage at i, without dividing the relative ones.
 func (p *pool) features(q question, stream []entry, i int) (v values) {
 	e := &stream[i]
-	first, last := neighbourhood(stream, i, reach, reach)
+	first, last := neighbourhood(stream, i, neighbours, neighbours)
 	v[featureFar], v[featureCovered] = q.around(stream[first:last+1], i-first)
-	if e.words > longText { // it says itself what it is about
+	if e.words > longText { // a long text needs no context
 		v[featureFar] = q.own(e)
 	}
 	v[featureLike] = q.share(e.like)
@@ -86,17 +87,17 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 		v[featureSpokenOf] = bit(e.names != 0)
 	}
 	if len(q.named) > 0 {
-		var there whom
+		var there namedSet
 		for j := first; j <= last; j++ {
 			there |= stream[j].names | stream[j].by
 		}
 		v[featureSpokenNear] = there.count() / float64(min(len(q.named), 64))
 	}
 	q.datesOf(e, &v)
-	v[featureEvent] = bit(q.event.holds(e.Time()))
+	v[featureEvent] = bit(q.event.matches(e.Time()))
 	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
 	begins := opening(stream, i)
-	if begins > 0 && stream[begins].joined {
+	if begins > 0 && stream[begins].follows {
 		if before := &stream[begins-1]; before.signs.asks && before.Author != e.Author {
 			v[featureAnswers] = q.own(before)
 		}
@@ -109,7 +110,7 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 	return v
 }
 
-// distance is how far t is from the nearest date asked for; 0 within it.
+// distance returns how far t is from the nearest date asked for; 0 within it.
 func (q question) distance(t time.Time) time.Duration {
 	nearest := time.Duration(1<<63 - 1)
 	for _, d := range q.dates {
@@ -118,7 +119,7 @@ func (q question) distance(t time.Time) time.Duration {
 	return nearest
 }
 
-// datesOf sets the features of e that have to do with the dates asked for.
+// datesOf sets the date features of e.
 func (q question) datesOf(e *entry, v *values) {
 	if len(q.dates) == 0 {
 		return
@@ -138,7 +139,7 @@ func (q question) datesOf(e *entry, v *values) {
 	}
 }
 
-// share is the share of the question's inverse document frequency that was found, each term as far as found says.
+// share returns the share of the question's IDF that was found, with found in [0, 1] for each term.
 func (q question) share(found []float64) float64 {
 	if q.idf == 0 {
 		return 0
@@ -157,21 +158,21 @@ func bit(b bool) float64 {
 	return 0
 }
 
-// Candidate is a message that a search scored.
+// Candidate is a scored message.
 type Candidate struct {
 	Message  memory.MessageID
 	Features []float64 // in the order of FeatureNames
 	Score    float64
 }
 
-// Ingredient is a part of what messages are ranked by: features that have one thing to say.
+// Ingredient is a named group of features.
 type Ingredient struct {
 	Name     string
 	Features []int // their places in a Candidate's Features
 }
 
-// Ingredients are all that messages are ranked by, each feature in one of them: what people are told as reasons, and
-// whatever else there is by itself.
+// Ingredients returns all groups, each feature in one of them: the reasons that people see, and the other
+// features one by one.
 func Ingredients() []Ingredient {
 	var all []Ingredient
 	left := make([]bool, featureCount)
@@ -194,7 +195,7 @@ func Ingredients() []Ingredient {
 	return all
 }
 
-// Without is c's score if an ingredient had no say in it.
+// Without returns c's score without an ingredient.
 func (c Candidate) Without(in Ingredient) float64 {
 	score := 0.0
 	for f, value := range c.Features {

@@ -113,7 +113,8 @@ func TestWordsThatAskSayLittle(t *testing.T) {
 	}
 }
 
-// Where those speak whom a question names, it was rather said what they did than where others say the same words.
+// Where those speak whom a question names, it was rather said what they did than where others say the same
+// words.
 func TestWhoIsNamedIsSoughtNearby(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)

@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	earlierTurns = 3   // of the session that a question which refers back is searched with
-	earlierTerms = 16  // of those turns
-	earlierShare = 0.5 // of a term's weight for each turn that it lies back
-	earlierRunes = 300 // of each turn, where a model reads text
-	// fewOwn is how many words of its own a question has at most that says too little without what it refers to. Of one
-	// that has more, the turns get no more weight than ownShare of its own words'.
+	earlierTurns = 3   // session turns that a question with a back reference is searched with
+	earlierTerms = 16  // terms of those turns
+	earlierShare = 0.5 // factor on a term's weight for each turn back
+	earlierRunes = 300 // characters of each turn that a model reads
+	// fewOwn is the most own words of a question that says too little without its context. For longer
+	// questions the turns' terms weigh at most ownShare of the question's own.
 	fewOwn   = 1
 	ownShare = 0.5
 )
 
-// RefersBack reports whether a question can be understood only with what was said before it: "What about the
-// second one?", "why?". It is told by its words in English and a few other languages, and by its saying
-// nothing itself.
+// RefersBack reports whether a question needs the preceding messages: "What about the second one?", "why?".
+// It goes by words in English and a few other languages, and by the lack of content words.
 func RefersBack(question string) bool {
 	words := text.Words(question)
 	own := 0
@@ -71,9 +70,9 @@ var (
 	personal         = text.SetOf("he him his she her hers they them their")
 )
 
-// earlier are the turns that q is searched with, the newest first; none if q says all itself. A turn that can
-// be found isn't among them: it would be found by its own words. asked is the newest that a member asked, if that has
-// a topic.
+// earlier returns the turns that q is searched with, newest first; none if q is complete in itself. Turns
+// that can be found as hits are left out, because their own words find them. asked is the newest turn that
+// asks, if it has a topic.
 func earlier(q Query) (turns []string, asked string) {
 	if len(q.Session) == 0 || !RefersBack(q.Text) {
 		return nil, ""
@@ -91,7 +90,7 @@ func earlier(q Query) (turns []string, asked string) {
 	return turns, asked
 }
 
-// spokenOf is what m says: of Hark's own answers without the lines that only tell who said what it quotes.
+// spokenOf returns m's text; of Hark's answers, without the lines that only attribute quotes.
 func spokenOf(m memory.Message) string {
 	body := m.Text()
 	if m.Kind != memory.FromHark {
@@ -100,8 +99,8 @@ func spokenOf(m memory.Message) string {
 	return text.OwnWords(body)
 }
 
-// withEarlier is a question with the turns that it is searched with, for a model that reads: first the
-// question, since what is too long is cut at its end.
+// withEarlier joins a question and its turns for a model. The question comes first, because the end of an
+// overlong text is cut.
 func withEarlier(question string, turns []string) string {
 	lines := []string{question}
 	for _, t := range turns {
@@ -110,7 +109,7 @@ func withEarlier(question string, turns []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// addEarlier adds the terms of turns to those of the question, the less weighty the farther back.
+// addEarlier adds the turns' terms; older turns weigh less.
 func (q *question) addEarlier(turns []string) {
 	share, added := 1.0, 0
 	known := map[string]bool{}
@@ -129,8 +128,8 @@ func (q *question) addEarlier(turns []string) {
 	}
 }
 
-// namedEarlier are the people whom the newest of turns that names anybody names, if the question speaks of
-// somebody without saying whom.
+// namedEarlier returns the people named in the newest turn that names any, if the question refers to a person
+// without a name.
 func (k people) namedEarlier(question string, turns []string) []memory.UserID {
 	if !slices.ContainsFunc(text.Words(question), func(w string) bool { return personal[w] }) {
 		return nil
@@ -143,7 +142,7 @@ func (k people) namedEarlier(question string, turns []string) []memory.UserID {
 	return nil
 }
 
-// boundEarlier lessens the weight of the turns' terms where the question has words enough of its own.
+// boundEarlier limits the weight of the turns' terms if the question has enough own words.
 func (q *question) boundEarlier() {
 	own, earlier, words := 0.0, 0.0, 0
 	for _, t := range q.terms {

@@ -14,60 +14,60 @@ import (
 // Floor is the relevance below which a single message isn't worth showing to a person.
 const Floor = 0.05
 
-// gateFeature numbers what tells whether what a question asks for was found at all. The weights of gate_weights.go are
-// learned by internal/tune.
+// gateFeature is the index of a feature that tells whether the answer to a question was found at all.
+// internal/tune learns the weights in gate_weights.go.
 type gateFeature int
 
 const (
 	gateConstant gateFeature = iota
-	gateFound                // what spoke for the best hits: words, meaning, and half of what is around
-	gateHeld                 // share of the question but for names, by weight, that any five messages in a row hold
-	gateAuthor               // who said it
-	gateTime                 // and when
-	gateUnheard              // share of the things that it is about, by weight, that nobody has said
-	gateTerms                // logarithm of its terms
-	gateChatter              // share of its words that are small talk
-	gateYou                  // it speaks to Hark
-	gateStates               // it tells something rather than asks
+	gateFound                // reasons of the best hits: words, meaning, and half of the context
+	gateHeld                 // share of the question's weight, without names, in any five messages in a row
+	gateAuthor               // author reasons
+	gateTime                 // time reasons
+	gateUnheard              // share of the question's subjects, by weight, that nobody mentioned
+	gateTerms                // logarithm of the number of terms
+	gateChatter              // share of small talk words
+	gateYou                  // addresses Hark
+	gateStates               // states instead of asks
 	gateCount
 )
 
 var gateNames = [gateCount]string{"constant", "found", "held", "author", "time", "unheard", "terms", "chatter", "you",
 	"states"}
 
-// GateNames are the names of what Result.Gate tells, in its order.
+// GateNames returns the names of Result.Gate's values, in order.
 func GateNames() []string { return gateNames[:] }
 
 const (
-	gateHits  = 5 // hits that are looked at, the best
-	bareTerms = 2 // a topic by itself has at most so many: "birthday?", "Anna's dog"
-	rareTerms = 2 // so many that are said fewSay times at most, in one message, are no chance
+	gateHits  = 5 // hits considered, the best
+	bareTerms = 2 // most terms of a bare topic: "birthday?", "Anna's dog"
+	rareTerms = 2 // this many terms, each said at most fewSay times, in one message are no coincidence
 	fewSay    = 5
 )
 
-// gate is what decides whether a question has anything to be told from what was said.
+// gate is the decision whether what was said answers a question.
 type gate struct {
 	closed bool
-	values []float64 // that it was weighed by; nil where it needed no weighing
+	values []float64 // feature values; nil if the decision needed none
 }
 
-// gateOf decides on hits, the best first. What isn't in the scope has no part in it.
+// gateOf decides on hits, best first. Only the scope counts.
 func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	own := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share == 1 })
 	earlier := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share < 1 })
 	switch {
 	case isSmallTalk(q, asked, earlier), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
 		return gate{closed: true}
-	case earlier && asked.after != "": // it goes on from a question, and is decided on with that
+	case earlier && asked.after != "": // a follow-up is decided together with its question
 		asked = asked.only(asked.after + "\n" + q.Text)
 		q.Text = asked.after
 	case earlier, !own, len(asked.named) > 0 && asked.whoOrWhen() && wordsSaying(q.Text).topic:
-		// it is understood by what was told before it, or by whom and when it means
+		// its meaning depends on an earlier statement, a name or a date
 		return gate{}
 	}
 	v := make([]float64, gateCount)
 	v[gateConstant] = 1
-	most := map[string]float64{} // that each reason spoke for one of them
+	most := map[string]float64{} // the maximum weight of each reason
 	bare, n := false, 0
 	for _, t := range asked.terms {
 		n += int(bit(t.idf > 0))
@@ -90,7 +90,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	heard, rare, about := p.heard(q, asked), true, subjects(withoutBid(q.Text))
 	unheard, all := 0.0, 0.0
 	for i, t := range asked.terms {
-		if about[t.term] && t.names == 0 && !smallTerms()[t.term] && !asking[t.term] {
+		if about[t.term] && t.names == 0 && !smallTerms()[t.term] && !askingTerms[t.term] {
 			all += t.idf
 			unheard += t.idf * bit(!heard[i])
 		}
@@ -111,7 +111,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	return gate{z < 0, v}
 }
 
-// only is q with nothing but the terms of s that aren't small talk; the others are as names that weigh nothing.
+// only returns q restricted to the terms of s without small talk. The other terms become weightless names.
 func (q question) only(s string) question {
 	is := setOf(text.QueryTerms(s))
 	q.terms, q.idf = slices.Clone(q.terms), 0
@@ -119,14 +119,14 @@ func (q question) only(s string) question {
 		if t := &q.terms[i]; is[t.term] && !smallTerms()[t.term] {
 			q.idf += t.idf
 		} else {
-			t.idf, t.names = 0, whomAt(math.MaxInt)
+			t.idf, t.names = 0, namedBit(math.MaxInt)
 		}
 	}
 	return q
 }
 
-// heard tells of each term whether it was said, or says too little to be missed. A term is counted in the question
-// itself too, once that is logged. So for a term that is hardly ever said the messages are looked at.
+// heard reports for each term whether it was said, or is too unspecific to be missed. The count of a term
+// includes the question itself once that is logged, so very rare terms are looked up in the messages.
 func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
@@ -145,8 +145,8 @@ func (p *pool) heard(q Query, asked question) []bool {
 	return heard
 }
 
-// held is how much of the question but for names any messages hold that were said together: one with two before and
-// after it. Nothing counts that stands behind what members said.
+// held returns the largest share of the question, without names, in five consecutive messages. Messages
+// Behind members' own don't count.
 func (p *pool) held(q Query, asked question) (most float64) {
 	const around = 2
 	aside := behind(q)
@@ -178,7 +178,7 @@ func (p *pool) held(q Query, asked question) (most float64) {
 	return most
 }
 
-// rareIn is how many terms of the question e holds that are hardly ever said.
+// rareIn counts the very rare terms in e.
 func (q question) rareIn(e *entry) (n int) {
 	for i, t := range q.terms {
 		if t.names == 0 && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
@@ -188,7 +188,7 @@ func (q question) rareIn(e *entry) (n int) {
 	return n
 }
 
-// heldBy is how much e holds of each term; a name is held by what its owner says.
+// heldBy returns how much e contains of each term; an author contains their own name.
 func (q question) heldBy(e *entry) []float64 {
 	if !slices.Contains(q.named, e.Author) {
 		return e.like
@@ -200,7 +200,7 @@ func (q question) heldBy(e *entry) []float64 {
 	return held
 }
 
-// smallTerms are those of small talk's words.
+// smallTerms are the terms of small talk words.
 var smallTerms = sync.OnceValue(func() map[string]bool {
 	terms := map[string]bool{}
 	for _, words := range []map[string]bool{chatter, besides} {
@@ -213,38 +213,38 @@ var smallTerms = sync.OnceValue(func() map[string]bool {
 	return terms
 })
 
-// saying is what the words of a question are.
-type saying struct {
-	chatter       float64 // share of those that say anything that are small talk
-	topic         bool    // some of them neither are nor go with it
-	words         int     // that say anything
+// wordStats describes the words of a question.
+type wordStats struct {
+	chatter       float64 // share of small talk among the content words
+	topic         bool    // has words beyond small talk and its companions
+	words         int     // content words
 	me, you, asks bool
-	others        bool // it asks for others or of others
+	others        bool // asks about or for other people
 }
 
-// bid matches how a request begins: "tell me about", "please summarize".
+// bid matches the beginning of a request: "tell me about", "please summarize".
 var bid = pattern.Of(`(?i)^[\s,:]*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?)?` +
 	`(?:(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?|` +
 	`(?:summari[sz]e|recap|describe|explain)\b(?:\s+(?:to|for)\s+(?:me|us)\b)?)`)
 
-// withoutBid is what a question asks for.
+// withoutBid strips that beginning.
 func withoutBid(question string) string {
 	return bid().ReplaceAllString(text.WithoutHark(question), "")
 }
 
-// wordsSaying looks at a question without its bid, if that is about something: "tell me a joke" isn't.
-func wordsSaying(question string) saying {
+// wordsSaying describes a question without its bid, if a topic remains: "tell me a joke" has none.
+func wordsSaying(question string) wordStats {
 	if rest := withoutBid(question); rest != text.WithoutHark(question) {
-		if s := sayingOf(rest); s.topic {
+		if s := wordStatsOf(rest); s.topic {
 			s.asks = true
 			return s
 		}
 	}
-	return sayingOf(text.WithoutHark(question))
+	return wordStatsOf(text.WithoutHark(question))
 }
 
-func sayingOf(question string) saying {
-	s := saying{asks: text.Asks(question)}
+func wordStatsOf(question string) wordStats {
+	s := wordStats{asks: text.Asks(question)}
 	n, talk := 0.0, 0.0
 	for _, w := range text.Words(question) {
 		s.me, s.you, s.others = s.me || speakers[w], s.you || hearers[w], s.others || persons[w] || askers[w]
@@ -261,8 +261,8 @@ func sayingOf(question string) saying {
 	return s
 }
 
-// isSmallTalk reports whether a question asks for nothing that could have been said before: it greets, thanks, wants
-// to be entertained, or is nothing but signs. earlier says that it may go on from what was said before it.
+// isSmallTalk reports whether a question asks for nothing that could have been said: it greets, thanks, wants
+// to be entertained, or is only signs. earlier is set if it may refer to preceding messages.
 func isSmallTalk(q Query, asked question, earlier bool) bool {
 	s := wordsSaying(q.Text)
 	wants := q.Seeks || s.asks && s.others
@@ -278,7 +278,7 @@ func isSmallTalk(q Query, asked question, earlier bool) bool {
 	return !earlier && !over && (s.you || len(asked.dates) == 0 && s.words > 1 && !wants)
 }
 
-// What small talk is made of: words that make it, and words that go with them and are topics by themselves.
+// Small talk words, and words that are topics alone but small talk beside those.
 var (
 	speakers = text.SetOf(`i me my myself it that this ich je yo`)
 	askers   = text.SetOf(`who whom whose when where which wer wen wem wann wo qui quand quien cuando donde`)

@@ -9,8 +9,8 @@ import (
 	"hark/search"
 )
 
-// What asks for nothing, or for what nobody spoke of, is declined. A name, a topic and what goes on from what was said
-// before aren't, however short.
+// What asks for nothing, or for what nobody spoke of, is declined. A name, a topic and what goes on from what
+// was said before aren't, however short.
 func TestTheGate(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
@@ -134,7 +134,8 @@ func TestWhatIsBehindIsNotFound(t *testing.T) {
 	}
 }
 
-// Of a question that tells nothing but whom or which day it means only what was said by or of them, and then, speaks.
+// Of a question that tells nothing but whom or which day it means only what was said by or of them, and then,
+// speaks.
 func TestWhatSpeaksOfWhomOrWhen(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)

@@ -11,12 +11,12 @@ import (
 	"hark/memory"
 )
 
-// hits are the best of what was scored, with their excerpts; what says nothing, only repeats the question, or
-// says the same as a better one or as what is shown of the session, is left out.
+// hits returns the best scored messages with their excerpts. It leaves out empty messages, repeats of the
+// question, and duplicates of better hits or of the session.
 func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	var hits []Hit
 	aside := behind(q)
-	var said shown
+	var said seenTexts
 	for _, m := range q.Session {
 		if p.skip[m.ID] {
 			said.add(normalised(m.Text()))
@@ -24,9 +24,9 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	}
 	var scores []float64
 	var repeated []Hit
-	below := math.Inf(-1) // the score of what would be the next hit
+	below := math.Inf(-1) // the score of the first message that isn't a hit
 	for _, r := range scored {
-		if len(hits) == max(q.Limit, DefaultLimit) { // relevance doesn't depend on how many hits are wanted
+		if len(hits) == max(q.Limit, DefaultLimit) { // relevance doesn't depend on the limit
 			below = r.score
 			break
 		}
@@ -53,12 +53,11 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	return hits[:min(q.Limit, len(hits))]
 }
 
-// starOdds is how many times likelier than by its words alone a message is taken to be meant that a member
-// has marked as important. It is set by hand: no set to learn from has such marks.
+// starOdds is how many times likelier a star makes a message than its words alone. It is set by hand: no data
+// set has stars.
 const starOdds = 4.0
 
-// starredFirst moves up hits that are marked as important, among those that aren't much likelier. Their
-// relevance stays what it is.
+// starredFirst moves starred hits above those that aren't much likelier. Relevances stay in place.
 func starredFirst(hits []Hit) []Hit {
 	odds := func(h Hit) float64 {
 		o := h.Relevance / (1 - min(h.Relevance, mostRelevant))
@@ -68,7 +67,7 @@ func starredFirst(hits []Hit) []Hit {
 		return o
 	}
 	moved := slices.Clone(hits)
-	// a hit passes those before it only as far as its star says: others keep their order
+	// only stars move hits; the others keep their order
 	for i := 1; i < len(moved); i++ {
 		for j := i; j > 0 && moved[j].Message.Starred && odds(moved[j]) > odds(moved[j-1]); j-- {
 			moved[j], moved[j-1] = moved[j-1], moved[j]
@@ -82,11 +81,11 @@ func starredFirst(hits []Hit) []Hit {
 	return moved
 }
 
-// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they
-// hold, as they are written there.
-func tellWords(q Query, hits []Hit) {
+// addMatchedWords adds to each hit's reasons the words that it shares with the question and its context, as
+// written there.
+func addMatchedWords(q Query, hits []Hit) {
 	var asked []string
-	written := map[string]string{} // a stem is nobody's word
+	written := map[string]string{} // stems aren't readable
 	turns, _ := earlier(q)
 	for _, s := range append([]string{q.Text}, turns...) {
 		for _, t := range text.QueryTerms(s) {
@@ -119,14 +118,14 @@ func tellWords(q Query, hits []Hit) {
 	}
 }
 
-// behind tells of a message whether it stands behind what members said: it asks what q asks, or q says so.
+// behind returns a test for messages that only repeat the question or are q.Behind.
 func behind(q Query) func(*entry) bool {
 	asked := repeats(q.Text)
 	return func(e *entry) bool { return asked(e) || q.Behind != nil && q.Behind(e.Message) }
 }
 
-// repeats tells of a message whether it asks what the question asks, in no more words: people ask the same
-// twice, and the first time answers nothing.
+// repeats returns a test for messages that ask the same as the question and say no more: the first time that
+// somebody asked answers nothing.
 func repeats(question string) func(*entry) bool {
 	question = text.WithoutHark(question)
 	terms, same := setOf(text.Terms(question)), normalised(question)
@@ -140,32 +139,32 @@ func repeats(question string) func(*entry) bool {
 	}
 }
 
-// normalised is s without what doesn't change what it says.
+// normalised returns s without differences that don't matter.
 func normalised(s string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".!… ")
 }
 
-// excerpt is a hit's message with the one before and the one after it in the same sitting. In their places stand what
-// it replies to and what answers it, if that is near and doesn't stand aside.
+// excerpt returns a hit's message with one before and one after it in the same session. Nearby, the message
+// that it replies to and the one that answers it are preferred, unless aside reports it.
 func (p *pool) excerpt(r *ranked, aside func(*entry) bool) []memory.Message {
 	stream := p.streams[r.channel]
 	first, last := opening(stream, r.at), r.at
-	for last+1 < len(stream) && stream[last+1].continues(&stream[r.at]) {
+	for last+1 < len(stream) && stream[last+1].isSameMessage(&stream[r.at]) {
 		last++
 	}
-	from, _ := neighbourhood(stream, first, reach, 0)
+	from, _ := neighbourhood(stream, first, neighbours, 0)
 	var excerpt []memory.Message
 	if from < first {
 		excerpt = append(excerpt, *repliedTo(stream[from:first], stream[r.at].ReplyTo))
 	}
 	excerpt = append(excerpt, *stream[r.at].Message)
-	if _, to := neighbourhood(stream, last, 0, reach); last < to {
+	if _, to := neighbourhood(stream, last, 0, neighbours); last < to {
 		excerpt = append(excerpt, *answering(stream[last+1:to+1], stream[r.at].Message, aside))
 	}
 	return excerpt
 }
 
-// repliedTo is the message of that id, or else the last one.
+// repliedTo returns the message with that id, else the last one.
 func repliedTo(before []entry, id memory.MessageID) *memory.Message {
 	for i := range before {
 		if before[i].ID == id {
@@ -175,14 +174,15 @@ func repliedTo(before []entry, id memory.MessageID) *memory.Message {
 	return before[len(before)-1].Message
 }
 
-// answering is what replies to m, or else what mentions its author before they speak again, or else what comes next.
+// answering returns the reply to m, else a mention of its author before they speak again, else the next
+// message.
 func answering(after []entry, m *memory.Message, aside func(*entry) bool) *memory.Message {
 	for i := range after {
 		if after[i].ReplyTo == m.ID && !aside(&after[i]) {
 			return after[i].Message
 		}
 	}
-	others := false // have spoken
+	others := false // others have spoken
 	for i := range after {
 		e := &after[i]
 		switch {
@@ -196,13 +196,12 @@ func answering(after []entry, m *memory.Message, aside func(*entry) bool) *memor
 	return after[0].Message
 }
 
-// Field is the rank of the hit that stands for what merely resembles a question.
+// Field is the rank of the hit that stands for a merely similar message.
 const Field = 10
 
-// Standings tell of hits with the given scores, best first and nothing better than below after them, how far
-// each stands out: its score less that of the hit at Field (less field, where there are fewer), its score
-// less that of the hit after it, and the logarithm of its rank. Scores alone tell little, since their height
-// depends on the question.
+// Standings returns for each score, best first, how far it stands out: its lead over the score at Field (over
+// field, if there are fewer), its lead over the next, and the logarithm of its rank. below bounds the score
+// after the last. Absolute scores say little, because their height depends on the question.
 func Standings(scores []float64, below, field float64) [][3]float64 {
 	low := field
 	if len(scores) >= Field {
@@ -219,12 +218,12 @@ func Standings(scores []float64, below, field float64) [][3]float64 {
 	return standings
 }
 
-// mostRelevant is the most that a hit's relevance can be: no hit was ever so far ahead of others that it was certain.
+// mostRelevant caps the relevance: no lead was ever certain.
 const mostRelevant = 0.99
 
-// relevances are those of hits with the given scores, best first, and nothing better than below after them:
-// the probability that each, or a direct neighbour, answers the question. They never rise with the rank: what
-// is true of a hit is true of those above it.
+// relevances returns for each score, best first, the probability that the hit or a direct neighbour answers
+// the question. below bounds the score after the last. Relevances never rise with the rank: what holds for a
+// hit holds for those above it.
 func relevances(scores []float64, below float64) []float64 {
 	out := make([]float64, len(scores))
 	for i, s := range slices.Backward(Standings(scores, below, fieldScore)) {

@@ -12,36 +12,36 @@ import (
 	"hark/memory"
 )
 
-// MaxLore bounds the lore of a result.
+// MaxLore is the most lore in a result.
 const MaxLore = 5
 
-// LoreHit is lore that a question speaks of.
+// LoreHit is lore that a question refers to.
 type LoreHit struct {
 	Lore      memory.Lore
 	Why       string  // "name", "alias", "initials" or "words"
-	Relevance float64 // in [0, 1]: how surely it is meant; not calibrated as a message's is
+	Relevance float64 // in [0, 1]: confidence, uncalibrated
 }
 
-// How surely lore is meant, by how the question speaks of it.
+// Confidence that lore is meant, by how the question refers to it.
 const (
 	byName     = 0.95
 	byAlias    = 0.9
 	byInitials = 0.8
-	byAllWords = 0.7  // of the name, in any order
-	byRarest   = 0.65 // word of the name
-	// byWords is for lore that holds all that the question asks for, by weight, and less for less, down to
-	// leastWords of it: what holds less has a common word or two merely.
+	byAllWords = 0.7  // words of the name, in any order
+	byRarest   = 0.65 // the rarest word of the name
+	// byWords is for lore that contains all of the question's weight. It scales down to leastWords; below
+	// that, only common words match.
 	byWords    = 0.6
 	leastWords = 0.5
-	// rareWord is in how many messages of a hundred a word may be that calls lore by itself, and seldom in how many
-	// where there are few.
+	// rareWord is the percentage of messages up to which a word identifies lore alone; seldom is the count
+	// for small channels.
 	rareWord = 1
 	seldom   = 3
-	// plainInitials is how many letters initials must have to count in small letters: two are a word too often.
+	// plainInitials is the least length of lower-case initials: two letters are too often a word.
 	plainInitials = 3
 )
 
-// lore is what the question speaks of that the guilds were told, as far as whoever may read the scope may know.
+// lore returns the guilds' lore that the question refers to and the scope's readers may know.
 func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, error) {
 	var known []memory.Lore
 	for _, guild := range q.Guilds {
@@ -58,17 +58,17 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	if len(known) == 0 {
 		return nil, nil
 	}
-	taken, said := calledBy(known), spokenIn(q.Text)
+	taken, said := countNames(known), askedWordsOf(q.Text)
 	rarest, err := e.rarestWords(ctx, q, said, known)
 	if err != nil {
 		return nil, err
 	}
 	var batch text.Batch
-	var found []calling
+	var found []loreMatch
 	for i, l := range known {
-		c := said.calls(l, taken)
+		c := said.match(l, taken)
 		if c.Why == "" && rarest[i] != "" {
-			c = calling{LoreHit{l, "alias", byRarest}, len(rarest[i])}
+			c = loreMatch{LoreHit{l, "alias", byRarest}, len(rarest[i])}
 		}
 		if c.Why == "" {
 			c.Why, c.Relevance = "words", byWords*asked.held(batch.Terms(l.Name+" "+strings.Join(l.Own, " ")+
@@ -86,11 +86,11 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	return hits, nil
 }
 
-// rarestWords are the words of what was asked that call lore by themselves, one for each of known, or "". In "Project
-// Nightingale" it is the word that is said least of the two, if hardly anybody says it and no other name has it.
-func (e *Engine) rarestWords(ctx context.Context, q Query, s spoken, known []memory.Lore) ([]string, error) {
-	var terms []weighted                                      // of the names that the question has a word of
-	names, in := make([][2]int, len(known)), map[string]int{} // where each name's are, and in how many names each is
+// rarestWords returns for each of known the word of its name that identifies it alone, or "". In "Project
+// Nightingale" it is the rarer word, if hardly anybody says it and no other name contains it.
+func (e *Engine) rarestWords(ctx context.Context, q Query, s askedWords, known []memory.Lore) ([]string, error) {
+	var terms []weighted                                      // terms of the names that share a word with the question
+	names, in := make([][2]int, len(known)), map[string]int{} // each name's range in terms, and in how many names each term is
 	for i, l := range known {
 		own := text.QueryTerms(l.Name)
 		for _, t := range own {
@@ -121,7 +121,7 @@ func (e *Engine) rarestWords(ctx context.Context, q Query, s spoken, known []mem
 			most = min(most, t.count)
 		}
 		for _, t := range own {
-			if s.stems[t.term] && in[t.term] == 1 && t.count <= max(most, seldom) { // what was asked is counted too
+			if s.stems[t.term] && in[t.term] == 1 && t.count <= max(most, seldom) { // the count includes the question
 				rarest[i] = t.term
 			}
 		}
@@ -129,11 +129,11 @@ func (e *Engine) rarestWords(ctx context.Context, q Query, s spoken, known []mem
 	return rarest, nil
 }
 
-// LoreIn are those of lore that whoever may read the scope may know: told in it, if in a channel, from
-// sources in it, and in its time.
+// LoreIn returns the lore that readers of the scope may know: from a channel and sources in it, and within
+// its time.
 func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	if len(lore) == 0 || len(scope.Channels) == 0 {
-		return nil // who may read no channel is told nothing of the guild
+		return nil // who reads no channel knows no lore of the guild
 	}
 	readable := setOf(scope.Channels)
 	return slices.DeleteFunc(slices.Clone(lore), func(l memory.Lore) bool {
@@ -144,7 +144,7 @@ func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	})
 }
 
-// setOf has all that is in a list.
+// setOf returns the set of a list's elements.
 func setOf[T comparable](list []T) map[T]bool {
 	set := make(map[T]bool, len(list))
 	for _, one := range list {
@@ -153,7 +153,7 @@ func setOf[T comparable](list []T) map[T]bool {
 	return set
 }
 
-// held is how much of what is asked for terms hold, by weight.
+// held returns the share of the question's weight that terms contain.
 func (q question) held(terms []string) float64 {
 	if q.idf <= 0 {
 		return 0
@@ -167,28 +167,28 @@ func (q question) held(terms []string) float64 {
 	return sum / q.idf
 }
 
-// calling is how a question calls lore.
-type calling struct {
+// loreMatch is how a question refers to lore.
+type loreMatch struct {
 	LoreHit
-	length int // of what it is called, in bytes: the more, the less else can be meant
+	length int // bytes of the matching name: longer is less ambiguous
 }
 
-func surestFirst(a, b calling) int {
+func surestFirst(a, b loreMatch) int {
 	return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.length, a.length),
 		b.Lore.At.Compare(a.Lore.At), cmp.Compare(a.Lore.ID, b.Lore.ID))
 }
 
-// spoken is a question as it is looked through for names.
-type spoken struct {
-	phrase   string          // its words, as phrases have them, each between spaces
-	joined   map[string]bool // two words written as one
+// askedWords is a question prepared for the search for names.
+type askedWords struct {
+	phrase   string          // the phraseOf of its words, between spaces
+	joined   map[string]bool // joined pairs of words
 	words    map[string]bool
-	capitals map[string]bool // words written in capitals
+	capitals map[string]bool // upper-case words
 	stems    map[string]bool
 }
 
-func spokenIn(question string) spoken {
-	s := spoken{joined: map[string]bool{}, words: map[string]bool{}, capitals: map[string]bool{},
+func askedWordsOf(question string) askedWords {
+	s := askedWords{joined: map[string]bool{}, words: map[string]bool{}, capitals: map[string]bool{},
 		stems: map[string]bool{}}
 	words := text.Words(question)
 	for i, w := range words {
@@ -197,7 +197,7 @@ func spokenIn(question string) spoken {
 			s.joined[words[i-1]+w] = true
 		}
 	}
-	for _, t := range text.QueryTerms(question) { // parts of what is written without spaces
+	for _, t := range text.QueryTerms(question) { // parts of words in scripts without spaces
 		if first, _ := utf8.DecodeRuneInString(t); text.IsUnspaced(first) {
 			s.stems[t] = true
 		}
@@ -213,7 +213,7 @@ func spokenIn(question string) spoken {
 	return s
 }
 
-// phraseOf are words as they are compared: stemmed, without articles and possessives, with a space between each two.
+// phraseOf joins words for comparison: stemmed, without determiners, with single spaces.
 func phraseOf(words []string) string {
 	var stems []string
 	for _, w := range words {
@@ -224,8 +224,7 @@ func phraseOf(words []string) string {
 	return strings.Join(stems, " ")
 }
 
-// nameOf is the phrase that a name is looked for by; empty if it is made of words merely that are in every
-// other question.
+// nameOf returns the phrase of a name; empty if it has only stop words.
 func nameOf(name string) string {
 	words := text.Words(name)
 	if !slices.ContainsFunc(words, func(w string) bool { return !text.IsStopWord(w) }) {
@@ -234,8 +233,8 @@ func nameOf(name string) string {
 	return phraseOf(words)
 }
 
-// calledBy is how many of lore go by each name, initials among them.
-func calledBy(lore []memory.Lore) map[string]int {
+// countNames counts the lore by each name, initials included.
+func countNames(lore []memory.Lore) map[string]int {
 	taken := map[string]int{}
 	for _, l := range lore {
 		names := []string{nameOf(l.Name), initialsOf(l.Name)}
@@ -250,7 +249,7 @@ func calledBy(lore []memory.Lore) map[string]int {
 	return taken
 }
 
-// initialsOf are the initials of a name, in small letters; empty if it has none, or they are a common word.
+// initialsOf returns a name's lower-case initials; empty if it has none or they are a stop word.
 func initialsOf(name string) string {
 	made := memory.Aliases(name)
 	if len(made) == 0 {
@@ -263,16 +262,16 @@ func initialsOf(name string) string {
 	return initials
 }
 
-// calls is how the question calls l, with no Why if it doesn't. taken are the names that lore goes by.
-func (s spoken) calls(l memory.Lore, taken map[string]int) calling {
+// match returns how the question refers to l, with an empty Why if it doesn't. taken counts the lore by name.
+func (s askedWords) match(l memory.Lore, taken map[string]int) loreMatch {
 	if n := s.has(l.Name); n > 0 {
-		return calling{LoreHit{l, "name", byName}, n}
+		return loreMatch{LoreHit{l, "name", byName}, n}
 	}
-	best := calling{LoreHit: LoreHit{Lore: l}}
+	best := loreMatch{LoreHit: LoreHit{Lore: l}}
 	made := memory.Aliases(l.Name)
 	for _, alias := range append(made[:max(0, len(made)-1)], l.Own...) {
 		if n := s.has(alias); n > best.length {
-			best = calling{LoreHit{l, "alias", byAlias}, n}
+			best = loreMatch{LoreHit{l, "alias", byAlias}, n}
 		}
 	}
 	if best.Why != "" {
@@ -281,23 +280,23 @@ func (s spoken) calls(l memory.Lore, taken map[string]int) calling {
 	initials := initialsOf(l.Name)
 	if initials != "" && taken[initials] == 1 && (s.capitals[initials] || s.words[initials] &&
 		utf8.RuneCountInString(initials) >= plainInitials) {
-		return calling{LoreHit{l, "initials", byInitials}, len(initials)}
+		return loreMatch{LoreHit{l, "initials", byInitials}, len(initials)}
 	}
 	if n := s.hasAll(l.Name); n > 0 {
-		return calling{LoreHit{l, "name", byAllWords}, n}
+		return loreMatch{LoreHit{l, "name", byAllWords}, n}
 	}
 	return best
 }
 
-// has is how long a name is, in bytes, that the question has; 0 if it hasn't.
-func (s spoken) has(name string) int {
+// has returns the length in bytes of a name in the question; 0 if it isn't there.
+func (s askedWords) has(name string) int {
 	phrase := nameOf(name)
 	if phrase == "" {
 		return 0
 	}
 	first, _ := utf8.DecodeRuneInString(phrase)
 	last, _ := utf8.DecodeLastRuneInString(phrase)
-	// Where words aren't told apart by spaces a name may begin and end anywhere.
+	// In scripts without spaces a name may begin and end anywhere.
 	for at := 0; ; {
 		i := strings.Index(s.phrase[at:], phrase)
 		if i < 0 {
@@ -316,8 +315,8 @@ func (s spoken) has(name string) int {
 	return 0
 }
 
-// hasAll is has for the words of a name in any order, if more than one of them says something.
-func (s spoken) hasAll(name string) int {
+// hasAll is has for a name's words in any order, if at least two aren't stop words.
+func (s askedWords) hasAll(name string) int {
 	n, length := 0, 0
 	for _, w := range text.Words(name) {
 		switch {

@@ -190,8 +190,8 @@ func TestLoreIsOfItsTime(t *testing.T) {
 	}
 }
 
-// Lore is found only where all of the channels that it is from may be read, and lore that isn't leaves no trace in what
-// else is found.
+// Lore is found only where all of the channels that it is from may be read, and lore that isn't leaves no
+// trace in what else is found.
 func TestLoreStaysInItsAudience(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)

@@ -11,46 +11,46 @@ import (
 	"hark/memory"
 )
 
-// MemberRoles knows which sets of roles the members of guilds have, where Discord tells of all of them. It keeps the
-// sets, how many have each, and, to tell which set somebody leaves, a fingerprint of each member, whose key goes with
-// this process. Nothing of it is stored.
+// MemberRoles knows which sets of roles the members of guilds have. It keeps the sets with their counts, and
+// a fingerprint of each member to find the set that they leave. The fingerprints' key lives as long as the
+// process. Nothing is stored.
 //
-// The sets of a guild are known once Discord was asked for its members and has told all of them, and each change since.
-// Whatever makes that doubtful, as a lost connection does, makes them unknown, until Discord was asked anew.
+// The sets of a guild are known once Discord has sent all its members, and each change since. Anything that
+// makes them doubtful, such as a lost connection, makes them unknown until Discord is asked again.
 type MemberRoles struct {
 	seed   maphash.Seed
 	mu     sync.Mutex
 	guilds map[memory.GuildID]*guildRoles
-	nonces int  // that were given out
-	lost   bool // the connection is, so that there is nobody to ask
+	nonces int  // nonces used so far
+	lost   bool // the connection is lost, so Discord can't be asked
 }
 
-// guildRoles is that of one guild.
+// guildRoles is the state of one guild.
 type guildRoles struct {
-	asked  time.Time    // when Discord was asked last; zero: not yet
-	nonce  string       // of what it was asked; empty: what it tells isn't heeded
-	parts  map[int]bool // of the answer, that came
-	whole  bool         // all of them
-	sets   map[string]*roleSet
-	of     map[uint64]*roleSet // by members' fingerprints
-	moved  map[uint64]bool     // of whom was told after Discord was asked, while the answer isn't whole
-	view   *RoleSets           // for viewOf, until something changes
-	viewOf *memory.Guild
-	named  map[uint64]bool // by overwrites, in the view
+	asked    time.Time    // when Discord was last asked; zero: never
+	nonce    string       // of the last request; empty: answers are ignored
+	parts    map[int]bool // received parts of the answer
+	complete bool         // all parts were received
+	sets     map[string]*roleSet
+	of       map[uint64]*roleSet // by member fingerprint
+	changed  map[uint64]bool     // changed after the request, while the answer is incomplete
+	view     *RoleSets           // cached sets for viewOf
+	viewOf   *memory.Guild
+	named    map[uint64]bool // members with an overwrite in the view
 }
 
-// roleSet is a set of roles, in order, and how many have it.
+// roleSet is a sorted set of roles and how many members have it.
 type roleSet struct {
 	roles []memory.RoleID
 	count int
 }
 
-// NewMemberRoles knows of no guild.
+// NewMemberRoles returns a MemberRoles without guilds.
 func NewMemberRoles() *MemberRoles {
 	return &MemberRoles{seed: maphash.MakeSeed(), guilds: map[memory.GuildID]*guildRoles{}}
 }
 
-// Begin says that a session begins, of which nothing is known yet.
+// Begin starts a session with nothing known.
 func (r *MemberRoles) Begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,28 +58,28 @@ func (r *MemberRoles) Begin() {
 	r.lost = false
 }
 
-// Open says that Discord can be asked for a guild's members. What was known of them may be out of date.
+// Open makes a guild's members available to Ask. What was known of them is dropped.
 func (r *MemberRoles) Open(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.guilds[guild] = &guildRoles{}
 }
 
-// Close says that Discord tells of a guild no more, until it is opened again.
+// Close drops a guild until it is opened again.
 func (r *MemberRoles) Close(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.guilds, guild)
 }
 
-// Lose says that the connection is lost, and with it what changes meanwhile.
+// Lose records a lost connection: changes meanwhile are missed.
 func (r *MemberRoles) Lose() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost = true
 }
 
-// Resume says that the connection is there again, to ask anew.
+// Resume records that the connection is back, and that all guilds need asking.
 func (r *MemberRoles) Resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,8 +89,7 @@ func (r *MemberRoles) Resume() {
 	r.lost = false
 }
 
-// Doubt says that what is known of a guild's members, or with 0 of those of all, may be wrong, so that Discord is to be
-// asked anew.
+// Doubt drops what is known of a guild's members, or of all guilds' for 0, until Discord is asked again.
 func (r *MemberRoles) Doubt(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,8 +100,8 @@ func (r *MemberRoles) Doubt(guild memory.GuildID) {
 	}
 }
 
-// Ask is a guild for whose members Discord is to be asked now, with what the answer is to be known by. It hasn't been
-// asked since before, or what it tells since then isn't whole.
+// Ask returns a guild whose members to request now, with the request's nonce. It skips guilds requested after
+// before and guilds that are complete.
 func (r *MemberRoles) Ask(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,38 +109,38 @@ func (r *MemberRoles) Ask(now, before time.Time) (guild memory.GuildID, nonce st
 		return 0, "", false
 	}
 	for id, at := range r.guilds {
-		if at.whole || at.asked.After(before) {
+		if at.complete || at.asked.After(before) {
 			continue
 		}
 		r.nonces++
 		nonce := fmt.Sprint(r.nonces)
 		r.guilds[id] = &guildRoles{asked: now, nonce: nonce, parts: map[int]bool{}, sets: map[string]*roleSet{},
-			of: map[uint64]*roleSet{}, moved: map[uint64]bool{}}
+			of: map[uint64]*roleSet{}, changed: map[uint64]bool{}}
 		return id, nonce, true
 	}
 	return 0, "", false
 }
 
-// Told notes a part of Discord's answer to what it was asked by nonce: of so many the one with that index.
+// Told records part index of the of parts that answer the request with that nonce.
 func (r *MemberRoles) Told(guild memory.GuildID, nonce string, index, of int, members []memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[guild]
-	if at == nil || at.nonce == "" || at.nonce != nonce || at.whole || at.parts[index] || index < 0 || index >= of {
+	if at == nil || at.nonce == "" || at.nonce != nonce || at.complete || at.parts[index] || index < 0 || index >= of {
 		return
 	}
 	at.parts[index] = true
 	for _, m := range members {
-		if who := r.fingerprint(m.ID); !at.moved[who] { // else what was told of them may be newer
+		if who := r.fingerprint(m.ID); !at.changed[who] { // else a later change may be newer
 			at.put(who, m)
 		}
 	}
-	if at.whole = len(at.parts) == of; at.whole {
-		at.moved = nil
+	if at.complete = len(at.parts) == of; at.complete {
+		at.changed = nil
 	}
 }
 
-// Changed notes the roles that a member has from now on.
+// Changed records a member's new roles.
 func (r *MemberRoles) Changed(m memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,7 +149,7 @@ func (r *MemberRoles) Changed(m memory.Person) {
 	}
 }
 
-// Left notes that somebody is no member any more.
+// Left records that a member left.
 func (r *MemberRoles) Left(guild memory.GuildID, user memory.UserID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,8 +158,8 @@ func (r *MemberRoles) Left(guild memory.GuildID, user memory.UserID) {
 	}
 }
 
-// Met notes the roles with which a member did something just now. That they have others than is known puts all
-// in doubt, since a change was missed.
+// Met records a member's roles at an action. If they differ from the known ones, a change was missed, and the
+// guild is in doubt.
 func (r *MemberRoles) Met(m memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,8 +182,8 @@ func sorted(roles []memory.RoleID) []memory.RoleID {
 	return slices.Compact(slices.Sorted(slices.Values(roles)))
 }
 
-// keyOf tells sets of roles apart.
-func keyOf(roles []memory.RoleID) string {
+// roleSetKey returns a map key for a set of roles.
+func roleSetKey(roles []memory.RoleID) string {
 	var key []byte
 	for _, id := range roles {
 		key = appendRole(key, id)
@@ -196,22 +195,22 @@ func appendRole(key []byte, role memory.RoleID) []byte {
 	return binary.BigEndian.AppendUint64(key, uint64(role))
 }
 
-// move notes that somebody was told of since Discord was asked.
+// move records a change since the request.
 func (at *guildRoles) move(who uint64) uint64 {
-	if !at.whole {
-		at.moved[who] = true
+	if !at.complete {
+		at.changed[who] = true
 	}
 	return who
 }
 
-// put has somebody have the set of roles that they have. Bots are no audience.
+// put assigns a member the set of their roles. Bots are ignored: they are no audience.
 func (at *guildRoles) put(who uint64, m memory.Person) {
 	at.drop(who)
 	if m.Bot {
 		return
 	}
 	roles := sorted(m.Roles)
-	key := keyOf(roles)
+	key := roleSetKey(roles)
 	set := at.sets[key]
 	if set == nil {
 		set = &roleSet{roles: roles}
@@ -222,7 +221,7 @@ func (at *guildRoles) put(who uint64, m memory.Person) {
 	at.alter(who, set)
 }
 
-// drop has somebody have no set.
+// drop removes a member from their set.
 func (at *guildRoles) drop(who uint64) {
 	set := at.of[who]
 	if set == nil {
@@ -230,36 +229,36 @@ func (at *guildRoles) drop(who uint64) {
 	}
 	delete(at.of, who)
 	if set.count--; set.count == 0 {
-		delete(at.sets, keyOf(set.roles))
+		delete(at.sets, roleSetKey(set.roles))
 	}
 	at.alter(who, set)
 }
 
-// alter notes that somebody got a set or lost it. To the view that matters where few have it, the owner perhaps one of
-// them, or where an overwrite is for them.
+// alter drops the view if a change of a set may affect it: few members have the set (one may be the owner),
+// or an overwrite names the member.
 func (at *guildRoles) alter(who uint64, set *roleSet) {
 	if set.count <= 2 || at.named[who] {
 		at.view = nil
 	}
 }
 
-// Sets are the sets of roles that g's members have, or nil where not all are known. That of no roles is always among
-// them: whoever joins next has it.
+// Sets returns the sets of roles that g's members have, or nil if not all are known. It always includes the
+// empty set: the next to join has it.
 func (r *MemberRoles) Sets(g *memory.Guild) *RoleSets {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[g.ID]
-	if at == nil || !at.whole || r.lost {
+	if at == nil || !at.complete || r.lost {
 		return nil
 	}
 	if at.view == nil || at.viewOf != g {
-		at.view, at.viewOf = r.look(at, g), g
+		at.view, at.viewOf = r.buildSets(at, g), g
 	}
 	return at.view
 }
 
-// look is what Sets are; called with mu held.
-func (r *MemberRoles) look(at *guildRoles, g *memory.Guild) *RoleSets {
+// buildSets computes Sets. The caller holds mu.
+func (r *MemberRoles) buildSets(at *guildRoles, g *memory.Guild) *RoleSets {
 	all := [][]memory.RoleID{nil}
 	owners := at.of[r.fingerprint(g.Owner)]
 	for _, set := range at.sets {

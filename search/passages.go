@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// passageWords is how many words are scored together at most: of a longer message the best part counts, as if it were a
-// message.
+// passageWords is the most words scored together. A longer message counts as its best passage.
 const passageWords = 80
 
-// passages appends the parts of body to cut. What isn't long is one part. A part ends where a sentence does, if it can.
+// passages appends the passages of body to cut, split at the end of a sentence where possible.
 func passages(cut []string, body string) []string {
 	gaps := 0 // bytes that may stand between words
 	for i := range len(body) {
@@ -21,8 +20,8 @@ func passages(cut []string, body string) []string {
 	if gaps < passageWords {
 		return append(cut, body)
 	}
-	start, end := 0, 0   // of the passage, and of the last sentence in it
-	words, since := 0, 0 // in the passage, and behind that sentence
+	start, end := 0, 0   // start of the passage, and end of its last whole sentence
+	words, since := 0, 0 // in the passage, and after that sentence
 	for at := 0; ; {
 		word := strings.TrimLeftFunc(body[at:], unicode.IsSpace)
 		if word == "" {
@@ -48,11 +47,11 @@ func passages(cut []string, body string) []string {
 }
 
 // continues reports whether e is a passage of the same message as before.
-func (e *entry) continues(before *entry) bool { return e.Message == before.Message }
+func (e *entry) isSameMessage(before *entry) bool { return e.Message == before.Message }
 
-// opening is where in stream the first passage is of the message that has one at i.
+// opening returns the index of the first passage of the message at i.
 func opening(stream []entry, i int) int {
-	for i > 0 && stream[i].continues(&stream[i-1]) {
+	for i > 0 && stream[i].isSameMessage(&stream[i-1]) {
 		i--
 	}
 	return i

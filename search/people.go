@@ -18,11 +18,11 @@ import (
 	"hark/memory"
 )
 
-// people are those known in the guilds asked about.
+// people are the members of the guilds asked about.
 type people struct {
 	guilds   []members
 	readable map[memory.ChannelID]bool
-	aliases  map[string][]memory.UserID // by each word of those that may be known
+	aliases  map[string][]memory.UserID // by word; only aliases from readable facts
 }
 
 // members are the people of a guild.
@@ -31,8 +31,8 @@ type members struct {
 	list []memory.Person
 }
 
-// known are the people of guilds, with those of their facts that whoever may read scope may know.
-func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
+// peopleIn returns the people of guilds, with the facts that readers of scope may know.
+func (e *Engine) peopleIn(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
 	known := people{readable: setOf(scope.Channels), aliases: map[string][]memory.UserID{}}
 	for _, guild := range guilds {
 		list, err := e.people.People(ctx, guild)
@@ -46,7 +46,7 @@ func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memor
 
 func (k *people) add(m members) {
 	k.guilds = append(k.guilds, m)
-	for _, i := range m.told {
+	for _, i := range m.withFacts {
 		p := k.withFacts(m.list[i])
 		for _, alias := range p.Aliases() {
 			for _, word := range nameWords(alias) {
@@ -56,7 +56,7 @@ func (k *people) add(m members) {
 	}
 }
 
-// withFacts is p with those facts that may be known.
+// withFacts returns p with its readable facts only.
 func (k people) withFacts(p memory.Person) memory.Person {
 	p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool {
 		return f.Channel != 0 && !k.readable[f.Channel]
@@ -73,7 +73,7 @@ func (k people) person(id memory.UserID) (p memory.Person, known bool) {
 	return p, false
 }
 
-// called are those whom a word calls by name, or some of them if they are very many.
+// called returns people with that word in their names; some of them if there are very many.
 func (k people) called(word string) []memory.UserID {
 	if ids := k.aliases[word]; len(ids) == 0 && len(k.guilds) == 1 {
 		return k.guilds[0].named[word]
@@ -86,7 +86,7 @@ func (k people) called(word string) []memory.UserID {
 	return ids
 }
 
-// words are those of all names.
+// words yields the words of all names.
 func (k people) words() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for word := range k.aliases {
@@ -104,22 +104,22 @@ func (k people) words() iter.Seq[string] {
 	}
 }
 
-// roster tells who in a guild goes by which name.
+// roster indexes a guild's people by name.
 type roster struct {
-	made  weak.Pointer[memory.Person] // the first of the list that it was made of
-	at    map[memory.UserID]int       // the places there
-	named map[string][]memory.UserID  // by each word of the names that all may know
-	told  []int                       // the places of those of whom there are facts
+	made      weak.Pointer[memory.Person] // identity of the indexed list
+	at        map[memory.UserID]int       // indices in the list
+	named     map[string][]memory.UserID  // by word of the names that everybody may know
+	withFacts []int                       // indices of people with facts
 }
 
-// rosters has a roster for as long as somebody holds the list that it was made of: when the store drops a list that has
-// changed, the names go, too.
+// rosters caches rosters. A roster lives as long as the list that it indexes: when the store drops a changed
+// list, its roster goes too.
 type rosters struct {
 	sync.Mutex
 	by map[memory.GuildID]*roster
 }
 
-// of is the roster of a guild whose people are list.
+// of returns the roster for a guild's list.
 func (h *rosters) of(guild memory.GuildID, list []memory.Person) *roster {
 	if len(list) == 0 {
 		return new(roster)
@@ -154,33 +154,33 @@ func newRoster(list []memory.Person) *roster {
 			}
 		}
 		if len(p.Facts) > 0 {
-			r.told = append(r.told, i)
+			r.withFacts = append(r.withFacts, i)
 		}
 	}
 	return r
 }
 
-// namesOf are all names that p goes by.
+// namesOf returns all of p's names.
 func namesOf(p memory.Person) []string { return append(p.Aliases(), p.Username, p.Name, p.Nick) }
 
-// nameWords are the words of a name that somebody may be called by.
+// nameWords returns the words of a name that may refer to its owner.
 func nameWords(name string) []string {
 	return slices.DeleteFunc(text.Words(name), func(w string) bool {
 		return len(w) <= 1 || text.IsStopWord(w) || strings.Trim(w, "0123456789") == ""
 	})
 }
 
-// maxNamesakes is how many people a word may call by name.
+// maxNamesakes is the most people that a single word may name.
 const maxNamesakes = 3
 
-// maxKnown bounds the people who are remembered for a word: of more it isn't asked who they are.
+// maxKnown is the most people indexed for a word. With more, the word names nobody.
 const maxKnown = 100
 
-// mentioned is how Discord writes the mention of somebody.
+// mentioned matches Discord's user mentions.
 var mentioned = regexp.MustCompile(`<@!?(\d{1,20})>`)
 
-// namedIn are the people whom s calls by name. A word that more than a few go by names nobody, unless the
-// next word of the name says whom.
+// namedIn returns the people named in s. A word shared by more than a few names nobody, unless the next word
+// of the name decides.
 func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
 	for _, m := range mentioned.FindAllStringSubmatch(s, -1) {
@@ -208,7 +208,7 @@ func (k people) namedIn(s string) []memory.UserID {
 	return named
 }
 
-// within are those whose names, in a script without spaces between words, are a part of s.
+// within returns the people whose names are part of s, in scripts without spaces.
 func (k people) within(s string) (named []memory.UserID) {
 	for name := range k.words() {
 		if r, size := utf8.DecodeRuneInString(name); text.IsUnspaced(r) && size < len(name) && strings.Contains(s, name) {
@@ -221,7 +221,7 @@ func (k people) within(s string) (named []memory.UserID) {
 	return named
 }
 
-// appendNew appends those of more that aren't in ids.
+// appendNew appends the elements of more that aren't in ids.
 func appendNew(ids []memory.UserID, more ...memory.UserID) []memory.UserID {
 	for _, id := range more {
 		if !slices.Contains(ids, id) {
@@ -231,16 +231,16 @@ func appendNew(ids []memory.UserID, more ...memory.UserID) []memory.UserID {
 	return ids
 }
 
-// leastMisspelt is how many letters a word has at least that may be a misspelt name, and longMisspelt how
-// many one has that isn't written as names are: shorter ones are a letter away from too many words.
+// leastMisspelt is the least length of a word that may misspell a name, in letters; longMisspelt is that of a
+// word in lower case. Shorter words are one letter away from too many others.
 const leastMisspelt, longMisspelt = 3, 5
 
-// maxTried bounds the words of a question that are compared with all names.
+// maxTried is the most words of a question compared with all names.
 const maxTried = 16
 
-// misspelt are the people whose names s has with one letter wrong, missing, too many or swapped with the
-// next. Only a word that hardly anybody has used is taken for that, and if it is short only where it is
-// written as names are. A name with another first letter has to be long, and the only one.
+// misspelt returns the people whose names s has with one letter wrong, missing, added or swapped with the
+// next. Only words that hardly anybody uses count, and short ones only if capitalised. A name with another
+// first letter must be long and the only match.
 func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	var named []memory.UserID
 	tried := 0
@@ -282,8 +282,8 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	return named
 }
 
-// mayBeOneOff is false at once for nearly all words that differ by more than oneOff allows: by more than two letters
-// between what they begin and end alike with.
+// mayBeOneOff quickly excludes nearly all words that oneOff would: those that differ in more than two letters
+// between their common beginning and end.
 func mayBeOneOff(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -301,7 +301,7 @@ func mayBeOneOff(a, b string) bool {
 	})
 }
 
-// oneOff reports whether two words differ by one letter, or by two neighbours that are swapped.
+// oneOff reports whether two words differ by one letter or by two swapped neighbours.
 func oneOff(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -323,20 +323,20 @@ func oneOff(a, b []rune) bool {
 		i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && slices.Equal(a[i+2:], b[i+2:])
 }
 
-// terms are the terms of the names of ids.
+// terms returns the terms of the names of ids.
 func (k people) terms(ids []memory.UserID) []string {
 	var terms []string
 	for _, id := range ids {
 		p, _ := k.person(id)
 		for _, name := range namesOf(p) {
-			terms = append(terms, text.QueryTerms(name)...) // of "JohnDoe", the parts too
+			terms = append(terms, text.QueryTerms(name)...) // splits "JohnDoe"
 		}
 	}
 	return terms
 }
 
-// participants are the people that the context should introduce: those asked about, the asker, then the
-// authors of hits, best first.
+// participants returns the people to introduce: those asked about, the asker, then authors of hits, best
+// first.
 func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserID, hits []Hit,
 	known people) ([]Participant, error) {
 	var ids []memory.UserID
@@ -366,12 +366,12 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 	return participants, nil
 }
 
-// Introduce gives those whom q mentions and whom its text names, if only misspelt by a letter, as a result of
-// Search for q would introduce them. Nothing else is searched for, and nobody else is among them.
+// Introduce returns the people whom q mentions or names, even misspelt by a letter, as Search would. It
+// searches nothing else and returns nobody else.
 func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) {
-	q = within(q)
+	q = untilAsked(q)
 	q.Asker = 0
-	known, err := e.known(ctx, q.Guilds, q.Scope)
+	known, err := e.peopleIn(ctx, q.Guilds, q.Scope)
 	if err != nil {
 		return nil, fmt.Errorf("look people up: %w", err)
 	}
@@ -386,22 +386,22 @@ func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) 
 	return people, nil
 }
 
-// LoreCalled are those of lore that a text calls by a name, an alias or their initials, the surest first. If
-// there are none, it is those of whose name or alias the text is a part.
+// LoreCalled returns the lore that s refers to by name, alias or initials, surest first; if there is none,
+// the lore whose name or alias contains s.
 func LoreCalled(s string, lore []memory.Lore) []memory.Lore {
-	taken, said := calledBy(lore), spokenIn(s)
-	var found []calling
+	taken, said := countNames(lore), askedWordsOf(s)
+	var found []loreMatch
 	for _, l := range lore {
-		if c := said.calls(l, taken); c.Why != "" {
+		if c := said.match(l, taken); c.Why != "" {
 			found = append(found, c)
 		}
 	}
 	if len(found) == 0 {
 		for _, l := range lore {
 			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
-				return spokenIn(name).has(s) > 0
+				return askedWordsOf(name).has(s) > 0
 			}) {
-				found = append(found, calling{LoreHit: LoreHit{Lore: l}})
+				found = append(found, loreMatch{LoreHit: LoreHit{Lore: l}})
 			}
 		}
 	}

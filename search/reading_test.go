@@ -35,7 +35,7 @@ func TestConcurrentSearchesShareWhatIsRead(t *testing.T) {
 		surround := func(ctx context.Context) chan error {
 			p := newPool(Query{})
 			for c := range memory.ChannelID(cap(e.reading) + 1) {
-				p.want(c+1, memory.MessageID(c+1), reach)
+				p.want(c+1, memory.MessageID(c+1), neighbours)
 			}
 			done := make(chan error, 1)
 			go func() { done <- e.surround(ctx, question{}, p) }()

@@ -14,23 +14,23 @@ import (
 	"hark/memory"
 )
 
-// Reranker is a model that reads a question together with each of some texts.
+// Reranker is a model that reads a question together with each text.
 type Reranker interface {
-	// Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are finite
-	// and need only compare with one another. It bounds its own time. Its errors hold nothing of query or texts.
+	// Rerank returns a score for each text, in order: higher answers query better. Scores are finite and only
+	// compare with one another. It limits its own time. Its errors contain no query or text.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
 const (
-	// rerankedHits is how many hits, the best, are put in a Reranker's order. What is farther down is rarely right, and
-	// costs as much time to read.
+	// rerankedHits is how many of the best hits are reranked. Later ones are rarely right and cost as much
+	// time.
 	rerankedHits = 50
-	// rerankedText is the longest text that a Reranker is given, in characters: many take 512 tokens with the question,
-	// and refuse what is longer.
+	// rerankedText is the most characters of a text: many models refuse more than 512 tokens, question
+	// included.
 	rerankedText = 1000
 )
 
-// WithReranker has e put the best hits in r's order; nil changes nothing. It returns e.
+// WithReranker sets the reranker of e; nil changes nothing. It returns e.
 func (e *Engine) WithReranker(r Reranker) *Engine {
 	e.reranker = r
 	return e
@@ -38,20 +38,20 @@ func (e *Engine) WithReranker(r Reranker) *Engine {
 
 var errScores = errors.New("the reranker didn't give one finite score for each text")
 
-// widened is q with as many hits as are reranked.
-func (e *Engine) widened(q Query) Query {
+// withRerankLimit returns q with at least as many hits as are reranked.
+func (e *Engine) withRerankLimit(q Query) Query {
 	if e.reranker != nil {
 		q.Limit = max(q.Limit, rerankedHits)
 	}
 	return q
 }
 
-// rerank puts the best of hits, which were found with a widened query, in the reranker's order. If that
-// fails, they stay as they are, and failed says why. The error is that of ctx.
-func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit, failed, err error) {
+// rerank reorders the best of hits, found with withRerankLimit. If the reranker fails, the order stays, and
+// failed is why. err is ctx's error.
+func (e *Engine) rerank(ctx context.Context, f recalled, hits []Hit) (ranked []Hit, failed, err error) {
 	best := hits[:min(rerankedHits, len(hits))]
 	for len(best) > 0 && best[len(best)-1].Relevance == 0 {
-		best = best[:len(best)-1] // it only repeats what is known, and stays behind all else
+		best = best[:len(best)-1] // a repeat stays last
 	}
 	if e.reranker != nil && len(best) > 1 && strings.TrimSpace(f.query.Text) != "" {
 		texts := make([]string, len(best))
@@ -68,16 +68,15 @@ func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit,
 			err = errScores
 		}
 		if failed = err; err == nil {
-			copy(best, reordered(best, scores))
+			copy(best, sortByScores(best, scores))
 		}
 	}
 	return hits[:min(f.query.Limit, len(hits))], failed, nil
 }
 
-// reordered are hits by their scores, best first; of equal ones the one that was before stays before. The
-// relevances stay where they were: they tell how often a hit at its place is right, were learned from places
-// given by our own scores, and must never rise with the rank.
-func reordered(hits []Hit, scores []float64) []Hit {
+// sortByScores orders hits by score, best first, stably. Relevances stay at their ranks: they were learned by
+// rank from our own scores, and must never rise with it.
+func sortByScores(hits []Hit, scores []float64) []Hit {
 	order := make([]int, len(hits))
 	for i := range order {
 		order[i] = i
@@ -94,8 +93,8 @@ func reordered(hits []Hit, scores []float64) []Hit {
 	return moved
 }
 
-// textOf is what a Reranker reads of a hit: its excerpt, each message with its author's name. The message
-// itself goes first into what there is room for; its neighbours share the rest.
+// textOf returns a hit's excerpt for the Reranker, each message with its author's name. The message itself
+// has priority; its neighbours share the remaining room.
 func (k people) textOf(hit Hit) string {
 	own := text.Cut(k.line(hit.Message), rerankedText)
 	room := 0

@@ -65,7 +65,8 @@ func TestHitsAreInTheRerankersOrder(t *testing.T) {
 	}
 	was := hitIDs(plain)
 	order := hitIDs(got)
-	// The excerpts with the stout come first, then those with the goat, then the rest, each in the order they had.
+	// The excerpts with the stout come first, then those with the goat, then the rest, each in the order they
+	// had.
 	want := slices.Clone(was)
 	slices.SortStableFunc(want, func(a, b memory.MessageID) int {
 		return class(plain.Hits[slices.Index(was, a)]) - class(plain.Hits[slices.Index(was, b)])
@@ -93,7 +94,8 @@ func TestHitsAreInTheRerankersOrder(t *testing.T) {
 	}
 }
 
-// class is 0 of a hit whose excerpt tells of the stout, 1 of one that tells of the goat and the bunting, else 2.
+// class is 0 of a hit whose excerpt tells of the stout, 1 of one that tells of the goat and the bunting, else
+// 2.
 func class(h search.Hit) int {
 	for i, word := range []string{"liquorice", "bunting"} {
 		if slices.ContainsFunc(h.Excerpt, func(m memory.Message) bool { return strings.Contains(m.Content, word) }) {

@@ -6,22 +6,22 @@ import (
 	"hark/memory"
 )
 
-// RoleSets are sets of roles that members of a guild have or may have, numbered, as far as they decide who reads what.
+// RoleSets are numbered sets of roles that members have or may have, as far as they decide who reads what.
 type RoleSets struct {
 	count int
 	all   bits
-	base  map[memory.Permissions]bits // the sets whose roles bring a permission, whatever channels say
-	with  map[memory.RoleID]bits      // the sets that have a role of which channels say something
-	// own are the roles of the members with an overwrite of their own; nil: these may have any of the sets.
+	base  map[memory.Permissions]bits // sets by the guild-wide permissions of their roles
+	with  map[memory.RoleID]bits      // sets by role, for roles with overwrites
+	// own holds the roles of members with their own overwrites; nil: they may have any set.
 	own map[memory.UserID][]memory.RoleID
 }
 
-// The permissions that say who reads what; administrators have them all.
+// The permissions that decide who reads what; administrators have them all.
 const deciding = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 
 var permissions = []memory.Permissions{memory.ViewChannel, memory.ReadMessageHistory, memory.Connect}
 
-// newRoleSets are those of sets that make a difference in g. Who reads everything makes none.
+// newRoleSets returns the sets that matter in g. Sets that read everything don't.
 func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	s := &RoleSets{base: map[memory.Permissions]bits{}, with: map[memory.RoleID]bits{}}
 	brings := map[memory.RoleID]memory.Permissions{}
@@ -37,7 +37,7 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	}
 	everyone, seen := brings[memory.RoleID(g.ID)], map[string]bool{}
 	var distinct [][]memory.RoleID
-	var brought []memory.Permissions // by each of them
+	var brought []memory.Permissions // by set
 	var key []byte
 	for _, set := range sets {
 		has := everyone
@@ -78,9 +78,9 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	return s
 }
 
-// possible are the sets that it takes to find a counterexample where members may have any roles: none, each
-// one and each two of those that people can have, with what whoever has these has too. A role that only
-// overwrites tell of may be anybody's.
+// possible returns the sets needed to find a counterexample if members may have any roles: none, each one and
+// each pair that people can have, with the roles these imply. Anybody may have a role known only from
+// overwrites.
 func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 	can := map[memory.RoleID]bool{}
 	for _, c := range g.Channels {
@@ -121,8 +121,7 @@ func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 	return newRoleSets(g, all)
 }
 
-// readers are the sets with which somebody can read the channel that has rules, with its past. User 0 is somebody of
-// whom no overwrite tells.
+// readers returns the sets that can read the channel with those rules and its past. User 0 has no overwrite.
 func (s *RoleSets) readers(g *memory.Guild, user memory.UserID, rules *memory.Channel) bits {
 	all := slices.Clone(s.all)
 	for _, p := range permissions {
@@ -133,7 +132,7 @@ func (s *RoleSets) readers(g *memory.Guild, user memory.UserID, rules *memory.Ch
 	return all
 }
 
-// having are the sets with which somebody has one permission in a channel: memory.Guild.Permissions for all at once.
+// having returns the sets that have a permission in a channel: memory.Guild.Permissions for all sets at once.
 func (s *RoleSets) having(g *memory.Guild, p memory.Permissions, user memory.UserID, rules *memory.Channel) bits {
 	has := slices.Clone(s.base[p])
 	s.decide(has, p, overwriteOf(rules, memory.RoleID(g.ID), 0))
@@ -153,7 +152,7 @@ func (s *RoleSets) having(g *memory.Guild, p memory.Permissions, user memory.Use
 	return has
 }
 
-// decide has all sets be in has, or none, where an overwrite that holds with any roles says so.
+// decide applies an overwrite that holds for all sets to has.
 func (s *RoleSets) decide(has bits, p memory.Permissions, o memory.Overwrite) {
 	switch {
 	case o.Allow.Has(p):
@@ -163,7 +162,7 @@ func (s *RoleSets) decide(has bits, p memory.Permissions, o memory.Overwrite) {
 	}
 }
 
-// overwriteOf is what c's overwrites say of a role or of a person.
+// overwriteOf returns c's overwrites for a role or a person, combined.
 func overwriteOf(c *memory.Channel, role memory.RoleID, user memory.UserID) (all memory.Overwrite) {
 	for _, o := range c.Overwrites {
 		if o.Role == role && o.User == user {
@@ -173,7 +172,7 @@ func overwriteOf(c *memory.Channel, role memory.RoleID, user memory.UserID) (all
 	return all
 }
 
-// bits is a set of numbers. All of one RoleSets are as long, but for that of no numbers, which may be nil.
+// bits is a bit set. All bits of one RoleSets have equal length; an empty set may be nil.
 type bits []uint64
 
 func newBits(most int) bits { return make(bits, (most+63)/64) }
@@ -198,7 +197,7 @@ func (b bits) without(other bits) {
 	}
 }
 
-// in reports whether all are in other.
+// in reports whether b is a subset of other.
 func (b bits) in(other bits) bool {
 	for i, w := range b {
 		if w&^other[i] != 0 {

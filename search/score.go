@@ -13,14 +13,14 @@ import (
 	"hark/memory"
 )
 
-// question is a query understood.
+// question is an analysed query.
 type question struct {
 	scope memory.Scope
-	text  string            // with what it refers back to
-	after string            // the newest question of that; empty if nothing was asked
-	terms []weighted        // to look for, rarest first
-	idf   float64           // of all terms together
-	words bool              // not all of them are names
+	text  string            // with the turns that it refers to
+	after string            // the newest question of those turns; empty if none
+	terms []weighted        // search terms, rarest first
+	idf   float64           // sum over all terms
+	words bool              // some term isn't a name
 	pairs map[string]string // the term that follows a term
 	named []memory.UserID
 	dates []dateRange
@@ -28,39 +28,39 @@ type question struct {
 	form  form
 }
 
-// weighted is a term and how much finding it says.
+// weighted is a term with its weight.
 type weighted struct {
 	term  string
-	share float64 // of its inverse document frequency that counts: less where it was said before the question
-	count int     // messages that it is in, as far as they are counted
+	share float64 // factor on its IDF: less for terms of earlier turns
+	count int     // messages with it, up to a limit
 	idf   float64
-	names whom // whose name it is, of those whom the question names
+	names namedSet // the people named in the question whose name it is
 }
 
-// whom are some of those whom a question names, by their places; the 64th stands for all after it.
-type whom uint64
+// namedSet is a set of people named in the question, one bit each; the 64th bit stands for all further ones.
+type namedSet uint64
 
-func whomAt(place int) whom { return 1 << min(place, 63) }
+func namedBit(place int) namedSet { return 1 << min(place, 63) }
 
-func (w whom) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
+func (w namedSet) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
 
-// rarely is in how many messages a misspelt name may be: the question itself is one, and people misspell again.
+// rarely is the most messages with a misspelt name: the question itself, and repeated misspellings.
 const rarely = 3
 
-// whoOrWhen reports whether it tells nothing but whom or which time it means.
+// whoOrWhen reports whether the question has only names and dates.
 func (q question) whoOrWhen() bool {
 	return len(q.named)+len(q.dates) > 0 && !slices.ContainsFunc(q.terms, func(t weighted) bool {
-		return t.names == 0 && !asking[t.term] && (len(q.dates) == 0 || !ofDate(t.term))
+		return t.names == 0 && !askingTerms[t.term] && (len(q.dates) == 0 || !ofDate(t.term))
 	})
 }
 
-// ofDate reports whether a term may be of a date: a word of time, a day or a year.
+// ofDate reports whether a term may belong to a date: a word of time, a day or a year.
 func ofDate(term string) bool {
 	return timeTerms()[term] || isYear(term) || len(term) <= 2 && strings.Trim(term, "0123456789") == "" || isOrdinal(term)
 }
 
-// means reports whether m was said by or of whom it names, if anybody, and when it asks for, if it does.
-func (q question) means(m *memory.Message) bool {
+// matchesNamesAndDates reports whether m fits the people named, if any, and the dates, if any.
+func (q question) matchesNamesAndDates(m *memory.Message) bool {
 	if len(q.dates) > 0 && q.distance(m.Time()) != 0 {
 		return false
 	}
@@ -71,7 +71,7 @@ func (q question) means(m *memory.Message) bool {
 	return slices.ContainsFunc(q.terms, func(t weighted) bool { return t.names != 0 && slices.Contains(said, t.term) })
 }
 
-// unheard are the terms of the question that hardly anybody has used.
+// unheard returns the question's terms that hardly anybody has used.
 func (q question) unheard() []string {
 	var terms []string
 	for _, t := range q.terms {
@@ -82,29 +82,29 @@ func (q question) unheard() []string {
 	return terms
 }
 
-// pool is what was fetched to be scored.
+// pool holds the candidates.
 type pool struct {
-	wanted     map[memory.Spot]int // how many messages before and after it are wanted, too
+	wanted     map[memory.Spot]int // neighbours to fetch on each side
 	similarity map[memory.MessageID]float64
 	skip       map[memory.MessageID]bool
 	streams    map[memory.ChannelID][]entry
-	most       [len(relative)]float64 // that any message has of the relative features
+	most       [len(relative)]float64 // maxima of the relative features
 }
 
-// entry is a fetched message or, if that is long, a passage of it, with its terms counted.
+// entry is a fetched message, or a passage of a long one, with its terms counted.
 type entry struct {
 	*memory.Message
 	passage string
-	from    int       // where in the message that begins
-	counts  []float64 // of the question's terms, in their order
-	like    []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
-	pairs   float64   // share of the question's pairs that it holds
+	from    int       // byte offset of the passage in the message
+	counts  []float64 // by term of the question
+	like    []float64 // like counts in [0, 1], with terms that begin alike
+	pairs   float64   // share of the question's term pairs
 	length  float64   // terms
 	words   int
 	signs   signs
-	names   whom // the question names, and it names, too
-	by      whom // the question names, and who said it
-	joined  bool // it follows the entry before it within the same sitting
+	names   namedSet // people named in both the question and it
+	by      namedSet // its author, if the question names them
+	follows bool     // in the same session as the entry before it
 }
 
 func newPool(q Query) *pool {
@@ -114,7 +114,7 @@ func newPool(q Query) *pool {
 	}
 }
 
-// want has a message be read that isn't wanted already, with so many before and after it.
+// want requests a message with its neighbours, unless it already is requested.
 func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
 	spot := memory.Spot{Channel: channel, Message: id}
 	if _, known := p.wanted[spot]; !known {
@@ -122,11 +122,11 @@ func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
 	}
 }
 
-// sitting is the silence after which talk in a channel begins anew.
-const sitting = 3 * time.Hour
+// sessionGap is the silence after which a new session begins.
+const sessionGap = 3 * time.Hour
 
-// read are stretches of channels, as far as they are within scope and can be recalled, with the question's terms
-// counted in what isn't skipped. What is skipped is in it; see without.
+// read returns the entries of stretches that are within scope and recallable. It counts the question's terms,
+// except in skipped messages; see without.
 func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.ChannelID][]entry {
 	streams := map[memory.ChannelID][]entry{}
 	var cut []string
@@ -141,7 +141,7 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 		if stream == nil {
 			stream = make([]entry, 0, room[channel])
 		}
-		follows := false // all since the last that was taken in
+		follows := false // all messages since the last entry were adjacent
 		for i := range stretch {
 			m := &stretch[i]
 			at := m.Time()
@@ -152,7 +152,7 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 			cut = passages(cut[:0], m.Text())
 			from := 0
 			for _, passage := range cut {
-				stream = append(stream, entry{Message: m, passage: passage, from: from, joined: follows})
+				stream = append(stream, entry{Message: m, passage: passage, from: from, follows: follows})
 				from += len(passage)
 				if !p.skip[m.ID] {
 					counter.count(&stream[len(stream)-1])
@@ -165,7 +165,7 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 	return streams
 }
 
-// without is a pool as it was fetched, without what is skipped.
+// without returns the pool without skipped messages.
 func (p *pool) without(skip []memory.MessageID, asked question) *pool {
 	left := *p
 	left.skip, left.streams = setOf(skip), make(map[memory.ChannelID][]entry, len(p.streams))
@@ -174,13 +174,13 @@ func (p *pool) without(skip []memory.MessageID, asked question) *pool {
 		stream := make([]entry, 0, len(all))
 		follows := true // all since the last that was taken in
 		for _, e := range all {
-			if follows = follows && e.joined; left.skip[e.ID] {
+			if follows = follows && e.follows; left.skip[e.ID] {
 				continue
 			}
 			if e.counts == nil {
 				counter.count(&e)
 			}
-			e.joined = follows && len(stream) > 0 && e.Time().Sub(stream[len(stream)-1].Time()) <= sitting
+			e.follows = follows && len(stream) > 0 && e.Time().Sub(stream[len(stream)-1].Time()) <= sessionGap
 			stream, follows = append(stream, e), true
 		}
 		left.streams[channel] = stream
@@ -188,30 +188,30 @@ func (p *pool) without(skip []memory.MessageID, asked question) *pool {
 	return &left
 }
 
-// BM25's parameters, and the lengths, in terms, that it takes for average: a chat message's and a neighbour's.
+// BM25's parameters, and the average lengths in terms of a message and of a neighbourhood.
 const (
 	k1            = 1.2
 	b             = 0.75
 	averageLength = 10.0
-	// longTerms is the length, in terms, that a longer message counts as: a fact in it is as good as in a short
-	// one, and what stands beside it mustn't be found before it for its words.
+	// longTerms caps the length, in terms, that a message counts as. A fact in a long message is as good as
+	// in a short one, and its neighbours must not outrank it by its words.
 	longTerms = 15.0
-	longText  = 60 // words; of what is longer the neighbourhood says nothing that it doesn't say itself
+	longText  = 60 // words: a longer text needs no neighbours
 )
 
-// counter counts a question's terms in messages. Words recur, so it remembers what it has found out about them.
+// counter counts a question's terms in messages. It caches results by word.
 type counter struct {
 	question
 	batch *text.Batch
 	found map[string]foundTerm
-	said  []string  // the terms of the last message, whose room those of the next one take
-	room  []float64 // for what entries hold
+	said  []string  // reused buffer for terms
+	room  []float64 // backing array of entries' counts
 }
 
-// foundTerm is what a term of a message is to the question.
+// foundTerm relates a message's term to the question's terms.
 type foundTerm struct {
-	at   int       // its place among the question's terms; -1 if it is none of them
-	like []float64 // how much it is like each of them; nil if it is like none
+	at   int       // index of the equal term; -1 if none
+	like []float64 // similarity to each term; nil if none
 }
 
 func newCounter(q question) *counter {
@@ -254,14 +254,14 @@ func (c *counter) count(e *entry) {
 		}
 	}
 	if at := slices.Index(c.named, e.Author); at >= 0 {
-		e.by = whomAt(at)
+		e.by = namedBit(at)
 	}
 	e.signs = signsOf(e.passage, c.form != asksAnything || e.by != 0 || len(c.dates) > 0)
 }
 
-// numbers are as many zeros as the question has terms, and never nil.
+// numbers returns a zeroed, non-nil slice with one element for each term of the question.
 func (c *counter) numbers() []float64 {
-	const messages = 100 // to make room for at once
+	const messages = 100 // allocated at once
 	n := len(c.terms)
 	if len(c.room) <= n {
 		c.room = make([]float64, 2*messages*n)
@@ -293,12 +293,12 @@ func (c *counter) find(term string) foundTerm {
 type ranked struct {
 	*entry
 	channel memory.ChannelID
-	at      int // in its channel's stream
+	at      int // index in its channel's stream
 	score   float64
 	values  values
 }
 
-// score scores everything in the pool, best first. Nothing is compared with what stands behind what members said.
+// score returns all messages in the pool, best first. Maxima leave out messages Behind members' own.
 func (p *pool) score(query Query, q question) []*ranked {
 	var all []*ranked
 	q.event.find(q, p.streams)
@@ -323,9 +323,9 @@ func (p *pool) score(query Query, q question) []*ranked {
 			r.values[f] = min(1, r.values[f]/max(p.most[i], leastMost))
 		}
 		r.score = r.values.score()
-		if n := len(best); n == 0 || !r.continues(best[n-1].entry) {
+		if n := len(best); n == 0 || !r.isSameMessage(best[n-1].entry) {
 			best = append(best, r)
-		} else if r.score > best[n-1].score { // a message has the place of its best passage
+		} else if r.score > best[n-1].score { // a message ranks by its best passage
 			best[n-1] = r
 		}
 	}
@@ -335,11 +335,11 @@ func (p *pool) score(query Query, q question) []*ranked {
 	return best
 }
 
-// own is the BM25 of one message.
+// own returns the BM25 of one message.
 func (q question) own(e *entry) float64 { return q.bm25(e.counts, e.length, averageLength) }
 
-// bm25 is that of a text of which the question's terms are counted (https://en.wikipedia.org/wiki/Okapi_BM25), but for
-// names, if there are other terms, divided by the summed inverse document frequency.
+// bm25 returns BM25 by term counts (https://en.wikipedia.org/wiki/Okapi_BM25), divided by the summed IDF.
+// Names only count if there are no other terms.
 func (q question) bm25(counts []float64, length, average float64) float64 {
 	if q.idf == 0 {
 		return 0
@@ -354,32 +354,31 @@ func (q question) bm25(counts []float64, length, average float64) float64 {
 	return score / q.idf
 }
 
-// neighbourhood is from where to where the messages go that were said with the one at i, at most so many
-// before and after it.
+// neighbourhood returns the index range of messages in the session of the one at i, with at most before and
+// after neighbours.
 func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 	first, last = i, i
-	for first > max(0, i-before) && stream[first].joined {
+	for first > max(0, i-before) && stream[first].follows {
 		first--
 	}
-	for last < min(len(stream)-1, i+after) && stream[last+1].joined {
+	for last < min(len(stream)-1, i+after) && stream[last+1].follows {
 		last++
 	}
 	return first, last
 }
 
-// decay is how much less than the one nearer a neighbour's words count.
+// decay is the factor on a neighbour's words for each step away.
 const decay = 0.9
 
-// decayed is decay to the power of its index.
-var decayed = func() (of [reach + 1]float64) {
+// decayed holds the powers of decay.
+var decayed = func() (of [neighbours + 1]float64) {
 	for i := range of {
 		of[i] = math.Pow(decay, float64(i))
 	}
 	return of
 }()
 
-// around is the BM25 of the text made of stream, of which the words count less the farther they are from the
-// message at i, and how much of the question is in it at all.
+// around returns the BM25 of the neighbourhood of i, weighted by decay, and the share of the question in it.
 func (q question) around(stream []entry, i int) (score, covered float64) {
 	var all, any [maxTerms]float64
 	counts, found := all[:len(q.terms)], any[:len(q.terms)]
@@ -396,7 +395,7 @@ func (q question) around(stream []entry, i int) (score, covered float64) {
 	return q.bm25(counts, length, average), q.share(found)
 }
 
-// reasons are the features that people are told of, by what they are told.
+// reasons are the features shown to people, by their kind.
 var reasons = []struct {
 	kind     string
 	features []feature
@@ -411,11 +410,10 @@ var reasons = []struct {
 	{"meaning", []feature{featureMeaning}},
 }
 
-// leastTold is the least part of a score that people are told of: a date years away is worth next to nothing,
-// but not nothing.
-const leastTold = 0.05
+// minReason is the least share of a score that is shown: a date years away is worth next to nothing.
+const minReason = 0.05
 
-// why tells what spoke for r, most first.
+// why returns the reasons for r, strongest first.
 func (r *ranked) why() []Reason {
 	var why []Reason
 	for _, reason := range reasons {
@@ -423,7 +421,7 @@ func (r *ranked) why() []Reason {
 		for _, f := range reason.features {
 			sum += weights[f] * r.values[f]
 		}
-		if sum < leastTold {
+		if sum < minReason {
 			continue
 		}
 		why = append(why, Reason{Kind: reason.kind, Weight: sum})

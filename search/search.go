@@ -1,8 +1,8 @@
 // Package search finds the messages and the people that matter to a question, among what the readers of the
 // answer may read.
 //
-// Whatever it returns lies in the query's scope, and Readable says what that may be: nothing outside it is
-// looked at, counted or told of.
+// Every result lies in the query's scope, and nothing outside the scope is read, counted or mentioned.
+// Readable returns the channels that a scope may have.
 package search
 
 import (
@@ -15,7 +15,7 @@ import (
 	"hark/memory"
 )
 
-// DefaultLimit is how many hits are found when a query doesn't say.
+// DefaultLimit is how many hits a query without a limit gets.
 const DefaultLimit = 40
 
 // MaxPeople bounds the participants of a result.
@@ -30,20 +30,21 @@ type Query struct {
 	Guilds   []memory.GuildID   // whose people the question may name
 	Scope    memory.Scope       // what the answer's readers may read; see Readable
 	Skip     []memory.MessageID // messages that must not be found: the question, and what is shown anyway
-	// Session is what was said before the question, oldest first: a question that refers back is searched together with
-	// what of it is skipped.
+	// Session holds the messages before the question, oldest first. A question that refers back is searched
+	// together with those of them that are in Skip.
 	Session []memory.Message
 	Limit   int  // hits wanted; 0 means DefaultLimit
 	Seeks   bool // whether the question plainly looks for something that was said
-	// Behind, if not nil, tells of messages that aren't found beside others, such as what was asked of Hark.
+	// Behind, if not nil, reports messages that are only found if nothing else is, such as requests to Hark.
 	Behind func(*memory.Message) bool
-	// Opened says that not all who read what comes of the search may know what was said before the scope begins: how often
-	// a word was said there doesn't count either, nor what segments mean that began there.
+	// Opened is set if some readers of the results may not know what was said before the scope begins. Word
+	// counts then leave that out, and so do segments that began there.
 	Opened bool
-	// Local keeps the search within this process: no server is given a text. It finds by full text,
-	// and by vectors only if the question's is made here.
+	// Local keeps the search within this process: no text goes to a server. It uses full text, and vectors
+	// only if the question's vector is made here.
 	Local bool
-	// Repeats asks for what only repeats the question or a better hit, or is Behind, too, behind all else: for measuring.
+	// Repeats also returns, last, messages that only repeat the question or a better hit, or are Behind. It
+	// is for measuring.
 	Repeats bool
 }
 
@@ -52,37 +53,37 @@ type Result struct {
 	Hits   []Hit         // best first
 	People []Participant // at most MaxPeople: asked about, then the asker, then authors of hits
 	Lore   []LoreHit     // at most MaxLore, best first
-	// TextOnly is set when only full text found anything: there were no vectors to search in time, or no
-	// embedder for the question in their space that answered.
+	// TextOnly is set if only full text was searched: no vectors were ready, or no embedder of their space
+	// answered.
 	TextOnly bool
-	// RerankFailed is why the hits aren't in the order of the reranker that there is; nil if they are, or if
-	// there is none. It holds nothing of what was said.
+	// RerankFailed is why the hits aren't in the reranker's order; nil if they are, or if there is no
+	// reranker. It holds no message text.
 	RerankFailed error
 
-	// Declined is set where too little of what is asked was found, or nothing was asked for: Hits are the best that there
-	// are all the same, and not worth showing.
+	// Declined is set if too little of the question was found, or it asks for nothing. Hits still holds the
+	// best ones, but they aren't worth showing.
 	Declined bool
 
-	gate  gate
-	found *found // what it was made from
+	gate     gate
+	recalled *recalled // for Again and Beside
 }
 
-// Only is r without what it was made from, which takes much room: it can't be searched Again.
+// Only returns r without its search state, which takes much memory. Again doesn't accept it.
 func (r Result) Only() Result {
-	if r.found != nil {
-		r.found = &found{query: r.found.query, question: r.found.question, most: r.found.most}
+	if r.recalled != nil {
+		r.recalled = &recalled{query: r.recalled.query, question: r.recalled.question, most: r.recalled.most}
 	}
 	return r
 }
 
-// Gate is what Declined was weighed by, in the order of GateNames; nil where it needed no weighing.
+// Gate returns the features behind Declined, in the order of GateNames; nil if none were needed.
 func (r Result) Gate() []float64 { return r.gate.values }
 
 // SmallTalk reports whether the question asks for nothing that could have been said.
 func (r Result) SmallTalk() bool { return r.Declined && r.gate.values == nil }
 
-// Worth is which of the hits are worth showing a model, and which are left: of a Declined question it is the best five,
-// for it to judge. A question that may be small talk gets the best alone, and small talk nothing.
+// Worth splits the hits into those worth showing a model and the rest. A declined question keeps its best
+// five, for the model to judge; possible small talk keeps one, and small talk none.
 func (r Result) Worth() (worth, left []Hit) {
 	n := len(r.Hits)
 	switch v := r.gate.values; {
@@ -97,26 +98,26 @@ func (r Result) Worth() (worth, left []Hit) {
 	return r.Hits[:n], r.Hits[n:]
 }
 
-// SpeaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or when:
-// that will do only where nothing else is asked for, and is then what counts.
+// SpeaksOfIt reports whether h was found by the words of the question, or of the one before it, rather than
+// by its author or time. Author and time suffice only if the question asks for nothing else.
 func (r Result) SpeaksOfIt(h Hit) bool {
 	is := func(kind string) bool {
 		return slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == kind })
 	}
-	if r.found != nil && r.found.question.whoOrWhen() { // words that it has besides names only ask, or tell when
-		return r.found.question.means(&h.Message) || !r.found.question.words && is("answers")
+	if r.recalled != nil && r.recalled.question.whoOrWhen() { // its other words only ask, or say when
+		return r.recalled.question.matchesNamesAndDates(&h.Message) || !r.recalled.question.words && is("answers")
 	}
 	return is("words") || is("answers")
 }
 
-// Above reports whether a hit is worth showing to somebody who searches: something speaks for it, and its relevance
-// reaches Floor. Where r was Declined, it must have words of what is sought.
+// Above reports whether a person who searches should see a hit: it has a reason, and its relevance reaches
+// Floor. If r was declined, it must share words with the query.
 func (r Result) Above(h Hit) bool {
 	hasWords := func(w Reason) bool { return w.Kind == "words" }
 	return h.Relevance >= Floor && len(h.Why) > 0 && (!r.Declined || slices.ContainsFunc(h.Why, hasWords))
 }
 
-// Hit is a recalled message with what makes it understandable.
+// Hit is a recalled message with its context.
 type Hit struct {
 	Message   memory.Message
 	Excerpt   []memory.Message // Message and its neighbours in the channel, oldest first
@@ -126,14 +127,14 @@ type Hit struct {
 	score     float64
 }
 
-// Reason is something that spoke for a hit.
+// Reason is one reason for a hit.
 type Reason struct {
 	Kind   string  // "words", "around", "author", "time", "answers", "meaning", …
-	Detail string  // the words, the name, the date: what a person would want to see; may be empty
+	Detail string  // the words, name or date to show to a person; may be empty
 	Weight float64 // its part of the score
 }
 
-// Participant is somebody the context should introduce.
+// Participant is a person whom the context should introduce.
 type Participant struct {
 	Person   memory.Person   // with those of their facts that the scope's readers may know
 	Presence memory.Presence // within the query's scope only
@@ -142,17 +143,17 @@ type Participant struct {
 
 // event is something that a question orders time by, as "the move" in "where did we work before the move?".
 type event struct {
-	when  side
+	when  relation
 	terms []string // of what it is called; none if the question has no event
 	at    time.Time
 	known bool // at is
 }
 
 // side is where the messages asked for lie, seen from an event.
-type side int8
+type relation int8
 
 const (
-	aboutIt side = iota
+	aboutIt relation = iota
 	beforeIt
 	afterIt
 )
@@ -160,7 +161,7 @@ const (
 var eventAsked = pattern.Of(`(?:^|[^\p{L}])(before|until|after|since|during|when|while)\s+` +
 	`(?:(?:the|my|our|your|his|her|their|its|we|i|you|they|he|she|it)\s+)?((?:[\p{L}\d'’-]+\s*){1,4})`)
 
-// eventIn is the event that a question orders time by. A date is none.
+// eventIn returns the event that a question orders time by. A date is none.
 func eventIn(question string, now time.Time) event {
 	m := eventAsked().FindStringSubmatch(strings.ToLower(question))
 	if m == nil || len(datesIn(m[2], now)) > 0 {
@@ -176,12 +177,12 @@ func eventIn(question string, now time.Time) event {
 		}
 		e.terms = append(e.terms, text.QueryTerms(w)...)
 	}
-	e.when = sides[m[1]]
+	e.when = relations[m[1]]
 	return e
 }
 
 // sides are where what is asked for lies, by the word that says so.
-var sides = map[string]side{"before": beforeIt, "until": beforeIt, "after": afterIt, "since": afterIt}
+var relations = map[string]relation{"before": beforeIt, "until": beforeIt, "after": afterIt, "since": afterIt}
 
 // find works out when the event was: in the middle of what was said of it by all its words or, where nobody
 // did, by all but the last ones.
@@ -215,7 +216,7 @@ func (e *event) findBy(terms []int, streams map[memory.ChannelID][]entry) {
 }
 
 // holds reports whether t lies where the question asks for.
-func (e *event) holds(t time.Time) bool {
+func (e *event) matches(t time.Time) bool {
 	switch {
 	case !e.known:
 		return false

@@ -9,18 +9,18 @@ import (
 	"hark/internal/text"
 )
 
-// form is the kind of answer that a question asks for. It is known of questions in English.
+// form is the kind of answer that a question asks for. Only English is recognised.
 type form uint8
 
 const (
 	asksAnything form = iota
 	asksTime
 	asksNumber
-	asksName // of something or some place
+	asksName // of a thing or place
 	asksReason
 )
 
-// formOf is the form of a question, by its words.
+// formOf returns the form of a question.
 func formOf(question string) form {
 	words := text.Words(question)
 	for i, w := range words {
@@ -49,8 +49,8 @@ var (
 		game show brand artist author breed instrument company series film sport`)
 )
 
-// subjects are the terms of what a question is about: of the words behind an article, a "which" or what belongs to
-// somebody, up to the next that says nothing, and of the last one. The others may well be words that only it has.
+// subjects returns the terms that a question is about: the words after an article, "which" or a possessive up
+// to the next stop word, and the last word. Its other words may be its own wording.
 func subjects(question string) map[string]bool {
 	terms := map[string]bool{}
 	var last []string
@@ -80,7 +80,7 @@ func subjects(question string) map[string]bool {
 var articles = text.SetOf(`a an the which what whose many much my your his her our their some any this that these those
 	ein eine einen der die das den dem le la les un une el los las una`)
 
-// signs are what the words of a message tell of what it says.
+// signs describe what a message contains.
 type signs struct {
 	asks   bool // it has a question mark
 	self   bool // it speaks of its author
@@ -90,8 +90,7 @@ type signs struct {
 	reason bool // it gives a reason
 }
 
-// signsOf reads a message's signs; unless all are wanted, only whether it asks. Those that take words are known of
-// English.
+// signsOf returns a message's signs; without all, only asks. Words are recognised in English.
 func signsOf(s string, all bool) (of signs) {
 	if of.asks = strings.Contains(s, "?") || strings.Contains(s, "？"); !all {
 		return of
@@ -130,7 +129,7 @@ func isLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// read takes a word in, with the one before it and what stands between the two.
+// read adds a word, given the word before and the text between them.
 func (of *signs) read(word, lower, before, between string) {
 	says := signWords[lower]
 	of.self = of.self || says&firstPerson != 0
@@ -141,7 +140,7 @@ func (of *signs) read(word, lower, before, between string) {
 		lower == "that"
 }
 
-// What words are signs of.
+// Words by sign.
 const (
 	firstPerson = 1 << iota
 	timeWord
@@ -190,13 +189,13 @@ func isOrdinal(w string) bool {
 	return len(rest) < len(w) && (rest == "st" || rest == "nd" || rest == "rd" || rest == "th")
 }
 
-// isName reports whether a word is written as names are.
+// isName reports whether a word is capitalised like a name.
 func isName(w string) bool {
 	r, size := utf8.DecodeRuneInString(w)
 	return unicode.IsUpper(r) && len(w) >= size+2 && strings.ToLower(w[size:]) == w[size:]
 }
 
-// inSentence reports whether what stands between two words doesn't end a sentence.
+// inSentence reports whether the text between two words doesn't end a sentence.
 func inSentence(between string) bool { return !strings.ContainsAny(between, ".!?:\n") }
 
 func endsLower(w string) bool {
@@ -204,8 +203,8 @@ func endsLower(w string) bool {
 	return unicode.IsLower(r)
 }
 
-// alike is how much two terms have in common from their beginning on, as a share of their lengths in
-// characters; 0 unless that is much: different words of one stem that the stemmer tells apart.
+// alike returns the common prefix of two terms as a share of their lengths in characters; 0 if it is short.
+// It finds words of one stem that the stemmer keeps apart.
 func alike(a, b string) float64 {
 	const least, share = 4, 0.66
 	same, bytes := 0, 0

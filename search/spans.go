@@ -11,7 +11,7 @@ import (
 	"hark/internal/text"
 )
 
-// wordIn is a word, and where in a text it stands.
+// wordIn is a word and its place in a text.
 type wordIn struct {
 	text       string
 	start, end int
@@ -19,13 +19,13 @@ type wordIn struct {
 
 var wordOf = pattern.Of(`[\p{L}\p{M}\d]+`)
 
-// relativeDates are the spans that s counts from now.
-func relativeDates(s string, now time.Time) []dated {
+// relativeDates returns the spans in s that are relative to now.
+func relativeDates(s string, now time.Time) []dateIn {
 	c := newCalendar(now)
-	var dates []dated
-	for _, phrase := range elsewhere {
+	var dates []dateIn
+	for _, phrase := range foreignPhrases {
 		if i := strings.Index(s, phrase.words); i >= 0 && phrase.stands(s, i) {
-			dates = append(dates, dated{dateRange: c.span(phrase.unit, phrase.back), start: i,
+			dates = append(dates, dateIn{dateRange: c.span(phrase.unit, phrase.back), start: i,
 				end: i + len(phrase.words)})
 			s = strings.Replace(s, phrase.words, strings.Repeat(" ", len(phrase.words)), 1)
 		}
@@ -41,7 +41,7 @@ func relativeDates(s string, now time.Time) []dated {
 			d, n = c.within(words[i:])
 		}
 		if n > 0 && d != (dateRange{}) {
-			dates = append(dates, dated{dateRange: d, start: words[i].start, end: words[i+n-1].end,
+			dates = append(dates, dateIn{dateRange: d, start: words[i].start, end: words[i+n-1].end,
 				weekday: n == 1 && weekdays[words[i].text] > 0})
 		}
 		i += max(n-1, 0)
@@ -49,14 +49,14 @@ func relativeDates(s string, now time.Time) []dated {
 	return dates
 }
 
-// calendar counts spans from a moment.
+// calendar computes spans relative to a moment.
 type calendar struct{ now, today time.Time }
 
 func newCalendar(now time.Time) calendar {
 	return calendar{now, time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())}
 }
 
-// read is the span that the first words speak of, and how many words that takes; 0 if none.
+// read returns the span that words begin with, and its number of words; 0 if none.
 func (c calendar) read(words []wordIn) (dateRange, int) {
 	word := func(i int) string {
 		if i < len(words) {
@@ -75,7 +75,7 @@ func (c calendar) read(words []wordIn) (dateRange, int) {
 		return c.span("day", 0), 2
 	case first == "last" && word(1) == "night":
 		return dateRange{from: c.today.AddDate(0, 0, -1), to: c.today.Add(6 * time.Hour)}, 2
-	case first == "next": // what is to come wasn't said
+	case first == "next": // the future wasn't said
 		return dateRange{}, 2
 	case first == "day" && word(1) == "before" && word(2) == "yesterday":
 		return c.span("day", 2), 3
@@ -83,7 +83,7 @@ func (c calendar) read(words []wordIn) (dateRange, int) {
 		return c.span(first, 2), 3
 	case first == "other" && word(1) == "day":
 		return dateRange{from: c.today.AddDate(0, 0, -7), to: c.today}, 2
-	case first == "last" && units[word(1)] && word(2) == "of": // of something else: a trip
+	case first == "last" && units[word(1)] && word(2) == "of": // the end of something else, such as a trip
 		return dateRange{}, 3
 	case first == "past" && units[word(1)]:
 		return dateRange{from: c.back(word(1), 1), to: c.now}, 2
@@ -101,7 +101,7 @@ func (c calendar) read(words []wordIn) (dateRange, int) {
 	}
 }
 
-// within is "the last month" and "the fall" behind "in", which are the month up to now and a season.
+// within reads "the last month" and "the fall" after "in": the month up to now, and a season.
 func (c calendar) within(words []wordIn) (dateRange, int) {
 	if month := seasons[words[0].text]; month > 0 {
 		return c.season(month, 0), 1
@@ -109,7 +109,7 @@ func (c calendar) within(words []wordIn) (dateRange, int) {
 	return dateRange{}, 0
 }
 
-// nth is "last week", "this month", "last 3 days", "last summer", "last Friday".
+// nth reads "last week", "this month", "last 3 days", "last summer", "last Friday".
 func (c calendar) nth(which, unit, next string) (dateRange, int) {
 	back := 1
 	if which == "this" {
@@ -134,7 +134,7 @@ func (c calendar) nth(which, unit, next string) (dateRange, int) {
 	return d, n
 }
 
-// ago is "3 days ago", "a week ago", "a couple of months ago".
+// ago reads "3 days ago", "a week ago", "a couple of months ago".
 func (c calendar) ago(word func(int) string) (dateRange, int) {
 	at, n := 1, countOf(word(0))
 	if word(0) == "a" && (word(1) == "couple" || word(1) == "few") {
@@ -154,7 +154,7 @@ func (c calendar) ago(word func(int) string) (dateRange, int) {
 	}
 	from := c.back(unit, n)
 	to := from.AddDate(0, 0, 1)
-	switch unit { // what is said roughly is meant roughly
+	switch unit { // rough words mean rough spans
 	case "week":
 		from, to = from.AddDate(0, 0, -3), from.AddDate(0, 0, 4)
 	case "month":
@@ -168,7 +168,7 @@ func (c calendar) ago(word func(int) string) (dateRange, int) {
 	return dateRange{from: from, to: to}, at + 2
 }
 
-// back is the day that is n units before today.
+// back returns the day n units before today.
 func (c calendar) back(unit string, n int) time.Time {
 	switch unit {
 	case "week":
@@ -181,7 +181,7 @@ func (c calendar) back(unit string, n int) time.Time {
 	return c.today.AddDate(0, 0, -n)
 }
 
-// span is the unit that is so many before the present one: 1 is the last. The present one ends now.
+// span returns the unit that lies back units before the present one. The present one ends now.
 func (c calendar) span(unit string, back int) dateRange {
 	monday := c.today.AddDate(0, 0, -(int(c.today.Weekday())+6)%7)
 	var from, to time.Time
@@ -204,15 +204,15 @@ func (c calendar) span(unit string, back int) dateRange {
 	}
 	if back == 0 {
 		to = c.now
-		if from.After(to) { // a weekend to come
+		if from.After(to) { // a coming weekend
 			from = c.today
 		}
 	}
 	return dateRange{from: from, to: to}
 }
 
-// seasonOf is "summer 2023", "the summer of 2023". A season alone may be anything: a name, a fruit, a spring
-// in a watch.
+// seasonOf reads "summer 2023" and "the summer of 2023". A season without a year may be a name or anything
+// else.
 func (c calendar) seasonOf(words []wordIn) (dateRange, int) {
 	at := 1
 	if at < len(words) && words[at].text == "of" {
@@ -226,8 +226,8 @@ func (c calendar) seasonOf(words []wordIn) (dateRange, int) {
 	return dateRange{from: from, to: from.AddDate(0, 3, 0)}, at + 1
 }
 
-// season is the one that begins with a month: the present one or the last that has begun, or with back 1 the
-// last that has ended.
+// season returns the season that begins with month: the latest that has begun, or with back 1 the latest that
+// has ended.
 func (c calendar) season(month time.Month, back int) dateRange {
 	from := time.Date(c.now.Year(), month, 1, 0, 0, 0, 0, c.now.Location())
 	for from.After(c.now) || back == 1 && from.AddDate(0, 3, 0).After(c.now) {
@@ -236,7 +236,7 @@ func (c calendar) season(month time.Month, back int) dateRange {
 	return dateRange{from: from, to: from.AddDate(0, 3, 0)}
 }
 
-// weekday is the last day of a name; with back 1 it isn't today.
+// weekday returns the last day with that name; with back 1 not today.
 func (c calendar) weekday(name string, back int) (dateRange, int) {
 	weekday, ok := weekdays[name]
 	if !ok {
@@ -250,7 +250,7 @@ func (c calendar) weekday(name string, back int) (dateRange, int) {
 	return dateRange{from: from, to: from.AddDate(0, 0, 1)}, 1
 }
 
-// countOf is the number that a word says; 0 if none that days are counted by.
+// countOf returns the number that a word stands for; 0 if none.
 func countOf(word string) int {
 	if isCount(word) {
 		n, _ := strconv.Atoi(word)
@@ -269,22 +269,22 @@ var (
 	counts     = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5,
 		"six": 6, "seven": 7, "eight": 8,
 		"nine": 9, "ten": 10, "twelve": 12, "couple": 2, "few": 3, "several": 4}
-	// seasons begin with these months, in the northern half of the world, where most are.
+	// seasons begin with these months in the northern hemisphere, where most people live.
 	seasons = map[string]time.Month{"spring": time.March, "summer": time.June, "autumn": time.September,
 		"fall": time.September, "winter": time.December}
 	weekdays = map[string]int{"sunday": 0, "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4,
 		"friday": 5, "saturday": 6}
 )
 
-// phrase is how another language speaks of a span.
-type phrase struct {
+// foreignPhrase is a span in another language.
+type foreignPhrase struct {
 	words string
 	unit  string
 	back  int
 }
 
-// stands reports whether a phrase at i in s stands by itself, in languages that put spaces between words.
-func (p phrase) stands(s string, i int) bool {
+// stands reports whether the phrase at i in s is whole words; scripts without spaces need none.
+func (p foreignPhrase) stands(s string, i int) bool {
 	if first, _ := utf8.DecodeRuneInString(p.words); unicode.Is(unicode.Han, first) {
 		return true
 	}
@@ -293,9 +293,9 @@ func (p phrase) stands(s string, i int) bool {
 	return !unicode.IsLetter(before) && !unicode.IsLetter(after)
 }
 
-// elsewhere are such phrases in German, French, Spanish, Japanese and Chinese, the longer before those that
-// they hold. "Hier" isn't one: in German it is a place.
-var elsewhere = []phrase{
+// foreignPhrases are German, French, Spanish, Japanese and Chinese; longer phrases precede those they
+// contain. "Hier" is missing: in German it is a place.
+var foreignPhrases = []foreignPhrase{
 	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2}, {"diese woche", "week",
 		0}, {"letzte woche", "week", 1},
 	{"letztes wochenende", "weekend", 1}, {"letzten monat", "month", 1}, {"letzter monat", "month",

@@ -11,45 +11,45 @@ import (
 	"hark/memory"
 )
 
-// SummaryHit is a summary of an earlier session, as it is ranked for a question.
+// SummaryHit is a summary of an earlier session, ranked for a question.
 type SummaryHit struct {
 	Summary memory.Summary
-	// Relevance is in [0, 1]: how much of what is asked for it holds, by weight, and how new it is. It isn't
-	// calibrated as a message's is.
+	// Relevance is in [0, 1]: the share of the question's weight that it contains, and its freshness. It is
+	// uncalibrated.
 	Relevance float64
 	Why       []string // "newest", "topic x" or "words"
 
-	related float64 // how much of what is asked for it holds, in [0, 1]
+	related float64 // the share of the question's weight that it contains
 }
 
-// SummaryFilter says which summaries are recalled. The zero filter leaves all.
+// SummaryFilter selects summaries. The zero filter selects all.
 type SummaryFilter struct {
-	Topic string             // in any form of its words; empty: about anything
+	Topic string             // inflection doesn't matter; empty: any topic
 	Kind  memory.SummaryKind // empty: of any kind
 }
 
-// How summaries are ranked: by what they have in common with the question, then by how new they are.
+// Ranking weights: shared terms first, then freshness.
 const (
 	relatedWeight = 0.75
 	freshWeight   = 0.25
-	freshHalf     = 30 * 24 * time.Hour // after which a summary is half as fresh
-	topicWeight   = 1.5                 // of a term that is among the topics, compared with one of the text
-	// What may stand before the newest holds so much of what is asked for, by weight, and so many times what
-	// that holds.
+	freshHalf     = 30 * 24 * time.Hour // after which freshness halves
+	topicWeight   = 1.5                 // factor on a term that is a topic
+	// A summary precedes the newest only if it contains at least clearlyRelated of the question, and
+	// clearlyMore times what the newest contains.
 	clearlyRelated = 0.5
 	clearlyMore    = 2
 )
 
-// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, of equals the newer first.
-// Those that share neither a word nor a day with the question are left out. The newest always stays, for what was said
-// last: it is the first, or the second where another holds most of what is asked for and clearly more of it.
+// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, then newest first. It
+// leaves out those that share neither a word nor a day with the question, except the newest. The newest is
+// first, or second after one that contains most of the question and clearly more of it.
 func RankSummaries(question string, now time.Time, all []memory.Summary) []SummaryHit {
 	terms := text.QueryTerms(question)
 	holds := make([]map[string]bool, len(all))
 	among := map[string]int{}
 	var batch text.Batch
 	for i, s := range all {
-		holds[i] = heldBy(s, &batch)
+		holds[i] = summaryTerms(s, &batch)
 		for t := range holds[i] {
 			among[t]++
 		}
@@ -85,8 +85,8 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 
 func byID(a, b SummaryHit) int { return cmp.Compare(a.Summary.ID, b.Summary.ID) }
 
-// heldBy are the terms of a summary and its topics.
-func heldBy(s memory.Summary, batch *text.Batch) map[string]bool {
+// summaryTerms returns the terms of a summary and its topics.
+func summaryTerms(s memory.Summary, batch *text.Batch) map[string]bool {
 	return setOf(batch.Terms(s.Text + " " + strings.Join(s.Topics, " ")))
 }
 
@@ -124,7 +124,7 @@ func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now ti
 	return hit
 }
 
-// SummariesOf are those of all that the filter leaves.
+// SummariesOf returns the summaries that the filter selects.
 func (f SummaryFilter) SummariesOf(all []memory.Summary) []memory.Summary {
 	if f == (SummaryFilter{}) {
 		return all
@@ -136,7 +136,7 @@ func (f SummaryFilter) SummariesOf(all []memory.Summary) []memory.Summary {
 	})
 }
 
-// isTopic reports whether a topic is meant by the terms of what somebody calls it: all of them are its own.
+// isTopic reports whether all terms of called are among the topic's.
 func isTopic(topic, called string, terms []string) bool {
 	if len(terms) == 0 {
 		return strings.EqualFold(topic, strings.TrimSpace(called))
@@ -145,16 +145,15 @@ func isTopic(topic, called string, terms []string) bool {
 	return !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(own, t) })
 }
 
-// How summaries make room: as many as this of the newest always stay, and two are alike that share so much of
-// their words.
+// Limits of MakeRoom: the newest that always stay, and the shared words above which two are alike.
 const (
 	summariesSpared = 12
 	summariesAlike  = 0.5
 )
 
-// MakeRoom are the summaries of a channel that make room for one more, for good: of those that are alike the
-// older one, of the two that are most alike first, and else the oldest. What the last talk was about counts
-// for nothing, for it says nothing of the next. Neither fresh nor any of the newest dozen is ever among them.
+// MakeRoom returns the summaries of a channel to delete for good, so that most remain with fresh: the older
+// of the most similar pair, repeatedly, or else the oldest. The current topic doesn't count, because it
+// doesn't predict the next. fresh and the newest dozen always stay.
 func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
 	all := append(slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool {
 		return s.ID == fresh.ID
@@ -163,7 +162,7 @@ func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.
 	held := map[memory.MessageID]map[string]bool{}
 	var batch text.Batch
 	for _, s := range all {
-		held[s.ID] = heldBy(s, &batch)
+		held[s.ID] = summaryTerms(s, &batch)
 	}
 	var out []memory.MessageID
 	for len(all) > most {
@@ -176,7 +175,7 @@ func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.
 				goes = i
 			}
 			for _, newer := range all[i+1:] {
-				if a := inCommon(held[old.ID], held[newer.ID]); a > best {
+				if a := overlap(held[old.ID], held[newer.ID]); a > best {
 					goes, best = i, a
 				}
 			}
@@ -187,8 +186,8 @@ func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.
 	return out
 }
 
-// inCommon is how much two sets of terms share of all that is in either, in [0, 1].
-func inCommon(a, b map[string]bool) float64 {
+// overlap returns the Jaccard index of two sets, in [0, 1].
+func overlap(a, b map[string]bool) float64 {
 	both := 0
 	for t := range a {
 		if b[t] {

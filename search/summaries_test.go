@@ -70,7 +70,8 @@ func TestSummariesAreRanked(t *testing.T) {
 	}
 }
 
-// Whatever there is and is asked: the newest is the first or the second, and what stands before it is more relevant.
+// Whatever there is and is asked: the newest is the first or the second, and what stands before it is more
+// relevant.
 func TestTheNewestIsTheSecondAtWorst(t *testing.T) {
 	t.Parallel()
 	words := rapid.SampledFrom([]string{"boat", "ferry", "folder", "tomato", "chess"})

@@ -16,7 +16,7 @@ func TestEventIn(t *testing.T) {
 	now := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		question string
-		when     side
+		when     relation
 		terms    string
 	}{
 		{"where did we work before the move?", beforeIt, "move"},

@@ -51,7 +51,7 @@ type Filler struct {
 // tally counts what was done since all was well.
 type tally struct{ messages, gaps, edited, deleted, channels int }
 
-// keyOf is what names a gap.
+// roleSetKey is what names a gap.
 func keyOf(g memory.Gap) memory.Gap {
 	return memory.Gap{Channel: g.Channel, Until: g.Until, Sweep: g.Sweep}
 }

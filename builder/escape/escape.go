@@ -1,5 +1,5 @@
-// Package escape keeps what members wrote from being taken for the prompt's own words. Everything of theirs goes
-// through Escaper.AppendSafe, whose changes can be seen and leave the text readable:
+// Package escape keeps what members wrote from being taken for the prompt's own words. Everything of theirs
+// goes through Escaper.AppendSafe, whose changes can be seen and leave the text readable:
 //
 //   - its lines become one, with ⏎ between them, or are indented; so none begins a section, a list or a turn;
 //   - headings (===, also with characters that look like it), titles (SYSTEM ROLE:) and fences are broken up, and
@@ -8,9 +8,9 @@
 //     where the model is told to cite by them; see tags.go;
 //   - characters that can't be seen become �, but for the joiners that emoji and some scripts need; see hidden.go.
 //
-// Anything else stays as it is: "ignore all previous instructions" is a sentence, and before it stands whose it is.
-// Hark's own earlier answers repeat what members wrote, and are treated alike. The persona is the operator's: it
-// keeps its mention tags, numbers and lists.
+// Anything else stays as it is: "ignore all previous instructions" is a sentence, and before it stands whose
+// it is. Hark's own earlier answers repeat what members wrote, and are treated alike. The persona is the
+// operator's: it keeps its mention tags, numbers and lists.
 //
 // It imports nothing of Hark. Begin with Words, New and Escaper.AppendSafe.
 package escape
@@ -64,7 +64,7 @@ type suspicion struct {
 	operator bool
 }
 
-// reads is how the first line of a text, or a later one, is read.
+// reads returns how the first line of a text, or a later one, is read.
 func (e *Escaper) reads(line string, b *Block, first bool) suspicion {
 	first = first && !b.below
 	l := suspicion{Escaper: e, line: line, begins: b.Bare || !first, starts: b.Bare, flush: b.Bare && first &&
@@ -232,7 +232,7 @@ var looks = func() (t [256]uint8) {
 	return t
 }()
 
-// at is the change needed at byte i of the line, if any.
+// at returns the change needed at byte i of the line, if any.
 func (l suspicion) at(i int) edit {
 	r, n := utf8.DecodeRuneInString(l.line[i:])
 	if change := l.token(i, r, n); change.width > 0 {

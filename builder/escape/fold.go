@@ -13,8 +13,8 @@ const (
 	shortSpan = 24
 )
 
-// Fold is s as its letters and digits look to somebody who reads fast: small ASCII letters, one space for
-// whatever stands between them. Full-width and mathematical letters, accents, and the Cyrillic and Greek
+// Fold returns s as its letters and digits look to somebody who reads fast: small ASCII letters, one space
+// for whatever stands between them. Full-width and mathematical letters, accents, and the Cyrillic and Greek
 // letters that look like Latin ones don't count as others.
 func Fold(s string) []byte {
 	folded := make([]byte, 0, FoldSpan)
@@ -47,7 +47,7 @@ func Fold(s string) []byte {
 	return folded
 }
 
-// foldEnd is the end of s, of span bytes, folded.
+// foldEnd returns the end of s, of span bytes, folded.
 func foldEnd(s string, span int) []byte {
 	start := max(0, len(s)-span)
 	for start < len(s) && !utf8.RuneStart(s[start]) {
@@ -56,7 +56,7 @@ func foldEnd(s string, span int) []byte {
 	return Fold(s[start:])
 }
 
-// foldBegin is the beginning of s, of span bytes, folded.
+// foldBegin returns the beginning of s, of span bytes, folded.
 func foldBegin(s string, span int) []byte {
 	end := min(len(s), span)
 	for end < len(s) && !utf8.RuneStart(s[end]) {
@@ -95,7 +95,8 @@ func colonLike(r rune) bool {
 	return false
 }
 
-// bulletLike are the bullets of lists that look like the prompt's, and the signs that trees are drawn with.
+// bulletLike returns the bullets of lists that look like the prompt's, and the signs that trees are drawn
+// with.
 func bulletLike(r rune) bool {
 	switch r {
 	case '•', '‣', '⁃', '∙', '·', '◦', '●', '⦁', '・', '･', '⚫', '᛫', '⸱', '▪', '◾':

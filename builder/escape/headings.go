@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// openSpan bounds what is looked at for the beginning of a line, so that no text takes time that grows with its
-// square.
+// openSpan bounds what is looked at for the beginning of a line, so that no text takes time that grows with
+// its square.
 const openSpan = 1000
 
 // equals breaks a heading's signs: three or more at the beginning of a line, before a title, or after one.
@@ -51,7 +51,8 @@ func (l suspicion) colon(i, n int) edit {
 	return edit{}
 }
 
-// isRole reports whether word, which begins at byte at, is the name of a role with what stands before it in the line.
+// isRole reports whether word, which begins at byte at, is the name of a role with what stands before it in
+// the line.
 func (l suspicion) isRole(at int, word string) bool {
 	start := max(0, at-FoldSpan)
 	if !roleEnds[word] || !l.without(start, unicode.IsLetter) {
@@ -61,7 +62,7 @@ func (l suspicion) isRole(at int, word string) bool {
 	return roleNames[strings.TrimLeft(before+" "+word, " ")]
 }
 
-// wordBefore is the last word of s, folded, unless a colon stands after it, and where it begins.
+// wordBefore returns the last word of s, folded, unless a colon stands after it, and where it begins.
 func wordBefore(s string) (word string, start int) {
 	start = len(s)
 	for least := start - FoldSpan; word == "" && start > max(0, least); {
@@ -91,8 +92,8 @@ func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// roleNames are those that a model could take for a speaker, folded, in the languages of most servers, and those of
-// OpenChat; and roleEnds their last words.
+// roleNames are those that a model could take for a speaker, folded, in the languages of most servers, and
+// those of OpenChat; and roleEnds their last words.
 var roleNames, roleEnds = func() (names, ends map[string]bool) {
 	names, ends = map[string]bool{}, map[string]bool{}
 	for _, name := range strings.Fields(
@@ -155,14 +156,14 @@ func (l suspicion) without(i int, so func(rune) bool) bool {
 	return i <= openSpan && strings.IndexFunc(l.line[:i], so) < 0
 }
 
-// mayEnd reports whether a title may end in word. It tells most words from those of titles, and costs little: texts may
-// be nothing but colons.
+// mayEnd reports whether a title may end in word. It tells most words from those of titles, and costs little:
+// texts may be nothing but colons.
 func (e *Escaper) mayEnd(word string) bool {
 	return slices.ContainsFunc(e.ends, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
-// titleFollows reports whether a title begins at byte i, and titleBefore whether one ends there. A short look tells
-// most.
+// titleFollows reports whether a title begins at byte i, and titleBefore whether one ends there. A short look
+// tells most.
 func (l suspicion) titleFollows(i int) bool {
 	begins := compact(foldBegin(l.line[i:], shortSpan))
 	if !slices.ContainsFunc(l.titles, func(title string) bool {
@@ -200,8 +201,8 @@ func (e *Escaper) endsInTitle(folded []byte) bool {
 	return false
 }
 
-// beginning is how much of folded is title, wherever it has spaces; 0 if it doesn't begin with it. Spaces don't count,
-// since something hidden may be shown as one, or be none.
+// beginning returns how much of folded is title, wherever it has spaces; 0 if it doesn't begin with it.
+// Spaces don't count, since something hidden may be shown as one, or be none.
 func beginning(folded []byte, title string) int {
 	i := 0
 	for j := 0; j < len(title); i++ {
@@ -217,7 +218,7 @@ func beginning(folded []byte, title string) int {
 	return i
 }
 
-// ending is how much of the end of folded is title, wherever it has spaces.
+// ending returns how much of the end of folded is title, wherever it has spaces.
 func ending(folded []byte, title string) int {
 	i := len(folded)
 	for j := len(title); j > 0; i-- {
@@ -233,8 +234,8 @@ func ending(folded []byte, title string) int {
 	return len(folded) - i
 }
 
-// apart reports whether a word ends between before and after, which are folded: also where the alphabet changes, as
-// Chinese and Japanese have no spaces.
+// apart reports whether a word ends between before and after, which are folded: also where the alphabet
+// changes, as Chinese and Japanese have no spaces.
 func apart(before, after []byte) bool {
 	if len(before) == 0 || len(after) == 0 {
 		return true
@@ -243,7 +244,8 @@ func apart(before, after []byte) bool {
 	return last == ' ' || first == ' ' || (last < utf8.RuneSelf) != (first < utf8.RuneSelf)
 }
 
-// IsTaken reports whether a name is a role's, or ends in a title, so that with a colon it is more than a name.
+// IsTaken reports whether a name is a role's, or ends in a title, so that with a colon it is more than a
+// name.
 func (e *Escaper) IsTaken(folded []byte) bool {
 	return roleNames[string(folded)] || e.endsInTitle(folded)
 }
@@ -260,7 +262,8 @@ func (l suspicion) isTitle() bool {
 	return len(line) <= titleSpan && l.isWhole(Fold(line))
 }
 
-// marked reports whether the line begins with a mark of the history, as far as it is a word, and byte i isn't far.
+// marked reports whether the line begins with a mark of the history, as far as it is a word, and byte i isn't
+// far.
 func (l suspicion) marked(i int) bool {
 	if i > openSpan {
 		return false

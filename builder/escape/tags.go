@@ -53,8 +53,8 @@ func isSquared(inner string) bool {
 	return rest == "" && isControl(name, where)
 }
 
-// isAngled reports whether a "<" between before and after begins a token: <|turn>, <turn|>, <|"|>, </｜DSML｜x>,
-// <tool_call>, <seed:think>, <_user>, <SPECIAL_10>, ]<]image[>[ or >>ANSWER<<.
+// isAngled reports whether a "<" between before and after begins a token: <|turn>, <turn|>, <|"|>,
+// </｜DSML｜x>, <tool_call>, <seed:think>, <_user>, <SPECIAL_10>, ]<]image[>[ or >>ANSWER<<.
 func isAngled(before, after string) bool {
 	inner := strings.TrimPrefix(after, "/")
 	if barred := unbarred(inner); barred != inner {
@@ -116,7 +116,7 @@ func endsName(rest string) bool {
 
 func closes(r rune) bool { return r == '>' || r == '＞' || r == '﹥' }
 
-// tokenName is what s begins with that can be a token's name, after a slash, and what follows it.
+// tokenName returns what s begins with that can be a token's name, after a slash, and what follows it.
 func tokenName(s string) (name, rest string) {
 	s = strings.TrimPrefix(s, "/")
 	end := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) && r != '-' && r != ':' })
@@ -131,11 +131,11 @@ func tokenName(s string) (name, rest string) {
 
 func isWord(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
-// unbarred is s without the bars that it begins with.
+// unbarred returns s without the bars that it begins with.
 func unbarred(s string) string { return strings.TrimLeft(s, "|｜") }
 
-// angle takes their form from mention tags. Of a server's own emoji the name is left, which is all that can be read of
-// it. Channels (<#1>), times (<t:1>) and commands (</x:1>) stay.
+// angle takes their form from mention tags. Of a server's own emoji the name is left, which is all that can
+// be read of it. Channels (<#1>), times (<t:1>) and commands (</x:1>) stay.
 func (l suspicion) angle(i, n int) edit {
 	rest := l.line[i+n:]
 	if l.operator {
@@ -171,7 +171,8 @@ func mention(s string) edit {
 	return edit{len(s) - len(end) + width, shown, false}
 }
 
-// emoji is ":name:123>" or "a:name:123>" at the beginning of s, as :name:, unless that is a title or a role's name.
+// emoji is ":name:123>" or "a:name:123>" at the beginning of s, as :name:, unless that is a title or a role's
+// name.
 func (l suspicion) emoji(s string) edit {
 	name, ok := strings.CutPrefix(strings.TrimPrefix(s, "a"), ":")
 	if !ok {
@@ -234,7 +235,8 @@ func isControl(name string, where int) bool {
 	return found&where != 0
 }
 
-// controls are the words that tokens are made of. Of [unused1] and so on those count that a model's template has.
+// controls are the words that tokens are made of. Of [unused1] and so on those count that a model's template
+// has.
 var controls = func() map[string]int {
 	values := map[string]int{}
 	for where, list := range map[int]string{
@@ -278,7 +280,8 @@ func (l suspicion) bracket(i, n int) edit {
 	return edit{}
 }
 
-// InBrackets is what s, the text after a "[", has before its "]"; empty if that isn't near, or another "[" is nearer.
+// InBrackets returns what s, the text after a "[", has before its "]"; empty if that isn't near, or another
+// "[" is nearer.
 func InBrackets(s string) string {
 	inner := s[:min(len(s), bracketSpan)]
 	end := strings.IndexAny(inner, "[［]］")
@@ -295,9 +298,9 @@ func stampFollows(s string) bool {
 	return (n == 2 || n == 4) && len(rest) > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9'
 }
 
-// citation is the numbers in brackets at byte i, one after the other, in parentheses: they aren't those of this
-// prompt's history, and a model that repeats them would name a wrong source. As it stands after a name, "a[3]", it is
-// an index, and stays. So does a year.
+// citation returns the numbers in brackets at byte i, one after the other, in parentheses: they aren't those
+// of this prompt's history, and a model that repeats them would name a wrong source. As it stands after a
+// name, "a[3]", it is an index, and stays. So does a year.
 func (l suspicion) citation(i int) edit {
 	before, _ := utf8.DecodeLastRuneInString(l.line[:i])
 	if i > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == '_' || before == ')' ||
@@ -317,7 +320,7 @@ func (l suspicion) citation(i int) edit {
 	return edit{end - i, string(shown), false}
 }
 
-// numberAt is the width of "[3]" or "[3, 4]" at the beginning of s, and what stands in it; or of the link that such
+// numberAt returns the width of "[3]" or "[3, 4]" at the beginning of s, and what stands in it; or of the link that such
 // a number is in Hark's answers as Discord shows them: "[\[3\]](<https://…>)".
 func numberAt(s string) (width int, digits string) {
 	link := strings.HasPrefix(s, `[\[`)

@@ -13,9 +13,9 @@ import (
 // BuiltinDimensions is how many numbers a vector of the built-in embedder has.
 const BuiltinDimensions = 384
 
-// Builtin embeds without a model: it hashes words, pairs of words and pieces of words into a vector, the rarer
-// the heavier. It knows no synonyms, but forgives inflection and misspelling, needs nothing, and always gives
-// the same vector for the same text.
+// Builtin embeds without a model: it hashes words, pairs of words and pieces of words into a vector, the
+// rarer the heavier. It knows no synonyms, but forgives inflection and misspelling, needs nothing, and always
+// gives the same vector for the same text.
 type Builtin struct{}
 
 // Space implements memory.Embedder. The version grows when a text's vector changes.
@@ -36,9 +36,10 @@ func (Builtin) Embed(ctx context.Context, _ memory.Purpose, texts []string) ([][
 	return vectors, nil
 }
 
-// EmbedTerms is the vector of a question's terms, each weighed by its inverse document frequency; nil if there
-// are none. What is stored can't be weighed by counts that change from day to day, so the question is, which is
-// enough: a rare term counts as much in a product when one side has its weight (Salton's scheme lnc.ltc).
+// EmbedTerms returns the vector of a question's terms, each weighed by its inverse document frequency; nil if
+// there are none. What is stored can't be weighed by counts that change from day to day, so the question is,
+// which is enough: a rare term counts as much in a product when one side has its weight (Salton's scheme
+// lnc.ltc).
 func (Builtin) EmbedTerms(terms []string, idf func(term string) float64) []float32 {
 	return hashed(terms, func(term string) float64 { return rarity(term) * idf(term) })
 }
@@ -51,8 +52,8 @@ const (
 	pieceLength = 4 // bytes; terms are mostly ASCII, and others are hardly longer than a piece
 )
 
-// hashed is the vector of a text's terms; nil if there are none. Each feature is added in a dimension and with
-// a sign of its own, so that collisions cancel out on average.
+// hashed returns the vector of a text's terms; nil if there are none. Each feature is added in a dimension
+// and with a sign of its own, so that collisions cancel out on average.
 func hashed(terms []string, weigh func(term string) float64) []float32 {
 	if len(terms) == 0 {
 		return nil
@@ -82,8 +83,8 @@ func hashed(terms []string, weigh func(term string) float64) []float32 {
 	return normalised(&sums)
 }
 
-// rarity is what can be told of a term's inverse document frequency without counting: long words are rarer than
-// short ones, and so are numbers.
+// rarity returns what can be told of a term's inverse document frequency without counting: long words are
+// rarer than short ones, and so are numbers.
 func rarity(term string) float64 {
 	if c, _ := utf8.DecodeRuneInString(term); c >= '0' && c <= '9' {
 		return 1.2
@@ -122,7 +123,7 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// normalised is sums with the length 1; nil if they are all zero.
+// normalised returns sums with the length 1; nil if they are all zero.
 func normalised(sums *[BuiltinDimensions]float64) []float32 {
 	var length float64
 	for _, x := range sums {

@@ -33,8 +33,8 @@ type EndpointConfig struct {
 }
 
 // Endpoint embeds with a model behind OpenAI's protocol. It may be used by several goroutines. It asks once:
-// who calls it knows whether to ask again, later, or to do without. Its errors hold nothing of the texts, of the
-// key, or of what the server says, which may quote both.
+// who calls it knows whether to ask again, later, or to do without. Its errors hold nothing of the texts, of
+// the key, or of what the server says, which may quote both.
 type Endpoint struct {
 	config EndpointConfig
 	server *endpoint.Server
@@ -93,7 +93,7 @@ func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	return e, nil
 }
 
-// Space is where the vectors lie: named by the model and what is put before texts.
+// Space returns where the vectors lie: named by the model and what is put before texts.
 func (e *Endpoint) Space() memory.Space { return e.space }
 
 // Embed returns a vector of length 1 for each text, nil for those that are blank.
@@ -137,8 +137,8 @@ func (tooLong) Error() string { return "a text is longer than the model takes" }
 // OfText says that another text may be taken.
 func (tooLong) OfText() bool { return true }
 
-// fit embeds texts. Where one is too long for the model, its beginning stands for it: a vector of half a text is
-// better than a text that holds up all behind it.
+// fit embeds texts. Where one is too long for the model, its beginning stands for it: a vector of half a text
+// is better than a text that holds up all behind it.
 func (e *Endpoint) fit(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := e.ask(ctx, texts)
 	switch {
@@ -198,8 +198,8 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 // nullNumber matches a null in a list. go-openai would make it a 0 without a word.
 var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
 
-// exchange is the HTTP client of one request. It keeps the answer, in which more can be seen than what go-openai
-// hands on.
+// exchange is the HTTP client of one request. It keeps the answer, in which more can be seen than what
+// go-openai hands on.
 type exchange struct {
 	server *endpoint.Server
 	body   []byte
@@ -219,7 +219,7 @@ func isTooLong(r *endpoint.Refusal) bool {
 			"maximum number of tokens", "max_tokens")
 }
 
-// sorted are the vectors of n texts in their order, each of length 1.
+// sorted returns the vectors of n texts in their order, each of length 1.
 func (e *Endpoint) sorted(data []openai.Embedding, n int) ([][]float32, error) {
 	if len(data) != n {
 		return nil, fmt.Errorf("%v gave %d vectors for %d texts", e.server, len(data), n)
@@ -260,7 +260,8 @@ func normalize(vector []float32) bool {
 
 var _ memory.Embedder = (*Endpoint)(nil)
 
-// QuestionTimeout is how long somebody who asks waits for a question's vector. Without it full text finds alone.
+// QuestionTimeout is how long somebody who asks waits for a question's vector. Without it full text finds
+// alone.
 const QuestionTimeout = 4 * time.Second
 
 // Breaker leaves an embedder that fails alone for a while; see endpoint.Breaker. Questions wait for
@@ -275,8 +276,8 @@ func NewBreaker(e memory.Embedder) *Breaker {
 	return &Breaker{Embedder: e, Breaker: endpoint.Breaker{What: "embedder"}}
 }
 
-// Embed implements memory.Embedder. While the embedder is left alone, the error has a method RetryAfter that tells for
-// how long.
+// Embed implements memory.Embedder. While the embedder is left alone, the error has a method RetryAfter that
+// tells for how long.
 func (b *Breaker) Embed(ctx context.Context, purpose memory.Purpose, texts []string) (vectors [][]float32, err error) {
 	limit := time.Duration(0)
 	if purpose == memory.ForSearch {

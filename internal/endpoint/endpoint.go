@@ -82,7 +82,7 @@ func (s *Server) String() string {
 	return "the " + s.What + " server at " + Place(s.URL)
 }
 
-// Place is an address without what may be secret in it; empty if it is none.
+// Place returns an address without what may be secret in it; empty if it is none.
 func Place(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -135,7 +135,7 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Err.Error() }
 
-// Unwrap is Err.
+// Unwrap returns Err.
 func (r *Refusal) Unwrap() error { return r.Err }
 
 // RetryAfter is for how long the server doesn't want to be asked; 0 if it doesn't say.
@@ -156,10 +156,12 @@ func (r *Refusal) Says(phrases ...string) bool {
 	return false
 }
 
-// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely wrong.
+// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely
+// wrong.
 const longestWait = 24 * time.Hour
 
-// RetryAfter is how long from now an answer asks to wait, in seconds or until a date; 0 if it doesn't say.
+// RetryAfter returns how long from now an answer asks to wait, in seconds or until a date; 0 if it doesn't
+// say.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	header := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds > 0 {

@@ -12,8 +12,8 @@ import (
 	"hark/search"
 )
 
-// Comparison tells how often evidence is found with each ingredient of recall switched off, the others' weights
-// being the same. How well recall can do without one, internal/tune tells.
+// Comparison tells how often evidence is found with each ingredient of recall switched off, the others'
+// weights being the same. How well recall can do without one, internal/tune tells.
 type Comparison struct {
 	sets []*compared
 }
@@ -76,7 +76,8 @@ func (wordless) FullText(context.Context, memory.Scope, []string, int) ([]memory
 	return nil, nil
 }
 
-// ahead is how many of candidates, which are best first, come before the first evidence without an ingredient.
+// ahead returns how many of candidates, which are best first, come before the first evidence without an
+// ingredient.
 func ahead(candidates []search.Candidate, evidence map[memory.MessageID]bool, without search.Ingredient) int {
 	best, at := math.Inf(-1), -1
 	scores := make([]float64, len(candidates))

@@ -1,4 +1,5 @@
-// Package eval measures recall on recall sets: conversations with questions and the messages that answer them.
+// Package eval measures recall on recall sets: conversations with questions and the messages that answer
+// them.
 package eval
 
 import (
@@ -59,8 +60,8 @@ type Evaluator struct {
 	Reranker search.Reranker // nil: none
 }
 
-// Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on. progress,
-// if not nil, is told the questions done of all. A set without questions has no outcomes.
+// Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on.
+// progress, if not nil, is told the questions done of all. A set without questions has no outcomes.
 func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error,
 	progress func(done, total int)) error {
 	return e.questions(ctx, path, progress, func(a *asker, q imports.SetQuestion) error {
@@ -137,7 +138,7 @@ func (e *Evaluator) loaded(ctx context.Context, path string, do func(*asker) err
 	return do(asker)
 }
 
-// SetName is what a set is called in a run file: its file's name without .jsonl and .gz.
+// SetName returns what a set is called in a run file: its file's name without .jsonl and .gz.
 func SetName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".jsonl")
 }
@@ -266,7 +267,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	return outcome, nil
 }
 
-// evidence are the messages that answer q, and those with their direct neighbours.
+// evidence returns the messages that answer q, and those with their direct neighbours.
 func (a *asker) evidence(ctx context.Context,
 	q imports.SetQuestion) (evidence, near map[memory.MessageID]bool, err error) {
 	evidence, near = map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
@@ -288,7 +289,7 @@ func (a *asker) evidence(ctx context.Context,
 	return evidence, near, nil
 }
 
-// names are what the set calls messages, in the order of ids.
+// names returns what the set calls messages, in the order of ids.
 func (a *asker) names(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]string, error) {
 	called, err := a.store.NameOf(ctx, channel, ids)
 	if err != nil {

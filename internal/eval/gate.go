@@ -28,8 +28,8 @@ const foundAmong = 20
 // askedAbout is how many of those who wrote most in a channel are asked about there.
 const askedAbout = 4
 
-// Gate asks the questions of a set, and each of lines in one of its channels, in turns. {name} in a line stands for
-// the first name of one of those who wrote most there.
+// Gate asks the questions of a set, and each of lines in one of its channels, in turns. {name} in a line
+// stands for the first name of one of those who wrote most there.
 func (e *Evaluator) Gate(ctx context.Context, file string, lines []string, each func(Gated) error) error {
 	set, err := readSet(file)
 	if err != nil {
@@ -72,7 +72,7 @@ func (e *Evaluator) Gate(ctx context.Context, file string, lines []string, each 
 	})
 }
 
-// byMessages are the authors of messages, those who wrote most first.
+// byMessages returns the authors of messages, those who wrote most first.
 func byMessages(messages map[string]string) []string {
 	wrote := map[string]int{}
 	for _, author := range messages {

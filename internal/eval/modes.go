@@ -20,8 +20,8 @@ type ModeLine struct {
 	Question string
 }
 
-// ReadModes reads a file of lines MODE<TAB>TOOLS<TAB>QUESTION, where TOOLS are names with commas between them, or "-".
-// Empty lines and those that begin with # are passed over.
+// ReadModes reads a file of lines MODE<TAB>TOOLS<TAB>QUESTION, where TOOLS are names with commas between
+// them, or "-". Empty lines and those that begin with # are passed over.
 func ReadModes(path string) ([]ModeLine, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -91,7 +91,8 @@ type ModeOutcome struct {
 	Question string       `json:"question"`
 }
 
-// MeasureModes infers each line's mode, builds a stock context in it and in the general one, and passes outcomes on.
+// MeasureModes infers each line's mode, builds a stock context in it and in the general one, and passes
+// outcomes on.
 func MeasureModes(ctx context.Context, b *builder.Builder, lines []ModeLine,
 	each func(ModeOutcome) error) (*ModeReport, error) {
 	r := newModeReport(b)

@@ -14,13 +14,14 @@ type ModeReport struct {
 	Right     int           `json:"right"`
 	Accuracy  float64       `json:"accuracy"` // in [0, 1]
 	Modes     []ModeFigures `json:"modes"`
-	// Instructions are the tokens of the rules that are sent with a question, on average; AllInstructions those of all
-	// modes' modules at once; Saved is which part of these isn't sent, in [0, 1].
+	// Instructions are the tokens of the rules that are sent with a question, on average; AllInstructions
+	// those of all modes' modules at once; Saved is which part of these isn't sent, in [0, 1].
 	Instructions    float64      `json:"instructions"`
 	AllInstructions int          `json:"all_instructions"`
 	Saved           float64      `json:"saved"`
 	Sections        []ModeShares `json:"sections"`
-	// Less counts the questions whose mode shows less of anything in the stock context than the general mode does.
+	// Less counts the questions whose mode shows less of anything in the stock context than the general mode
+	// does.
 	Less  int           `json:"less_than_general"`
 	Wrong []ModeOutcome `json:"wrong"`
 }
@@ -138,8 +139,8 @@ func part(n, all int) *float64 {
 	return new(float64(n) / float64(all))
 }
 
-// Write prints the report, parts in percent, with the questions that were told wrongly if wrong is set. That w fails is
-// for w to tell.
+// Write prints the report, parts in percent, with the questions that were told wrongly if wrong is set. That
+// w fails is for w to tell.
 func (r *ModeReport) Write(w io.Writer, wrong bool) {
 	fmt.Fprintf(w, "%d questions, %d of them told rightly: %.1f %%\n\n", r.Questions, r.Right, 100*r.Accuracy)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -74,7 +74,8 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Lacks say what the figures don't show: questions answered without the embedder or the reranker, which failed.
+// Lacks say what the figures don't show: questions answered without the embedder or the reranker, which
+// failed.
 func (r *Report) Lacks() []string {
 	var lacks []string
 	if r.textOnly > 0 {
@@ -102,7 +103,7 @@ func (r *Report) tally(set string) *tally {
 	return t
 }
 
-// share is how much of evidence is among found: as a fraction, or 1 if any of it is.
+// share returns how much of evidence is among found: as a fraction, or 1 if any of it is.
 func share(evidence, found []string, fraction bool) float64 {
 	n := 0
 	for _, id := range evidence {
@@ -116,8 +117,8 @@ func share(evidence, found []string, fraction bool) float64 {
 	return float64(n) / float64(len(evidence))
 }
 
-// Write prints what was ranked, what the history held, and whether the relevance is right, set by set: figures in
-// percent, tokens on average and times in milliseconds. That w fails is for w to tell.
+// Write prints what was ranked, what the history held, and whether the relevance is right, set by set:
+// figures in percent, tokens on average and times in milliseconds. That w fails is for w to tell.
 func (r *Report) Write(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "set\tquestions\tany@5\tany@10\trecall@10\tp50 ms\tp95 ms\t\n")
@@ -169,7 +170,7 @@ func (r *Report) writeReliability(w io.Writer) {
 	table.Flush()
 }
 
-// percentile is the p-th percentile of values by the nearest rank; 0 of none.
+// percentile returns the p-th percentile of values by the nearest rank; 0 of none.
 func percentile(values []float64, p int) float64 {
 	if len(values) == 0 {
 		return 0

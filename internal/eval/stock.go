@@ -24,7 +24,8 @@ var stockWords = strings.Fields(
 	"the ferry leaves at nine from pier four but only on weekdays so somebody should ask ann whether tickets are " +
 		"still there before we book rooms for everybody because last year it was full by easter and nobody wants that again")
 
-// stock is a context of a busy channel: always the same, with more of everything than the usual budget has room for.
+// stock returns a context of a busy channel: always the same, with more of everything than the usual budget
+// has room for.
 func stock() builder.Input {
 	draw := rand.New(rand.NewPCG(5, 2024))
 	now := time.Date(2024, 6, 15, 18, 0, 0, 0, time.UTC)

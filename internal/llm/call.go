@@ -77,8 +77,8 @@ func (c *Client) begin(ctx context.Context) (inner context.Context, k *call, sto
 	}
 }
 
-// openai is a client for this call alone, so that what go-openai doesn't hand on is seen by Do. Its limit of
-// empty lines doesn't matter: events leaves none.
+// openai returns a client for this call alone, so that what go-openai doesn't hand on is seen by Do. Its
+// limit of empty lines doesn't matter: events leaves none.
 func (k *call) openai() *openai.Client {
 	config := openai.DefaultConfig(k.client.config.APIKey)
 	config.BaseURL = k.client.config.BaseURL
@@ -186,8 +186,8 @@ func (a *answer) whole(err error) bool {
 	return a.reply.FinishReason != "" && !errors.As(err, &failed) && !errors.Is(err, errBadEvent)
 }
 
-// end is all of an answer that is whole, with what was held back in case it became a tag, unless a call in it
-// makes no sense.
+// end returns all of an answer that is whole, with what was held back in case it became a tag, unless a call
+// in it makes no sense.
 func (a *answer) end() (reply chat.Reply, ok bool) {
 	a.pass(a.thoughts.flush())
 	reply = a.part()
@@ -198,7 +198,7 @@ func (a *answer) end() (reply chat.Reply, ok bool) {
 	return reply, ok
 }
 
-// part is what there is of the answer but its calls: half a call is none.
+// part returns what there is of the answer but its calls: half a call is none.
 func (a *answer) part() chat.Reply {
 	a.reply.Text = a.thoughts.shown.String()
 	return a.reply

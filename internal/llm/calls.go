@@ -20,10 +20,10 @@ const (
 
 var errManyCalls = fmt.Errorf("%w, but calls of tools without end", errBadEvent)
 
-// piece is a part of a tool's call, or all of it, as a server streams it. Servers leave out what they like: Ollama
-// gives all calls the index 0, or none, and each whole; OpenAI and llama.cpp give index, id and name first and only the
-// index later; vLLM may repeat id and name, or leave the id out, or make up another for each piece; LiteLLM and
-// others give neither ids nor indexes.
+// piece is a part of a tool's call, or all of it, as a server streams it. Servers leave out what they like:
+// Ollama gives all calls the index 0, or none, and each whole; OpenAI and llama.cpp give index, id and name
+// first and only the index later; vLLM may repeat id and name, or leave the id out, or make up another for
+// each piece; LiteLLM and others give neither ids nor indexes.
 type piece struct {
 	Index    *int
 	ID       label
@@ -93,7 +93,7 @@ func (c *calls) add(p piece) error {
 	return nil
 }
 
-// belongs is the call that a piece belongs to; nil if it begins one.
+// belongs returns the call that a piece belongs to; nil if it begins one.
 func (c calls) belongs(p piece) *building {
 	b := c.candidate(p)
 	name := string(p.Function.Name)
@@ -110,7 +110,7 @@ func (c calls) belongs(p piece) *building {
 	return b
 }
 
-// candidate is the call that a piece may belong to, by its id, else by its index, else the last.
+// candidate returns the call that a piece may belong to, by its id, else by its index, else the last.
 func (c calls) candidate(p piece) (last *building) {
 	for _, b := range slices.Backward(c) {
 		if p.Index != nil && b.index != *p.Index {
@@ -128,8 +128,8 @@ func (c calls) candidate(p piece) (last *building) {
 
 func (b *building) whole() bool { return isObject(b.arguments.String()) }
 
-// end is what the calls have become, once the answer has ended well, unless one of them has no name. Where
-// the answer ended because it was long enough, a call that isn't whole is left out: it was cut.
+// end returns what the calls have become, once the answer has ended well, unless one of them has no name.
+// Where the answer ended because it was long enough, a call that isn't whole is left out: it was cut.
 func (c calls) end(finish string) (all []chat.Call, ok bool) {
 	seen := map[string]bool{"": true}
 	for _, b := range c {
@@ -140,7 +140,8 @@ func (c calls) end(finish string) (all []chat.Call, ok bool) {
 			return nil, false
 		}
 		call := chat.Call{ID: b.id, Name: b.name, Arguments: b.arguments.String()}
-		// OpenAI takes no longer ids back than 40 characters, and a fallback may be asked after other models' calls.
+		// OpenAI takes no longer ids back than 40 characters, and a fallback may be asked after other models'
+		// calls.
 		if seen[call.ID] || len(call.ID) > 40 {
 			call.ID = newID()
 		}
@@ -150,5 +151,6 @@ func (c calls) end(finish string) (all []chat.Call, ok bool) {
 	return all, true
 }
 
-// newID is an id for a call that came without one, as Mistral's templates want it: nine letters or digits.
+// newID returns an id for a call that came without one, as Mistral's templates want it: nine letters or
+// digits.
 func newID() string { return strings.ToLower(rand.Text()[:9]) }

@@ -11,8 +11,9 @@ import (
 	"hark/internal/chat"
 )
 
-// Check asks the server whether it has the model, and says how it knows: by the list of its models, which costs
-// nothing, or, where that is missing or lacks the model, by Try. Its error is Chat's, with the server's own words.
+// Check asks the server whether it has the model, and says how it knows: by the list of its models, which
+// costs nothing, or, where that is missing or lacks the model, by Try. Its error is Chat's, with the server's
+// own words.
 func (c *Client) Check(ctx context.Context) (how string, err error) {
 	names, err := c.list(ctx)
 	if err == nil && slices.Contains(names, c.config.Model) {
@@ -56,7 +57,8 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	return took, err
 }
 
-// List is the names of the models that the server has, in order. Its error is Chat's, with the server's own words.
+// List returns the names of the models that the server has, in order. Its error is Chat's, with the server's
+// own words.
 func (c *Client) List(ctx context.Context) ([]string, error) {
 	names, err := c.list(ctx)
 	if err != nil {

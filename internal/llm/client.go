@@ -32,10 +32,11 @@ type Config struct {
 	Timeout     time.Duration     // until the server begins to answer, and between two signs of life; 0: a minute
 	Retries     int               // how often a call that came to nothing is made again; 0: never
 	Headers     map[string]string // sent with every request, besides those that the protocol needs; never shown
-	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client has its own.
+	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client has its
+	// own.
 	Breaker *endpoint.Breaker
-	// Called, if not nil, is told of each call of a model that wasn't left alone: how long it took until its answer was
-	// whole, and why it failed. Those that were broken off by whoever made them aren't told of.
+	// Called, if not nil, is told of each call of a model that wasn't left alone: how long it took until its
+	// answer was whole, and why it failed. Those that were broken off by whoever made them aren't told of.
 	Called func(model string, took time.Duration, failed error)
 }
 
@@ -106,14 +107,14 @@ func realClock() clock {
 	}
 }
 
-// Name is the model's.
+// Name returns the model's.
 func (c *Client) Name() string { return c.config.Model }
 
-// Health is how the model's server did of late, for whichever of its models it was asked.
+// Health returns how the model's server did of late, for whichever of its models it was asked.
 func (c *Client) Health() endpoint.Health { return c.config.Breaker.Health() }
 
-// Window is how many tokens the model takes for prompt and answer together, and how many that leaves for a
-// prompt beside the longest answer, which may be none; 0 and 0 if it isn't known.
+// Window returns how many tokens the model takes for prompt and answer together, and how many that leaves for
+// a prompt beside the longest answer, which may be none; 0 and 0 if it isn't known.
 func (c *Client) Window() (all, room int) {
 	if c.config.Window == 0 {
 		return 0, 0

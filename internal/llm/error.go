@@ -33,7 +33,7 @@ var kinds = [...]string{
 	Rejected: "rejected", CutOff: "cut_off", Server: "server", BadAnswer: "bad_answer", Resting: "resting",
 }
 
-// String is what a kind is called, in lower case, such as "rate_limited".
+// String returns what a kind is called, in lower case, such as "rate_limited".
 func (k Kind) String() string {
 	if k <= 0 || int(k) >= len(kinds) {
 		return "other"
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// KindOf is the kind of an error of a model's; 0 if it isn't one.
+// KindOf returns the kind of an error of a model's; 0 if it isn't one.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -53,8 +53,8 @@ func KindOf(err error) Kind {
 // ErrCutOff is what errors of the kind CutOff are.
 var ErrCutOff = errors.New("the model's answer was cut off")
 
-// Error is a failed call. Its text says what to do, to whoever runs Hark. It holds neither the key nor anything
-// of the prompt or the answer.
+// Error is a failed call. Its text says what to do, to whoever runs Hark. It holds neither the key nor
+// anything of the prompt or the answer.
 type Error struct {
 	Kind   Kind
 	Status int // of HTTP; 0 if none came
@@ -77,8 +77,8 @@ func (e *Error) Is(target error) bool { return target == ErrCutOff && e.Kind == 
 // RetryAfter is for how long the server wants to be left alone, or is; 0 if nobody says.
 func (e *Error) RetryAfter() time.Duration { return e.after }
 
-// OfText reports whether the server is well and it is the request that it doesn't take, or the answer that is bad: no
-// reason to leave it alone (see endpoint.Breaker).
+// OfText reports whether the server is well and it is the request that it doesn't take, or the answer that is
+// bad: no reason to leave it alone (see endpoint.Breaker).
 func (e *Error) OfText() bool {
 	switch e.Kind {
 	case Unreachable, TimedOut, RateLimited, CutOff, Server:
@@ -87,7 +87,7 @@ func (e *Error) OfText() bool {
 	return true
 }
 
-// place is the server's address without what may be secret in it.
+// place returns the server's address without what may be secret in it.
 func (c *Client) place() string {
 	return cmp.Or(endpoint.Place(c.config.BaseURL), "the address in llm.base_url")
 }

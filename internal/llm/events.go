@@ -27,8 +27,8 @@ var (
 var field = regexp.MustCompile(`^(data|event|id|retry|error)?:`)
 
 // events is the body of an answer, smoothed for go-openai: of a stream only the lines with data, so that no
-// number of comments upsets it, and errors written so that it hands them on rather than swallows them; an answer
-// that isn't streamed becomes a stream of one event.
+// number of comments upsets it, and errors written so that it hands them on rather than swallows them; an
+// answer that isn't streamed becomes a stream of one event.
 type events struct {
 	body  io.Closer
 	lines *bufio.Reader
@@ -227,7 +227,8 @@ func parseEvent(raw []byte) (e event, err error) {
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
-// content is a text, or the texts among the parts that some servers write instead; thoughts are parts as well.
+// content is a text, or the texts among the parts that some servers write instead; thoughts are parts as
+// well.
 type content struct {
 	text    string
 	thought thought
@@ -310,7 +311,7 @@ func (f *failure) read(raw []byte) bool {
 	return f.message != "" || f.code != "" || f.status != 0
 }
 
-// word is a JSON string's text; anything else as it is written.
+// word returns a JSON string's text; anything else as it is written.
 func word(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -19,7 +19,8 @@ type Model struct {
 	instead  func(model string) // is told when the fallback is asked in the place of model; may be nil
 }
 
-// WithFallback is a model for which fallback stands in, unless that is nil or the same model at the same place.
+// WithFallback returns a model for which fallback stands in, unless that is nil or the same model at the same
+// place.
 func WithFallback(c, fallback *Client) *Model {
 	if fallback != nil && fallback.config.Model == c.config.Model && fallback.endpoint() == c.endpoint() {
 		fallback = nil
@@ -32,9 +33,9 @@ func (m *Model) CanSee() bool {
 	return m.Client.CanSee() || m.fallback != nil && m.fallback.CanSee()
 }
 
-// Chat asks the model, and if that fails before anything was passed on, its fallback. Reply.Model says which of them
-// wrote what came, and Reply.Instead why it wasn't the first. What the first doesn't take as it was asked (TooLong,
-// NoTools, NoImages), it can be asked in another way, so that its fallback isn't asked.
+// Chat asks the model, and if that fails before anything was passed on, its fallback. Reply.Model says which
+// of them wrote what came, and Reply.Instead why it wasn't the first. What the first doesn't take as it was
+// asked (TooLong, NoTools, NoImages), it can be asked in another way, so that its fallback isn't asked.
 func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	reply, passed, err := m.chat(ctx, r, delta)
 	if err == nil || passed || m.fallback == nil || ctx.Err() != nil || mendable(err) {
@@ -69,8 +70,8 @@ type Named struct {
 	Config Config
 }
 
-// Models are those that people can choose among. Models at the same server, reached with the same key, share a breaker:
-// what fails for one fails for all.
+// Models are those that people can choose among. Models at the same server, reached with the same key, share
+// a breaker: what fails for one fails for all.
 type Models struct {
 	names    []string
 	models   map[string]*Model // by name in lower case
@@ -100,7 +101,7 @@ func NewModels(named []Named, fallback *Config) *Models {
 	return m
 }
 
-// endpoint is where and as whom the model is asked. It holds a secret.
+// endpoint returns where and as whom the model is asked. It holds a secret.
 func (c *Client) endpoint() string { return c.config.BaseURL + "\n" + c.config.APIKey }
 
 // Watch has each call of one of the models told to called, see Config.Called, and to instead each time that
@@ -114,7 +115,7 @@ func (m *Models) Watch(called func(model string, took time.Duration, failed erro
 	}
 }
 
-// Clients are those of all models, in order, and of the fallback, the last.
+// Clients returns those of all models, in order, and of the fallback, the last.
 func (m *Models) Clients() []*Client {
 	var all []*Client
 	for _, name := range m.names {
@@ -126,10 +127,10 @@ func (m *Models) Clients() []*Client {
 	return all
 }
 
-// Names are those of the models, in order; the default's is the first.
+// Names returns those of the models, in order; the default's is the first.
 func (m *Models) Names() []string { return m.names }
 
-// Default is the model of those who chose none; nil if there is none at all.
+// Default returns the model of those who chose none; nil if there is none at all.
 func (m *Models) Default() *Model {
 	if len(m.names) == 0 {
 		return nil
@@ -137,8 +138,8 @@ func (m *Models) Default() *Model {
 	return m.ByName(m.names[0])
 }
 
-// ByName is the model of that name, in any case; nil if there is none.
+// ByName returns the model of that name, in any case; nil if there is none.
 func (m *Models) ByName(name string) *Model { return m.models[strings.ToLower(name)] }
 
-// Fallback is what stands in for all of them; nil if nothing does.
+// Fallback returns what stands in for all of them; nil if nothing does.
 func (m *Models) Fallback() *Client { return m.fallback }

@@ -189,7 +189,8 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// A server that says for how long it wants no calls gets none for as long. What isn't its fault isn't held against it.
+// A server that says for how long it wants no calls gets none for as long. What isn't its fault isn't held
+// against it.
 func TestBreakerObeysAndForgives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 const maxRefusal = 64 << 10 // bytes read of an answer that is an error
 
-// refusal is the error that an answer other than 200 tells of.
+// refusal returns the error that an answer other than 200 tells of.
 func (k *call) refusal(resp *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status says enough
 	var f failure
@@ -32,7 +32,7 @@ func (k *call) refusal(resp *http.Response) *Error {
 	return e
 }
 
-// failed is the error that a server tells of, by its status or in the midst of a stream.
+// failed returns the error that a server tells of, by its status or in the midst of a stream.
 func (k *call) failed(f failure) *Error {
 	e := k.client.unsupported(f, k.asked)
 	if e == nil {
@@ -81,7 +81,7 @@ func (c *Client) sort(f failure) *Error {
 // plainCode matches codes that can't hold anybody's words.
 var plainCode = pattern.Of(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
 
-// describe is the status and code in parentheses. A server may quote the key as a code.
+// describe returns the status and code in parentheses. A server may quote the key as a code.
 func (c *Client) describe(f failure) string {
 	var parts []string
 	if f.status != 0 {
@@ -113,7 +113,7 @@ func (f failure) says(any ...string) bool {
 	return slices.ContainsFunc(any, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
-// conceal is what a server says without the key and the values of headers, which may be keys too.
+// conceal returns what a server says without the key and the values of headers, which may be keys too.
 func (c *Client) conceal(said string) string {
 	for _, secret := range append(slices.Collect(maps.Values(c.config.Headers)), c.config.APIKey) {
 		if secret != "" {
@@ -123,7 +123,7 @@ func (c *Client) conceal(said string) string {
 	return said
 }
 
-// clean is a server's message without secrets and of bearable length, on one line.
+// clean returns a server's message without secrets and of bearable length, on one line.
 func (c *Client) clean(message string) string {
 	message = c.conceal(message)
 	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
@@ -162,7 +162,8 @@ func (f failure) tooLong() bool {
 			"maximum number of tokens allowed", "`max_new_tokens` must be <=", "`inputs` must have less than")
 }
 
-// lengths are how many tokens the server takes and how many of the prompt it has counted; 0 for what it doesn't say.
+// lengths returns how many tokens the server takes and how many of the prompt it has counted; 0 for what it
+// doesn't say.
 func (f failure) lengths() (limit, asked int) {
 	limit, asked = f.limit, f.asked
 	if limit <= 0 {
@@ -197,12 +198,13 @@ func (c *Client) tooLong(f failure) *Error {
 	return e
 }
 
-// TooLong reports whether the prompt was longer than the model takes. Room is how many tokens of a prompt it takes
-// beside the longest answer, and asked how many it counted in this one, each 0 if the server doesn't say.
+// TooLong reports whether the prompt was longer than the model takes. Room is how many tokens of a prompt it
+// takes beside the longest answer, and asked how many it counted in this one, each 0 if the server doesn't
+// say.
 func (e *Error) TooLong() (room, asked int, is bool) { return e.room, e.asked, e.Kind == TooLong }
 
-// noToolsSaid matches how servers say that a model can't call tools, or that they don't let it. It is looked for only
-// where tools were sent.
+// noToolsSaid matches how servers say that a model can't call tools, or that they don't let it. It is looked
+// for only where tools were sent.
 var noToolsSaid = pattern.Of(
 	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:tools?|functions?)\b` +
 		`|\b(?:tools?|functions?)['"` + "`" + `]?(?: (?:use|calls?|calling|choice))?['"` + "`" +
@@ -232,8 +234,8 @@ func (c *Client) asked(r chat.Request) (a asked) {
 	return a
 }
 
-// unsupported is the error that says what the model can't do; nil if f tells of something else. llama.cpp and
-// Ollama say it with 500, OpenRouter with 404, the others with 400.
+// unsupported returns the error that says what the model can't do; nil if f tells of something else.
+// llama.cpp and Ollama say it with 500, OpenRouter with 404, the others with 400.
 func (c *Client) unsupported(f failure, a asked) *Error {
 	switch f.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:

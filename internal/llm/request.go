@@ -83,7 +83,7 @@ const unseen = "(There are images here that you can't see.)"
 // nothing is sent in the place of an empty text.
 const nothing = "(nothing)"
 
-// parts are a message's text and then its images.
+// parts returns a message's text and then its images.
 func parts(m chat.Message) (parts []openai.ChatMessagePart) {
 	if m.Content != "" {
 		parts = append(parts, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: m.Content})
@@ -108,8 +108,8 @@ func tool(t chat.Tool) openai.Tool {
 	}}
 }
 
-// object is a call's arguments as servers take them back. Ollama, vLLM and llama.cpp refuse a request in which some of
-// an earlier call are no JSON object, even if it was their own model that wrote them.
+// object returns a call's arguments as servers take them back. Ollama, vLLM and llama.cpp refuse a request in
+// which some of an earlier call are no JSON object, even if it was their own model that wrote them.
 func object(arguments string) string {
 	if isObject(arguments) {
 		return arguments
@@ -125,7 +125,8 @@ func isObject(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && json.Valid([]byte(text))
 }
 
-// notInNames are the characters that OpenAI refuses in the name of a function, even of one that was made up by a model.
+// notInNames are the characters that OpenAI refuses in the name of a function, even of one that was made up
+// by a model.
 var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 func functionName(name string) string {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// thoughtTags are what open and close a model's thoughts amid its answer: those in small letters in any case, others as
-// they stand here.
+// thoughtTags are what open and close a model's thoughts amid its answer: those in small letters in any case,
+// others as they stand here.
 var thoughtTags = []struct{ open, shut string }{
 	{"<think>", "</think>"},
 	{"<thinking>", "</thinking>"},
@@ -106,8 +106,8 @@ func begins(text, tag string) (whole, begun bool) {
 	return len(start) == len(tag), len(start) < len(tag)
 }
 
-// tag deals with text's first character, which may begin a tag, and returns what follows; undecided if it takes
-// more text to tell.
+// tag deals with text's first character, which may begin a tag, and returns what follows; undecided if it
+// takes more text to tell.
 func (f *filter) tag(out *strings.Builder, text string) (rest string, undecided bool) {
 	for _, mark := range channelMarks {
 		switch whole, begun := begins(text, mark); {

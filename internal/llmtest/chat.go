@@ -43,7 +43,7 @@ func (r Reply) write(w http.ResponseWriter) {
 	fmt.Fprint(w, r.Body)
 }
 
-// next is the scripted reply to req.
+// next returns the scripted reply to req.
 func (s *Server) next(req Request) (Reply, bool) {
 	s.mu.Lock()
 	answer := s.answer
@@ -100,7 +100,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, req Request, rep
 	}
 }
 
-// lines are what is streamed before and after the pause.
+// lines returns what is streamed before and after the pause.
 func (r Reply) lines(req Request) (before, after string) {
 	event := func(v any) string { return "data: " + marshal(v) + "\n\n" }
 	for _, line := range r.Events {
@@ -136,7 +136,7 @@ func (r Reply) lines(req Request) (before, after string) {
 	return before, after
 }
 
-// deltas are the pieces of the streamed message.
+// deltas returns the pieces of the streamed message.
 func (r Reply) deltas() (deltas []map[string]any) {
 	for _, s := range r.ReasoningContent {
 		deltas = append(deltas, map[string]any{"content": nil, "reasoning_content": s})

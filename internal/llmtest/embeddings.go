@@ -107,8 +107,8 @@ func (s *Server) nextFault() Fault {
 	return fault
 }
 
-// vector is the embedding of text: hashed words and their beginnings, so that texts sharing words point the same
-// way. It isn't of length 1, as those of many servers aren't, and never zero.
+// vector returns the embedding of text: hashed words and their beginnings, so that texts sharing words point
+// the same way. It isn't of length 1, as those of many servers aren't, and never zero.
 func vector(text string, dimensions int) []float64 {
 	v := make([]float64, dimensions)
 	v[0] = 0.01

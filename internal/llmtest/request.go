@@ -48,7 +48,7 @@ type Request struct {
 	Dimensions int      `json:"dimensions"`
 }
 
-// Prompt is the content of all messages, a line feed between them.
+// Prompt returns the content of all messages, a line feed between them.
 func (r Request) Prompt() string {
 	parts := make([]string, len(r.Messages))
 	for i, m := range r.Messages {
@@ -57,7 +57,7 @@ func (r Request) Prompt() string {
 	return strings.Join(parts, "\n")
 }
 
-// Last is the content of the last message.
+// Last returns the content of the last message.
 func (r Request) Last() string {
 	if len(r.Messages) == 0 {
 		return ""
@@ -132,8 +132,8 @@ func (r Request) checkChat() error {
 	return nil
 }
 
-// Reply is how the server answers one chat call. The zero Reply is an empty answer that ends well. Streamed, it
-// comes in the order of the fields; unstreamed as one JSON document.
+// Reply is how the server answers one chat call. The zero Reply is an empty answer that ends well. Streamed,
+// it comes in the order of the fields; unstreamed as one JSON document.
 type Reply struct {
 	Hold <-chan struct{} // the reply begins when Hold is closed; nil: at once
 
@@ -172,10 +172,11 @@ const (
 	Reset               // the connection is reset before anything is sent
 )
 
-// Say is a reply of text in these chunks.
+// Say returns a reply of text in these chunks.
 func Say(chunks ...string) Reply { return Reply{Text: chunks} }
 
-// Fail is an error in OpenAI's form, such as Fail(400, "context_length_exceeded", "This model's maximum …").
+// Fail returns an error in OpenAI's form, such as Fail(400, "context_length_exceeded", "This model's maximum
+// …").
 func Fail(status int, code, message string) Reply {
 	return Reply{
 		Status: status, ContentType: "application/json",
@@ -185,27 +186,27 @@ func Fail(status int, code, message string) Reply {
 	}
 }
 
-// TooLong is the refusal of a prompt that is longer than the model's window.
+// TooLong returns the refusal of a prompt that is longer than the model's window.
 func TooLong() Reply {
 	return Fail(http.StatusBadRequest, "context_length_exceeded",
 		"This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.")
 }
 
-// RateLimited is a 429 with Retry-After in seconds.
+// RateLimited returns a 429 with Retry-After in seconds.
 func RateLimited(after time.Duration) Reply {
 	r := Fail(http.StatusTooManyRequests, "rate_limit_exceeded", "Rate limit reached")
 	r.Header = http.Header{"Retry-After": {strconv.Itoa(int(after.Seconds()))}}
 	return r
 }
 
-// RateLimitedUntil is a 429 with Retry-After as an HTTP date.
+// RateLimitedUntil returns a 429 with Retry-After as an HTTP date.
 func RateLimitedUntil(t time.Time) Reply {
 	r := RateLimited(0)
 	r.Header = http.Header{"Retry-After": {t.UTC().Format(http.TimeFormat)}}
 	return r
 }
 
-// Page is a page of HTML, as proxies answer.
+// Page returns a page of HTML, as proxies answer.
 func Page(status int) Reply {
 	return Reply{
 		Status: status, ContentType: "text/html; charset=utf-8",
@@ -221,7 +222,7 @@ func KeepAlive(n int) []string {
 // Empty is a chunk without choices, as some servers send at first.
 const Empty = `data: {"id":"chatcmpl-0","object":"chat.completion.chunk","choices":[],"prompt_filter_results":[]}`
 
-// ErrorEvents are the ways in which servers report an error in mid-stream, with status 503.
+// ErrorEvents returns the ways in which servers report an error in mid-stream, with status 503.
 func ErrorEvents() []string {
 	return []string{
 		`data: {"error":{"message":"overloaded","type":"server_error","code":503}}`,

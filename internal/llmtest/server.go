@@ -23,14 +23,14 @@ type Option func(*Server)
 // Key makes the server refuse, with 401, requests that don't bear the key.
 func Key(key string) Option { return func(s *Server) { s.key = key } }
 
-// Models are the models that the server lists and knows; others get 404. Without it, it knows any model and
-// lists "test-model".
+// Models returns the models that the server lists and knows; others get 404. Without it, it knows any model
+// and lists "test-model".
 func Models(names ...string) Option { return func(s *Server) { s.models = names } }
 
 // NoModelList makes GET /models answer 404, as some servers do.
 func NoModelList() Option { return func(s *Server) { s.noList = true } }
 
-// Dimensions is the length of the vectors where a request doesn't ask for one. Without it, 64.
+// Dimensions returns the length of the vectors where a request doesn't ask for one. Without it, 64.
 func Dimensions(n int) Option { return func(s *Server) { s.dimensions = n } }
 
 // Progress has f called after each request is received, and again once it is known what a chat call is
@@ -77,7 +77,7 @@ func New(tb testing.TB, options ...Option) *Server {
 	return s
 }
 
-// URL is the base URL to configure, ending in /v1.
+// URL returns the base URL to configure, ending in /v1.
 func (s *Server) URL() string { return s.http.URL + "/v1" }
 
 // Queue appends replies for the chat calls to come, in order.
@@ -101,7 +101,7 @@ func (s *Server) QueueEmbeddings(faults ...Fault) {
 	s.faults = append(s.faults, faults...)
 }
 
-// Requests are those received so far, the refused ones among them.
+// Requests returns those received so far, the refused ones among them.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -136,7 +136,8 @@ type tool struct {
 	}
 }
 
-// checkTools wants names that OpenAI takes, and schemas of objects, in which all that is required is described.
+// checkTools wants names that OpenAI takes, and schemas of objects, in which all that is required is
+// described.
 func checkTools(tools []tool) error {
 	if tools != nil && len(tools) == 0 {
 		return errors.New("tools is empty")

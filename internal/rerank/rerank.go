@@ -54,7 +54,7 @@ func New(c Config) (*Reranker, error) {
 	return &Reranker{config: c, server: server, Breaker: endpoint.Breaker{What: "rerank server"}}, nil
 }
 
-// Name is the model's name, or else the server's address.
+// Name returns the model's name, or else the server's address.
 func (r *Reranker) Name() string { return cmp.Or(r.config.Model, r.server.String()) }
 
 // Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are
@@ -110,8 +110,8 @@ type textsForm struct {
 	Truncate bool     `json:"truncate"`
 }
 
-// teiBatch is how many texts TEI takes at once, unless it is told otherwise (--max-client-batch-size). It scores each
-// text by itself, so that the scores of several batches compare.
+// teiBatch is how many texts TEI takes at once, unless it is told otherwise (--max-client-batch-size). It
+// scores each text by itself, so that the scores of several batches compare.
 const teiBatch = 32
 
 func (r *Reranker) inBatches(ctx context.Context, query string, all []string) ([]float64, error) {

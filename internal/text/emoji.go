@@ -41,10 +41,12 @@ func emojiIn(s string, f func(word)) {
 	}
 }
 
-// looks are words of emoji's names in Unicode that tell how one looks or is classed; few would look for it by them.
+// looks are words of emoji's names in Unicode that tell how one looks or is classed; few would look for it by
+// them.
 var looks = SetOf("sign symbol face black white heavy medium")
 
-// isEmoji reports whether r is a picture by itself: not a letter in a frame, a skin tone, a line of a box or an arrow.
+// isEmoji reports whether r is a picture by itself: not a letter in a frame, a skin tone, a line of a box or
+// an arrow.
 func isEmoji(r rune) bool {
 	switch {
 	case r < 0x231A:
@@ -60,7 +62,7 @@ func isEmoji(r rune) bool {
 
 func isRegional(r rune) bool { return '🇦' <= r && r <= '🇿' }
 
-// regionOf is the region that two regional indicators name, such as "de"; empty if they name none.
+// regionOf returns the region that two regional indicators name, such as "de"; empty if they name none.
 func regionOf(first, second rune) string {
 	if !isRegional(second) {
 		return ""

@@ -41,8 +41,8 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isInvisible reports whether r changes only how a word or an emoji looks: soft hyphens, variation selectors and
-// the frame of keycaps.
+// isInvisible reports whether r changes only how a word or an emoji looks: soft hyphens, variation selectors
+// and the frame of keycaps.
 func isInvisible(r rune) bool {
 	return r == '\u00AD' || '\uFE00' <= r && r <= '\uFE0F' || r == '\u20E3'
 }

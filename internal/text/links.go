@@ -34,7 +34,7 @@ func withoutLinks(s string) string {
 	return b.String()
 }
 
-// schemeBefore is the "http" or "https" that s ends with.
+// schemeBefore returns the "http" or "https" that s ends with.
 func schemeBefore(s string) string {
 	for _, scheme := range []string{"https", "http"} {
 		if at := len(s) - len(scheme); at >= 0 && strings.EqualFold(s[at:], scheme) &&
@@ -72,8 +72,8 @@ func writeLink(b *strings.Builder, link string) {
 	b.WriteString(unescaped(fragment))
 }
 
-// writeHost writes a host's registered name whole, as "example.com" without a scheme has it, then its labels but for
-// what registries put after a name.
+// writeHost writes a host's registered name whole, as "example.com" without a scheme has it, then its labels
+// but for what registries put after a name.
 func writeHost(b *strings.Builder, host string) {
 	host, port, _ := strings.Cut(host, ":")
 	host = strings.TrimRight(host, ".,;!)'")
@@ -111,7 +111,7 @@ func isRandom(value string) bool {
 	return len(value) >= 32 && !strings.ContainsAny(value, "+%./-_,:;") && strings.ContainsAny(value, digits)
 }
 
-// unescaped is s with its percent escapes decoded; of what they don't decode to text, a space is left.
+// unescaped returns s with its percent escapes decoded; of what they don't decode to text, a space is left.
 func unescaped(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -177,7 +177,7 @@ func withoutTags(s string) string {
 	return b.String()
 }
 
-// tagName is what stays of the tag between angle brackets, and whether it is one.
+// tagName returns what stays of the tag between angle brackets, and whether it is one.
 func tagName(tag string) (string, bool) {
 	kind := strings.TrimRight(strings.TrimLeft(tag, "@!&#"), "0123456789")
 	if kind == "" && strings.ContainsAny(tag, "@#") {

@@ -45,8 +45,9 @@ func eachTerm(s string, isQuestion bool, f func(word)) {
 	}
 }
 
-// jointAt is the length of what joins, at i, the token that ends there to another one, as in "snake_case", "e-mail",
-// "foo.bar", "std::vector" and "1.2.3"; 0 if nothing does. A dash between numbers is a span or a minus.
+// jointAt returns the length of what joins, at i, the token that ends there to another one, as in
+// "snake_case", "e-mail", "foo.bar", "std::vector" and "1.2.3"; 0 if nothing does. A dash between numbers is
+// a span or a minus.
 func jointAt(s string, i int) int {
 	if i+1 >= len(s) {
 		return 0
@@ -149,7 +150,7 @@ func emit(t token, f func(word)) {
 	}
 }
 
-// humps are the parts of a name in camel case; none if it has but one, or if they are so short that they
+// humps returns the parts of a name in camel case; none if it has but one, or if they are so short that they
 // would be noise, as in "LoCoMo", "eBay" and the random letters of keys.
 func humps(name string) []string {
 	if i := strings.IndexFunc(name, isApostrophe); i >= 0 {
@@ -200,7 +201,7 @@ var atHark = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b`)
 // SpeaksToHark reports whether s has "@hark" in it.
 func SpeaksToHark(s string) bool { return atHark.MatchString(s) }
 
-// WithoutHark is s without "@hark".
+// WithoutHark returns s without "@hark".
 func WithoutHark(s string) string {
 	if !strings.Contains(s, "@") {
 		return s
@@ -214,7 +215,8 @@ var trappings = regexp.MustCompile(`[ \t]*(?:\[\\?\[\d+\\?\]\]\(<[^<>]*>\)|\[\d{
 // note is a line in which Hark says something of its answer, or of itself.
 var note = regexp.MustCompile(`^\*[^* ].*[.。]\*$`)
 
-// OwnWords is what an answer of Hark's says, without the footer, the notes and the lines and numbers that name sources.
+// OwnWords returns what an answer of Hark's says, without the footer, the notes and the lines and numbers
+// that name sources.
 func OwnWords(answer string) string {
 	var kept []string
 	for line := range strings.Lines(answer) {

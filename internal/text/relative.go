@@ -14,5 +14,6 @@ var relative = regexp.MustCompile(`(?i)\b(?:today|tonight|tomorrow|yesterday|(?:
 	`hoy|ayer|mañana|(?:semana|mes|año) (?:pasad[oa]|próxim[oa]|que viene))\b` +
 	`|今天|昨天|明天|前天|后天|後天|上周|上週|下周|下週|去年|明年|上个月|上個月|下个月|下個月|今日|昨日|明日|先週|来週|先月|来月|来年`)
 
-// SpeaksOfNow reports whether s names a time that is to be understood from when it was said: "last year", "today at 5".
+// SpeaksOfNow reports whether s names a time that is to be understood from when it was said: "last year",
+// "today at 5".
 func SpeaksOfNow(s string) bool { return relative.MatchString(s) }

@@ -21,10 +21,10 @@ const Version = 3
 // marks are one short term.
 const maxTerm = 40
 
-// Terms are the index terms of s in the order of the text, repeated as often as they occur: words in lower
-// case without accents, stemmed, stop words left out; single characters and pairs of them for scripts that
-// put no spaces between words; identifiers whole and in parts; links by what they name; emoji as they are and
-// by name. Mention tags and time stamps of Discord's give none.
+// Terms returns the index terms of s in the order of the text, repeated as often as they occur: words in
+// lower case without accents, stemmed, stop words left out; single characters and pairs of them for scripts
+// that put no spaces between words; identifiers whole and in parts; links by what they name; emoji as they
+// are and by name. Mention tags and time stamps of Discord's give none.
 func Terms(s string) []string { return new(Batch).Terms(s) }
 
 // Batch makes terms of many texts, in which words recur: it stems each word once. It keeps the words for as
@@ -78,8 +78,8 @@ func (b *Batch) AppendTerms(terms []string, s string) []string {
 	return terms
 }
 
-// beginsAnew reports whether the stem of a word that isn't irregular may differ from it in the first two bytes: of
-// what has nothing but a vowel, or a vowel and y, before its ending, such as -ed, -ies or -ing.
+// beginsAnew reports whether the stem of a word that isn't irregular may differ from it in the first two
+// bytes: of what has nothing but a vowel, or a vowel and y, before its ending, such as -ed, -ies or -ing.
 func beginsAnew(word string) bool {
 	return (word[1] == 'y' || len(word) < 6 && (word[1] == 'e' || word[1] == 'i')) && !isConsonant(word[0])
 }
@@ -99,9 +99,9 @@ func (b *Batch) stem(word string) string {
 	return s
 }
 
-// QueryTerms are the terms to look for s by, each once, in the order of the text: as Terms, but single
-// characters of unspaced scripts only where they stand alone, since a pair says more, and words with dashes by
-// their parts.
+// QueryTerms returns the terms to look for s by, each once, in the order of the text: as Terms, but single
+// characters of unspaced scripts only where they stand alone, since a pair says more, and words with dashes
+// by their parts.
 func QueryTerms(s string) []string {
 	var terms []string
 	seen := map[string]bool{}
@@ -123,7 +123,7 @@ func QueryTerms(s string) []string {
 	return terms
 }
 
-// Words are the words of s in lower case without accents, stop words included, unstemmed; a run of an
+// Words returns the words of s in lower case without accents, stop words included, unstemmed; a run of an
 // unspaced script is one word. Identifiers and links are the words that they are written with.
 func Words(s string) []string {
 	var words []string
@@ -152,10 +152,10 @@ var stopWordsBegin = func() (of beginnings) {
 	return of
 }()
 
-// Stem is the term that a word, as Words gives it, is indexed by.
+// Stem returns the term that a word, as Words gives it, is indexed by.
 func Stem(w string) string { return stem(w) }
 
-// Cut is the first n characters of s, in code points.
+// Cut returns the first n characters of s, in code points.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -171,7 +171,7 @@ func Cut(s string, n int) string {
 // runesEach is how many code points a grapheme may take on average: a family emoji has seven.
 const runesEach = 4
 
-// Clip is the first n graphemes of s, or fewer where these are monstrous.
+// Clip returns the first n graphemes of s, or fewer where these are monstrous.
 func Clip(s string, n int) string {
 	rest, state, room := s, -1, n*runesEach
 	for range n {

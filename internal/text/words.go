@@ -44,7 +44,8 @@ var classes = func() (of [256]uint8) {
 	return of
 }()
 
-// next is the first token of s, which is folded, at or after i, and where it ends; an empty one at the end.
+// next returns the first token of s, which is folded, at or after i, and where it ends; an empty one at the
+// end.
 func next(s string, i int) (token, int) {
 	for i < len(s) {
 		if classes[s[i]] != wide {
@@ -63,7 +64,7 @@ func next(s string, i int) (token, int) {
 	return token{}, len(s)
 }
 
-// tokenAt is the token that begins at start.
+// tokenAt returns the token that begins at start.
 func tokenAt(s string, start int) (token, int) {
 	r, i := utf8.DecodeRuneInString(s[start:])
 	t := token{start: start, unspaced: IsUnspaced(r)}
@@ -93,7 +94,8 @@ func tokenAt(s string, start int) (token, int) {
 	return t, i
 }
 
-// word is the token as a word: in lower case, without clitics, not too long; empty if that leaves nothing.
+// word returns the token as a word: in lower case, without clitics, not too long; empty if that leaves
+// nothing.
 func (t token) word() string {
 	if t.unspaced {
 		return t.text
@@ -178,9 +180,9 @@ func appendUnspaced(terms []string, run string, singles bool) []string {
 	return terms
 }
 
-// stem takes a word to what its inflections have in common. The language isn't known, and a question and a message
-// must come to the same, so that only the word itself decides: Latin letters are English with some endings of other
-// languages, Russian letters are Russian, and words of other scripts stay.
+// stem takes a word to what its inflections have in common. The language isn't known, and a question and a
+// message must come to the same, so that only the word itself decides: Latin letters are English with some
+// endings of other languages, Russian letters are Russian, and words of other scripts stay.
 func stem(w string) string { return stemWith(new(snowballstem.Env), w) }
 
 // stemWith is stem in an environment that may have been used before.
@@ -200,7 +202,7 @@ func stemWith(env *snowballstem.Env, w string) string {
 	return withoutForeignEnding(english(env, w), w)
 }
 
-// snowball is what a stemmer leaves of w.
+// snowball returns what a stemmer leaves of w.
 func snowball(env *snowballstem.Env, w string, stemmer func(*snowballstem.Env) bool) string {
 	env.SetCurrent(w)
 	stemmer(env)
@@ -221,8 +223,8 @@ func english(env *snowballstem.Env, w string) string {
 	return s[:n] + "y"
 }
 
-// withoutForeignEnding takes off what Porter leaves of the endings of Italian, Spanish and Portuguese ("gatto, gatti,
-// gatta") and of German and Dutch ("Katzen, Katze"), where at least four letters stay.
+// withoutForeignEnding takes off what Porter leaves of the endings of Italian, Spanish and Portuguese
+// ("gatto, gatti, gatta") and of German and Dutch ("Katzen, Katze"), where at least four letters stay.
 func withoutForeignEnding(stem, word string) string {
 	n := len(stem) - 1
 	if n < 4 || wholeStems[stem] || strings.ContainsAny(stem, digits) {
@@ -245,7 +247,8 @@ func withoutForeignEnding(stem, word string) string {
 	return stem
 }
 
-// wholeStems are frequent stems of English whose end is no ending, or without which they would be other words.
+// wholeStems are frequent stems of English whose end is no ending, or without which they would be other
+// words.
 var wholeStems = SetOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")
 
 func isConsonant(c byte) bool { return strings.IndexByte("aeiou", c) < 0 }
@@ -284,7 +287,7 @@ understand understood; wake woke woken; wear wore worn; weave wove woven; weep w
 win won; woman women; write wrote written
 `)
 
-// SetOf is the words of a list.
+// SetOf returns the words of a list.
 func SetOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// The estimate is o200k's count and, for each character, what other vocabularies need beyond it: those of 32,000
-// tokens (Llama 2, Mistral) have few words of any language but English and fall back to bytes, and most know
-// digits one by one. Counting o200k's first is what tells words from random letters. The words that all know, which
-// most of English is, need nothing beyond it.
+// The estimate is o200k's count and, for each character, what other vocabularies need beyond it: those of
+// 32,000 tokens (Llama 2, Mistral) have few words of any language but English and fall back to bytes, and
+// most know digits one by one. Counting o200k's first is what tells words from random letters. The words that
+// all know, which most of English is, need nothing beyond it.
 //
-// The costs are fitted to the largest count that Llama 2, Llama 3, Mistral 7B, Gemma 3, Qwen 3 and cl100k give
-// of the texts in testdata/scripts.txt, 68 of them, 46 languages: at least that of each, as nearly as one cost for a
-// script can. docs/decisions/0012-tokens.md has how it does on texts that it wasn't fitted to.
+// The costs are fitted to the largest count that Llama 2, Llama 3, Mistral 7B, Gemma 3, Qwen 3 and cl100k
+// give of the texts in testdata/scripts.txt, 68 of them, 46 languages: at least that of each, as nearly as
+// one cost for a script can. docs/decisions/0012-tokens.md has how it does on texts that it wasn't fitted to.
 
 // Costs are in hundredths of a token.
 const (
@@ -68,14 +68,15 @@ var scripts = []struct {
 	{0x10000, emojiCost}, // emoji, and whatever is rare
 }
 
-// estimate is what a text of so many tokens by o200k may be for other models: at least one token, since o200k
-// has one, and never more than its bytes.
+// estimate returns what a text of so many tokens by o200k may be for other models: at least one token, since
+// o200k has one, and never more than its bytes.
 func estimate(s string, o200k int) int {
 	return min(len(s), o200k+(surcharge(s)+token-1)/token)
 }
 
-// wordList are English words that, with a space before them, are one token for Llama 2, Llama 3, Mistral 7B, Gemma 3,
-// Qwen 3, o200k and cl100k: of Llama 2's vocabulary those that are used in Go's comments or in people's talk.
+// wordList are English words that, with a space before them, are one token for Llama 2, Llama 3, Mistral 7B,
+// Gemma 3, Qwen 3, o200k and cl100k: of Llama 2's vocabulary those that are used in Go's comments or in
+// people's talk.
 //
 //go:embed words.txt
 var wordList string
@@ -88,7 +89,7 @@ var known = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// surcharge is what s costs beyond o200k's count.
+// surcharge returns what s costs beyond o200k's count.
 func surcharge(s string) (cost int) {
 	digits, last := 0, ' '
 	words, skip := known(), 0
@@ -136,7 +137,7 @@ func surcharge(s string) (cost int) {
 
 func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
 
-// wordEnd is where the ASCII letters end that stand at i.
+// wordEnd returns where the ASCII letters end that stand at i.
 func wordEnd(s string, i int) int {
 	for i < len(s) && isLetter(rune(s[i])) {
 		i++

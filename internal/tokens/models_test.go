@@ -169,7 +169,8 @@ func scripts(tb testing.TB) []script {
 	return all
 }
 
-// The estimate is at least what any of seven models needs, and not much more: of plain English by 15 % at most.
+// The estimate is at least what any of seven models needs, and not much more: of plain English by 15 % at
+// most.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	estimate, o200k, cl100k := tokens.For("llama2"), tokens.For("gpt-4o"), tokens.For("gpt-4")

@@ -9,13 +9,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// joint is how many tokens more a whole may have than its two parts together. Where a text is cut the pieces that
-// its pattern finds can be other ones, and so can the pairs that are merged.
+// joint is how many tokens more a whole may have than its two parts together. Where a text is cut the pieces
+// that its pattern finds can be other ones, and so can the pairs that are merged.
 const joint = 2
 
-// partsBoundWhole checks that a+b has hardly more tokens than a and b. Only where nearly every byte is a token, so
-// that the estimate ends at the number of bytes, do the parts bound no more than the bytes do, and where a word is cut
-// in two that are known, it may cost as much as one that isn't.
+// partsBoundWhole checks that a+b has hardly more tokens than a and b. Only where nearly every byte is a
+// token, so that the estimate ends at the number of bytes, do the parts bound no more than the bytes do, and
+// where a word is cut in two that are known, it may cost as much as one that isn't.
 func partsBoundWhole(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -63,7 +63,8 @@ func TestWordsThatBeginLines(t *testing.T) {
 	}
 }
 
-// Words are counted one by one and looked up: all together are as many tokens as the library finds in the whole.
+// Words are counted one by one and looked up: all together are as many tokens as the library finds in the
+// whole.
 func TestWordsAreTheWhole(t *testing.T) {
 	t.Parallel()
 	text := texts()

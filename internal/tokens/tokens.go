@@ -29,12 +29,13 @@ type Counter struct {
 	estimate bool // encoding's count is where an estimate begins
 }
 
-// New is the counter of the tokens that are stored with messages, whatever the model: OpenAI's o200k. A change
-// of the model then leaves the log as it is.
+// New returns the counter of the tokens that are stored with messages, whatever the model: OpenAI's o200k. A
+// change of the model then leaves the log as it is.
 func New() *Counter { return For("") }
 
-// For is the counter for the model that servers know by this name: exact for OpenAI's, an estimate for all
-// others. Without a name it is New's. The first count loads a vocabulary, which takes some 20 ms and 12 MB.
+// For returns the counter for the model that servers know by this name: exact for OpenAI's, an estimate for
+// all others. Without a name it is New's. The first count loads a vocabulary, which takes some 20 ms and 12
+// MB.
 func For(model string) *Counter {
 	if model == "" {
 		return &Counter{encoding: tokenizer.O200kBase}
@@ -45,8 +46,8 @@ func For(model string) *Counter {
 	return &Counter{encoding: tokenizer.O200kBase, estimate: true}
 }
 
-// Count is how many tokens s is: 0 if it is empty, and never more than its bytes if it is valid UTF-8. What
-// looks like a control token, such as <|endoftext|>, is text like any other.
+// Count returns how many tokens s is: 0 if it is empty, and never more than its bytes if it is valid UTF-8.
+// What looks like a control token, such as <|endoftext|>, is text like any other.
 func (c *Counter) Count(s string) int {
 	if s == "" {
 		return 0
@@ -80,7 +81,8 @@ func (c *Counter) encoded(s string) (n int) {
 	return n
 }
 
-// codec is the library's, with the counts of words that it was asked for lately. Of the words it keeps hashes only.
+// codec is the library's, with the counts of words that it was asked for lately. Of the words it keeps hashes
+// only.
 type codec struct {
 	tokenizer.Codec
 	seed  maphash.Seed
@@ -194,8 +196,8 @@ var families = []family{
 	{"gpt2", tokenizer.R50kBase, 1_024},
 }
 
-// Window is how many tokens prompt and answer of a model may have together, as far as that is known by its
-// name; else 0. Whoever serves a model may allow it less.
+// Window returns how many tokens prompt and answer of a model may have together, as far as that is known by
+// its name; else 0. Whoever serves a model may allow it less.
 func Window(model string) int {
 	f, _ := familyOf(model)
 	return f.window
@@ -218,8 +220,8 @@ func familyOf(model string) (family, bool) {
 	return family{}, false
 }
 
-// plainName is a model's name without what servers put round it: "openai/gpt-4o:free" and "ft:gpt-4o:acme" are
-// gpt-4o, and Azure's "gpt-35-turbo" is gpt-3.5-turbo.
+// plainName returns a model's name without what servers put round it: "openai/gpt-4o:free" and
+// "ft:gpt-4o:acme" are gpt-4o, and Azure's "gpt-35-turbo" is gpt-3.5-turbo.
 func plainName(model string) string {
 	name := strings.ToLower(strings.TrimSpace(model))
 	name = name[strings.LastIndexByte(name, '/')+1:]

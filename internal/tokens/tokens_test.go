@@ -48,8 +48,8 @@ func TestCountIsBoundedByBytes(t *testing.T) {
 	}
 }
 
-// Every character costs something, and no more than its bytes. HARK_LONG=1 asks for those of rare scripts too, of which
-// a few stand for the rest.
+// Every character costs something, and no more than its bytes. HARK_LONG=1 asks for those of rare scripts
+// too, of which a few stand for the rest.
 func TestCountSkipsNothing(t *testing.T) {
 	t.Parallel()
 	few := rune(101)

@@ -66,7 +66,7 @@ func deal(questions []question, n int) []int {
 	return folds
 }
 
-// learnApart are the weights learned without each fold, and without a feature if that isn't negative.
+// learnApart returns the weights learned without each fold, and without a feature if that isn't negative.
 func learnApart(questions []question, apart []int, features, without int) [][]float64 {
 	weights := make([][]float64, slices.Max(apart)+1)
 	var all sync.WaitGroup
@@ -136,7 +136,7 @@ func descend(w []float64, steps int, pace float64, addSlope func(slope []float64
 	}
 }
 
-// spread is the root mean square of each feature, by which it is divided while learning.
+// spread returns the root mean square of each feature, by which it is divided while learning.
 func spread(questions []question, features int) []float64 {
 	scale, n := make([]float64, features), 0.0
 	for _, q := range questions {
@@ -185,7 +185,7 @@ func addSlope(slope []float64, q question, w, scale []float64, share float64) {
 	}
 }
 
-// ranked are a question's candidates, best first, with their scores.
+// ranked returns a question's candidates, best first, with their scores.
 func ranked(q question, w []float64) (order []candidate, scores []float64) {
 	at := make([]int, len(q.candidates))
 	all := make([]float64, len(q.candidates))
@@ -202,7 +202,8 @@ func ranked(q question, w []float64) (order []candidate, scores []float64) {
 	return order, scores
 }
 
-// measure tells for each set in how many of a hundred questions evidence is among the first five and the first ten.
+// measure tells for each set in how many of a hundred questions evidence is among the first five and the
+// first ten.
 func measure(questions []question, weights func(question int) []float64) string {
 	type tally struct{ five, ten, all float64 }
 	tallies := map[string]*tally{}

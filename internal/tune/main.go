@@ -5,7 +5,8 @@
 //
 // The second learns, with the weights that there are, when too little was found to be told.
 //
-// It prints how the weights do on conversations that they weren't learned from, and how they do without each feature.
+// It prints how the weights do on conversations that they weren't learned from, and how they do without each
+// feature.
 package main
 
 import (
