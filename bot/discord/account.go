@@ -68,11 +68,11 @@ func Check(ctx context.Context, o Options) (*Account, error) {
 	}, nil
 }
 
-// guildPage is how many guilds Discord tells of at once, and mostScoped in how many it is asked what it
+// guildPage is how many guilds Discord tells of at once, and maxScopeChecks in how many it is asked what it
 // thinks of commands: the bot of a self-hoster is in a few.
 const (
-	guildPage  = 200
-	mostScoped = 100
+	guildPage      = 200
+	maxScopeChecks = 100
 )
 
 // Guilds are those that the bot is in, in the order of their ids.
@@ -99,7 +99,7 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 			break
 		}
 	}
-	if len(all) > mostScoped {
+	if len(all) > maxScopeChecks {
 		return all, nil
 	}
 	var work errgroup.Group
@@ -160,7 +160,7 @@ func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembe
 // Self is who we are, by which it is known whether Discord can be reached and takes the token. It asks for a while.
 func (c *Client) Self(ctx context.Context) (memory.UserID, error) {
 	patient := *c
-	patient.tries = attemptsAtStart
+	patient.tries = startupAttempts
 	var u User
 	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
 	switch {

@@ -37,10 +37,10 @@ type fetcher struct{ client *http.Client }
 // fileHosts are where Discord has files.
 var fileHosts = map[string]bool{"cdn.discordapp.com": true, "media.discordapp.net": true}
 
-// mostRedirects is how often Discord may send us from one of its hosts to another.
-const mostRedirects = 3
+// maxRedirects is how often Discord may send us from one of its hosts to another.
+const maxRedirects = 3
 
-var errElsewhere = errors.New("the file isn't at Discord")
+var errNotDiscord = errors.New("the file isn't at Discord")
 
 // newFetcher asks by next, and tells nobody the token.
 func newFetcher(next http.RoundTripper) *fetcher {
@@ -48,8 +48,8 @@ func newFetcher(next http.RoundTripper) *fetcher {
 		Transport: next,
 		Timeout:   requestTimeout,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) > mostRedirects || !isFileURL(r.URL) {
-				return errElsewhere
+			if len(via) > maxRedirects || !isFileURL(r.URL) {
+				return errNotDiscord
 			}
 			return nil
 		},
@@ -65,11 +65,11 @@ func isFileURL(u *url.URL) bool {
 func (f *fetcher) fetch(ctx context.Context, address string, most int) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || !isFileURL(u) {
-		return nil, errElsewhere
+		return nil, errNotDiscord
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errElsewhere
+		return nil, errNotDiscord
 	}
 	got, err := f.client.Do(r)
 	if err != nil {

@@ -25,10 +25,10 @@ const (
 	requestTimeout = 20 * time.Second
 	// Attempts is how often a request is made whose failure says nothing about the next.
 	Attempts = 5
-	// attemptsAtStart is how often Discord is asked who Hark is: for half a minute.
-	attemptsAtStart = 7
-	// blindWait is how long to wait after a rate limit that doesn't say how long.
-	blindWait = 5 * time.Second
+	// startupAttempts is how often Discord is asked who Hark is: for half a minute.
+	startupAttempts = 7
+	// defaultRetryAfter is how long to wait after a rate limit that doesn't say how long.
+	defaultRetryAfter = 5 * time.Second
 )
 
 // Client makes requests to Discord. Unlike discordgo's own calls every wait ends with the context, the ones
@@ -93,7 +93,7 @@ func (c *Client) call(ctx context.Context, method, address, bucket string, body,
 		return c.session.RequestWithBucketID(method, address, body, bucket, with...)
 	}
 	for attempt := 1; ; {
-		if err := c.free(ctx, bucket, route); err != nil {
+		if err := c.waitForBucket(ctx, bucket, route); err != nil {
 			return err
 		}
 		answer, err := request()
@@ -113,10 +113,10 @@ func (c *Client) call(ctx context.Context, method, address, bucket string, body,
 			return ctx.Err()
 		case errors.As(err, &limited):
 			pause = limited.RetryAfter
-			c.waited(route, pause)
-		case final(err) != nil:
-			return final(err)
-		case !passing(err) || attempt == cmp.Or(c.tries, Attempts):
+			c.countWait(route, pause)
+		case fatal(err) != nil:
+			return fatal(err)
+		case !isTransient(err) || attempt == cmp.Or(c.tries, Attempts):
 			return Redact(err)
 		default:
 			attempt++
@@ -146,7 +146,7 @@ func (c *Client) post(ctx context.Context, address string, body, into any) error
 }
 
 // free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
-func (c *Client) free(ctx context.Context, name, route string) error {
+func (c *Client) waitForBucket(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)
 	for {
 		bucket.Lock()
@@ -155,7 +155,7 @@ func (c *Client) free(ctx context.Context, name, route string) error {
 		if wait <= 0 {
 			return ctx.Err()
 		}
-		c.waited(route, wait)
+		c.countWait(route, wait)
 		if err := pace.Sleep(ctx, wait); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (c *Client) free(ctx context.Context, name, route string) error {
 
 // passing reports whether a request that failed with err may succeed later: Discord or the way to it is
 // troubled, rather than the request wrong.
-func passing(err error) bool {
+func isTransient(err error) bool {
 	s := Status(err)
 	return s == 0 || s >= 500 || s == http.StatusRequestTimeout
 }
@@ -212,11 +212,11 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusTooManyRequests {
 		return answer, err
 	}
-	return understood(answer)
+	return normalizeRateLimit(answer)
 }
 
 // understood rewrites a 429 that isn't Discord's JSON, as Cloudflare sends them.
-func understood(answer *http.Response) (*http.Response, error) {
+func normalizeRateLimit(answer *http.Response) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	answer.Body.Close()
 	if err != nil {
@@ -226,7 +226,7 @@ func understood(answer *http.Response) (*http.Response, error) {
 		RetryAfter *float64 `json:"retry_after"`
 	}
 	if json.Unmarshal(body, &limit) != nil || limit.RetryAfter == nil {
-		wait := blindWait.Seconds()
+		wait := defaultRetryAfter.Seconds()
 		if s, err := strconv.ParseFloat(answer.Header.Get("Retry-After"), 64); err == nil && s >= 0 {
 			wait = s
 		}
@@ -270,7 +270,7 @@ func (c *Client) count(route string, err error) {
 }
 
 // waited counts a wait for a rate limit.
-func (c *Client) waited(route string, d time.Duration) {
+func (c *Client) countWait(route string, d time.Duration) {
 	if d > 0 {
 		c.metrics.RateLimitSeconds.WithLabelValues(route).Observe(d.Seconds())
 	}

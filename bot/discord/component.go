@@ -7,18 +7,18 @@ import (
 
 // Component is a part of a message that can be used. https://discord.com/developers/docs/components/reference
 type Component struct {
-	Type         int         `json:"type"`
-	Style        int         `json:"style,omitempty"`
-	Label        string      `json:"label,omitempty"`
-	CustomID     string      `json:"custom_id,omitempty"`
-	Placeholder  string      `json:"placeholder,omitempty"`
-	Options      []Choice    `json:"options,omitempty"`
-	ChannelTypes []int       `json:"channel_types,omitempty"`
-	Defaults     []selected  `json:"default_values,omitempty"`
-	Min          *int        `json:"min_values,omitempty"`
-	Max          int         `json:"max_values,omitempty"`
-	Components   []Component `json:"components,omitempty"`
-	Disabled     bool        `json:"disabled,omitempty"`
+	Type         int            `json:"type"`
+	Style        int            `json:"style,omitempty"`
+	Label        string         `json:"label,omitempty"`
+	CustomID     string         `json:"custom_id,omitempty"`
+	Placeholder  string         `json:"placeholder,omitempty"`
+	Options      []Choice       `json:"options,omitempty"`
+	ChannelTypes []int          `json:"channel_types,omitempty"`
+	Defaults     []defaultValue `json:"default_values,omitempty"`
+	Min          *int           `json:"min_values,omitempty"`
+	Max          int            `json:"max_values,omitempty"`
+	Components   []Component    `json:"components,omitempty"`
+	Disabled     bool           `json:"disabled,omitempty"`
 
 	// Of a text in a form, which has to be given unless Required says otherwise.
 	Value    string `json:"value,omitempty"`
@@ -36,7 +36,7 @@ type Choice struct {
 	Default bool `json:"default,omitempty"`
 }
 
-type selected struct {
+type defaultValue struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
 }
@@ -74,7 +74,7 @@ func ChannelMenu(id, placeholder string, least int, chosen []memory.ChannelID) C
 		Min: &least, Max: MenuLimit,
 	}
 	for _, c := range chosen[:min(len(chosen), MenuLimit)] {
-		m.Defaults = append(m.Defaults, selected{ID: c.String(), Type: "channel"})
+		m.Defaults = append(m.Defaults, defaultValue{ID: c.String(), Type: "channel"})
 	}
 	return m
 }

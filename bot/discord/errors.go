@@ -36,7 +36,7 @@ const (
 func unreachable(err error) error { return fmt.Errorf("%w: %w", ErrUnreachable, Redact(err)) }
 
 // final is the error that ends Run because of err, or nil if trying again may help.
-func final(err error) error {
+func fatal(err error) error {
 	var closed *websocket.CloseError
 	if errors.As(err, &closed) {
 		switch closed.Code {

@@ -25,15 +25,15 @@ import (
 // reconnects by itself on every close code, also those that say that it is of no use.
 // https://discord.com/developers/docs/events/gateway
 
-// longestReconnect bounds the pause between attempts to connect again.
-const longestReconnect = 2 * time.Minute
+// maxReconnectWait bounds the pause between attempts to connect again.
+const maxReconnectWait = 2 * time.Minute
 
 // SessionsAtOnce is how many sessions are begun without a pause but that between attempts. Then there is one each
-// longestReconnect, 730 a day: after 1,000 Discord takes the token away.
+// maxReconnectWait, 730 a day: after 1,000 Discord takes the token away.
 const SessionsAtOnce = 10
 
-// largeFrame is from how many bytes on the room that a frame took isn't kept for the next.
-const largeFrame = 1 << 20
+// maxKeptBuffer is from how many bytes on the room that a frame took isn't kept for the next.
+const maxKeptBuffer = 1 << 20
 
 // Intents are what is asked for always.
 const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
@@ -41,21 +41,21 @@ const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discord
 
 // The opcodes of frames.
 const (
-	opEvent          = 0
-	opHeartbeat      = 1
-	opIdentify       = 2
-	opResume         = 6
-	opReconnect      = 7
-	opMembers        = 8
-	opInvalidSession = 9
-	opHello          = 10
-	opHeard          = 11 // of a heartbeat
+	opDispatch            = 0
+	opHeartbeat           = 1
+	opIdentify            = 2
+	opResume              = 6
+	opReconnect           = 7
+	opRequestGuildMembers = 8
+	opInvalidSession      = 9
+	opHello               = 10
+	opHeartbeatAck        = 11 // of a heartbeat
 )
 
 var (
-	errHung      = errors.New("the gateway doesn't get to its first event")
-	errReconnect = errors.New("the gateway asks to connect again")
-	errSession   = errors.New("the gateway doesn't know the session")
+	errTimedOut       = errors.New("the gateway doesn't get to its first event")
+	errReconnect      = errors.New("the gateway asks to connect again")
+	errInvalidSession = errors.New("the gateway doesn't know the session")
 )
 
 // sentFrame is what the gateway is sent.
@@ -123,11 +123,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 		}
 		up, err := g.connect(ctx, s)
 		g.Lost()
-		if used, is := errors.AsType[startsUsed](err); is {
+		if used, is := errors.AsType[sessionLimitError](err); is {
 			g.waitToStart(ctx, max(time.Duration(used), wait))
 			continue
 		}
-		end := final(err)
+		end := fatal(err)
 		if errors.Is(end, ErrIntents) && g.Members { // it was switched off since
 			g.Members, s = false, &gatewaySession{}
 			g.Log.Warn().Msg("Discord refuses an intent; trying without Server Members")
@@ -152,15 +152,15 @@ func (g *Gateway) Run(ctx context.Context) error {
 		}
 		g.Log.Warn().AnErr("why", Redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
 		_ = pace.Sleep(ctx, wait/2+rand.N(wait/2+1))
-		wait = min(2*wait, longestReconnect)
+		wait = min(2*wait, maxReconnectWait)
 	}
 	return nil
 }
 
-// startsUsed is that Discord allows no more sessions for so long. After one more it takes the token away.
-type startsUsed time.Duration
+// sessionLimitError is that Discord allows no more sessions for so long. After one more it takes the token away.
+type sessionLimitError time.Duration
 
-func (startsUsed) Error() string { return "Discord allows no more sessions today" }
+func (sessionLimitError) Error() string { return "Discord allows no more sessions today" }
 
 // waitToStart waits before a session is begun.
 func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
@@ -177,18 +177,18 @@ type sessionStarts struct{ next time.Time }
 
 // pause is how long to wait before the next.
 func (s *sessionStarts) pause(now time.Time) time.Duration {
-	if first := now.Add(-(SessionsAtOnce - 1) * longestReconnect); s.next.Before(first) {
+	if first := now.Add(-(SessionsAtOnce - 1) * maxReconnectWait); s.next.Before(first) {
 		s.next = first
 	}
 	pause := max(0, s.next.Sub(now))
-	s.next = s.next.Add(longestReconnect)
+	s.next = s.next.Add(maxReconnectWait)
 	return pause
 }
 
 // resumable reports whether a session whose connection ended with err may be taken up.
 // https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
 func resumable(err error) bool {
-	if err == nil || errors.Is(err, errHung) || errors.Is(err, errSession) {
+	if err == nil || errors.Is(err, errTimedOut) || errors.Is(err, errInvalidSession) {
 		return false
 	}
 	var closed *websocket.CloseError
@@ -214,7 +214,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 	}
 	defer func() {
 		if !up && ctx.Err() == nil && !time.Now().Before(late) {
-			err = errHung
+			err = errTimedOut
 		}
 	}()
 	defer ws.Close()
@@ -224,7 +224,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 		_ = ws.SetReadDeadline(end)
 	})()
 	_, _ = ws.SetReadDeadline(late), ws.SetWriteDeadline(late)
-	heart, done := heart{ws: ws, session: s}, make(chan struct{})
+	heart, done := heartbeater{ws: ws, session: s}, make(chan struct{})
 	defer close(done)
 	var interval time.Duration
 	var read bytes.Buffer
@@ -239,7 +239,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 		if err != nil {
 			return up, err
 		}
-		if read.Reset(); read.Cap() > largeFrame {
+		if read.Reset(); read.Cap() > maxKeptBuffer {
 			read = bytes.Buffer{}
 		}
 		if _, err := read.ReadFrom(from); err != nil {
@@ -259,13 +259,13 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 				continue
 			}
 			interval = time.Duration(hello.Interval) * time.Millisecond
-			if err := ws.WriteJSON(g.begin(s)); err != nil {
+			if err := ws.WriteJSON(g.identify(s)); err != nil {
 				return up, err
 			}
-			go heart.beats(interval, done)
+			go heart.run(interval, done)
 		case opHeartbeat:
 			heart.beat()
-		case opHeard:
+		case opHeartbeatAck:
 			if up {
 				heard()
 			}
@@ -275,8 +275,8 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 			if string(f.Data) == "true" { // it may be taken up still
 				return up, errReconnect
 			}
-			return up, errSession
-		case opEvent:
+			return up, errInvalidSession
+		case opDispatch:
 			if f.Seq > 0 {
 				s.seq.Store(f.Seq)
 			}
@@ -286,7 +286,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 				}
 				up = true
 				heard()
-				s.learn(f)
+				s.readReady(f)
 			}
 			g.Receive(f.Type, f.Data)
 		}
@@ -304,7 +304,7 @@ func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn,
 			return nil, err
 		}
 		if l := told.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
-			return nil, startsUsed(l.reset())
+			return nil, sessionLimitError(l.reset())
 		}
 		address = told.URL
 	}
@@ -325,7 +325,7 @@ func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn,
 }
 
 // begin is what answers the gateway's hello: it begins a session, or takes one up.
-func (g *Gateway) begin(s *gatewaySession) sentFrame {
+func (g *Gateway) identify(s *gatewaySession) sentFrame {
 	if s.id != "" {
 		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id,
 			"seq": s.seq.Load()}}
@@ -339,7 +339,7 @@ func (g *Gateway) begin(s *gatewaySession) sentFrame {
 }
 
 // learn notes what READY tells of the session.
-func (s *gatewaySession) learn(f frame) {
+func (s *gatewaySession) readReady(f frame) {
 	var told struct {
 		ID      string `json:"session_id"`
 		Gateway string `json:"resume_gateway_url"`
@@ -351,14 +351,14 @@ func (s *gatewaySession) learn(f frame) {
 
 // heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the
 // connection.
-type heart struct {
+type heartbeater struct {
 	mu      sync.Mutex
 	ws      *websocket.Conn
 	session *gatewaySession
 }
 
 // beats sends heartbeats until done, the first after a part of interval.
-func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
+func (h *heartbeater) run(interval time.Duration, done <-chan struct{}) {
 	next := time.NewTimer(rand.N(interval))
 	defer next.Stop()
 	for {
@@ -372,7 +372,7 @@ func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
 	}
 }
 
-func (h *heart) beat() {
+func (h *heartbeater) beat() {
 	var seq any // null before the first event
 	if n := h.session.seq.Load(); n > 0 {
 		seq = n
@@ -380,7 +380,7 @@ func (h *heart) beat() {
 	h.send(sentFrame{opHeartbeat, seq})
 }
 
-func (h *heart) send(m sentFrame) {
+func (h *heartbeater) send(m sentFrame) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_ = h.ws.SetWriteDeadline(time.Now().Add(requestTimeout))
@@ -390,14 +390,14 @@ func (h *heart) send(m sentFrame) {
 // askForMembers asks Discord for the members of the guilds of which they aren't known, until done. Of one that it has
 // been asked for without an answer it isn't asked again at once:
 // https://discord.com/developers/docs/events/gateway-events#rate-limited
-func (g *Gateway) askForMembers(h *heart, done <-chan struct{}) {
+func (g *Gateway) askForMembers(h *heartbeater, done <-chan struct{}) {
 	next := time.NewTicker(g.Timing.Ask)
 	defer next.Stop()
 	for {
 		select {
 		case now := <-next.C:
 			if guild, nonce, ask := g.Unasked(now, now.Add(-g.Timing.Members)); ask {
-				h.send(sentFrame{opMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0,
+				h.send(sentFrame{opRequestGuildMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0,
 					"nonce": nonce}})
 			}
 		case <-done:

@@ -9,13 +9,13 @@ import (
 
 // needed are the permissions that the invitation asks for, those first without which nothing is of use: all
 // that Hark ever needs but Connect, which voice channels that not everybody may join want.
-var needed = []memory.Permissions{memory.ViewChannel, SendMessages, AttachFiles, memory.ReadMessageHistory,
+var invitePermissions = []memory.Permissions{memory.ViewChannel, SendMessages, AttachFiles, memory.ReadMessageHistory,
 	SendInThreads}
 
 // missingPermissions are those of the needed that have hasn't, as Discord's settings name them in English.
 func missingPermissions(have memory.Permissions) []string {
 	var missing []string
-	for _, p := range needed {
+	for _, p := range invitePermissions {
 		if !have.Has(p) && !have.Has(memory.Administrator) {
 			missing = append(missing, PermissionNames(locale.Locale{}, p))
 		}
@@ -32,7 +32,7 @@ func InviteURL(app string, guild memory.GuildID) string {
 // GrantURL is InviteURL with further permissions.
 func GrantURL(app string, guild memory.GuildID, further memory.Permissions) string {
 	sum := further
-	for _, p := range needed {
+	for _, p := range invitePermissions {
 		sum |= p
 	}
 	link := fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d", app, uint64(sum))

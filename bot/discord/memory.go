@@ -57,7 +57,7 @@ func RoleOf(r *Role) memory.Role {
 // kinds are the channels that messages are written in, and categories. What isn't listed stays unknown to
 // the log, so that nothing said there is ever recalled.
 // https://discord.com/developers/docs/resources/channel#channel-object-channel-types
-var kinds = map[int]memory.ChannelKind{
+var channelKinds = map[int]memory.ChannelKind{
 	0:  memory.TextChannel,
 	1:  memory.DirectChannel,
 	2:  memory.VoiceChannel,

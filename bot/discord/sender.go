@@ -28,7 +28,7 @@ type allowedMentions struct {
 var Nobody = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
 
 // mentioning is nobody, or the one user if content mentions them: whoever asks may be spoken to.
-func mentioning(content string, user memory.UserID) allowedMentions {
+func mentionOnly(content string, user memory.UserID) allowedMentions {
 	id := user.String()
 	if user == 0 || !strings.Contains(content, "<@"+id+">") && !strings.Contains(content, "<@!"+id+">") {
 		return Nobody
@@ -36,7 +36,7 @@ func mentioning(content string, user memory.UserID) allowedMentions {
 	return allowedMentions{Parse: []string{}, Users: []string{id}, Roles: []string{}}
 }
 
-type reference struct {
+type messageReference struct {
 	MessageID       string `json:"message_id"`
 	ChannelID       string `json:"channel_id"`
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
@@ -48,20 +48,20 @@ const SuppressEmbeds = 1 << 2
 
 // Outgoing is what is said, or what a message becomes: of that an empty list takes away what it had, and nil leaves it.
 type Outgoing struct {
-	Content         string          `json:"content"`
-	Nonce           string          `json:"nonce,omitempty"`
-	EnforceNonce    bool            `json:"enforce_nonce,omitempty"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
-	Reference       *reference      `json:"message_reference,omitempty"`
-	Flags           int             `json:"flags,omitempty"`
-	Attachments     []attached      `json:"attachments,omitzero"`
-	Components      []Component     `json:"components,omitzero"`
+	Content         string            `json:"content"`
+	Nonce           string            `json:"nonce,omitempty"`
+	EnforceNonce    bool              `json:"enforce_nonce,omitempty"`
+	AllowedMentions allowedMentions   `json:"allowed_mentions"`
+	Reference       *messageReference `json:"message_reference,omitempty"`
+	Flags           int               `json:"flags,omitempty"`
+	Attachments     []uploadRef       `json:"attachments,omitzero"`
+	Components      []Component       `json:"components,omitzero"`
 }
 
 // AsText is an edit that leaves a message nothing but content, in which nobody is mentioned.
 func AsText(content string) Outgoing {
 	return Outgoing{Content: content, AllowedMentions: Nobody, Flags: SuppressEmbeds,
-		Attachments: []attached{}, Components: []Component{}}
+		Attachments: []uploadRef{}, Components: []Component{}}
 }
 
 // Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes
@@ -80,7 +80,7 @@ type Sender struct {
 	Asker    memory.UserID // whom the parts may mention
 	// Purpose tells apart the nonces of different messages about one question.
 	Purpose string
-	bare    bool // a reply was refused, so that the parts are sent without
+	noReply bool // a reply was refused, so that the parts are sent without
 }
 
 // Typing shows that Hark is typing.
@@ -95,17 +95,17 @@ func (t *Sender) Create(ctx context.Context, part int, content string, rows []Co
 		Content:         content,
 		Nonce:           Nonce(t.Purpose, t.Question, part),
 		EnforceNonce:    true,
-		AllowedMentions: mentioning(content, t.Asker),
+		AllowedMentions: mentionOnly(content, t.Asker),
 		Flags:           SuppressEmbeds,
 		Components:      rows,
 		Attachments:     Attachments(files),
 	}
-	if part == 0 && !t.bare {
-		m.Reference = &reference{MessageID: t.Question.String(), ChannelID: t.Channel.String()}
+	if part == 0 && !t.noReply {
+		m.Reference = &messageReference{MessageID: t.Question.String(), ChannelID: t.Channel.String()}
 	}
 	p, err := t.send(ctx, 0, m, files)
 	if Code(err) == codeReplyNeedsHistory && m.Reference != nil {
-		t.bare = true
+		t.noReply = true
 		return t.Create(ctx, part, content, rows, files)
 	}
 	return p, Wrap(err, "answer in channel", t.Channel)
@@ -121,7 +121,7 @@ func (t *Sender) Post(ctx context.Context, m Outgoing) (Posted, error) {
 func (t *Sender) Edit(ctx context.Context, id memory.MessageID, content string, rows []Component,
 	files []markdown.File) (Posted, error) {
 	m := AsText(content)
-	m.AllowedMentions, m.Attachments = mentioning(content, t.Asker), append(m.Attachments, Attachments(files)...)
+	m.AllowedMentions, m.Attachments = mentionOnly(content, t.Asker), append(m.Attachments, Attachments(files)...)
 	if rows != nil {
 		m.Components = rows
 	}

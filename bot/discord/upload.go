@@ -13,16 +13,16 @@ import (
 )
 
 // attached is an upload as the message's own JSON tells of it.
-type attached struct {
+type uploadRef struct {
 	ID          string `json:"id"` // which of the uploads
 	Filename    string `json:"filename"`
 	Description string `json:"description,omitempty"`
 }
 
 // Attachments are files as JSON tells of them.
-func Attachments(files []markdown.File) (all []attached) {
+func Attachments(files []markdown.File) (all []uploadRef) {
 	for i, f := range files {
-		all = append(all, attached{strconv.Itoa(i), f.Name, f.Description})
+		all = append(all, uploadRef{strconv.Itoa(i), f.Name, f.Description})
 	}
 	return all
 }

@@ -51,18 +51,18 @@ func (p *Permissions) UnmarshalJSON(b []byte) error {
 }
 
 type wireGateway struct {
-	URL    string     `json:"url"`
-	Shards int        `json:"shards"`
-	Limit  wireStarts `json:"session_start_limit"`
+	URL    string           `json:"url"`
+	Shards int              `json:"shards"`
+	Limit  wireSessionLimit `json:"session_start_limit"`
 }
 
-type wireStarts struct {
+type wireSessionLimit struct {
 	Total     int   `json:"total"`
 	Remaining int   `json:"remaining"`
 	Reset     int64 `json:"reset_after"` // milliseconds
 }
 
-func (w wireStarts) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }
+func (w wireSessionLimit) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }
 
 // User is somebody.
 type User struct {
@@ -201,7 +201,7 @@ func (w *Channel) kind() (memory.ChannelKind, bool) {
 	if w.Type == nil {
 		return 0, false
 	}
-	kind, ok := kinds[*w.Type]
+	kind, ok := channelKinds[*w.Type]
 	return kind, ok
 }
 

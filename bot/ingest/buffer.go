@@ -11,9 +11,9 @@ import (
 
 // What is known of sessions that aren't logged.
 const (
-	recentMessages = 50       // of a channel
-	recentBytes    = 16 << 10 // of a channel
-	recentChannels = 1000
+	maxSessionMessages = 50       // of a channel
+	maxSessionBytes    = 16 << 10 // of a channel
+	maxSessions        = 1000
 )
 
 // Buffer is what was said in the sessions of channels that aren't logged. It is in memory only: nothing of it is ever
@@ -23,11 +23,11 @@ type Buffer struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	channels map[memory.ChannelID]*sitting
+	channels map[memory.ChannelID]*session
 }
 
-// sitting is one session: its messages by id, at most recentMessages and recentBytes of them.
-type sitting struct {
+// sitting is one session: its messages by id, at most maxSessionMessages and maxSessionBytes of them.
+type session struct {
 	guild    memory.GuildID
 	messages []memory.Message
 	last     time.Time // when something was said last
@@ -43,17 +43,17 @@ func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 	if gap <= 0 {
 		gap = defaultSessionGap
 	}
-	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*sitting{}}
+	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*session{}}
 }
 
 // Add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
 func (r *Buffer) Add(m memory.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.sitting(m.Channel)
+	s := r.session(m.Channel)
 	if s == nil {
-		r.makeRoom()
-		s = &sitting{guild: m.Guild}
+		r.evict()
+		s = &session{guild: m.Guild}
 		r.channels[m.Channel] = s
 	}
 	s.last = r.now()
@@ -73,7 +73,7 @@ func (r *Buffer) Add(m memory.Message) {
 func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.sitting(channel)
+	s := r.session(channel)
 	if s == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 		before := s.messages[i].Text()
 		change(&s.messages[i])
 		if s.messages[i].Text() != before {
-			s.take(id, func(memory.Message) bool { return false })
+			s.remove(id, func(memory.Message) bool { return false })
 		}
 		s.trim()
 	}
@@ -101,7 +101,7 @@ func (r *Buffer) See(what Subject) {
 		case what.Channel == channel:
 			for _, id := range what.Deleted {
 				if _, there := s.find(id); there {
-					s.take(id, func(m memory.Message) bool { return m.ID == id })
+					s.remove(id, func(m memory.Message) bool { return m.ID == id })
 				}
 			}
 		}
@@ -115,7 +115,7 @@ func (r *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
 	for _, s := range r.channels {
 		theirs := func(m memory.Message) bool { return m.Author == user }
 		if s.guild == guild && slices.ContainsFunc(s.messages, theirs) {
-			s.take(0, theirs)
+			s.remove(0, theirs)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (r *Buffer) Drop(channel memory.ChannelID) {
 func (r *Buffer) Expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *sitting) bool { return r.ended(s) })
+	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *session) bool { return r.ended(s) })
 }
 
 // Before is what was said in a channel's session before a message, oldest first; not nil.
@@ -139,7 +139,7 @@ func (r *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	said := []memory.Message{}
-	if s := r.sitting(channel); s != nil {
+	if s := r.session(channel); s != nil {
 		end, _ := s.find(id)
 		said = append(said, s.messages[:end]...)
 	}
@@ -147,7 +147,7 @@ func (r *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.
 }
 
 // sitting is a channel's session, or nil; called with mu held.
-func (r *Buffer) sitting(channel memory.ChannelID) *sitting {
+func (r *Buffer) session(channel memory.ChannelID) *session {
 	s := r.channels[channel]
 	if s != nil && r.ended(s) {
 		delete(r.channels, channel)
@@ -156,11 +156,11 @@ func (r *Buffer) sitting(channel memory.ChannelID) *sitting {
 	return s
 }
 
-func (r *Buffer) ended(s *sitting) bool { return r.now().Sub(s.last) > r.gap }
+func (r *Buffer) ended(s *session) bool { return r.now().Sub(s.last) > r.gap }
 
-// makeRoom drops the session in which nothing was said for longest, if there are too many; called with mu held.
-func (r *Buffer) makeRoom() {
-	if len(r.channels) < recentChannels {
+// evict drops the session in which nothing was said for longest, if there are too many; called with mu held.
+func (r *Buffer) evict() {
+	if len(r.channels) < maxSessions {
 		return
 	}
 	var oldest memory.ChannelID
@@ -172,7 +172,7 @@ func (r *Buffer) makeRoom() {
 	delete(r.channels, oldest)
 }
 
-func (s *sitting) find(id memory.MessageID) (at int, there bool) {
+func (s *session) find(id memory.MessageID) (at int, there bool) {
 	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int {
 		return int(min(max(m.ID-id, -1), 1))
 	})
@@ -180,7 +180,7 @@ func (s *sitting) find(id memory.MessageID) (at int, there bool) {
 
 // take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it
 // was: it may repeat it, and so may what it will say in answer to what was said until now.
-func (s *sitting) take(after memory.MessageID, gone func(memory.Message) bool) {
+func (s *session) remove(after memory.MessageID, gone func(memory.Message) bool) {
 	s.doubted = max(s.doubted, s.messages[len(s.messages)-1].ID)
 	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
 		return gone(m) || m.Kind == memory.FromHark && m.ID > after
@@ -188,11 +188,11 @@ func (s *sitting) take(after memory.MessageID, gone func(memory.Message) bool) {
 }
 
 // trim leaves the newest messages, as many as there may be.
-func (s *sitting) trim() {
+func (s *session) trim() {
 	bytes, keep := 0, 0
-	for keep < min(len(s.messages), recentMessages) {
+	for keep < min(len(s.messages), maxSessionMessages) {
 		bytes += len(s.messages[len(s.messages)-1-keep].Text())
-		if bytes > recentBytes {
+		if bytes > maxSessionBytes {
 			break
 		}
 		keep++

@@ -114,14 +114,14 @@ func TestSessions(t *testing.T) {
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	r, clock := newSessions()
-	for i := range recentChannels + 1 {
+	for i := range maxSessions + 1 {
 		r.Add(spoke(memory.ChannelID(i+1), 1, 1, "x"))
 		clock.advance(time.Millisecond)
 	}
-	if len(r.channels) != recentChannels || r.channels[1] != nil {
+	if len(r.channels) != maxSessions || r.channels[1] != nil {
 		t.Errorf("%d channels, the oldest there: %t", len(r.channels), r.channels[1] != nil)
 	}
-	r.Add(spoke(2, 1<<40, 1, strings.Repeat("x", recentBytes+1)))
+	r.Add(spoke(2, 1<<40, 1, strings.Repeat("x", maxSessionBytes+1)))
 	if got := r.Before(2, 1<<62); len(got) != 0 {
 		t.Errorf("a monster is held: %d messages", len(got))
 	}
@@ -144,7 +144,7 @@ func TestSessionsAreBounded(t *testing.T) {
 				t.Fatalf("message %d isn't as it was said, or where", m.ID)
 			}
 		}
-		if len(got) > recentMessages || bytes > recentBytes {
+		if len(got) > maxSessionMessages || bytes > maxSessionBytes {
 			t.Fatalf("%d messages with %d bytes", len(got), bytes)
 		}
 		if len(all) > 0 && len(got) == 0 {

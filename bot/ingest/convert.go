@@ -13,13 +13,13 @@ import (
 	"hark/search"
 )
 
-// rememberedPeople bounds how many people and direct channels are known not to be news. Telling the log
+// maxReported bounds how many people and direct channels are known not to be news. Telling the log
 // again of one that fell out does no harm.
-const rememberedPeople = 1 << 14
+const maxReported = 1 << 14
 
-// rememberedFor is for how long. The log may have been told to forget them meanwhile, by whomever, and then has to be
+// reportedFor is for how long. The log may have been told to forget them meanwhile, by whomever, and then has to be
 // told of those who write again.
-const rememberedFor = time.Minute
+const reportedFor = time.Minute
 
 // rawEvent is an event of the gateway, as it came.
 type rawEvent struct {
@@ -50,53 +50,53 @@ type converted struct {
 	// merge is a guild whose channels the event doesn't tell.
 	merge *memory.Guild
 	// present are the guilds that Hark is in, if the event tells.
-	present []memory.GuildID
+	guilds []memory.GuildID
 	// away is a guild that Discord can't tell of for a while.
-	away memory.GuildID
+	unavailable memory.GuildID
 	// told is a guild of which the events tell all that there is to know.
-	told memory.GuildID
+	ready memory.GuildID
 	// update says that the events tell of a message as it is now that was sent before.
 	update bool
 	// heard is the message that was sent just now, or the use of a command; 0 if the event is neither.
 	heard memory.MessageID
 	// met are those of whom it tells roles.
-	met []met
+	met []seenMember
 	// members, if not nil, notes what the event tells of who has which roles.
 	members func(*search.MemberRoles)
 	// visit is how far channels have come, if the event tells.
-	visit *visit
+	plan *catchUpPlan
 	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
-	unknown []untold
-	err     error // why it can't be read
+	incomplete []incomplete
+	err        error // why it can't be read
 }
 
 // untold is a channel, or with channel 0 a guild, of which Discord told too little. As long as it is unknown,
 // nothing of it is recalled.
-type untold struct {
+type incomplete struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
-	ticket  int // changes whenever an event tells of it
+	version int // changes whenever an event tells of it
 }
 
 // met is somebody with their roles, and when they joined.
-type met struct {
+type seenMember struct {
 	person memory.Person
 	joined time.Time
 }
 
 // converter turns events of the gateway into those of memory. It is used by one goroutine.
 type converter struct {
-	self    memory.UserID
-	logBots bool
-	now     func() time.Time
-	known   *ttl.Cache[any, string] // what was told already of people and channels
-	unknown map[any]int             // tickets of the channels and guilds that are to be fetched, by their ids
-	tickets int
+	self     memory.UserID
+	logBots  bool
+	now      func() time.Time
+	reported *ttl.Cache[any, string] // what was told already of people and channels
+	fetching map[any]int             // tickets of the channels and guilds that are to be fetched, by their ids
+	versions int
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, known: ttl.New[any, string](rememberedPeople),
-		unknown: map[any]int{}}
+	return &converter{self: self, logBots: logBots, now: now, reported: ttl.New[any, string](maxReported),
+		fetching: map[any]int{}}
 }
 
 // convert never panics: an event that can't be read is an error that names it, and says no more of it than
@@ -156,23 +156,23 @@ func (c *converter) unreadable(e rawEvent) converted {
 // channelUnknown has a channel count as unknown until it is fetched.
 func (c *converter) channelUnknown(guild memory.GuildID, id memory.ChannelID, out *converted) {
 	out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
-	c.fetch(untold{guild: guild, channel: id}, out)
+	c.refetch(incomplete{guild: guild, channel: id}, out)
 }
 
 // guildUnknown has it count as unknown who may read what in a guild until the guild is fetched.
 func (c *converter) guildUnknown(id memory.GuildID, out *converted) {
 	out.events = append(out.events, memory.RoleGone{Guild: id, Role: memory.RoleID(id)})
-	c.fetch(untold{guild: id}, out)
+	c.refetch(incomplete{guild: id}, out)
 }
 
-func (c *converter) fetch(u untold, out *converted) {
-	c.tickets++
-	u.ticket = c.tickets
-	c.unknown[u.key()] = u.ticket
-	out.unknown = append(out.unknown, u)
+func (c *converter) refetch(u incomplete, out *converted) {
+	c.versions++
+	u.version = c.versions
+	c.fetching[u.key()] = u.version
+	out.incomplete = append(out.incomplete, u)
 }
 
-func (u untold) key() any {
+func (u incomplete) key() any {
 	if u.channel != 0 {
 		return u.channel
 	}
@@ -181,22 +181,22 @@ func (u untold) key() any {
 
 // changed notes that something of a guild was told: what is being fetched of it may be older.
 func (c *converter) changed(guild memory.GuildID) {
-	if _, there := c.unknown[guild]; there {
-		c.tickets++
-		c.unknown[guild] = c.tickets
+	if _, there := c.fetching[guild]; there {
+		c.versions++
+		c.fetching[guild] = c.versions
 	}
 }
 
 // isLate reports whether what was fetched isn't to be used: an event has told of it since. What is unknown
 // still is fetched again.
-func (c *converter) isLate(u untold, out *converted) bool {
-	ticket, waiting := c.unknown[u.key()]
-	if waiting && ticket == u.ticket {
-		delete(c.unknown, u.key())
+func (c *converter) isLate(u incomplete, out *converted) bool {
+	ticket, waiting := c.fetching[u.key()]
+	if waiting && ticket == u.version {
+		delete(c.fetching, u.key())
 		return false
 	}
 	if waiting {
-		c.fetch(u, out)
+		c.refetch(u, out)
 	}
 	return true
 }
@@ -217,14 +217,14 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 	"THREAD_CREATE":       reader((*converter).channelSeen),
 	"THREAD_UPDATE":       reader((*converter).channelSeen),
 	"THREAD_DELETE":       reader((*converter).channelDeleted),
-	"THREAD_LIST_SYNC":    reader((*converter).threadsSeen),
+	"THREAD_LIST_SYNC":    reader((*converter).threadListSync),
 	"GUILD_ROLE_CREATE":   reader((*converter).roleSeen),
 	"GUILD_ROLE_UPDATE":   reader((*converter).roleSeen),
 	"GUILD_ROLE_DELETE":   reader((*converter).roleGone),
 	"GUILD_MEMBER_ADD":    reader((*converter).memberSeen),
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
 	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
-	"GUILD_MEMBERS_CHUNK": reader((*converter).membersTold),
+	"GUILD_MEMBERS_CHUNK": reader((*converter).membersChunk),
 	"RESUMED":             reader((*converter).resumed),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
@@ -264,7 +264,7 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *discord.User
 		for _, r := range m.Roles {
 			p.Roles = append(p.Roles, memory.RoleID(r))
 		}
-		out.met = append(out.met, met{p, m.Joined})
+		out.met = append(out.met, seenMember{p, m.Joined})
 	}
 	if c.news(personKey{guild, p.ID, m != nil},
 		fmt.Sprintf("%q", []any{p.Username, p.Name, p.Nick, p.Bot, p.RolesKnown, p.Roles})) {
@@ -275,5 +275,5 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *discord.User
 // news reports whether what is known under key has changed, and remembers it.
 func (c *converter) news(key any, value string) bool {
 	now := c.now()
-	return c.known.IsNews(key, value, now, now.Add(rememberedFor))
+	return c.reported.IsNews(key, value, now, now.Add(reportedFor))
 }

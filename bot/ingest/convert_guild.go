@@ -17,10 +17,10 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 		c.guildUnknown(memory.GuildID(g.ID), out)
 		return
 	}
-	delete(c.unknown, memory.GuildID(g.ID))
+	delete(c.fetching, memory.GuildID(g.ID))
 	guild := discord.GuildOf(g)
 	guild.Self = c.self
-	out.visit, out.told = &visit{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
+	out.plan, out.ready = &catchUpPlan{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
 	for _, w := range slices.Concat(g.Channels, g.Threads) {
 		if w == nil {
 			continue
@@ -30,17 +30,17 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 		if w.ID != 0 && !w.IsWhole() {
 			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID),
 				Guild: guild.ID, Unplaced: true})
-			c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
+			c.refetch(incomplete{guild.ID, memory.ChannelID(w.ID), 0}, out)
 		} else if ok {
-			delete(c.unknown, ch.ID)
+			delete(c.fetching, ch.ID)
 			guild.Channels = append(guild.Channels, ch)
 		}
-		out.visit.listed[memory.ChannelID(w.ID)] = true
+		out.plan.listed[memory.ChannelID(w.ID)] = true
 		if ok && (ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel) {
-			out.visit.parents = append(out.visit.parents, ch.ID)
+			out.plan.parents = append(out.plan.parents, ch.ID)
 		}
 		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
-			out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last),
+			out.plan.channels = append(out.plan.channels, channelSnapshot{ch.ID, memory.MessageID(w.Last),
 				ch.Kind.IsThread()})
 		}
 	}
@@ -59,9 +59,9 @@ func (c *converter) ready(w *wireReady, out *converted) {
 		out.err = errors.New("it doesn't say which guilds there are")
 		return
 	}
-	out.present, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin
+	out.guilds, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin
 	for _, g := range w.Guilds {
-		out.present = append(out.present, memory.GuildID(g.ID))
+		out.guilds = append(out.guilds, memory.GuildID(g.ID))
 	}
 }
 
@@ -77,10 +77,10 @@ func (c *converter) guildDelete(g *discord.Guild, out *converted) {
 	switch {
 	case g.ID == 0:
 	case g.Unavailable:
-		out.away = memory.GuildID(g.ID)
+		out.unavailable = memory.GuildID(g.ID)
 	default:
-		out.told = memory.GuildID(g.ID)
-		out.events = append(out.events, memory.GuildLeft{Guild: out.told, At: c.now()})
+		out.ready = memory.GuildID(g.ID)
+		out.events = append(out.events, memory.GuildLeft{Guild: out.ready, At: c.now()})
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 // fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of
 // events, so that none overtakes it.
 type fetched struct {
-	untold
+	incomplete
 	told  *discord.Channel
 	whole *discord.Guild
 }
@@ -111,7 +111,7 @@ func (c *converter) fetched(f *fetched, out *converted) {
 		f.told.NSFW = new(bool)
 	}
 	switch {
-	case c.isLate(f.untold, out):
+	case c.isLate(f.incomplete, out):
 	case f.channel != 0 && f.told.IsWhole():
 		c.channelSeen(f.told, out)
 	case f.channel == 0 && f.whole.IsWhole() && f.whole.Channels != nil:
@@ -122,7 +122,7 @@ func (c *converter) fetched(f *fetched, out *converted) {
 }
 
 // merged is update with the channels that stored has.
-func merged(update memory.Guild, stored *memory.Guild) memory.Guild {
+func withChannelsOf(update memory.Guild, stored *memory.Guild) memory.Guild {
 	update.Channels = nil
 	for _, ch := range stored.Channels {
 		if !ch.Unplaced {
@@ -142,7 +142,7 @@ func (c *converter) channelSeen(w *discord.Channel, out *converted) {
 		c.channelUnknown(guild, id, out)
 		return
 	}
-	delete(c.unknown, id)
+	delete(c.fetching, id)
 	ch, ok := discord.ChannelOf(w, guild)
 	if !ok {
 		out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
@@ -152,22 +152,22 @@ func (c *converter) channelSeen(w *discord.Channel, out *converted) {
 	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
 		return
 	}
-	if out.visit == nil { // it may have been in the archive, or out of sight
-		out.visit = &visit{guild: ch.Guild}
+	if out.plan == nil { // it may have been in the archive, or out of sight
+		out.plan = &catchUpPlan{guild: ch.Guild}
 	}
-	out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
+	out.plan.channels = append(out.plan.channels, channelSnapshot{ch.ID, memory.MessageID(w.Last), true})
 }
 
 func (c *converter) channelDeleted(w *discord.Channel, out *converted) {
 	if w.ID != 0 {
 		c.changed(memory.GuildID(w.Guild))
-		delete(c.unknown, memory.ChannelID(w.ID))
+		delete(c.fetching, memory.ChannelID(w.ID))
 		out.events = append(out.events, memory.ChannelDeleted{
 			Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID), At: c.now()})
 	}
 }
 
-func (c *converter) threadsSeen(sync *discord.GuildThreads, out *converted) {
+func (c *converter) threadListSync(sync *discord.GuildThreads, out *converted) {
 	for _, w := range sync.Threads {
 		if w == nil {
 			continue
@@ -214,7 +214,7 @@ func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 	case p.ID == c.self:
 		c.person(out, p.Guild, w.User, &w.Member)
 	default:
-		out.met = append(out.met, met{p, w.Joined})
+		out.met = append(out.met, seenMember{p, w.Joined})
 		out.members = func(r *search.MemberRoles) { r.Changed(p) }
 	}
 }
@@ -240,14 +240,14 @@ func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
-	c.known.Drop(personKey{guild, user, true})
-	c.known.Drop(personKey{guild, user, false})
+	c.reported.Drop(personKey{guild, user, true})
+	c.reported.Drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
 	out.members = func(r *search.MemberRoles) { r.Left(guild, user) }
 }
 
-// wireMembers is a part of a guild's members.
-type wireMembers struct {
+// wireMembersChunk is a part of a guild's members.
+type wireMembersChunk struct {
 	Guild   discord.Snowflake `json:"guild_id"`
 	Members []*discord.Member `json:"members"`
 	Index   *int              `json:"chunk_index"`
@@ -255,7 +255,7 @@ type wireMembers struct {
 	Nonce   string            `json:"nonce"`
 }
 
-func (c *converter) membersTold(w *wireMembers, out *converted) {
+func (c *converter) membersChunk(w *wireMembersChunk, out *converted) {
 	var all []memory.Person
 	for _, told := range w.Members {
 		p, ok := personOf(told, w.Guild)

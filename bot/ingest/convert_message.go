@@ -28,7 +28,7 @@ func (c *converter) messageCreate(w *discord.Message, out *converted) {
 // messageUpdate is an edit, or something about the message that isn't: an embed that was resolved, a pin.
 // One that doesn't tell the whole message tells the new text only.
 func (c *converter) messageUpdate(w *discord.Message, out *converted) {
-	if c.withdrawn(w, out) {
+	if c.sourceWasDeleted(w, out) {
 		return
 	}
 	out.update = true
@@ -54,7 +54,7 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 const sourceDeleted = 1 << 3
 
 // withdrawn reports whether a message stands for one that was deleted, and then tells of it as deleted.
-func (c *converter) withdrawn(w *discord.Message, out *converted) bool {
+func (c *converter) sourceWasDeleted(w *discord.Message, out *converted) bool {
 	if w.Flags&sourceDeleted == 0 || w.ID == 0 || w.Channel == 0 {
 		return false
 	}
@@ -99,8 +99,8 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		Channel: memory.ChannelID(w.Channel),
 		Author:  memory.UserID(w.Author.ID),
 		Kind:    kind,
-		Content: said(w),
-		Files:   files(w),
+		Content: textOf(w),
+		Files:   filesOf(w),
 		Edited:  w.Edited,
 	}
 	if r := w.Reference; r != nil && typeOf(w) == typeReply && r.Type != typeForward && r.Channel == w.Channel {
@@ -153,7 +153,7 @@ func typeOf(w *discord.Message) int {
 }
 
 // said is the text of a message: what was typed, what was forwarded, a poll's question, a sticker's name.
-func said(w *discord.Message) string {
+func textOf(w *discord.Message) string {
 	var lines []string
 	add := func(prefix, text, suffix string) {
 		if text != "" {
@@ -164,7 +164,7 @@ func said(w *discord.Message) string {
 		add("", *w.Content, "")
 	}
 	for i := range w.Snapshots {
-		add("[forwarded] ", said(&w.Snapshots[i].Message), "")
+		add("[forwarded] ", textOf(&w.Snapshots[i].Message), "")
 	}
 	if w.Poll != nil {
 		add("", w.Poll.Question.Text, "")
@@ -178,10 +178,10 @@ func said(w *discord.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-func files(w *discord.Message) []memory.File {
+func filesOf(w *discord.Message) []memory.File {
 	all := discord.Remembered(w.Attachments)
 	for i := range w.Snapshots {
-		all = append(all, files(&w.Snapshots[i].Message)...)
+		all = append(all, filesOf(&w.Snapshots[i].Message)...)
 	}
 	return all
 }

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// tellEvery is how far the lines are apart that tell how far a long fill has come.
-	tellEvery = 10 * time.Second
-	// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one
+	// reportEvery is how far the lines are apart that tell how far a long fill has come.
+	reportEvery = 10 * time.Second
+	// maxFetchTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one
 	// refusal may be a mistake.
-	lookTries = 5
+	maxFetchTries = 5
 
 	caughtUp = "caught up with Discord"
 )
@@ -39,20 +39,20 @@ type Filler struct {
 	mu      sync.Mutex
 	tasks   []task
 	watched map[*Watching]bool
-	visits  map[memory.GuildID]*visit // the last to all of a guild
+	plans   map[memory.GuildID]*catchUpPlan // the last to all of a guild
 
-	later  map[memory.Gap]time.Time // gaps that are left alone until then
-	next   time.Time                // when to fetch the next page that is compared
-	told   time.Time
-	looked atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
-	tally  tally
+	retryAt    map[memory.Gap]time.Time // gaps that are left alone until then
+	sweepAt    time.Time                // when to fetch the next page that is compared
+	lastReport time.Time
+	verified   atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
+	tally      tally
 }
 
 // tally counts what was done since all was well.
 type tally struct{ messages, gaps, edited, deleted, channels int }
 
-// keyOf is what names a gap.
-func keyOf(g memory.Gap) memory.Gap {
+// gapKey is what names a gap.
+func gapKey(g memory.Gap) memory.Gap {
 	return memory.Gap{Channel: g.Channel, Until: g.Until, Sweep: g.Sweep}
 }
 
@@ -61,19 +61,19 @@ type task struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
 	// first says that it is done before anything else, and given up when Discord has denied it often.
-	first bool
-	do    func(context.Context) error
-	tries int       // that failed
-	after time.Time // not before then
+	urgent bool
+	do     func(context.Context) error
+	tries  int       // that failed
+	after  time.Time // not before then
 }
 
 // NewFiller returns a filler that isn't running yet.
 func NewFiller(o *Options) *Filler {
 	f := &Filler{
 		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
-		visits: map[memory.GuildID]*visit{}, later: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
+		plans: map[memory.GuildID]*catchUpPlan{}, retryAt: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
 	}
-	f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+	f.verified.Store(ttl.New[memory.Spot, bool](maxVerified))
 	return f
 }
 
@@ -82,15 +82,15 @@ func (f *Filler) Nudge() { pace.Wake(f.wake) }
 
 // put takes what is to be done about a guild, in the place of what was left to do of its channels after an
 // earlier visit.
-func (f *Filler) put(v visit) {
+func (f *Filler) put(v catchUpPlan) {
 	var tasks []task
-	add := func(id memory.ChannelID, do func(context.Context, *visit, memory.ChannelID) error) {
+	add := func(id memory.ChannelID, do func(context.Context, *catchUpPlan, memory.ChannelID) error) {
 		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error {
 			return do(ctx, &v, id)
 		}})
 	}
 	for _, id := range v.missing {
-		add(id, f.probe)
+		add(id, f.checkDeleted)
 	}
 	if f.CatchUp > 0 {
 		for _, id := range v.parents {
@@ -100,24 +100,24 @@ func (f *Filler) put(v visit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if v.whole {
-		f.visits[v.guild] = &v
-		f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+		f.plans[v.guild] = &v
+		f.verified.Store(ttl.New[memory.Spot, bool](maxVerified))
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
-		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {
+		return !t.urgent && slices.ContainsFunc(tasks, func(now task) bool {
 			return now.guild == t.guild && now.channel == t.channel
 		})
 	}), tasks...)
 	f.Nudge()
 }
 
-// putUnknown takes what is to be fetched since Discord told too little of it.
-func (f *Filler) putUnknown(all []untold) {
+// putIncomplete takes what is to be fetched since Discord told too little of it.
+func (f *Filler) putIncomplete(all []incomplete) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, u := range all {
-		do := func(ctx context.Context) error { return f.fetchUntold(ctx, u) }
-		f.tasks = append([]task{{guild: u.guild, channel: u.channel, first: true, do: do}}, f.tasks...)
+		do := func(ctx context.Context) error { return f.fetchIncomplete(ctx, u) }
+		f.tasks = append([]task{{guild: u.guild, channel: u.channel, urgent: true, do: do}}, f.tasks...)
 	}
 	f.Nudge()
 }
@@ -127,7 +127,7 @@ func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range f.tasks {
-		if (t.first || !onlyFirst) && !f.Now().Before(t.after) {
+		if (t.urgent || !onlyFirst) && !f.Now().Before(t.after) {
 			f.tasks = slices.Delete(f.tasks, i, i+1)
 			return t, true
 		}
@@ -136,13 +136,13 @@ func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 }
 
 // work does a task, or puts it off.
-func (f *Filler) work(ctx context.Context, t task) {
+func (f *Filler) runTask(ctx context.Context, t task) {
 	err := t.do(ctx)
 	t.tries++
-	if err == nil || t.first && discord.Denied(err) && t.tries >= lookTries {
+	if err == nil || t.urgent && discord.Denied(err) && t.tries >= maxFetchTries {
 		return
 	}
-	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
+	f.logFailure(ctx, err, "couldn't ask Discord about a channel yet")
 	t.after = f.Now().Add(f.Timing.Aside)
 	f.mu.Lock()
 	f.tasks = append(f.tasks, t)
@@ -155,7 +155,7 @@ func (f *Filler) fill(ctx context.Context) {
 	}
 	if f.tally != (tally{}) && ctx.Err() == nil {
 		f.report(caughtUp, 0)
-		f.tally, f.told = tally{}, time.Time{}
+		f.tally, f.lastReport = tally{}, time.Time{}
 	}
 }
 
@@ -165,27 +165,27 @@ func (f *Filler) fill(ctx context.Context) {
 func (f *Filler) step(ctx context.Context) bool {
 	open, err := f.Memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
-		f.failed(ctx, err, "couldn't find what is missing")
+		f.logFailure(ctx, err, "couldn't find what is missing")
 		return false
 	}
-	open = slices.DeleteFunc(open, f.isLater)
-	slices.SortFunc(open, older)
+	open = slices.DeleteFunc(open, f.isPostponed)
+	slices.SortFunc(open, compareGaps)
 	missed := len(open) > 0 && !open[0].Past
 	if t, ok := f.nextTask(missed); ok {
-		f.work(ctx, t)
+		f.runTask(ctx, t)
 		return true
 	}
 	if missed {
-		f.page(ctx, open[0], len(open))
+		f.handlePage(ctx, open[0], len(open))
 		return true
 	}
-	g, sweeps, err := f.unswept(ctx)
+	g, sweeps, err := f.nextSweep(ctx)
 	if err != nil {
-		f.failed(ctx, err, "couldn't find what is to be compared")
+		f.logFailure(ctx, err, "couldn't find what is to be compared")
 		return false
 	}
-	if wait := time.Until(f.next); sweeps && wait <= 0 {
-		f.page(ctx, g, 0)
+	if wait := time.Until(f.sweepAt); sweeps && wait <= 0 {
+		f.handlePage(ctx, g, 0)
 	} else if sweeps && len(open) == 0 {
 		select {
 		case <-time.After(wait):
@@ -194,15 +194,15 @@ func (f *Filler) step(ctx context.Context) bool {
 		}
 	}
 	if len(open) > 0 {
-		f.page(ctx, open[0], len(open))
+		f.handlePage(ctx, open[0], len(open))
 	}
 	return sweeps || len(open) > 0
 }
 
-func (f *Filler) isLater(g memory.Gap) bool { return f.Now().Before(f.later[keyOf(g)]) }
+func (f *Filler) isPostponed(g memory.Gap) bool { return f.Now().Before(f.retryAt[gapKey(g)]) }
 
 // older puts what was missed before what was asked for, and of either the oldest first.
-func older(a, b memory.Gap) int {
+func compareGaps(a, b memory.Gap) int {
 	past := func(g memory.Gap) int {
 		if g.Past {
 			return 1
@@ -213,10 +213,10 @@ func older(a, b memory.Gap) int {
 }
 
 // page has the next page of a gap fetched, or compared, and logged. What can't be had now is left alone for a while.
-func (f *Filler) page(ctx context.Context, g memory.Gap, left int) {
-	read := f.read
+func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
+	read := f.fetchPage
 	if g.Sweep {
-		read = f.sweep
+		read = f.comparePage
 	}
 	got, err := read(ctx, g)
 	if err == nil {
@@ -225,19 +225,19 @@ func (f *Filler) page(ctx context.Context, g memory.Gap, left int) {
 	}
 	if err != nil {
 		if g.Sweep {
-			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
+			f.logFailure(ctx, err, "couldn't compare a channel with Discord's yet")
 		} else {
-			f.failed(ctx, err, "couldn't fetch what is missing yet")
+			f.logFailure(ctx, err, "couldn't fetch what is missing yet")
 		}
-		f.later[keyOf(g)] = f.Now().Add(f.Timing.Aside)
+		f.retryAt[gapKey(g)] = f.Now().Add(f.Timing.Aside)
 		return
 	}
-	delete(f.later, keyOf(g))
+	delete(f.retryAt, gapKey(g))
 	f.tally.add(got.tally)
-	if now := f.Now(); f.told.IsZero() {
-		f.told = now
-	} else if left > 0 && now.Sub(f.told) >= tellEvery {
-		f.told = now
+	if now := f.Now(); f.lastReport.IsZero() {
+		f.lastReport = now
+	} else if left > 0 && now.Sub(f.lastReport) >= reportEvery {
+		f.lastReport = now
 		f.report("fetching what is missing", left)
 	}
 }
@@ -250,7 +250,7 @@ func (t *tally) add(more tally) {
 	t.channels += more.channels
 }
 
-func (f *Filler) failed(ctx context.Context, err error, what string) {
+func (f *Filler) logFailure(ctx context.Context, err error, what string) {
 	if ctx.Err() == nil {
 		f.Log.Warn().Err(discord.Redact(err)).Msg(what)
 	}
@@ -264,17 +264,17 @@ func (f *Filler) report(what string, left int) {
 	e.Int("edited", f.tally.edited).Int("deleted", f.tally.deleted).Int("channels_deleted", f.tally.channels).Msg(what)
 }
 
-// pageTold is what a page of a channel tells.
-type pageTold struct {
+// pageResult is what a page of a channel tells.
+type pageResult struct {
 	tally
 	events []memory.Event
 	asks   []*Question // that were missed, and are about to be logged
 }
 
 // add adds a message that was fetched and, if it was missed, what it asks.
-func (p *pageTold) add(o *Options, convert *converter, w *discord.Message, missed bool) {
+func (p *pageResult) add(o *Options, convert *converter, w *discord.Message, missed bool) {
 	var out converted
-	if !convert.withdrawn(w, &out) {
+	if !convert.sourceWasDeleted(w, &out) {
 		convert.message(w, false, &out)
 	}
 	for i, e := range out.events {
@@ -290,7 +290,7 @@ func (p *pageTold) add(o *Options, convert *converter, w *discord.Message, misse
 }
 
 // commit has what a page tells logged, and what was asked there answered.
-func (f *Filler) commit(ctx context.Context, p pageTold) error {
+func (f *Filler) commit(ctx context.Context, p pageResult) error {
 	for _, a := range p.asks {
 		p.events = append(p.events, a.Opened())
 	}
@@ -304,12 +304,12 @@ func (f *Filler) commit(ctx context.Context, p pageTold) error {
 }
 
 // read is the next page of a gap. What can't be had for good ends the gap.
-func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err error) {
+func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, err error) {
 	remembered, err := f.Filter.Remembers(ctx, g.Guild, g.Channel)
 	if err != nil {
 		return got, err
 	}
-	ended := pageTold{events: []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{gaps: 1}}
+	ended := pageResult{events: []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{gaps: 1}}
 	if g.Past { // which may be asked for again
 		ended.events = memory.StopPast([]memory.Gap{g}, f.Now())
 	}
@@ -323,7 +323,7 @@ func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	case err != nil:
 		return got, err
 	case len(page) == 0:
-		switch err := f.confirm(ctx, g.Guild, g.Channel); {
+		switch err := f.confirmReadable(ctx, g.Guild, g.Channel); {
 		case g.Past && errors.Is(err, discord.ErrUnreadable): // /hark backfill says what is missing
 			return ended, nil
 		case err != nil:
@@ -343,7 +343,7 @@ func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	if len(page) > 0 {
 		through = min(memory.MessageID(page[len(page)-1].ID), g.Until)
 		heard = through
-	} else if isMoment(g.Until) {
+	} else if isTimeID(g.Until) {
 		heard = g.After
 	}
 	if through <= g.After {
@@ -361,8 +361,8 @@ func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	}
 	// Discord may be late to tell which message of a channel is the newest, so nothing is missing only once a
 	// page comes back empty.
-	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.Now())}
-	if through == g.Until && !g.Past && !isMoment(g.Until) && rest.After < rest.Until {
+	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: timeID(f.Now())}
+	if through == g.Until && !g.Past && !isTimeID(g.Until) && rest.After < rest.Until {
 		got.events = append(got.events, memory.GapFound{Gap: rest})
 	}
 	return got, nil
@@ -377,7 +377,7 @@ func (f *Filler) givesUp(g memory.Gap, err error) bool {
 }
 
 // confirm asks Discord whether a past that is shown as empty is, and returns errUnreadable if nobody can know.
-func (f *Filler) confirm(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
+func (f *Filler) confirmReadable(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
 	if guild == memory.DirectGuild {
 		return nil
 	}
@@ -392,7 +392,7 @@ func (f *Filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 }
 
 // probe finds out whether a channel that Discord doesn't list any more was deleted.
-func (f *Filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) error {
+func (f *Filler) checkDeleted(ctx context.Context, v *catchUpPlan, channel memory.ChannelID) error {
 	err := f.Client.Channel(ctx, channel, nil)
 	switch {
 	case discord.Code(err) == discord.CodeUnknownChannel:
@@ -405,14 +405,14 @@ func (f *Filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) 
 	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
 }
 
-// fetchUntold fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
-func (f *Filler) fetchUntold(ctx context.Context, u untold) error {
+// fetchIncomplete fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
+func (f *Filler) fetchIncomplete(ctx context.Context, u incomplete) error {
 	var err error
-	got := fetched{untold: u, told: &discord.Channel{}}
+	got := fetched{incomplete: u, told: &discord.Channel{}}
 	if u.channel != 0 {
 		err = f.Client.Channel(ctx, u.channel, got.told)
 	} else {
-		got.whole, err = f.guild(ctx, u.guild)
+		got.whole, err = f.fetchGuild(ctx, u.guild)
 	}
 	if err != nil {
 		return fmt.Errorf("fetch what Discord told too little of: %w", err)
@@ -422,7 +422,7 @@ func (f *Filler) fetchUntold(ctx context.Context, u untold) error {
 }
 
 // guild is a guild as GUILD_CREATE tells it.
-func (f *Filler) guild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
+func (f *Filler) fetchGuild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
 	g := &discord.Guild{Members: []*discord.Member{{}}}
 	err := f.Grants.Parts(ctx, id, g, g.Members[0], &g.Channels)
 	if err == nil {

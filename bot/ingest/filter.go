@@ -11,16 +11,16 @@ import (
 // Filter decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
 // author wants to be remembered by nobody.
 type Filter struct {
-	log    memory.Store
-	policy memory.Policy
-	recent *Buffer
+	log      memory.Store
+	policy   memory.Policy
+	sessions *Buffer
 	// committed is told what is in the log.
 	committed func([]Subject)
 }
 
 // NewFilter returns a filter; committed is told what is in the log.
 func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
-	return &Filter{log: log, policy: policy, recent: r, committed: committed}
+	return &Filter{log: log, policy: policy, sessions: r, committed: committed}
 }
 
 // commit logs what of events is to be logged. What decides about a message is committed before it.
@@ -43,11 +43,11 @@ func stages(events []memory.Event) [][]memory.Event {
 	var cut [][]memory.Event
 	begin, decided := 0, false
 	for i, s := range subjectsOf(events) {
-		if (s.said || s.Deleted != nil) && decided {
+		if (s.filtered || s.Deleted != nil) && decided {
 			cut = append(cut, events[begin:i])
 			begin, decided = i, false
 		}
-		decided = decided || s.decides
+		decided = decided || s.affectsPolicy
 	}
 	if begin < len(events) {
 		cut = append(cut, events[begin:])
@@ -66,11 +66,11 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		if v, is := e.(memory.Opted); is {
 			opted[Membership{v.Guild, v.User}] = v.Out
 			if v.Out {
-				a.recent.Forget(v.Guild, v.User)
+				a.sessions.Forget(v.Guild, v.User)
 			}
 		}
-		a.recent.See(s)
-		if !s.said && s.Deleted == nil {
+		a.sessions.See(s)
+		if !s.filtered && s.Deleted == nil {
 			passed = append(passed, e)
 			continue
 		}
@@ -88,11 +88,11 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 			continue
 		}
 		if remembered {
-			a.recent.Drop(s.Channel)
+			a.sessions.Drop(s.Channel)
 			passed = append(passed, e)
 			continue
 		}
-		if err := a.hear(ctx, e, opted); err != nil {
+		if err := a.addToSession(ctx, e, opted); err != nil {
 			return nil, err
 		}
 		switch v := e.(type) {
@@ -101,7 +101,7 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 				passed = append(passed, memory.Heard{Guild: s.Guild, Channel: s.Channel, ID: s.message})
 			}
 		case memory.Answered:
-			if t, ok := abroad(v.Trace); ok {
+			if t, ok := traceElsewhere(v.Trace); ok {
 				passed = append(passed, memory.Answered{Trace: t})
 			}
 		}
@@ -131,7 +131,7 @@ func (a *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
 
 // abroad is what is kept of an answer that isn't logged itself, so that it can be taken back in Discord: which messages
 // and facts it was made from that are logged elsewhere, if any.
-func abroad(t memory.Trace) (memory.Trace, bool) {
+func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
 	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
 	for _, s := range t.Sources {
 		isQuestion := s.Channel == t.Channel && s.ID == int64(t.Question)
@@ -149,14 +149,14 @@ type Membership struct {
 }
 
 // hear lets the session know what isn't logged.
-func (a *Filter) hear(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
+func (a *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
-		a.recent.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
+		a.sessions.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
 	case memory.Posted:
 		m := v.Message
 		if !v.Live && m.Kind != memory.FromHark {
-			a.recent.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
+			a.sessions.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
 			return nil
 		}
 		out, told := opted[Membership{m.Guild, m.Author}]
@@ -167,7 +167,7 @@ func (a *Filter) hear(ctx context.Context, e memory.Event, opted map[Membership]
 			}
 		}
 		if !out {
-			a.recent.Add(m)
+			a.sessions.Add(m)
 		}
 	}
 	return nil
@@ -204,5 +204,5 @@ func (a *Filter) Session(ctx context.Context, guild memory.GuildID, channel memo
 	if remembered || err != nil {
 		return nil
 	}
-	return a.recent.Before(channel, question)
+	return a.sessions.Before(channel, question)
 }

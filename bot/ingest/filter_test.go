@@ -40,7 +40,7 @@ func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 				Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
 			{Kind: memory.SourceLore, ID: 11},
 		}, Named: []memory.UserID{6}}
-	kept, ok := abroad(trace)
+	kept, ok := traceElsewhere(trace)
 	if kept.Prompt != nil {
 		t.Error("kept the prompt")
 	}
@@ -50,7 +50,7 @@ func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 		t.Errorf("kept %+v", kept)
 	}
 	trace.Sources = append(trace.Sources[:1], trace.Sources[3])
-	if _, ok := abroad(trace); ok {
+	if _, ok := traceElsewhere(trace); ok {
 		t.Error("kept although nothing logged was used")
 	}
 }

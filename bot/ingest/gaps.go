@@ -14,33 +14,33 @@ import (
 // can't hide what came before it.
 
 // known is what was known of a guild.
-type known struct {
-	heard  reached
+type priorGuild struct {
+	heard  lastSeen
 	placed []memory.Channel // that Discord had told of
 }
 
 // reached is the newest message of each channel that needn't be fetched.
-type reached map[memory.ChannelID]memory.MessageID
+type lastSeen map[memory.ChannelID]memory.MessageID
 
 // visit is how far channels have come by Discord's account, and what follows from it: what was missed, and what is
 // to be done after a time away beyond the gaps that are known.
-type visit struct {
+type catchUpPlan struct {
 	guild memory.GuildID
 	// whole says that it is all of the guild, after a time in which Hark wasn't told of it.
 	whole    bool
 	listed   map[memory.ChannelID]bool // all that Discord tells of, if it is whole
-	channels []sighted
+	channels []channelSnapshot
 	parents  []memory.ChannelID // that may have threads in the archive, which the guild doesn't tell
 
 	at    memory.MessageID // nothing that was said later is missing
-	heard reached
+	heard lastSeen
 	since memory.MessageID // for channels that weren't known
 	// missing are the channels that Discord doesn't tell of any more: deleted, in the archive, or out of sight.
 	missing []memory.ChannelID
 }
 
 // sighted is a channel in which something was said.
-type sighted struct {
+type channelSnapshot struct {
 	id     memory.ChannelID
 	last   memory.MessageID // newest that was ever written there
 	thread bool
@@ -48,7 +48,7 @@ type sighted struct {
 
 // greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord
 // doesn't name any more have removed Hark.
-func (p *Writer) greet(ctx context.Context, present []memory.GuildID) ([]memory.Event, *visit, error) {
+func (p *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memory.Event, *catchUpPlan, error) {
 	known, err := p.Memory.Guilds(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +59,7 @@ func (p *Writer) greet(ctx context.Context, present []memory.GuildID) ([]memory.
 		if id == memory.LocalGuild || id == memory.DirectGuild {
 			continue
 		}
-		if err := p.remember(ctx, id); err != nil {
+		if err := p.onUnavailable(ctx, id); err != nil {
 			return nil, nil, err
 		}
 		stored, err := p.Filter.Guild(ctx, id)
@@ -70,12 +70,12 @@ func (p *Writer) greet(ctx context.Context, present []memory.GuildID) ([]memory.
 			events = append(events, memory.GuildLeft{Guild: id, At: p.Now()})
 		}
 	}
-	direct, seen, err := p.direct(ctx)
+	direct, seen, err := p.planDirect(ctx)
 	return append(events, direct...), seen, err
 }
 
 // remember keeps how far a guild was heard, and where.
-func (p *Writer) remember(ctx context.Context, id memory.GuildID) error {
+func (p *Writer) onUnavailable(ctx context.Context, id memory.GuildID) error {
 	if _, ok := p.before[id]; ok {
 		return nil
 	}
@@ -90,12 +90,12 @@ func (p *Writer) remember(ctx context.Context, id memory.GuildID) error {
 	placed := slices.DeleteFunc(slices.Clone(stored.Channels), func(c memory.Channel) bool {
 		return c.Unplaced || c.Kind == memory.CategoryChannel
 	})
-	p.before[id] = known{heard: until, placed: placed}
+	p.before[id] = priorGuild{heard: until, placed: placed}
 	return nil
 }
 
 // direct is what may be missing of direct messages, of which Discord doesn't tell how far they have come.
-func (p *Writer) direct(ctx context.Context) ([]memory.Event, *visit, error) {
+func (p *Writer) planDirect(ctx context.Context) ([]memory.Event, *catchUpPlan, error) {
 	if !p.Policy.Direct {
 		return nil, nil, nil
 	}
@@ -103,15 +103,15 @@ func (p *Writer) direct(ctx context.Context) ([]memory.Event, *visit, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v := &visit{guild: memory.DirectGuild, whole: true, heard: until}
+	v := &catchUpPlan{guild: memory.DirectGuild, whole: true, heard: until}
 	for _, id := range slices.Sorted(maps.Keys(until)) {
-		v.channels = append(v.channels, sighted{id, momentID(p.Now()), false})
+		v.channels = append(v.channels, channelSnapshot{id, timeID(p.Now()), false})
 	}
-	return p.compare(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
+	return p.findGaps(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
 }
 
 // arrive compares how far a guild's channels have come with how far they were heard.
-func (p *Writer) arrive(ctx context.Context, v *visit) ([]memory.Event, *visit, error) {
+func (p *Writer) planCatchUp(ctx context.Context, v *catchUpPlan) ([]memory.Event, *catchUpPlan, error) {
 	stored, err := p.Memory.Guild(ctx, v.guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil, nil
@@ -134,12 +134,12 @@ func (p *Writer) arrive(ctx context.Context, v *visit) ([]memory.Event, *visit, 
 		delete(p.before, v.guild)
 		v.missing = p.missing(was, v)
 	}
-	return p.compare(stored, shut, v), v, nil
+	return p.findGaps(stored, shut, v), v, nil
 }
 
 // missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many,
 // only those in which something was said lately.
-func (p *Writer) missing(was known, v *visit) []memory.ChannelID {
+func (p *Writer) missing(was priorGuild, v *catchUpPlan) []memory.ChannelID {
 	var missing []memory.ChannelID
 	lately := memory.FirstMessageID(p.Now().Add(-p.CatchUp))
 	for _, c := range was.placed {
@@ -151,7 +151,7 @@ func (p *Writer) missing(was known, v *visit) []memory.ChannelID {
 }
 
 // compare is what a visit tells the log. It leaves out where Hark is shut out.
-func (p *Writer) compare(stored *memory.Guild, shut map[memory.ChannelID]bool, v *visit) []memory.Event {
+func (p *Writer) findGaps(stored *memory.Guild, shut map[memory.ChannelID]bool, v *catchUpPlan) []memory.Event {
 	var found []memory.Event
 	v.parents = slices.DeleteFunc(v.parents, func(id memory.ChannelID) bool { return shut[id] })
 	for _, c := range v.channels {
@@ -162,23 +162,23 @@ func (p *Writer) compare(stored *memory.Guild, shut map[memory.ChannelID]bool, v
 			found = append(found, memory.GapFound{Gap: gap})
 		}
 	}
-	if v.at = momentID(p.Now()); v.whole && p.Reconcile {
+	if v.at = timeID(p.Now()); v.whole && p.Reconcile {
 		found = append(found, memory.Absent{Guild: v.guild, At: p.Now()})
 	}
 	return found
 }
 
-// momentID is a message id that stands for all until now, where Discord doesn't tell which message is the newest.
-func momentID(now time.Time) memory.MessageID {
+// timeID is a message id that stands for all until now, where Discord doesn't tell which message is the newest.
+func timeID(now time.Time) memory.MessageID {
 	return memory.FirstMessageID(now.Add(time.Millisecond))
 }
 
-// isMoment tells such an id from a message's, whose last bits are hardly ever all zero.
-func isMoment(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
+// isTimeID tells such an id from a message's, whose last bits are hardly ever all zero.
+func isTimeID(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
 
 // after is the message of a channel after which something may be missing; 0 if nothing is known of when Hark
 // began to listen there, or nothing is to be fetched.
-func (o *Options) after(v *visit, id memory.ChannelID) memory.MessageID {
+func (o *Options) missingAfter(v *catchUpPlan, id memory.ChannelID) memory.MessageID {
 	after, known := v.heard[id]
 	if !known {
 		after = v.since
@@ -190,8 +190,8 @@ func (o *Options) after(v *visit, id memory.ChannelID) memory.MessageID {
 }
 
 // gap is what is missing of a channel.
-func (o *Options) gap(v *visit, c sighted) (memory.Gap, bool) {
-	after := o.after(v, c.id)
+func (o *Options) gap(v *catchUpPlan, c channelSnapshot) (memory.Gap, bool) {
+	after := o.missingAfter(v, c.id)
 	if after == 0 {
 		return memory.Gap{}, false
 	}

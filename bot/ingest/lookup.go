@@ -9,9 +9,9 @@ import (
 
 // How much is looked up at Discord at once.
 const (
-	lookUpPages = 20
-	mostLooked  = 1 << 14 // messages that are known to be as Discord has them,
-	lookedFor   = 24 * time.Hour
+	maxLookUpPages = 20
+	maxVerified    = 1 << 14 // messages that are known to be as Discord has them,
+	verifiedFor    = 24 * time.Hour
 )
 
 // LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
@@ -19,11 +19,11 @@ const (
 // or deleted. What can't be looked up within patience is left out.
 func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 	patience time.Duration) ([]memory.Message, error) {
-	doubted, err := f.doubted(ctx, messages)
+	doubted, err := f.unverified(ctx, messages)
 	if err != nil || len(doubted) == 0 {
 		return messages, err
 	}
-	known := f.looked.Load() // those of another time away don't count
+	known := f.verified.Load() // those of another time away don't count
 	left := map[memory.ChannelID][]memory.Message{}
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
@@ -37,7 +37,7 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 		}
 	}
 	f.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(lookedFor))
+		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(verifiedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {
@@ -66,7 +66,7 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 }
 
 // doubted are those of messages that aren't compared with Discord since Hark was away.
-func (f *Filler) doubted(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
+func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
 	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
 		gaps, asked := unswept[m.Guild]
@@ -93,7 +93,7 @@ func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]mem
 	defer cancel()
 	pages := 0
 	for channel, of := range left {
-		for len(of) > 0 && pages < lookUpPages && ctx.Err() == nil {
+		for len(of) > 0 && pages < maxLookUpPages && ctx.Err() == nil {
 			first, last := of[0].ID, of[0].ID
 			for _, m := range of {
 				first, last = min(first, m.ID), max(last, m.ID)

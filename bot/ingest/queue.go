@@ -28,11 +28,11 @@ type Item struct {
 // Queue holds what isn't logged yet. It has no bound: a store that is down for a while loses nothing as long
 // as there is memory.
 type Queue struct {
-	mu     sync.Mutex
-	items  []Item // those not yet committed
-	deaf   bool   // takes no more from the gateway
-	closed bool   // takes nothing any more; what is held can still be taken
-	wake   chan struct{}
+	mu            sync.Mutex
+	items         []Item // those not yet committed
+	intakeStopped bool   // takes no more from the gateway
+	closed        bool   // takes nothing any more; what is held can still be taken
+	wake          chan struct{}
 }
 
 // NewQueue returns an empty queue.
@@ -42,7 +42,7 @@ func NewQueue() *Queue { return &Queue{wake: make(chan struct{}, 1)} }
 func (q *Queue) Put(it Item) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.deaf && it.Raw != nil {
+	if q.closed || q.intakeStopped && it.Raw != nil {
 		return false
 	}
 	q.items = append(q.items, it)
@@ -60,7 +60,7 @@ func (q *Queue) Len() int {
 // StopIntake refuses further events of the gateway.
 func (q *Queue) StopIntake() {
 	q.mu.Lock()
-	q.deaf = true
+	q.intakeStopped = true
 	q.mu.Unlock()
 }
 

@@ -12,36 +12,36 @@ import (
 // Readiness knows of which guilds Discord has told since the connection began. What was logged before of who may read
 // what there may be long out of date, and nothing may be answered from it.
 type Readiness struct {
-	mu      sync.Mutex
-	told    map[memory.GuildID]bool // whether it has; false for those that are to come
-	others  bool                    // whether Hark is in no more guilds than these
-	changed chan struct{}           // closed at the next change
+	mu       sync.Mutex
+	ready    map[memory.GuildID]bool // whether it has; false for those that are to come
+	complete bool                    // whether Hark is in no more guilds than these
+	changed  chan struct{}           // closed at the next change
 }
 
 // NewReadiness returns a readiness that knows of no guild.
 func NewReadiness() *Readiness {
-	return &Readiness{told: map[memory.GuildID]bool{}, changed: make(chan struct{})}
+	return &Readiness{ready: map[memory.GuildID]bool{}, changed: make(chan struct{})}
 }
 
 // begin begins a connection: guilds are to come. If they are nil it isn't known which.
 func (a *Readiness) begin(guilds []memory.GuildID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	clear(a.told)
-	a.others = guilds != nil
-	a.set(false, guilds)
+	clear(a.ready)
+	a.complete = guilds != nil
+	a.setLocked(false, guilds)
 }
 
 // tell says whether the log has what Discord told of guilds, or Discord can't tell of them for a while.
-func (a *Readiness) tell(told bool, guilds ...memory.GuildID) {
+func (a *Readiness) set(told bool, guilds ...memory.GuildID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.set(told, guilds)
+	a.setLocked(told, guilds)
 }
 
-func (a *Readiness) set(told bool, guilds []memory.GuildID) {
+func (a *Readiness) setLocked(told bool, guilds []memory.GuildID) {
 	for _, g := range guilds {
-		a.told[g] = told
+		a.ready[g] = told
 	}
 	close(a.changed)
 	a.changed = make(chan struct{})
@@ -54,8 +54,8 @@ func (a *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 	defer late.Stop()
 	for guild != memory.DirectGuild {
 		a.mu.Lock()
-		told, named := a.told[guild]
-		told, changed := told || !named && a.others, a.changed
+		told, named := a.ready[guild]
+		told, changed := told || !named && a.complete, a.changed
 		a.mu.Unlock()
 		if told {
 			return nil

@@ -9,13 +9,13 @@ import (
 	"hark/search"
 )
 
-// noteShut keeps, after events that are in the log, which channels Hark was shut out of by them, and which it
+// noteAccessChanges keeps, after events that are in the log, which channels Hark was shut out of by them, and which it
 // was let into again: of these nothing is used until all that is remembered of them is compared with Discord.
-func (p *Writer) noteShut(ctx context.Context, events []memory.Event) error {
-	for guild := range p.moved(events) {
+func (p *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) error {
+	for guild := range p.guildsWithAccessChanges(events) {
 		var found []memory.Event
-		err := p.insist(ctx, func() (err error) {
-			found, err = p.shutIn(ctx, guild)
+		err := p.retry(ctx, func() (err error) {
+			found, err = p.accessEvents(ctx, guild)
 			return err
 		})
 		if err != nil {
@@ -32,18 +32,18 @@ func (p *Writer) noteShut(ctx context.Context, events []memory.Event) error {
 }
 
 // moved are the guilds of which events may have changed what Hark may read.
-func (p *Writer) moved(events []memory.Event) map[memory.GuildID]bool {
+func (p *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.GuildID]bool {
 	moved := map[memory.GuildID]bool{}
 	for _, s := range subjectsOf(events) {
-		if s.Guild != memory.DirectGuild && (s.shuts || s.person == p.convert.self) {
+		if s.Guild != memory.DirectGuild && (s.affectsAccess || s.person == p.convert.self) {
 			moved[s.Guild] = true
 		}
 	}
 	return moved
 }
 
-// shutIn is what is to be kept of the channels of a guild.
-func (p *Writer) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
+// accessEvents is what is to be kept of the channels of a guild.
+func (p *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
 	g, err := p.Memory.Guild(ctx, guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil
@@ -77,8 +77,8 @@ func (p *Writer) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Eve
 			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
 			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.Now()})
-			v := &visit{guild: guild, heard: heard, since: g.Since}
-			if gap, missed := p.gap(v, sighted{c.ID, momentID(p.Now()), c.Kind.IsThread()}); missed &&
+			v := &catchUpPlan{guild: guild, heard: heard, since: g.Since}
+			if gap, missed := p.gap(v, channelSnapshot{c.ID, timeID(p.Now()), c.Kind.IsThread()}); missed &&
 				p.Policy.Remembers(g, c.ID) {
 				events = append(events, memory.GapFound{Gap: gap})
 			}

@@ -40,7 +40,7 @@ func (f *Filler) count(g memory.Gap, more int) {
 	defer f.mu.Unlock()
 	for w := range f.watched {
 		if g.Past && w.of[g.Channel] {
-			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched+more)
+			w.fetched[gapKey(g)] = max(w.fetched[gapKey(g)], g.Fetched+more)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func (f *Filler) Seen(w *Watching, left []memory.Gap) (fetched int, stopped bool
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, g := range left {
-		w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched)
+		w.fetched[gapKey(g)] = max(w.fetched[gapKey(g)], g.Fetched)
 	}
 	return sum(w.fetched), w.stopped
 }
@@ -62,7 +62,7 @@ func (f *Filler) Halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild
 	defer f.mu.Unlock()
 	all := map[memory.Gap]int{}
 	for _, g := range left {
-		all[keyOf(g)] = g.Fetched
+		all[gapKey(g)] = g.Fetched
 	}
 	for w := range f.watched {
 		if w.channel == id {

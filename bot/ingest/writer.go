@@ -16,8 +16,8 @@ type Writer struct {
 	*Options
 	convert *converter
 	filler  *Filler
-	ask     func(*Question)          // called once the question is committed
-	before  map[memory.GuildID]known // when Hark was told last of guilds that it is about to be told of again
+	ask     func(*Question)               // called once the question is committed
+	before  map[memory.GuildID]priorGuild // when Hark was told last of guilds that it is about to be told of again
 
 	failing atomic.Bool // whether the log can't be written
 }
@@ -25,7 +25,7 @@ type Writer struct {
 // NewWriter returns a writer that isn't running yet. ask is called with each question once that is committed.
 func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
 	return &Writer{Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), filler: f, ask: ask,
-		before: map[memory.GuildID]known{}}
+		before: map[memory.GuildID]priorGuild{}}
 }
 
 // Failing reports whether the log can't be written.
@@ -68,11 +68,11 @@ type commit struct {
 	asks   []*Question
 	logged []chan<- struct{}
 	// unknown is what is to be fetched.
-	unknown []untold
+	incomplete []incomplete
 }
 
 // unask drops the questions that are gone before they were asked.
-func (c *commit) unask(s Subject) {
+func (c *commit) dropWithdrawn(s Subject) {
 	c.asks = slices.DeleteFunc(c.asks, func(a *Question) bool {
 		gone := s.Ends(a.Guild, a.Channel, 0) || s.Channel == a.Channel && slices.Contains(s.Deleted, a.ID)
 		if gone {
@@ -97,23 +97,23 @@ func (p *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
-	p.attend(c)
+	p.noteMembers(c)
 	out.events = append(out.events, c.events...)
 	for _, s := range subjectsOf(c.events) {
-		out.unask(s)
+		out.dropWithdrawn(s)
 	}
-	out.unknown = append(out.unknown, c.unknown...)
+	out.incomplete = append(out.incomplete, c.incomplete...)
 	// so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
-	if len(p.moved(c.events)) > 0 {
+	if len(p.guildsWithAccessChanges(c.events)) > 0 {
 		if err := p.flush(ctx, out); err != nil {
 			return err
 		}
 	}
 	switch {
 	case raw.kind == "READY":
-		p.Guilds.begin(c.present)
-	case c.away != 0:
-		p.Guilds.tell(false, c.away)
+		p.Guilds.begin(c.guilds)
+	case c.unavailable != 0:
+		p.Guilds.set(false, c.unavailable)
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
@@ -121,29 +121,29 @@ func (p *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 			out.events = append(out.events, c.ask.Opened())
 		}
 	}
-	if c.present != nil || c.away != 0 || c.visit != nil {
+	if c.guilds != nil || c.unavailable != 0 || c.plan != nil {
 		if err := p.lookForGaps(ctx, c, out); err != nil {
 			return err
 		}
 	}
-	if c.told == 0 {
+	if c.ready == 0 {
 		return nil
 	}
 	err = p.flush(ctx, out) // also of what may have changed unheard
 	if err == nil {
-		p.Guilds.tell(true, c.told)
+		p.Guilds.set(true, c.ready)
 	}
 	return err
 }
 
 // attend notes who may view what from now on, and who has which roles.
-func (p *Writer) attend(c converted) {
+func (p *Writer) noteMembers(c converted) {
 	if c.members != nil {
 		c.members(p.MemberRoles)
 	}
 	p.Attendance.Heard(c.heard)
-	if c.visit != nil {
-		for _, s := range c.visit.channels {
+	if c.plan != nil {
+		for _, s := range c.plan.channels {
 			p.Attendance.Heard(s.last)
 		}
 	}
@@ -163,7 +163,7 @@ func (p *Writer) attend(c converted) {
 // must be in the log to tell.
 func (p *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 	for i, s := range subjectsOf(c.events) {
-		if !s.said {
+		if !s.filtered {
 			continue
 		}
 		old := false
@@ -171,13 +171,13 @@ func (p *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 			old, err = p.Filter.isOld(ctx, s)
 			return err
 		}
-		if err := p.insist(ctx, ask); err != nil || !old {
+		if err := p.retry(ctx, ask); err != nil || !old {
 			return err
 		}
 		if err := p.flush(ctx, out); err != nil {
 			return err
 		}
-		if err := p.insist(ctx, ask); err != nil || !old {
+		if err := p.retry(ctx, ask); err != nil || !old {
 			return err
 		}
 		c.events, c.ask = slices.Delete(c.events, i, i+1), nil
@@ -192,15 +192,15 @@ func (p *Writer) lookForGaps(ctx context.Context, c converted, out *commit) erro
 		return err
 	}
 	var found []memory.Event
-	var seen *visit
-	err := p.insist(ctx, func() (err error) {
+	var seen *catchUpPlan
+	err := p.retry(ctx, func() (err error) {
 		switch {
-		case c.present != nil:
-			found, seen, err = p.greet(ctx, c.present)
-		case c.away != 0:
-			err = p.remember(ctx, c.away)
+		case c.guilds != nil:
+			found, seen, err = p.onReady(ctx, c.guilds)
+		case c.unavailable != 0:
+			err = p.onUnavailable(ctx, c.unavailable)
 		default:
-			found, seen, err = p.arrive(ctx, c.visit)
+			found, seen, err = p.planCatchUp(ctx, c.plan)
 		}
 		return err
 	})
@@ -222,13 +222,13 @@ func (p *Writer) merge(ctx context.Context, update memory.Guild, out *commit) er
 	if err := p.flush(ctx, out); err != nil {
 		return err
 	}
-	return p.insist(ctx, func() error {
+	return p.retry(ctx, func() error {
 		stored, err := p.Memory.Guild(ctx, update.ID)
 		if errors.Is(err, memory.ErrNotFound) {
 			return nil // GUILD_CREATE will tell all
 		}
 		if err == nil {
-			out.events = append(out.events, memory.GuildSeen{Guild: merged(update, stored)})
+			out.events = append(out.events, memory.GuildSeen{Guild: withChannelsOf(update, stored)})
 		}
 		return err
 	})
@@ -240,7 +240,7 @@ func (p *Writer) flush(ctx context.Context, out *commit) error {
 		if err := p.commit(ctx, out.events); err != nil {
 			return err
 		}
-		if err := p.noteShut(ctx, out.events); err != nil {
+		if err := p.noteAccessChanges(ctx, out.events); err != nil {
 			return err
 		}
 	}
@@ -250,8 +250,8 @@ func (p *Writer) flush(ctx context.Context, out *commit) error {
 	for _, logged := range out.logged { // last: who stops Hark waits for the questions that came before
 		close(logged)
 	}
-	if len(out.unknown) > 0 {
-		p.filler.putUnknown(out.unknown)
+	if len(out.incomplete) > 0 {
+		p.filler.putIncomplete(out.incomplete)
 	}
 	*out = commit{}
 	return nil
@@ -260,7 +260,7 @@ func (p *Writer) flush(ctx context.Context, out *commit) error {
 // commit logs events. One that the log refuses for good costs only itself and what it can't be without.
 func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
 	refused := false
-	err := p.insist(ctx, func() error {
+	err := p.retry(ctx, func() error {
 		err := p.Filter.commit(ctx, events)
 		if refused = errors.Is(err, memory.ErrRefused); refused {
 			return nil
@@ -270,7 +270,7 @@ func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
 	if err != nil || !refused {
 		return err
 	}
-	parts := inseparable(events)
+	parts := splitIndependent(events)
 	if len(parts) == 1 {
 		p.Log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message",
 			int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
@@ -285,11 +285,11 @@ func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
 }
 
 // inseparable cuts events into what can be logged by itself: an answer of Hark's goes with how it came about.
-func inseparable(events []memory.Event) [][]memory.Event {
+func splitIndependent(events []memory.Event) [][]memory.Event {
 	var parts [][]memory.Event
 	begin := 0
 	for i := 1; i < len(events); i++ {
-		if _, trace := events[i].(memory.Answered); trace || subjectOf(events[i-1]).ours && subjectOf(events[i]).ours {
+		if _, trace := events[i].(memory.Answered); trace || subjectOf(events[i-1]).fromHark && subjectOf(events[i]).fromHark {
 			continue
 		}
 		parts = append(parts, events[begin:i])
@@ -299,10 +299,10 @@ func inseparable(events []memory.Event) [][]memory.Event {
 }
 
 // insist repeats do until it succeeds or ctx ends.
-func (p *Writer) insist(ctx context.Context, do func() error) error {
+func (p *Writer) retry(ctx context.Context, do func() error) error {
 	for wait := p.Timing.Retry; ; wait = min(2*wait, longestRetry) {
 		err := do()
-		p.note(err)
+		p.setFailing(err)
 		if err == nil {
 			return nil
 		}
@@ -313,7 +313,7 @@ func (p *Writer) insist(ctx context.Context, do func() error) error {
 }
 
 // note keeps whether the log can be written, and logs when that changes. It is for one goroutine.
-func (p *Writer) note(err error) {
+func (p *Writer) setFailing(err error) {
 	if p.failing.Swap(err != nil) == (err != nil) {
 		return
 	}

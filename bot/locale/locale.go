@@ -80,11 +80,11 @@ func readCatalog(files fs.FS, name string, all map[string]*Catalog) error {
 		c = &Catalog{language.Make(of), map[string]string{}, map[string]pluralText{}, map[string]string{}}
 		all[of] = c
 	}
-	return errors.Join(adopt(c.Texts, read.Texts), adopt(c.Plurals, read.Plurals), adopt(c.Commands, read.Commands))
+	return errors.Join(mergeEntries(c.Texts, read.Texts), mergeEntries(c.Plurals, read.Plurals), mergeEntries(c.Commands, read.Commands))
 }
 
 // adopt takes entries in that aren't there yet, or says which is.
-func adopt[T comparable](into, from map[string]T) error {
+func mergeEntries[T comparable](into, from map[string]T) error {
 	for key, value := range from {
 		if old, there := into[key]; there && old != value {
 			return fmt.Errorf("%q has another translation already", key)

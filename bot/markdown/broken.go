@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	// halfToken matches the beginning of a citation, or of a mention or an emoji, at a text's end.
-	halfToken = pattern.Of(`(?:\[[0-9]{0,3}|<(?:[@#:/a-z][^<>\s]{0,80})?)$`)
+	// partialToken matches the beginning of a citation, or of a mention or an emoji, at a text's end.
+	partialToken = pattern.Of(`(?:\[[0-9]{0,3}|<(?:[@#:/a-z][^<>\s]{0,80})?)$`)
 	// bareFence matches a fence of which nothing but the language came.
 	bareFence = pattern.Of("```[A-Za-z0-9_+\\-.#]{0,20}\n?$")
-	// halfFence matches the beginning of the fence that ends a code block.
-	halfFence = pattern.Of("\n`{1,2}$")
-	// rarelyText are marks that are hardly ever meant as they are.
-	rarelyText = []string{"**", "***", "__", "~~", "||", "`"}
+	// partialFence matches the beginning of the fence that ends a code block.
+	partialFence = pattern.Of("\n`{1,2}$")
+	// markupOnly are marks that are hardly ever meant as they are.
+	markupOnly = []string{"**", "***", "__", "~~", "||", "`"}
 )
 
 // Unbroken is a text that was broken off somewhere, as far as it is whole: without what may be half a mark at its end, and
@@ -25,9 +25,9 @@ func Unbroken(text string) string {
 		if at := bareFence().FindStringIndex(text); at != nil {
 			return strings.TrimRight(text[:at[0]], " \n")
 		}
-		return halfFence().ReplaceAllString(text, "")
+		return partialFence().ReplaceAllString(text, "")
 	}
-	text = strings.TrimRight(halfToken().ReplaceAllString(text, ""), " \n")
+	text = strings.TrimRight(partialToken().ReplaceAllString(text, ""), " \n")
 	f := format(text, nil)
 	for n := len(f.spans) - 1; n >= 0 && f.spans[n].end == len(text) && f.spans[n].kind == tokenMark &&
 		f.spans[n].pair < 0; n = len(f.spans) - 1 {
@@ -39,7 +39,7 @@ func Unbroken(text string) string {
 		if strings.Contains(text[s.end:], "\n\n") {
 			break
 		}
-		if s.kind == tokenMark && s.pair < 0 && slices.Contains(rarelyText, s.mark) &&
+		if s.kind == tokenMark && s.pair < 0 && slices.Contains(markupOnly, s.mark) &&
 			!strings.ContainsAny(text[s.end:s.end+1], " \n") {
 			shut += s.mark
 		}

@@ -18,11 +18,11 @@ type File struct {
 }
 
 const (
-	// longCode and longLines are what a block of code has at the most that is shown as one, in UTF-16 units and lines.
-	longCode, longLines = 1500, 40
-	// mostFiles is how many files a message may have, and MaxFileBytes how many bytes of ours they may have together:
+	// maxInlineCode and maxInlineLines are what a block of code has at the most that is shown as one, in UTF-16 units and lines.
+	maxInlineCode, maxInlineLines = 1500, 40
+	// maxFiles is how many files a message may have, and MaxFileBytes how many bytes of ours they may have together:
 	// Discord takes 10 MiB.
-	mostFiles, MaxFileBytes = 10, 8 << 20
+	maxFiles, MaxFileBytes = 10, 8 << 20
 	// shownLines and shownCode are how much of long code is shown while it is being written.
 	shownLines, shownCode = 12, 600
 )
@@ -50,7 +50,7 @@ func longBlocks(text string) []block {
 			b.to, b.end = fenceAt(text, rest[end]), rest[end].end
 		}
 		code := strings.Trim(text[b.from:b.to], "\n")
-		if Units(code) > longCode || strings.Count(code, "\n")+1 > longLines {
+		if Units(code) > maxInlineCode || strings.Count(code, "\n")+1 > maxInlineLines {
 			long = append(long, b)
 		}
 	}
@@ -65,14 +65,14 @@ func fenceAt(text string, s span) int {
 	return s.start
 }
 
-// pullCode is text with its long code as files of at most most bytes together, and a line in the place of each.
-func pullCode(l locale.Locale, text string, most int) (string, []File) {
+// extractCode is text with its long code as files of at most most bytes together, and a line in the place of each.
+func extractCode(l locale.Locale, text string, most int) (string, []File) {
 	var b strings.Builder
 	var files []File
 	at, total := 0, 0
 	for _, block := range longBlocks(text) {
 		code := strings.Trim(text[block.from:block.to], "\n") + "\n"
-		if total += len(code); len(files) == mostFiles || total > most {
+		if total += len(code); len(files) == maxFiles || total > most {
 			break
 		}
 		n := strings.Count(code, "\n")

@@ -78,7 +78,7 @@ func format(text string, link linker) *formatted {
 	f := &formatted{text: text, quote: len(text)}
 	f.scan(link)
 	f.pairMarks()
-	f.follow()
+	f.trackState()
 	return f
 }
 
@@ -129,7 +129,7 @@ func (f *formatted) scan(link linker) {
 				s.replace(shown, made)
 			}
 		default:
-			s.replace(shown, harmless(s.kind, shown))
+			s.replace(shown, defang(s.kind, shown))
 		}
 		at = s.end
 		f.spans = append(f.spans, s)
@@ -264,7 +264,7 @@ func inWord(r rune) bool {
 }
 
 // follow goes through the spans and finds what is open after each.
-func (f *formatted) follow() {
+func (f *formatted) trackState() {
 	now := &state{}
 	for i := range f.spans {
 		s := &f.spans[i]
@@ -297,7 +297,7 @@ func (f *formatted) follow() {
 var lineBegin = regexp.MustCompile(`^[ \t]{0,8}(> |#{1,3} |-# )`)
 
 // at is what ends what is open at byte i, where s is, and what opens it again.
-func (f *formatted) at(i int, s *state) (shut, open string) {
+func (f *formatted) closeAndReopen(i int, s *state) (shut, open string) {
 	line := f.text[strings.LastIndexByte(f.text[:i], '\n')+1 : i]
 	begin := ""
 	if m := lineBegin.FindStringSubmatch(line); m != nil && len(m[0]) < len(line) {

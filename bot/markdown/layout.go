@@ -29,7 +29,7 @@ func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles
 	defer crash.Recover("lay out an answer", &err)
 	link, begun := LinksTo(sources), head(text)
 	if asFiles && begun == text {
-		text, files = pullCode(l, text, MaxFileBytes)
+		text, files = extractCode(l, text, MaxFileBytes)
 		begun = text
 	}
 	if contents = Messages(begun, tail, link); len(contents) <= maxMessages && begun == text {
@@ -43,7 +43,7 @@ func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles
 		begin.WriteString(p.body)
 	}
 	rest := "…"
-	if asFiles && len(files) < mostFiles {
+	if asFiles && len(files) < maxFiles {
 		f := File{Name: "answer.md", Data: []byte(text)}
 		files, rest = append(files, f),
 			fmt.Sprintf("…\n📎 `%s` (%s)", f.Name, countedLines(l, 1+strings.Count(text, "\n")))

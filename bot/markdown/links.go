@@ -16,7 +16,7 @@ var invite = pattern.Of(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + strings.TrimPr
 
 // harmless is a token of what a model wrote as it is shown: an invitation is an address like any other, without a card
 // and a button, and a link goes where its text says.
-func harmless(kind token, shown string) string {
+func defang(kind token, shown string) string {
 	switch kind {
 	case tokenAddress, tokenInvite:
 		at := invite().FindString(shown)
@@ -43,20 +43,20 @@ func unmasked(link string) string {
 	text, address, _ := strings.Cut(link[1:len(link)-1], "](")
 	address = strings.Trim(address, "<>")
 	to, err := url.Parse(address)
-	if err != nil || numbers(text) || misleads(text, address) {
+	if err != nil || looksLikeNumber(text) || misleads(text, address) {
 		return text + " (<" + address + ">)"
 	}
 	if invite().MatchString(address) {
 		link = "[" + text + "](<" + address + ">)"
 	}
-	if host := bare(to.Host); !strings.Contains(strings.ToLower(text), host) {
+	if host := normalizeURL(to.Host); !strings.Contains(strings.ToLower(text), host) {
 		link += " (" + host + ")"
 	}
 	return link
 }
 
 // numbers reports whether text is a number and nothing that is read, as the link to a source has it.
-func numbers(text string) bool {
+func looksLikeNumber(text string) bool {
 	return strings.ContainsFunc(text, unicode.IsNumber) && !strings.ContainsFunc(text, unicode.IsLetter)
 }
 
@@ -78,12 +78,12 @@ func misleads(text, link string) bool {
 	if err != nil {
 		return true
 	}
-	if bare(plain) == bare(link) {
+	if normalizeURL(plain) == normalizeURL(link) {
 		return false
 	}
-	host := bare(to.Host)
+	host := normalizeURL(to.Host)
 	for _, said := range address().FindAllString(plain, -1) {
-		if said = bare(said); host != said && !strings.HasSuffix(host, "."+said) {
+		if said = normalizeURL(said); host != said && !strings.HasSuffix(host, "."+said) {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func misleads(text, link string) bool {
 }
 
 // bare is an address without what makes no difference.
-func bare(address string) string {
+func normalizeURL(address string) string {
 	address = strings.ToLower(strings.TrimSpace(address))
 	if _, rest, found := strings.Cut(address, "://"); found {
 		address = rest

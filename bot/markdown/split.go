@@ -48,9 +48,9 @@ func split(text string, limit int, link linker) []piece {
 		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
 		start, open = end+1, ""
 		if start < len(atoms) {
-			p.shut, open = f.at(to, atoms[end].state)
+			p.shut, open = f.closeAndReopen(to, atoms[end].state)
 		} else {
-			p.shut, _ = f.at(to, atoms[end].state)
+			p.shut, _ = f.closeAndReopen(to, atoms[end].state)
 		}
 		pieces = append(pieces, p)
 	}
@@ -141,7 +141,7 @@ type atom struct {
 
 // atomize cuts text into its atoms. A grapheme wider than most, which no prose has, counts as its runes.
 func (f *formatted) atomize(most int) []atom {
-	w := walk{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
+	w := atomizer{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
 	rest, state := f.text, -1
 	for len(rest) > 0 {
 		var cluster string
@@ -160,7 +160,7 @@ func (f *formatted) atomize(most int) []atom {
 }
 
 // walk goes through a text and joins what a span holds together.
-type walk struct {
+type atomizer struct {
 	text  string
 	spans []span // those not yet passed
 	state *state
@@ -168,7 +168,7 @@ type walk struct {
 	atoms []atom
 }
 
-func (w *walk) step(size int) {
+func (w *atomizer) step(size int) {
 	end := w.cur.end + size
 	w.cur.width += Units(w.text[w.cur.end:end])
 	w.cur.end = end

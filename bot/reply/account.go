@@ -10,7 +10,7 @@ import (
 
 // account logs what an answer took, in numbers: nothing that was said, and nobody's name. Where the prompt
 // took nearly all of the model's window it warns.
-func (r *Replier) account(t memory.Trace) {
+func (r *Replier) logUsage(t memory.Trace) {
 	line, told := r.Log.Info(), "answered"
 	if t.Use() >= memory.NearlyFull {
 		line, told = r.Log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"

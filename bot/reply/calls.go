@@ -9,7 +9,7 @@ import (
 // called are the records of the calls that were made for a question, to be logged with the answer that trace
 // tells of. If it tells of none, because there is no answer or nobody knows what it was made from, it is the
 // question's alone.
-func (r *Replier) called(a *ingest.Question, trace memory.Trace) []memory.Event {
+func (r *Replier) callEvents(a *ingest.Question, trace memory.Trace) []memory.Event {
 	if !a.Consulted || r.NoRecords {
 		return nil
 	}

@@ -30,7 +30,7 @@ type poster interface {
 }
 
 // unknown is what is wanted of a message of which we don't know what it shows. Nothing else is.
-const unknown = "\x00"
+const unknownContent = "\x00"
 
 // unknownRows are the buttons of such a message.
 var unknownRows = []discord.Component{{}}
@@ -75,9 +75,9 @@ func (d *delivery) stream(text string) {
 }
 
 // take takes over messages that show an earlier answer.
-func (d *delivery) take(ids []memory.MessageID) {
+func (d *delivery) adopt(ids []memory.MessageID) {
 	for _, id := range ids {
-		d.parts = append(d.parts, sentPart{Posted: discord.Posted{ID: id}, wanted: unknown, rows: unknownRows})
+		d.parts = append(d.parts, sentPart{Posted: discord.Posted{ID: id}, wanted: unknownContent, rows: unknownRows})
 	}
 }
 
@@ -138,14 +138,14 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...markd
 		if err := d.to.Remove(ctx, last); err != nil && !errors.Is(err, discord.ErrGone) {
 			return err
 		}
-		d.forgo([]memory.MessageID{last})
+		d.drop([]memory.MessageID{last})
 	}
 	return nil
 }
 
 // afresh shows contents in new messages, by to, and then takes back those that there are. If the first can't
 // be sent, they stay.
-func (d *delivery) afresh(ctx context.Context, to poster, contents []string) error {
+func (d *delivery) resend(ctx context.Context, to poster, contents []string) error {
 	old := d.parts
 	d.to, d.parts = to, nil
 	err := d.finish(ctx, contents)
@@ -163,23 +163,23 @@ func (d *delivery) afresh(ctx context.Context, to poster, contents []string) err
 }
 
 // forgo has messages be parts no longer.
-func (d *delivery) forgo(ids []memory.MessageID) {
+func (d *delivery) drop(ids []memory.MessageID) {
 	d.removed = append(d.removed, ids...)
 	d.parts = slices.DeleteFunc(d.parts, func(p sentPart) bool { return slices.Contains(ids, p.ID) })
 }
 
 // unwritten are the parts that were taken over and show what they did before.
-func (d *delivery) unwritten() (ids []memory.MessageID) {
+func (d *delivery) oldParts() (ids []memory.MessageID) {
 	for _, p := range d.parts {
-		if p.wanted == unknown {
+		if p.wanted == unknownContent {
 			ids = append(ids, p.ID)
 		}
 	}
 	return ids
 }
 
-// isWritten reports whether anything is shown of the answer.
-func (d *delivery) isWritten() bool { return len(d.unwritten()) < len(d.parts) }
+// hasNewParts reports whether anything is shown of the answer.
+func (d *delivery) hasNewParts() bool { return len(d.oldParts()) < len(d.parts) }
 
 // ids are the messages that show the answer.
 func (d *delivery) ids() []memory.MessageID {
@@ -210,29 +210,29 @@ func (d *delivery) step(ctx context.Context, contents []string, files []markdown
 		} else if d.buttons != nil {
 			rows = d.buttons(done, d.ids()[:i])
 		}
-		if i < len(d.parts) && d.parts[i].is(want, rows, with) {
+		if i < len(d.parts) && d.parts[i].matches(want, rows, with) {
 			continue
 		}
-		if err := d.put(ctx, i, want, rows, with); err != nil {
+		if err := d.send(ctx, i, want, rows, with); err != nil {
 			return false, err
 		}
-		return i+1 < len(contents) || !d.parts[i].is(want, rows, with), nil
+		return i+1 < len(contents) || !d.parts[i].matches(want, rows, with), nil
 	}
 	return false, nil
 }
 
 // is reports whether a message is as it is wanted.
-func (p *sentPart) is(want string, rows []discord.Component, with []markdown.File) bool {
+func (p *sentPart) matches(want string, rows []discord.Component, with []markdown.File) bool {
 	return p.wanted == want && p.with == len(with) && reflect.DeepEqual(p.rows, rows)
 }
 
-func (d *delivery) put(ctx context.Context, i int, want string, rows []discord.Component, files []markdown.File) error {
+func (d *delivery) send(ctx context.Context, i int, want string, rows []discord.Component, files []markdown.File) error {
 	if i < len(d.parts) {
 		p, err := d.to.Edit(ctx, d.parts[i].ID, want, rows, files)
 		// it was deleted before this answer began
-		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknown {
-			d.forgo([]memory.MessageID{d.parts[i].ID})
-			return d.put(ctx, i, want, rows, files)
+		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknownContent {
+			d.drop([]memory.MessageID{d.parts[i].ID})
+			return d.send(ctx, i, want, rows, files)
 		}
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ var modelFailures = map[llm.Kind]locale.Phrase{
 }
 
 // wording is what is said of an error that has no sentence of its own.
-func wording(err error) locale.Phrase {
+func phraseOf(err error) locale.Phrase {
 	var model *llm.Error
 	switch {
 	case errors.As(err, &model) && modelFailures[model.Kind] != "":
@@ -68,7 +68,7 @@ func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string
 	case errors.Is(err, context.Canceled):
 		return l.Text(restarting)
 	}
-	words, code := wording(err), traceCode()
+	words, code := phraseOf(err), errorCode()
 	r.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
 	r.Log.Error().Err(err).Str("code", code).Int64("question", int64(a.ID)).Msg("couldn't answer")
 	if a.Channel != 0 && r.isRepeated(a.Channel, words) {
@@ -77,18 +77,18 @@ func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string
 	return l.Phrase(words, code)
 }
 
-// traceCode is a code short enough to be told to somebody, under which the log has what went wrong.
-func traceCode() string { return strings.ToLower(rand.Text()[:8]) }
+// errorCode is a code short enough to be told to somebody, under which the log has what went wrong.
+func errorCode() string { return strings.ToLower(rand.Text()[:8]) }
 
 const (
-	againWithin = time.Minute // in which a failure is the same one
-	muteFor     = time.Hour   // in which it is logged once that Hark may not write in a channel
-	mostRepeats = 1 << 14     // that are known
+	repeatWithin = time.Minute // in which a failure is the same one
+	muteFor      = time.Hour   // in which it is logged once that Hark may not write in a channel
+	maxRepeats   = 1 << 14     // that are known
 )
 
-// repeatTo is whom something is said to, that isn't to be said again too soon: somebody in a guild, or those
+// repeatKey is whom something is said to, that isn't to be said again too soon: somebody in a guild, or those
 // in a channel.
-type repeatTo struct {
+type repeatKey struct {
 	ingest.Membership
 	channel memory.ChannelID
 	of      string
@@ -97,30 +97,30 @@ type repeatTo struct {
 // isRepeated reports whether the same was said in a channel just before, and notes that it is.
 func (r *Replier) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
 	now := r.Now()
-	return !r.repeats.IsNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
+	return !r.repeats.IsNews(repeatKey{channel: channel, of: "failure"}, words, now, now.Add(repeatWithin))
 }
 
 // isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
 func (r *Replier) isMute(channel memory.ChannelID) bool {
 	now := r.Now()
-	return !r.repeats.IsNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
+	return !r.repeats.IsNews(repeatKey{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
-func (r *Replier) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
+func (r *Replier) logUndelivered(ctx context.Context, a *ingest.Question, err error, what string) {
 	if discord.Status(err) != http.StatusForbidden {
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
 		return
 	}
-	r.logLack(ctx, a.Guild, a.Channel, err,
+	r.logMissingPermissions(ctx, a.Guild, a.Channel, err,
 		"may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
 }
 
 // unfit reports whether Discord refused what was to be said, rather than that anything is.
-func unfit(err error) bool { return discord.Status(err) == http.StatusBadRequest }
+func isRejected(err error) bool { return discord.Status(err) == http.StatusBadRequest }
 
 // passes reports whether what a request failed with may be over by the next start.
-func passes(err error) bool {
+func isTransient(err error) bool {
 	s := discord.Status(err)
 	return !errors.Is(err, discord.ErrGone) && (s == 0 || s == http.StatusTooManyRequests ||
 		s >= http.StatusInternalServerError)

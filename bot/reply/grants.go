@@ -9,9 +9,9 @@ import (
 	"hark/memory"
 )
 
-// logLack logs, once an hour for a channel, that something can't be done there, with what is missing and
+// logMissingPermissions logs, once an hour for a channel, that something can't be done there, with what is missing and
 // where it is given.
-func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
+func (r *Replier) logMissingPermissions(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
 	if r.isMute(channel) {
 		return
 	}
@@ -24,9 +24,9 @@ func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel mem
 	line.Msg(what + "; not said again for an hour")
 }
 
-// noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none:
+// noFilesNote is what stands below an answer of which Discord didn't take the files, where Hark may send none:
 // once an hour for a channel, as the log says it.
-func (r *Replier) noFiles(ctx context.Context, a *ingest.Question, err error) string {
+func (r *Replier) noFilesNote(ctx context.Context, a *ingest.Question, err error) string {
 	if a.Guild == memory.DirectGuild {
 		return ""
 	}

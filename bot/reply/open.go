@@ -34,7 +34,7 @@ func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) 
 				}
 			}
 			for _, q := range questions {
-				if err := r.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
+				if err := r.resumeQuestion(ctx, last, q); err != nil && ctx.Err() == nil {
 					r.Log.Warn().Err(discord.Redact(err)).Int64("question",
 						int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
 				}
@@ -44,8 +44,8 @@ func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) 
 	guilds.Wait()
 }
 
-// takeUp has an open question answered, or marks its answer as cut short.
-func (r *Replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
+// resumeQuestion has an open question answered, or marks its answer as cut short.
+func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestion) error {
 	a, err := r.fetchQuestion(ctx, q)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (r *Replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error
 		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Unasked: true}
 	}
 	a.Resumed = true
-	shown, err := r.shownOf(ctx, q)
+	shown, err := r.partsShown(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,9 @@ func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*in
 	return r.Filler.Question(w), nil
 }
 
-// shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
+// partsShown are the messages of an answer that the process had not logged when it ended, be it wholly written
 // or not: one has buttons, which name the question and the messages before it.
-func (r *Replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
+func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
 	page, err := r.Client.Messages(ctx, q.Guild, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):

@@ -24,11 +24,11 @@ const (
 
 // What a proposal is made of, by which it is read again.
 const (
-	shallI       = "Shall I remember this?"
-	mostProposed = 3 // below an answer
-	quoted       = "> "
-	alsoCalled   = "-# Also called: %s"
-	from         = "-# From: %s"
+	proposalHeading = "Shall I remember this?"
+	maxProposals    = 3 // below an answer
+	quoted          = "> "
+	alsoCalled      = "-# Also called: %s"
+	from            = "-# From: %s"
 )
 
 const sourceGone locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
@@ -41,7 +41,7 @@ func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []a
 	memory.Trace) {
 	var shown []discord.Posted
 	t := r.thread(a, "p"+a.Round)
-	for _, p := range proposals[:min(len(proposals), mostProposed)] {
+	for _, p := range proposals[:min(len(proposals), maxProposals)] {
 		m, sources, err := r.proposeOne(ctx, t, a, len(shown), p.Lore)
 		if err != nil {
 			r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't propose to remember something")
@@ -86,7 +86,7 @@ func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memo
 	if err != nil {
 		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
 	}
-	text, end := in.Text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
+	text, end := in.Text(proposalHeading)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
 	var links []string
 	for i, s := range l.Sources {
 		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, markdown.JumpURL(a.Guild, s.Channel, s.Message)))
@@ -127,22 +127,22 @@ func (r *Replier) SourcesOf(ctx context.Context, l memory.Lore, since memory.Mes
 
 var jumpLink = pattern.Of(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
 
-// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
+// localeOfHeading is the locale in which a line says that something is to be remembered, if it does: it may be
 // another by now than that of the channel.
-func saysShallI(line string) (locale.Locale, bool) {
+func localeOfHeading(line string) (locale.Locale, bool) {
 	for _, c := range locale.Catalogs() {
-		if in := (locale.Locale{Catalog: c}); in.Text(shallI) == line {
+		if in := (locale.Locale{Catalog: c}); in.Text(proposalHeading) == line {
 			return in, true
 		}
 	}
 	in := locale.Locale{}
-	return in, in.Text(shallI) == line
+	return in, in.Text(proposalHeading) == line
 }
 
 // ReadLore is the lore that a message shows, as showLore wrote it, without whose it is; false if it can't be read.
 func ReadLore(content string) (l memory.Lore, ok bool) {
 	lines := strings.Split(content, "\n")
-	in, known := saysShallI(lines[0])
+	in, known := localeOfHeading(lines[0])
 	if len(lines) < 3 || !known {
 		return l, false
 	}

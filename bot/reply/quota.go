@@ -28,13 +28,13 @@ func (l Limits) Of(g *memory.Guild, roles []memory.RoleID) (member, guild memory
 	for _, r := range roles {
 		if r != 0 && r != memory.RoleID(g.ID) {
 			of := g.LimitOf(r)
-			own.Messages, own.Tokens = generous(own.Messages, of.Messages), generous(own.Tokens, of.Tokens)
+			own.Messages, own.Tokens = looser(own.Messages, of.Messages), looser(own.Tokens, of.Tokens)
 		}
 	}
 	member.Messages = chosenOr(own.Messages, chosenOr(every.Messages, l.Member.Messages))
 	member.Tokens = chosenOr(own.Tokens, chosenOr(every.Tokens, l.Member.Tokens))
-	guild.Messages = strict(chosenOr(all.Messages, l.Guild.Messages), l.Guild.Messages)
-	guild.Tokens = strict(chosenOr(all.Tokens, l.Guild.Tokens), l.Guild.Tokens)
+	guild.Messages = stricter(chosenOr(all.Messages, l.Guild.Messages), l.Guild.Messages)
+	guild.Tokens = stricter(chosenOr(all.Tokens, l.Guild.Tokens), l.Guild.Tokens)
 	return member, guild
 }
 
@@ -46,7 +46,7 @@ func chosenOr(chosen, otherwise int) int {
 }
 
 // generous is the limit that lets more pass, of two that may not have been chosen.
-func generous(a, b int) int {
+func looser(a, b int) int {
 	if a == memory.Unlimited || b == memory.Unlimited {
 		return memory.Unlimited
 	}
@@ -54,7 +54,7 @@ func generous(a, b int) int {
 }
 
 // strict is the limit that lets less pass.
-func strict(a, b int) int {
+func stricter(a, b int) int {
 	if a == memory.Unlimited || b == memory.Unlimited {
 		return max(a, b)
 	}
@@ -75,7 +75,7 @@ const (
 var LimitNames = []string{tooManyWait, pausedQuestion, memberMessages, guildMessages, memberTokens, guildTokens}
 
 // minute is the time within which messages are counted.
-const minute = time.Minute
+const messageWindow = time.Minute
 
 // Hit is a limit that something comes up against.
 type Hit struct {
@@ -105,20 +105,20 @@ func (s Share) left(more int) (tokens int, part float64) {
 }
 
 // allowance is what somebody may take of models.
-type allowance struct {
+type tokenQuota struct {
 	Own, All Share
 	Hit      *Hit // the limit that is used up; nil if there is anything left
 }
 
-// allowanceOf tells from how much of their limits for the day somebody and their guild have used.
-func allowanceOf(own, all Share, at time.Time) allowance {
+// newTokenQuota tells from how much of their limits for the day somebody and their guild have used.
+func newTokenQuota(own, all Share, at time.Time) tokenQuota {
 	_, tomorrow := memory.Day(at)
 	for _, s := range []Share{own, all} {
 		if !s.Fits(0) {
-			return allowance{own, all, &Hit{s.of, s.Limit, tomorrow}}
+			return tokenQuota{own, all, &Hit{s.of, s.Limit, tomorrow}}
 		}
 	}
-	return allowance{Own: own, All: all}
+	return tokenQuota{Own: own, All: all}
 }
 
 // quota counts what is asked, by the times at which Discord says that it was, whatever this machine's clock
@@ -148,19 +148,19 @@ func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Lim
 	defer q.mu.Unlock()
 	q.sweep(at)
 	all := ingest.Membership{Guild: m.Guild}
-	own, theirs := q.near(m, at), q.near(all, at)
-	if h := crowded(own, member.Messages, memberMessages); h != nil {
+	own, theirs := q.within(m, at), q.within(all, at)
+	if h := exceeded(own, member.Messages, memberMessages); h != nil {
 		return h
 	}
-	if h := crowded(theirs, guild.Messages, guildMessages); h != nil {
+	if h := exceeded(theirs, guild.Messages, guildMessages); h != nil {
 		return h
 	}
-	q.recent[m], q.recent[all] = inOrder(own, at), inOrder(theirs, at)
+	q.recent[m], q.recent[all] = insertSorted(own, at), insertSorted(theirs, at)
 	return nil
 }
 
 // back takes back that a question was counted, because it isn't answered.
-func (q *quota) back(m ingest.Membership, at time.Time) {
+func (q *quota) refund(m ingest.Membership, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, key := range []ingest.Membership{m, {Guild: m.Guild}} {
@@ -175,44 +175,44 @@ func (q *quota) back(m ingest.Membership, at time.Time) {
 func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	near := q.near(m, at)
+	near := q.within(m, at)
 	if len(near) > 0 {
-		until = near[0].Add(minute)
+		until = near[0].Add(messageWindow)
 	}
 	return len(near), until
 }
 
 // near are the questions within a minute of a time.
-func (q *quota) near(key ingest.Membership, at time.Time) []time.Time {
-	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool { return at.Sub(t).Abs() >= minute })
+func (q *quota) within(key ingest.Membership, at time.Time) []time.Time {
+	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool { return at.Sub(t).Abs() >= messageWindow })
 }
 
 // crowded is the limit if no more questions may come than those at these times.
-func crowded(near []time.Time, most int, of string) *Hit {
+func exceeded(near []time.Time, most int, of string) *Hit {
 	if most == memory.Unlimited || len(near) < most {
 		return nil
 	}
-	return &Hit{of, most, near[len(near)-most].Add(minute)}
+	return &Hit{of, most, near[len(near)-most].Add(messageWindow)}
 }
 
-func inOrder(times []time.Time, at time.Time) []time.Time {
+func insertSorted(times []time.Time, at time.Time) []time.Time {
 	i, _ := slices.BinarySearchFunc(times, at, time.Time.Compare)
 	return slices.Insert(times, i, at)
 }
 
 // sweep forgets, now and then, what isn't counted any more.
 func (q *quota) sweep(at time.Time) {
-	if at.Sub(q.swept).Abs() < minute {
+	if at.Sub(q.swept).Abs() < messageWindow {
 		return
 	}
 	q.swept = at
-	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.near(key, at)) == 0 })
+	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.within(key, at)) == 0 })
 }
 
 // reserve reserves tokens for an answer until they are released. It waits while answers under way may use up
 // what is left. If nothing is left, the allowance says so. spent looks up what is used.
 func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
-	spent func() (allowance, error)) (allowance, error) {
+	spent func() (tokenQuota, error)) (tokenQuota, error) {
 	for {
 		q.mu.Lock()
 		released := q.released
@@ -233,7 +233,7 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 		select {
 		case <-released:
 		case <-ctx.Done():
-			return allowance{}, ctx.Err()
+			return tokenQuota{}, ctx.Err()
 		}
 	}
 }

@@ -73,7 +73,7 @@ var UsualTiming = Timing{
 type Replier struct {
 	Options
 	questions *Tracker
-	repeats   *ttl.Cache[repeatTo, locale.Phrase]
+	repeats   *ttl.Cache[repeatKey, locale.Phrase]
 }
 
 // What is said of answers and questions that aren't known any more.
@@ -84,7 +84,7 @@ const (
 
 // New returns a Replier that answers nothing yet.
 func New(o Options) *Replier {
-	r := &Replier{Options: o, repeats: ttl.New[repeatTo, locale.Phrase](mostRepeats)}
+	r := &Replier{Options: o, repeats: ttl.New[repeatKey, locale.Phrase](maxRepeats)}
 	r.questions = newTracker(r)
 	return r
 }

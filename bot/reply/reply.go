@@ -33,7 +33,7 @@ type Outcome struct {
 	Answer answer.Answer
 	err    error
 	// spends is what the answer may take of models.
-	spends allowance
+	quota tokenQuota
 	// unlogged says that it was made from a session that wasn't logged.
 	unlogged bool
 }
@@ -46,12 +46,12 @@ func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 	for first := true; ; first = false {
 		ctx, a := r.questions.begin(work, asked.ID)
 		if a == nil {
-			r.takeAway(last, d, asked)
+			r.removeAnswer(last, d, asked)
 			return
 		}
 		d.stream("") // what is shown stays until there is a text again
 		if first {
-			d.take(a.Shown)
+			d.adopt(a.Shown)
 		}
 		if r.answerOnce(ctx, work, last, d, a) == nil {
 			return
@@ -64,9 +64,9 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	l := r.LocaleIn(last, a.Guild, a.Channel)
 	if a.Text == "" && len(a.Files) == 0 {
 		d.buttons = nil
-		r.discard(last, d, a)
+		r.removeExtras(last, d, a)
 		r.post(last, d, a, markdown.Messages(l.Text(askMe, r.Self), "", nil))
-		return r.questions.end(a.ID, d.ids(), nil, false)
+		return r.questions.finish(a.ID, d.ids(), nil, false)
 	}
 	d.buttons = answerButtons(a, l, false)
 	limit, cancel := context.WithTimeout(ctx, r.Timing.Answer)
@@ -87,7 +87,7 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	}
 	got := r.Await(limit, came)
 	defer r.questions.Settle(last, a, got)
-	if err := r.questions.fate(a.ID); err != nil {
+	if err := r.questions.interruption(a.ID); err != nil {
 		return err
 	}
 	switch {
@@ -98,10 +98,10 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 		got.err = errHalted
 	}
 	logged, err := r.Filter.Remembers(last, a.Guild, a.Channel)
-	trace := tracedAs(a, got, logged, err)
+	trace := traceFor(a, got, logged, err)
 	if gone != nil {
-		r.shown(last, d, a, gone, trace, nil)
-		return r.questions.end(a.ID, d.ids(), a.More, false)
+		r.recordShown(last, d, a, gone, trace, nil)
+		return r.questions.finish(a.ID, d.ids(), a.More, false)
 	}
 	return r.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
 }
@@ -118,16 +118,16 @@ func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 	}
 }
 
-// takeAway takes back what was shown of an answer that isn't wanted.
-func (r *Replier) takeAway(last context.Context, d *delivery, a *ingest.Question) {
+// removeAnswer takes back what was shown of an answer that isn't wanted.
+func (r *Replier) removeAnswer(last context.Context, d *delivery, a *ingest.Question) {
 	known := d.ids()
-	d.take(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
+	d.adopt(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
 		return slices.Contains(known, id)
 	}))
 	ids := d.ids()
 	if err := d.finish(last, nil); err != nil {
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take an answer back")
-		r.questions.takeBack(a.Channel, d.ids())
+		r.questions.removeSoon(a.Channel, d.ids())
 	}
 	events := []memory.Event{a.Closed()}
 	if len(ids) > 0 {
@@ -161,7 +161,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	if err != nil {
 		return Outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
 	}
-	got.spends = spends
+	got.quota = spends
 	q := answer.Question{
 		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
 		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), Settled: settled,
@@ -170,7 +170,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	}
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
-		!stands(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
+		!sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
 		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
 	}
 	return got
@@ -180,7 +180,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 const sessionChanged = "While I was answering, something that was said here was deleted or changed, or what I remember here was, so I take my answer back. Please ask me again."
 
 // stands reports whether a session that isn't logged is still what it was, but for what it has grown out of.
-func stands(was, now []memory.Message) bool {
+func sessionUnchanged(was, now []memory.Message) bool {
 	for _, m := range was {
 		if len(now) > 0 && m.ID < now[0].ID {
 			continue
@@ -211,7 +211,7 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	warn(got.Answer.Shortened).Msg("answered from a smaller prompt")
 	warn(got.Answer.Unranked).Msg("answered without the reranker")
 	warn(got.Answer.ToolFailed).Msg("a tool failed")
-	text, tail, err := r.words(l, a, got)
+	text, tail, err := r.compose(l, a, got)
 	var contents []string
 	var files []markdown.File
 	if err == nil {
@@ -225,27 +225,27 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	if logged && got.err == nil {
 		proposals = got.Answer.Proposals
 	}
-	r.discard(last, d, a)
+	r.removeExtras(last, d, a)
 	err = d.finish(last, contents, files...)
 	if errors.Is(err, discord.ErrNoFiles) {
-		tail = markdown.Lines(tail, r.noFiles(last, a, err))
+		tail = markdown.Lines(tail, r.noFilesNote(last, a, err))
 		if contents, _, err = markdown.Answer(l, text, tail, got.Answer.Sources, false); err == nil {
 			err = d.finish(last, contents)
 		}
 	}
-	if plain := withoutRoles(contents); unfit(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
-		err = d.afresh(last, r.thread(a, "n"+a.Round), plain)
+	if plain := withoutRoles(contents); isRejected(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
+		err = d.resend(last, r.thread(a, "n"+a.Round), plain)
 	}
 	if got.err == nil && err == nil {
 		r.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
 	}
-	more := r.shown(last, d, a, err, trace, proposals)
-	return r.questions.end(a.ID, d.ids(), more, logged)
+	more := r.recordShown(last, d, a, err, trace, proposals)
+	return r.questions.finish(a.ID, d.ids(), more, logged)
 }
 
-// tracedAs is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
+// traceFor is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
 // is logged now, or that can't be told, and wasn't when the question was asked.
-func tracedAs(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
+func traceFor(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
 	if got.unlogged && (logged || err != nil) {
 		return memory.Trace{}
 	}

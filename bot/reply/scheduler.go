@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// waitingQuestions is how many jobs wait in a channel behind the one that runs.
-	waitingQuestions = 5
-	// guildQuestions is how many wait in all channels of a tenant.
-	guildQuestions = 20
-	// parallelAnswers is how many channels have a job that runs.
-	parallelAnswers = 16
-	// guildAnswers is how many of them are one tenant's, so that others have a turn.
-	guildAnswers = 8
+	// maxWaiting is how many jobs wait in a channel behind the one that runs.
+	maxWaiting = 5
+	// maxGuildWaiting is how many wait in all channels of a tenant.
+	maxGuildWaiting = 20
+	// maxRunning is how many channels have a job that runs.
+	maxRunning = 16
+	// maxGuildRunning is how many of them are one tenant's, so that others have a turn.
+	maxGuildRunning = 8
 )
 
 // scheduler runs jobs: one at a time in a channel, several channels at a time. Tenants take turns, and in a tenant its
@@ -34,7 +34,7 @@ type scheduler[J any] struct {
 	busy    int  // jobs that run
 	active  int  // goroutines
 	closed  bool // runs no more jobs
-	over    bool // starts nothing any more
+	stopped bool // starts nothing any more
 }
 
 // tenant is who share a turn: a guild, or those of a direct message.
@@ -47,11 +47,11 @@ type tenant struct {
 
 // channelQueue is what waits in a channel behind the job that runs.
 type channelQueue[J any] struct {
-	tenant  *tenant
-	waiting []waitingJob[J]
-	busy    bool
-	turn    int
-	told    map[memory.UserID]bool // that there are too many
+	tenant   *tenant
+	waiting  []waitingJob[J]
+	busy     bool
+	turn     int
+	notified map[memory.UserID]bool // that there are too many
 }
 
 type waitingJob[J any] struct {
@@ -94,20 +94,20 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	if s.closed {
 		return ingest.ErrStopped
 	}
-	q := s.place(guild, channel)
+	q := s.queueOf(guild, channel)
 	inGuild := 0
 	for _, other := range s.queues {
 		if other.tenant == q.tenant {
 			inGuild += other.fresh()
 		}
 	}
-	if n := q.fresh(); !resumed && (n >= waitingQuestions || inGuild >= guildQuestions) {
-		err := &fullError{waiting: n, first: who != 0 && !q.told[who]}
-		if n < waitingQuestions {
+	if n := q.fresh(); !resumed && (n >= maxWaiting || inGuild >= maxGuildWaiting) {
+		err := &fullError{waiting: n, first: who != 0 && !q.notified[who]}
+		if n < maxWaiting {
 			err.waiting, err.guild = inGuild, true
 		}
 		if err.first {
-			q.told[who] = true
+			q.notified[who] = true
 		}
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 }
 
 // place is where a job of a channel waits.
-func (s *scheduler[J]) place(guild memory.GuildID, channel memory.ChannelID) *channelQueue[J] {
+func (s *scheduler[J]) queueOf(guild memory.GuildID, channel memory.ChannelID) *channelQueue[J] {
 	if q := s.queues[channel]; q != nil {
 		return q
 	}
@@ -133,7 +133,7 @@ func (s *scheduler[J]) place(guild memory.GuildID, channel memory.ChannelID) *ch
 			t = q.tenant
 		}
 	}
-	s.queues[channel] = &channelQueue[J]{tenant: t, turn: s.turn(), told: map[memory.UserID]bool{}}
+	s.queues[channel] = &channelQueue[J]{tenant: t, turn: s.turn(), notified: map[memory.UserID]bool{}}
 	return s.queues[channel]
 }
 
@@ -144,7 +144,7 @@ func (s *scheduler[J]) turn() int {
 
 // dispatch runs as many jobs as may run.
 func (s *scheduler[J]) dispatch() {
-	for s.busy < parallelAnswers {
+	for s.busy < maxRunning {
 		q := s.next()
 		if q == nil {
 			return
@@ -164,7 +164,7 @@ func (s *scheduler[J]) dispatch() {
 // next is whose turn it is; nil if it is nobody's.
 func (s *scheduler[J]) next() (first *channelQueue[J]) {
 	for _, q := range s.queues {
-		if q.busy || len(q.waiting) == 0 || q.tenant.busy >= guildAnswers {
+		if q.busy || len(q.waiting) == 0 || q.tenant.busy >= maxGuildRunning {
 			continue
 		}
 		if first == nil || cmp.Or(cmp.Compare(q.tenant.turn, first.tenant.turn), cmp.Compare(q.turn, first.turn)) < 0 {
@@ -184,10 +184,10 @@ func (s *scheduler[J]) release(q *channelQueue[J]) {
 	s.dispatch()
 	maps.DeleteFunc(s.queues, func(_ memory.ChannelID, other *channelQueue[J]) bool {
 		empty := other.tenant == q.tenant && len(other.waiting) == 0
-		if empty && q.tenant.waiting <= guildQuestions/2 { // a burst ends where there is room again, and some to spare
-			clear(other.told)
+		if empty && q.tenant.waiting <= maxGuildWaiting/2 { // a burst ends where there is room again, and some to spare
+			clear(other.notified)
 		}
-		return empty && !other.busy && len(other.told) == 0
+		return empty && !other.busy && len(other.notified) == 0
 	})
 }
 
@@ -208,7 +208,7 @@ func (s *scheduler[J]) begin(do func()) {
 func (s *scheduler[J]) start(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.over {
+	if !s.stopped {
 		s.begin(do)
 	}
 }
@@ -239,7 +239,7 @@ func (s *scheduler[J]) wait(ctx context.Context) {
 	for s.active > 0 && ctx.Err() == nil {
 		s.changed.Wait()
 	}
-	s.over = s.closed
+	s.stopped = s.closed
 }
 
 // counts is how many jobs wait, how many run, and how many goroutines there are.

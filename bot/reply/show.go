@@ -12,27 +12,27 @@ import (
 
 // post shows contents of which nobody knows how they came about, and logs that.
 func (r *Replier) post(last context.Context, d *delivery, a *ingest.Question, contents []string) {
-	r.shown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
+	r.recordShown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
 // shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it.
 // It returns the messages of the latter.
-func (r *Replier) shown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
+func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
 	proposals []answer.Proposal) []memory.MessageID {
 	var below []discord.Posted
 	if err == nil {
 		below, trace = r.propose(last, a, proposals, trace)
 	} else {
-		r.undelivered(last, a, err, "couldn't show an answer")
-		if unfit(err) && (len(d.parts) == 0 || d.isWritten()) {
+		r.logUndelivered(last, a, err, "couldn't show an answer")
+		if isRejected(err) && (len(d.parts) == 0 || d.hasNewParts()) {
 			trace, d.buttons = memory.Trace{}, nil
 			sentence := []string{r.LocaleIn(last, a.Guild, a.Channel).Text(cantShow)}
 			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
-				_ = d.afresh(last, r.thread(a, "f"+a.Round), sentence)
+				_ = d.resend(last, r.thread(a, "f"+a.Round), sentence)
 			}
 		}
 	}
-	r.record(last, d, a, trace, below, err != nil && passes(err))
+	r.record(last, d, a, trace, below, err != nil && isTransient(err))
 	ids := make([]memory.MessageID, len(below))
 	for i, p := range below {
 		ids[i] = p.ID
@@ -46,31 +46,31 @@ func (r *Replier) shown(last context.Context, d *delivery, a *ingest.Question, e
 func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace,
 	below []discord.Posted,
 	forNow bool) {
-	old := d.unwritten()
-	if !d.isWritten() {
+	old := d.oldParts()
+	if !d.hasNewParts() {
 		d.parts = nil
-		defer r.leave(last, d, a, old)
+		defer r.keepOld(last, d, a, old)
 	} else if len(old) > 0 {
-		d.forgo(old)
-		defer r.questions.takeBack(a.Channel, old)
+		d.drop(old)
+		defer r.questions.removeSoon(a.Channel, old)
 	}
-	events := r.ours(d, a, trace, below)
+	events := r.answerEvents(d, a, trace, below)
 	if len(d.parts) > 0 {
 		trace.Answer = d.parts[0].ID
 	}
-	events = append(events, r.called(a, trace)...)
+	events = append(events, r.callEvents(a, trace)...)
 	if !forNow || len(d.parts) > 0 {
 		events = append(events, a.Closed())
 	}
 	_ = r.Queue.Commit(last, events)
 	if trace.Answer != 0 && trace.Asker != 0 {
-		r.account(trace)
+		r.logUsage(trace)
 	}
 }
 
 // leave leaves an earlier answer as it was. One of which the log doesn't know any more what it was made from
 // goes: nothing would take it back when that is forgotten.
-func (r *Replier) leave(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
+func (r *Replier) keepOld(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
 	if len(old) == 0 {
 		return
 	}
@@ -79,14 +79,14 @@ func (r *Replier) leave(ctx context.Context, d *delivery, a *ingest.Question, ol
 		_, err = memory.TraceOf(ctx, r.Memory, a.Channel, old[0])
 	}
 	if errors.Is(err, memory.ErrNotFound) {
-		r.questions.takeBack(a.Channel, old)
+		r.questions.removeSoon(a.Channel, old)
 		return
 	}
-	d.take(old)
+	d.adopt(old)
 }
 
 // discard takes back what went with an earlier answer in the same place.
-func (r *Replier) discard(last context.Context, d *delivery, a *ingest.Question) {
+func (r *Replier) removeExtras(last context.Context, d *delivery, a *ingest.Question) {
 	for _, id := range a.More {
 		if err := d.to.Remove(last, id); err != nil && !errors.Is(err, discord.ErrGone) {
 			r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take back what went with an answer")
@@ -98,7 +98,7 @@ func (r *Replier) discard(last context.Context, d *delivery, a *ingest.Question)
 
 // ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
 // kept: it couldn't be found when something that it repeats is forgotten.
-func (r *Replier) ours(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
+func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
 		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: d.removed})

@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// knownQuestions is of how many questions, at least, it is known what became of them.
-	knownQuestions = 4096
-	// pausedAgain is for how long nobody in a channel is told again that Hark is paused.
-	pausedAgain = 10 * time.Minute
+	// minKnownQuestions is of how many questions, at least, it is known what became of them.
+	minKnownQuestions = 4096
+	// repeatPausedAfter is for how long nobody in a channel is told again that Hark is paused.
+	repeatPausedAfter = 10 * time.Minute
 )
 
 // Why an answer ends before it is whole.
 var (
-	errHalted  = errors.New("somebody stopped the answer")
-	errAnew    = errors.New("the question is another now")
-	errUnasked = errors.New("the question is gone, or nobody wants its answer")
+	errHalted    = errors.New("somebody stopped the answer")
+	errChanged   = errors.New("the question is another now")
+	errWithdrawn = errors.New("the question is gone, or nobody wants its answer")
 )
 
 // Tracker owns questions, from their arrival to the last change of their answers: it decides which are
@@ -45,17 +45,17 @@ type Tracker struct {
 
 // question is what is known of a message that asks something. Of one that isn't answered only that it came is known.
 type question struct {
-	state questionState
-	ask   *ingest.Question // as it is now; without a text once it is answered
-	text  uint64           // a hash of what was asked
-	// fate is errAnew for a question that changed while it was being answered, and errUnasked for one whose
+	state   questionState
+	current *ingest.Question // as it is now; without a text once it is answered
+	text    uint64           // a hash of what was asked
+	// fate is errChanged for a question that changed while it was being answered, and errWithdrawn for one whose
 	// answer isn't wanted.
-	fate     error
-	halt     context.CancelCauseFunc
-	shown    []memory.MessageID // the answer's messages in Discord
-	more     []memory.MessageID // those that go with it
-	logged   bool               // whether they are in the log
-	answered bool               // at least once, so that it stays known if it isn't answered anew
+	interruption error
+	cancel       context.CancelCauseFunc
+	shown        []memory.MessageID // the answer's messages in Discord
+	more         []memory.MessageID // those that go with it
+	logged       bool               // whether they are in the log
+	answered     bool               // at least once, so that it stays known if it isn't answered anew
 }
 
 type questionState int
@@ -64,7 +64,7 @@ const (
 	unanswered questionState = iota
 	waiting
 	running
-	over
+	finished
 )
 
 func newTracker(r *Replier) *Tracker {
@@ -110,7 +110,7 @@ func (t *Tracker) Take(last context.Context, a *ingest.Question) {
 func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
 	g := t.replier.Filter.Lookup(last, a.Guild)
 	a.Parent = ParentOf(g, a.Channel)
-	if a = t.hear(a, SilentIn(g, a.Channel)); a == nil {
+	if a = t.update(a, SilentIn(g, a.Channel)); a == nil {
 		return false, false
 	}
 	h, purpose := t.Paused(g, a.Channel, a.When()), "p"
@@ -120,7 +120,7 @@ func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left 
 		return t.Enqueue(last, a)
 	}
 	t.Refuse(a.ID)
-	if left = t.isFirst(a, h); left {
+	if left = t.shouldTell(a, h); left {
 		t.scheduler.start(func() {
 			t.replier.say(last, a, purpose, LimitReached(t.replier.LocaleIn(last, a.Guild, a.Channel), h))
 		})
@@ -157,13 +157,13 @@ func (t *Tracker) TooOften(g *memory.Guild, a *ingest.Question) *Hit {
 	return h
 }
 
-// isFirst reports whether a limit is to be told to the member or, if it is everybody's, in the channel.
-func (t *Tracker) isFirst(a *ingest.Question, h *Hit) bool {
-	to, until := repeatTo{a.Membership(), 0, h.Of}, h.until
+// shouldTell reports whether a limit is to be told to the member or, if it is everybody's, in the channel.
+func (t *Tracker) shouldTell(a *ingest.Question, h *Hit) bool {
+	to, until := repeatKey{a.Membership(), 0, h.Of}, h.until
 	if h.Of != memberMessages && h.Of != memberTokens {
 		to.User, to.channel = 0, a.Channel
 	}
-	if again := a.When().Add(pausedAgain); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
+	if again := a.When().Add(repeatPausedAfter); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
 	return t.replier.repeats.IsNews(to, "", a.When(), until)
@@ -185,7 +185,7 @@ func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left
 		return true, false
 	}
 	t.Refuse(a.ID)
-	t.quota.back(a.Membership(), a.When())
+	t.quota.refund(a.Membership(), a.When())
 	if full, is := errors.AsType[*fullError](err); is {
 		t.count(tooManyWait)
 		if full.first {
@@ -223,14 +223,14 @@ func (t *Tracker) Miss(last context.Context, a *ingest.Question) {
 
 // hear takes a message that asks something, or did, and is what it is to be answered as; nil if it isn't to
 // be. Where Hark is silent nothing is.
-func (t *Tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
+func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q, known := t.known[a.ID]
 	if a.Unasked {
 		if known && q.isOpen() {
 			q.text = 0 // so that the same is asked anew
-			q.become(errUnasked)
+			q.interrupt(errWithdrawn)
 		}
 		return nil
 	}
@@ -246,21 +246,21 @@ func (t *Tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 			return nil
 		}
 		q.shown = a.Shown
-	case q.fate == errUnasked:
+	case q.interruption == errWithdrawn:
 		return nil
 	default:
 		if a.Brief {
-			a = q.ask.Saying(a)
+			a = q.current.Saying(a)
 		}
 		if a.ReplyTo == 0 {
-			a.ReplyTo = q.ask.ReplyTo
+			a.ReplyTo = q.current.ReplyTo
 		}
 		if t.hash(a) == q.text {
 			return nil // something else about it changed
 		}
 	}
-	if q.ask, q.text = a, t.hash(a); q.isOpen() {
-		q.become(errAnew)
+	if q.current, q.text = a, t.hash(a); q.isOpen() {
+		q.interrupt(errChanged)
 		return nil
 	}
 	q.state = waiting
@@ -279,15 +279,15 @@ func (t *Tracker) Again(a *ingest.Question, shown, more []memory.MessageID) bool
 	} else if q.isOpen() {
 		return false
 	}
-	q.ask, q.text, q.state, q.fate = a, t.hash(a), waiting, nil
+	q.current, q.text, q.state, q.interruption = a, t.hash(a), waiting, nil
 	q.shown, q.more = shown, more
 	return true
 }
 
 // add knows a question from now on, and forgets the oldest if there are too many; called with mu held.
 func (t *Tracker) add(id memory.MessageID) *question {
-	if len(t.known) >= 2*knownQuestions {
-		for _, old := range slices.Sorted(maps.Keys(t.known))[:knownQuestions] {
+	if len(t.known) >= 2*minKnownQuestions {
+		for _, old := range slices.Sorted(maps.Keys(t.known))[:minKnownQuestions] {
 			if !t.known[old].isOpen() {
 				delete(t.known, old)
 			}
@@ -299,7 +299,7 @@ func (t *Tracker) add(id memory.MessageID) *question {
 }
 
 // of is what is known of a question, which is nothing if it never came; called with mu held.
-func (t *Tracker) of(id memory.MessageID) *question {
+func (t *Tracker) lookup(id memory.MessageID) *question {
 	if q := t.known[id]; q != nil {
 		return q
 	}
@@ -310,13 +310,13 @@ func (t *Tracker) of(id memory.MessageID) *question {
 func (t *Tracker) Refuse(id memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
+	q := t.lookup(id)
 	if !q.answered {
 		*q = question{}
 		return
 	}
-	if q.settle(); q.fate == errUnasked {
-		t.forget(q)
+	if q.finish(); q.interruption == errWithdrawn {
+		t.drop(q)
 	}
 }
 
@@ -325,13 +325,13 @@ func (t *Tracker) Refuse(id memory.MessageID) {
 func (t *Tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ingest.Question) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
-	if !q.isOpen() || q.fate == errUnasked {
+	q := t.lookup(id)
+	if !q.isOpen() || q.interruption == errWithdrawn {
 		return nil, nil
 	}
-	q.state, q.fate = running, nil
-	ctx, q.halt = context.WithCancelCause(ctx)
-	a := *q.ask // the caller's own, since the question may be edited meanwhile
+	q.state, q.interruption = running, nil
+	ctx, q.cancel = context.WithCancelCause(ctx)
+	a := *q.current // the caller's own, since the question may be edited meanwhile
 	a.Shown, a.More = q.shown, q.more
 	return ctx, &a
 }
@@ -340,43 +340,43 @@ func (t *Tracker) begin(ctx context.Context, id memory.MessageID) (context.Conte
 func (t *Tracker) isOpen(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of(id).isOpen()
+	return t.lookup(id).isOpen()
 }
 
 func (q *question) isOpen() bool { return q.state == waiting || q.state == running }
 
-// fate is what became of a question while it was being answered: errAnew, errUnasked, or nil if it is as it was.
-func (t *Tracker) fate(id memory.MessageID) error {
+// fate is what became of a question while it was being answered: errChanged, errWithdrawn, or nil if it is as it was.
+func (t *Tracker) interruption(id memory.MessageID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of(id).fate
+	return t.lookup(id).interruption
 }
 
 // end says that a question was answered by shown messages, with more that go with them, unless something became of it
 // meanwhile, which it returns.
-func (t *Tracker) end(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
+func (t *Tracker) finish(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
-	q.halt(nil) // so that nothing is left of the context
+	q := t.lookup(id)
+	q.cancel(nil) // so that nothing is left of the context
 	q.shown, q.more, q.logged = shown, more, logged
-	if q.fate == nil {
+	if q.interruption == nil {
 		q.answered = true
-		q.settle()
+		q.finish()
 	}
-	return q.fate
+	return q.interruption
 }
 
 // settle has a question be over with, so that its text is known no longer.
-func (q *question) settle() { q.ask, q.state = q.ask.Saying(&ingest.Question{}), over }
+func (q *question) finish() { q.current, q.state = q.current.Saying(&ingest.Question{}), finished }
 
 // Stop stops an answer that is being written. It is false if none is.
 func (t *Tracker) Stop(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
+	q := t.lookup(id)
 	if q.state == running {
-		q.halt(errHalted)
+		q.cancel(errHalted)
 	}
 	return q.state == running
 }
@@ -385,9 +385,9 @@ func (t *Tracker) Stop(id memory.MessageID) bool {
 func (t *Tracker) Unask(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
+	q := t.lookup(id)
 	if q.isOpen() {
-		q.become(errUnasked)
+		q.interrupt(errWithdrawn)
 		return true
 	}
 	q.clear()
@@ -395,9 +395,9 @@ func (t *Tracker) Unask(id memory.MessageID) bool {
 }
 
 // become has something become of a question that waits or is being answered.
-func (q *question) become(fate error) {
-	if q.fate = fate; q.state == running {
-		q.halt(fate)
+func (q *question) interrupt(fate error) {
+	if q.interruption = fate; q.state == running {
+		q.cancel(fate)
 	}
 }
 
@@ -407,26 +407,26 @@ func (q *question) become(fate error) {
 func (t *Tracker) clear(id memory.MessageID) []memory.MessageID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of(id).clear()
+	return t.lookup(id).clear()
 }
 
 func (q *question) clear() []memory.MessageID {
 	shown := slices.Concat(q.shown, q.more)
-	if q.ask != nil {
-		q.settle()
-		q.ask.Files = nil
-		q.fate, q.shown, q.more, q.logged = nil, nil, nil, false
+	if q.current != nil {
+		q.finish()
+		q.current.Files = nil
+		q.interruption, q.shown, q.more, q.logged = nil, nil, nil, false
 	}
 	return shown
 }
 
-// isWriting reports whether a message is one of an answer in whose place another is being written; not
+// isRewriting reports whether a message is one of an answer in whose place another is being written; not
 // whether one waits to be, which may be for long.
-func (t *Tracker) isWriting(at memory.Spot) bool {
+func (t *Tracker) isRewriting(at memory.Spot) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, q := range t.known {
-		if q.state == running && q.ask.Channel == at.Channel && slices.Contains(q.shown, at.Message) {
+		if q.state == running && q.current.Channel == at.Channel && slices.Contains(q.shown, at.Message) {
 			return true
 		}
 	}
@@ -443,8 +443,8 @@ func (t *Tracker) See(subjects []ingest.Subject) {
 		}
 		isDeleted := func(id memory.MessageID) bool { return slices.Contains(s.Deleted, id) }
 		for id, q := range t.known {
-			ended := q.ask != nil && s.Ends(q.ask.Guild, q.ask.Channel, q.ask.Parent)
-			if q.ask == nil || !ended && q.ask.Channel != s.Channel {
+			ended := q.current != nil && s.Ends(q.current.Guild, q.current.Channel, q.current.Parent)
+			if q.current == nil || !ended && q.current.Channel != s.Channel {
 				continue
 			}
 			// Nobody looks for what is gone.
@@ -453,21 +453,21 @@ func (t *Tracker) See(subjects []ingest.Subject) {
 			switch {
 			case !ended && !isDeleted(id):
 			case q.isOpen():
-				q.become(errUnasked)
+				q.interrupt(errWithdrawn)
 				pace.Wake(t.wake)
 			case ended:
 				*q = question{}
 			default:
-				t.forget(q)
+				t.drop(q)
 			}
 		}
 	}
 }
 
 // forget has a question that is gone not be known, and its answer be taken back; called with mu held.
-func (t *Tracker) forget(q *question) {
+func (t *Tracker) drop(q *question) {
 	if !q.logged { // else the log tells, also after a restart
-		t.scheduleRemoval(q.ask.Channel, slices.Concat(q.shown, q.more))
+		t.scheduleRemoval(q.current.Channel, slices.Concat(q.shown, q.more))
 	}
 	*q = question{}
 	pace.Wake(t.wake)
