@@ -84,82 +84,82 @@ type Sender struct {
 }
 
 // Typing shows that Hark is typing.
-func (t *Sender) Typing(ctx context.Context) error {
-	return t.Client.post(ctx, discordgo.EndpointChannelTyping(t.Channel.String()), nil, nil)
+func (s *Sender) Typing(ctx context.Context) error {
+	return s.Client.post(ctx, discordgo.EndpointChannelTyping(s.Channel.String()), nil, nil)
 }
 
 // Create posts a part of an answer with its buttons; the same part twice is one message.
-func (t *Sender) Create(ctx context.Context, part int, content string, rows []Component,
+func (s *Sender) Create(ctx context.Context, part int, content string, rows []Component,
 	files []markdown.File) (Posted, error) {
 	m := Outgoing{
 		Content:         content,
-		Nonce:           Nonce(t.Purpose, t.Question, part),
+		Nonce:           Nonce(s.Purpose, s.Question, part),
 		EnforceNonce:    true,
-		AllowedMentions: mentionOnly(content, t.Asker),
+		AllowedMentions: mentionOnly(content, s.Asker),
 		Flags:           SuppressEmbeds,
 		Components:      rows,
 		Attachments:     Attachments(files),
 	}
-	if part == 0 && !t.noReply {
-		m.Reference = &messageReference{MessageID: t.Question.String(), ChannelID: t.Channel.String()}
+	if part == 0 && !s.noReply {
+		m.Reference = &messageReference{MessageID: s.Question.String(), ChannelID: s.Channel.String()}
 	}
-	p, err := t.send(ctx, 0, m, files)
+	p, err := s.send(ctx, 0, m, files)
 	if Code(err) == codeReplyNeedsHistory && m.Reference != nil {
-		t.noReply = true
-		return t.Create(ctx, part, content, rows, files)
+		s.noReply = true
+		return s.Create(ctx, part, content, rows, files)
 	}
-	return p, Wrap(err, "answer in channel", t.Channel)
+	return p, Wrap(err, "answer in channel", s.Channel)
 }
 
 // Post sends a message of its own, rather than a part of an answer.
-func (t *Sender) Post(ctx context.Context, m Outgoing) (Posted, error) {
-	p, err := t.send(ctx, 0, m, nil)
-	return p, Wrap(err, "write in channel", t.Channel)
+func (s *Sender) Post(ctx context.Context, m Outgoing) (Posted, error) {
+	p, err := s.send(ctx, 0, m, nil)
+	return p, Wrap(err, "write in channel", s.Channel)
 }
 
 // Edit makes a part what is given, with these buttons and files and no others.
-func (t *Sender) Edit(ctx context.Context, id memory.MessageID, content string, rows []Component,
+func (s *Sender) Edit(ctx context.Context, id memory.MessageID, content string, rows []Component,
 	files []markdown.File) (Posted, error) {
 	m := AsText(content)
-	m.AllowedMentions, m.Attachments = mentionOnly(content, t.Asker), append(m.Attachments, Attachments(files)...)
+	m.AllowedMentions, m.Attachments = mentionOnly(content, s.Asker), append(m.Attachments, Attachments(files)...)
 	if rows != nil {
 		m.Components = rows
 	}
-	p, err := t.send(ctx, id, m, files)
-	return p, Wrap(err, "edit the answer in channel", t.Channel)
+	p, err := s.send(ctx, id, m, files)
+	return p, Wrap(err, "edit the answer in channel", s.Channel)
 }
 
 // Remove takes a part back.
-func (t *Sender) Remove(ctx context.Context, id memory.MessageID) error {
-	return Wrap(t.Change(ctx, "DELETE", id, nil, nil), "take back a part of the answer in channel", t.Channel)
+func (s *Sender) Remove(ctx context.Context, id memory.MessageID) error {
+	return Wrap(s.Change(ctx, "DELETE", id, nil, nil), "take back a part of the answer in channel", s.Channel)
 }
 
 // Change changes a message, for which a thread is taken out of the archive: nothing can be changed there.
-func (t *Sender) Change(ctx context.Context, method string, id memory.MessageID, body, into any) error {
-	do := func() error { return t.Request(ctx, method, id, body, into) }
+func (s *Sender) Change(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	do := func() error { return s.Request(ctx, method, id, body, into) }
 	err := do()
 	if Code(err) != codeArchived {
 		return err
 	}
-	address := discordgo.EndpointChannel(t.Channel.String())
-	if err := t.Client.call(ctx, "PATCH", address, address, map[string]bool{"archived": false}, nil); err != nil {
+	address := discordgo.EndpointChannel(s.Channel.String())
+	if err := s.Client.call(ctx, "PATCH", address, address, map[string]bool{"archived": false}, nil); err != nil {
 		return err
 	}
 	return do()
 }
 
 // Request makes a request about a message. All those of a method in a channel have one bucket.
-func (t *Sender) Request(ctx context.Context, method string, id memory.MessageID, body, into any) error {
-	bucket := discordgo.EndpointChannelMessage(t.Channel.String(), "")
+func (s *Sender) Request(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	bucket := discordgo.EndpointChannelMessage(s.Channel.String(), "")
 	if method == http.MethodGet { // which has a limit of its own
 		bucket = "GET " + bucket
 	}
-	address := discordgo.EndpointChannelMessage(t.Channel.String(), id.String())
-	return t.Client.call(ctx, method, address, bucket, body, into)
+	address := discordgo.EndpointChannelMessage(s.Channel.String(), id.String())
+	return s.Client.call(ctx, method, address, bucket, body, into)
 }
 
 // send posts a message, or edits the one of an id that isn't 0.
-func (t *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, files []markdown.File) (Posted, error) {
+func (s *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, files []markdown.File) (Posted, error) {
 	var sent struct {
 		ID          Snowflake  `json:"id"`
 		Content     string     `json:"content"`
@@ -168,9 +168,9 @@ func (t *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, file
 	}
 	var err error
 	if body := withFiles(m, files); id == 0 {
-		err = t.Client.post(ctx, discordgo.EndpointChannelMessages(t.Channel.String()), body, &sent)
+		err = s.Client.post(ctx, discordgo.EndpointChannelMessages(s.Channel.String()), body, &sent)
 	} else {
-		err = t.Change(ctx, "PATCH", id, body, &sent)
+		err = s.Change(ctx, "PATCH", id, body, &sent)
 	}
 	if len(files) > 0 && Code(err) != codeReplyNeedsHistory &&
 		(RefusesFiles(err) || Status(err) == http.StatusBadRequest) {

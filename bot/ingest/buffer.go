@@ -47,16 +47,16 @@ func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 }
 
 // Add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
-func (r *Buffer) Add(m memory.Message) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.session(m.Channel)
+func (b *Buffer) Add(m memory.Message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(m.Channel)
 	if s == nil {
-		r.evict()
+		b.evict()
 		s = &session{guild: m.Guild}
-		r.channels[m.Channel] = s
+		b.channels[m.Channel] = s
 	}
-	s.last = r.now()
+	s.last = b.now()
 	at, there := s.find(m.ID)
 	switch {
 	case m.Kind == memory.FromHark && (m.ID <= s.doubted || m.ReplyTo != 0 && m.ReplyTo <= s.doubted):
@@ -70,10 +70,10 @@ func (r *Buffer) Add(m memory.Message) {
 }
 
 // edit takes what is told of a message that may be there: its state after an edit at a time.
-func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.session(channel)
+func (b *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(channel)
 	if s == nil {
 		return
 	}
@@ -88,16 +88,16 @@ func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 }
 
 // See takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
-func (r *Buffer) See(what Subject) {
+func (b *Buffer) See(what Subject) {
 	if !what.Ended && what.Deleted == nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for channel, s := range r.channels {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for channel, s := range b.channels {
 		switch {
 		case what.Ends(s.guild, channel, 0):
-			delete(r.channels, channel)
+			delete(b.channels, channel)
 		case what.Channel == channel:
 			for _, id := range what.Deleted {
 				if _, there := s.find(id); there {
@@ -109,10 +109,10 @@ func (r *Buffer) See(what Subject) {
 }
 
 // Forget takes out what somebody wrote in a guild, and what Hark said meanwhile, since it may repeat it.
-func (r *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.channels {
+func (b *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.channels {
 		theirs := func(m memory.Message) bool { return m.Author == user }
 		if s.guild == guild && slices.ContainsFunc(s.messages, theirs) {
 			s.remove(0, theirs)
@@ -121,25 +121,25 @@ func (r *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
 }
 
 // Drop forgets a channel's session.
-func (r *Buffer) Drop(channel memory.ChannelID) {
-	r.mu.Lock()
-	delete(r.channels, channel)
-	r.mu.Unlock()
+func (b *Buffer) Drop(channel memory.ChannelID) {
+	b.mu.Lock()
+	delete(b.channels, channel)
+	b.mu.Unlock()
 }
 
 // Expire forgets the sessions that have ended.
-func (r *Buffer) Expire() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *session) bool { return r.ended(s) })
+func (b *Buffer) Expire() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.channels, func(_ memory.ChannelID, s *session) bool { return b.ended(s) })
 }
 
 // Before is what was said in a channel's session before a message, oldest first; not nil.
-func (r *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (b *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said := []memory.Message{}
-	if s := r.session(channel); s != nil {
+	if s := b.session(channel); s != nil {
 		end, _ := s.find(id)
 		said = append(said, s.messages[:end]...)
 	}
@@ -147,29 +147,29 @@ func (r *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.
 }
 
 // sitting is a channel's session, or nil; called with mu held.
-func (r *Buffer) session(channel memory.ChannelID) *session {
-	s := r.channels[channel]
-	if s != nil && r.ended(s) {
-		delete(r.channels, channel)
+func (b *Buffer) session(channel memory.ChannelID) *session {
+	s := b.channels[channel]
+	if s != nil && b.ended(s) {
+		delete(b.channels, channel)
 		return nil
 	}
 	return s
 }
 
-func (r *Buffer) ended(s *session) bool { return r.now().Sub(s.last) > r.gap }
+func (b *Buffer) ended(s *session) bool { return b.now().Sub(s.last) > b.gap }
 
 // evict drops the session in which nothing was said for longest, if there are too many; called with mu held.
-func (r *Buffer) evict() {
-	if len(r.channels) < maxSessions {
+func (b *Buffer) evict() {
+	if len(b.channels) < maxSessions {
 		return
 	}
 	var oldest memory.ChannelID
-	for c, s := range r.channels {
-		if o := r.channels[oldest]; o == nil || s.last.Before(o.last) {
+	for c, s := range b.channels {
+		if o := b.channels[oldest]; o == nil || s.last.Before(o.last) {
 			oldest = c
 		}
 	}
-	delete(r.channels, oldest)
+	delete(b.channels, oldest)
 }
 
 func (s *session) find(id memory.MessageID) (at int, there bool) {

@@ -24,17 +24,17 @@ func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func
 }
 
 // commit logs what of events is to be logged. What decides about a message is committed before it.
-func (a *Filter) commit(ctx context.Context, events []memory.Event) error {
+func (f *Filter) commit(ctx context.Context, events []memory.Event) error {
 	for _, stage := range stages(events) {
-		passed, err := a.pass(ctx, stage)
+		passed, err := f.pass(ctx, stage)
 		if err == nil && len(passed) > 0 {
-			err = a.log.Apply(ctx, passed...)
+			err = f.log.Apply(ctx, passed...)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	a.committed(subjectsOf(events))
+	f.committed(subjectsOf(events))
 	return nil
 }
 
@@ -57,7 +57,7 @@ func stages(events []memory.Event) [][]memory.Event {
 
 // pass is what of events is to be logged: in the place of a message that isn't remembered stands that it was
 // heard. The log must know by now what was told before events. Passing the same events again does no harm.
-func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
+func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
 	opted := map[Membership]bool{} // by events
 	kept := map[memory.ChannelID]bool{}
@@ -66,10 +66,10 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		if v, is := e.(memory.Opted); is {
 			opted[Membership{v.Guild, v.User}] = v.Out
 			if v.Out {
-				a.sessions.Forget(v.Guild, v.User)
+				f.sessions.Forget(v.Guild, v.User)
 			}
 		}
-		a.sessions.See(s)
+		f.sessions.See(s)
 		if !s.filtered && s.Deleted == nil {
 			passed = append(passed, e)
 			continue
@@ -77,7 +77,7 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		remembered, asked := kept[s.Channel]
 		if !asked {
 			var err error
-			if remembered, err = a.Remembers(ctx, s.Guild, s.Channel); err != nil {
+			if remembered, err = f.Remembers(ctx, s.Guild, s.Channel); err != nil {
 				return nil, err
 			}
 			kept[s.Channel] = remembered
@@ -88,11 +88,11 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 			continue
 		}
 		if remembered {
-			a.sessions.Drop(s.Channel)
+			f.sessions.Drop(s.Channel)
 			passed = append(passed, e)
 			continue
 		}
-		if err := a.addToSession(ctx, e, opted); err != nil {
+		if err := f.addToSession(ctx, e, opted); err != nil {
 			return nil, err
 		}
 		switch v := e.(type) {
@@ -111,18 +111,18 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 
 // isOld reports whether what is told anew was said where Hark listens, and isn't in the log all the same:
 // from before it was asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
-func (a *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
-	if remembered, err := a.Remembers(ctx, s.Guild, s.Channel); err != nil || !remembered {
+func (f *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
+	if remembered, err := f.Remembers(ctx, s.Guild, s.Channel); err != nil || !remembered {
 		return false, err // only the session hears of it
 	}
-	if there, err := a.log.Around(ctx, s.Channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
+	if there, err := f.log.Around(ctx, s.Channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
 		return false, err
 	}
-	heard, err := a.log.HeardUntil(ctx, s.Guild)
+	heard, err := f.log.HeardUntil(ctx, s.Guild)
 	if err != nil || s.message > heard[s.Channel] {
 		return false, err // it overtakes its message
 	}
-	gaps, err := a.log.Gaps(ctx, memory.Everywhere, false)
+	gaps, err := f.log.Gaps(ctx, memory.Everywhere, false)
 	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool {
 		return g.Channel == s.Channel && g.After < s.message && s.message <= g.Until
 	})
@@ -149,39 +149,39 @@ type Membership struct {
 }
 
 // hear lets the session know what isn't logged.
-func (a *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
+func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
-		a.sessions.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
+		f.sessions.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
 	case memory.Posted:
 		m := v.Message
 		if !v.Live && m.Kind != memory.FromHark {
-			a.sessions.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
+			f.sessions.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
 			return nil
 		}
 		out, told := opted[Membership{m.Guild, m.Author}]
 		if !told {
 			var err error
-			if out, err = a.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
+			if out, err = f.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
 				return err
 			}
 		}
 		if !out {
-			a.sessions.Add(m)
+			f.sessions.Add(m)
 		}
 	}
 	return nil
 }
 
 // Remembers reports whether what is said in a channel is to be logged.
-func (a *Filter) Remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
-	g, err := a.Guild(ctx, guild)
-	return err == nil && a.policy.Remembers(g, channel), err
+func (f *Filter) Remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
+	g, err := f.Guild(ctx, guild)
+	return err == nil && f.policy.Remembers(g, channel), err
 }
 
 // Guild is what the log knows of a guild, if anything.
-func (a *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
-	g, err := a.log.Guild(ctx, id)
+func (f *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
+	g, err := f.log.Guild(ctx, id)
 	if errors.Is(err, memory.ErrNotFound) {
 		return &memory.Guild{ID: id}, nil
 	}
@@ -189,8 +189,8 @@ func (a *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, e
 }
 
 // Lookup is what the log knows of a guild; nothing where it can't tell.
-func (a *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
-	g, err := a.Guild(ctx, id)
+func (f *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
+	g, err := f.Guild(ctx, id)
 	if err != nil {
 		return &memory.Guild{ID: id}
 	}
@@ -198,11 +198,11 @@ func (a *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
 }
 
 // Session is what was said before a question where nothing is logged, and nil where the log tells.
-func (a *Filter) Session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+func (f *Filter) Session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 	question memory.MessageID) []memory.Message {
-	remembered, err := a.Remembers(ctx, guild, channel)
+	remembered, err := f.Remembers(ctx, guild, channel)
 	if remembered || err != nil {
 		return nil
 	}
-	return a.sessions.Before(channel, question)
+	return f.sessions.Before(channel, question)
 }

@@ -24,39 +24,39 @@ func NewReadiness() *Readiness {
 }
 
 // begin begins a connection: guilds are to come. If they are nil it isn't known which.
-func (a *Readiness) begin(guilds []memory.GuildID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	clear(a.ready)
-	a.complete = guilds != nil
-	a.setLocked(false, guilds)
+func (r *Readiness) begin(guilds []memory.GuildID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.ready)
+	r.complete = guilds != nil
+	r.setLocked(false, guilds)
 }
 
 // tell says whether the log has what Discord told of guilds, or Discord can't tell of them for a while.
-func (a *Readiness) set(told bool, guilds ...memory.GuildID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.setLocked(told, guilds)
+func (r *Readiness) set(told bool, guilds ...memory.GuildID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.setLocked(told, guilds)
 }
 
-func (a *Readiness) setLocked(told bool, guilds []memory.GuildID) {
+func (r *Readiness) setLocked(told bool, guilds []memory.GuildID) {
 	for _, g := range guilds {
-		a.ready[g] = told
+		r.ready[g] = told
 	}
-	close(a.changed)
-	a.changed = make(chan struct{})
+	close(r.changed)
+	r.changed = make(chan struct{})
 }
 
 // Wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that
 // Hark isn't in there is nothing to wait for, nor of direct messages.
-func (a *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
+func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	for guild != memory.DirectGuild {
-		a.mu.Lock()
-		told, named := a.ready[guild]
-		told, changed := told || !named && a.complete, a.changed
-		a.mu.Unlock()
+		r.mu.Lock()
+		told, named := r.ready[guild]
+		told, changed := told || !named && r.complete, r.changed
+		r.mu.Unlock()
 		if told {
 			return nil
 		}

@@ -29,37 +29,37 @@ func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
 }
 
 // Failing reports whether the log can't be written.
-func (p *Writer) Failing() bool { return p.failing.Load() }
+func (w *Writer) Failing() bool { return w.failing.Load() }
 
 // Run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
-func (p *Writer) Run(ctx context.Context) (left int) {
+func (w *Writer) Run(ctx context.Context) (left int) {
 	for {
-		batch := p.Queue.take(ctx)
-		if batch == nil || p.write(ctx, batch) != nil {
-			return p.Queue.Len()
+		batch := w.Queue.take(ctx)
+		if batch == nil || w.write(ctx, batch) != nil {
+			return w.Queue.Len()
 		}
-		p.Queue.done(len(batch))
-		p.Progress()
+		w.Queue.done(len(batch))
+		w.Progress()
 		if len(batch) < batchItems { // else more may wait than fits in one
-			_ = pace.Sleep(ctx, p.Timing.Gather)
+			_ = pace.Sleep(ctx, w.Timing.Gather)
 		}
 	}
 }
 
 // write converts and commits a batch. The only error is that of ctx.
-func (p *Writer) write(ctx context.Context, batch []Item) error {
+func (w *Writer) write(ctx context.Context, batch []Item) error {
 	var out commit
 	for _, it := range batch {
 		if it.Raw == nil {
 			out.events = append(out.events, it.Events...)
-		} else if err := p.read(ctx, *it.Raw, &out); err != nil {
+		} else if err := w.read(ctx, *it.Raw, &out); err != nil {
 			return err
 		}
 		if it.Logged != nil {
 			out.logged = append(out.logged, it.Logged)
 		}
 	}
-	return p.flush(ctx, &out)
+	return w.flush(ctx, &out)
 }
 
 // commit is what goes to the log together, and what waits for that.
@@ -82,38 +82,38 @@ func (c *commit) dropWithdrawn(s Subject) {
 	})
 }
 
-func (p *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
-	c, err := p.convert.convert(raw)
+func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
+	c, err := w.convert.convert(raw)
 	if err != nil {
-		p.Log.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
+		w.Log.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
 	}
 	if c.merge != nil {
-		if err := p.merge(ctx, *c.merge, out); err != nil {
+		if err := w.merge(ctx, *c.merge, out); err != nil {
 			return err
 		}
 	}
 	if c.update {
-		if err := p.dropOld(ctx, &c, out); err != nil {
+		if err := w.dropOld(ctx, &c, out); err != nil {
 			return err
 		}
 	}
-	p.noteMembers(c)
+	w.noteMembers(c)
 	out.events = append(out.events, c.events...)
 	for _, s := range subjectsOf(c.events) {
 		out.dropWithdrawn(s)
 	}
 	out.incomplete = append(out.incomplete, c.incomplete...)
 	// so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
-	if len(p.guildsWithAccessChanges(c.events)) > 0 {
-		if err := p.flush(ctx, out); err != nil {
+	if len(w.guildsWithAccessChanges(c.events)) > 0 {
+		if err := w.flush(ctx, out); err != nil {
 			return err
 		}
 	}
 	switch {
 	case raw.kind == "READY":
-		p.Guilds.begin(c.guilds)
+		w.Guilds.begin(c.guilds)
 	case c.unavailable != 0:
-		p.Guilds.set(false, c.unavailable)
+		w.Guilds.set(false, c.unavailable)
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
@@ -122,62 +122,62 @@ func (p *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 		}
 	}
 	if c.guilds != nil || c.unavailable != 0 || c.plan != nil {
-		if err := p.lookForGaps(ctx, c, out); err != nil {
+		if err := w.lookForGaps(ctx, c, out); err != nil {
 			return err
 		}
 	}
 	if c.ready == 0 {
 		return nil
 	}
-	err = p.flush(ctx, out) // also of what may have changed unheard
+	err = w.flush(ctx, out) // also of what may have changed unheard
 	if err == nil {
-		p.Guilds.set(true, c.ready)
+		w.Guilds.set(true, c.ready)
 	}
 	return err
 }
 
 // attend notes who may view what from now on, and who has which roles.
-func (p *Writer) noteMembers(c converted) {
+func (w *Writer) noteMembers(c converted) {
 	if c.members != nil {
-		c.members(p.MemberRoles)
+		c.members(w.MemberRoles)
 	}
-	p.Attendance.Heard(c.heard)
+	w.Attendance.Heard(c.heard)
 	if c.plan != nil {
 		for _, s := range c.plan.channels {
-			p.Attendance.Heard(s.last)
+			w.Attendance.Heard(s.last)
 		}
 	}
 	if c.merge != nil {
-		p.Attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
+		w.Attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
 	}
-	p.Attendance.Observe(c.events)
+	w.Attendance.Observe(c.events)
 	for _, m := range c.met {
-		p.Attendance.Met(m.person, m.joined, c.heard != 0)
+		w.Attendance.Met(m.person, m.joined, c.heard != 0)
 		if c.heard != 0 {
-			p.MemberRoles.Met(m.person)
+			w.MemberRoles.Met(m.person)
 		}
 	}
 }
 
 // dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it
 // must be in the log to tell.
-func (p *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
+func (w *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 	for i, s := range subjectsOf(c.events) {
 		if !s.filtered {
 			continue
 		}
 		old := false
 		ask := func() (err error) {
-			old, err = p.Filter.isOld(ctx, s)
+			old, err = w.Filter.isOld(ctx, s)
 			return err
 		}
-		if err := p.retry(ctx, ask); err != nil || !old {
+		if err := w.retry(ctx, ask); err != nil || !old {
 			return err
 		}
-		if err := p.flush(ctx, out); err != nil {
+		if err := w.flush(ctx, out); err != nil {
 			return err
 		}
-		if err := p.retry(ctx, ask); err != nil || !old {
+		if err := w.retry(ctx, ask); err != nil || !old {
 			return err
 		}
 		c.events, c.ask = slices.Delete(c.events, i, i+1), nil
@@ -187,20 +187,20 @@ func (p *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 }
 
 // lookForGaps keeps what was missed, before anything that came later is logged.
-func (p *Writer) lookForGaps(ctx context.Context, c converted, out *commit) error {
-	if err := p.flush(ctx, out); err != nil {
+func (w *Writer) lookForGaps(ctx context.Context, c converted, out *commit) error {
+	if err := w.flush(ctx, out); err != nil {
 		return err
 	}
 	var found []memory.Event
 	var seen *catchUpPlan
-	err := p.retry(ctx, func() (err error) {
+	err := w.retry(ctx, func() (err error) {
 		switch {
 		case c.guilds != nil:
-			found, seen, err = p.onReady(ctx, c.guilds)
+			found, seen, err = w.onReady(ctx, c.guilds)
 		case c.unavailable != 0:
-			err = p.onUnavailable(ctx, c.unavailable)
+			err = w.onUnavailable(ctx, c.unavailable)
 		default:
-			found, seen, err = p.planCatchUp(ctx, c.plan)
+			found, seen, err = w.planCatchUp(ctx, c.plan)
 		}
 		return err
 	})
@@ -208,22 +208,22 @@ func (p *Writer) lookForGaps(ctx context.Context, c converted, out *commit) erro
 		return err
 	}
 	out.events = append(out.events, found...)
-	if err := p.flush(ctx, out); err != nil {
+	if err := w.flush(ctx, out); err != nil {
 		return err
 	}
 	if seen != nil {
-		p.filler.put(*seen)
+		w.filler.put(*seen)
 	}
 	return nil
 }
 
 // merge adds to a guild the channels that it has in the log, once all before it is there.
-func (p *Writer) merge(ctx context.Context, update memory.Guild, out *commit) error {
-	if err := p.flush(ctx, out); err != nil {
+func (w *Writer) merge(ctx context.Context, update memory.Guild, out *commit) error {
+	if err := w.flush(ctx, out); err != nil {
 		return err
 	}
-	return p.retry(ctx, func() error {
-		stored, err := p.Memory.Guild(ctx, update.ID)
+	return w.retry(ctx, func() error {
+		stored, err := w.Memory.Guild(ctx, update.ID)
 		if errors.Is(err, memory.ErrNotFound) {
 			return nil // GUILD_CREATE will tell all
 		}
@@ -235,33 +235,33 @@ func (p *Writer) merge(ctx context.Context, update memory.Guild, out *commit) er
 }
 
 // flush commits out, tells those who wait for it, and empties it.
-func (p *Writer) flush(ctx context.Context, out *commit) error {
+func (w *Writer) flush(ctx context.Context, out *commit) error {
 	if len(out.events) > 0 {
-		if err := p.commit(ctx, out.events); err != nil {
+		if err := w.commit(ctx, out.events); err != nil {
 			return err
 		}
-		if err := p.noteAccessChanges(ctx, out.events); err != nil {
+		if err := w.noteAccessChanges(ctx, out.events); err != nil {
 			return err
 		}
 	}
 	for _, a := range out.asks {
-		p.ask(a)
+		w.ask(a)
 	}
 	for _, logged := range out.logged { // last: who stops Hark waits for the questions that came before
 		close(logged)
 	}
 	if len(out.incomplete) > 0 {
-		p.filler.putIncomplete(out.incomplete)
+		w.filler.putIncomplete(out.incomplete)
 	}
 	*out = commit{}
 	return nil
 }
 
 // commit logs events. One that the log refuses for good costs only itself and what it can't be without.
-func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
+func (w *Writer) commit(ctx context.Context, events []memory.Event) error {
 	refused := false
-	err := p.retry(ctx, func() error {
-		err := p.Filter.commit(ctx, events)
+	err := w.retry(ctx, func() error {
+		err := w.Filter.commit(ctx, events)
 		if refused = errors.Is(err, memory.ErrRefused); refused {
 			return nil
 		}
@@ -272,12 +272,12 @@ func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
 	}
 	parts := splitIndependent(events)
 	if len(parts) == 1 {
-		p.Log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message",
+		w.Log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message",
 			int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
 		return nil
 	}
 	for _, part := range parts {
-		if err := p.commit(ctx, part); err != nil {
+		if err := w.commit(ctx, part); err != nil {
 			return err
 		}
 	}
@@ -299,10 +299,10 @@ func splitIndependent(events []memory.Event) [][]memory.Event {
 }
 
 // insist repeats do until it succeeds or ctx ends.
-func (p *Writer) retry(ctx context.Context, do func() error) error {
-	for wait := p.Timing.Retry; ; wait = min(2*wait, longestRetry) {
+func (w *Writer) retry(ctx context.Context, do func() error) error {
+	for wait := w.Timing.Retry; ; wait = min(2*wait, longestRetry) {
 		err := do()
-		p.setFailing(err)
+		w.setFailing(err)
 		if err == nil {
 			return nil
 		}
@@ -313,14 +313,14 @@ func (p *Writer) retry(ctx context.Context, do func() error) error {
 }
 
 // note keeps whether the log can be written, and logs when that changes. It is for one goroutine.
-func (p *Writer) setFailing(err error) {
-	if p.failing.Swap(err != nil) == (err != nil) {
+func (w *Writer) setFailing(err error) {
+	if w.failing.Swap(err != nil) == (err != nil) {
 		return
 	}
 	if err != nil {
-		p.Log.Error().Err(err).Int("waiting", p.Queue.Len()).Msg("the log can't be written; trying on")
+		w.Log.Error().Err(err).Int("waiting", w.Queue.Len()).Msg("the log can't be written; trying on")
 	} else {
-		p.Log.Info().Int("waiting", p.Queue.Len()).Msg("the log can be written again")
+		w.Log.Info().Int("waiting", w.Queue.Len()).Msg("the log can be written again")
 	}
-	p.Progress()
+	w.Progress()
 }

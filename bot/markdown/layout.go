@@ -90,3 +90,14 @@ func Messages(text, tail string, link linker) []string {
 	}
 	return append(contents, tail)
 }
+
+// Lines are texts, one a line, without the empty ones.
+func Lines(texts ...string) string {
+	var all []string
+	for _, t := range texts {
+		if t != "" {
+			all = append(all, t)
+		}
+	}
+	return strings.Join(all, "\n")
+}

@@ -48,100 +48,100 @@ type channelSnapshot struct {
 
 // greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord
 // doesn't name any more have removed Hark.
-func (p *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memory.Event, *catchUpPlan, error) {
-	known, err := p.Memory.Guilds(ctx)
+func (w *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memory.Event, *catchUpPlan, error) {
+	known, err := w.Memory.Guilds(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	clear(p.before)
+	clear(w.before)
 	var events []memory.Event
 	for _, id := range known {
 		if id == memory.LocalGuild || id == memory.DirectGuild {
 			continue
 		}
-		if err := p.onUnavailable(ctx, id); err != nil {
+		if err := w.onUnavailable(ctx, id); err != nil {
 			return nil, nil, err
 		}
-		stored, err := p.Filter.Guild(ctx, id)
+		stored, err := w.Filter.Guild(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
 		if stored.Left.IsZero() && !slices.Contains(present, id) {
-			events = append(events, memory.GuildLeft{Guild: id, At: p.Now()})
+			events = append(events, memory.GuildLeft{Guild: id, At: w.Now()})
 		}
 	}
-	direct, seen, err := p.planDirect(ctx)
+	direct, seen, err := w.planDirect(ctx)
 	return append(events, direct...), seen, err
 }
 
 // remember keeps how far a guild was heard, and where.
-func (p *Writer) onUnavailable(ctx context.Context, id memory.GuildID) error {
-	if _, ok := p.before[id]; ok {
+func (w *Writer) onUnavailable(ctx context.Context, id memory.GuildID) error {
+	if _, ok := w.before[id]; ok {
 		return nil
 	}
-	until, err := p.Memory.HeardUntil(ctx, id)
+	until, err := w.Memory.HeardUntil(ctx, id)
 	if err != nil {
 		return err
 	}
-	stored, err := p.Filter.Guild(ctx, id)
+	stored, err := w.Filter.Guild(ctx, id)
 	if err != nil {
 		return err
 	}
 	placed := slices.DeleteFunc(slices.Clone(stored.Channels), func(c memory.Channel) bool {
 		return c.Unplaced || c.Kind == memory.CategoryChannel
 	})
-	p.before[id] = priorGuild{heard: until, placed: placed}
+	w.before[id] = priorGuild{heard: until, placed: placed}
 	return nil
 }
 
 // direct is what may be missing of direct messages, of which Discord doesn't tell how far they have come.
-func (p *Writer) planDirect(ctx context.Context) ([]memory.Event, *catchUpPlan, error) {
-	if !p.Policy.Direct {
+func (w *Writer) planDirect(ctx context.Context) ([]memory.Event, *catchUpPlan, error) {
+	if !w.Policy.Direct {
 		return nil, nil, nil
 	}
-	until, err := p.Memory.HeardUntil(ctx, memory.DirectGuild)
+	until, err := w.Memory.HeardUntil(ctx, memory.DirectGuild)
 	if err != nil {
 		return nil, nil, err
 	}
 	v := &catchUpPlan{guild: memory.DirectGuild, whole: true, heard: until}
 	for _, id := range slices.Sorted(maps.Keys(until)) {
-		v.channels = append(v.channels, channelSnapshot{id, timeID(p.Now()), false})
+		v.channels = append(v.channels, channelSnapshot{id, timeID(w.Now()), false})
 	}
-	return p.findGaps(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
+	return w.findGaps(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
 }
 
 // arrive compares how far a guild's channels have come with how far they were heard.
-func (p *Writer) planCatchUp(ctx context.Context, v *catchUpPlan) ([]memory.Event, *catchUpPlan, error) {
-	stored, err := p.Memory.Guild(ctx, v.guild)
+func (w *Writer) planCatchUp(ctx context.Context, v *catchUpPlan) ([]memory.Event, *catchUpPlan, error) {
+	stored, err := w.Memory.Guild(ctx, v.guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	shut, err := ShutOut(ctx, p.Memory, stored)
+	shut, err := ShutOut(ctx, w.Memory, stored)
 	if err != nil {
 		return nil, nil, err
 	}
-	was, ok := p.before[v.guild]
+	was, ok := w.before[v.guild]
 	if !ok {
-		if was.heard, err = p.Memory.HeardUntil(ctx, v.guild); err != nil {
+		if was.heard, err = w.Memory.HeardUntil(ctx, v.guild); err != nil {
 			return nil, nil, err
 		}
 	}
 	v.heard, v.since = was.heard, stored.Since
 	if v.whole {
-		delete(p.before, v.guild)
-		v.missing = p.missing(was, v)
+		delete(w.before, v.guild)
+		v.missing = w.missing(was, v)
 	}
-	return p.findGaps(stored, shut, v), v, nil
+	return w.findGaps(stored, shut, v), v, nil
 }
 
 // missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many,
 // only those in which something was said lately.
-func (p *Writer) missing(was priorGuild, v *catchUpPlan) []memory.ChannelID {
+func (w *Writer) missing(was priorGuild, v *catchUpPlan) []memory.ChannelID {
 	var missing []memory.ChannelID
-	lately := memory.FirstMessageID(p.Now().Add(-p.CatchUp))
+	lately := memory.FirstMessageID(w.Now().Add(-w.CatchUp))
 	for _, c := range was.placed {
 		if !v.listed[c.ID] && (!c.Kind.IsThread() || was.heard[c.ID] >= lately) {
 			missing = append(missing, c.ID)
@@ -151,19 +151,19 @@ func (p *Writer) missing(was priorGuild, v *catchUpPlan) []memory.ChannelID {
 }
 
 // compare is what a visit tells the log. It leaves out where Hark is shut out.
-func (p *Writer) findGaps(stored *memory.Guild, shut map[memory.ChannelID]bool, v *catchUpPlan) []memory.Event {
+func (w *Writer) findGaps(stored *memory.Guild, shut map[memory.ChannelID]bool, v *catchUpPlan) []memory.Event {
 	var found []memory.Event
 	v.parents = slices.DeleteFunc(v.parents, func(id memory.ChannelID) bool { return shut[id] })
 	for _, c := range v.channels {
-		if shut[c.id] || !p.Policy.Remembers(stored, c.id) {
+		if shut[c.id] || !w.Policy.Remembers(stored, c.id) {
 			continue
 		}
-		if gap, ok := p.gap(v, c); ok {
+		if gap, ok := w.gap(v, c); ok {
 			found = append(found, memory.GapFound{Gap: gap})
 		}
 	}
-	if v.at = timeID(p.Now()); v.whole && p.Reconcile {
-		found = append(found, memory.Absent{Guild: v.guild, At: p.Now()})
+	if v.at = timeID(w.Now()); v.whole && w.Reconcile {
+		found = append(found, memory.Absent{Guild: v.guild, At: w.Now()})
 	}
 	return found
 }

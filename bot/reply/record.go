@@ -3,6 +3,9 @@ package reply
 import (
 	"context"
 	"errors"
+	"math"
+
+	"github.com/rs/zerolog"
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
@@ -129,4 +132,39 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 		events = append(events, memory.Answered{Trace: trace})
 	}
 	return events
+}
+
+// account logs what an answer took, in numbers: nothing that was said, and nobody's name. Where the prompt
+// took nearly all of the model's window it warns.
+func (r *Replier) logUsage(t memory.Trace) {
+	line, told := r.Log.Info(), "answered"
+	if t.Use() >= memory.NearlyFull {
+		line, told = r.Log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
+	}
+	tokens, dropped := zerolog.Dict(), zerolog.Dict()
+	for _, s := range t.Sections {
+		tokens.Int(s.Section, s.Tokens)
+		if s.Dropped > 0 {
+			dropped.Int(s.Section, s.Dropped)
+		}
+	}
+	line.Int64("answer", int64(t.Answer)).Int64("question", int64(t.Question)).Int("tokens",
+		t.Tokens).Int("max_tokens", t.MaxTokens).
+		Int("window", t.Window).Float64("window_use", math.Round(100*t.Use())/100).Dict("sections",
+		tokens).Dict("dropped", dropped).
+		Int("recalled", len(t.Recalled)).Int64("search_ms", t.Search.Milliseconds()).Int64("total_ms",
+		t.Total.Milliseconds()).Msg(told)
+}
+
+// called are the records of the calls that were made for a question, to be logged with the answer that trace
+// tells of. If it tells of none, because there is no answer or nobody knows what it was made from, it is the
+// question's alone.
+func (r *Replier) callEvents(a *ingest.Question, trace memory.Trace) []memory.Event {
+	if !a.Consulted || r.NoRecords {
+		return nil
+	}
+	if trace.Asker == 0 || trace.Answer == 0 {
+		trace = memory.Trace{Guild: a.Guild, Channel: a.Channel, Question: a.ID, Asker: a.Asker}
+	}
+	return answer.Called(a.Calls, trace, r.Now())
 }

@@ -11,31 +11,31 @@ import (
 
 // noteAccessChanges keeps, after events that are in the log, which channels Hark was shut out of by them, and which it
 // was let into again: of these nothing is used until all that is remembered of them is compared with Discord.
-func (p *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) error {
-	for guild := range p.guildsWithAccessChanges(events) {
+func (w *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) error {
+	for guild := range w.guildsWithAccessChanges(events) {
 		var found []memory.Event
-		err := p.retry(ctx, func() (err error) {
-			found, err = p.accessEvents(ctx, guild)
+		err := w.retry(ctx, func() (err error) {
+			found, err = w.accessEvents(ctx, guild)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		if len(found) > 0 {
-			if err := p.commit(ctx, found); err != nil {
+			if err := w.commit(ctx, found); err != nil {
 				return err
 			}
-			p.filler.Nudge()
+			w.filler.Nudge()
 		}
 	}
 	return nil
 }
 
 // moved are the guilds of which events may have changed what Hark may read.
-func (p *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.GuildID]bool {
+func (w *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.GuildID]bool {
 	moved := map[memory.GuildID]bool{}
 	for _, s := range subjectsOf(events) {
-		if s.Guild != memory.DirectGuild && (s.affectsAccess || s.person == p.convert.self) {
+		if s.Guild != memory.DirectGuild && (s.affectsAccess || s.person == w.convert.self) {
 			moved[s.Guild] = true
 		}
 	}
@@ -43,19 +43,19 @@ func (p *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.Guild
 }
 
 // accessEvents is what is to be kept of the channels of a guild.
-func (p *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
-	g, err := p.Memory.Guild(ctx, guild)
+func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
+	g, err := w.Memory.Guild(ctx, guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	shut, err := ShutOut(ctx, p.Memory, g)
+	shut, err := ShutOut(ctx, w.Memory, g)
 	if err != nil || shut == nil {
 		return nil, err
 	}
-	unswept, err := p.Memory.Gaps(ctx, guild, true)
+	unswept, err := w.Memory.Gaps(ctx, guild, true)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (p *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 	for _, gap := range unswept {
 		waits[gap.Channel] = true
 	}
-	heard, err := p.Memory.HeardUntil(ctx, guild)
+	heard, err := w.Memory.HeardUntil(ctx, guild)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func (p *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 		case shut[c.ID] && (!c.Shut || waits[c.ID]):
 			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
-			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.Now()})
+			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: w.Now()})
 			v := &catchUpPlan{guild: guild, heard: heard, since: g.Since}
-			if gap, missed := p.gap(v, channelSnapshot{c.ID, timeID(p.Now()), c.Kind.IsThread()}); missed &&
-				p.Policy.Remembers(g, c.ID) {
+			if gap, missed := w.gap(v, channelSnapshot{c.ID, timeID(w.Now()), c.Kind.IsThread()}); missed &&
+				w.Policy.Remembers(g, c.ID) {
 				events = append(events, memory.GapFound{Gap: gap})
 			}
 		}
