@@ -9,8 +9,9 @@ import (
 	"hark/search"
 )
 
-// noteAccessChanges keeps, after events that are in the log, which channels Hark was shut out of by them, and which it
-// was let into again: of these nothing is used until all that is remembered of them is compared with Discord.
+// noteAccessChanges follows committed events that may have changed what Hark can read. It records the
+// channels Hark lost, and those it regained: nothing of these is used until all that is remembered there is
+// compared with Discord.
 func (w *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) error {
 	for guild := range w.guildsWithAccessChanges(events) {
 		var found []memory.Event
@@ -31,7 +32,7 @@ func (w *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) e
 	return nil
 }
 
-// moved are the guilds of which events may have changed what Hark may read.
+// guildsWithAccessChanges returns the guilds in which events may have changed what Hark can read.
 func (w *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.GuildID]bool {
 	moved := map[memory.GuildID]bool{}
 	for _, s := range subjectsOf(events) {
@@ -42,7 +43,7 @@ func (w *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.Guild
 	return moved
 }
 
-// accessEvents is what is to be kept of the channels of a guild.
+// accessEvents returns the channels of a guild that Hark lost or regained, as events.
 func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
 	g, err := w.Memory.Guild(ctx, guild)
 	if errors.Is(err, memory.ErrNotFound) {
@@ -87,7 +88,7 @@ func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 	return events, nil
 }
 
-// ShutOut are the channels of g that Hark was shut out of, by its roles alone: nobody else's matter.
+// ShutOut returns the channels of g that Hark can't read. Only Hark's own roles matter.
 func ShutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
 	self, err := log.People(ctx, g.ID, g.Self)
 	if err != nil {

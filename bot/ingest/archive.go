@@ -10,15 +10,14 @@ import (
 	"hark/memory"
 )
 
-// The lists of a channel's archived threads.
+// The lists of archived threads.
 const (
 	publicArchive  = "/threads/archived/public"
 	privateArchive = "/threads/archived/private"           // for those who manage threads
 	joinedArchive  = "/users/@me/threads/archived/private" // the private ones that Hark is in, in order of their ids
 )
 
-// searchArchive finds what is missing of a channel's threads that are in the archive, as far back as anything
-// is fetched.
+// searchArchive finds gaps in a channel's archived threads, as far back as CatchUp.
 func (f *Filler) searchArchive(ctx context.Context, v *catchUpPlan, channel memory.ChannelID) error {
 	remembered, err := f.Filter.Remembers(ctx, v.guild, channel)
 	if err != nil || !remembered {
@@ -60,7 +59,7 @@ func (f *Filler) searchArchiveList(ctx context.Context, v *catchUpPlan, channel 
 	}
 }
 
-// archived keeps what is missing of archived threads.
+// gapsInThreads records the gaps of archived threads.
 func (f *Filler) gapsInThreads(ctx context.Context, v *catchUpPlan, threads []*discord.Channel, bound time.Time) error {
 	var events []memory.Event
 	for _, w := range threads {

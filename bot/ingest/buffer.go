@@ -9,15 +9,15 @@ import (
 	"hark/memory"
 )
 
-// What is known of sessions that aren't logged.
+// Bounds of the sessions in channels that aren't logged.
 const (
 	maxSessionMessages = 50       // of a channel
 	maxSessionBytes    = 16 << 10 // of a channel
 	maxSessions        = 1000
 )
 
-// Buffer is what was said in the sessions of channels that aren't logged. It is in memory only: nothing of it is ever
-// written, and it is gone after a silence.
+// Buffer holds the sessions of channels that aren't logged. It is in memory only: it is never written, and a
+// session is gone after a silence.
 type Buffer struct {
 	gap time.Duration
 	now func() time.Time
@@ -26,19 +26,19 @@ type Buffer struct {
 	channels map[memory.ChannelID]*session
 }
 
-// sitting is one session: its messages by id, at most maxSessionMessages and maxSessionBytes of them.
+// session is one session: its messages by id, within maxSessionMessages and maxSessionBytes.
 type session struct {
 	guild    memory.GuildID
 	messages []memory.Message
-	last     time.Time // when something was said last
-	// doubted is the newest message there was when something was taken away: an answer to it may still be under way.
+	last     time.Time // time of the last message
+	// doubted is the newest message at the last removal: an answer to it may still be under way.
 	doubted memory.MessageID
 }
 
-// defaultSessionGap ends a session where the configuration doesn't say.
+// defaultSessionGap ends sessions by default.
 const defaultSessionGap = 30 * time.Minute
 
-// NewBuffer returns an empty buffer of sessions that end with a silence of gap.
+// NewBuffer returns an empty buffer whose sessions end after a silence of gap.
 func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 	if gap <= 0 {
 		gap = defaultSessionGap
@@ -46,7 +46,8 @@ func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*session{}}
 }
 
-// Add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
+// Add adds a message or its newer state. What fell out of the session stays out, and so do Hark's answers to
+// something removed.
 func (b *Buffer) Add(m memory.Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +70,7 @@ func (b *Buffer) Add(m memory.Message) {
 	s.trim()
 }
 
-// edit takes what is told of a message that may be there: its state after an edit at a time.
+// edit changes a message that may be in its session, if the change isn't older than its last edit.
 func (b *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,7 +88,7 @@ func (b *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 	}
 }
 
-// See takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
+// See removes deleted messages, and the sessions of channels and guilds that are gone.
 func (b *Buffer) See(what Subject) {
 	if !what.Ended && what.Deleted == nil {
 		return
@@ -108,7 +109,7 @@ func (b *Buffer) See(what Subject) {
 	}
 }
 
-// Forget takes out what somebody wrote in a guild, and what Hark said meanwhile, since it may repeat it.
+// Forget removes somebody's messages in a guild, and Hark's in those sessions, which may repeat them.
 func (b *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -127,14 +128,14 @@ func (b *Buffer) Drop(channel memory.ChannelID) {
 	b.mu.Unlock()
 }
 
-// Expire forgets the sessions that have ended.
+// Expire forgets ended sessions.
 func (b *Buffer) Expire() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	maps.DeleteFunc(b.channels, func(_ memory.ChannelID, s *session) bool { return b.ended(s) })
 }
 
-// Before is what was said in a channel's session before a message, oldest first; not nil.
+// Before returns a session's messages before id, oldest first; never nil.
 func (b *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +147,7 @@ func (b *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.
 	return said
 }
 
-// sitting is a channel's session, or nil; called with mu held.
+// session returns a channel's session, or nil. The caller holds mu.
 func (b *Buffer) session(channel memory.ChannelID) *session {
 	s := b.channels[channel]
 	if s != nil && b.ended(s) {
@@ -158,7 +159,7 @@ func (b *Buffer) session(channel memory.ChannelID) *session {
 
 func (b *Buffer) ended(s *session) bool { return b.now().Sub(s.last) > b.gap }
 
-// evict drops the session in which nothing was said for longest, if there are too many; called with mu held.
+// evict drops the session that was silent longest, if there are too many. The caller holds mu.
 func (b *Buffer) evict() {
 	if len(b.channels) < maxSessions {
 		return
@@ -178,8 +179,8 @@ func (s *session) find(id memory.MessageID) (at int, there bool) {
 	})
 }
 
-// take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it
-// was: it may repeat it, and so may what it will say in answer to what was said until now.
+// remove removes the messages that gone selects from a session that isn't empty, and Hark's after the given
+// id, which may repeat them. Answers under way may repeat them too, so Add refuses those.
 func (s *session) remove(after memory.MessageID, gone func(memory.Message) bool) {
 	s.doubted = max(s.doubted, s.messages[len(s.messages)-1].ID)
 	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
@@ -187,7 +188,7 @@ func (s *session) remove(after memory.MessageID, gone func(memory.Message) bool)
 	})
 }
 
-// trim leaves the newest messages, as many as there may be.
+// trim keeps the newest messages within the bounds.
 func (s *session) trim() {
 	bytes, keep := 0, 0
 	for keep < min(len(s.messages), maxSessionMessages) {
@@ -198,6 +199,6 @@ func (s *session) trim() {
 		keep++
 	}
 	if cut := len(s.messages) - keep; cut > 0 {
-		s.messages = slices.Clone(s.messages[cut:]) // so that the old texts aren't held
+		s.messages = slices.Clone(s.messages[cut:]) // frees the old texts
 	}
 }

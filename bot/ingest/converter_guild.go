@@ -39,7 +39,7 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 		if ok && (ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel) {
 			out.plan.parents = append(out.plan.parents, ch.ID)
 		}
-		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
+		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // its last is a thread
 			out.plan.channels = append(out.plan.channels, channelSnapshot{ch.ID, memory.MessageID(w.Last),
 				ch.Kind.IsThread()})
 		}
@@ -53,7 +53,7 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	}
 }
 
-// ready tells which guilds Hark is in: it may have been removed from others while it wasn't connected.
+// ready lists Hark's guilds: others may have removed it while it wasn't connected.
 func (c *converter) ready(w *wireReady, out *converted) {
 	if w.Guilds == nil {
 		out.err = errors.New("it doesn't say which guilds there are")
@@ -71,7 +71,7 @@ type wireReady struct {
 	Guilds []discord.Guild `json:"guilds"`
 }
 
-// guildDelete is a guild that Hark was removed from, or one that Discord has trouble with.
+// guildDelete is a guild that removed Hark, or one with an outage.
 func (c *converter) guildDelete(g *discord.Guild, out *converted) {
 	out.members = func(r *search.MemberRoles) { r.Close(memory.GuildID(g.ID)) }
 	switch {
@@ -84,7 +84,7 @@ func (c *converter) guildDelete(g *discord.Guild, out *converted) {
 	}
 }
 
-// guildUpdate tells everything but the channels.
+// guildUpdate carries everything except the channels.
 func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 	switch id := memory.GuildID(g.ID); {
 	case g.Unavailable, id == 0:
@@ -97,15 +97,14 @@ func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 	}
 }
 
-// fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of
-// events, so that none overtakes it.
+// fetched is Discord's answer about something incomplete. It is queued like an event, so that order is kept.
 type fetched struct {
 	incomplete
 	told  *discord.Channel
 	whole *discord.Guild
 }
 
-// fetched reads a channel or a guild as Discord answers. It leaves out whether a channel is age-restricted that isn't.
+// fetched reads a fetched channel or guild. REST leaves nsfw out if it is false.
 func (c *converter) fetched(f *fetched, out *converted) {
 	if f.told.NSFW == nil {
 		f.told.NSFW = new(bool)
@@ -121,7 +120,7 @@ func (c *converter) fetched(f *fetched, out *converted) {
 	}
 }
 
-// merged is update with the channels that stored has.
+// withChannelsOf returns update with stored's channels.
 func withChannelsOf(update memory.Guild, stored *memory.Guild) memory.Guild {
 	update.Channels = nil
 	for _, ch := range stored.Channels {
@@ -152,7 +151,7 @@ func (c *converter) channelSeen(w *discord.Channel, out *converted) {
 	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
 		return
 	}
-	if out.plan == nil { // it may have been in the archive, or out of sight
+	if out.plan == nil { // it may have been archived or hidden
 		out.plan = &catchUpPlan{guild: ch.Guild}
 	}
 	out.plan.channels = append(out.plan.channels, channelSnapshot{ch.ID, memory.MessageID(w.Last), true})
@@ -204,8 +203,8 @@ type wireGuildMember struct {
 	discord.Member
 }
 
-// memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't
-// logged: who writes is known by that.
+// memberSeen is about Hark itself and, with the Server Members intent, about everybody. Others aren't logged
+// here, but when they write.
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 	p, ok := personOf(&w.Member, w.Guild)
 	switch {
@@ -221,7 +220,7 @@ func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 
 var errNoRoles = errors.New("it doesn't say who has which roles")
 
-// member is somebody of a guild with their roles; false if those aren't told.
+// personOf returns a member with roles; false if those are missing.
 func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) {
 	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
 		return memory.Person{}, false
@@ -233,7 +232,7 @@ func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) 
 	return p, true
 }
 
-// memberLeft is told of Hark itself too, along with its guild's removal.
+// memberLeft is also sent about Hark, along with its guild's removal.
 func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 	if w.User == nil || w.User.ID == 0 {
 		out.err = errNoRoles

@@ -8,22 +8,22 @@ import (
 	"hark/memory"
 )
 
-// Filter decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
-// author wants to be remembered by nobody.
+// Filter decides what is logged. Other messages last as long as their session, unless their author opted out.
 type Filter struct {
 	log      memory.Store
 	policy   memory.Policy
 	sessions *Buffer
-	// committed is told what is in the log.
+	// committed receives what was just committed.
 	committed func([]Subject)
 }
 
-// NewFilter returns a filter; committed is told what is in the log.
+// NewFilter returns a filter that calls committed with what was just committed.
 func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
 	return &Filter{log: log, policy: policy, sessions: r, committed: committed}
 }
 
-// commit logs what of events is to be logged. What decides about a message is committed before it.
+// commit logs those of events that are to be logged. An event that decides about a message is committed
+// before it.
 func (f *Filter) commit(ctx context.Context, events []memory.Event) error {
 	for _, stage := range stages(events) {
 		passed, err := f.pass(ctx, stage)
@@ -38,7 +38,8 @@ func (f *Filter) commit(ctx context.Context, events []memory.Event) error {
 	return nil
 }
 
-// stages cuts events so that what decides about something said or deleted is in a stage before it.
+// stages cuts events so that each policy change is in an earlier stage than the messages and deletions it
+// decides about.
 func stages(events []memory.Event) [][]memory.Event {
 	var cut [][]memory.Event
 	begin, decided := 0, false
@@ -55,8 +56,8 @@ func stages(events []memory.Event) [][]memory.Event {
 	return cut
 }
 
-// pass is what of events is to be logged: in the place of a message that isn't remembered stands that it was
-// heard. The log must know by now what was told before events. Passing the same events again does no harm.
+// pass returns what is logged of events. Where messages aren't remembered, a Heard event replaces each.
+// Earlier events must be committed. Passing events twice is harmless.
 func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
 	opted := map[Membership]bool{} // by events
@@ -109,18 +110,18 @@ func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 	return passed, nil
 }
 
-// isOld reports whether what is told anew was said where Hark listens, and isn't in the log all the same:
-// from before it was asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
+// isOld reports whether an update is about a message from before Hark was asked to remember, or one deleted
+// or forgotten. A pin or an edit must not log such a message.
 func (f *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
 	if remembered, err := f.Remembers(ctx, s.Guild, s.Channel); err != nil || !remembered {
-		return false, err // only the session hears of it
+		return false, err // only the session takes it
 	}
 	if there, err := f.log.Around(ctx, s.Channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
 		return false, err
 	}
 	heard, err := f.log.HeardUntil(ctx, s.Guild)
 	if err != nil || s.message > heard[s.Channel] {
-		return false, err // it overtakes its message
+		return false, err // it arrived before its message
 	}
 	gaps, err := f.log.Gaps(ctx, memory.Everywhere, false)
 	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool {
@@ -129,8 +130,8 @@ func (f *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
 	return err == nil && !missing, err
 }
 
-// abroad is what is kept of an answer that isn't logged itself, so that it can be taken back in Discord: which messages
-// and facts it was made from that are logged elsewhere, if any.
+// traceElsewhere is what is kept of an answer that isn't logged: its logged sources elsewhere, so that it can
+// be withdrawn in Discord if they change. It is false if there are none.
 func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
 	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
 	for _, s := range t.Sources {
@@ -142,13 +143,13 @@ func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
 	return kept, len(kept.Sources) > 0
 }
 
-// Membership is somebody in a guild.
+// Membership is a member of a guild.
 type Membership struct {
 	Guild memory.GuildID
 	User  memory.UserID
 }
 
-// hear lets the session know what isn't logged.
+// addToSession gives the session an event that isn't logged.
 func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
@@ -173,13 +174,13 @@ func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Mem
 	return nil
 }
 
-// Remembers reports whether what is said in a channel is to be logged.
+// Remembers reports whether a channel's messages are logged.
 func (f *Filter) Remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
 	g, err := f.Guild(ctx, guild)
 	return err == nil && f.policy.Remembers(g, channel), err
 }
 
-// Guild is what the log knows of a guild, if anything.
+// Guild returns the logged guild, or one with only its ID if it is unknown.
 func (f *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
 	g, err := f.log.Guild(ctx, id)
 	if errors.Is(err, memory.ErrNotFound) {
@@ -188,7 +189,7 @@ func (f *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, e
 	return g, err
 }
 
-// Lookup is what the log knows of a guild; nothing where it can't tell.
+// Lookup is Guild, with errors treated as unknown.
 func (f *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
 	g, err := f.Guild(ctx, id)
 	if err != nil {
@@ -197,7 +198,7 @@ func (f *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
 	return g
 }
 
-// Session is what was said before a question where nothing is logged, and nil where the log tells.
+// Session returns the messages before a question in a channel that isn't logged; nil if it is logged.
 func (f *Filter) Session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 	question memory.MessageID) []memory.Message {
 	remembered, err := f.Remembers(ctx, guild, channel)

@@ -7,16 +7,16 @@ import (
 	"hark/memory"
 )
 
-// How much is looked up at Discord at once.
+// Bounds of looking up messages at Discord.
 const (
 	maxLookUpPages = 20
-	maxVerified    = 1 << 14 // messages that are known to be as Discord has them,
+	maxVerified    = 1 << 14 // messages known to match Discord's,
 	verifiedFor    = 24 * time.Hour
 )
 
-// LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
-// changed while Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited
-// or deleted. What can't be looked up within patience is left out.
+// LookUp returns messages that are about to be used as Discord has them now. It fetches those that may have
+// changed during an absence and aren't compared yet, and logs edits and deletions. Messages that can't be
+// verified within patience are left out.
 func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 	patience time.Duration) ([]memory.Message, error) {
 	doubted, err := f.unverified(ctx, messages)
@@ -65,7 +65,7 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 	return kept, nil
 }
 
-// doubted are those of messages that aren't compared with Discord since Hark was away.
+// unverified returns the messages that haven't been compared with Discord since an absence.
 func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
 	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
@@ -86,7 +86,7 @@ func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map
 	return doubted, nil
 }
 
-// fetchAgain compares messages with Discord's for no longer than patience, and tells which were.
+// fetchAgain compares messages with Discord's for at most patience. It calls compared with each that was.
 func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message,
 	patience time.Duration, compared func(memory.Message)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

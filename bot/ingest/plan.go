@@ -10,44 +10,44 @@ import (
 	"hark/memory"
 )
 
-// What was missed while there was no connection is found in the order of events, so that what is told of live
-// can't hide what came before it.
+// Gaps are found in the order of events, so that no live message
+// hides what came before it.
 
-// known is what was known of a guild.
+// priorGuild is a guild as the log had it before an absence.
 type priorGuild struct {
 	heard  lastSeen
-	placed []memory.Channel // that Discord had told of
+	placed []memory.Channel // that Discord had described
 }
 
-// reached is the newest message of each channel that needn't be fetched.
+// lastSeen is each channel's newest message that needn't be fetched.
 type lastSeen map[memory.ChannelID]memory.MessageID
 
-// visit is how far channels have come by Discord's account, and what follows from it: what was missed, and what is
-// to be done after a time away beyond the gaps that are known.
+// catchUpPlan is what to check in a guild: the newest message of each channel by Discord's account, and,
+// after an absence, channels to look for.
 type catchUpPlan struct {
 	guild memory.GuildID
-	// whole says that it is all of the guild, after a time in which Hark wasn't told of it.
+	// whole means all of the guild, after an absence.
 	whole    bool
-	listed   map[memory.ChannelID]bool // all that Discord tells of, if it is whole
+	listed   map[memory.ChannelID]bool // all of Discord's channels, if it is whole
 	channels []channelSnapshot
-	parents  []memory.ChannelID // that may have threads in the archive, which the guild doesn't tell
+	parents  []memory.ChannelID // may have archived threads, which the guild doesn't list
 
-	at    memory.MessageID // nothing that was said later is missing
+	at    memory.MessageID // nothing later is missing
 	heard lastSeen
-	since memory.MessageID // for channels that weren't known
-	// missing are the channels that Discord doesn't tell of any more: deleted, in the archive, or out of sight.
+	since memory.MessageID // for new channels
+	// missing are the channels that Discord doesn't list any more: deleted, archived, or hidden.
 	missing []memory.ChannelID
 }
 
-// sighted is a channel in which something was said.
+// channelSnapshot is a channel with its newest message.
 type channelSnapshot struct {
 	id     memory.ChannelID
-	last   memory.MessageID // newest that was ever written there
+	last   memory.MessageID // newest ever
 	thread bool
 }
 
-// greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord
-// doesn't name any more have removed Hark.
+// onReady begins a connection. It returns events for the log and a plan. Guilds that READY doesn't list have
+// removed Hark.
 func (w *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memory.Event, *catchUpPlan, error) {
 	known, err := w.Memory.Guilds(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (w *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memor
 	return append(events, direct...), seen, err
 }
 
-// remember keeps how far a guild was heard, and where.
+// onUnavailable keeps a guild's state before an absence.
 func (w *Writer) onUnavailable(ctx context.Context, id memory.GuildID) error {
 	if _, ok := w.before[id]; ok {
 		return nil
@@ -94,7 +94,7 @@ func (w *Writer) onUnavailable(ctx context.Context, id memory.GuildID) error {
 	return nil
 }
 
-// direct is what may be missing of direct messages, of which Discord doesn't tell how far they have come.
+// planDirect finds gaps in direct messages. Discord doesn't tell their newest messages, so each may have one.
 func (w *Writer) planDirect(ctx context.Context) ([]memory.Event, *catchUpPlan, error) {
 	if !w.Policy.Direct {
 		return nil, nil, nil
@@ -110,7 +110,7 @@ func (w *Writer) planDirect(ctx context.Context) ([]memory.Event, *catchUpPlan, 
 	return w.findGaps(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
 }
 
-// arrive compares how far a guild's channels have come with how far they were heard.
+// planCatchUp compares the newest messages of a guild's channels with the log.
 func (w *Writer) planCatchUp(ctx context.Context, v *catchUpPlan) ([]memory.Event, *catchUpPlan, error) {
 	stored, err := w.Memory.Guild(ctx, v.guild)
 	if errors.Is(err, memory.ErrNotFound) {
@@ -137,8 +137,8 @@ func (w *Writer) planCatchUp(ctx context.Context, v *catchUpPlan) ([]memory.Even
 	return w.findGaps(stored, shut, v), v, nil
 }
 
-// missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many,
-// only those in which something was said lately.
+// missing returns the channels that Discord listed before and doesn't any more. Threads, which are many,
+// count only if they were active within CatchUp.
 func (w *Writer) missing(was priorGuild, v *catchUpPlan) []memory.ChannelID {
 	var missing []memory.ChannelID
 	lately := memory.FirstMessageID(w.Now().Add(-w.CatchUp))
@@ -150,7 +150,7 @@ func (w *Writer) missing(was priorGuild, v *catchUpPlan) []memory.ChannelID {
 	return missing
 }
 
-// compare is what a visit tells the log. It leaves out where Hark is shut out.
+// findGaps returns the gaps of a plan as events, except in channels Hark can't read.
 func (w *Writer) findGaps(stored *memory.Guild, shut map[memory.ChannelID]bool, v *catchUpPlan) []memory.Event {
 	var found []memory.Event
 	v.parents = slices.DeleteFunc(v.parents, func(id memory.ChannelID) bool { return shut[id] })
@@ -168,16 +168,17 @@ func (w *Writer) findGaps(stored *memory.Guild, shut map[memory.ChannelID]bool, 
 	return found
 }
 
-// timeID is a message id that stands for all until now, where Discord doesn't tell which message is the newest.
+// timeID returns a message id that stands for everything until now, where Discord doesn't name the newest
+// message.
 func timeID(now time.Time) memory.MessageID {
 	return memory.FirstMessageID(now.Add(time.Millisecond))
 }
 
-// isTimeID tells such an id from a message's, whose last bits are hardly ever all zero.
+// isTimeID tells such an id from a message's, whose last 22 bits are hardly ever zero.
 func isTimeID(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
 
-// after is the message of a channel after which something may be missing; 0 if nothing is known of when Hark
-// began to listen there, or nothing is to be fetched.
+// missingAfter returns the message after which a channel may have gaps; 0 if Hark's first message there is
+// unknown, or nothing is fetched.
 func (o *Options) missingAfter(v *catchUpPlan, id memory.ChannelID) memory.MessageID {
 	after, known := v.heard[id]
 	if !known {
@@ -189,14 +190,14 @@ func (o *Options) missingAfter(v *catchUpPlan, id memory.ChannelID) memory.Messa
 	return max(after, memory.FirstMessageID(o.Now().Add(-o.CatchUp)))
 }
 
-// gap is what is missing of a channel.
+// gap returns what is missing of a channel.
 func (o *Options) gap(v *catchUpPlan, c channelSnapshot) (memory.Gap, bool) {
 	after := o.missingAfter(v, c.id)
 	if after == 0 {
 		return memory.Gap{}, false
 	}
 	if c.thread {
-		after = max(after, memory.MessageID(c.id)-1) // a thread has its id from when it began
+		after = max(after, memory.MessageID(c.id)-1) // a thread's id is its creation time
 	}
 	return memory.Gap{Guild: v.guild, Channel: c.id, After: after, Until: c.last}, c.last > after
 }

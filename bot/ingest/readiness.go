@@ -9,21 +9,21 @@ import (
 	"hark/memory"
 )
 
-// Readiness knows of which guilds Discord has told since the connection began. What was logged before of who may read
-// what there may be long out of date, and nothing may be answered from it.
+// Readiness knows which guilds Discord has described since the connection began. Before that, logged
+// permissions may be long out of date and nothing may be answered from them.
 type Readiness struct {
 	mu       sync.Mutex
-	ready    map[memory.GuildID]bool // whether it has; false for those that are to come
-	complete bool                    // whether Hark is in no more guilds than these
+	ready    map[memory.GuildID]bool // false: announced, not yet described
+	complete bool                    // whether ready has all guilds that Hark is in
 	changed  chan struct{}           // closed at the next change
 }
 
-// NewReadiness returns a readiness that knows of no guild.
+// NewReadiness returns a readiness without guilds.
 func NewReadiness() *Readiness {
 	return &Readiness{ready: map[memory.GuildID]bool{}, changed: make(chan struct{})}
 }
 
-// begin begins a connection: guilds are to come. If they are nil it isn't known which.
+// begin starts a connection that will describe guilds; nil: unknown which.
 func (r *Readiness) begin(guilds []memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,7 +32,7 @@ func (r *Readiness) begin(guilds []memory.GuildID) {
 	r.setLocked(false, guilds)
 }
 
-// tell says whether the log has what Discord told of guilds, or Discord can't tell of them for a while.
+// set says whether the log has Discord's description of guilds. It is false during an outage.
 func (r *Readiness) set(told bool, guilds ...memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,8 +47,8 @@ func (r *Readiness) setLocked(told bool, guilds []memory.GuildID) {
 	r.changed = make(chan struct{})
 }
 
-// Wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that
-// Hark isn't in there is nothing to wait for, nor of direct messages.
+// Wait returns once the log has the permissions of a guild, or ErrNotBack after limit. It doesn't wait for
+// direct messages or guilds that Hark isn't in.
 func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -71,5 +71,5 @@ func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 	return nil
 }
 
-// ErrNotBack is that Discord hasn't told of a guild since the connection began.
+// ErrNotBack means that Discord hasn't described a guild since the connection began.
 const ErrNotBack locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

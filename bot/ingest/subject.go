@@ -2,19 +2,19 @@ package ingest
 
 import "hark/memory"
 
-// Subject is what an event is about. Whoever follows what happens asks it rather than what kind of event there is.
+// Subject is what an event is about, whatever its kind.
 type Subject struct {
 	Guild         memory.GuildID
-	Channel       memory.ChannelID   // 0 if it is about all of the guild
-	message       memory.MessageID   // that was said or edited
+	Channel       memory.ChannelID   // 0: the whole guild
+	message       memory.MessageID   // posted or edited
 	Deleted       []memory.MessageID // of the channel
-	filtered      bool               // it is logged only where that is remembered
+	filtered      bool               // logged only where messages are remembered
 	fromHark      bool               // Hark said it
-	Told          bool               // it tells all of the guild
-	Ended         bool               // the channel or the guild isn't there any more
-	affectsPolicy bool               // it may change what is remembered
-	affectsAccess bool               // it may change who may read there
-	person        memory.UserID      // whose roles it tells
+	Told          bool               // it carries the whole guild
+	Ended         bool               // the channel or guild is gone
+	affectsPolicy bool               // it may change what is remembered where
+	affectsAccess bool               // it may change who may read
+	person        memory.UserID      // whose roles it carries
 }
 
 func subjectOf(e memory.Event) Subject {
@@ -61,7 +61,7 @@ func subjectsOf(events []memory.Event) []Subject {
 	return all
 }
 
-// Ends reports whether a channel, which may be a thread of parent, is there no longer.
+// Ends reports whether a channel, or the parent that it is a thread of, is gone.
 func (s Subject) Ends(guild memory.GuildID, channel, parent memory.ChannelID) bool {
 	if s.Channel == 0 {
 		return s.Ended && s.Guild == guild

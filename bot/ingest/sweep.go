@@ -12,12 +12,12 @@ import (
 	"hark/memory"
 )
 
-// sweepLimit is how many messages of the log are compared with one page at most: more than a page, of which
-// many may be deleted.
+// sweepLimit bounds how many logged messages are compared with one page. It exceeds a page, because many may
+// be deleted.
 const sweepLimit = 1000
 
-// unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do
-// channels of which Discord doesn't tell: they may be known by imports only.
+// nextSweep returns the next range to compare. Channels that aren't remembered now, or that only imports
+// know, wait.
 func (f *Filler) nextSweep(ctx context.Context) (memory.Gap, bool, error) {
 	all, err := f.Memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {
@@ -41,8 +41,7 @@ func (f *Filler) nextSweep(ctx context.Context) (memory.Gap, bool, error) {
 	return memory.Gap{}, false, nil
 }
 
-// sweep compares the next page of a stretch. Where that can't be done for good, it finds that the channel is
-// shut or deleted.
+// comparePage compares the next page of a range. If Discord refuses for good, the channel is shut or deleted.
 func (f *Filler) comparePage(ctx context.Context, g memory.Gap) (pageResult, error) {
 	var heard memory.MessageID
 	f.mu.Lock()
@@ -73,8 +72,8 @@ func (f *Filler) comparePage(ctx context.Context, g memory.Gap) (pageResult, err
 	return pageResult{}, err
 }
 
-// recheck compares a stretch that is about to be used with one page of Discord's, as any goroutine may, and has
-// what differs logged. It returns up to where it was compared.
+// recheck compares a range that is about to be used with one page of Discord's and commits the differences.
+// Any goroutine may call it. It returns how far it compared.
 func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
 	c, err := f.compare(ctx, newConverter(f.Self, f.LogBots, f.Now), g, 0)
 	if err == nil && len(c.events) > 0 {
@@ -86,16 +85,16 @@ func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.Mess
 	return c.through, err
 }
 
-// compared is what follows from comparing a stretch with Discord's.
+// compared is the result of comparing a range with Discord.
 type compared struct {
 	pageResult
-	through memory.MessageID // up to where it was compared
+	through memory.MessageID // compared up to here
 	fetched bool             // whether Discord was asked
 }
 
-// compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had
-// before Discord was asked, and Discord's answer covers without it, is deleted, unless an import gave it its
-// id. Of what comes after heard, if that isn't 0, what Discord has and the log doesn't is added.
+// compare compares the beginning of a channel's range with one page of Discord's. A message that was logged
+// before the request and that Discord's page covers but lacks is deleted, unless an import gave it its id.
+// After heard, unless that is 0, messages that only Discord has are added.
 func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 	heard memory.MessageID) (compared, error) {
 	c := compared{through: g.Until}

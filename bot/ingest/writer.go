@@ -11,27 +11,27 @@ import (
 	"hark/memory"
 )
 
-// Writer writes the queue to the log: one goroutine, so that events stay in order.
+// Writer is the ingest writer: one goroutine writes the queue to the log, so events stay in order.
 type Writer struct {
 	*Options
 	convert *converter
 	filler  *Filler
-	ask     func(*Question)               // called once the question is committed
-	before  map[memory.GuildID]priorGuild // when Hark was told last of guilds that it is about to be told of again
+	ask     func(*Question)               // called once a question is committed
+	before  map[memory.GuildID]priorGuild // state of guilds that Discord is about to describe again
 
 	failing atomic.Bool // whether the log can't be written
 }
 
-// NewWriter returns a writer that isn't running yet. ask is called with each question once that is committed.
+// NewWriter returns a writer that isn't running yet. It calls ask with each question once that is committed.
 func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
 	return &Writer{Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), filler: f, ask: ask,
 		before: map[memory.GuildID]priorGuild{}}
 }
 
-// Failing reports whether the log can't be written.
+// Failing reports whether writing the log fails.
 func (w *Writer) Failing() bool { return w.failing.Load() }
 
-// Run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
+// Run writes until the queue is closed and empty, or ctx ends. It returns how many items are left.
 func (w *Writer) Run(ctx context.Context) (left int) {
 	for {
 		batch := w.Queue.take(ctx)
@@ -40,13 +40,13 @@ func (w *Writer) Run(ctx context.Context) (left int) {
 		}
 		w.Queue.done(len(batch))
 		w.Progress()
-		if len(batch) < batchItems { // else more may wait than fits in one
+		if len(batch) < batchItems { // else more may be waiting
 			_ = pace.Sleep(ctx, w.Timing.Gather)
 		}
 	}
 }
 
-// write converts and commits a batch. The only error is that of ctx.
+// write converts and commits a batch. It fails only when ctx ends.
 func (w *Writer) write(ctx context.Context, batch []Item) error {
 	var out commit
 	for _, it := range batch {
@@ -62,16 +62,16 @@ func (w *Writer) write(ctx context.Context, batch []Item) error {
 	return w.flush(ctx, &out)
 }
 
-// commit is what goes to the log together, and what waits for that.
+// commit is a set of events to commit together, and what waits for it.
 type commit struct {
 	events []memory.Event
 	asks   []*Question
 	logged []chan<- struct{}
-	// unknown is what is to be fetched.
+	// incomplete is to be fetched after the commit.
 	incomplete []incomplete
 }
 
-// unask drops the questions that are gone before they were asked.
+// dropWithdrawn drops questions that are gone before they were asked.
 func (c *commit) dropWithdrawn(s Subject) {
 	c.asks = slices.DeleteFunc(c.asks, func(a *Question) bool {
 		gone := s.Ends(a.Guild, a.Channel, 0) || s.Channel == a.Channel && slices.Contains(s.Deleted, a.ID)
@@ -103,7 +103,7 @@ func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 		out.dropWithdrawn(s)
 	}
 	out.incomplete = append(out.incomplete, c.incomplete...)
-	// so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
+	// otherwise a later event of the same commit could undo a loss of access unnoticed
 	if len(w.guildsWithAccessChanges(c.events)) > 0 {
 		if err := w.flush(ctx, out); err != nil {
 			return err
@@ -129,14 +129,14 @@ func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 	if c.ready == 0 {
 		return nil
 	}
-	err = w.flush(ctx, out) // also of what may have changed unheard
+	err = w.flush(ctx, out) // also changes during an absence
 	if err == nil {
 		w.Guilds.set(true, c.ready)
 	}
 	return err
 }
 
-// attend notes who may view what from now on, and who has which roles.
+// noteMembers records who may read what from now on, and who has which roles.
 func (w *Writer) noteMembers(c converted) {
 	if c.members != nil {
 		c.members(w.MemberRoles)
@@ -159,8 +159,8 @@ func (w *Writer) noteMembers(c converted) {
 	}
 }
 
-// dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it
-// must be in the log to tell.
+// dropOld drops an update of a message that must not be logged any more. Only a log with all earlier events
+// can tell.
 func (w *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 	for i, s := range subjectsOf(c.events) {
 		if !s.filtered {
@@ -186,7 +186,7 @@ func (w *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 	return nil
 }
 
-// lookForGaps keeps what was missed, before anything that came later is logged.
+// lookForGaps records missed messages before anything later is logged.
 func (w *Writer) lookForGaps(ctx context.Context, c converted, out *commit) error {
 	if err := w.flush(ctx, out); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (w *Writer) lookForGaps(ctx context.Context, c converted, out *commit) erro
 	return nil
 }
 
-// merge adds to a guild the channels that it has in the log, once all before it is there.
+// merge adds a guild's logged channels to its update, after committing all earlier events.
 func (w *Writer) merge(ctx context.Context, update memory.Guild, out *commit) error {
 	if err := w.flush(ctx, out); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (w *Writer) merge(ctx context.Context, update memory.Guild, out *commit) er
 	return w.retry(ctx, func() error {
 		stored, err := w.Memory.Guild(ctx, update.ID)
 		if errors.Is(err, memory.ErrNotFound) {
-			return nil // GUILD_CREATE will tell all
+			return nil // GUILD_CREATE follows
 		}
 		if err == nil {
 			out.events = append(out.events, memory.GuildSeen{Guild: withChannelsOf(update, stored)})
@@ -247,7 +247,7 @@ func (w *Writer) flush(ctx context.Context, out *commit) error {
 	for _, a := range out.asks {
 		w.ask(a)
 	}
-	for _, logged := range out.logged { // last: who stops Hark waits for the questions that came before
+	for _, logged := range out.logged { // last: a shutdown waits for the earlier questions
 		close(logged)
 	}
 	if len(out.incomplete) > 0 {
@@ -257,7 +257,8 @@ func (w *Writer) flush(ctx context.Context, out *commit) error {
 	return nil
 }
 
-// commit logs events. One that the log refuses for good costs only itself and what it can't be without.
+// commit logs events. One that the log refuses for good is skipped, with those that can't be logged without
+// it.
 func (w *Writer) commit(ctx context.Context, events []memory.Event) error {
 	refused := false
 	err := w.retry(ctx, func() error {
@@ -284,7 +285,7 @@ func (w *Writer) commit(ctx context.Context, events []memory.Event) error {
 	return nil
 }
 
-// inseparable cuts events into what can be logged by itself: an answer of Hark's goes with how it came about.
+// splitIndependent splits events into parts that can be logged alone. An answer stays with its trace.
 func splitIndependent(events []memory.Event) [][]memory.Event {
 	var parts [][]memory.Event
 	begin := 0
@@ -298,7 +299,7 @@ func splitIndependent(events []memory.Event) [][]memory.Event {
 	return append(parts, events[begin:])
 }
 
-// insist repeats do until it succeeds or ctx ends.
+// retry repeats do until it succeeds or ctx ends.
 func (w *Writer) retry(ctx context.Context, do func() error) error {
 	for wait := w.Timing.Retry; ; wait = min(2*wait, longestRetry) {
 		err := do()
@@ -312,7 +313,7 @@ func (w *Writer) retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// note keeps whether the log can be written, and logs when that changes. It is for one goroutine.
+// setFailing records whether writing the log fails, and logs changes. Only one goroutine calls it.
 func (w *Writer) setFailing(err error) {
 	if w.failing.Swap(err != nil) == (err != nil) {
 		return
