@@ -13,8 +13,8 @@ import (
 	"hark/search"
 )
 
-// maxReported bounds how many people and direct channels are known not to be news. Telling the log
-// again is harmless.
+// maxReported bounds the people and direct channels that are known to be logged. Logging one again is
+// harmless.
 const maxReported = 1 << 14
 
 // reportedFor is how long they are known. The log may forget people at any time, and needs them again when

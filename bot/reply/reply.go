@@ -28,19 +28,18 @@ const (
 	stoppedLine = "-# ⏹️ Stopped."
 )
 
-// Outcome is what an Answerer came to.
+// Outcome is what an Answerer returned.
 type Outcome struct {
 	Answer answer.Answer
 	err    error
-	// spends is what the answer may take of models.
-	quota tokenQuota
-	// unlogged says that it was made from a session that wasn't logged.
+	quota  tokenQuota
+	// unlogged means that it was made from a session that isn't logged.
 	unlogged bool
 }
 
-// reply answers one question: it shows the answer while it is being written, and logs what it became. When
-// work ends the answer is cut short, and says so; requests go on until last ends. A question that changes meanwhile is
-// answered anew in the same place, and one that goes has its answer taken back.
+// reply answers one question: it shows the answer while it is written and logs the result. When work ends,
+// the answer is interrupted and says so; requests go on until last ends. A question that changes is answered
+// again in the same place. If it goes, its answer is removed.
 func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 	d := newDelivery(r.thread(asked, "a"+asked.Round), r.Timing.Pace, r.Timing.Typing)
 	for first := true; ; first = false {
@@ -49,7 +48,7 @@ func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 			r.removeAnswer(last, d, asked)
 			return
 		}
-		d.stream("") // what is shown stays until there is a text again
+		d.stream("") // what is shown stays until there is new text
 		if first {
 			d.adopt(a.Shown)
 		}
@@ -59,7 +58,7 @@ func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 	}
 }
 
-// answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
+// answerOnce answers one version of a question. An error means that it changed or is gone.
 func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
 	l := r.LocaleIn(last, a.Guild, a.Channel)
 	if a.Text == "" && len(a.Files) == 0 {
@@ -76,7 +75,7 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	go func() {
 		defer written()
 		came <- r.consult(limit, a, func(text string) {
-			if limit.Err() == nil { // else somebody else may be writing already
+			if limit.Err() == nil { // else another answer may be under way
 				d.stream(text)
 			}
 		})
@@ -106,7 +105,7 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	return r.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
 }
 
-// answerButtons are those below the answer to a question, of which it may have sources to show.
+// answerButtons returns the buttons below an answer. sources: it has sources to show.
 func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 	[]memory.MessageID) []discord.Component {
 	return func(done bool, before []memory.MessageID) []discord.Component {
@@ -118,7 +117,7 @@ func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 	}
 }
 
-// removeAnswer takes back what was shown of an answer that isn't wanted.
+// removeAnswer removes an answer that isn't wanted.
 func (r *Replier) removeAnswer(last context.Context, d *delivery, a *ingest.Question) {
 	known := d.ids()
 	d.adopt(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
@@ -136,7 +135,7 @@ func (r *Replier) removeAnswer(last context.Context, d *delivery, a *ingest.Ques
 	_ = r.Queue.Commit(last, events)
 }
 
-// Await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
+// Await returns the outcome. Once ctx has ended, an Answerer has Timing.Unwind to return.
 func (r *Replier) Await(ctx context.Context, came <-chan Outcome) Outcome {
 	select {
 	case got := <-came:
@@ -176,10 +175,11 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	return got
 }
 
-// sessionChanged is said in the place of an answer that was made from what is no longer there.
+// sessionChanged replaces an answer whose source messages are gone.
 const sessionChanged = "While I was answering, something that was said here was deleted or changed, or what I remember here was, so I take my answer back. Please ask me again."
 
-// stands reports whether a session that isn't logged is still what it was, but for what it has grown out of.
+// sessionUnchanged reports whether an unlogged session's messages are still there unchanged. Those that were
+// trimmed don't count.
 func sessionUnchanged(was, now []memory.Message) bool {
 	for _, m := range was {
 		if len(now) > 0 && m.ID < now[0].ID {
@@ -192,8 +192,8 @@ func sessionUnchanged(was, now []memory.Message) bool {
 	return true
 }
 
-// conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
-// error says that the question has become another meanwhile, or that it is gone.
+// conclude makes Discord show the final answer and logs it with its trace. An error means that the question
+// changed or is gone.
 func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got Outcome,
 	trace memory.Trace,
 	logged bool) error {
@@ -202,7 +202,7 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	}
 	warn := func(err error) *zerolog.Event {
 		if err == nil {
-			return nil // which logs nothing
+			return nil // a nil event logs nothing
 		}
 		return r.Log.Warn().Err(err).Int64("question", int64(a.ID))
 	}
@@ -243,8 +243,8 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	return r.questions.finish(a.ID, d.ids(), more, logged)
 }
 
-// traceFor is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
-// is logged now, or that can't be told, and wasn't when the question was asked.
+// traceFor returns an answer's trace. It is empty if the log lacks a source: the channel is logged now, or
+// that is unknown, and wasn't when the question was asked.
 func traceFor(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
 	if got.unlogged && (logged || err != nil) {
 		return memory.Trace{}
@@ -252,16 +252,16 @@ func traceFor(a *ingest.Question, got Outcome, logged bool, err error) memory.Tr
 	a.Consulted, a.Calls = !got.unlogged, got.Answer.Records
 	trace := got.Answer.Trace
 	if strings.TrimSpace(got.Answer.Text) == "" {
-		trace.Prompt = nil // what is shown is why there is no answer
+		trace.Prompt = nil // only the reason is shown
 	}
 	return trace
 }
 
-// words are an answer's text, and what stands below it. Whoever is told of something now isn't told again: it
-// is called once. It never panics, whatever the answer's text does to it.
+// compose returns an answer's text and what stands below it. Call it once, because limits are mentioned only
+// once. It never panics, whatever the text.
 func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (text, tail string, err error) {
 	defer crash.Recover("word an answer", &err)
-	// What was streamed and not given as an answer, whole or half, wasn't looked at again: it doesn't stay.
+	// Text that was only streamed wasn't revalidated, so it doesn't stay.
 	text = markdown.EscapeSmallPrint(got.Answer.Text)
 	if got.err != nil {
 		text = markdown.Unbroken(text)
