@@ -11,16 +11,16 @@ import (
 	"hark/memory"
 )
 
-// Limits are how much may be asked where nothing else was chosen. A guild's own are the most that can be chosen for it.
+// Limits are the default bounds of how much may be asked. A guild's own limits can't exceed Guild.
 type Limits struct {
 	Member, Guild memory.Limit
-	// Reserve is how many tokens an answer counts with until it is known what it took.
+	// Reserve is how many tokens an answer counts until its cost is known.
 	Reserve int
 }
 
-// Of are the limits of somebody with these roles, and of their guild.
+// Of returns the limits of a member with these roles, and of the guild.
 func (l Limits) Of(g *memory.Guild, roles []memory.RoleID) (member, guild memory.Limit) {
-	if g.ID == memory.DirectGuild { // where nobody can choose, and whose people have nothing to do with each other
+	if g.ID == memory.DirectGuild { // no admins, and its users are unrelated
 		return l.Member, memory.Limit{}
 	}
 	every, all := g.LimitOf(memory.RoleID(g.ID)), g.LimitOf(0)
@@ -45,7 +45,7 @@ func chosenOr(chosen, otherwise int) int {
 	return chosen
 }
 
-// generous is the limit that lets more pass, of two that may not have been chosen.
+// looser returns the limit that lets more pass, of two that may be unset.
 func looser(a, b int) int {
 	if a == memory.Unlimited || b == memory.Unlimited {
 		return memory.Unlimited
@@ -53,7 +53,7 @@ func looser(a, b int) int {
 	return max(a, b)
 }
 
-// strict is the limit that lets less pass.
+// stricter returns the limit that lets less pass.
 func stricter(a, b int) int {
 	if a == memory.Unlimited || b == memory.Unlimited {
 		return max(a, b)
@@ -61,7 +61,7 @@ func stricter(a, b int) int {
 	return min(a, b)
 }
 
-// Why a question isn't answered, or not by a model, as /metrics names it.
+// Why a question isn't answered, or not by a model: label values of /metrics.
 const (
 	tooManyWait    = "busy"
 	pausedQuestion = "paused"
@@ -74,14 +74,14 @@ const (
 // LimitNames are all of these.
 var LimitNames = []string{tooManyWait, pausedQuestion, memberMessages, guildMessages, memberTokens, guildTokens}
 
-// minute is the time within which messages are counted.
+// messageWindow is the period in which messages are counted.
 const messageWindow = time.Minute
 
-// Hit is a limit that something comes up against.
+// Hit is a limit that was reached.
 type Hit struct {
 	Of    string
 	Limit int
-	until time.Time // when it lets something pass again
+	until time.Time // when it ends
 }
 
 // Share is how much of a limit is used.
@@ -90,12 +90,12 @@ type Share struct {
 	Limit, Spent int
 }
 
-// Fits reports whether anything is left beside what is reserved.
+// Fits reports whether anything is left beyond what is reserved.
 func (s Share) Fits(reserved int) bool {
 	return s.Limit == memory.Unlimited || s.Spent+reserved < s.Limit
 }
 
-// left is what is left after so many more tokens, and which part of the limit that is.
+// left returns the tokens left after more of them, and as a fraction of the limit.
 func (s Share) left(more int) (tokens int, part float64) {
 	if s.Limit == memory.Unlimited {
 		return 0, 1
@@ -104,13 +104,13 @@ func (s Share) left(more int) (tokens int, part float64) {
 	return tokens, float64(tokens) / float64(s.Limit)
 }
 
-// allowance is what somebody may take of models.
+// tokenQuota is what a member and the guild may still use of models.
 type tokenQuota struct {
 	Own, All Share
-	Hit      *Hit // the limit that is used up; nil if there is anything left
+	Hit      *Hit // the limit that is used up; nil: none is
 }
 
-// newTokenQuota tells from how much of their limits for the day somebody and their guild have used.
+// newTokenQuota returns the quota after what was used of the daily limits.
 func newTokenQuota(own, all Share, at time.Time) tokenQuota {
 	_, tomorrow := memory.Day(at)
 	for _, s := range []Share{own, all} {
@@ -121,15 +121,15 @@ func newTokenQuota(own, all Share, at time.Time) tokenQuota {
 	return tokenQuota{Own: own, All: all}
 }
 
-// quota counts what is asked, by the times at which Discord says that it was, whatever this machine's clock
-// says. Should those jump, what lies a minute off in either direction isn't counted. It holds what answers
-// under way may take of models, until it is in the log what they took.
+// quota counts questions by the times Discord gives them, whatever the local clock says. If those jump,
+// questions more than a minute off in either direction don't count. It also holds the tokens reserved for
+// answers under way, until their cost is logged.
 type quota struct {
 	mu       sync.Mutex
-	recent   map[ingest.Membership][]time.Time // in order; of a whole guild under user 0
+	recent   map[ingest.Membership][]time.Time // in order; a whole guild's under user 0
 	swept    time.Time
 	reserved map[memory.MessageID]reservation
-	released chan struct{} // closed and made anew when something reserved is given back
+	released chan struct{} // closed and replaced when a reservation is released
 }
 
 type reservation struct {
@@ -142,7 +142,7 @@ func newQuota() *quota {
 		released: make(chan struct{})}
 }
 
-// take counts a question asked at a time, unless it is one too many: then it is the limit that says so.
+// take counts a question. If it is one too many, it returns the limit instead.
 func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *Hit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -159,7 +159,7 @@ func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Lim
 	return nil
 }
 
-// back takes back that a question was counted, because it isn't answered.
+// refund uncounts a question that isn't answered.
 func (q *quota) refund(m ingest.Membership, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -170,8 +170,8 @@ func (q *quota) refund(m ingest.Membership, at time.Time) {
 	}
 }
 
-// asked is how many questions somebody asked within the minute before a time, and when the first of them is a
-// minute ago.
+// asked returns how many questions a member asked within the minute around a time, and when the first stops
+// counting.
 func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -182,12 +182,12 @@ func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time
 	return len(near), until
 }
 
-// near are the questions within a minute of a time.
+// within returns the questions within a minute of a time.
 func (q *quota) within(key ingest.Membership, at time.Time) []time.Time {
 	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool { return at.Sub(t).Abs() >= messageWindow })
 }
 
-// crowded is the limit if no more questions may come than those at these times.
+// exceeded returns the limit if no more questions may follow those at these times.
 func exceeded(near []time.Time, most int, of string) *Hit {
 	if most == memory.Unlimited || len(near) < most {
 		return nil
@@ -200,7 +200,7 @@ func insertSorted(times []time.Time, at time.Time) []time.Time {
 	return slices.Insert(times, i, at)
 }
 
-// sweep forgets, now and then, what isn't counted any more.
+// sweep drops, now and then, what doesn't count any more.
 func (q *quota) sweep(at time.Time) {
 	if at.Sub(q.swept).Abs() < messageWindow {
 		return
@@ -209,8 +209,8 @@ func (q *quota) sweep(at time.Time) {
 	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.within(key, at)) == 0 })
 }
 
-// reserve reserves tokens for an answer until they are released. It waits while answers under way may use up
-// what is left. If nothing is left, the allowance says so. spent looks up what is used.
+// reserve reserves tokens for an answer. It waits while answers under way may use up what is left. If nothing
+// is left, the returned quota says so. spent looks up what is used.
 func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 	spent func() (tokenQuota, error)) (tokenQuota, error) {
 	for {
@@ -223,7 +223,7 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 		}
 		q.mu.Lock()
 		own, all := q.sums(r.Membership)
-		// What was released meanwhile may not be among what is spent.
+		// Tokens released since spent was read may be missing from it.
 		if q.released == released && a.Own.Fits(own) && a.All.Fits(all) {
 			q.reserved[id] = r
 			q.mu.Unlock()
@@ -238,7 +238,7 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 	}
 }
 
-// sums are how much is reserved for a member, and for all of their guild.
+// sums returns how much is reserved for a member, and for the whole guild.
 func (q *quota) sums(m ingest.Membership) (own, all int) {
 	for _, r := range q.reserved {
 		if r.Guild == m.Guild {
@@ -251,7 +251,7 @@ func (q *quota) sums(m ingest.Membership) (own, all int) {
 	return own, all
 }
 
-// isReserved reports whether anything is reserved for an answer.
+// isReserved reports whether tokens are reserved for an answer.
 func (q *quota) isReserved(id memory.MessageID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -259,7 +259,7 @@ func (q *quota) isReserved(id memory.MessageID) bool {
 	return is
 }
 
-// release gives back what was reserved, once it is in the log what was taken.
+// release releases a reservation, once the cost is logged.
 func (q *quota) release(id memory.MessageID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

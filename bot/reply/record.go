@@ -13,13 +13,14 @@ import (
 	"hark/memory"
 )
 
-// post shows contents of which nobody knows how they came about, and logs that.
+// post shows contents without a trace, and logs that.
 func (r *Replier) post(last context.Context, d *delivery, a *ingest.Question, contents []string) {
 	r.recordShown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
-// shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it.
-// It returns the messages of the latter.
+// record logs Hark's answer and returns once that is committed. Parts that still show an earlier answer,
+// because Discord refused the new one, aren't of this one: they stay if their trace is logged, and are
+// removed otherwise. If nothing is shown and forNow is set, the question stays open for the next start.
 func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
 	proposals []answer.Proposal) []memory.MessageID {
 	var below []discord.Posted
@@ -71,8 +72,8 @@ func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, 
 	}
 }
 
-// leave leaves an earlier answer as it was. One of which the log doesn't know any more what it was made from
-// goes: nothing would take it back when that is forgotten.
+// keepOld keeps an earlier answer, unless its trace isn't logged any more: nothing would withdraw it when its
+// sources are forgotten.
 func (r *Replier) keepOld(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
 	if len(old) == 0 {
 		return
@@ -88,7 +89,7 @@ func (r *Replier) keepOld(ctx context.Context, d *delivery, a *ingest.Question, 
 	d.adopt(old)
 }
 
-// discard takes back what went with an earlier answer in the same place.
+// removeExtras removes what stood below an earlier answer in the same place.
 func (r *Replier) removeExtras(last context.Context, d *delivery, a *ingest.Question) {
 	for _, id := range a.More {
 		if err := d.to.Remove(last, id); err != nil && !errors.Is(err, discord.ErrGone) {
@@ -99,8 +100,8 @@ func (r *Replier) removeExtras(last context.Context, d *delivery, a *ingest.Ques
 	}
 }
 
-// ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
-// kept: it couldn't be found when something that it repeats is forgotten.
+// answerEvents returns Hark's answer as Discord has it, with its trace. Without a trace the text isn't kept:
+// it couldn't be found when a source is forgotten.
 func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
@@ -134,8 +135,8 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 	return events
 }
 
-// account logs what an answer took, in numbers: nothing that was said, and nobody's name. Where the prompt
-// took nearly all of the model's window it warns.
+// logUsage logs an answer's cost in numbers: no text and no names. It warns if the prompt nearly filled the
+// model's window.
 func (r *Replier) logUsage(t memory.Trace) {
 	line, told := r.Log.Info(), "answered"
 	if t.Use() >= memory.NearlyFull {
@@ -156,9 +157,8 @@ func (r *Replier) logUsage(t memory.Trace) {
 		t.Total.Milliseconds()).Msg(told)
 }
 
-// called are the records of the calls that were made for a question, to be logged with the answer that trace
-// tells of. If it tells of none, because there is no answer or nobody knows what it was made from, it is the
-// question's alone.
+// callEvents returns the records of a question's model calls, filed under its answer, or under the question
+// alone if there is no answer or no trace.
 func (r *Replier) callEvents(a *ingest.Question, trace memory.Trace) []memory.Event {
 	if !a.Consulted || r.NoRecords {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"hark/memory"
 )
 
-// nearlyUsed is the part of a limit that has to be left for nothing to be said about it.
+// nearlyUsed is the fraction of a limit below which members are told what is left.
 const nearlyUsed = 0.2
 
-// Allowance is what somebody and their guild may take of models on a day.
+// Allow reserves tokens for an answer. It waits while answers under way may use up what is left.
 func (t *Tracker) Allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
 	at time.Time) (tokenQuota, error) {
 	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
@@ -43,7 +43,7 @@ func (t *Tracker) Allow(ctx context.Context, a *ingest.Question) (tokenQuota, er
 	return got, err
 }
 
-// Settle keeps what an answer took, and gives back what was reserved for it.
+// Settle logs an answer's cost and releases its reservation.
 func (t *Tracker) Settle(last context.Context, a *ingest.Question, got Outcome) {
 	defer t.quota.release(a.ID)
 	if tokens := t.charge(a, got); tokens > 0 {
@@ -53,8 +53,7 @@ func (t *Tracker) Settle(last context.Context, a *ingest.Question, got Outcome) 
 	}
 }
 
-// charge is how many tokens an answer took of models. Of one that was given up and doesn't say, it is what
-// was reserved.
+// charge returns how many tokens an answer used; if it was cut short and doesn't say, what was reserved.
 func (t *Tracker) charge(a *ingest.Question, got Outcome) int {
 	tokens := tokensUsed(got.Answer)
 	if tokens == 0 && wasCutShort(got.err) && t.quota.isReserved(a.ID) {
@@ -63,13 +62,13 @@ func (t *Tracker) charge(a *ingest.Question, got Outcome) int {
 	return tokens
 }
 
-// ended reports whether an answer was given up before it came to its end.
+// wasCutShort reports whether an answer was given up early.
 func wasCutShort(err error) bool {
 	return slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, errHalted, errChanged,
 		errWithdrawn}, func(why error) bool { return errors.Is(err, why) })
 }
 
-// took is what an answer says that it took, or, where only the prompt is known, about that.
+// tokensUsed returns the tokens that an answer reports, or an estimate if only the prompt is known.
 func tokensUsed(a answer.Answer) int {
 	if tokens := a.Usage.Prompt + a.Usage.Completion; tokens > 0 || a.Model == "" {
 		return tokens
@@ -78,7 +77,7 @@ func tokensUsed(a answer.Answer) int {
 	return a.Trace.Tokens + (len(a.Text)+bytesPerToken-1)/bytesPerToken
 }
 
-// quotaNote is what is said below an answer about tokens: that they are used up, once a day, or nearly.
+// quotaNote returns the line below an answer about tokens: used up, once a day, or nearly.
 func (t *Tracker) quotaNote(l locale.Locale, a *ingest.Question, got Outcome) string {
 	if got.err != nil {
 		return ""
@@ -110,7 +109,7 @@ func (t *Tracker) quotaNote(l locale.Locale, a *ingest.Question, got Outcome) st
 		l.Number(left), l.Number(s.Limit), tomorrow.Unix())
 }
 
-// LimitReached says that a limit is reached, or that Hark is paused, and when that ends.
+// LimitReached says that a limit is reached or Hark is paused, and until when.
 func LimitReached(l locale.Locale, h *Hit) string {
 	until := h.until.Add(time.Second - 1).Unix()
 	switch {
