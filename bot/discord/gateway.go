@@ -21,25 +21,25 @@ import (
 	"hark/memory"
 )
 
-// The gateway's protocol is spoken here and not by discordgo, which decodes every event twice more than is needed, and
-// reconnects by itself on every close code, also those that say that it is of no use.
+// discordgo's gateway isn't used: it decodes every event three times, and
+// reconnects after every close code, even the final ones.
 // https://discord.com/developers/docs/events/gateway
 
-// maxReconnectWait bounds the pause between attempts to connect again.
+// maxReconnectWait bounds the pause between attempts to reconnect.
 const maxReconnectWait = 2 * time.Minute
 
-// SessionsAtOnce is how many sessions are begun without a pause but that between attempts. Then there is one each
-// maxReconnectWait, 730 a day: after 1,000 Discord takes the token away.
+// SessionsAtOnce is how many sessions may begin without an extra pause. After that there is one each
+// maxReconnectWait, 730 a day: after 1,000 Discord revokes the token.
 const SessionsAtOnce = 10
 
-// maxKeptBuffer is from how many bytes on the room that a frame took isn't kept for the next.
+// maxKeptBuffer bounds the read buffer that is kept for the next frame, in bytes.
 const maxKeptBuffer = 1 << 20
 
-// Intents are what is asked for always.
+// Intents are the intents that are always requested.
 const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
 	discordgo.IntentMessageContent
 
-// The opcodes of frames.
+// Gateway opcodes.
 const (
 	opDispatch            = 0
 	opHeartbeat           = 1
@@ -58,13 +58,13 @@ var (
 	errInvalidSession = errors.New("the gateway doesn't know the session")
 )
 
-// sentFrame is what the gateway is sent.
+// sentFrame is a frame to the gateway.
 type sentFrame struct {
 	Op   int `json:"op"`
 	Data any `json:"d"`
 }
 
-// frame is what the gateway sends.
+// frame is a frame from the gateway.
 type frame struct {
 	Op   int             `json:"op"`
 	Seq  int64           `json:"s"`
@@ -72,25 +72,25 @@ type frame struct {
 	Data json.RawMessage `json:"d"`
 }
 
-// gatewaySession is what a connection takes up where the one before it ended.
+// gatewaySession is a session that a new connection can resume.
 type gatewaySession struct {
 	id      string // empty before READY
-	gateway string // where it is to be taken up; empty: as for a new one
+	gateway string // resume_gateway_url; empty: as for a new session
 	seq     atomic.Int64
 }
 
 // Gateway keeps a connection to Discord's gateway.
 type Gateway struct {
 	Client  *Client
-	Dialer  *websocket.Dialer // its NetDialContext is used; nil: the usual
-	Members bool              // whether Discord is to tell of members
-	// Receive is called with each event, in order. It must not wait.
+	Dialer  *websocket.Dialer // nil: the default
+	Members bool              // whether to request the Server Members intent
+	// Receive is called with each event, in order. It must not block.
 	Receive func(event string, data json.RawMessage)
-	// State is told why there is no connection, once there was one.
+	// State is called when an established connection is lost.
 	State func(why error)
-	// Lost is called when a connection has ended, or couldn't be made.
+	// Lost is called when a connection has ended or couldn't be made.
 	Lost func()
-	// Unasked is a guild whose members are to be asked for, of those that weren't asked for since a time.
+	// Unasked returns a guild whose members to request, if none were requested since a time.
 	Unasked func(now, since time.Time) (guild memory.GuildID, nonce string, ask bool)
 	Timing  *GatewayTiming
 	Metrics *metrics.Metrics
@@ -98,22 +98,22 @@ type Gateway struct {
 	Now     func() time.Time
 }
 
-// GatewayTiming is how long things take at most, or are apart.
+// GatewayTiming holds intervals and limits.
 type GatewayTiming struct {
-	Retry   time.Duration // before a second attempt to connect; doubled for each further one
+	Retry   time.Duration // before the second attempt to connect; doubles each time
 	Reach   int           // attempts to connect before giving up at the start
 	Open    time.Duration // opening a connection
-	Ask     time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
-	Members time.Duration // until a guild's members are asked for again that weren't all told
+	Ask     time.Duration // between member requests: Discord allows 120 sends a minute
+	Members time.Duration // until an incomplete member list is requested again
 }
 
-// UsualGateway is the timing of a gateway but in tests.
+// UsualGateway is the timing outside tests.
 var UsualGateway = GatewayTiming{Retry: 500 * time.Millisecond, Reach: 3, Open: 30 * time.Second,
 	Ask: time.Second, Members: time.Minute}
 
 var errLost = errors.New("the connection to Discord is lost; connecting again")
 
-// Run keeps a connection until ctx ends, or one of the final errors.
+// Run keeps a connection until ctx ends, or returns one of the fatal errors.
 func (g *Gateway) Run(ctx context.Context) error {
 	s, starts := &gatewaySession{}, sessionStarts{}
 	wait, failures, everUp := g.Timing.Retry, 0, false
@@ -128,7 +128,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			continue
 		}
 		end := fatal(err)
-		if errors.Is(end, ErrIntents) && g.Members { // it was switched off since
+		if errors.Is(end, ErrIntents) && g.Members { // it was switched off meanwhile
 			g.Members, s = false, &gatewaySession{}
 			g.Log.Warn().Msg("Discord refuses an intent; trying without Server Members")
 			continue
@@ -157,12 +157,12 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return nil
 }
 
-// sessionLimitError is that Discord allows no more sessions for so long. After one more it takes the token away.
+// sessionLimitError is how long Discord allows no more sessions. One more, and it revokes the token.
 type sessionLimitError time.Duration
 
 func (sessionLimitError) Error() string { return "Discord allows no more sessions today" }
 
-// waitToStart waits before a session is begun.
+// waitToStart waits before a session begins.
 func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
 	if wait > 0 {
 		g.Log.Warn().Dur("wait", wait).Time("until",
@@ -172,10 +172,10 @@ func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
 	_ = pace.Sleep(ctx, wait)
 }
 
-// sessionStarts bounds how often sessions begin. Taking one up costs nothing.
+// sessionStarts limits how often sessions begin. Resuming is free.
 type sessionStarts struct{ next time.Time }
 
-// pause is how long to wait before the next.
+// pause returns how long to wait before the next session.
 func (s *sessionStarts) pause(now time.Time) time.Duration {
 	if first := now.Add(-(SessionsAtOnce - 1) * maxReconnectWait); s.next.Before(first) {
 		s.next = first
@@ -202,15 +202,15 @@ func resumable(err error) bool {
 	return false
 }
 
-// connect makes a connection, and takes in events until it ends; it returns why it did, and whether it got to READY
-// or RESUMED. When ctx ends, it says goodbye.
+// connect connects and receives events until the connection ends. It returns why, and whether it got READY or
+// RESUMED. When ctx ends, it sends a close frame.
 func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err error) {
 	soon, cancel := context.WithTimeout(ctx, g.Timing.Open)
 	defer cancel()
 	late, _ := soon.Deadline()
 	ws, err := g.dial(soon, s)
 	if err != nil {
-		return false, err // which says nothing of the session
+		return false, err // says nothing about the session
 	}
 	defer func() {
 		if !up && ctx.Err() == nil && !time.Now().Before(late) {
@@ -272,7 +272,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 		case opReconnect:
 			return up, errReconnect
 		case opInvalidSession:
-			if string(f.Data) == "true" { // it may be taken up still
+			if string(f.Data) == "true" { // it can still be resumed
 				return up, errReconnect
 			}
 			return up, errInvalidSession
@@ -293,7 +293,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 	}
 }
 
-// dial connects to where the session is to be taken up, or a new one to be begun.
+// dial connects to where the session can be resumed or begun.
 func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
 	address := s.gateway
 	if address == "" {
@@ -324,7 +324,7 @@ func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn,
 	return ws, err
 }
 
-// begin is what answers the gateway's hello: it begins a session, or takes one up.
+// identify returns the answer to hello: identify or resume.
 func (g *Gateway) identify(s *gatewaySession) sentFrame {
 	if s.id != "" {
 		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id,
@@ -338,7 +338,7 @@ func (g *Gateway) identify(s *gatewaySession) sentFrame {
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "hark", "device": "hark"}}}
 }
 
-// learn notes what READY tells of the session.
+// readReady takes the session's id and address from READY.
 func (s *gatewaySession) readReady(f frame) {
 	var told struct {
 		ID      string `json:"session_id"`
@@ -349,15 +349,14 @@ func (s *gatewaySession) readReady(f frame) {
 	}
 }
 
-// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the
-// connection.
+// heartbeater sends heartbeats and other frames of a session. Write errors surface in the reader.
 type heartbeater struct {
 	mu      sync.Mutex
 	ws      *websocket.Conn
 	session *gatewaySession
 }
 
-// beats sends heartbeats until done, the first after a part of interval.
+// run sends heartbeats until done, the first after a random part of interval.
 func (h *heartbeater) run(interval time.Duration, done <-chan struct{}) {
 	next := time.NewTimer(rand.N(interval))
 	defer next.Stop()
@@ -387,8 +386,7 @@ func (h *heartbeater) send(m sentFrame) {
 	_ = h.ws.WriteJSON(m)
 }
 
-// askForMembers asks Discord for the members of the guilds of which they aren't known, until done. Of one that it has
-// been asked for without an answer it isn't asked again at once:
+// askForMembers requests guild members until done. A guild that hasn't answered isn't asked again at once:
 // https://discord.com/developers/docs/events/gateway-events#rate-limited
 func (g *Gateway) askForMembers(h *heartbeater, done <-chan struct{}) {
 	next := time.NewTicker(g.Timing.Ask)
