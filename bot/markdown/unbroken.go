@@ -10,7 +10,7 @@ import (
 var (
 	// partialToken matches the beginning of a citation, or of a mention or an emoji, at a text's end.
 	partialToken = pattern.Of(`(?:\[[0-9]{0,3}|<(?:[@#:/a-z][^<>\s]{0,80})?)$`)
-	// bareFence matches a fence of which nothing but the language came.
+	// bareFence matches an opening fence without code.
 	bareFence = pattern.Of("```[A-Za-z0-9_+\\-.#]{0,20}\n?$")
 	// partialFence matches the beginning of the fence that ends a code block.
 	partialFence = pattern.Of("\n`{1,2}$")
@@ -18,8 +18,8 @@ var (
 	markupOnly = []string{"**", "***", "__", "~~", "||", "`"}
 )
 
-// Unbroken is a text that was broken off somewhere, as far as it is whole: without what may be half a mark at its end, and
-// with what was begun in its last paragraph ended. Code blocks are left open, since split ends them.
+// Unbroken completes a truncated text: it removes a partial mark at the end and closes what the last
+// paragraph opened. Code blocks stay open; split closes them.
 func Unbroken(text string) string {
 	if f := format(text, nil); f.inCode() {
 		if at := bareFence().FindStringIndex(text); at != nil {
@@ -47,7 +47,7 @@ func Unbroken(text string) string {
 	return text + shut
 }
 
-// inCode reports whether a code block is open at the text's end.
+// inCode reports whether a code block is open at the end.
 func (f *formatted) inCode() bool {
 	n := len(f.spans)
 	return n > 0 && f.spans[n-1].state.code != ""

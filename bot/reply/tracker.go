@@ -48,7 +48,7 @@ type question struct {
 	state   questionState
 	current *ingest.Question // its newest version; without text once answered
 	text    uint64           // a hash of what was asked
-	// fate is errChanged for a question that changed while it was being answered, and errWithdrawn for one whose
+	// interruption is errChanged if the question changed while it was being answered, and errWithdrawn if its
 	// answer isn't wanted.
 	interruption error
 	cancel       context.CancelCauseFunc
