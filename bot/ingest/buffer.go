@@ -32,7 +32,7 @@ type session struct {
 	messages []memory.Message
 	last     time.Time // time of the last message
 	// doubted is the newest message at the last removal: an answer to it may still be under way.
-	doubted memory.MessageID
+	staleThrough memory.MessageID
 }
 
 // defaultSessionGap ends sessions by default.
@@ -60,7 +60,7 @@ func (b *Buffer) Add(m memory.Message) {
 	s.last = b.now()
 	at, there := s.find(m.ID)
 	switch {
-	case m.Kind == memory.FromHark && (m.ID <= s.doubted || m.ReplyTo != 0 && m.ReplyTo <= s.doubted):
+	case m.Kind == memory.FromHark && (m.ID <= s.staleThrough || m.ReplyTo != 0 && m.ReplyTo <= s.staleThrough):
 		return
 	case !there:
 		s.messages = slices.Insert(s.messages, at, m)
@@ -182,7 +182,7 @@ func (s *session) find(id memory.MessageID) (at int, there bool) {
 // remove removes the messages that gone selects from a session that isn't empty, and Hark's after the given
 // id, which may repeat them. Answers under way may repeat them too, so Add refuses those.
 func (s *session) remove(after memory.MessageID, gone func(memory.Message) bool) {
-	s.doubted = max(s.doubted, s.messages[len(s.messages)-1].ID)
+	s.staleThrough = max(s.staleThrough, s.messages[len(s.messages)-1].ID)
 	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
 		return gone(m) || m.Kind == memory.FromHark && m.ID > after
 	})

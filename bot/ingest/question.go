@@ -64,7 +64,7 @@ func (a *Question) Account() memory.MessageID {
 }
 
 // Saying returns a with the text of another version.
-func (a *Question) Saying(now *Question) *Question {
+func (a *Question) WithText(now *Question) *Question {
 	changed := *a
 	changed.Text, changed.Edited, changed.Again, changed.Round, changed.At = now.Text, now.Edited, now.Again,
 		now.Round, now.At

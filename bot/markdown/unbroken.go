@@ -18,9 +18,9 @@ var (
 	markupOnly = []string{"**", "***", "__", "~~", "||", "`"}
 )
 
-// Unbroken completes a truncated text: it removes a partial mark at the end and closes what the last
+// CompletePartial completes a truncated text: it removes a partial mark at the end and closes what the last
 // paragraph opened. Code blocks stay open; split closes them.
-func Unbroken(text string) string {
+func CompletePartial(text string) string {
 	if f := format(text, nil); f.inCode() {
 		if at := bareFence().FindStringIndex(text); at != nil {
 			return strings.TrimRight(text[:at[0]], " \n")

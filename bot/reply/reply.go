@@ -264,7 +264,7 @@ func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (tex
 	// Text that was only streamed wasn't revalidated, so it doesn't stay.
 	text = markdown.EscapeSmallPrint(got.Answer.Text)
 	if got.err != nil {
-		text = markdown.Unbroken(text)
+		text = markdown.CompletePartial(text)
 	}
 	tail = markdown.Lines(markdown.Footer(l, got.Answer.Sources, r.Now()), r.questions.quotaNote(l, a, got))
 	switch {

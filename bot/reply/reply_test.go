@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-func TestSessionsStand(t *testing.T) {
+func TestSessionUnchanged(t *testing.T) {
 	t.Parallel()
 	m := func(id memory.MessageID, text string) memory.Message {
 		return memory.Message{ID: id, Content: text}

@@ -250,7 +250,7 @@ func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 		return nil
 	default:
 		if a.Brief {
-			a = q.current.Saying(a)
+			a = q.current.WithText(a)
 		}
 		if a.ReplyTo == 0 {
 			a.ReplyTo = q.current.ReplyTo
@@ -368,7 +368,7 @@ func (t *Tracker) finish(id memory.MessageID, shown, more []memory.MessageID, lo
 }
 
 // finish ends a question and forgets its text.
-func (q *question) finish() { q.current, q.state = q.current.Saying(&ingest.Question{}), finished }
+func (q *question) finish() { q.current, q.state = q.current.WithText(&ingest.Question{}), finished }
 
 // Stop stops an answer that is being written. It is false if none is.
 func (t *Tracker) Stop(id memory.MessageID) bool {

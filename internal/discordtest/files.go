@@ -10,9 +10,9 @@ import (
 
 const (
 	// uploadLimit is how many bytes all files of a message may have together, where nobody pays for more.
-	uploadLimit = 10 << 20
-	filesLimit  = 10
-	suppressed  = 1 << 2 // the flag of a message whose links have no previews
+	uploadLimit    = 10 << 20
+	filesLimit     = 10
+	suppressEmbeds = 1 << 2 // the flag of a message whose links have no previews
 )
 
 // file is one part of a multipart request.
@@ -33,7 +33,7 @@ func (f file) number() int {
 
 // checkFiles asserts what Discord asks of the files of a request, and of what the request says of files; m is
 // the message that it edits, or nil.
-func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
+func (s *Server) checkFiles(c *call, b *messageBody, m *storedMessage) {
 	total, numbers := 0, map[int]bool{}
 	for _, f := range c.files {
 		total += len(f.content)
@@ -62,7 +62,7 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 }
 
 // attach gives m the files of a request, beside those of what it had that the request names, or all if it names none.
-func (s *Server) attach(c *call, b *messageBody, m *stored) {
+func (s *Server) attach(c *call, b *messageBody, m *storedMessage) {
 	if b.Attachments != nil {
 		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(old Attachment) bool {
 			kept := slices.ContainsFunc(b.Attachments, func(a Attachment) bool { return a.ID == old.ID })
@@ -85,7 +85,7 @@ func (s *Server) attach(c *call, b *messageBody, m *stored) {
 
 // WithData attaches a file that can be fetched from where its URL leads. Its type is what its sender says.
 func WithData(name, description, contentType string, data []byte) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		WithFile(name, description)(s, m)
 		a := &m.Attachments[len(m.Attachments)-1]
 		a.ContentType, a.Size = contentType, len(data)

@@ -23,14 +23,14 @@ const heartbeatInterval = 41250
 
 // gateway is everything that has to do with websockets. The server's lock guards it.
 type gateway struct {
-	sessions   map[string]*session
-	conns      map[*conn]struct{}
-	identifies int
-	resumes    int
-	refuse     int // resumes to refuse
-	heartbeats int
-	duplicate  int                 // events to deliver twice
-	brief      map[string][]string // fields to leave out of the next event of a name
+	sessions        map[string]*session
+	conns           map[*conn]struct{}
+	identifies      int
+	resumes         int
+	resumesToRefuse int // resumes to refuse
+	heartbeats      int
+	duplicate       int                 // events to deliver twice
+	omitted         map[string][]string // fields to leave out of the next event of a name
 }
 
 // session is what a resume takes up again. Its log holds every event since READY.
@@ -85,7 +85,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	go func() { defer close(written); c.write() }()
 	c.read()
 	left := s.change()
-	c.leave()
+	c.detach()
 	delete(s.gateway.conns, c)
 	left()
 	<-written
@@ -111,11 +111,16 @@ func (s *Server) emit(e event) {
 	}
 }
 
+// emitGuild dispatches an event of the Guilds intent.
+func (s *Server) emitGuild(name string, payload any) {
+	s.emit(event{name: name, intents: Guilds, payload: payload})
+}
+
 func (x *session) dispatch(s *Server, name string, payload any) {
-	data := encode(object{"op": 0, "t": name, "s": len(x.log) + 1, "d": s.gateway.without(name, payload)})
+	data := encode(object{"op": 0, "t": name, "s": len(x.log) + 1, "d": s.gateway.omitFields(name, payload)})
 	x.log = append(x.log, data)
 	if x.conn != nil {
-		x.conn.push(out{data: data})
+		x.conn.push(outFrame{data: data})
 	}
 }
 
@@ -147,7 +152,7 @@ func (s *Server) guildCreate(g *guild) object {
 		c := s.channels[id]
 		switch {
 		case !c.Type.IsThread():
-			channels = append(channels, s.told(c))
+			channels = append(channels, s.obfuscated(c))
 		case s.permissions(c, s.Bot.ID).Has(ViewChannel) && !c.Thread.Archived:
 			threads = append(threads, c.Channel)
 		}
@@ -162,7 +167,7 @@ func (s *Server) guildCreate(g *guild) object {
 }
 
 // emitMessage tells of a message, with who is in its guild beside them.
-func (s *Server) emitMessage(name string, c *channel, m *stored) {
+func (s *Server) emitMessage(name string, c *channel, m *storedMessage) {
 	type mentioned struct {
 		User
 		Member *Member `json:"member,omitempty"`

@@ -26,13 +26,13 @@ type openAPI struct {
 	doc      any
 	compiler *jsonschema.Compiler
 
-	mu      sync.Mutex
-	schemas map[string]*jsonschema.Schema // by pointer; nil where the document has none
-	judged  map[judgement]string          // what is said of a body, since most tests send the same ones
+	mu       sync.Mutex
+	schemas  map[string]*jsonschema.Schema // by pointer; nil where the document has none
+	verdicts map[verdictKey]string         // what is said of a body, since most tests send the same ones
 }
 
 // judgement is of a body under a schema.
-type judgement struct {
+type verdictKey struct {
 	schema *jsonschema.Schema
 	body   [sha256.Size]byte
 }
@@ -75,7 +75,7 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
 	}
 	o := &openAPI{doc: doc, compiler: jsonschema.NewCompiler(),
-		schemas: map[string]*jsonschema.Schema{}, judged: map[judgement]string{}}
+		schemas: map[string]*jsonschema.Schema{}, verdicts: map[verdictKey]string{}}
 	o.compiler.DefaultDraft(jsonschema.Draft2020)
 	if err := o.compiler.AddResource("discord.json", doc); err != nil {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
@@ -99,7 +99,7 @@ func (o *openAPI) request(route string, body []byte) string {
 	case len(body) == 0:
 		return "it has no body"
 	}
-	return o.complaint(schema, permissionText.ReplaceAll(body, []byte(`"default_member_permissions":$1`)))
+	return o.violation(schema, permissionText.ReplaceAll(body, []byte(`"default_member_permissions":$1`)))
 }
 
 // permissionText is a command's permissions as Discord's guide wants them and its answers have them: as a string, where
@@ -131,7 +131,7 @@ func (o *openAPI) response(route string, answer reply) string {
 		// Discord's field errors have words for codes; its document says numbers.
 		told = object{"code": e["code"], "message": e["message"]}
 	}
-	return o.complaint(schema, encode(told))
+	return o.violation(schema, encode(told))
 }
 
 // operation is where the document tells of a route.
@@ -174,10 +174,10 @@ func (o *openAPI) schema(names []string) *jsonschema.Schema {
 var ids = regexp.MustCompile(`[0-9]{15,}`)
 
 // complaint says what is wrong with a body; "" means nothing. Bodies that differ in nothing but ids are judged alike.
-func (o *openAPI) complaint(schema *jsonschema.Schema, body []byte) string {
-	key := judgement{schema, sha256.Sum256(ids.ReplaceAll(body, []byte("#")))}
+func (o *openAPI) violation(schema *jsonschema.Schema, body []byte) string {
+	key := verdictKey{schema, sha256.Sum256(ids.ReplaceAll(body, []byte("#")))}
 	o.mu.Lock()
-	said, known := o.judged[key]
+	said, known := o.verdicts[key]
 	o.mu.Unlock()
 	if known {
 		return said
@@ -191,6 +191,6 @@ func (o *openAPI) complaint(schema *jsonschema.Schema, body []byte) string {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.judged[key] = said
+	o.verdicts[key] = said
 	return said
 }

@@ -3,14 +3,14 @@ package discordtest
 import "slices"
 
 // all is every permission that Discord has.
-const all Permissions = 1<<53 - 1
+const allPermissions Permissions = 1<<53 - 1
 
 // permissions are what a member may do in a channel, by Discord's rules. In direct messages it is everything that
 // matters, and for somebody outside of the guild nothing.
 func (s *Server) permissions(c *channel, user ID) Permissions {
 	if c.Type == Direct {
 		if user == s.Bot.ID || slices.ContainsFunc(c.Recipients, func(u User) bool { return u.ID == user }) {
-			return all &^ Administrator
+			return allPermissions &^ Administrator
 		}
 		return 0
 	}
@@ -20,13 +20,13 @@ func (s *Server) permissions(c *channel, user ID) Permissions {
 	}
 	base := g.base(user)
 	if base.Has(Administrator) {
-		return all
+		return allPermissions
 	}
 	place := c
 	if c.Type.IsThread() {
 		place = s.channels[*c.ParentID]
 	}
-	p := overwritten(base, place.Overwrites, g, user)
+	p := applyOverwrites(base, place.Overwrites, g, user)
 	if c.Type == PrivateThread && !slices.Contains(c.Invited, user) && !p.Has(ManageThreads) {
 		return 0
 	}
@@ -39,7 +39,7 @@ func (s *Server) permissions(c *channel, user ID) Permissions {
 // base is what the member's roles allow anywhere in the guild.
 func (g *guild) base(user ID) Permissions {
 	if user == g.Owner.ID {
-		return all
+		return allPermissions
 	}
 	var p Permissions
 	for _, r := range g.roles {
@@ -52,7 +52,7 @@ func (g *guild) base(user ID) Permissions {
 
 // overwritten applies a channel's overwrites in Discord's order: @everyone's, then what the roles deny together,
 // then what they allow together, then the member's own.
-func overwritten(p Permissions, overwrites []Overwrite, g *guild, user ID) Permissions {
+func applyOverwrites(p Permissions, overwrites []Overwrite, g *guild, user ID) Permissions {
 	var deny, allow Permissions
 	var own Overwrite
 	for _, o := range overwrites {

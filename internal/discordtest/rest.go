@@ -31,11 +31,11 @@ func (s *Server) Requests() []Request {
 
 // call is a request on its way through the fake.
 type call struct {
-	r     *http.Request
-	path  string
-	body  []byte
-	files []file
-	odd   bool // isn't what Discord's document describes
+	r         *http.Request
+	path      string
+	body      []byte
+	files     []file
+	offSchema bool // isn't what Discord's document describes
 }
 
 // reply is what a handler answers: a body for JSON, bytes as they are, or none.
@@ -49,7 +49,7 @@ type handler func(*call) reply
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
-func none() reply { return reply{status: http.StatusNoContent} }
+func noContent() reply { return reply{status: http.StatusNoContent} }
 
 // refuse is an error as Discord words it.
 func refuse(status, code int, message string) reply {
@@ -75,7 +75,7 @@ var (
 var version = regexp.MustCompile(`^/api(/v\d+)?`)
 
 // public are the paths that need no token of the bot's.
-var public = regexp.MustCompile(
+var publicPaths = regexp.MustCompile(
 	`^/(gateway|attachments/.*|interactions/[^/]+/[^/]+/callback|webhooks/[^/]+/[^/]+(/.*)?)$`)
 
 // serveREST takes a call through what a test injected, the checks of what was sent, the handler, and the checks of
@@ -95,13 +95,13 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 	n := len(s.requests)
 	s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body})
 	came()
-	inj := s.injected(c)
+	inj := s.takeInjection(c)
 	if inj != nil && inj.fault.hang && !inj.hold(r) {
 		return
 	}
 	var answer reply
 	faulty := inj != nil && !inj.fault.hang
-	if !faulty || inj.fault.carried {
+	if !faulty || inj.fault.performed {
 		answer = s.handle(c, h)
 	}
 	if faulty {
@@ -143,7 +143,7 @@ func (c *call) read() error {
 // handle answers the call by the rules.
 func (s *Server) handle(c *call, h handler) (answer reply) {
 	defer s.change()()
-	if !public.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
+	if !publicPaths.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
 		return refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
 	}
 	if len(c.body) > 0 && !json.Valid(c.body) {
@@ -152,9 +152,9 @@ func (s *Server) handle(c *call, h handler) (answer reply) {
 	}
 	if complaint := s.schema.request(c.r.Pattern, c.body); complaint != "" {
 		s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
-		c.odd = true
+		c.offSchema = true
 	}
-	answer = answered(h, c)
+	answer = runHandler(h, c)
 	if complaint := s.schema.response(c.r.Pattern, answer); complaint != "" {
 		s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
 	}
@@ -219,7 +219,7 @@ func (s *Server) table() map[string]handler {
 // bytes, doesn't.
 func (s *Server) write(w http.ResponseWriter, answer reply) {
 	h := w.Header()
-	h.Set("Date", time.Now().Add(s.dateOff).UTC().Format(http.TimeFormat))
+	h.Set("Date", time.Now().Add(s.dateSkew).UTC().Format(http.TimeFormat))
 	data, raw := answer.body.([]byte)
 	if !raw {
 		h.Set("X-RateLimit-Limit", "50")
@@ -245,7 +245,7 @@ func (c *call) id(name string) ID { return parseID(c.r.PathValue(name + "_id")) 
 func deny(answer reply) { panic(answer) }
 
 // answered is what a handler answers, or what it was denied by.
-func answered(h handler, c *call) (answer reply) {
+func runHandler(h handler, c *call) (answer reply) {
 	defer func() {
 		switch denied := recover().(type) {
 		case nil:
@@ -268,12 +268,12 @@ func (s *Server) decode(c *call, v any) {
 // read decodes the body and denies one that isn't Discord's.
 func (s *Server) read(c *call, v any) {
 	s.decode(c, v)
-	s.checkOdd(c)
+	s.checkSchema(c)
 }
 
-// checkOdd denies what the document doesn't describe. It comes after the checks that know more exactly what is wrong.
-func (s *Server) checkOdd(c *call) {
-	if c.odd {
+// checkSchema denies what the document doesn't describe. It comes after the checks that know more exactly what is wrong.
+func (s *Server) checkSchema(c *call) {
+	if c.offSchema {
 		deny(invalid("_", "INVALID", "The request is not what the document describes."))
 	}
 }

@@ -34,27 +34,27 @@ type Server struct {
 	gateways sync.WaitGroup
 	done     chan struct{} // closed when the server goes
 
-	changed      wait.Signal
-	mu           sync.Mutex
-	closed       bool
-	clock        clock
-	intents      Intents       // switched on in the developer portal
-	starts       int           // of sessions that a day has
-	dateOff      time.Duration // of the Date header from the real time
-	guilds       map[ID]*guild
-	users        map[ID]*User
-	channels     map[ID]*channel
-	commands     map[ID][]*command // by guild; 0 for the global ones
-	languages    map[ID]string     // of users who use Discord in another than en-US
-	uses         map[use]bool
-	interactions map[string]*Interaction
-	nonces       map[string]*stored
-	cdn          map[string][]byte // files by the path of their URL
-	gateway      gateway
-	injections   []*Injection
-	allowed      map[Misuse]bool
-	misuses      []report
-	requests     []Request
+	changed            wait.Signal
+	mu                 sync.Mutex
+	closed             bool
+	clock              clock
+	intents            Intents       // switched on in the developer portal
+	sessionStarts      int           // of sessions that a day has
+	dateSkew           time.Duration // of the Date header from the real time
+	guilds             map[ID]*guild
+	users              map[ID]*User
+	channels           map[ID]*channel
+	commands           map[ID][]*command // by guild; 0 for the global ones
+	locales            map[ID]string     // of users who use Discord in another than en-US
+	commandPermissions map[commandPermission]bool
+	interactions       map[string]*Interaction
+	nonces             map[string]*storedMessage
+	cdn                map[string][]byte // files by the path of their URL
+	gateway            gateway
+	injections         []*Injection
+	allowed            map[Misuse]bool
+	misuses            []report
+	requests           []Request
 }
 
 // Option changes the server that New makes.
@@ -68,32 +68,32 @@ func WithIntents(i Intents) Option { return func(s *Server) { s.intents = i } }
 func WithTime(t time.Time) Option { return func(s *Server) { s.clock.now = t } }
 
 // WithStarts sets how many sessions the bot may begin a day, for what is told of it; 1,000 otherwise.
-func WithStarts(n int) Option { return func(s *Server) { s.starts = n } }
+func WithStarts(n int) Option { return func(s *Server) { s.sessionStarts = n } }
 
 // WithDateOff sets how far ahead of the real time Discord's Date header is.
-func WithDateOff(d time.Duration) Option { return func(s *Server) { s.dateOff = d } }
+func WithDateOff(d time.Duration) Option { return func(s *Server) { s.dateSkew = d } }
 
 // New starts a fake Discord on loopback and stops it when the test ends.
 func New(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
 	s := &Server{
-		tb:           tb,
-		done:         make(chan struct{}),
-		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
-		intents:      MessageContent,
-		starts:       1000,
-		guilds:       map[ID]*guild{},
-		users:        map[ID]*User{},
-		channels:     map[ID]*channel{},
-		commands:     map[ID][]*command{},
-		languages:    map[ID]string{},
-		uses:         map[use]bool{},
-		interactions: map[string]*Interaction{},
-		nonces:       map[string]*stored{},
-		cdn:          map[string][]byte{},
-		allowed:      map[Misuse]bool{},
+		tb:                 tb,
+		done:               make(chan struct{}),
+		clock:              clock{now: time.Now().Truncate(time.Millisecond)},
+		intents:            MessageContent,
+		sessionStarts:      1000,
+		guilds:             map[ID]*guild{},
+		users:              map[ID]*User{},
+		channels:           map[ID]*channel{},
+		commands:           map[ID][]*command{},
+		locales:            map[ID]string{},
+		commandPermissions: map[commandPermission]bool{},
+		interactions:       map[string]*Interaction{},
+		nonces:             map[string]*storedMessage{},
+		cdn:                map[string][]byte{},
+		allowed:            map[Misuse]bool{},
 	}
-	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, brief: map[string][]string{}}
+	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, omitted: map[string][]string{}}
 	for _, o := range opts {
 		o(s)
 	}
@@ -169,7 +169,7 @@ func (s *Server) close() {
 func (s *Server) notify() { s.changed.Send() }
 
 // discords are the hosts of Discord.
-var discords = regexp.MustCompile(`^(.+\.)?(discord\.com|discordapp\.com|discordapp\.net|discord\.gg)$`)
+var discordHosts = regexp.MustCompile(`^(.+\.)?(discord\.com|discordapp\.com|discordapp\.net|discord\.gg)$`)
 
 // redirect sends requests for Discord's hosts to the fake.
 type redirect struct{ s *Server }
@@ -179,7 +179,7 @@ func (t redirect) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Host != own.Host && !discords.MatchString(r.URL.Hostname()) {
+	if r.URL.Host != own.Host && !discordHosts.MatchString(r.URL.Hostname()) {
 		return nil, fmt.Errorf("%s %s: a bot under test speaks to Discord only", r.Method, r.URL.Host)
 	}
 	r = r.Clone(r.Context())

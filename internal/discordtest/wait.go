@@ -9,11 +9,11 @@ import (
 
 // fatalf ends the test, and names the line of the test that led to it.
 func (s *Server) fatalf(format string, args ...any) {
-	s.tb.Fatalf("discordtest: %s, asked for in %s", fmt.Sprintf(format, args...), askedFrom())
+	s.tb.Fatalf("discordtest: %s, asked for in %s", fmt.Sprintf(format, args...), testLine())
 }
 
-// askedFrom is the line of the test that is being carried out.
-func askedFrom() string {
+// testLine is the line of the test that is being carried out.
+func testLine() string {
 	callers := make([]uintptr, 50)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
 	for {
@@ -90,5 +90,5 @@ func (s *Server) summary() string {
 		last = fmt.Sprintf("%s %s (%d)", r.Method, r.Path, r.Status)
 	}
 	return fmt.Sprintf("waited in %s; a bot is connected: %t; identifies: %d; resumes: %d; REST calls: %d, the last: %s",
-		askedFrom(), s.connected() != nil, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
+		testLine(), s.connected() != nil, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
 }

@@ -9,27 +9,27 @@ import (
 )
 
 // stored is a message in the fake's own books.
-type stored struct {
+type storedMessage struct {
 	Sent
-	sentBy ID   // whose doing it is: the account behind it, also for a webhook's message
-	loud   bool // a reply that mentions whom it replies to
+	sentBy          ID   // whose doing it is: the account behind it, also for a webhook's message
+	mentionsReplied bool // a reply that mentions whom it replies to
 }
 
 // Saying is something more about a message that is said.
-type Saying func(*Server, *stored)
+type Saying func(*Server, *storedMessage)
 
 // ReplyTo makes the message a reply; its author is mentioned, as Discord does unless told not to.
 func ReplyTo(id ID) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		QuietReplyTo(id)(s, m)
-		m.loud = true
+		m.mentionsReplied = true
 		s.readMentions(m)
 	}
 }
 
 // QuietReplyTo makes the message a reply that mentions nobody.
 func QuietReplyTo(id ID) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		m.Type = 19
 		m.Reference = &Reference{MessageID: id, ChannelID: m.ChannelID, GuildID: m.GuildID}
 		if to := s.find(s.channels[m.ChannelID], id); to != nil {
@@ -42,7 +42,7 @@ func QuietReplyTo(id ID) Saying {
 
 // WithFile attaches a file of that name, with what its sender wrote about it.
 func WithFile(name, description string) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
 		url := "https://cdn.discordapp.com/attachments/" + m.ChannelID.String() + "/" + id.String() + "/" +
 			name + "?ex=0"
@@ -53,12 +53,12 @@ func WithFile(name, description string) Saying {
 
 // WithEmbed adds an embed, given as JSON.
 func WithEmbed(embed string) Saying {
-	return func(_ *Server, m *stored) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
+	return func(_ *Server, m *storedMessage) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
 }
 
 // ViaWebhook says it through a webhook: under any name, by nobody who is a member.
 func ViaWebhook(name string) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
 		m.WebhookID = id
 		m.Author = User{ID: id, Username: name, Discriminator: "0000", Bot: true}
@@ -66,7 +66,9 @@ func ViaWebhook(name string) Saying {
 }
 
 // AsNotice makes it one of Discord's own notices, by type: 7 that somebody joined, 6 that a message was pinned.
-func AsNotice(messageType int) Saying { return func(_ *Server, m *stored) { m.Type = messageType } }
+func AsNotice(messageType int) Saying {
+	return func(_ *Server, m *storedMessage) { m.Type = messageType }
+}
 
 // Say sends a message. Who is mentioned is read from the text. It isn't asked whether the author may: what is
 // said was said, by a moderator's slip or before the permissions changed.
@@ -89,8 +91,7 @@ func (s *Server) DM(author ID, text string, more ...Saying) Message {
 // Edit changes a message's text, as its author does.
 func (s *Server) Edit(channelID, messageID ID, text string) Message {
 	defer s.change()()
-	c := s.channel(channelID)
-	m := s.mustFind(c, messageID)
+	c, m := s.message(channelID, messageID)
 	s.rewrite(m, text)
 	s.emitMessage("MESSAGE_UPDATE", c, m)
 	return m.Message
@@ -100,8 +101,7 @@ func (s *Server) Edit(channelID, messageID ID, text string) Message {
 // documents allow for updates.
 func (s *Server) EditBriefly(channelID, messageID ID, text string) {
 	defer s.change()()
-	c := s.channel(channelID)
-	m := s.mustFind(c, messageID)
+	c, m := s.message(channelID, messageID)
 	s.rewrite(m, text)
 	s.emitPart("MESSAGE_UPDATE", c, object{"id": m.ID, "content": text, "edited_timestamp": m.EditedTimestamp})
 }
@@ -109,8 +109,7 @@ func (s *Server) EditBriefly(channelID, messageID ID, text string) {
 // Unfurl adds the preview of a link, given as JSON: an update without any edit.
 func (s *Server) Unfurl(channelID, messageID ID, embed string) {
 	defer s.change()()
-	c := s.channel(channelID)
-	m := s.mustFind(c, messageID)
+	c, m := s.message(channelID, messageID)
 	m.Embeds = append(m.Embeds, json.RawMessage(embed))
 	s.emitMessage("MESSAGE_UPDATE", c, m)
 }
@@ -118,8 +117,7 @@ func (s *Server) Unfurl(channelID, messageID ID, embed string) {
 // Delete deletes a message.
 func (s *Server) Delete(channelID, messageID ID) {
 	defer s.change()()
-	c := s.channel(channelID)
-	s.remove(c, s.mustFind(c, messageID))
+	s.remove(s.message(channelID, messageID))
 }
 
 // BulkDelete deletes messages in one event.
@@ -158,8 +156,8 @@ func (s *Server) Sent(channelID ID) []Sent {
 	return ms
 }
 
-func (s *Server) newMessage(c *channel, author ID, text string) *stored {
-	m := &stored{sentBy: author, Sent: Sent{Message: Message{
+func (s *Server) newMessage(c *channel, author ID, text string) *storedMessage {
+	m := &storedMessage{sentBy: author, Sent: Sent{Message: Message{
 		ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
 		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}, Content: text}}}
@@ -168,23 +166,23 @@ func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 }
 
 // post files the message and tells the bot of it.
-func (s *Server) post(c *channel, m *stored) {
+func (s *Server) post(c *channel, m *storedMessage) {
 	m.Versions = []string{m.Content}
 	c.messages = append(c.messages, m)
-	if !c.late {
+	if !c.lastMessageFrozen {
 		c.LastMessageID = &m.ID
 	}
 	s.emitMessage("MESSAGE_CREATE", c, m)
 }
 
-func (s *Server) rewrite(m *stored, text string) {
+func (s *Server) rewrite(m *storedMessage, text string) {
 	at := timestamp(s.clock.now)
 	m.Content, m.EditedTimestamp = text, &at
 	m.Versions = append(m.Versions, text)
 	s.readMentions(m)
 }
 
-func (s *Server) remove(c *channel, m *stored) {
+func (s *Server) remove(c *channel, m *storedMessage) {
 	m.Deleted = true
 	for _, a := range m.Attachments {
 		delete(s.cdn, filePath(a.URL))
@@ -195,9 +193,9 @@ func (s *Server) remove(c *channel, m *stored) {
 var mention = regexp.MustCompile(`<@(!|&)?(\d+)>`)
 
 // readMentions fills in whom the text mentions, and whom a reply does.
-func (s *Server) readMentions(m *stored) {
+func (s *Server) readMentions(m *storedMessage) {
 	m.Mentions, m.MentionRoles = []User{}, []ID{}
-	if m.loud && m.Referenced != nil {
+	if m.mentionsReplied && m.Referenced != nil {
 		m.addMention(m.Referenced.Author)
 	}
 	for _, found := range mention.FindAllStringSubmatch(m.Content, -1) {
@@ -215,27 +213,32 @@ func (s *Server) readMentions(m *stored) {
 		s.permissions(s.channels[m.ChannelID], m.sentBy).Has(MentionEveryone)
 }
 
-func (m *stored) addMention(u User) {
+func (m *storedMessage) addMention(u User) {
 	if !slices.ContainsFunc(m.Mentions, func(x User) bool { return x.ID == u.ID }) {
 		m.Mentions = append(m.Mentions, u)
 	}
 }
 
 // find is the message, nil if it isn't there.
-func (s *Server) find(c *channel, id ID) *stored {
-	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *stored, id ID) int { return cmp.Compare(m.ID, id) })
+func (s *Server) find(c *channel, id ID) *storedMessage {
+	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *storedMessage, id ID) int { return cmp.Compare(m.ID, id) })
 	if !ok || c.messages[i].Deleted {
 		return nil
 	}
 	return c.messages[i]
 }
 
-func (s *Server) mustFind(c *channel, id ID) *stored {
+func (s *Server) mustFind(c *channel, id ID) *storedMessage {
 	m := s.find(c, id)
 	if m == nil {
 		s.fatalf("there is no message %d in channel %d", id, c.ID)
 	}
 	return m
+}
+
+func (s *Server) message(channelID, messageID ID) (*channel, *storedMessage) {
+	c := s.channel(channelID)
+	return c, s.mustFind(c, messageID)
 }
 
 func (s *Server) directWith(user ID) ID {

@@ -7,7 +7,7 @@ import (
 )
 
 // Drop breaks the gateway connection without a word. The session can be resumed.
-func (s *Server) Drop() { s.onConnection(func(c *conn) { c.closeWith(broken) }) }
+func (s *Server) Drop() { s.onConnection(func(c *conn) { c.closeWith(abruptClose) }) }
 
 // CloseWith closes the connection with a code of Discord's.
 func (s *Server) CloseWith(code int) { s.onConnection(func(c *conn) { c.closeWith(code) }) }
@@ -30,23 +30,23 @@ func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, ni
 // Late has a channel tell its newest message late, as Discord does under load: last_message_id stays what it is.
 func (s *Server) Late(channelID ID) {
 	defer s.change()()
-	s.channel(channelID).late = true
+	s.channel(channelID).lastMessageFrozen = true
 }
 
 // LeaveOut has the next event of that name come without some of its fields, as Discord's may: "nsfw", or, of
 // each object in a list, "channels.nsfw".
 func (s *Server) LeaveOut(event string, fields ...string) {
 	defer s.change()()
-	s.gateway.brief[event] = fields
+	s.gateway.omitted[event] = fields
 }
 
 // without is what an event tells without the fields to be left out of it.
-func (g *gateway) without(event string, payload any) any {
-	fields, brief := g.brief[event]
+func (g *gateway) omitFields(event string, payload any) any {
+	fields, brief := g.omitted[event]
 	if !brief {
 		return payload
 	}
-	delete(g.brief, event)
+	delete(g.omitted, event)
 	told := map[string]any{}
 	decoder := json.NewDecoder(bytes.NewReader(encode(payload)))
 	decoder.UseNumber()
@@ -69,7 +69,7 @@ func (g *gateway) without(event string, payload any) any {
 // RefuseResumes makes the next n resumes fail: what was said in the gap is then to be had by REST only.
 func (s *Server) RefuseResumes(n int) {
 	defer s.change()()
-	s.gateway.refuse = n
+	s.gateway.resumesToRefuse = n
 }
 
 // Duplicate delivers each of the next n events twice.

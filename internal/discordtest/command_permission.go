@@ -1,7 +1,7 @@
 package discordtest
 
 // use is what a guild has decided, in its settings of integrations, about who may use a command.
-type use struct {
+type commandPermission struct {
 	guild, who ID // a role, or a person
 	command    string
 }
@@ -11,7 +11,7 @@ type use struct {
 // permissions that the command itself asks for.
 func (s *Server) LetUse(guildID, roleOrUser ID, command string, may bool) {
 	defer s.change()()
-	s.uses[use{guildID, roleOrUser, command}] = may
+	s.commandPermissions[commandPermission{guildID, roleOrUser, command}] = may
 }
 
 // Shows reports whether Discord lets somebody use a slash command in a channel.
@@ -34,12 +34,12 @@ func (s *Server) mayUse(c *channel, user ID, cmd *command) bool {
 	if has.Has(Administrator) {
 		return true
 	}
-	if may, decided := s.uses[use{g.ID, user, cmd.Name}]; decided {
+	if may, decided := s.commandPermissions[commandPermission{g.ID, user, cmd.Name}]; decided {
 		return may
 	}
 	decided := false
 	for _, role := range s.member(g, user).Roles {
-		may, of := s.uses[use{g.ID, role, cmd.Name}]
+		may, of := s.commandPermissions[commandPermission{g.ID, role, cmd.Name}]
 		if of && may {
 			return true
 		}
@@ -48,7 +48,7 @@ func (s *Server) mayUse(c *channel, user ID, cmd *command) bool {
 	if decided {
 		return false
 	}
-	if may, of := s.uses[use{g.ID, g.ID, cmd.Name}]; of {
+	if may, of := s.commandPermissions[commandPermission{g.ID, g.ID, cmd.Name}]; of {
 		return may
 	}
 	return cmd.Perms == nil || *cmd.Perms != 0 && has.Has(*cmd.Perms)

@@ -11,7 +11,7 @@ func (s *Server) getGateway(*call) reply { return ok(object{"url": s.gatewayURL(
 func (s *Server) getGatewayBot(*call) reply {
 	return ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
 		"total": 1000, "remaining": max(0,
-			s.starts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
+			s.sessionStarts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
 }
 
 func (s *Server) getSelf(*call) reply {
@@ -64,7 +64,7 @@ func (s *Server) getApplication(*call) reply {
 }
 
 // visit is the guild if the bot is in it.
-func (s *Server) visit(c *call) *guild {
+func (s *Server) pathGuild(c *call) *guild {
 	g := s.guilds[c.id("guild")]
 	if g == nil {
 		deny(unknownGuild)
@@ -72,13 +72,13 @@ func (s *Server) visit(c *call) *guild {
 	return g
 }
 
-func (s *Server) getGuild(c *call) reply { return ok(s.guildObject(s.visit(c))) }
+func (s *Server) getGuild(c *call) reply { return ok(s.guildObject(s.pathGuild(c))) }
 
 func (s *Server) getChannels(c *call) reply {
-	g := s.visit(c)
+	g := s.pathGuild(c)
 	cs := []any{}
 	for _, id := range g.channels {
-		if ch := s.channels[id]; !ch.Type.IsThread() && s.views(ch) {
+		if ch := s.channels[id]; !ch.Type.IsThread() && s.botCanView(ch) {
 			cs = append(cs, ch.Channel)
 		}
 	}
@@ -86,7 +86,7 @@ func (s *Server) getChannels(c *call) reply {
 }
 
 func (s *Server) getActiveThreads(c *call) reply {
-	g := s.visit(c)
+	g := s.pathGuild(c)
 	return s.threads(g, func(ch *channel) bool { return !ch.Thread.Archived })
 }
 
@@ -98,7 +98,7 @@ func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 		if kind == PrivateThread && !joined {
 			need |= ManageThreads
 		}
-		parent := s.reach(c, need)
+		parent := s.pathChannel(c, need)
 		return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
 			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind &&
 				(!joined || slices.Contains(ch.Invited, s.Bot.ID))
@@ -119,7 +119,7 @@ func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 }
 
 func (s *Server) getMember(c *call) reply {
-	g := s.visit(c)
+	g := s.pathGuild(c)
 	m := g.members[c.id("user")]
 	if m == nil {
 		return unknownMember
@@ -128,13 +128,13 @@ func (s *Server) getMember(c *call) reply {
 }
 
 func (s *Server) getChannel(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	return ok(ch.Channel)
 }
 
 // patchChannel takes a thread out of the archive, or puts it there: all that bots of Hark's kind change of channels.
 func (s *Server) patchChannel(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	var b struct {
 		Archived *bool `json:"archived"`
 	}

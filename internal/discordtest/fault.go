@@ -11,8 +11,8 @@ import (
 // Fault is how a REST call goes wrong. Make one with the functions below.
 type Fault struct {
 	reply
-	carried bool // whether the call is carried out all the same
-	hang    bool
+	performed bool // whether the call is carried out all the same
+	hang      bool
 }
 
 // RateLimited answers 429 as Discord does, to be tried again after d.
@@ -37,25 +37,25 @@ func BadGateway() Fault {
 }
 
 // DoneButBadGateway carries the call out and answers 502: who tries again does it twice.
-func DoneButBadGateway() Fault { return Fault{reply: BadGateway().reply, carried: true} }
+func DoneButBadGateway() Fault { return Fault{reply: BadGateway().reply, performed: true} }
 
 // ServerError answers 500 without having done anything.
-func ServerError() Fault { return failing(500, 0, "500: Internal Server Error") }
+func ServerError() Fault { return errorFault(500, 0, "500: Internal Server Error") }
 
 // Forbidden answers that the bot may not do that.
-func Forbidden() Fault { return failing(403, 50013, "Missing Permissions") }
+func Forbidden() Fault { return errorFault(403, 50013, "Missing Permissions") }
 
 // Closed answers that somebody takes no direct messages from the bot.
-func Closed() Fault { return failing(403, 50007, "Cannot send messages to this user") }
+func Closed() Fault { return errorFault(403, 50007, "Cannot send messages to this user") }
 
 // Unfit answers that Discord doesn't take what was sent.
-func Unfit() Fault { return failing(400, 50035, "Invalid Form Body") }
+func Unfit() Fault { return errorFault(400, 50035, "Invalid Form Body") }
 
 // Gone answers that there is no such message.
-func Gone() Fault { return failing(404, 10008, "Unknown Message") }
+func Gone() Fault { return errorFault(404, 10008, "Unknown Message") }
 
 // failing answers with an error as Discord words it.
-func failing(status, code int, message string) Fault {
+func errorFault(status, code int, message string) Fault {
 	f := Untold(fmt.Sprintf(`{"message": %q, "code": %d}`, message, code))
 	f.status, f.header = status, map[string]string{"Content-Type": "application/json"}
 	return f
@@ -65,7 +65,7 @@ func failing(status, code int, message string) Fault {
 func Untold(body string) Fault { return Fault{reply: ok([]byte(body))} }
 
 // Malformed carries the call out and answers 200 with JSON that breaks off.
-func Malformed() Fault { return Fault{reply: ok([]byte(`{"id": "12`)), carried: true} }
+func Malformed() Fault { return Fault{reply: ok([]byte(`{"id": "12`)), performed: true} }
 
 // Hang holds the call up until Release, then goes on as if nothing had been.
 func Hang() Fault { return Fault{hang: true} }
@@ -111,7 +111,7 @@ func (i *Injection) Release() {
 }
 
 // injected is the fault that this call meets, if any.
-func (s *Server) injected(c *call) *Injection {
+func (s *Server) takeInjection(c *call) *Injection {
 	defer s.change()()
 	for _, i := range s.injections {
 		fits, _ := path.Match(i.path, c.path)

@@ -36,7 +36,7 @@ func (s *Server) postCallback(c *call) reply {
 		}
 	}
 	if b.Type != 4 { // whose checks know more exactly what is wrong
-		s.checkOdd(c)
+		s.checkSchema(c)
 	}
 	var err error
 	switch {
@@ -60,11 +60,11 @@ func (s *Server) postCallback(c *call) reply {
 	}
 	i.answered = true
 	i.response = Response{Type: b.Type, Ephemeral: m.Flags&Ephemeral != 0, Data: b.Data}
-	return none()
+	return noContent()
 }
 
 // composeFor makes a message of the bot's in answer to an interaction. What only the user sees isn't posted.
-func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
+func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *storedMessage {
 	m := s.compose(c, i.channel, b, s.permissions(i.channel, s.Bot.ID))
 	m.ApplicationID, m.WebhookID, m.Interaction = s.AppID, s.AppID, i.meta
 	if i.kind == 2 {
@@ -79,12 +79,12 @@ func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
 }
 
 // followed is the interaction whose token is in the path, if that still counts.
-func (s *Server) followed(c *call) *Interaction {
+func (s *Server) followedInteraction(c *call) *Interaction {
 	i := s.interactions[c.r.PathValue("webhook_token")]
 	if i == nil || c.id("webhook") != s.AppID {
 		deny(unknownWebhook)
 	}
-	if age := s.clock.now.Sub(i.ID.Time()); age > tokenLife {
+	if age := s.clock.now.Sub(i.ID.Time()); age > tokenLifetime {
 		s.refuse(c, ExpiredToken, refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token"), "after %v", age)
 	}
 	if !i.answered {
@@ -95,12 +95,12 @@ func (s *Server) followed(c *call) *Interaction {
 
 // postFollowUp adds a message. The first one after a deferred answer takes that one's place.
 func (s *Server) postFollowUp(c *call) reply {
-	i := s.followed(c)
+	i := s.followedInteraction(c)
 	var b messageBody
 	s.decode(c, &b)
 	s.check(c, i.channel, &b, nil)
 	if i.original != nil && i.original.Flags&Loading != 0 {
-		return s.amend(c, i.channel, i.original, &b)
+		return s.editMessage(c, i.channel, i.original, &b)
 	}
 	m := s.composeFor(c, i, &b)
 	i.follows = append(i.follows, m)
@@ -109,12 +109,12 @@ func (s *Server) postFollowUp(c *call) reply {
 
 // patchFollowUp edits the message that the path means: a follow-up, or the original where it names none.
 func (s *Server) patchFollowUp(c *call) reply {
-	i := s.followed(c)
+	i := s.followedInteraction(c)
 	var b messageBody
 	s.decode(c, &b)
-	for _, m := range append([]*stored{i.original}, i.follows...) {
+	for _, m := range append([]*storedMessage{i.original}, i.follows...) {
 		if m != nil && !m.Deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
-			return s.amend(c, i.channel, m, &b)
+			return s.editMessage(c, i.channel, m, &b)
 		}
 	}
 	return unknownMessage

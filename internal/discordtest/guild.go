@@ -16,18 +16,18 @@ type Guild struct {
 
 type guild struct {
 	Guild
-	roles       []Role
-	members     map[ID]*Member
-	channels    []ID
-	unavailable bool
-	commandless bool // the bot was let in without its commands
+	roles          []Role
+	members        map[ID]*Member
+	channels       []ID
+	unavailable    bool
+	commandsDenied bool // the bot was let in without its commands
 }
 
 type channel struct {
 	Channel
-	messages []*stored
-	late     bool // last_message_id isn't kept up
-	typing   bool // the bot has shown that it types
+	messages          []*storedMessage
+	lastMessageFrozen bool // last_message_id isn't kept up
+	typing            bool // the bot has shown that it types
 }
 
 // change takes the lock. What it returns tells those who wait and gives it back.
@@ -51,7 +51,7 @@ func (s *Server) AddGuild(name string) Guild {
 	s.guilds[g.ID] = g
 	s.join(g, s.users[g.Owner.ID])
 	s.join(g, s.users[s.Bot.ID], g.BotRole.ID)
-	s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
+	s.emitGuild("GUILD_CREATE", s.guildCreate(g))
 	return g.Guild
 }
 
@@ -63,7 +63,7 @@ func (s *Server) RemoveGuild(id ID) {
 		delete(s.channels, c)
 	}
 	delete(s.guilds, id)
-	s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id}})
+	s.emitGuild("GUILD_DELETE", object{"id": id})
 }
 
 // Outage makes the guild unavailable, as Discord does when it has trouble; with over it comes back.
@@ -72,10 +72,10 @@ func (s *Server) Outage(id ID, over bool) {
 	g := s.guild(id)
 	g.unavailable = !over
 	if over {
-		s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
+		s.emitGuild("GUILD_CREATE", s.guildCreate(g))
 		return
 	}
-	s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id, "unavailable": true}})
+	s.emitGuild("GUILD_DELETE", object{"id": id, "unavailable": true})
 }
 
 // SetOwner hands the guild over to one of its members.
@@ -83,7 +83,7 @@ func (s *Server) SetOwner(id, member ID) {
 	defer s.change()()
 	g := s.guild(id)
 	g.Owner = *s.member(g, member).User
-	s.emit(event{name: "GUILD_UPDATE", intents: Guilds, payload: s.guildObject(g)})
+	s.emitGuild("GUILD_UPDATE", s.guildObject(g))
 }
 
 // AddRole makes a role above those there are.
@@ -92,7 +92,7 @@ func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 	g := s.guild(guildID)
 	r := Role{ID: s.clock.nextID(), Name: name, Permissions: allow, Position: len(g.roles)}
 	g.roles = append(g.roles, r)
-	s.emit(event{name: "GUILD_ROLE_CREATE", intents: Guilds, payload: object{"guild_id": guildID, "role": r}})
+	s.emitGuild("GUILD_ROLE_CREATE", object{"guild_id": guildID, "role": r})
 	return r
 }
 
@@ -100,10 +100,10 @@ func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 func (s *Server) UpdateRole(guildID, roleID ID, edit func(*Role)) {
 	defer s.change()()
 	g := s.guild(guildID)
-	r, before := s.role(g, roleID), s.seen(g)
+	r, before := s.role(g, roleID), s.visibleChannels(g)
 	edit(r)
-	s.emit(event{name: "GUILD_ROLE_UPDATE", intents: Guilds, payload: object{"guild_id": guildID, "role": *r}})
-	s.reveal(g, before)
+	s.emitGuild("GUILD_ROLE_UPDATE", object{"guild_id": guildID, "role": *r})
+	s.emitRevealed(g, before)
 }
 
 // RemoveRole removes a role, and its overwrites with it, as Discord does.
@@ -111,7 +111,7 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 	defer s.change()()
 	g := s.guild(guildID)
 	s.role(g, roleID)
-	before := s.seen(g)
+	before := s.visibleChannels(g)
 	g.roles = slices.DeleteFunc(g.roles, func(r Role) bool { return r.ID == roleID })
 	for _, m := range g.members {
 		m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == roleID })
@@ -122,9 +122,8 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 			return o.ID == roleID
 		})
 	}
-	s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds,
-		payload: object{"guild_id": guildID, "role_id": roleID}})
-	s.reveal(g, before)
+	s.emitGuild("GUILD_ROLE_DELETE", object{"guild_id": guildID, "role_id": roleID})
+	s.emitRevealed(g, before)
 }
 
 // AddMember puts a user into a guild. A user without an id is a new account.
@@ -154,7 +153,7 @@ func (s *Server) RemoveMember(guildID, userID ID) {
 func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 	defer s.change()()
 	g := s.guild(guildID)
-	m, before := s.member(g, userID), s.seen(g)
+	m, before := s.member(g, userID), s.visibleChannels(g)
 	m.Roles = slices.Clone(m.Roles)
 	edit(m)
 	for _, r := range m.Roles {
@@ -165,7 +164,7 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 		intents = 0
 	}
 	s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
-	s.reveal(g, before)
+	s.emitRevealed(g, before)
 }
 
 // AddChannel makes a channel, a category or a thread.
@@ -220,11 +219,11 @@ func (s *Server) UpdateChannel(id ID, edit func(*Channel)) {
 		return
 	}
 	g := s.guild(c.GuildID)
-	before := s.seen(g)
-	if c.Channel = changed; before[id] || !s.views(c) {
+	before := s.visibleChannels(g)
+	if c.Channel = changed; before[id] || !s.botCanView(c) {
 		s.emitChannel("UPDATE", c)
 	}
-	s.reveal(g, before)
+	s.emitRevealed(g, before)
 }
 
 // SetOverwrite adds an overwrite to a channel, or replaces the one for the same role or member.
@@ -257,8 +256,8 @@ func (s *Server) dropChannel(g *guild, c *channel) {
 // told is a channel as the gateway tells it: of one that the bot may not view only where it is, and that
 // nobody may view it.
 // https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
-func (s *Server) told(c *channel) Channel {
-	if c.Type.IsThread() || c.GuildID == 0 || s.views(c) {
+func (s *Server) obfuscated(c *channel) Channel {
+	if c.Type.IsThread() || c.GuildID == 0 || s.botCanView(c) {
 		return c.Channel
 	}
 	return Channel{ID: c.ID, Type: c.Type, GuildID: c.GuildID, ParentID: c.ParentID, Position: c.Position,
@@ -267,10 +266,10 @@ func (s *Server) told(c *channel) Channel {
 }
 
 // views reports whether the bot may view a channel; a category, if it may view any channel in it.
-func (s *Server) views(c *channel) bool {
+func (s *Server) botCanView(c *channel) bool {
 	if c.Type == Category {
 		for _, in := range s.channels {
-			if in.ParentID != nil && *in.ParentID == c.ID && s.views(in) {
+			if in.ParentID != nil && *in.ParentID == c.ID && s.botCanView(in) {
 				return true
 			}
 		}
@@ -279,10 +278,10 @@ func (s *Server) views(c *channel) bool {
 }
 
 // seen are the channels of a guild that the bot may view.
-func (s *Server) seen(g *guild) map[ID]bool {
+func (s *Server) visibleChannels(g *guild) map[ID]bool {
 	seen := map[ID]bool{}
 	for _, id := range g.channels {
-		if c := s.channels[id]; !c.Type.IsThread() && s.views(c) {
+		if c := s.channels[id]; !c.Type.IsThread() && s.botCanView(c) {
 			seen[id] = true
 		}
 	}
@@ -291,13 +290,13 @@ func (s *Server) seen(g *guild) map[ID]bool {
 
 // reveal tells of the channels that the bot may view now and couldn't before, with the threads in them. Of
 // those that it lost sight of nothing more is told than what took it away.
-func (s *Server) reveal(g *guild, before map[ID]bool) {
+func (s *Server) emitRevealed(g *guild, before map[ID]bool) {
 	for _, id := range g.channels {
 		c := s.channels[id]
-		if c.Type.IsThread() || before[id] || !s.views(c) {
+		if c.Type.IsThread() || before[id] || !s.botCanView(c) {
 			continue
 		}
-		s.emit(event{name: "CHANNEL_UPDATE", intents: Guilds, payload: c.Channel})
+		s.emitGuild("CHANNEL_UPDATE", c.Channel)
 		threads := []Channel{}
 		for _, other := range g.channels {
 			if t := s.channels[other]; t.Type.IsThread() && *t.ParentID == id && !t.Thread.Archived &&
@@ -305,15 +304,14 @@ func (s *Server) reveal(g *guild, before map[ID]bool) {
 				threads = append(threads, t.Channel)
 			}
 		}
-		s.emit(event{name: "THREAD_LIST_SYNC", intents: Guilds,
-			payload: object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}}})
+		s.emitGuild("THREAD_LIST_SYNC", object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}})
 	}
 }
 
 // emitChannel tells of a channel; a thread only where the bot can see it. That one is deleted which it can't
 // see isn't told.
 func (s *Server) emitChannel(what string, c *channel) {
-	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.told(c)}
+	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.obfuscated(c)}
 	if what == "DELETE" {
 		e.channel = c
 	}

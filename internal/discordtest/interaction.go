@@ -18,12 +18,12 @@ type Interaction struct {
 	s        *Server
 	channel  *channel
 	user     ID
-	source   *stored // the message a component belongs to
-	kind     int     // 2 command, 3 component, 4 autocomplete, 5 modal
+	source   *storedMessage // the message a component belongs to
+	kind     int            // 2 command, 3 component, 4 autocomplete, 5 modal
 	answered bool
 	response Response
-	original *stored
-	follows  []*stored
+	original *storedMessage
+	follows  []*storedMessage
 	meta     json.RawMessage
 }
 
@@ -45,8 +45,8 @@ const (
 )
 
 const (
-	answerWithin = 3 * time.Second
-	tokenLife    = 15 * time.Minute
+	answerWithin  = 3 * time.Second
+	tokenLifetime = 15 * time.Minute
 )
 
 // Opt is an option given to a slash command: a string, a number, a boolean or an ID.
@@ -119,7 +119,7 @@ func (s *Server) registered(g ID, name string, kind int) *command {
 }
 
 // fill makes the options as Discord sends them, subcommands around them.
-func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, typing bool, resolved object) []object {
+func (s *Server) fill(c *channel, declared []commandPart, subs []string, given []Opt, typing bool, resolved object) []object {
 	if len(subs) > 0 {
 		d := s.declared(declared, subs[0])
 		return []object{{"name": d.Name, "type": d.Type, "options": s.fill(c, d.Options, subs[1:], given,
@@ -129,7 +129,7 @@ func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, t
 	for n, o := range given {
 		d := s.declared(declared, o.Name)
 		if !typing {
-			s.mayGive(d, o)
+			s.checkOption(d, o)
 		}
 		x := object{"name": o.Name, "type": d.Type, "value": o.Value}
 		if id, ok := o.Value.(ID); ok {
@@ -148,17 +148,17 @@ func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, t
 	return filled
 }
 
-func (s *Server) declared(options []part, name string) part {
-	i := slices.IndexFunc(options, func(o part) bool { return o.Name == name })
+func (s *Server) declared(options []commandPart, name string) commandPart {
+	i := slices.IndexFunc(options, func(o commandPart) bool { return o.Name == name })
 	if i < 0 {
 		s.fatalf("no option %q is registered", name)
 	}
 	return options[i]
 }
 
-// mayGive fails the test where Discord wouldn't let a person give that for an option.
-func (s *Server) mayGive(d part, given Opt) {
-	isGiven := func(c part) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
+// checkOption fails the test where Discord wouldn't let a person give that for an option.
+func (s *Server) checkOption(d commandPart, given Opt) {
+	isGiven := func(c commandPart) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
 	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, isGiven) {
 		s.fatalf("%v is no choice of option %q", given.Value, d.Name)
 	}
@@ -196,11 +196,11 @@ func (s *Server) resolve(c *channel, resolved object, id ID) {
 
 // Speaks sets the language in which somebody uses Discord: en-US until it is set.
 func (s *Server) Speaks(user ID, language string) {
-	if !slices.Contains(languages, language) {
+	if !slices.Contains(discordLocales, language) {
 		s.fatalf("Discord has no language %q", language)
 	}
 	defer s.change()()
-	s.languages[user] = language
+	s.locales[user] = language
 }
 
 // Click uses a button, or a menu with the values chosen, of a message of the bot's. It must be there and enabled.
@@ -251,7 +251,7 @@ func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	maps.Copy(meta, object{"id": i.ID, "type": i.kind, "user": by, "authorizing_integration_owners": owners})
 	i.meta = encode(meta)
 	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
-		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.languages[i.user],
+		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.locales[i.user],
 			"en-US"), "entitlements": []any{},
 		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": owners,
 		"context": 0, "attachment_size_limit": uploadLimit}
@@ -312,9 +312,9 @@ func encode(v any) json.RawMessage {
 }
 
 // anyMessage is a message of the channel, or one that only somebody sees there.
-func (s *Server) anyMessage(c *channel, id ID) *stored {
+func (s *Server) anyMessage(c *channel, id ID) *storedMessage {
 	for _, i := range s.interactions {
-		for _, m := range append([]*stored{i.original}, i.follows...) {
+		for _, m := range append([]*storedMessage{i.original}, i.follows...) {
 			if m != nil && m.ID == id && !m.Deleted {
 				return m
 			}
