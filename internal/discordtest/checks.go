@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// allowedMentions is who a message may ping.
 type allowedMentions struct {
 	Parse       *[]string `json:"parse"`
 	Users       []ID      `json:"users"`
@@ -14,15 +13,15 @@ type allowedMentions struct {
 	RepliedUser bool      `json:"replied_user"`
 }
 
-// locked reports whether nobody is pinged that isn't named one by one.
+// locked reports whether only users and roles named by id can be pinged.
 func (a *allowedMentions) locked() bool { return a != nil && a.Parse != nil && len(*a.Parse) == 0 }
 
 func (a *allowedMentions) parses(what string) bool {
 	return a == nil || a.Parse != nil && slices.Contains(*a.Parse, what)
 }
 
-// check asserts what Discord asks of a new message or, if m isn't nil, of an edit of m, which may leave out
-// what stays as it is; and that its mentions are locked, which is Hark's own rule.
+// check checks a new message, or an edit of m if that isn't nil, by Discord's rules, and by Hark's own rule
+// that mentions are locked. An edit keeps what it leaves out.
 func (s *Server) check(c *call, ch *channel, b *messageBody, m *storedMessage) {
 	after := storedMessage{}
 	if m != nil {
@@ -64,13 +63,13 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, m *storedMessage) {
 	s.checkSchema(c)
 }
 
-// fits reports whether a text has 1 to most characters.
+// hasLength reports whether a text has 1 to most characters.
 func hasLength(text string, most int) bool {
 	n := utf8.RuneCountInString(text)
 	return 1 <= n && n <= most
 }
 
-// ping works out whom a new message really notifies, and reports everybody who wasn't named for it.
+// ping finds out whom a new message notifies, and reports all who aren't named.
 func (s *Server) ping(c *call, m *storedMessage, a *allowedMentions, p Permissions) {
 	for _, u := range m.Mentions {
 		replied := m.mentionsReplied && m.Referenced != nil && m.Referenced.Author.ID == u.ID

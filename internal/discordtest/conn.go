@@ -12,28 +12,28 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// conn is one websocket. What is pushed is written in order by one goroutine; another reads. The server's lock
-// guards all but the websocket itself.
+// conn is one websocket. One goroutine writes what is pushed, in order; another reads. The server's lock
+// guards all except the websocket.
 type conn struct {
 	s       *Server
 	ws      *websocket.Conn
 	session *session
 	queue   []outFrame
 	ready   bool
-	closed  bool // nothing more is taken or pushed
+	closed  bool // nothing more is read or pushed
 	wake    *sync.Cond
 }
 
-// out is a frame to write; with code, a close frame.
+// outFrame is a frame to write; with code, a close frame.
 type outFrame struct {
 	data []byte
 	code int
 }
 
-// broken, as a close code, breaks the connection with no word.
+// abruptClose, as a close code, breaks the connection without a close frame.
 const abruptClose = -1
 
-// grace is how long a client is given to see a close frame before the connection goes.
+// grace is how long a client has to read a close frame.
 const grace = 5 * time.Second
 
 func (c *conn) push(o outFrame) {
@@ -47,13 +47,13 @@ func (c *conn) control(op int, d any) {
 	c.push(outFrame{data: encode(object{"op": op, "d": d})})
 }
 
-// closeWith ends the connection with a close code after what is queued.
+// closeWith closes the connection after what is queued.
 func (c *conn) closeWith(code int) {
 	c.push(outFrame{code: code})
 	c.detach()
 }
 
-// leave ends what is pushed, and leaves the session without a connection, to be resumed.
+// detach stops pushing. The session can be resumed.
 func (c *conn) detach() {
 	if c.session != nil && c.session.conn == c {
 		c.session.conn = nil
@@ -62,7 +62,7 @@ func (c *conn) detach() {
 	c.wake.Signal()
 }
 
-// write sends what is pushed until nothing more is.
+// write writes what is pushed.
 func (c *conn) write() {
 	for {
 		c.s.mu.Lock()
@@ -75,7 +75,7 @@ func (c *conn) write() {
 		if len(queue) == 0 {
 			return
 		}
-		for _, o := range queue { // that a client is gone is seen by who reads
+		for _, o := range queue { // read sees when the client is gone
 			switch {
 			case o.code == abruptClose:
 				c.ws.Close()
@@ -100,8 +100,7 @@ var closeReasons = map[int]string{
 	4014: "Disallowed intent(s).",
 }
 
-// read takes what the client sends until it goes. One that says good-bye, by close code 1000 or 1001, won't
-// resume its session.
+// read reads until the client goes. After close code 1000 or 1001 its session can't be resumed.
 func (c *conn) read() {
 	for {
 		_, data, err := c.ws.ReadMessage()
@@ -145,10 +144,10 @@ func (c *conn) receive(data []byte) {
 	}
 }
 
-// chunk is how many members are told of at once. Discord's has up to 1,000; here it is few, so that there are several.
+// memberChunkSize is the members in a chunk. Discord's is 1,000; a small one makes several chunks.
 const memberChunkSize = 3
 
-// members tells of all members of a guild, in parts. For that a session needs the intent.
+// members sends all members of a guild in chunks. The session needs the intent.
 func (c *conn) members(d json.RawMessage) {
 	var q struct {
 		Guild    ID      `json:"guild_id"`
@@ -179,7 +178,7 @@ func (c *conn) members(d json.RawMessage) {
 	}
 }
 
-// begin begins a session, or takes one up again.
+// identify begins or resumes a session.
 func (c *conn) identify(resume bool, d json.RawMessage) {
 	var q struct {
 		Token     string  `json:"token"`
@@ -210,7 +209,7 @@ func (c *conn) identify(resume bool, d json.RawMessage) {
 	}
 }
 
-// resume replays what the session has missed, RESUMED last, or says that it can't.
+// resume replays missed events, then RESUMED, or refuses.
 func (c *conn) resume(id string, seq int) {
 	x := c.s.gateway.sessions[id]
 	if x != nil && c.s.gateway.resumesToRefuse > 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Guild is what a test needs to know of a guild it added.
+// Guild is what a test needs of a guild.
 type Guild struct {
 	ID      ID
 	Name    string
@@ -20,17 +20,17 @@ type guild struct {
 	members        map[ID]*Member
 	channels       []ID
 	unavailable    bool
-	commandsDenied bool // the bot was let in without its commands
+	commandsDenied bool // the bot was invited without the commands scope
 }
 
 type channel struct {
 	Channel
 	messages          []*storedMessage
-	lastMessageFrozen bool // last_message_id isn't kept up
-	typing            bool // the bot has shown that it types
+	lastMessageFrozen bool // last_message_id isn't updated
+	typing            bool // the bot was typing
 }
 
-// change takes the lock. What it returns tells those who wait and gives it back.
+// change takes the lock. done wakes the waiters and releases it.
 func (s *Server) change() (done func()) {
 	s.mu.Lock()
 	return func() {
@@ -39,7 +39,7 @@ func (s *Server) change() (done func()) {
 	}
 }
 
-// AddGuild makes a guild with an owner, with @everyone and the bot's role at Everyday, and with the bot in it.
+// AddGuild makes a guild with an owner and the bot; @everyone and the bot's role have Everyday.
 func (s *Server) AddGuild(name string) Guild {
 	g := &guild{members: map[ID]*Member{}}
 	defer s.change()()
@@ -55,7 +55,7 @@ func (s *Server) AddGuild(name string) Guild {
 	return g.Guild
 }
 
-// RemoveGuild takes the bot out of the guild, as a kick does.
+// RemoveGuild removes the bot from the guild, like a kick.
 func (s *Server) RemoveGuild(id ID) {
 	defer s.change()()
 	g := s.guild(id)
@@ -66,7 +66,7 @@ func (s *Server) RemoveGuild(id ID) {
 	s.emitGuild("GUILD_DELETE", object{"id": id})
 }
 
-// Outage makes the guild unavailable, as Discord does when it has trouble; with over it comes back.
+// Outage makes the guild unavailable, or with over available again.
 func (s *Server) Outage(id ID, over bool) {
 	defer s.change()()
 	g := s.guild(id)
@@ -78,7 +78,7 @@ func (s *Server) Outage(id ID, over bool) {
 	s.emitGuild("GUILD_DELETE", object{"id": id, "unavailable": true})
 }
 
-// SetOwner hands the guild over to one of its members.
+// SetOwner makes a member the owner.
 func (s *Server) SetOwner(id, member ID) {
 	defer s.change()()
 	g := s.guild(id)
@@ -86,7 +86,7 @@ func (s *Server) SetOwner(id, member ID) {
 	s.emitGuild("GUILD_UPDATE", s.guildObject(g))
 }
 
-// AddRole makes a role above those there are.
+// AddRole adds a role above the others.
 func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -106,7 +106,7 @@ func (s *Server) UpdateRole(guildID, roleID ID, edit func(*Role)) {
 	s.emitRevealed(g, before)
 }
 
-// RemoveRole removes a role, and its overwrites with it, as Discord does.
+// RemoveRole removes a role and its overwrites.
 func (s *Server) RemoveRole(guildID, roleID ID) {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -126,7 +126,7 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 	s.emitRevealed(g, before)
 }
 
-// AddMember puts a user into a guild. A user without an id is a new account.
+// AddMember adds a user to a guild. A user without an id is a new account.
 func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -140,7 +140,7 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	return u
 }
 
-// RemoveMember takes a user out of a guild.
+// RemoveMember removes a user from a guild.
 func (s *Server) RemoveMember(guildID, userID ID) {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -149,7 +149,7 @@ func (s *Server) RemoveMember(guildID, userID ID) {
 	s.emit(event{name: "GUILD_MEMBER_REMOVE", intents: Members, payload: object{"guild_id": guildID, "user": m.User}})
 }
 
-// UpdateMember changes a member: the nickname, the roles.
+// UpdateMember changes a member, such as nickname or roles.
 func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -160,14 +160,14 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 		s.role(g, r)
 	}
 	intents := Members
-	if userID == s.Bot.ID { // of itself a bot is told in any case
+	if userID == s.Bot.ID { // a bot always gets its own
 		intents = 0
 	}
 	s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
 	s.emitRevealed(g, before)
 }
 
-// AddChannel makes a channel, a category or a thread.
+// AddChannel adds a channel, a category or a thread.
 func (s *Server) AddChannel(guildID ID, c Channel) Channel {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -184,7 +184,7 @@ func (s *Server) AddChannel(guildID ID, c Channel) Channel {
 	return c
 }
 
-// Channels are the ids of a guild's channels, categories and threads.
+// Channels returns the ids of a guild's channels, categories and threads.
 func (s *Server) Channels(guildID ID) []ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -253,8 +253,8 @@ func (s *Server) dropChannel(g *guild, c *channel) {
 	g.channels = slices.DeleteFunc(g.channels, func(id ID) bool { return id == c.ID })
 }
 
-// told is a channel as the gateway tells it: of one that the bot may not view only where it is, and that
-// nobody may view it.
+// obfuscated returns a channel as the gateway sends it: a hidden one with only its position and
+// ViewChannel denied to everybody.
 // https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
 func (s *Server) obfuscated(c *channel) Channel {
 	if c.Type.IsThread() || c.GuildID == 0 || s.botCanView(c) {
@@ -265,7 +265,7 @@ func (s *Server) obfuscated(c *channel) Channel {
 		Overwrites: []Overwrite{ForRole(c.GuildID, 0, ViewChannel)}}
 }
 
-// views reports whether the bot may view a channel; a category, if it may view any channel in it.
+// botCanView reports whether the bot may view a channel; a category, if it may view any channel in it.
 func (s *Server) botCanView(c *channel) bool {
 	if c.Type == Category {
 		for _, in := range s.channels {
@@ -277,7 +277,7 @@ func (s *Server) botCanView(c *channel) bool {
 	return s.permissions(c, s.Bot.ID).Has(ViewChannel)
 }
 
-// seen are the channels of a guild that the bot may view.
+// visibleChannels returns the guild's channels that the bot may view.
 func (s *Server) visibleChannels(g *guild) map[ID]bool {
 	seen := map[ID]bool{}
 	for _, id := range g.channels {
@@ -288,8 +288,8 @@ func (s *Server) visibleChannels(g *guild) map[ID]bool {
 	return seen
 }
 
-// reveal tells of the channels that the bot may view now and couldn't before, with the threads in them. Of
-// those that it lost sight of nothing more is told than what took it away.
+// emitRevealed sends the channels that became visible, with their threads. Discord sends nothing about hidden
+// ones beyond the change itself.
 func (s *Server) emitRevealed(g *guild, before map[ID]bool) {
 	for _, id := range g.channels {
 		c := s.channels[id]
@@ -308,8 +308,7 @@ func (s *Server) emitRevealed(g *guild, before map[ID]bool) {
 	}
 }
 
-// emitChannel tells of a channel; a thread only where the bot can see it. That one is deleted which it can't
-// see isn't told.
+// emitChannel sends a channel event; of threads, and for deletions, only if the bot can see the channel.
 func (s *Server) emitChannel(what string, c *channel) {
 	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.obfuscated(c)}
 	if what == "DELETE" {
@@ -345,7 +344,7 @@ func (s *Server) join(g *guild, u *User, roles ...ID) *Member {
 	return m
 }
 
-// Name is what a user, a channel, a role or a guild is called; "" if the id is none of theirs.
+// Name returns the name of a user, a channel, a role or a guild; "" for other ids.
 func (s *Server) Name(id ID) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -376,7 +375,7 @@ func (s *Server) member(g *guild, id ID) *Member {
 	return known(s, "member of guild "+g.ID.String(), g.members, id)
 }
 
-// known is what has the id, which ends the test where nothing has.
+// known returns the entry with an id, or ends the test.
 func known[T any](s *Server, what string, all map[ID]*T, id ID) *T {
 	if all[id] == nil {
 		s.fatalf("there is no %s %d", what, id)
@@ -392,7 +391,7 @@ func (s *Server) role(g *guild, id ID) *Role {
 	return &g.roles[i]
 }
 
-// sortedGuilds are the guilds the bot is in, oldest first.
+// sortedGuilds returns the bot's guilds by id.
 func (s *Server) sortedGuilds() []*guild {
 	return slices.SortedFunc(maps.Values(s.guilds), func(a, b *guild) int { return cmp.Compare(a.ID, b.ID) })
 }

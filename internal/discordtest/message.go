@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// stored is a message in the fake's own books.
+// storedMessage is a message in the fake's store.
 type storedMessage struct {
 	Sent
-	sentBy          ID   // whose doing it is: the account behind it, also for a webhook's message
-	mentionsReplied bool // a reply that mentions whom it replies to
+	sentBy          ID   // the account behind it, also for a webhook's message
+	mentionsReplied bool // a reply that mentions the author it replies to
 }
 
-// Saying is something more about a message that is said.
+// Saying modifies a message before it is sent.
 type Saying func(*Server, *storedMessage)
 
-// ReplyTo makes the message a reply; its author is mentioned, as Discord does unless told not to.
+// ReplyTo makes the message a reply that mentions the author it replies to.
 func ReplyTo(id ID) Saying {
 	return func(s *Server, m *storedMessage) {
 		QuietReplyTo(id)(s, m)
@@ -40,7 +40,7 @@ func QuietReplyTo(id ID) Saying {
 	}
 }
 
-// WithFile attaches a file of that name, with what its sender wrote about it.
+// WithFile attaches a file with a name and a description.
 func WithFile(name, description string) Saying {
 	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
@@ -56,7 +56,7 @@ func WithEmbed(embed string) Saying {
 	return func(_ *Server, m *storedMessage) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
 }
 
-// ViaWebhook says it through a webhook: under any name, by nobody who is a member.
+// ViaWebhook sends the message through a webhook of that name.
 func ViaWebhook(name string) Saying {
 	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
@@ -65,13 +65,13 @@ func ViaWebhook(name string) Saying {
 	}
 }
 
-// AsNotice makes it one of Discord's own notices, by type: 7 that somebody joined, 6 that a message was pinned.
+// AsNotice makes it a system message by type: 7 for a join, 6 for a pin.
 func AsNotice(messageType int) Saying {
 	return func(_ *Server, m *storedMessage) { m.Type = messageType }
 }
 
-// Say sends a message. Who is mentioned is read from the text. It isn't asked whether the author may: what is
-// said was said, by a moderator's slip or before the permissions changed.
+// Say sends a message. Mentions are read from the text. Permissions aren't checked: they may have changed
+// since.
 func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message {
 	defer s.change()()
 	c := s.channel(channelID)
@@ -83,12 +83,12 @@ func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message 
 	return m.Message
 }
 
-// DM sends a direct message to the bot and returns it; its ChannelID is where an answer goes.
+// DM sends the bot a direct message; its ChannelID is where an answer goes.
 func (s *Server) DM(author ID, text string, more ...Saying) Message {
 	return s.Say(s.directWith(author), author, text, more...)
 }
 
-// Edit changes a message's text, as its author does.
+// Edit changes a message's text as its author does.
 func (s *Server) Edit(channelID, messageID ID, text string) Message {
 	defer s.change()()
 	c, m := s.message(channelID, messageID)
@@ -97,8 +97,7 @@ func (s *Server) Edit(channelID, messageID ID, text string) Message {
 	return m.Message
 }
 
-// EditBriefly changes a message's text and tells of it with the id, the text and the time only, as Discord's
-// documents allow for updates.
+// EditBriefly changes a message's text and sends only id, text and time, as Discord's documents allow.
 func (s *Server) EditBriefly(channelID, messageID ID, text string) {
 	defer s.change()()
 	c, m := s.message(channelID, messageID)
@@ -106,7 +105,7 @@ func (s *Server) EditBriefly(channelID, messageID ID, text string) {
 	s.emitPart("MESSAGE_UPDATE", c, object{"id": m.ID, "content": text, "edited_timestamp": m.EditedTimestamp})
 }
 
-// Unfurl adds the preview of a link, given as JSON: an update without any edit.
+// Unfurl adds a link's preview, given as JSON: an update without an edit.
 func (s *Server) Unfurl(channelID, messageID ID, embed string) {
 	defer s.change()()
 	c, m := s.message(channelID, messageID)
@@ -130,7 +129,7 @@ func (s *Server) BulkDelete(channelID ID, messageIDs ...ID) {
 	s.emitPart("MESSAGE_DELETE_BULK", c, object{"ids": messageIDs})
 }
 
-// Messages are the messages there are in a channel, oldest first: the truth.
+// Messages returns a channel's existing messages, oldest first.
 func (s *Server) Messages(channelID ID) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +142,7 @@ func (s *Server) Messages(channelID ID) []Message {
 	return ms
 }
 
-// Sent are the bot's messages in a channel, oldest first, with those that are gone.
+// Sent returns the bot's messages in a channel, oldest first, with deleted ones.
 func (s *Server) Sent(channelID ID) []Sent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +164,7 @@ func (s *Server) newMessage(c *channel, author ID, text string) *storedMessage {
 	return m
 }
 
-// post files the message and tells the bot of it.
+// post stores the message and sends its event.
 func (s *Server) post(c *channel, m *storedMessage) {
 	m.Versions = []string{m.Content}
 	c.messages = append(c.messages, m)
@@ -192,7 +191,7 @@ func (s *Server) remove(c *channel, m *storedMessage) {
 
 var mention = regexp.MustCompile(`<@(!|&)?(\d+)>`)
 
-// readMentions fills in whom the text mentions, and whom a reply does.
+// readMentions sets the mentions from the text and the reply.
 func (s *Server) readMentions(m *storedMessage) {
 	m.Mentions, m.MentionRoles = []User{}, []ID{}
 	if m.mentionsReplied && m.Referenced != nil {
@@ -219,7 +218,7 @@ func (m *storedMessage) addMention(u User) {
 	}
 }
 
-// find is the message, nil if it isn't there.
+// find returns the message, or nil.
 func (s *Server) find(c *channel, id ID) *storedMessage {
 	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *storedMessage, id ID) int { return cmp.Compare(m.ID, id) })
 	if !ok || c.messages[i].Deleted {
@@ -246,7 +245,7 @@ func (s *Server) directWith(user ID) ID {
 	return s.directChannel(user).ID
 }
 
-// directChannel is the bot's channel with the user, made if need be.
+// directChannel returns the bot's channel with the user, made if needed.
 func (s *Server) directChannel(user ID) *channel {
 	for _, c := range s.channels {
 		if c.Type == Direct && c.Recipients[0].ID == user {

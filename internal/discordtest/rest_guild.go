@@ -34,7 +34,7 @@ func (s *Server) postDirectChannel(c *call) reply {
 	return ok(s.directChannel(b.RecipientID).Channel)
 }
 
-// getMyGuilds lists guilds by their ids, 200 at a time if the query doesn't want fewer.
+// getMyGuilds lists guilds by id, by default 200 at a time.
 func (s *Server) getMyGuilds(c *call) reply {
 	q := c.r.URL.Query()
 	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "200"))
@@ -63,7 +63,7 @@ func (s *Server) getApplication(*call) reply {
 		"eligible_oauth2_scopes": []string{}, "bot_public": true, "bot": s.Bot})
 }
 
-// visit is the guild if the bot is in it.
+// pathGuild returns the path's guild, if the bot is in it.
 func (s *Server) pathGuild(c *call) *guild {
 	g := s.guilds[c.id("guild")]
 	if g == nil {
@@ -90,8 +90,8 @@ func (s *Server) getActiveThreads(c *call) reply {
 	return s.threads(g, func(ch *channel) bool { return !ch.Thread.Archived })
 }
 
-// getArchived lists a channel's archived threads of a kind: the private ones, which ManageThreads opens, only
-// those that the bot is in where joined is set.
+// getArchived lists a channel's archived threads of a kind. Private ones need ManageThreads, or joined: only
+// those that the bot is in.
 func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 	return func(c *call) reply {
 		need := ReadMessageHistory
@@ -106,7 +106,7 @@ func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 	}
 }
 
-// threads are the guild's threads of some kind that the bot can see.
+// threads returns the guild's wanted threads that the bot can see.
 func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 	found := []any{}
 	for _, id := range g.channels {
@@ -132,7 +132,7 @@ func (s *Server) getChannel(c *call) reply {
 	return ok(ch.Channel)
 }
 
-// patchChannel takes a thread out of the archive, or puts it there: all that bots of Hark's kind change of channels.
+// patchChannel archives or unarchives a thread; other changes are misuse.
 func (s *Server) patchChannel(c *call) reply {
 	ch := s.pathChannel(c, 0)
 	var b struct {
@@ -153,7 +153,7 @@ func (s *Server) patchChannel(c *call) reply {
 	return ok(ch.Channel)
 }
 
-// guildObject is a guild without its channels and members.
+// guildObject is a guild without channels and members.
 func (s *Server) guildObject(g *guild) object {
 	return object{"id": g.ID, "name": g.Name, "icon": nil, "description": nil, "home_header": nil, "splash": nil,
 		"discovery_splash": nil, "features": []string{}, "banner": nil, "owner_id": g.Owner.ID, "application_id": nil,

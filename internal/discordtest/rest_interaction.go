@@ -11,7 +11,7 @@ var (
 	unknownWebhook     = refuse(http.StatusNotFound, 10015, "Unknown Webhook")
 )
 
-// postCallback is the first answer to an interaction, due within 3 seconds.
+// postCallback is the first response to an interaction, due within 3 seconds.
 func (s *Server) postCallback(c *call) reply {
 	i := s.interactions[c.r.PathValue("interaction_token")]
 	if i == nil || i.ID != c.id("interaction") {
@@ -35,7 +35,7 @@ func (s *Server) postCallback(c *call) reply {
 			s.badBody(c, err)
 		}
 	}
-	if b.Type != 4 { // whose checks know more exactly what is wrong
+	if b.Type != 4 { // its own checks are more exact
 		s.checkSchema(c)
 	}
 	var err error
@@ -63,7 +63,7 @@ func (s *Server) postCallback(c *call) reply {
 	return noContent()
 }
 
-// composeFor makes a message of the bot's in answer to an interaction. What only the user sees isn't posted.
+// composeFor makes the bot's response message. An ephemeral one isn't posted.
 func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *storedMessage {
 	m := s.compose(c, i.channel, b, s.permissions(i.channel, s.Bot.ID))
 	m.ApplicationID, m.WebhookID, m.Interaction = s.AppID, s.AppID, i.meta
@@ -78,7 +78,7 @@ func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *storedMess
 	return m
 }
 
-// followed is the interaction whose token is in the path, if that still counts.
+// followedInteraction returns the interaction of the path's token, if that is valid.
 func (s *Server) followedInteraction(c *call) *Interaction {
 	i := s.interactions[c.r.PathValue("webhook_token")]
 	if i == nil || c.id("webhook") != s.AppID {
@@ -93,7 +93,7 @@ func (s *Server) followedInteraction(c *call) *Interaction {
 	return i
 }
 
-// postFollowUp adds a message. The first one after a deferred answer takes that one's place.
+// postFollowUp adds a message. The first after a deferred response replaces that.
 func (s *Server) postFollowUp(c *call) reply {
 	i := s.followedInteraction(c)
 	var b messageBody
@@ -107,7 +107,7 @@ func (s *Server) postFollowUp(c *call) reply {
 	return ok(m.Message)
 }
 
-// patchFollowUp edits the message that the path means: a follow-up, or the original where it names none.
+// patchFollowUp edits the path's follow-up, or the original response.
 func (s *Server) patchFollowUp(c *call) reply {
 	i := s.followedInteraction(c)
 	var b messageBody

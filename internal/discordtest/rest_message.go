@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// messageBody is what POST and PATCH of messages have in common.
+// messageBody is the body of a message's POST or PATCH.
 type messageBody struct {
 	Content      *string           `json:"content"`
 	Embeds       []json.RawMessage `json:"embeds"`
@@ -26,7 +26,7 @@ type messageBody struct {
 	} `json:"message_reference"`
 }
 
-// reach is the channel if it is there and the bot has all of the permissions in it.
+// pathChannel returns the path's channel, if the bot has all of the permissions there.
 func (s *Server) pathChannel(c *call, need Permissions) *channel {
 	ch := s.channels[c.id("channel")]
 	if ch == nil {
@@ -42,8 +42,8 @@ func (s *Server) pathChannel(c *call, need Permissions) *channel {
 	return ch
 }
 
-// getMessages is history: newest first, at most 100. Without ReadMessageHistory Discord answers with an empty list
-// rather than with an error, and in voice channels CONNECT is needed as well.
+// getMessages lists messages, newest first, at most 100. Without ReadMessageHistory Discord answers an empty
+// list rather than an error; voice channels also need CONNECT.
 func (s *Server) getMessages(c *call) reply {
 	ch := s.pathChannel(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
@@ -110,7 +110,7 @@ func (s *Server) postMessage(c *call) reply {
 	return ok(m.Message)
 }
 
-// compose makes the bot's message from a body that has passed the checks.
+// compose makes the bot's message from a checked body.
 func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *storedMessage {
 	text := ""
 	if b.Content != nil {
@@ -156,7 +156,7 @@ func (s *Server) patchMessage(c *call) reply {
 	return s.editMessage(c, ch, m, &b)
 }
 
-// amend applies an edit of the bot's to its own message: it changes what the edit names.
+// editMessage applies the bot's edit: it changes what the edit names.
 func (s *Server) editMessage(c *call, ch *channel, m *storedMessage, b *messageBody) reply {
 	s.check(c, ch, b, m)
 	m.Bodies = append(m.Bodies, c.body)
