@@ -140,7 +140,7 @@ func (f *Filler) runTask(ctx context.Context, t task) {
 	if err == nil || t.urgent && discord.Denied(err) && t.tries >= maxFetchTries {
 		return
 	}
-	f.logFailure(ctx, err, "couldn't ask Discord about a channel yet")
+	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
 	t.after = f.Now().Add(f.Timing.Aside)
 	f.mu.Lock()
 	f.tasks = append(f.tasks, t)
@@ -163,7 +163,7 @@ func (f *Filler) fill(ctx context.Context) {
 func (f *Filler) step(ctx context.Context) bool {
 	open, err := f.Memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
-		f.logFailure(ctx, err, "couldn't find what is missing")
+		f.failed(ctx, err, "couldn't find what is missing")
 		return false
 	}
 	open = slices.DeleteFunc(open, f.isPostponed)
@@ -179,7 +179,7 @@ func (f *Filler) step(ctx context.Context) bool {
 	}
 	g, sweeps, err := f.nextSweep(ctx)
 	if err != nil {
-		f.logFailure(ctx, err, "couldn't find what is to be compared")
+		f.failed(ctx, err, "couldn't find what is to be compared")
 		return false
 	}
 	if wait := time.Until(f.sweepAt); sweeps && wait <= 0 {
@@ -224,9 +224,9 @@ func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
 	}
 	if err != nil {
 		if g.Sweep {
-			f.logFailure(ctx, err, "couldn't compare a channel with Discord's yet")
+			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
 		} else {
-			f.logFailure(ctx, err, "couldn't fetch what is missing yet")
+			f.failed(ctx, err, "couldn't fetch what is missing yet")
 		}
 		f.retryAt[gapKey(g)] = f.Now().Add(f.Timing.Aside)
 		return
@@ -249,7 +249,7 @@ func (t *tally) add(more tally) {
 	t.channels += more.channels
 }
 
-func (f *Filler) logFailure(ctx context.Context, err error, what string) {
+func (f *Filler) failed(ctx context.Context, err error, what string) {
 	if ctx.Err() == nil {
 		f.Log.Warn().Err(discord.Redact(err)).Msg(what)
 	}

@@ -80,7 +80,7 @@ func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.Mess
 		err = f.Queue.Commit(ctx, c.events)
 	}
 	if err != nil {
-		f.logFailure(ctx, err, "couldn't look up what is about to be used, so it isn't")
+		f.failed(ctx, err, "couldn't look up what is about to be used, so it isn't")
 	}
 	return c.through, err
 }

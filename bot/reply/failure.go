@@ -105,13 +105,13 @@ func (r *Replier) isMute(channel memory.ChannelID) bool {
 	return !r.repeats.IsNews(repeatKey{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
-// logUndelivered logs that Discord refused an answer. Without permission to write, nobody there can be told.
-func (r *Replier) logUndelivered(ctx context.Context, a *ingest.Question, err error, what string) {
+// undelivered logs that Discord refused an answer. Without permission to write, nobody there can be told.
+func (r *Replier) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
 	if discord.Status(err) != http.StatusForbidden {
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
 		return
 	}
-	r.logMissingPermissions(ctx, a.Guild, a.Channel, err,
+	r.logLack(ctx, a.Guild, a.Channel, err,
 		"may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
 }
 

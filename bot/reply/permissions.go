@@ -9,9 +9,9 @@ import (
 	"hark/memory"
 )
 
-// logMissingPermissions logs what can't be done in a channel, and which permissions are missing; once an hour
+// logLack logs what can't be done in a channel, and which permissions are missing; once an hour
 // for a channel.
-func (r *Replier) logMissingPermissions(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
+func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
 	if r.isMute(channel) {
 		return
 	}

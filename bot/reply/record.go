@@ -27,7 +27,7 @@ func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Quest
 	if err == nil {
 		below, trace = r.propose(last, a, proposals, trace)
 	} else {
-		r.logUndelivered(last, a, err, "couldn't show an answer")
+		r.undelivered(last, a, err, "couldn't show an answer")
 		if isRejected(err) && (len(d.parts) == 0 || d.hasNewParts()) {
 			trace, d.buttons = memory.Trace{}, nil
 			sentence := []string{r.LocaleIn(last, a.Guild, a.Channel).Text(cantShow)}
@@ -68,7 +68,7 @@ func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, 
 	}
 	_ = r.Queue.Commit(last, events)
 	if trace.Answer != 0 && trace.Asker != 0 {
-		r.logUsage(trace)
+		r.account(trace)
 	}
 }
 
@@ -135,9 +135,9 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 	return events
 }
 
-// logUsage logs an answer's cost in numbers: no text and no names. It warns if the prompt nearly filled the
+// account logs an answer's cost in numbers: no text and no names. It warns if the prompt nearly filled the
 // model's window.
-func (r *Replier) logUsage(t memory.Trace) {
+func (r *Replier) account(t memory.Trace) {
 	line, told := r.Log.Info(), "answered"
 	if t.Use() >= memory.NearlyFull {
 		line, told = r.Log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
