@@ -60,7 +60,8 @@ func (f *Filler) searchArchiveList(ctx context.Context, v *catchUpPlan, channel 
 }
 
 // gapsInThreads records the gaps of archived threads.
-func (f *Filler) gapsInThreads(ctx context.Context, v *catchUpPlan, threads []*discord.Channel, bound time.Time) error {
+func (f *Filler) gapsInThreads(ctx context.Context, v *catchUpPlan, threads []*discord.Channel,
+	bound time.Time) error {
 	var events []memory.Event
 	for _, w := range threads {
 		ch, ok := discord.ChannelOf(w, v.guild)

@@ -227,7 +227,9 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 
-func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
+func reader[T any](
+	read func(*converter, *T, *converted),
+) func(json.RawMessage) (func(*converter, *converted), error) {
 	return func(data json.RawMessage) (func(*converter, *converted), error) {
 		v := new(T)
 		if err := discord.Unmarshal(data, v); err != nil {

@@ -61,7 +61,8 @@ func (c *converter) sourceWasDeleted(w *discord.Message, out *converted) bool {
 		return false
 	}
 	out.events = append(out.events, memory.Deleted{
-		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel), IDs: []memory.MessageID{memory.MessageID(w.ID)}})
+		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel),
+		IDs: []memory.MessageID{memory.MessageID(w.ID)}})
 	return true
 }
 

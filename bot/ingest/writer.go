@@ -290,7 +290,8 @@ func splitIndependent(events []memory.Event) [][]memory.Event {
 	var parts [][]memory.Event
 	begin := 0
 	for i := 1; i < len(events); i++ {
-		if _, trace := events[i].(memory.Answered); trace || subjectOf(events[i-1]).fromHark && subjectOf(events[i]).fromHark {
+		_, trace := events[i].(memory.Answered)
+		if trace || subjectOf(events[i-1]).fromHark && subjectOf(events[i]).fromHark {
 			continue
 		}
 		parts = append(parts, events[begin:i])

@@ -79,7 +79,8 @@ func readCatalog(files fs.FS, name string, all map[string]*Catalog) error {
 		c = &Catalog{language.Make(of), map[string]string{}, map[string]pluralText{}, map[string]string{}}
 		all[of] = c
 	}
-	return errors.Join(mergeEntries(c.Texts, read.Texts), mergeEntries(c.Plurals, read.Plurals), mergeEntries(c.Commands, read.Commands))
+	return errors.Join(mergeEntries(c.Texts, read.Texts), mergeEntries(c.Plurals, read.Plurals),
+		mergeEntries(c.Commands, read.Commands))
 }
 
 // mergeEntries adds entries. It fails if one exists with another value.

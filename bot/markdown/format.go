@@ -82,8 +82,8 @@ func format(text string, link linker) *formatted {
 	return f
 }
 
-// scan finds the spans, except their states. Code has none except its end. Where only some clients would see
-// code, links are defanged even there.
+// scan finds the spans, except their states. Code has none except its end. Where it is unclear whether
+// something is code, links are defanged even there.
 func (f *formatted) scan(link linker) {
 	at, code, solid, begin, lineEnd, quoted := 0, false, false, "", 0, false
 	for _, m := range tokens().FindAllStringSubmatchIndex(f.text, -1) {

@@ -223,7 +223,8 @@ func (p *sentPart) matches(want string, rows []discord.Component, with []markdow
 	return p.wanted == want && p.with == len(with) && reflect.DeepEqual(p.rows, rows)
 }
 
-func (d *delivery) send(ctx context.Context, i int, want string, rows []discord.Component, files []markdown.File) error {
+func (d *delivery) send(ctx context.Context, i int, want string, rows []discord.Component,
+	files []markdown.File) error {
 	if i < len(d.parts) {
 		p, err := d.to.Edit(ctx, d.parts[i].ID, want, rows, files)
 		// deleted before this answer began

@@ -184,7 +184,9 @@ func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time
 
 // within returns the questions within a minute of a time.
 func (q *quota) within(key ingest.Membership, at time.Time) []time.Time {
-	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool { return at.Sub(t).Abs() >= messageWindow })
+	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool {
+		return at.Sub(t).Abs() >= messageWindow
+	})
 }
 
 // exceeded returns the limit if no more questions may follow those at these times.

@@ -102,7 +102,8 @@ func (r *Replier) removeExtras(last context.Context, d *delivery, a *ingest.Ques
 
 // answerEvents returns Hark's answer as Discord has it, with its trace. Without a trace the text isn't kept:
 // it couldn't be found when a source is forgotten.
-func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
+func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Trace,
+	below []discord.Posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
 		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: d.removed})

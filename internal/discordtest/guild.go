@@ -304,7 +304,8 @@ func (s *Server) emitRevealed(g *guild, before map[ID]bool) {
 				threads = append(threads, t.Channel)
 			}
 		}
-		s.emitGuild("THREAD_LIST_SYNC", object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}})
+		s.emitGuild("THREAD_LIST_SYNC", object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads,
+			"members": []any{}})
 	}
 }
 

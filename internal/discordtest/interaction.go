@@ -75,7 +75,8 @@ func (s *Server) UserAction(channelID, target, user ID, name string) *Interactio
 	return s.command(channelID, user, userCommand, name, nil, target, 2)
 }
 
-func (s *Server) command(channelID, user ID, kind int, name string, options []Opt, target ID, itype int) *Interaction {
+func (s *Server) command(channelID, user ID, kind int, name string, options []Opt, target ID,
+	itype int) *Interaction {
 	defer s.change()()
 	c := s.channel(channelID)
 	first, subs, _ := strings.Cut(name, " ")
@@ -118,7 +119,8 @@ func (s *Server) registered(g ID, name string, kind int) *command {
 }
 
 // fill returns the options as Discord sends them, within their subcommands.
-func (s *Server) fill(c *channel, declared []commandPart, subs []string, given []Opt, typing bool, resolved object) []object {
+func (s *Server) fill(c *channel, declared []commandPart, subs []string, given []Opt, typing bool,
+	resolved object) []object {
 	if len(subs) > 0 {
 		d := s.declared(declared, subs[0])
 		return []object{{"name": d.Name, "type": d.Type, "options": s.fill(c, d.Options, subs[1:], given,
