@@ -19,7 +19,7 @@ const (
 	flagMessageContentLimited = 1 << 19
 )
 
-// Account is the bot's account at Discord, as Discord tells of it without a connection to the gateway.
+// Account is the bot's account, as far as REST tells.
 type Account struct {
 	App     string // the application's id
 	Name    string
@@ -33,21 +33,21 @@ type Account struct {
 type Membership struct {
 	ID      memory.GuildID
 	Name    string
-	Missing []string // permissions that Hark needs and hasn't, as Discord's settings name them
-	Untold  bool     // Discord didn't tell the permissions
-	// NoCommands says that Hark was invited without the scope applications.commands, so that the guild sees none.
+	Missing []string // names of the permissions that Hark needs and lacks
+	Untold  bool     // Discord left the permissions out
+	// NoCommands means that Hark was invited without the scope applications.commands.
 	NoCommands bool
 }
 
-// Starts are how often the bot may still connect anew.
+// Starts is the daily limit of gateway sessions.
 type Starts struct {
 	Total, Remaining int
 	Reset            time.Duration // until there are Total again
 	Shards           int           // that Discord recommends; Hark uses one
 }
 
-// Check asks Discord whether it takes the token, and who that makes us: ErrNoToken, ErrToken or ErrUnreachable. It asks
-// twice at most, for somebody waits.
+// Check asks Discord whether the token is valid: ErrNoToken, ErrToken or ErrUnreachable. It asks at most
+// twice, because a user waits.
 func Check(ctx context.Context, o Options) (*Account, error) {
 	rest, err := NewClient(o)
 	if err != nil {
@@ -68,14 +68,14 @@ func Check(ctx context.Context, o Options) (*Account, error) {
 	}, nil
 }
 
-// guildPage is how many guilds Discord tells of at once, and mostScoped in how many it is asked what it
+// guildPage is how many guilds Discord tells of at once, and maxScopeChecks in how many it is asked what it
 // thinks of commands: the bot of a self-hoster is in a few.
 const (
-	guildPage  = 200
-	mostScoped = 100
+	guildPage      = 200
+	maxScopeChecks = 100
 )
 
-// Guilds are those that the bot is in, in the order of their ids.
+// Guilds fetches the bot's guilds, by id.
 func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 	var all []Membership
 	for after := memory.GuildID(0); ; after = all[len(all)-1].ID {
@@ -99,7 +99,7 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 			break
 		}
 	}
-	if len(all) > mostScoped {
+	if len(all) > maxScopeChecks {
 		return all, nil
 	}
 	var work errgroup.Group
@@ -136,7 +136,7 @@ const (
 	flagMembersLimited = 1 << 15
 )
 
-// application is the bot's, as Discord tells of it.
+// application is the bot's application.
 type application struct {
 	ID    Snowflake `json:"id"`
 	Name  string    `json:"name"`
@@ -154,13 +154,13 @@ func (c *Client) TellsMembers(ctx context.Context) (bool, error) {
 	return a.tellsMembers(), err
 }
 
-// tellsMembers reports whether the Server Members intent is switched on.
 func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembersLimited) != 0 }
 
-// Self is who we are, by which it is known whether Discord can be reached and takes the token. It asks for a while.
+// Self returns Hark's id. It retries for half a minute, and so also finds out whether Discord can be reached
+// and takes the token.
 func (c *Client) Self(ctx context.Context) (memory.UserID, error) {
 	patient := *c
-	patient.tries = attemptsAtStart
+	patient.tries = startupAttempts
 	var u User
 	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
 	switch {

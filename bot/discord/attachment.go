@@ -12,14 +12,14 @@ import (
 	"hark/memory"
 )
 
-// Attachment is a file that came with a question, or with what it replies to. Its address expires within a day, and is
-// neither kept nor logged.
+// Attachment is a file of a question or of the message it replies to. Its address expires within a day, and
+// is never kept or logged.
 type Attachment struct {
 	wireFile
 	Message memory.MessageID
 }
 
-// AttachmentsOf are the files of a message, and of those that it forwards.
+// AttachmentsOf returns the files of a message, and of those it forwards.
 func AttachmentsOf(w *Message, id memory.MessageID) []Attachment {
 	var all []Attachment
 	for _, f := range w.Attachments {
@@ -31,45 +31,45 @@ func AttachmentsOf(w *Message, id memory.MessageID) []Attachment {
 	return all
 }
 
-// fetcher fetches files from Discord, and from nobody else: whoever can write can name an address.
+// fetcher fetches files from Discord only: members can write any address.
 type fetcher struct{ client *http.Client }
 
-// fileHosts are where Discord has files.
+// fileHosts are Discord's file hosts.
 var fileHosts = map[string]bool{"cdn.discordapp.com": true, "media.discordapp.net": true}
 
-// mostRedirects is how often Discord may send us from one of its hosts to another.
-const mostRedirects = 3
+// maxRedirects bounds redirects between those hosts.
+const maxRedirects = 3
 
-var errElsewhere = errors.New("the file isn't at Discord")
+var errNotDiscord = errors.New("the file isn't at Discord")
 
-// newFetcher asks by next, and tells nobody the token.
+// newFetcher uses next, and sends no token.
 func newFetcher(next http.RoundTripper) *fetcher {
 	return &fetcher{&http.Client{
 		Transport: next,
 		Timeout:   requestTimeout,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) > mostRedirects || !isFileURL(r.URL) {
-				return errElsewhere
+			if len(via) > maxRedirects || !isFileURL(r.URL) {
+				return errNotDiscord
 			}
 			return nil
 		},
 	}}
 }
 
-// isFileURL reports whether u is of a file that Discord has.
+// isFileURL reports whether u is on one of those hosts.
 func isFileURL(u *url.URL) bool {
 	return u.Scheme == "https" && u.User == nil && fileHosts[u.Host]
 }
 
-// fetch is a file of at most most bytes. Its errors never hold its address.
+// fetch returns a file of at most most bytes. Errors never contain its address.
 func (f *fetcher) fetch(ctx context.Context, address string, most int) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || !isFileURL(u) {
-		return nil, errElsewhere
+		return nil, errNotDiscord
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errElsewhere
+		return nil, errNotDiscord
 	}
 	got, err := f.client.Do(r)
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *fetcher) fetch(ctx context.Context, address string, most int) ([]byte, 
 	switch {
 	case got.StatusCode == http.StatusNotFound || got.StatusCode == http.StatusForbidden ||
 		got.StatusCode == http.StatusGone:
-		return nil, answer.ErrFileGone // an address that has expired is forbidden or not found
+		return nil, answer.ErrFileGone // also an expired address
 	case got.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("fetch a file: HTTP %d", got.StatusCode)
 	case got.ContentLength > int64(most):
@@ -95,7 +95,7 @@ func (f *fetcher) fetch(ctx context.Context, address string, most int) ([]byte, 
 	return data, nil
 }
 
-// File is a file that came with a message, of at most most bytes.
+// File returns a file of a message, of at most most bytes.
 func (c *Client) File(ctx context.Context, f Attachment, most int) ([]byte, error) {
 	return c.files.fetch(ctx, f.URL, most)
 }

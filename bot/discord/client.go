@@ -23,33 +23,33 @@ import (
 
 const (
 	requestTimeout = 20 * time.Second
-	// Attempts is how often a request is made whose failure says nothing about the next.
+	// Attempts is how often a request with a transient failure is made.
 	Attempts = 5
-	// attemptsAtStart is how often Discord is asked who Hark is: for half a minute.
-	attemptsAtStart = 7
-	// blindWait is how long to wait after a rate limit that doesn't say how long.
-	blindWait = 5 * time.Second
+	// startupAttempts is how often Discord is asked who Hark is: for half a minute.
+	startupAttempts = 7
+	// defaultRetryAfter is the wait after a rate limit without retry_after.
+	defaultRetryAfter = 5 * time.Second
 )
 
-// Client makes requests to Discord. Unlike discordgo's own calls every wait ends with the context, the ones
-// for a rate limit too.
+// Client makes requests to Discord. Unlike discordgo's own calls, every wait ends with the context, also for
+// rate limits.
 type Client struct {
-	Backoff time.Duration // before the second attempt; doubled for each further one
-	tries   int           // how often a request is made; 0: attempts
+	Backoff time.Duration // before the second attempt; doubles each time
+	tries   int           // 0: Attempts
 	session *discordgo.Session
 	files   *fetcher
 	metrics *metrics.Metrics
 }
 
-// Options say how Discord is reached.
+// Options say how to reach Discord.
 type Options struct {
-	Token   string           // of the bot, with or without "Bot " before it
-	APIURL  string           // stands for https://discord.com, which is the default
-	Client  *http.Client     // for requests; its Transport gets them addressed to APIURL, and those for files
-	Metrics *metrics.Metrics // nil: nobody wants to know
+	Token   string           // the bot's, with or without "Bot "
+	APIURL  string           // default: https://discord.com
+	Client  *http.Client     // its Transport gets requests to APIURL and for files
+	Metrics *metrics.Metrics // may be nil
 }
 
-// NewClient returns a client, or why the options aren't any.
+// NewClient returns a client, or the option at fault.
 func NewClient(o Options) (*Client, error) {
 	token := strings.Fields(o.Token)
 	if len(token) > 0 && token[0] == "Bot" {
@@ -80,9 +80,8 @@ func NewClient(o Options) (*Client, error) {
 	return &Client{session: s, files: newFetcher(next), metrics: metrics.Or(o.Metrics)}, nil
 }
 
-// call makes a request and decodes the answer into into, unless that is nil. bucket is what Discord limits
-// the rate by; at most one request of a bucket is under way. It may be made several times: a request must
-// mean the same when it is repeated.
+// call makes a request and decodes the answer into into, unless that is nil. Requests of a bucket, Discord's
+// unit of rate limiting, run one at a time. A request may be repeated, so it must be idempotent.
 func (c *Client) call(ctx context.Context, method, address, bucket string, body, into any) error {
 	wait, route := c.Backoff, routeOf(address)
 	request := func() ([]byte, error) {
@@ -93,7 +92,7 @@ func (c *Client) call(ctx context.Context, method, address, bucket string, body,
 		return c.session.RequestWithBucketID(method, address, body, bucket, with...)
 	}
 	for attempt := 1; ; {
-		if err := c.free(ctx, bucket, route); err != nil {
+		if err := c.waitForBucket(ctx, bucket, route); err != nil {
 			return err
 		}
 		answer, err := request()
@@ -113,10 +112,10 @@ func (c *Client) call(ctx context.Context, method, address, bucket string, body,
 			return ctx.Err()
 		case errors.As(err, &limited):
 			pause = limited.RetryAfter
-			c.waited(route, pause)
-		case final(err) != nil:
-			return final(err)
-		case !passing(err) || attempt == cmp.Or(c.tries, Attempts):
+			c.countWait(route, pause)
+		case fatal(err) != nil:
+			return fatal(err)
+		case !isTransient(err) || attempt == cmp.Or(c.tries, Attempts):
 			return Redact(err)
 		default:
 			attempt++
@@ -128,25 +127,26 @@ func (c *Client) call(ctx context.Context, method, address, bucket string, body,
 	}
 }
 
-// get asks Discord for what is at an address, which without its query names its bucket.
+// get makes a GET request. The address without its query is the bucket.
 func (c *Client) get(ctx context.Context, address string, into any) error {
 	bucket, _, _ := strings.Cut(address, "?")
 	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
 }
 
-// gateway asks Discord for where the gateway is, and how many more sessions it allows.
+// gateway fetches the gateway's address and session limits.
 func (c *Client) gateway(ctx context.Context) (told wireGateway, err error) {
 	err = c.get(ctx, discordgo.EndpointGatewayBot, &told)
 	return told, err
 }
 
-// post posts something to an address, which names its bucket.
+// post makes a POST request. The address is the bucket.
 func (c *Client) post(ctx context.Context, address string, body, into any) error {
 	return c.call(ctx, http.MethodPost, address, address, body, into)
 }
 
-// free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
-func (c *Client) free(ctx context.Context, name, route string) error {
+// waitForBucket waits until the bucket lets a request through. discordgo would sleep without regard to the
+// context.
+func (c *Client) waitForBucket(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)
 	for {
 		bucket.Lock()
@@ -155,21 +155,20 @@ func (c *Client) free(ctx context.Context, name, route string) error {
 		if wait <= 0 {
 			return ctx.Err()
 		}
-		c.waited(route, wait)
+		c.countWait(route, wait)
 		if err := pace.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
 }
 
-// passing reports whether a request that failed with err may succeed later: Discord or the way to it is
-// troubled, rather than the request wrong.
-func passing(err error) bool {
+// isTransient reports whether a failed request may succeed later.
+func isTransient(err error) bool {
 	s := Status(err)
 	return s == 0 || s >= 500 || s == http.StatusRequestTimeout
 }
 
-// Redact leaves out of err what mustn't be logged: addresses, which may hold an interaction's token.
+// Redact removes addresses from err, which may contain an interaction's token.
 func Redact(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -178,8 +177,8 @@ func Redact(err error) error {
 	return err
 }
 
-// proxy sends discordgo's requests, whose addresses are globals of that package, to base, and gives every
-// rate limit the form that discordgo understands.
+// proxy redirects discordgo's requests, whose addresses are package variables, to base, and gives every rate
+// limit the form that discordgo reads.
 type proxy struct {
 	base *url.URL // in place of https://discord.com
 	next http.RoundTripper
@@ -187,8 +186,7 @@ type proxy struct {
 
 var apiSuffix = regexp.MustCompile(`/api(/v[0-9]+)?$`)
 
-// parseBase reads the address that stands for https://discord.com. It may end in /api or /api/vN, as
-// addresses of Discord's API do.
+// parseBase parses discord.api_url, which may end in /api or /api/vN.
 func parseBase(address string) (*url.URL, error) {
 	if address == "" {
 		address = discordgo.EndpointDiscord
@@ -212,11 +210,11 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusTooManyRequests {
 		return answer, err
 	}
-	return understood(answer)
+	return normalizeRateLimit(answer)
 }
 
-// understood rewrites a 429 that isn't Discord's JSON, as Cloudflare sends them.
-func understood(answer *http.Response) (*http.Response, error) {
+// normalizeRateLimit rewrites a 429 that isn't Discord's JSON, as Cloudflare sends them.
+func normalizeRateLimit(answer *http.Response) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	answer.Body.Close()
 	if err != nil {
@@ -226,7 +224,7 @@ func understood(answer *http.Response) (*http.Response, error) {
 		RetryAfter *float64 `json:"retry_after"`
 	}
 	if json.Unmarshal(body, &limit) != nil || limit.RetryAfter == nil {
-		wait := blindWait.Seconds()
+		wait := defaultRetryAfter.Seconds()
 		if s, err := strconv.ParseFloat(answer.Header.Get("Retry-After"), 64); err == nil && s >= 0 {
 			wait = s
 		}
@@ -237,7 +235,7 @@ func understood(answer *http.Response) (*http.Response, error) {
 	return answer, nil
 }
 
-// routeOf is the class of an address, which names no place and nobody.
+// routeOf returns an address's class, without ids.
 func routeOf(address string) string {
 	path, ours := strings.CutPrefix(address, discordgo.EndpointAPI)
 	path, _, _ = strings.Cut(path, "?")
@@ -253,8 +251,8 @@ func routeOf(address string) string {
 	return parts[0]
 }
 
-// count counts a request and how it came out: "ok", "limited" by Discord's rate limits, "refused" by Discord,
-// or "failed" on the way.
+// count counts a request by outcome: "ok", "limited" by rate limits, "refused" by Discord, or "failed" on the
+// way.
 func (c *Client) count(route string, err error) {
 	outcome := "ok"
 	switch {
@@ -269,8 +267,8 @@ func (c *Client) count(route string, err error) {
 	c.metrics.DiscordRequests.WithLabelValues(route, outcome).Inc()
 }
 
-// waited counts a wait for a rate limit.
-func (c *Client) waited(route string, d time.Duration) {
+// countWait records a wait for a rate limit.
+func (c *Client) countWait(route string, d time.Duration) {
 	if d > 0 {
 		c.metrics.RateLimitSeconds.WithLabelValues(route).Observe(d.Seconds())
 	}

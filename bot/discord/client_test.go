@@ -27,7 +27,7 @@ func TestRateLimitsOfEveryFormAreUnderstood(t *testing.T) {
 		if tt.header != "" {
 			r.Header.Set("Retry-After", tt.header)
 		}
-		r, err := understood(r)
+		r, err := normalizeRateLimit(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestRateLimitsOfEveryFormAreUnderstood(t *testing.T) {
 		}
 	}
 	broken := &http.Response{Header: http.Header{}, Body: io.NopCloser(brokenReader{})}
-	if _, err := understood(broken); err == nil {
+	if _, err := normalizeRateLimit(broken); err == nil {
 		t.Error("a body that breaks off is understood")
 	}
 }
@@ -74,7 +74,7 @@ func TestOutcomesOfRequests(t *testing.T) {
 		&discordgo.RESTError{Response: &http.Response{StatusCode: 403}}, io.EOF} {
 		c.count("messages", err)
 	}
-	c.waited("messages", 0) // isn't a wait
+	c.countWait("messages", 0) // isn't a wait
 	want := map[string]int{}
 	for _, outcome := range []string{"ok", "limited", "refused", "failed"} {
 		want["hark_discord_requests_total "+outcome+" messages"] = 1

@@ -7,24 +7,24 @@ import (
 
 // Component is a part of a message that can be used. https://discord.com/developers/docs/components/reference
 type Component struct {
-	Type         int         `json:"type"`
-	Style        int         `json:"style,omitempty"`
-	Label        string      `json:"label,omitempty"`
-	CustomID     string      `json:"custom_id,omitempty"`
-	Placeholder  string      `json:"placeholder,omitempty"`
-	Options      []Choice    `json:"options,omitempty"`
-	ChannelTypes []int       `json:"channel_types,omitempty"`
-	Defaults     []selected  `json:"default_values,omitempty"`
-	Min          *int        `json:"min_values,omitempty"`
-	Max          int         `json:"max_values,omitempty"`
-	Components   []Component `json:"components,omitempty"`
-	Disabled     bool        `json:"disabled,omitempty"`
+	Type         int            `json:"type"`
+	Style        int            `json:"style,omitempty"`
+	Label        string         `json:"label,omitempty"`
+	CustomID     string         `json:"custom_id,omitempty"`
+	Placeholder  string         `json:"placeholder,omitempty"`
+	Options      []Choice       `json:"options,omitempty"`
+	ChannelTypes []int          `json:"channel_types,omitempty"`
+	Defaults     []defaultValue `json:"default_values,omitempty"`
+	Min          *int           `json:"min_values,omitempty"`
+	Max          int            `json:"max_values,omitempty"`
+	Components   []Component    `json:"components,omitempty"`
+	Disabled     bool           `json:"disabled,omitempty"`
 
-	// Of a text in a form, which has to be given unless Required says otherwise.
+	// Of a text input; it is required unless Required is false.
 	Value    string `json:"value,omitempty"`
 	Most     int    `json:"max_length,omitempty"`
 	Required *bool  `json:"required,omitempty"`
-	// Component is what a label of a form holds.
+	// Component is what a form's label holds.
 	Component *Component `json:"component,omitempty"`
 }
 
@@ -32,11 +32,11 @@ type Component struct {
 type Choice struct {
 	Label string `json:"label"`
 	Value string `json:"value"`
-	// Default says that it is chosen already.
+	// Default means that it is already chosen.
 	Default bool `json:"default,omitempty"`
 }
 
-type selected struct {
+type defaultValue struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
 }
@@ -52,42 +52,42 @@ const (
 	StyleGreen = 3
 	StyleRed   = 4
 
-	// MenuLimit is how many things can be chosen from a menu.
+	// MenuLimit is the most choices in a menu.
 	MenuLimit = 25
 )
 
 // Row is a row of components.
 func Row(of ...Component) Component { return Component{Type: componentRow, Components: of} }
 
-// Button is a button of a style, with what its id says.
+// Button is a button; id is its custom_id.
 func Button(style int, label, id string) Component {
 	return Component{Type: ComponentButton, Style: style, Label: label, CustomID: id}
 }
 
-// selectable are the types of channel that something can be decided about, of those that menus know.
+// selectable are the channel types that menus offer.
 var selectable = []int{0, 2, 4, 5, 13, 15}
 
-// ChannelMenu chooses channels, of which some are chosen already.
+// ChannelMenu selects at least least channels; chosen are preselected.
 func ChannelMenu(id, placeholder string, least int, chosen []memory.ChannelID) Component {
 	m := Component{
 		Type: ComponentChannels, CustomID: id, Placeholder: placeholder, ChannelTypes: selectable,
 		Min: &least, Max: MenuLimit,
 	}
 	for _, c := range chosen[:min(len(chosen), MenuLimit)] {
-		m.Defaults = append(m.Defaults, selected{ID: c.String(), Type: "channel"})
+		m.Defaults = append(m.Defaults, defaultValue{ID: c.String(), Type: "channel"})
 	}
 	return m
 }
 
-// Menu chooses at least one of options.
+// Menu selects one or more of options.
 func Menu(id, placeholder string, options []Choice) Component {
 	options = options[:min(len(options), MenuLimit)]
 	return Component{Type: ComponentMenu, CustomID: id, Placeholder: placeholder, Options: options,
 		Min: new(1), Max: len(options)}
 }
 
-// Form is what somebody is asked to fill in: Discord's modal. What they wrote comes as a use of its own, with
-// the form's id. https://discord.com/developers/docs/components/reference#text-input
+// Form is Discord's modal. Its submission is a separate interaction with the form's id.
+// https://discord.com/developers/docs/components/reference#text-input
 type Form struct {
 	ID     string      `json:"custom_id"` // as a component's
 	Title  string      `json:"title"`     // at most 45 characters
@@ -101,14 +101,13 @@ const (
 	InputLine, InputText = 1, 2
 )
 
-// Input is one text of a form, of one line or of several, with what is there already, and of at most so many
-// characters.
+// Input is a form's text input of at most most characters, prefilled with value.
 func Input(style int, id, label, value string, most int, needed bool) Component {
 	return Row(Component{Type: componentInput, Style: style, CustomID: id, Label: label, Value: Fit(value, most),
 		Most: most, Required: &needed})
 }
 
-// Fit is at most so many units of a text.
+// Fit returns at most most UTF-16 units of a text.
 func Fit(s string, most int) string {
 	if markdown.Units(s) <= most {
 		return s

@@ -9,7 +9,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// What keeps Run from going on. Each says what to do about it.
+// The errors that end Run. Each says what to do about it.
 var (
 	ErrNoToken = errors.New("the bot's token is missing or isn't one: create an application in the Developer Portal " +
 		"(https://discord.com/developers/applications), and copy the token from its Bot page")
@@ -23,7 +23,7 @@ var (
 	ErrUnreachable = errors.New("Discord can't be reached: check the network, and discord.api_url if you set it")
 )
 
-// The close codes of the gateway that end all trying.
+// The gateway's close codes after which retrying is useless.
 // https://discord.com/developers/docs/topics/opcodes-and-status-codes
 const (
 	closeAuthenticationFailed = 4004
@@ -35,8 +35,8 @@ const (
 
 func unreachable(err error) error { return fmt.Errorf("%w: %w", ErrUnreachable, Redact(err)) }
 
-// final is the error that ends Run because of err, or nil if trying again may help.
-func final(err error) error {
+// fatal returns the error that ends Run because of err, or nil if a retry may help.
+func fatal(err error) error {
 	var closed *websocket.CloseError
 	if errors.As(err, &closed) {
 		switch closed.Code {
@@ -56,7 +56,7 @@ func final(err error) error {
 	return nil
 }
 
-// Status is the HTTP status with which Discord refused a request; 0 if err is of another kind.
+// Status returns the HTTP status of a refused request; 0 for other errors.
 func Status(err error) int {
 	var refused *discordgo.RESTError
 	if errors.As(err, &refused) && refused.Response != nil {
@@ -65,7 +65,7 @@ func Status(err error) int {
 	return 0
 }
 
-// Code is Discord's own code for why it refused a request; 0 if there is none.
+// Code returns Discord's error code of a refused request; 0 if there is none.
 func Code(err error) int {
 	var refused *discordgo.RESTError
 	if errors.As(err, &refused) && refused.Message != nil {
@@ -74,10 +74,10 @@ func Code(err error) int {
 	return 0
 }
 
-// ErrUnreadable says that Discord shows no past because Hark may not read it, rather than because there is none.
+// ErrUnreadable means that a channel looks empty because Hark may not read its history.
 var ErrUnreadable = errors.New("the channel's history may not be read")
 
-// Denied reports whether Discord says that there is nothing to be had.
+// Denied reports whether Discord answered 403 or 404.
 func Denied(err error) bool {
 	s := Status(err)
 	return s == http.StatusForbidden || s == http.StatusNotFound

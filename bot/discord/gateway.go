@@ -21,50 +21,50 @@ import (
 	"hark/memory"
 )
 
-// The gateway's protocol is spoken here and not by discordgo, which decodes every event twice more than is needed, and
-// reconnects by itself on every close code, also those that say that it is of no use.
+// discordgo's gateway isn't used: it decodes every event three times, and
+// reconnects after every close code, even the final ones.
 // https://discord.com/developers/docs/events/gateway
 
-// longestReconnect bounds the pause between attempts to connect again.
-const longestReconnect = 2 * time.Minute
+// maxReconnectWait bounds the pause between attempts to reconnect.
+const maxReconnectWait = 2 * time.Minute
 
-// SessionsAtOnce is how many sessions are begun without a pause but that between attempts. Then there is one each
-// longestReconnect, 730 a day: after 1,000 Discord takes the token away.
+// SessionsAtOnce is how many sessions may begin without an extra pause. After that there is one each
+// maxReconnectWait, 730 a day: after 1,000 Discord revokes the token.
 const SessionsAtOnce = 10
 
-// largeFrame is from how many bytes on the room that a frame took isn't kept for the next.
-const largeFrame = 1 << 20
+// maxKeptBuffer bounds the read buffer that is kept for the next frame, in bytes.
+const maxKeptBuffer = 1 << 20
 
-// Intents are what is asked for always.
+// Intents are the intents that are always requested.
 const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
 	discordgo.IntentMessageContent
 
-// The opcodes of frames.
+// Gateway opcodes.
 const (
-	opEvent          = 0
-	opHeartbeat      = 1
-	opIdentify       = 2
-	opResume         = 6
-	opReconnect      = 7
-	opMembers        = 8
-	opInvalidSession = 9
-	opHello          = 10
-	opHeard          = 11 // of a heartbeat
+	opDispatch            = 0
+	opHeartbeat           = 1
+	opIdentify            = 2
+	opResume              = 6
+	opReconnect           = 7
+	opRequestGuildMembers = 8
+	opInvalidSession      = 9
+	opHello               = 10
+	opHeartbeatAck        = 11 // of a heartbeat
 )
 
 var (
-	errHung      = errors.New("the gateway doesn't get to its first event")
-	errReconnect = errors.New("the gateway asks to connect again")
-	errSession   = errors.New("the gateway doesn't know the session")
+	errTimedOut       = errors.New("the gateway doesn't get to its first event")
+	errReconnect      = errors.New("the gateway asks to connect again")
+	errInvalidSession = errors.New("the gateway doesn't know the session")
 )
 
-// sentFrame is what the gateway is sent.
+// sentFrame is a frame to the gateway.
 type sentFrame struct {
 	Op   int `json:"op"`
 	Data any `json:"d"`
 }
 
-// frame is what the gateway sends.
+// frame is a frame from the gateway.
 type frame struct {
 	Op   int             `json:"op"`
 	Seq  int64           `json:"s"`
@@ -72,25 +72,25 @@ type frame struct {
 	Data json.RawMessage `json:"d"`
 }
 
-// gatewaySession is what a connection takes up where the one before it ended.
+// gatewaySession is a session that a new connection can resume.
 type gatewaySession struct {
 	id      string // empty before READY
-	gateway string // where it is to be taken up; empty: as for a new one
+	gateway string // resume_gateway_url; empty: as for a new session
 	seq     atomic.Int64
 }
 
 // Gateway keeps a connection to Discord's gateway.
 type Gateway struct {
 	Client  *Client
-	Dialer  *websocket.Dialer // its NetDialContext is used; nil: the usual
-	Members bool              // whether Discord is to tell of members
-	// Receive is called with each event, in order. It must not wait.
+	Dialer  *websocket.Dialer // nil: the default
+	Members bool              // whether to request the Server Members intent
+	// Receive is called with each event, in order. It must not block.
 	Receive func(event string, data json.RawMessage)
-	// State is told why there is no connection, once there was one.
+	// State is called when an established connection is lost.
 	State func(why error)
-	// Lost is called when a connection has ended, or couldn't be made.
+	// Lost is called when a connection has ended or couldn't be made.
 	Lost func()
-	// Unasked is a guild whose members are to be asked for, of those that weren't asked for since a time.
+	// Unasked returns a guild whose members to request, if none were requested since a time.
 	Unasked func(now, since time.Time) (guild memory.GuildID, nonce string, ask bool)
 	Timing  *GatewayTiming
 	Metrics *metrics.Metrics
@@ -98,22 +98,22 @@ type Gateway struct {
 	Now     func() time.Time
 }
 
-// GatewayTiming is how long things take at most, or are apart.
+// GatewayTiming holds intervals and limits.
 type GatewayTiming struct {
-	Retry   time.Duration // before a second attempt to connect; doubled for each further one
+	Retry   time.Duration // before the second attempt to connect; doubles each time
 	Reach   int           // attempts to connect before giving up at the start
 	Open    time.Duration // opening a connection
-	Ask     time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
-	Members time.Duration // until a guild's members are asked for again that weren't all told
+	Ask     time.Duration // between member requests: Discord allows 120 sends a minute
+	Members time.Duration // until an incomplete member list is requested again
 }
 
-// UsualGateway is the timing of a gateway but in tests.
+// UsualGateway is the timing outside tests.
 var UsualGateway = GatewayTiming{Retry: 500 * time.Millisecond, Reach: 3, Open: 30 * time.Second,
 	Ask: time.Second, Members: time.Minute}
 
 var errLost = errors.New("the connection to Discord is lost; connecting again")
 
-// Run keeps a connection until ctx ends, or one of the final errors.
+// Run keeps a connection until ctx ends, or returns one of the fatal errors.
 func (g *Gateway) Run(ctx context.Context) error {
 	s, starts := &gatewaySession{}, sessionStarts{}
 	wait, failures, everUp := g.Timing.Retry, 0, false
@@ -123,12 +123,12 @@ func (g *Gateway) Run(ctx context.Context) error {
 		}
 		up, err := g.connect(ctx, s)
 		g.Lost()
-		if used, is := errors.AsType[startsUsed](err); is {
+		if used, is := errors.AsType[sessionLimitError](err); is {
 			g.waitToStart(ctx, max(time.Duration(used), wait))
 			continue
 		}
-		end := final(err)
-		if errors.Is(end, ErrIntents) && g.Members { // it was switched off since
+		end := fatal(err)
+		if errors.Is(end, ErrIntents) && g.Members { // it was switched off meanwhile
 			g.Members, s = false, &gatewaySession{}
 			g.Log.Warn().Msg("Discord refuses an intent; trying without Server Members")
 			continue
@@ -152,17 +152,17 @@ func (g *Gateway) Run(ctx context.Context) error {
 		}
 		g.Log.Warn().AnErr("why", Redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
 		_ = pace.Sleep(ctx, wait/2+rand.N(wait/2+1))
-		wait = min(2*wait, longestReconnect)
+		wait = min(2*wait, maxReconnectWait)
 	}
 	return nil
 }
 
-// startsUsed is that Discord allows no more sessions for so long. After one more it takes the token away.
-type startsUsed time.Duration
+// sessionLimitError is how long Discord allows no more sessions. One more, and it revokes the token.
+type sessionLimitError time.Duration
 
-func (startsUsed) Error() string { return "Discord allows no more sessions today" }
+func (sessionLimitError) Error() string { return "Discord allows no more sessions today" }
 
-// waitToStart waits before a session is begun.
+// waitToStart waits before a session begins.
 func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
 	if wait > 0 {
 		g.Log.Warn().Dur("wait", wait).Time("until",
@@ -172,23 +172,23 @@ func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
 	_ = pace.Sleep(ctx, wait)
 }
 
-// sessionStarts bounds how often sessions begin. Taking one up costs nothing.
+// sessionStarts limits how often sessions begin. Resuming is free.
 type sessionStarts struct{ next time.Time }
 
-// pause is how long to wait before the next.
+// pause returns how long to wait before the next session.
 func (s *sessionStarts) pause(now time.Time) time.Duration {
-	if first := now.Add(-(SessionsAtOnce - 1) * longestReconnect); s.next.Before(first) {
+	if first := now.Add(-(SessionsAtOnce - 1) * maxReconnectWait); s.next.Before(first) {
 		s.next = first
 	}
 	pause := max(0, s.next.Sub(now))
-	s.next = s.next.Add(longestReconnect)
+	s.next = s.next.Add(maxReconnectWait)
 	return pause
 }
 
 // resumable reports whether a session whose connection ended with err may be taken up.
 // https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
 func resumable(err error) bool {
-	if err == nil || errors.Is(err, errHung) || errors.Is(err, errSession) {
+	if err == nil || errors.Is(err, errTimedOut) || errors.Is(err, errInvalidSession) {
 		return false
 	}
 	var closed *websocket.CloseError
@@ -202,19 +202,19 @@ func resumable(err error) bool {
 	return false
 }
 
-// connect makes a connection, and takes in events until it ends; it returns why it did, and whether it got to READY
-// or RESUMED. When ctx ends, it says goodbye.
+// connect connects and receives events until the connection ends. It returns why, and whether it got READY or
+// RESUMED. When ctx ends, it sends a close frame.
 func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err error) {
 	soon, cancel := context.WithTimeout(ctx, g.Timing.Open)
 	defer cancel()
 	late, _ := soon.Deadline()
 	ws, err := g.dial(soon, s)
 	if err != nil {
-		return false, err // which says nothing of the session
+		return false, err // says nothing about the session
 	}
 	defer func() {
 		if !up && ctx.Err() == nil && !time.Now().Before(late) {
-			err = errHung
+			err = errTimedOut
 		}
 	}()
 	defer ws.Close()
@@ -224,7 +224,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 		_ = ws.SetReadDeadline(end)
 	})()
 	_, _ = ws.SetReadDeadline(late), ws.SetWriteDeadline(late)
-	heart, done := heart{ws: ws, session: s}, make(chan struct{})
+	heart, done := heartbeater{ws: ws, session: s}, make(chan struct{})
 	defer close(done)
 	var interval time.Duration
 	var read bytes.Buffer
@@ -239,7 +239,7 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 		if err != nil {
 			return up, err
 		}
-		if read.Reset(); read.Cap() > largeFrame {
+		if read.Reset(); read.Cap() > maxKeptBuffer {
 			read = bytes.Buffer{}
 		}
 		if _, err := read.ReadFrom(from); err != nil {
@@ -259,24 +259,24 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 				continue
 			}
 			interval = time.Duration(hello.Interval) * time.Millisecond
-			if err := ws.WriteJSON(g.begin(s)); err != nil {
+			if err := ws.WriteJSON(g.identify(s)); err != nil {
 				return up, err
 			}
-			go heart.beats(interval, done)
+			go heart.run(interval, done)
 		case opHeartbeat:
 			heart.beat()
-		case opHeard:
+		case opHeartbeatAck:
 			if up {
 				heard()
 			}
 		case opReconnect:
 			return up, errReconnect
 		case opInvalidSession:
-			if string(f.Data) == "true" { // it may be taken up still
+			if string(f.Data) == "true" { // it can still be resumed
 				return up, errReconnect
 			}
-			return up, errSession
-		case opEvent:
+			return up, errInvalidSession
+		case opDispatch:
 			if f.Seq > 0 {
 				s.seq.Store(f.Seq)
 			}
@@ -286,14 +286,14 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 				}
 				up = true
 				heard()
-				s.learn(f)
+				s.readReady(f)
 			}
 			g.Receive(f.Type, f.Data)
 		}
 	}
 }
 
-// dial connects to where the session is to be taken up, or a new one to be begun.
+// dial connects to where the session can be resumed or begun.
 func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
 	address := s.gateway
 	if address == "" {
@@ -304,7 +304,7 @@ func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn,
 			return nil, err
 		}
 		if l := told.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
-			return nil, startsUsed(l.reset())
+			return nil, sessionLimitError(l.reset())
 		}
 		address = told.URL
 	}
@@ -324,8 +324,8 @@ func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn,
 	return ws, err
 }
 
-// begin is what answers the gateway's hello: it begins a session, or takes one up.
-func (g *Gateway) begin(s *gatewaySession) sentFrame {
+// identify returns the answer to hello: identify or resume.
+func (g *Gateway) identify(s *gatewaySession) sentFrame {
 	if s.id != "" {
 		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id,
 			"seq": s.seq.Load()}}
@@ -338,8 +338,8 @@ func (g *Gateway) begin(s *gatewaySession) sentFrame {
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "hark", "device": "hark"}}}
 }
 
-// learn notes what READY tells of the session.
-func (s *gatewaySession) learn(f frame) {
+// readReady takes the session's id and address from READY.
+func (s *gatewaySession) readReady(f frame) {
 	var told struct {
 		ID      string `json:"session_id"`
 		Gateway string `json:"resume_gateway_url"`
@@ -349,16 +349,15 @@ func (s *gatewaySession) learn(f frame) {
 	}
 }
 
-// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the
-// connection.
-type heart struct {
+// heartbeater sends heartbeats and other frames of a session. Write errors surface in the reader.
+type heartbeater struct {
 	mu      sync.Mutex
 	ws      *websocket.Conn
 	session *gatewaySession
 }
 
-// beats sends heartbeats until done, the first after a part of interval.
-func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
+// run sends heartbeats until done, the first after a random part of interval.
+func (h *heartbeater) run(interval time.Duration, done <-chan struct{}) {
 	next := time.NewTimer(rand.N(interval))
 	defer next.Stop()
 	for {
@@ -372,7 +371,7 @@ func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
 	}
 }
 
-func (h *heart) beat() {
+func (h *heartbeater) beat() {
 	var seq any // null before the first event
 	if n := h.session.seq.Load(); n > 0 {
 		seq = n
@@ -380,24 +379,23 @@ func (h *heart) beat() {
 	h.send(sentFrame{opHeartbeat, seq})
 }
 
-func (h *heart) send(m sentFrame) {
+func (h *heartbeater) send(m sentFrame) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_ = h.ws.SetWriteDeadline(time.Now().Add(requestTimeout))
 	_ = h.ws.WriteJSON(m)
 }
 
-// askForMembers asks Discord for the members of the guilds of which they aren't known, until done. Of one that it has
-// been asked for without an answer it isn't asked again at once:
+// askForMembers requests guild members until done. A guild that hasn't answered isn't asked again at once:
 // https://discord.com/developers/docs/events/gateway-events#rate-limited
-func (g *Gateway) askForMembers(h *heart, done <-chan struct{}) {
+func (g *Gateway) askForMembers(h *heartbeater, done <-chan struct{}) {
 	next := time.NewTicker(g.Timing.Ask)
 	defer next.Stop()
 	for {
 		select {
 		case now := <-next.C:
 			if guild, nonce, ask := g.Unasked(now, now.Add(-g.Timing.Members)); ask {
-				h.send(sentFrame{opMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0,
+				h.send(sentFrame{opRequestGuildMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0,
 					"nonce": nonce}})
 			}
 		case <-done:

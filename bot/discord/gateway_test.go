@@ -19,7 +19,7 @@ func TestSessionsADay(t *testing.T) {
 	for now := time.Now(); starts.next.Before(now.Add(24*time.Hour)) && n < 1000; n++ {
 		starts.pause(now)
 	}
-	if pause := starts.pause(time.Now()); n >= 800 || pause < longestReconnect {
+	if pause := starts.pause(time.Now()); n >= 800 || pause < maxReconnectWait {
 		t.Errorf("%d sessions in a day, the next after %s", n, pause)
 	}
 	if pause := starts.pause(time.Now().Add(72 * time.Hour)); pause != 0 {
@@ -39,7 +39,7 @@ func TestCloseCodes(t *testing.T) {
 	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4012: ErrVersion, 4013: ErrIntents,
 		4014: ErrIntents, 4000: nil, 4009: nil} {
 		err := fmt.Errorf("open: %w", &websocket.CloseError{Code: code})
-		if got := final(err); !errors.Is(got, want) {
+		if got := fatal(err); !errors.Is(got, want) {
 			t.Errorf("%d is %v", code, got)
 		}
 	}
@@ -48,7 +48,7 @@ func TestCloseCodes(t *testing.T) {
 			t.Errorf("%d: %t", code, got)
 		}
 	}
-	if resumable(errHung) || resumable(nil) || !resumable(errors.New("no route")) {
+	if resumable(errTimedOut) || resumable(nil) || !resumable(errors.New("no route")) {
 		t.Error("wrong about what may be resumed")
 	}
 }

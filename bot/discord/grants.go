@@ -14,7 +14,7 @@ import (
 	"hark/memory"
 )
 
-// PermissionNames are what Discord calls permissions, the one first without which nothing is of use.
+// PermissionNames returns Discord's names of permissions, most important first.
 func PermissionNames(l locale.Locale, of memory.Permissions) string {
 	var names []string
 	for _, p := range []struct {
@@ -35,18 +35,17 @@ func PermissionNames(l locale.Locale, of memory.Permissions) string {
 	return strings.Join(names, ", ")
 }
 
-// Grants asks Discord what Hark may do, and says what it lacks.
+// Grants asks Discord for Hark's permissions, and says what is missing.
 type Grants struct {
 	Client *Client
 	Self   memory.UserID
-	app    atomic.Int64 // the application's id, which READY tells
+	app    atomic.Int64 // the application's id, from READY
 }
 
-// Met notes the id of the application.
+// Met records the application's id.
 func (s *Grants) Met(app int64) { s.app.Store(app) }
 
-// Link is where those who manage a guild give Hark all that it needs there, with what is missing; ""
-// while Discord hasn't told who Hark is.
+// Link returns the address where admins grant Hark all that it needs and what is missing; "" before READY.
 func (s *Grants) Link(guild memory.GuildID, missing memory.Permissions) string {
 	app := s.app.Load()
 	if app == 0 {
@@ -55,7 +54,7 @@ func (s *Grants) Link(guild memory.GuildID, missing memory.Permissions) string {
 	return GrantURL(strconv.FormatInt(app, 10), guild, missing)
 }
 
-// Lacking names what Hark may not do in a channel and needs, and says how it is given; "" if nothing is missing.
+// Lacking says which permissions are missing in a channel and how to grant them; "" if none are.
 func (s *Grants) Lacking(l locale.Locale, guild memory.GuildID, channel memory.ChannelID,
 	missing memory.Permissions) string {
 	if missing == 0 {
@@ -65,8 +64,7 @@ func (s *Grants) Lacking(l locale.Locale, guild memory.GuildID, channel memory.C
 		channel, PermissionNames(l, missing), s.Link(guild, missing))
 }
 
-// In asks Discord what Hark may do in a channel of a guild, and of what kind that is; errUnreadable if it
-// isn't shown it.
+// In fetches Hark's permissions in a channel, and the channel's kind; ErrUnreadable if Hark can't see it.
 func (s *Grants) In(
 	ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 ) (memory.Permissions, memory.ChannelKind, error) {
@@ -99,7 +97,7 @@ func (s *Grants) In(
 	return s.May(&g, &self, rules), place.Kind, nil
 }
 
-// Parts asks Discord for a guild, for Hark as its member and, unless channels is nil, for its channels.
+// Parts fetches a guild, Hark as its member and, unless channels is nil, the channels.
 func (s *Grants) Parts(ctx context.Context, id memory.GuildID, g *Guild, self *Member,
 	channels *[]*Channel) error {
 	err := s.Client.get(ctx, discordgo.EndpointGuild(id.String()), g)
@@ -112,22 +110,22 @@ func (s *Grants) Parts(ctx context.Context, id memory.GuildID, g *Guild, self *M
 	return err
 }
 
-// May is what Hark may do in a channel of a guild as Discord tells them.
+// May returns Hark's permissions in a fetched guild's channel.
 func (s *Grants) May(g *Guild, self *Member, at *memory.Channel) memory.Permissions {
 	known := GuildOf(g)
 	known.Self = s.Self
 	return known.SelfPermissions(RolesOf(self), at)
 }
 
-// Need is what Hark needs in a channel of that kind.
+// Need is a set of permissions by purpose.
 type Need uint8
 
 const (
-	ToRead   Need = iota // what is said there, and was
-	ToAnswer             // and that
+	ToRead   Need = iota // messages and history
+	ToAnswer             // and that as well
 )
 
-// Needed are the permissions for it.
+// Needed returns the permissions for it.
 func (n Need) Needed(kind memory.ChannelKind) memory.Permissions {
 	p := kind.Reading()
 	switch {
@@ -140,7 +138,7 @@ func (n Need) Needed(kind memory.ChannelKind) memory.Permissions {
 	return p
 }
 
-// Missing is what Hark lacks in a channel for a need, as Discord tells it now.
+// Missing fetches which permissions Hark lacks in a channel.
 func (s *Grants) Missing(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 	n Need) (memory.Permissions, error) {
 	may, kind, err := s.In(ctx, guild, channel)

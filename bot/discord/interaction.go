@@ -63,16 +63,16 @@ type Interaction struct {
 	} `json:"message"`
 }
 
-// Option is what was given for an option of a command, or a subcommand that was used.
+// Option is a given option, or a subcommand.
 type Option struct {
 	Name    string   `json:"name"`
 	Type    int      `json:"type"`
 	Value   any      `json:"value"`
 	Options []Option `json:"options"`
-	Focused bool     `json:"focused"` // whether it is being typed
+	Focused bool     `json:"focused"` // it is being typed
 }
 
-// Invoker is who used the command: of a guild, or in a direct message.
+// Invoker returns the user, in a guild or a direct message.
 func (i *Interaction) Invoker() *User {
 	if i.Member != nil {
 		return i.Member.User
@@ -80,13 +80,13 @@ func (i *Interaction) Invoker() *User {
 	return i.User
 }
 
-// May reports whether whoever uses it has one of the permissions in the guild.
+// May reports whether the user has one of the permissions.
 func (i *Interaction) May(any memory.Permissions) bool {
 	return i.Member != nil && memory.Permissions(i.Member.Permissions)&(any|memory.Administrator) != 0
 }
 
-// Path names what was used: a command with its group and subcommand, or a component or a form without what
-// its id says more.
+// Path names what was used: a command with its group and subcommand, or a component or form without its
+// arguments.
 func (i *Interaction) Path() string {
 	name, _, _ := strings.Cut(i.Data.CustomID, ":")
 	switch i.Type {
@@ -99,7 +99,7 @@ func (i *Interaction) Path() string {
 	return path
 }
 
-// command is the path of a command with its group and subcommand, and the options that were given.
+// command returns a command's path and its options.
 func (i *Interaction) command() (path string, options []Option) {
 	path, options = i.Data.Name, i.Data.Options
 	for len(options) == 1 && (options[0].Type == OptionSubcommand || options[0].Type == OptionGroup) {
@@ -108,13 +108,13 @@ func (i *Interaction) command() (path string, options []Option) {
 	return path, options
 }
 
-// Option is a text that was given, by an option or in a form, or an id; "" if none was.
+// Option returns a given text or id, from an option or a form; "" if none.
 func (i *Interaction) Option(name string) string {
 	text, _ := i.Given(name).(string)
 	return memory.Clean(text)
 }
 
-// Which is what the id of a button or a form says first, or else what an option names.
+// Which returns the first argument of a custom id, or else an option.
 func (i *Interaction) Which(option string) string {
 	if args := i.Args(); len(args) > 0 {
 		return args[0]
@@ -122,22 +122,22 @@ func (i *Interaction) Which(option string) string {
 	return i.Words(option)
 }
 
-// Words are an option on one line, without blanks round it.
+// Words returns an option on one line, trimmed.
 func (i *Interaction) Words(option string) string { return markdown.OneLine(i.Option(option)) }
 
-// OptionID is somebody or something that was given; false if nothing was.
+// OptionID returns a given id; false if there is none.
 func (i *Interaction) OptionID(name string) (id int64, given bool) {
 	id, err := strconv.ParseInt(i.Option(name), 10, 64)
 	return id, err == nil && id > 0
 }
 
-// Is reports whether an option is given that switches something on.
+// Is reports whether a boolean option is true.
 func (i *Interaction) Is(name string) bool {
 	is, _ := i.Given(name).(bool)
 	return is
 }
 
-// Given is what was given for an option or in a field of a form; nil if nothing was.
+// Given returns the value of an option or a form's field; nil if there is none.
 func (i *Interaction) Given(name string) any {
 	_, options := i.command()
 	for _, o := range options {
@@ -164,11 +164,11 @@ type Response struct {
 	Data any `json:"data,omitempty"`
 }
 
-// Args is what a component's or a form's id says beyond its name.
+// Args returns a custom id's arguments, after its name.
 func (i *Interaction) Args() []string { return strings.Split(i.Data.CustomID, ":")[1:] }
 
-// interactionBuckets are in how many buckets the requests about interactions are: Discord doesn't limit them by route,
-// and each bucket lets one request at a time.
+// interactionBuckets is over how many buckets interaction requests are spread: Discord doesn't limit them by
+// route, and a bucket passes one request at a time.
 const interactionBuckets = 64
 
 func (i *Interaction) bucket(kind string) string {
@@ -181,20 +181,20 @@ func (c *Client) Respond(ctx context.Context, i *Interaction, r Response) error 
 	return c.call(ctx, http.MethodPost, address, i.bucket("callback"), r, nil)
 }
 
-// EditResponse changes what was answered, or of the message that was clicked on what m has.
+// EditResponse edits the response, or the message with the component that was used.
 func (c *Client) EditResponse(ctx context.Context, i *Interaction, m any, files []markdown.File) error {
 	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(i.Application)), i.Token)
 	return c.call(ctx, http.MethodPatch, address, i.bucket("original"), withFiles(m, files), nil)
 }
 
-// FollowUp says more, or gives files, below what was answered, for the eyes of whoever is answered.
+// FollowUp sends an ephemeral follow-up message.
 func (c *Client) FollowUp(ctx context.Context, i *Interaction, text string, files []markdown.File) error {
 	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(i.Application)), i.Token)
 	m := Outgoing{Content: text, Flags: FlagEphemeral, AllowedMentions: Nobody, Attachments: Attachments(files)}
 	return c.call(ctx, http.MethodPost, address, i.bucket("more"), withFiles(m, files), nil)
 }
 
-// IsPublic reports whether what is used stands below a message that others see as well.
+// IsPublic reports whether the component's message is visible to others.
 func (i *Interaction) IsPublic() bool {
 	return i.Message != nil && i.Message.Flags&FlagEphemeral == 0
 }
@@ -217,7 +217,7 @@ const (
 	InGuilds, InDirect = 0, 1
 )
 
-// Typed is what has been typed so far of the option in focus.
+// Typed returns the text typed so far in the focused option.
 func (i *Interaction) Typed() string {
 	_, options := i.command()
 	for _, o := range options {
@@ -229,7 +229,7 @@ func (i *Interaction) Typed() string {
 	return ""
 }
 
-// Value is the first that was chosen from a menu; "" if none was.
+// Value returns the first choice from a menu; "" if none.
 func (i *Interaction) Value() string {
 	if len(i.Data.Values) == 0 {
 		return ""

@@ -7,15 +7,15 @@ import (
 	"hark/memory"
 )
 
-// needed are the permissions that the invitation asks for, those first without which nothing is of use: all
-// that Hark ever needs but Connect, which voice channels that not everybody may join want.
-var needed = []memory.Permissions{memory.ViewChannel, SendMessages, AttachFiles, memory.ReadMessageHistory,
+// invitePermissions are what the invitation asks for, most important first: all that Hark needs except
+// Connect, which only private voice channels need.
+var invitePermissions = []memory.Permissions{memory.ViewChannel, SendMessages, AttachFiles, memory.ReadMessageHistory,
 	SendInThreads}
 
-// missingPermissions are those of the needed that have hasn't, as Discord's settings name them in English.
+// missingPermissions returns the English names of the invitePermissions that have lacks.
 func missingPermissions(have memory.Permissions) []string {
 	var missing []string
-	for _, p := range needed {
+	for _, p := range invitePermissions {
 		if !have.Has(p) && !have.Has(memory.Administrator) {
 			missing = append(missing, PermissionNames(locale.Locale{}, p))
 		}
@@ -23,8 +23,8 @@ func missingPermissions(have memory.Permissions) []string {
 	return missing
 }
 
-// InviteURL is the address that invites the application's bot, with the permissions that Hark needs and no others, into
-// guild, or into whichever is chosen if guild is 0. Where the bot is already, it is granted them.
+// InviteURL returns the address that invites the bot with exactly the permissions it needs; guild 0 lets the
+// user choose. In a guild with the bot it grants them.
 func InviteURL(app string, guild memory.GuildID) string {
 	return GrantURL(app, guild, 0)
 }
@@ -32,7 +32,7 @@ func InviteURL(app string, guild memory.GuildID) string {
 // GrantURL is InviteURL with further permissions.
 func GrantURL(app string, guild memory.GuildID, further memory.Permissions) string {
 	sum := further
-	for _, p := range needed {
+	for _, p := range invitePermissions {
 		sum |= p
 	}
 	link := fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d", app, uint64(sum))

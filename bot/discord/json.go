@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Unmarshal reads what the gateway sent, however sloppy its JSON is: what somebody said may hold anything. An error
-// leaves the values out, for the same reason.
+// Unmarshal reads the gateway's JSON, with invalid UTF-8 and duplicate names: members may write anything. For
+// the same reason errors leave values out.
 func Unmarshal(data []byte, into any) error {
 	err := jsonv2.Unmarshal(data, into, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if err == nil {
@@ -22,7 +22,7 @@ func Unmarshal(data []byte, into any) error {
 	return errors.New("not the JSON expected")
 }
 
-// EventID is the id in an event, as well as it can be made out.
+// EventID returns an event's id; 0 if there is none.
 func EventID(data json.RawMessage) int64 {
 	var v struct {
 		ID Snowflake `json:"id"`

@@ -2,8 +2,8 @@ package discord
 
 import "hark/memory"
 
-// The permissions that Hark needs besides those that decide who reads what, and those by which it is known who may
-// decide. https://discord.com/developers/docs/topics/permissions
+// The permissions that Hark needs beyond those for reading, and those that show who may
+// change settings. https://discord.com/developers/docs/topics/permissions
 const (
 	ManageGuild    memory.Permissions = 1 << 5
 	SendMessages   memory.Permissions = 1 << 11

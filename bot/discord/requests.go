@@ -13,23 +13,23 @@ import (
 	"hark/memory"
 )
 
-// The requests that are made of Discord, but those of a sender and of an interaction.
+// The requests except those of Sender and Interaction.
 
-// PageSize is how many messages Discord tells at most in one answer.
+// PageSize is the most messages or threads in one answer.
 const PageSize = 100
 
-// Channel asks Discord for a channel; into may be nil.
+// Channel fetches a channel; into may be nil.
 func (c *Client) Channel(ctx context.Context, id memory.ChannelID, into any) error {
 	return c.get(ctx, discordgo.EndpointChannel(id.String()), into)
 }
 
-// Message is a message as Discord has it now.
+// Message fetches a message.
 func (c *Client) Message(ctx context.Context, channel memory.ChannelID, id memory.MessageID) (*Message, error) {
 	t, w := &Sender{Client: c, Channel: channel}, &Message{}
 	return w, t.Request(ctx, http.MethodGet, id, nil, w)
 }
 
-// Messages is a page of a channel's messages after one, oldest first.
+// Messages fetches a page of a channel's messages after one, oldest first.
 func (c *Client) Messages(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 	after memory.MessageID) ([]Message, error) {
 	address := fmt.Sprintf("%s?limit=%d&after=%d", discordgo.EndpointChannelMessages(channel.String()), PageSize, after)
@@ -44,26 +44,27 @@ func (c *Client) Messages(ctx context.Context, guild memory.GuildID, channel mem
 	return page, nil
 }
 
-// Newest are the newest messages of a channel.
+// Newest fetches a channel's newest messages.
 func (c *Client) Newest(ctx context.Context, channel memory.ChannelID) (page []Message, err error) {
 	err = c.get(ctx, discordgo.EndpointChannelMessages(channel.String())+"?limit=50", &page)
 	return page, err
 }
 
-// ActiveThreads are the threads of a guild that aren't in the archive.
+// ActiveThreads fetches a guild's threads that aren't archived.
 func (c *Client) ActiveThreads(ctx context.Context, guild memory.GuildID) ([]*Channel, error) {
 	var active GuildThreads
 	err := c.get(ctx, discordgo.EndpointGuildActiveThreads(guild.String()), &active)
 	return active.Threads, err
 }
 
-// threadPage is a page of a list of archived threads.
+// threadPage is a page of archived threads.
 type threadPage struct {
 	Threads []*Channel `json:"threads"`
 	More    bool       `json:"has_more"`
 }
 
-// ArchivedThreads is a page of one of a channel's lists of archived threads, from where before says on.
+// ArchivedThreads fetches a page of one of a channel's lists of archived threads. before is the query for the
+// next page.
 func (c *Client) ArchivedThreads(ctx context.Context, channel memory.ChannelID, list, before string) (page threadPage,
 	err error) {
 	address := fmt.Sprintf("%s%s?limit=%d%s", discordgo.EndpointChannel(channel.String()), list, PageSize, before)
@@ -73,7 +74,7 @@ func (c *Client) ArchivedThreads(ctx context.Context, channel memory.ChannelID, 
 	return page, err
 }
 
-// commandsAt is the address of an application's commands: those of a guild, or, if it is 0, of all.
+// commandsAt returns the address of a guild's commands; guild 0: the global ones.
 func commandsAt(app string, guild memory.GuildID) string {
 	if guild == 0 {
 		return discordgo.EndpointApplicationGlobalCommands(app)
@@ -81,19 +82,19 @@ func commandsAt(app string, guild memory.GuildID) string {
 	return discordgo.EndpointApplicationGuildCommands(app, guild.String())
 }
 
-// Commands asks Discord for an application's commands: those of a guild, or, if it is 0, of all.
+// Commands fetches a guild's commands; guild 0: the global ones.
 func (c *Client) Commands(ctx context.Context, app string, guild memory.GuildID, into any) error {
 	address := commandsAt(app, guild)
 	return c.call(ctx, http.MethodGet, address+"?with_localizations=true", address, nil, into)
 }
 
-// SetCommands makes them list, and tells them as Discord has them then.
+// SetCommands replaces them with list, and returns them as Discord has them then.
 func (c *Client) SetCommands(ctx context.Context, app string, guild memory.GuildID, list, into any) error {
 	address := commandsAt(app, guild)
 	return c.call(ctx, http.MethodPut, address, address, list, into)
 }
 
-// Direct is the channel of direct messages with somebody.
+// Direct returns the channel of direct messages with a user.
 func (c *Client) Direct(ctx context.Context, user memory.UserID) (memory.ChannelID, error) {
 	var channel Channel
 	who := map[string]string{"recipient_id": user.String()}
@@ -101,7 +102,7 @@ func (c *Client) Direct(ctx context.Context, user memory.UserID) (memory.Channel
 	return memory.ChannelID(channel.ID), err
 }
 
-// SendFile sends a file with a text to a channel, once for an id.
+// SendFile sends a text with a file to a channel, once for an id.
 func (c *Client) SendFile(ctx context.Context, channel memory.ChannelID, id memory.MessageID, content string,
 	file markdown.File) error {
 	files := []markdown.File{file}

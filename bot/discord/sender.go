@@ -15,8 +15,8 @@ import (
 	"hark/memory"
 )
 
-// allowedMentions goes with everything that is sent: nothing Hark says pings anybody but, by name, whom it answers. An
-// empty list is not the same as none, which would ping everybody named.
+// allowedMentions goes with every message: Hark pings nobody except, by name, whom it answers. An empty list
+// isn't the same as none, which pings everybody named.
 type allowedMentions struct {
 	Parse       []string `json:"parse"`
 	Users       []string `json:"users"`
@@ -24,11 +24,11 @@ type allowedMentions struct {
 	RepliedUser bool     `json:"replied_user"`
 }
 
-// Nobody has nobody pinged.
+// Nobody pings nobody.
 var Nobody = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
 
-// mentioning is nobody, or the one user if content mentions them: whoever asks may be spoken to.
-func mentioning(content string, user memory.UserID) allowedMentions {
+// mentionOnly pings user if content mentions them, and nobody else.
+func mentionOnly(content string, user memory.UserID) allowedMentions {
 	id := user.String()
 	if user == 0 || !strings.Contains(content, "<@"+id+">") && !strings.Contains(content, "<@!"+id+">") {
 		return Nobody
@@ -36,32 +36,32 @@ func mentioning(content string, user memory.UserID) allowedMentions {
 	return allowedMentions{Parse: []string{}, Users: []string{id}, Roles: []string{}}
 }
 
-type reference struct {
+type messageReference struct {
 	MessageID       string `json:"message_id"`
 	ChannelID       string `json:"channel_id"`
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
 }
 
-// SuppressEmbeds keeps Discord from fetching the links in a message. A model that was talked into it could put
-// what it knows into a link's address, and nobody would have to follow it.
+// SuppressEmbeds keeps Discord from fetching the links in a message. Otherwise a tricked model could leak
+// what it knows through a link's address, without anybody following it.
 const SuppressEmbeds = 1 << 2
 
-// Outgoing is what is said, or what a message becomes: of that an empty list takes away what it had, and nil leaves it.
+// Outgoing is a new message or an edit. In an edit an empty list removes what there was, and nil leaves it.
 type Outgoing struct {
-	Content         string          `json:"content"`
-	Nonce           string          `json:"nonce,omitempty"`
-	EnforceNonce    bool            `json:"enforce_nonce,omitempty"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
-	Reference       *reference      `json:"message_reference,omitempty"`
-	Flags           int             `json:"flags,omitempty"`
-	Attachments     []attached      `json:"attachments,omitzero"`
-	Components      []Component     `json:"components,omitzero"`
+	Content         string            `json:"content"`
+	Nonce           string            `json:"nonce,omitempty"`
+	EnforceNonce    bool              `json:"enforce_nonce,omitempty"`
+	AllowedMentions allowedMentions   `json:"allowed_mentions"`
+	Reference       *messageReference `json:"message_reference,omitempty"`
+	Flags           int               `json:"flags,omitempty"`
+	Attachments     []uploadRef       `json:"attachments,omitzero"`
+	Components      []Component       `json:"components,omitzero"`
 }
 
-// AsText is an edit that leaves a message nothing but content, in which nobody is mentioned.
+// AsText is an edit that leaves nothing but content and pings nobody.
 func AsText(content string) Outgoing {
 	return Outgoing{Content: content, AllowedMentions: Nobody, Flags: SuppressEmbeds,
-		Attachments: []attached{}, Components: []Component{}}
+		Attachments: []uploadRef{}, Components: []Component{}}
 }
 
 // Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes
@@ -77,89 +77,89 @@ type Sender struct {
 	Client   *Client
 	Channel  memory.ChannelID
 	Question memory.MessageID
-	Asker    memory.UserID // whom the parts may mention
-	// Purpose tells apart the nonces of different messages about one question.
+	Asker    memory.UserID // the only user the parts may ping
+	// Purpose keeps the nonces of a question's different messages apart.
 	Purpose string
-	bare    bool // a reply was refused, so that the parts are sent without
+	noReply bool // Discord refused a reply, so parts are sent as plain messages
 }
 
 // Typing shows that Hark is typing.
-func (t *Sender) Typing(ctx context.Context) error {
-	return t.Client.post(ctx, discordgo.EndpointChannelTyping(t.Channel.String()), nil, nil)
+func (s *Sender) Typing(ctx context.Context) error {
+	return s.Client.post(ctx, discordgo.EndpointChannelTyping(s.Channel.String()), nil, nil)
 }
 
 // Create posts a part of an answer with its buttons; the same part twice is one message.
-func (t *Sender) Create(ctx context.Context, part int, content string, rows []Component,
+func (s *Sender) Create(ctx context.Context, part int, content string, rows []Component,
 	files []markdown.File) (Posted, error) {
 	m := Outgoing{
 		Content:         content,
-		Nonce:           Nonce(t.Purpose, t.Question, part),
+		Nonce:           Nonce(s.Purpose, s.Question, part),
 		EnforceNonce:    true,
-		AllowedMentions: mentioning(content, t.Asker),
+		AllowedMentions: mentionOnly(content, s.Asker),
 		Flags:           SuppressEmbeds,
 		Components:      rows,
 		Attachments:     Attachments(files),
 	}
-	if part == 0 && !t.bare {
-		m.Reference = &reference{MessageID: t.Question.String(), ChannelID: t.Channel.String()}
+	if part == 0 && !s.noReply {
+		m.Reference = &messageReference{MessageID: s.Question.String(), ChannelID: s.Channel.String()}
 	}
-	p, err := t.send(ctx, 0, m, files)
+	p, err := s.send(ctx, 0, m, files)
 	if Code(err) == codeReplyNeedsHistory && m.Reference != nil {
-		t.bare = true
-		return t.Create(ctx, part, content, rows, files)
+		s.noReply = true
+		return s.Create(ctx, part, content, rows, files)
 	}
-	return p, Wrap(err, "answer in channel", t.Channel)
+	return p, Wrap(err, "answer in channel", s.Channel)
 }
 
-// Post sends a message of its own, rather than a part of an answer.
-func (t *Sender) Post(ctx context.Context, m Outgoing) (Posted, error) {
-	p, err := t.send(ctx, 0, m, nil)
-	return p, Wrap(err, "write in channel", t.Channel)
+// Post sends a message that isn't part of an answer.
+func (s *Sender) Post(ctx context.Context, m Outgoing) (Posted, error) {
+	p, err := s.send(ctx, 0, m, nil)
+	return p, Wrap(err, "write in channel", s.Channel)
 }
 
-// Edit makes a part what is given, with these buttons and files and no others.
-func (t *Sender) Edit(ctx context.Context, id memory.MessageID, content string, rows []Component,
+// Edit replaces a part's content, buttons and files.
+func (s *Sender) Edit(ctx context.Context, id memory.MessageID, content string, rows []Component,
 	files []markdown.File) (Posted, error) {
 	m := AsText(content)
-	m.AllowedMentions, m.Attachments = mentioning(content, t.Asker), append(m.Attachments, Attachments(files)...)
+	m.AllowedMentions, m.Attachments = mentionOnly(content, s.Asker), append(m.Attachments, Attachments(files)...)
 	if rows != nil {
 		m.Components = rows
 	}
-	p, err := t.send(ctx, id, m, files)
-	return p, Wrap(err, "edit the answer in channel", t.Channel)
+	p, err := s.send(ctx, id, m, files)
+	return p, Wrap(err, "edit the answer in channel", s.Channel)
 }
 
-// Remove takes a part back.
-func (t *Sender) Remove(ctx context.Context, id memory.MessageID) error {
-	return Wrap(t.Change(ctx, "DELETE", id, nil, nil), "take back a part of the answer in channel", t.Channel)
+// Remove deletes a part.
+func (s *Sender) Remove(ctx context.Context, id memory.MessageID) error {
+	return Wrap(s.Change(ctx, "DELETE", id, nil, nil), "take back a part of the answer in channel", s.Channel)
 }
 
-// Change changes a message, for which a thread is taken out of the archive: nothing can be changed there.
-func (t *Sender) Change(ctx context.Context, method string, id memory.MessageID, body, into any) error {
-	do := func() error { return t.Request(ctx, method, id, body, into) }
+// Change changes a message. It unarchives a thread first, because nothing can be changed in the archive.
+func (s *Sender) Change(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	do := func() error { return s.Request(ctx, method, id, body, into) }
 	err := do()
 	if Code(err) != codeArchived {
 		return err
 	}
-	address := discordgo.EndpointChannel(t.Channel.String())
-	if err := t.Client.call(ctx, "PATCH", address, address, map[string]bool{"archived": false}, nil); err != nil {
+	address := discordgo.EndpointChannel(s.Channel.String())
+	if err := s.Client.call(ctx, "PATCH", address, address, map[string]bool{"archived": false}, nil); err != nil {
 		return err
 	}
 	return do()
 }
 
-// Request makes a request about a message. All those of a method in a channel have one bucket.
-func (t *Sender) Request(ctx context.Context, method string, id memory.MessageID, body, into any) error {
-	bucket := discordgo.EndpointChannelMessage(t.Channel.String(), "")
-	if method == http.MethodGet { // which has a limit of its own
+// Request makes a request about a message. Requests of one method in one channel share a bucket.
+func (s *Sender) Request(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	bucket := discordgo.EndpointChannelMessage(s.Channel.String(), "")
+	if method == http.MethodGet { // it has its own limit
 		bucket = "GET " + bucket
 	}
-	address := discordgo.EndpointChannelMessage(t.Channel.String(), id.String())
-	return t.Client.call(ctx, method, address, bucket, body, into)
+	address := discordgo.EndpointChannelMessage(s.Channel.String(), id.String())
+	return s.Client.call(ctx, method, address, bucket, body, into)
 }
 
-// send posts a message, or edits the one of an id that isn't 0.
-func (t *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, files []markdown.File) (Posted, error) {
+// send posts a message, or edits the one with an id other than 0.
+func (s *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, files []markdown.File) (Posted, error) {
 	var sent struct {
 		ID          Snowflake  `json:"id"`
 		Content     string     `json:"content"`
@@ -168,9 +168,9 @@ func (t *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, file
 	}
 	var err error
 	if body := withFiles(m, files); id == 0 {
-		err = t.Client.post(ctx, discordgo.EndpointChannelMessages(t.Channel.String()), body, &sent)
+		err = s.Client.post(ctx, discordgo.EndpointChannelMessages(s.Channel.String()), body, &sent)
 	} else {
-		err = t.Change(ctx, "PATCH", id, body, &sent)
+		err = s.Change(ctx, "PATCH", id, body, &sent)
 	}
 	if len(files) > 0 && Code(err) != codeReplyNeedsHistory &&
 		(RefusesFiles(err) || Status(err) == http.StatusBadRequest) {
@@ -183,12 +183,12 @@ func (t *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, file
 		Files: Remembered(sent.Attachments)}, nil
 }
 
-// Nonce names a part of an answer in at most 25 characters, the same whenever it is sent again.
+// Nonce names a part of an answer in at most 25 characters, the same for every attempt.
 func Nonce(purpose string, question memory.MessageID, part int) string {
 	return purpose + strconv.FormatInt(int64(question), 36) + "-" + strconv.Itoa(part)
 }
 
-// Wrap says what was attempted. A request refused for good is errGone as well.
+// Wrap says what was attempted. A request refused for good is ErrGone as well.
 func Wrap(err error, doing string, channel memory.ChannelID) error {
 	if err == nil {
 		return nil

@@ -12,31 +12,31 @@ import (
 	"hark/bot/markdown"
 )
 
-// attached is an upload as the message's own JSON tells of it.
-type attached struct {
+// uploadRef describes an upload in the message's JSON.
+type uploadRef struct {
 	ID          string `json:"id"` // which of the uploads
 	Filename    string `json:"filename"`
 	Description string `json:"description,omitempty"`
 }
 
-// Attachments are files as JSON tells of them.
-func Attachments(files []markdown.File) (all []attached) {
+// Attachments returns the JSON descriptions of files.
+func Attachments(files []markdown.File) (all []uploadRef) {
 	for i, f := range files {
-		all = append(all, attached{strconv.Itoa(i), f.Name, f.Description})
+		all = append(all, uploadRef{strconv.Itoa(i), f.Name, f.Description})
 	}
 	return all
 }
 
-// ErrNoFiles says that Discord takes the message, and not its files: we may send none there, or they are too large.
+// ErrNoFiles means that Discord takes the message without its files: they are too large, or forbidden there.
 var ErrNoFiles = errors.New("files can't be sent")
 
-// The codes by which Discord refuses files.
+// Discord's codes for refused files.
 const (
 	codeTooLarge          = 40005
 	CodeMissingPermission = 50013
 )
 
-// RefusesFiles reports whether a message that failed with err may be sent without its files.
+// RefusesFiles reports whether a refused message may be sent without its files.
 func RefusesFiles(err error) bool {
 	c := Code(err)
 	return c == codeTooLarge || c == CodeMissingPermission || Status(err) == http.StatusRequestEntityTooLarge
@@ -48,7 +48,7 @@ type multipartForm struct {
 	data []byte
 }
 
-// withFiles is body as a form with files, or body itself if there are none.
+// withFiles returns body as a form with files, or body if there are none.
 func withFiles(body any, files []markdown.File) any {
 	if len(files) == 0 {
 		return body
@@ -58,7 +58,7 @@ func withFiles(body any, files []markdown.File) any {
 		list[i] = &discordgo.File{Name: f.Name, ContentType: cmp.Or(f.Kind, "text/plain;charset=utf-8"),
 			Reader: bytes.NewReader(f.Data)}
 	}
-	// texts and numbers always have a JSON, and a buffer takes all
+	// can't fail: body is plain data, and the writer is a buffer
 	kind, data, _ := discordgo.MultipartBodyWithJSON(body, list)
 	return &multipartForm{kind, data}
 }

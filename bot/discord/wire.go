@@ -1,9 +1,9 @@
 // Package discord speaks with Discord: REST requests that end with their context and honour rate limits, the
-// gateway's connection, messages that ping nobody but whom they answer, and what Hark may do where.
+// gateway connection, messages that ping nobody except the asker, and Hark's permissions.
 //
-// It alone imports discordgo, of which it uses requests and rate limits: the wire types, the gateway and the
-// retries are its own. It may import memory, bot/markdown and bot/locale; what it is told of it hands on by
-// funcs. Begin with Client, Gateway and Sender.
+// It alone imports discordgo, and uses only its requests and rate limits. The wire types, the gateway and the
+// retries are its own. It may import memory, bot/markdown and bot/locale. Begin with Client, Gateway and
+// Sender.
 package discord
 
 import (
@@ -17,8 +17,8 @@ import (
 	"hark/memory"
 )
 
-// What Discord sends, as far as it is used. The structs are our own because discordgo's don't tell a missing
-// field from an empty one, which matters: an edit without an author isn't one by nobody.
+// The used parts of what Discord sends. discordgo's structs don't distinguish a missing
+// field from an empty one: an edit without an author still has one.
 
 // Snowflake is an id, a string in Discord's JSON; null and "" are 0.
 type Snowflake int64
@@ -45,24 +45,24 @@ func (p *Permissions) UnmarshalJSON(b []byte) error {
 	if !ok || n.Sign() < 0 || n.BitLen() > 256 {
 		return fmt.Errorf("%.30q is no set of permissions", b)
 	}
-	// The bits that decide who reads are among the low ones, however many there will be.
+	// The bits that decide who reads are the low ones, however many are added.
 	*p = Permissions(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
 	return nil
 }
 
 type wireGateway struct {
-	URL    string     `json:"url"`
-	Shards int        `json:"shards"`
-	Limit  wireStarts `json:"session_start_limit"`
+	URL    string           `json:"url"`
+	Shards int              `json:"shards"`
+	Limit  wireSessionLimit `json:"session_start_limit"`
 }
 
-type wireStarts struct {
+type wireSessionLimit struct {
 	Total     int   `json:"total"`
 	Remaining int   `json:"remaining"`
 	Reset     int64 `json:"reset_after"` // milliseconds
 }
 
-func (w wireStarts) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }
+func (w wireSessionLimit) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }
 
 // User is somebody.
 type User struct {
@@ -79,11 +79,11 @@ type Member struct {
 	Nick   string      `json:"nick"`
 	Roles  []Snowflake `json:"roles"`
 	Joined time.Time   `json:"joined_at"`
-	// Permissions comes with an interaction: what the member may do in the channel, in which an owner may do all.
+	// Permissions comes with an interaction: the member's in that channel. An owner has all.
 	Permissions Permissions `json:"permissions"`
 }
 
-// Message is a message, or what an event tells of it.
+// Message is a message, or an event's part of it.
 type Message struct {
 	ID          Snowflake   `json:"id"`
 	Channel     Snowflake   `json:"channel_id"`
@@ -131,7 +131,7 @@ type wirePollText struct {
 	Text string `json:"text"`
 }
 
-// Deletion is a message that was deleted, or several.
+// Deletion is one deleted message or several.
 type Deletion struct {
 	ID      Snowflake   `json:"id"`
 	IDs     []Snowflake `json:"ids"`
@@ -174,11 +174,11 @@ type Channel struct {
 	NSFW     *bool     `json:"nsfw"`
 	Flags    int       `json:"flags"`
 	Last     Snowflake `json:"last_message_id"`
-	New      bool      `json:"newly_created"` // a thread that nothing can be missing of
+	New      bool      `json:"newly_created"` // a new thread, which can have no gap
 	Thread   *struct {
 		Archived time.Time `json:"archive_timestamp"`
 	} `json:"thread_metadata"`
-	Overwrites []wireOverwrite `json:"permission_overwrites"` // nil: Discord didn't tell
+	Overwrites []wireOverwrite `json:"permission_overwrites"` // nil: missing
 }
 
 type wireOverwrite struct {
@@ -188,7 +188,7 @@ type wireOverwrite struct {
 	Deny  *Permissions `json:"deny"`
 }
 
-// set is what p holds; nil, which Discord didn't tell: nothing.
+// set returns the permissions; none if Discord left them out.
 func (p *Permissions) set() memory.Permissions {
 	if p == nil {
 		return 0
@@ -196,17 +196,17 @@ func (p *Permissions) set() memory.Permissions {
 	return memory.Permissions(*p)
 }
 
-// kind is the channel's kind, if messages can be written there or it is a category.
+// kind returns the channel's kind; false if it isn't a category and holds no messages.
 func (w *Channel) kind() (memory.ChannelKind, bool) {
 	if w.Type == nil {
 		return 0, false
 	}
-	kind, ok := kinds[*w.Type]
+	kind, ok := channelKinds[*w.Type]
 	return kind, ok
 }
 
-// IsWhole reports whether Discord told all that decides who may read the channel. Events may lack fields, and what is
-// missing isn't empty.
+// IsWhole reports whether w has all that decides who may read the channel. Events may lack fields; a missing
+// field isn't empty.
 func (w *Channel) IsWhole() bool {
 	switch kind, known := w.kind(); {
 	case w.Type == nil:
@@ -226,7 +226,7 @@ func (w *Channel) IsWhole() bool {
 	return w.Overwrites != nil && w.NSFW != nil
 }
 
-// IsWhole is isWhole of a channel, for a guild without its channels.
+// IsWhole reports whether w has all that decides who may read, except the channels.
 func (w *Guild) IsWhole() bool {
 	for _, r := range w.Roles {
 		if !r.IsWhole() {
@@ -236,5 +236,5 @@ func (w *Guild) IsWhole() bool {
 	return len(w.Roles) > 0 && w.Owner != 0
 }
 
-// IsWhole reports whether Discord told what the role permits.
+// IsWhole reports whether w has the role's permissions.
 func (w *Role) IsWhole() bool { return w != nil && w.ID != 0 && w.Permissions != nil }

@@ -10,23 +10,22 @@ import (
 	"hark/memory"
 )
 
-// The lists of a channel's archived threads.
+// The lists of archived threads.
 const (
 	publicArchive  = "/threads/archived/public"
 	privateArchive = "/threads/archived/private"           // for those who manage threads
 	joinedArchive  = "/users/@me/threads/archived/private" // the private ones that Hark is in, in order of their ids
 )
 
-// searchArchive finds what is missing of a channel's threads that are in the archive, as far back as anything
-// is fetched.
-func (f *Filler) searchArchive(ctx context.Context, v *visit, channel memory.ChannelID) error {
+// searchArchive finds gaps in a channel's archived threads, as far back as CatchUp.
+func (f *Filler) searchArchive(ctx context.Context, v *catchUpPlan, channel memory.ChannelID) error {
 	remembered, err := f.Filter.Remembers(ctx, v.guild, channel)
 	if err != nil || !remembered {
 		return err
 	}
-	if err = f.searchList(ctx, v, channel, publicArchive); err == nil || discord.Denied(err) {
-		if err = f.searchList(ctx, v, channel, privateArchive); discord.Denied(err) {
-			err = f.searchList(ctx, v, channel, joinedArchive)
+	if err = f.searchArchiveList(ctx, v, channel, publicArchive); err == nil || discord.Denied(err) {
+		if err = f.searchArchiveList(ctx, v, channel, privateArchive); discord.Denied(err) {
+			err = f.searchArchiveList(ctx, v, channel, joinedArchive)
 		}
 	}
 	if discord.Denied(err) {
@@ -35,14 +34,14 @@ func (f *Filler) searchArchive(ctx context.Context, v *visit, channel memory.Cha
 	return err
 }
 
-func (f *Filler) searchList(ctx context.Context, v *visit, channel memory.ChannelID, list string) error {
+func (f *Filler) searchArchiveList(ctx context.Context, v *catchUpPlan, channel memory.ChannelID, list string) error {
 	bound := f.Now().Add(-f.CatchUp)
 	for before := ""; ; {
 		page, err := f.Client.ArchivedThreads(ctx, channel, list, before)
 		if err != nil {
 			return err
 		}
-		if err := f.archived(ctx, v, page.Threads, bound); err != nil || !page.More || len(page.Threads) == 0 {
+		if err := f.gapsInThreads(ctx, v, page.Threads, bound); err != nil || !page.More || len(page.Threads) == 0 {
 			return err
 		}
 		last := page.Threads[len(page.Threads)-1]
@@ -60,15 +59,16 @@ func (f *Filler) searchList(ctx context.Context, v *visit, channel memory.Channe
 	}
 }
 
-// archived keeps what is missing of archived threads.
-func (f *Filler) archived(ctx context.Context, v *visit, threads []*discord.Channel, bound time.Time) error {
+// gapsInThreads records the gaps of archived threads.
+func (f *Filler) gapsInThreads(ctx context.Context, v *catchUpPlan, threads []*discord.Channel,
+	bound time.Time) error {
 	var events []memory.Event
 	for _, w := range threads {
 		ch, ok := discord.ChannelOf(w, v.guild)
 		if !ok || !ch.Kind.IsThread() || w.Last == 0 || w.Thread == nil || w.Thread.Archived.Before(bound) {
 			continue
 		}
-		if gap, missed := f.gap(v, sighted{ch.ID, memory.MessageID(w.Last), true}); missed {
+		if gap, missed := f.gap(v, channelSnapshot{ch.ID, memory.MessageID(w.Last), true}); missed {
 			events = append(events, memory.ChannelSeen{Channel: ch}, memory.GapFound{Gap: gap})
 		}
 	}

@@ -9,57 +9,58 @@ import (
 	"hark/memory"
 )
 
-// What is known of sessions that aren't logged.
+// Bounds of the sessions in channels that aren't logged.
 const (
-	recentMessages = 50       // of a channel
-	recentBytes    = 16 << 10 // of a channel
-	recentChannels = 1000
+	maxSessionMessages = 50       // of a channel
+	maxSessionBytes    = 16 << 10 // of a channel
+	maxSessions        = 1000
 )
 
-// Buffer is what was said in the sessions of channels that aren't logged. It is in memory only: nothing of it is ever
-// written, and it is gone after a silence.
+// Buffer holds the sessions of channels that aren't logged. It is in memory only: it is never written, and a
+// session is gone after a silence.
 type Buffer struct {
 	gap time.Duration
 	now func() time.Time
 
 	mu       sync.Mutex
-	channels map[memory.ChannelID]*sitting
+	channels map[memory.ChannelID]*session
 }
 
-// sitting is one session: its messages by id, at most recentMessages and recentBytes of them.
-type sitting struct {
+// session is one session: its messages by id, within maxSessionMessages and maxSessionBytes.
+type session struct {
 	guild    memory.GuildID
 	messages []memory.Message
-	last     time.Time // when something was said last
-	// doubted is the newest message there was when something was taken away: an answer to it may still be under way.
-	doubted memory.MessageID
+	last     time.Time // time of the last message
+	// doubted is the newest message at the last removal: an answer to it may still be under way.
+	staleThrough memory.MessageID
 }
 
-// defaultSessionGap ends a session where the configuration doesn't say.
+// defaultSessionGap ends sessions by default.
 const defaultSessionGap = 30 * time.Minute
 
-// NewBuffer returns an empty buffer of sessions that end with a silence of gap.
+// NewBuffer returns an empty buffer whose sessions end after a silence of gap.
 func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 	if gap <= 0 {
 		gap = defaultSessionGap
 	}
-	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*sitting{}}
+	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*session{}}
 }
 
-// Add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
-func (r *Buffer) Add(m memory.Message) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.sitting(m.Channel)
+// Add adds a message or its newer state. What fell out of the session stays out, and so do Hark's answers to
+// something removed.
+func (b *Buffer) Add(m memory.Message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(m.Channel)
 	if s == nil {
-		r.makeRoom()
-		s = &sitting{guild: m.Guild}
-		r.channels[m.Channel] = s
+		b.evict()
+		s = &session{guild: m.Guild}
+		b.channels[m.Channel] = s
 	}
-	s.last = r.now()
+	s.last = b.now()
 	at, there := s.find(m.ID)
 	switch {
-	case m.Kind == memory.FromHark && (m.ID <= s.doubted || m.ReplyTo != 0 && m.ReplyTo <= s.doubted):
+	case m.Kind == memory.FromHark && (m.ID <= s.staleThrough || m.ReplyTo != 0 && m.ReplyTo <= s.staleThrough):
 		return
 	case !there:
 		s.messages = slices.Insert(s.messages, at, m)
@@ -69,11 +70,11 @@ func (r *Buffer) Add(m memory.Message) {
 	s.trim()
 }
 
-// edit takes what is told of a message that may be there: its state after an edit at a time.
-func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.sitting(channel)
+// edit changes a message that may be in its session, if the change isn't older than its last edit.
+func (b *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.session(channel)
 	if s == nil {
 		return
 	}
@@ -81,123 +82,123 @@ func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 		before := s.messages[i].Text()
 		change(&s.messages[i])
 		if s.messages[i].Text() != before {
-			s.take(id, func(memory.Message) bool { return false })
+			s.remove(id, func(memory.Message) bool { return false })
 		}
 		s.trim()
 	}
 }
 
-// See takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
-func (r *Buffer) See(what Subject) {
+// See removes deleted messages, and the sessions of channels and guilds that are gone.
+func (b *Buffer) See(what Subject) {
 	if !what.Ended && what.Deleted == nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for channel, s := range r.channels {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for channel, s := range b.channels {
 		switch {
 		case what.Ends(s.guild, channel, 0):
-			delete(r.channels, channel)
+			delete(b.channels, channel)
 		case what.Channel == channel:
 			for _, id := range what.Deleted {
 				if _, there := s.find(id); there {
-					s.take(id, func(m memory.Message) bool { return m.ID == id })
+					s.remove(id, func(m memory.Message) bool { return m.ID == id })
 				}
 			}
 		}
 	}
 }
 
-// Forget takes out what somebody wrote in a guild, and what Hark said meanwhile, since it may repeat it.
-func (r *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range r.channels {
+// Forget removes somebody's messages in a guild, and Hark's in those sessions, which may repeat them.
+func (b *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.channels {
 		theirs := func(m memory.Message) bool { return m.Author == user }
 		if s.guild == guild && slices.ContainsFunc(s.messages, theirs) {
-			s.take(0, theirs)
+			s.remove(0, theirs)
 		}
 	}
 }
 
 // Drop forgets a channel's session.
-func (r *Buffer) Drop(channel memory.ChannelID) {
-	r.mu.Lock()
-	delete(r.channels, channel)
-	r.mu.Unlock()
+func (b *Buffer) Drop(channel memory.ChannelID) {
+	b.mu.Lock()
+	delete(b.channels, channel)
+	b.mu.Unlock()
 }
 
-// Expire forgets the sessions that have ended.
-func (r *Buffer) Expire() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *sitting) bool { return r.ended(s) })
+// Expire forgets ended sessions.
+func (b *Buffer) Expire() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.channels, func(_ memory.ChannelID, s *session) bool { return b.ended(s) })
 }
 
-// Before is what was said in a channel's session before a message, oldest first; not nil.
-func (r *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// Before returns a session's messages before id, oldest first; never nil.
+func (b *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	said := []memory.Message{}
-	if s := r.sitting(channel); s != nil {
+	if s := b.session(channel); s != nil {
 		end, _ := s.find(id)
 		said = append(said, s.messages[:end]...)
 	}
 	return said
 }
 
-// sitting is a channel's session, or nil; called with mu held.
-func (r *Buffer) sitting(channel memory.ChannelID) *sitting {
-	s := r.channels[channel]
-	if s != nil && r.ended(s) {
-		delete(r.channels, channel)
+// session returns a channel's session, or nil. The caller holds mu.
+func (b *Buffer) session(channel memory.ChannelID) *session {
+	s := b.channels[channel]
+	if s != nil && b.ended(s) {
+		delete(b.channels, channel)
 		return nil
 	}
 	return s
 }
 
-func (r *Buffer) ended(s *sitting) bool { return r.now().Sub(s.last) > r.gap }
+func (b *Buffer) ended(s *session) bool { return b.now().Sub(s.last) > b.gap }
 
-// evict drops the session in which nothing was said for longest, if there are too many; called with mu held.
-func (r *Buffer) makeRoom() {
-	if len(r.channels) < recentChannels {
+// evict drops the session that was silent longest, if there are too many. The caller holds mu.
+func (b *Buffer) evict() {
+	if len(b.channels) < maxSessions {
 		return
 	}
 	var oldest memory.ChannelID
-	for c, s := range r.channels {
-		if o := r.channels[oldest]; o == nil || s.last.Before(o.last) {
+	for c, s := range b.channels {
+		if o := b.channels[oldest]; o == nil || s.last.Before(o.last) {
 			oldest = c
 		}
 	}
-	delete(r.channels, oldest)
+	delete(b.channels, oldest)
 }
 
-func (s *sitting) find(id memory.MessageID) (at int, there bool) {
+func (s *session) find(id memory.MessageID) (at int, there bool) {
 	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int {
 		return int(min(max(m.ID-id, -1), 1))
 	})
 }
 
-// take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it
-// was: it may repeat it, and so may what it will say in answer to what was said until now.
-func (s *sitting) take(after memory.MessageID, gone func(memory.Message) bool) {
-	s.doubted = max(s.doubted, s.messages[len(s.messages)-1].ID)
+// remove removes the messages that gone selects from a session that isn't empty, and Hark's after the given
+// id, which may repeat them. Answers under way may repeat them too, so Add refuses those.
+func (s *session) remove(after memory.MessageID, gone func(memory.Message) bool) {
+	s.staleThrough = max(s.staleThrough, s.messages[len(s.messages)-1].ID)
 	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
 		return gone(m) || m.Kind == memory.FromHark && m.ID > after
 	})
 }
 
-// trim leaves the newest messages, as many as there may be.
-func (s *sitting) trim() {
+// trim keeps the newest messages within the bounds.
+func (s *session) trim() {
 	bytes, keep := 0, 0
-	for keep < min(len(s.messages), recentMessages) {
+	for keep < min(len(s.messages), maxSessionMessages) {
 		bytes += len(s.messages[len(s.messages)-1-keep].Text())
-		if bytes > recentBytes {
+		if bytes > maxSessionBytes {
 			break
 		}
 		keep++
 	}
 	if cut := len(s.messages) - keep; cut > 0 {
-		s.messages = slices.Clone(s.messages[cut:]) // so that the old texts aren't held
+		s.messages = slices.Clone(s.messages[cut:]) // frees the old texts
 	}
 }

@@ -12,22 +12,22 @@ import (
 )
 
 // clockwork is a clock that stands still until it is moved.
-type clockwork struct{ at time.Time }
+type fakeClock struct{ at time.Time }
 
-func (c *clockwork) now() time.Time          { return c.at }
-func (c *clockwork) advance(d time.Duration) { c.at = c.at.Add(d) }
+func (c *fakeClock) now() time.Time          { return c.at }
+func (c *fakeClock) advance(d time.Duration) { c.at = c.at.Add(d) }
 
-func newSessions() (*Buffer, *clockwork) {
-	c := &clockwork{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+func newTestBuffer() (*Buffer, *fakeClock) {
+	c := &fakeClock{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	return NewBuffer(time.Hour, c.now), c
 }
 
-func spoke(channel memory.ChannelID, id memory.MessageID, author memory.UserID, text string) memory.Message {
+func messageFrom(channel memory.ChannelID, id memory.MessageID, author memory.UserID, text string) memory.Message {
 	return memory.Message{ID: id, Guild: 5, Channel: channel, Author: author, Content: text}
 }
 
 // heard is the text of a channel's session.
-func heard(r *Buffer, channel memory.ChannelID) string {
+func sessionText(r *Buffer, channel memory.ChannelID) string {
 	var texts []string
 	for _, m := range r.Before(channel, 1<<62) {
 		texts = append(texts, m.Content)
@@ -37,7 +37,7 @@ func heard(r *Buffer, channel memory.ChannelID) string {
 
 // does does what a line of a script says, and is what is heard in channels 7 and 8 then. Hark says what begins
 // with a dash.
-func does(r *Buffer, clock *clockwork, line string) string {
+func runStep(r *Buffer, clock *fakeClock, line string) string {
 	verb, rest, _ := strings.Cut(line, " ")
 	var channel memory.ChannelID
 	var id memory.MessageID
@@ -45,7 +45,7 @@ func does(r *Buffer, clock *clockwork, line string) string {
 	_, _ = fmt.Sscan(rest, &channel, &id, &who)
 	words := strings.Fields(rest)
 	text := words[len(words)-1]
-	m := spoke(channel, id, who, text)
+	m := messageFrom(channel, id, who, text)
 	switch verb {
 	case "say":
 		if strings.HasPrefix(text, "-") {
@@ -71,7 +71,7 @@ func does(r *Buffer, clock *clockwork, line string) string {
 		span, _ := time.ParseDuration(rest)
 		clock.advance(span)
 	}
-	return strings.TrimSuffix(heard(r, 7)+" | "+heard(r, 8), " | ")
+	return strings.TrimSuffix(sessionText(r, 7)+" | "+sessionText(r, 8), " | ")
 }
 
 func TestSessions(t *testing.T) {
@@ -88,20 +88,20 @@ func TestSessions(t *testing.T) {
 		"an answer to what is edited":  {"say 7 1 1 a", "say 7 2 99 -a", "edit 7 1 A: A"},
 		"silence":                      {"say 7 1 1 a", "later 1h", "say 7 2 1 b", "later 1h: a b", "later 1s: "},
 	} {
-		r, clock := newSessions()
+		r, clock := newTestBuffer()
 		for i, line := range script {
 			step, want, told := strings.Cut(line, ": ")
-			if got := does(r, clock, step); told && got != want {
+			if got := runStep(r, clock, step); told && got != want {
 				t.Errorf("%s, step %d, %s: heard %q", name, i, step, got)
 			}
 		}
 	}
-	r, clock := newSessions()
+	r, clock := newTestBuffer()
 	if got := r.Before(7, 1); got == nil || len(got) != 0 {
 		t.Errorf("no session is %v, want an empty one", got)
 	}
-	does(r, clock, "say 7 1 1 a")
-	does(r, clock, "say 7 2 1 b")
+	runStep(r, clock, "say 7 1 1 a")
+	runStep(r, clock, "say 7 2 1 b")
 	if got := r.Before(7, 2); len(got) != 1 {
 		t.Errorf("before the question: %v", got)
 	}
@@ -113,23 +113,23 @@ func TestSessions(t *testing.T) {
 
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
-	r, clock := newSessions()
-	for i := range recentChannels + 1 {
-		r.Add(spoke(memory.ChannelID(i+1), 1, 1, "x"))
+	r, clock := newTestBuffer()
+	for i := range maxSessions + 1 {
+		r.Add(messageFrom(memory.ChannelID(i+1), 1, 1, "x"))
 		clock.advance(time.Millisecond)
 	}
-	if len(r.channels) != recentChannels || r.channels[1] != nil {
+	if len(r.channels) != maxSessions || r.channels[1] != nil {
 		t.Errorf("%d channels, the oldest there: %t", len(r.channels), r.channels[1] != nil)
 	}
-	r.Add(spoke(2, 1<<40, 1, strings.Repeat("x", recentBytes+1)))
+	r.Add(messageFrom(2, 1<<40, 1, strings.Repeat("x", maxSessionBytes+1)))
 	if got := r.Before(2, 1<<62); len(got) != 0 {
 		t.Errorf("a monster is held: %d messages", len(got))
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		r, _ := newSessions()
+		r, _ := newTestBuffer()
 		all := map[memory.MessageID]string{}
 		for range rapid.IntRange(0, 120).Draw(t, "messages") {
-			m := spoke(7, memory.MessageID(rapid.IntRange(1, 100).Draw(t, "id")), 1,
+			m := messageFrom(7, memory.MessageID(rapid.IntRange(1, 100).Draw(t, "id")), 1,
 				strings.Repeat("x", rapid.SampledFrom([]int{1, 500, 4000}).Draw(t, "size")))
 			if _, twice := all[m.ID]; !twice {
 				all[m.ID] = m.Content
@@ -144,7 +144,7 @@ func TestSessionsAreBounded(t *testing.T) {
 				t.Fatalf("message %d isn't as it was said, or where", m.ID)
 			}
 		}
-		if len(got) > recentMessages || bytes > recentBytes {
+		if len(got) > maxSessionMessages || bytes > maxSessionBytes {
 			t.Fatalf("%d messages with %d bytes", len(got), bytes)
 		}
 		if len(all) > 0 && len(got) == 0 {

@@ -8,46 +8,47 @@ import (
 	"hark/memory"
 )
 
-// Filter decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
-// author wants to be remembered by nobody.
+// Filter decides what is logged. Other messages last as long as their session, unless their author opted out.
 type Filter struct {
-	log    memory.Store
-	policy memory.Policy
-	recent *Buffer
-	// committed is told what is in the log.
+	log      memory.Store
+	policy   memory.Policy
+	sessions *Buffer
+	// committed receives what was just committed.
 	committed func([]Subject)
 }
 
-// NewFilter returns a filter; committed is told what is in the log.
+// NewFilter returns a filter that calls committed with what was just committed.
 func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
-	return &Filter{log: log, policy: policy, recent: r, committed: committed}
+	return &Filter{log: log, policy: policy, sessions: r, committed: committed}
 }
 
-// commit logs what of events is to be logged. What decides about a message is committed before it.
-func (a *Filter) commit(ctx context.Context, events []memory.Event) error {
+// commit logs those of events that are to be logged. An event that decides about a message is committed
+// before it.
+func (f *Filter) commit(ctx context.Context, events []memory.Event) error {
 	for _, stage := range stages(events) {
-		passed, err := a.pass(ctx, stage)
+		passed, err := f.pass(ctx, stage)
 		if err == nil && len(passed) > 0 {
-			err = a.log.Apply(ctx, passed...)
+			err = f.log.Apply(ctx, passed...)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	a.committed(subjectsOf(events))
+	f.committed(subjectsOf(events))
 	return nil
 }
 
-// stages cuts events so that what decides about something said or deleted is in a stage before it.
+// stages cuts events so that each policy change is in an earlier stage than the messages and deletions it
+// decides about.
 func stages(events []memory.Event) [][]memory.Event {
 	var cut [][]memory.Event
 	begin, decided := 0, false
 	for i, s := range subjectsOf(events) {
-		if (s.said || s.Deleted != nil) && decided {
+		if (s.filtered || s.Deleted != nil) && decided {
 			cut = append(cut, events[begin:i])
 			begin, decided = i, false
 		}
-		decided = decided || s.decides
+		decided = decided || s.affectsPolicy
 	}
 	if begin < len(events) {
 		cut = append(cut, events[begin:])
@@ -55,9 +56,9 @@ func stages(events []memory.Event) [][]memory.Event {
 	return cut
 }
 
-// pass is what of events is to be logged: in the place of a message that isn't remembered stands that it was
-// heard. The log must know by now what was told before events. Passing the same events again does no harm.
-func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
+// pass returns what is logged of events. Where messages aren't remembered, a Heard event replaces each.
+// Earlier events must be committed. Passing events twice is harmless.
+func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
 	opted := map[Membership]bool{} // by events
 	kept := map[memory.ChannelID]bool{}
@@ -66,18 +67,18 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 		if v, is := e.(memory.Opted); is {
 			opted[Membership{v.Guild, v.User}] = v.Out
 			if v.Out {
-				a.recent.Forget(v.Guild, v.User)
+				f.sessions.Forget(v.Guild, v.User)
 			}
 		}
-		a.recent.See(s)
-		if !s.said && s.Deleted == nil {
+		f.sessions.See(s)
+		if !s.filtered && s.Deleted == nil {
 			passed = append(passed, e)
 			continue
 		}
 		remembered, asked := kept[s.Channel]
 		if !asked {
 			var err error
-			if remembered, err = a.Remembers(ctx, s.Guild, s.Channel); err != nil {
+			if remembered, err = f.Remembers(ctx, s.Guild, s.Channel); err != nil {
 				return nil, err
 			}
 			kept[s.Channel] = remembered
@@ -88,11 +89,11 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 			continue
 		}
 		if remembered {
-			a.recent.Drop(s.Channel)
+			f.sessions.Drop(s.Channel)
 			passed = append(passed, e)
 			continue
 		}
-		if err := a.hear(ctx, e, opted); err != nil {
+		if err := f.addToSession(ctx, e, opted); err != nil {
 			return nil, err
 		}
 		switch v := e.(type) {
@@ -101,7 +102,7 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 				passed = append(passed, memory.Heard{Guild: s.Guild, Channel: s.Channel, ID: s.message})
 			}
 		case memory.Answered:
-			if t, ok := abroad(v.Trace); ok {
+			if t, ok := traceElsewhere(v.Trace); ok {
 				passed = append(passed, memory.Answered{Trace: t})
 			}
 		}
@@ -109,29 +110,29 @@ func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 	return passed, nil
 }
 
-// isOld reports whether what is told anew was said where Hark listens, and isn't in the log all the same:
-// from before it was asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
-func (a *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
-	if remembered, err := a.Remembers(ctx, s.Guild, s.Channel); err != nil || !remembered {
-		return false, err // only the session hears of it
+// isOld reports whether an update is about a message from before Hark was asked to remember, or one deleted
+// or forgotten. A pin or an edit must not log such a message.
+func (f *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
+	if remembered, err := f.Remembers(ctx, s.Guild, s.Channel); err != nil || !remembered {
+		return false, err // only the session takes it
 	}
-	if there, err := a.log.Around(ctx, s.Channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
+	if there, err := f.log.Around(ctx, s.Channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
 		return false, err
 	}
-	heard, err := a.log.HeardUntil(ctx, s.Guild)
+	heard, err := f.log.HeardUntil(ctx, s.Guild)
 	if err != nil || s.message > heard[s.Channel] {
-		return false, err // it overtakes its message
+		return false, err // it arrived before its message
 	}
-	gaps, err := a.log.Gaps(ctx, memory.Everywhere, false)
+	gaps, err := f.log.Gaps(ctx, memory.Everywhere, false)
 	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool {
 		return g.Channel == s.Channel && g.After < s.message && s.message <= g.Until
 	})
 	return err == nil && !missing, err
 }
 
-// abroad is what is kept of an answer that isn't logged itself, so that it can be taken back in Discord: which messages
-// and facts it was made from that are logged elsewhere, if any.
-func abroad(t memory.Trace) (memory.Trace, bool) {
+// traceElsewhere is what is kept of an answer that isn't logged: its logged sources elsewhere, so that it can
+// be withdrawn in Discord if they change. It is false if there are none.
+func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
 	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
 	for _, s := range t.Sources {
 		isQuestion := s.Channel == t.Channel && s.ID == int64(t.Question)
@@ -142,67 +143,67 @@ func abroad(t memory.Trace) (memory.Trace, bool) {
 	return kept, len(kept.Sources) > 0
 }
 
-// Membership is somebody in a guild.
+// Membership is a member of a guild.
 type Membership struct {
 	Guild memory.GuildID
 	User  memory.UserID
 }
 
-// hear lets the session know what isn't logged.
-func (a *Filter) hear(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
+// addToSession gives the session an event that isn't logged.
+func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
-		a.recent.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
+		f.sessions.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
 	case memory.Posted:
 		m := v.Message
 		if !v.Live && m.Kind != memory.FromHark {
-			a.recent.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
+			f.sessions.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
 			return nil
 		}
 		out, told := opted[Membership{m.Guild, m.Author}]
 		if !told {
 			var err error
-			if out, err = a.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
+			if out, err = f.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
 				return err
 			}
 		}
 		if !out {
-			a.recent.Add(m)
+			f.sessions.Add(m)
 		}
 	}
 	return nil
 }
 
-// Remembers reports whether what is said in a channel is to be logged.
-func (a *Filter) Remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
-	g, err := a.Guild(ctx, guild)
-	return err == nil && a.policy.Remembers(g, channel), err
+// Remembers reports whether a channel's messages are logged.
+func (f *Filter) Remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
+	g, err := f.Guild(ctx, guild)
+	return err == nil && f.policy.Remembers(g, channel), err
 }
 
-// Guild is what the log knows of a guild, if anything.
-func (a *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
-	g, err := a.log.Guild(ctx, id)
+// Guild returns the logged guild, or one with only its ID if it is unknown.
+func (f *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
+	g, err := f.log.Guild(ctx, id)
 	if errors.Is(err, memory.ErrNotFound) {
 		return &memory.Guild{ID: id}, nil
 	}
 	return g, err
 }
 
-// Lookup is what the log knows of a guild; nothing where it can't tell.
-func (a *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
-	g, err := a.Guild(ctx, id)
+// Lookup is Guild, with errors treated as unknown.
+func (f *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
+	g, err := f.Guild(ctx, id)
 	if err != nil {
 		return &memory.Guild{ID: id}
 	}
 	return g
 }
 
-// Session is what was said before a question where nothing is logged, and nil where the log tells.
-func (a *Filter) Session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+// Session returns the messages before a question in a channel that isn't logged; nil if it is logged.
+func (f *Filter) Session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 	question memory.MessageID) []memory.Message {
-	remembered, err := a.Remembers(ctx, guild, channel)
+	remembered, err := f.Remembers(ctx, guild, channel)
 	if remembered || err != nil {
 		return nil
 	}
-	return a.recent.Before(channel, question)
+	return f.sessions.Before(channel, question)
 }

@@ -13,7 +13,7 @@ import (
 // just before.
 func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
 	t.Parallel()
-	log := newLogbook(t)
+	log := newFakeLog(t)
 	a := NewFilter(log, memory.Policy{Ask: true}, NewBuffer(0, time.Now), func([]Subject) {})
 	gone := memory.Deleted{Guild: 5, Channel: 50, IDs: []memory.MessageID{7}}
 	if err := a.commit(t.Context(), []memory.Event{memory.GuildSeen{Guild: memory.Guild{ID: 5}}, gone,
@@ -40,7 +40,7 @@ func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 				Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
 			{Kind: memory.SourceLore, ID: 11},
 		}, Named: []memory.UserID{6}}
-	kept, ok := abroad(trace)
+	kept, ok := traceElsewhere(trace)
 	if kept.Prompt != nil {
 		t.Error("kept the prompt")
 	}
@@ -50,19 +50,19 @@ func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 		t.Errorf("kept %+v", kept)
 	}
 	trace.Sources = append(trace.Sources[:1], trace.Sources[3])
-	if _, ok := abroad(trace); ok {
+	if _, ok := traceElsewhere(trace); ok {
 		t.Error("kept although nothing logged was used")
 	}
 }
 
-func TestAdmission(t *testing.T) {
+func TestFilter(t *testing.T) {
 	t.Parallel()
-	log := newLogbook(t)
-	r, _ := newSessions()
+	log := newFakeLog(t)
+	r, _ := newTestBuffer()
 	var told []Subject
 	a := NewFilter(log, memory.Policy{Ask: true}, r, func(about []Subject) { told = append(told, about...) })
 	post := func(channel memory.ChannelID, id memory.MessageID, author memory.UserID, text string) memory.Posted {
-		return memory.Posted{Message: spoke(channel, id, author, text), Live: true}
+		return memory.Posted{Message: messageFrom(channel, id, author, text), Live: true}
 	}
 	mine := post(7, 4, 99, "mine")
 	mine.Live, mine.Message.Kind = false, memory.FromHark
@@ -117,7 +117,7 @@ func TestAdmission(t *testing.T) {
 	if len(told) != 2*len(batch) {
 		t.Errorf("told of %d events", len(told))
 	}
-	if got := heard(r, 7); got != "mine right" {
+	if got := sessionText(r, 7); got != "mine right" {
 		t.Errorf("the session is %q", got)
 	}
 	if got := a.Session(t.Context(), 5, 7, 5); len(got) != 1 || got[0].Content != "mine" {
@@ -127,14 +127,14 @@ func TestAdmission(t *testing.T) {
 		t.Errorf("a session of its own where the log tells: %v", got)
 	}
 	if err := a.commit(t.Context(), []memory.Event{memory.Deleted{Channel: 7, IDs: []memory.MessageID{5}},
-		memory.ChannelDeleted{Channel: 8}}); err != nil || heard(r, 7) != "mine" {
-		t.Errorf("after the deletion %q, %v", heard(r, 7), err)
+		memory.ChannelDeleted{Channel: 8}}); err != nil || sessionText(r, 7) != "mine" {
+		t.Errorf("after the deletion %q, %v", sessionText(r, 7), err)
 	}
 	if err := a.commit(t.Context(), []memory.Event{memory.GuildLeft{Guild: 5}}); err != nil || len(r.channels) != 0 {
 		t.Errorf("after leaving %d sessions, %v", len(r.channels), err)
 	}
 	log.readFails = errFull
-	if err := a.commit(t.Context(), []memory.Event{post(7, 20, 2, "who knows")}); err == nil || heard(r, 7) != "" {
+	if err := a.commit(t.Context(), []memory.Event{post(7, 20, 2, "who knows")}); err == nil || sessionText(r, 7) != "" {
 		t.Error("heard of somebody of whom it isn't known whether they agree")
 	}
 	log.fails = errFull

@@ -15,7 +15,7 @@ import (
 )
 
 // logbook is a store that also keeps the events it was given, and can be made to fail. It is for one goroutine.
-type logbook struct {
+type fakeLog struct {
 	*sqlite.Store
 	events    []memory.Event
 	calls     int
@@ -28,7 +28,7 @@ var (
 	midday  = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 )
 
-func newLogbook(t testing.TB) *logbook {
+func newFakeLog(t testing.TB) *fakeLog {
 	t.Helper()
 	store := sqlitetest.Open(t, sqlite.Options{Space: embed.Builtin{}.Space()})
 	t.Cleanup(func() {
@@ -36,10 +36,10 @@ func newLogbook(t testing.TB) *logbook {
 			t.Error(err)
 		}
 	})
-	return &logbook{Store: store}
+	return &fakeLog{Store: store}
 }
 
-func (l *logbook) Apply(ctx context.Context, events ...memory.Event) error {
+func (l *fakeLog) Apply(ctx context.Context, events ...memory.Event) error {
 	l.calls++
 	if l.fails != nil {
 		return l.fails
@@ -48,7 +48,7 @@ func (l *logbook) Apply(ctx context.Context, events ...memory.Event) error {
 	return l.Store.Apply(ctx, events...)
 }
 
-func (l *logbook) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+func (l *fakeLog) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
 	if l.readFails != nil {
 		return false, l.readFails
 	}
@@ -56,7 +56,7 @@ func (l *logbook) OptedOut(ctx context.Context, guild memory.GuildID, user memor
 }
 
 // said is what happened to messages, in order: "them: text", "delete 2".
-func (l *logbook) said() (lines []string) {
+func (l *fakeLog) said() (lines []string) {
 	for _, e := range l.events {
 		switch e := e.(type) {
 		case memory.Posted:
@@ -69,7 +69,7 @@ func (l *logbook) said() (lines []string) {
 }
 
 // has reports whether there is an event of type E that satisfies match.
-func has[E memory.Event](l *logbook, match func(E) bool) bool {
+func has[E memory.Event](l *fakeLog, match func(E) bool) bool {
 	return slices.ContainsFunc(l.events, func(e memory.Event) bool {
 		is, ok := e.(E)
 		return ok && match(is)

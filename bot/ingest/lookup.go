@@ -7,23 +7,23 @@ import (
 	"hark/memory"
 )
 
-// How much is looked up at Discord at once.
+// Bounds of looking up messages at Discord.
 const (
-	lookUpPages = 20
-	mostLooked  = 1 << 14 // messages that are known to be as Discord has them,
-	lookedFor   = 24 * time.Hour
+	maxLookUpPages = 20
+	maxVerified    = 1 << 14 // messages known to match Discord's,
+	verifiedFor    = 24 * time.Hour
 )
 
-// LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
-// changed while Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited
-// or deleted. What can't be looked up within patience is left out.
+// LookUp returns messages that are about to be used as Discord has them now. It fetches those that may have
+// changed during an absence and aren't compared yet, and logs edits and deletions. Messages that can't be
+// verified within patience are left out.
 func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 	patience time.Duration) ([]memory.Message, error) {
-	doubted, err := f.doubted(ctx, messages)
+	doubted, err := f.unverified(ctx, messages)
 	if err != nil || len(doubted) == 0 {
 		return messages, err
 	}
-	known := f.looked.Load() // those of another time away don't count
+	known := f.verified.Load() // those of another time away don't count
 	left := map[memory.ChannelID][]memory.Message{}
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
@@ -37,7 +37,7 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 		}
 	}
 	f.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(lookedFor))
+		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(verifiedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {
@@ -65,8 +65,8 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 	return kept, nil
 }
 
-// doubted are those of messages that aren't compared with Discord since Hark was away.
-func (f *Filler) doubted(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
+// unverified returns the messages that haven't been compared with Discord since an absence.
+func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
 	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
 		gaps, asked := unswept[m.Guild]
@@ -86,14 +86,14 @@ func (f *Filler) doubted(ctx context.Context, messages []memory.Message) (map[me
 	return doubted, nil
 }
 
-// fetchAgain compares messages with Discord's for no longer than patience, and tells which were.
+// fetchAgain compares messages with Discord's for at most patience. It calls compared with each that was.
 func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message,
 	patience time.Duration, compared func(memory.Message)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	pages := 0
 	for channel, of := range left {
-		for len(of) > 0 && pages < lookUpPages && ctx.Err() == nil {
+		for len(of) > 0 && pages < maxLookUpPages && ctx.Err() == nil {
 			first, last := of[0].ID, of[0].ID
 			for _, m := range of {
 				first, last = min(first, m.ID), max(last, m.ID)

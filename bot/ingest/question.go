@@ -10,43 +10,43 @@ import (
 	"hark/memory"
 )
 
-// Question is a question put to Hark by a message.
+// Question is a message that asks Hark something.
 type Question struct {
 	ID       memory.MessageID
 	Guild    memory.GuildID
 	Channel  memory.ChannelID
-	Parent   memory.ChannelID // of a thread
+	Parent   memory.ChannelID // if Channel is a thread
 	Asker    memory.UserID
 	Name     string
 	Text     string
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
-	Roles    []memory.RoleID      // the asker's
-	Files    []discord.Attachment // of the message, and of the one that it replies to
-	// At is when it was asked, by Discord's clock; zero for when its message was written.
+	Roles    []memory.RoleID      // the asker's roles
+	Files    []discord.Attachment // of the message and of the one it replies to
+	// At is when it was asked by Discord's clock; zero: when its message was written.
 	At time.Time
 
-	// Consulted says that an Answerer was asked, where what is said is logged, and calls are the records that it made.
+	// Consulted says that an Answerer was asked where messages are logged. Calls are its records.
 	Consulted bool
 	Calls     []memory.Record
 
-	Edited time.Time // of the version that is asked
+	Edited time.Time // of the version asked
 
-	Shown []memory.MessageID // what shows an earlier answer, or one that was cut short
-	More  []memory.MessageID // what goes with that
+	Shown []memory.MessageID // messages of an earlier or interrupted answer
+	More  []memory.MessageID // messages below it
 
-	Again   bool   // it was said before: its text changed, or it is asked once more
-	Unasked bool   // nothing is asked any more: the mention was taken away
+	Again   bool   // asked before: the text changed, or somebody asks again
+	Unasked bool   // the mention was removed
 	Brief   bool   // only its text is known
-	Quiet   bool   // whoever asks is told elsewhere that too many wait
+	Quiet   bool   // the asker is told elsewhere that the queue is full
 	Resumed bool   // an earlier process accepted it
-	Round   string // tells apart what is sent for it from what was sent when it was asked before
+	Round   string // distinguishes its messages from those of earlier rounds
 }
 
-// Membership is who asks, and where.
+// Membership returns the asker in the guild.
 func (a *Question) Membership() Membership { return Membership{a.Guild, a.Asker} }
 
-// When is when it was asked.
+// When returns when it was asked.
 func (a *Question) When() time.Time {
 	if a.At.IsZero() {
 		return a.ID.Time()
@@ -54,8 +54,8 @@ func (a *Question) When() time.Time {
 	return a.At
 }
 
-// Account is the id under which it is kept what the answer took: the message's, or, if that was asked anew, one of that
-// moment.
+// Account returns the id under which its cost is kept: the message's, or one of that moment if it was asked
+// again.
 func (a *Question) Account() memory.MessageID {
 	if a.At.IsZero() {
 		return a.ID
@@ -63,8 +63,8 @@ func (a *Question) Account() memory.MessageID {
 	return memory.FirstMessageID(a.At) | a.ID&(1<<22-1)
 }
 
-// Saying is a with the text of another version of it.
-func (a *Question) Saying(now *Question) *Question {
+// Saying returns a with the text of another version.
+func (a *Question) WithText(now *Question) *Question {
 	changed := *a
 	changed.Text, changed.Edited, changed.Again, changed.Round, changed.At = now.Text, now.Edited, now.Again,
 		now.Round, now.At
@@ -72,15 +72,15 @@ func (a *Question) Saying(now *Question) *Question {
 	return &changed
 }
 
-// RoundOf is the round of a question of that moment, in at most five letters and digits.
+// RoundOf returns a moment's round in at most five letters and digits.
 func RoundOf(at time.Time) string { return strconv.FormatInt(at.UnixMilli()%(36*36*36*36*36), 36) }
 
-// EditedWithin is how long after it was sent a message that is edited counts as said anew.
+// EditedWithin is how long after it was sent an edited message can still become a question.
 const EditedWithin = time.Minute
 
-// edited is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was
-// edited just now: a pin or a preview tells the same time again. One that tells its text merely may have been
-// a question before. One that asks nothing as it is now is unasked.
+// edited returns what an edited message asks Hark, or nil. Message and edit must be recent: a pin or a
+// preview repeats the old edit time. An update with only a text may be of an earlier question. A message that
+// now asks nothing is Unasked.
 func (c *converter) edited(w *discord.Message, whole bool) *Question {
 	if w.Edited.IsZero() || w.Content == nil {
 		return nil
@@ -95,7 +95,7 @@ func (c *converter) edited(w *discord.Message, whole bool) *Question {
 		return nil
 	}
 	switch {
-	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != typeReply || w.Referenced != nil): // else nobody can tell
+	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != typeReply || w.Referenced != nil): // else unknown
 		place.Unasked = true
 		return &place
 	case a == nil || w.Edited.Sub(a.ID.Time()) > EditedWithin || c.now().Sub(w.Edited) > 2*EditedWithin:
@@ -105,8 +105,8 @@ func (c *converter) edited(w *discord.Message, whole bool) *Question {
 	return a
 }
 
-// question is what a new message asks Hark, or nil: a member's message that mentions Hark by name (not by
-// @everyone or a role), replies to it, or is direct.
+// question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark itself (not
+// @everyone or a role), reply to Hark, or be direct.
 func (c *converter) question(w *discord.Message) *Question {
 	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 {
 		return nil
@@ -157,7 +157,7 @@ func (a *Question) Concerns(u *discord.User, self memory.UserID) {
 	}
 }
 
-// Strip takes Hark's mentions out of text, each with the space after it.
+// Strip removes Hark's mentions from text, each with the space after it.
 func Strip(self memory.UserID, text string) (rest string, found bool) {
 	id := strconv.FormatInt(int64(self), 10)
 	for _, mention := range []string{"<@" + id + ">", "<@!" + id + ">"} {
@@ -168,10 +168,10 @@ func Strip(self memory.UserID, text string) (rest string, found bool) {
 	return strings.TrimSpace(text), found
 }
 
-// Opened is the event that the question is open: it is to be answered once, whenever the process ends.
+// Opened returns the event that opens the question: it is to be answered once, even by a later process.
 func (a *Question) Opened() memory.Event {
 	return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: a.Guild, Channel: a.Channel, ID: a.ID}}
 }
 
-// Closed is the event that it is answered, or won't be.
+// Closed returns the event that it is answered, or won't be.
 func (a *Question) Closed() memory.Event { return memory.QuestionClosed{Channel: a.Channel, ID: a.ID} }

@@ -9,7 +9,7 @@ import (
 )
 
 // A pin and a preview come with the time of an edit that may be long ago.
-func TestEditsOfLongAgoAskNothing(t *testing.T) {
+func TestOldEditsAskNothing(t *testing.T) {
 	t.Parallel()
 	sent := memory.MessageID(1 << 40)
 	text := "<@1> when?"
@@ -37,7 +37,7 @@ func TestEditsOfLongAgoAskNothing(t *testing.T) {
 func TestAskingAnewIsCountedByItself(t *testing.T) {
 	t.Parallel()
 	first := &Question{ID: memory.FirstMessageID(time.UnixMilli(1_790_000_000_000)) + 7}
-	anew := first.Saying(&Question{Text: "where?", At: first.When().Add(1500 * time.Millisecond)})
+	anew := first.WithText(&Question{Text: "where?", At: first.When().Add(1500 * time.Millisecond)})
 	if first.Account() != first.ID || anew.Account() == first.ID || !anew.Account().Time().Equal(anew.When()) {
 		t.Errorf("counted under %d and %d, of %v", first.Account(), anew.Account(), anew.Account().Time())
 	}

@@ -11,38 +11,37 @@ import (
 )
 
 const (
-	// batchItems is how many items at most go to the log in one transaction: where many wait, what they change together
-	// is written once.
+	// batchItems bounds the items of one transaction: a large backlog writes shared rows once.
 	batchItems = 5000
-	// longestRetry bounds the pause between attempts to write a log that fails.
+	// longestRetry bounds the pause between attempts to write the log.
 	longestRetry = 10 * time.Second
 )
 
-// Item is something for the log, in its order.
+// Item is something to commit, in order.
 type Item struct {
-	Raw    *rawEvent       // an event of the gateway, or
-	Events []memory.Event  // what we did ourselves
+	Raw    *rawEvent       // a gateway event, or
+	Events []memory.Event  // Hark's own
 	Logged chan<- struct{} // closed once it is committed; may be nil
 }
 
-// Queue holds what isn't logged yet. It has no bound: a store that is down for a while loses nothing as long
-// as there is memory.
+// Queue holds what isn't committed yet. It is unbounded: a store that is down loses nothing while there is
+// memory.
 type Queue struct {
-	mu     sync.Mutex
-	items  []Item // those not yet committed
-	deaf   bool   // takes no more from the gateway
-	closed bool   // takes nothing any more; what is held can still be taken
-	wake   chan struct{}
+	mu            sync.Mutex
+	items         []Item // not yet committed
+	intakeStopped bool   // takes no gateway events
+	closed        bool   // takes nothing; held items can still be taken
+	wake          chan struct{}
 }
 
 // NewQueue returns an empty queue.
 func NewQueue() *Queue { return &Queue{wake: make(chan struct{}, 1)} }
 
-// Put appends an item, and reports whether the queue took it.
+// Put appends an item. It reports whether the queue took it.
 func (q *Queue) Put(it Item) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.deaf && it.Raw != nil {
+	if q.closed || q.intakeStopped && it.Raw != nil {
 		return false
 	}
 	q.items = append(q.items, it)
@@ -50,21 +49,21 @@ func (q *Queue) Put(it Item) bool {
 	return true
 }
 
-// Len is how many items aren't committed.
+// Len returns how many items aren't committed.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.items)
 }
 
-// StopIntake refuses further events of the gateway.
+// StopIntake refuses further gateway events.
 func (q *Queue) StopIntake() {
 	q.mu.Lock()
-	q.deaf = true
+	q.intakeStopped = true
 	q.mu.Unlock()
 }
 
-// Close refuses everything; what is held can still be taken.
+// Close refuses all further items; held items can still be taken.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true
@@ -72,8 +71,8 @@ func (q *Queue) Close() {
 	q.mu.Unlock()
 }
 
-// take returns the next items, at most batchItems of them, or nil when the queue is closed and empty or ctx
-// has ended. They count as not committed until done.
+// take returns up to batchItems items, which stay uncommitted until done. It returns nil when the queue is
+// closed and empty, or ctx has ended.
 func (q *Queue) take(ctx context.Context) []Item {
 	for {
 		q.mu.Lock()
@@ -95,7 +94,7 @@ func (q *Queue) take(ctx context.Context) []Item {
 	}
 }
 
-// done has so many items that were taken count as committed.
+// done marks the first n items as committed.
 func (q *Queue) done(n int) {
 	q.mu.Lock()
 	clear(q.items[:n])
@@ -103,7 +102,7 @@ func (q *Queue) done(n int) {
 	q.mu.Unlock()
 }
 
-// Commit has events logged after all that was taken in before, and returns once they are.
+// Commit queues events and returns once they are committed, in order.
 func (q *Queue) Commit(ctx context.Context, events []memory.Event) error {
 	logged := make(chan struct{})
 	if !q.Put(Item{Events: events, Logged: logged}) {
@@ -117,5 +116,5 @@ func (q *Queue) Commit(ctx context.Context, events []memory.Event) error {
 	}
 }
 
-// ErrStopped is that Hark stops, so that nothing more is taken.
+// ErrStopped means that Hark is stopping and takes nothing more.
 var ErrStopped = errors.New("stopped")

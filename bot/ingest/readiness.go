@@ -9,54 +9,54 @@ import (
 	"hark/memory"
 )
 
-// Readiness knows of which guilds Discord has told since the connection began. What was logged before of who may read
-// what there may be long out of date, and nothing may be answered from it.
+// Readiness knows which guilds Discord has described since the connection began. Before that, logged
+// permissions may be long out of date and nothing may be answered from them.
 type Readiness struct {
-	mu      sync.Mutex
-	told    map[memory.GuildID]bool // whether it has; false for those that are to come
-	others  bool                    // whether Hark is in no more guilds than these
-	changed chan struct{}           // closed at the next change
+	mu       sync.Mutex
+	ready    map[memory.GuildID]bool // false: announced, not yet described
+	complete bool                    // whether ready has all guilds that Hark is in
+	changed  chan struct{}           // closed at the next change
 }
 
-// NewReadiness returns a readiness that knows of no guild.
+// NewReadiness returns a readiness without guilds.
 func NewReadiness() *Readiness {
-	return &Readiness{told: map[memory.GuildID]bool{}, changed: make(chan struct{})}
+	return &Readiness{ready: map[memory.GuildID]bool{}, changed: make(chan struct{})}
 }
 
-// begin begins a connection: guilds are to come. If they are nil it isn't known which.
-func (a *Readiness) begin(guilds []memory.GuildID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	clear(a.told)
-	a.others = guilds != nil
-	a.set(false, guilds)
+// begin starts a connection that will describe guilds; nil: unknown which.
+func (r *Readiness) begin(guilds []memory.GuildID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.ready)
+	r.complete = guilds != nil
+	r.setLocked(false, guilds)
 }
 
-// tell says whether the log has what Discord told of guilds, or Discord can't tell of them for a while.
-func (a *Readiness) tell(told bool, guilds ...memory.GuildID) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.set(told, guilds)
+// set says whether the log has Discord's description of guilds. It is false during an outage.
+func (r *Readiness) set(told bool, guilds ...memory.GuildID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.setLocked(told, guilds)
 }
 
-func (a *Readiness) set(told bool, guilds []memory.GuildID) {
+func (r *Readiness) setLocked(told bool, guilds []memory.GuildID) {
 	for _, g := range guilds {
-		a.told[g] = told
+		r.ready[g] = told
 	}
-	close(a.changed)
-	a.changed = make(chan struct{})
+	close(r.changed)
+	r.changed = make(chan struct{})
 }
 
-// Wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that
-// Hark isn't in there is nothing to wait for, nor of direct messages.
-func (a *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
+// Wait returns once the log has the permissions of a guild, or ErrNotBack after limit. It doesn't wait for
+// direct messages or guilds that Hark isn't in.
+func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	for guild != memory.DirectGuild {
-		a.mu.Lock()
-		told, named := a.told[guild]
-		told, changed := told || !named && a.others, a.changed
-		a.mu.Unlock()
+		r.mu.Lock()
+		told, named := r.ready[guild]
+		told, changed := told || !named && r.complete, r.changed
+		r.mu.Unlock()
 		if told {
 			return nil
 		}
@@ -71,5 +71,5 @@ func (a *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 	return nil
 }
 
-// ErrNotBack is that Discord hasn't told of a guild since the connection began.
+// ErrNotBack means that Discord hasn't described a guild since the connection began.
 const ErrNotBack locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
+func TestReadinessWaitsForTheGuild(t *testing.T) {
 	t.Parallel()
 	const one = `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[]}`
 	ready := rawItem("READY", `{"guilds":[{"id":"1","unavailable":true},{"id":"2","unavailable":true}]}`)
@@ -41,8 +41,8 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 		for _, together := range []bool{true, false} {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
-				log := newLogbook(t)
-				p := pumpOf(NewQueue(), log)
+				log := newFakeLog(t)
+				p := newTestWriter(NewQueue(), log)
 				for i, it := range tt.items {
 					var err error
 					if !together {

@@ -2,53 +2,53 @@ package ingest
 
 import "hark/memory"
 
-// Subject is what an event is about. Whoever follows what happens asks it rather than what kind of event there is.
+// Subject is what an event is about, whatever its kind.
 type Subject struct {
-	Guild   memory.GuildID
-	Channel memory.ChannelID   // 0 if it is about all of the guild
-	message memory.MessageID   // that was said or edited
-	Deleted []memory.MessageID // of the channel
-	said    bool               // it is logged only where that is remembered
-	ours    bool               // Hark said it
-	Told    bool               // it tells all of the guild
-	Ended   bool               // the channel or the guild isn't there any more
-	decides bool               // it may change what is remembered
-	shuts   bool               // it may change who may read there
-	person  memory.UserID      // whose roles it tells
+	Guild         memory.GuildID
+	Channel       memory.ChannelID   // 0: the whole guild
+	message       memory.MessageID   // posted or edited
+	Deleted       []memory.MessageID // of the channel
+	filtered      bool               // logged only where messages are remembered
+	fromHark      bool               // Hark said it
+	Told          bool               // it carries the whole guild
+	Ended         bool               // the channel or guild is gone
+	affectsPolicy bool               // it may change what is remembered where
+	affectsAccess bool               // it may change who may read
+	person        memory.UserID      // whose roles it carries
 }
 
 func subjectOf(e memory.Event) Subject {
 	switch e := e.(type) {
 	case memory.Posted:
-		return Subject{Guild: e.Message.Guild, Channel: e.Message.Channel, message: e.Message.ID, said: true,
-			ours: e.Message.Kind == memory.FromHark}
+		return Subject{Guild: e.Message.Guild, Channel: e.Message.Channel, message: e.Message.ID, filtered: true,
+			fromHark: e.Message.Kind == memory.FromHark}
 	case memory.Edited:
-		return Subject{Guild: e.Guild, Channel: e.Channel, message: e.ID, said: true}
+		return Subject{Guild: e.Guild, Channel: e.Channel, message: e.ID, filtered: true}
 	case memory.Answered:
-		return Subject{Guild: e.Trace.Guild, Channel: e.Trace.Channel, said: true}
+		return Subject{Guild: e.Trace.Guild, Channel: e.Trace.Channel, filtered: true}
 	case memory.Called:
-		return Subject{Guild: e.Record.Guild, Channel: e.Record.Channel, said: true}
+		return Subject{Guild: e.Record.Guild, Channel: e.Record.Channel, filtered: true}
 	case memory.Deleted:
 		return Subject{Guild: e.Guild, Channel: e.Channel, Deleted: e.IDs}
 	case memory.ChannelSeen:
 		return Subject{Guild: e.Channel.Guild, Channel: e.Channel.ID,
-			decides: e.Channel.Guild != memory.DirectGuild, shuts: true}
+			affectsPolicy: e.Channel.Guild != memory.DirectGuild, affectsAccess: true}
 	case memory.ChannelGone:
-		return Subject{Guild: e.Guild, Channel: e.Channel, decides: true}
+		return Subject{Guild: e.Guild, Channel: e.Channel, affectsPolicy: true}
 	case memory.ChannelDeleted:
-		return Subject{Guild: e.Guild, Channel: e.Channel, decides: true, Ended: true}
+		return Subject{Guild: e.Guild, Channel: e.Channel, affectsPolicy: true, Ended: true}
 	case memory.GuildSeen:
-		return Subject{Guild: e.Guild.ID, Told: true, decides: true, shuts: true}
+		return Subject{Guild: e.Guild.ID, Told: true, affectsPolicy: true, affectsAccess: true}
 	case memory.GuildLeft:
-		return Subject{Guild: e.Guild, decides: true, Ended: true}
+		return Subject{Guild: e.Guild, affectsPolicy: true, Ended: true}
 	case memory.RoleSeen:
-		return Subject{Guild: e.Guild, decides: true, shuts: true}
+		return Subject{Guild: e.Guild, affectsPolicy: true, affectsAccess: true}
 	case memory.RoleGone:
-		return Subject{Guild: e.Guild, decides: true, shuts: true}
+		return Subject{Guild: e.Guild, affectsPolicy: true, affectsAccess: true}
 	case memory.PersonSeen:
 		return Subject{Guild: e.Person.Guild, person: e.Person.ID}
 	case memory.Chose:
-		return Subject{Guild: e.Guild, decides: true}
+		return Subject{Guild: e.Guild, affectsPolicy: true}
 	}
 	return Subject{}
 }
@@ -61,7 +61,7 @@ func subjectsOf(events []memory.Event) []Subject {
 	return all
 }
 
-// Ends reports whether a channel, which may be a thread of parent, is there no longer.
+// Ends reports whether a channel, or the parent that it is a thread of, is gone.
 func (s Subject) Ends(guild memory.GuildID, channel, parent memory.ChannelID) bool {
 	if s.Channel == 0 {
 		return s.Ended && s.Guild == guild

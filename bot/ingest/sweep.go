@@ -12,19 +12,19 @@ import (
 	"hark/memory"
 )
 
-// sweepMost is how many messages of the log are compared with one page at most: more than a page, of which
-// many may be deleted.
-const sweepMost = 1000
+// sweepLimit bounds how many logged messages are compared with one page. It exceeds a page, because many may
+// be deleted.
+const sweepLimit = 1000
 
-// unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do
-// channels of which Discord doesn't tell: they may be known by imports only.
-func (f *Filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
+// nextSweep returns the next range to compare. Channels that aren't remembered now, or that only imports
+// know, wait.
+func (f *Filler) nextSweep(ctx context.Context) (memory.Gap, bool, error) {
 	all, err := f.Memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {
 		return memory.Gap{}, false, err
 	}
 	for _, g := range all {
-		if f.isLater(g) {
+		if f.isPostponed(g) {
 			continue
 		}
 		guild, err := f.Filter.Guild(ctx, g.Guild)
@@ -41,40 +41,39 @@ func (f *Filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
 	return memory.Gap{}, false, nil
 }
 
-// sweep compares the next page of a stretch. Where that can't be done for good, it finds that the channel is
-// shut or deleted.
-func (f *Filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
+// comparePage compares the next page of a range. If Discord refuses for good, the channel is shut or deleted.
+func (f *Filler) comparePage(ctx context.Context, g memory.Gap) (pageResult, error) {
 	var heard memory.MessageID
 	f.mu.Lock()
-	v := f.visits[g.Guild]
+	v := f.plans[g.Guild]
 	f.mu.Unlock()
 	if v != nil && g.Until <= v.at {
-		heard = f.after(v, g.Channel)
+		heard = f.missingAfter(v, g.Channel)
 	}
 	c, err := f.compare(ctx, f.convert, g, heard)
 	if c.fetched {
-		f.next = time.Now().Add(f.Timing.Sweep)
+		f.sweepAt = time.Now().Add(f.Timing.Sweep)
 	}
 	if err == nil {
 		c.events = append(c.events, memory.GapFilled{Gap: g, Through: c.through})
-		return c.pageTold, nil
+		return c.pageResult, nil
 	}
 	if discord.Denied(err) && discord.Code(err) != discord.CodeUnknownChannel {
-		err = cmp.Or(f.confirm(ctx, g.Guild, g.Channel), err) // a single refusal may be about something else
+		err = cmp.Or(f.confirmReadable(ctx, g.Guild, g.Channel), err) // a single refusal may be about something else
 	}
 	switch {
 	case errors.Is(err, discord.ErrUnreadable):
-		return pageTold{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
+		return pageResult{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
 	case discord.Code(err) == discord.CodeUnknownChannel:
 		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.Now()}
-		return pageTold{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}},
+		return pageResult{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}},
 			tally: tally{channels: 1}}, nil
 	}
-	return pageTold{}, err
+	return pageResult{}, err
 }
 
-// recheck compares a stretch that is about to be used with one page of Discord's, as any goroutine may, and has
-// what differs logged. It returns up to where it was compared.
+// recheck compares a range that is about to be used with one page of Discord's and commits the differences.
+// Any goroutine may call it. It returns how far it compared.
 func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
 	c, err := f.compare(ctx, newConverter(f.Self, f.LogBots, f.Now), g, 0)
 	if err == nil && len(c.events) > 0 {
@@ -86,20 +85,20 @@ func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.Mess
 	return c.through, err
 }
 
-// compared is what follows from comparing a stretch with Discord's.
+// compared is the result of comparing a range with Discord.
 type compared struct {
-	pageTold
-	through memory.MessageID // up to where it was compared
+	pageResult
+	through memory.MessageID // compared up to here
 	fetched bool             // whether Discord was asked
 }
 
-// compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had
-// before Discord was asked, and Discord's answer covers without it, is deleted, unless an import gave it its
-// id. Of what comes after heard, if that isn't 0, what Discord has and the log doesn't is added.
+// compare compares the beginning of a channel's range with one page of Discord's. A message that was logged
+// before the request and that Discord's page covers but lacks is deleted, unless an import gave it its id.
+// After heard, unless that is 0, messages that only Discord has are added.
 func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 	heard memory.MessageID) (compared, error) {
 	c := compared{through: g.Until}
-	ours, err := f.Memory.Log(ctx, g.Channel, g.After, g.Until, sweepMost)
+	ours, err := f.Memory.Log(ctx, g.Channel, g.After, g.Until, sweepLimit)
 	if err != nil {
 		return c, err
 	}
@@ -113,7 +112,7 @@ func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 	c.fetched = true
 	page, err := f.Client.Messages(ctx, g.Guild, g.Channel, max(from, 1))
 	if err == nil && len(page) == 0 && len(ours) > 0 {
-		err = f.confirm(ctx, g.Guild, g.Channel)
+		err = f.confirmReadable(ctx, g.Guild, g.Channel)
 	}
 	if err != nil {
 		return c, err
@@ -133,8 +132,8 @@ func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 	if len(page) > 0 {
 		c.through = min(c.through, memory.MessageID(page[len(page)-1].ID))
 	}
-	if len(ours) == sweepMost {
-		c.through = min(c.through, ours[sweepMost-1].ID)
+	if len(ours) == sweepLimit {
+		c.through = min(c.through, ours[sweepLimit-1].ID)
 	}
 	gone := memory.Deleted{Guild: g.Guild, Channel: g.Channel}
 	for _, m := range ours {

@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-// Watching counts what is fetched of the past of a channel and its threads. The filler's mu guards it.
+// Watching counts messages fetched from the past of a channel and its threads. Filler.mu guards it.
 type Watching struct {
 	channel memory.ChannelID
 	of      map[memory.ChannelID]bool
@@ -14,7 +14,7 @@ type Watching struct {
 	stopped bool
 }
 
-// Watch begins to count.
+// Watch begins counting.
 func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Watching {
 	w := &Watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
 	for _, c := range g.WithThreads(id) {
@@ -26,7 +26,7 @@ func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Watching {
 	return w
 }
 
-// Unwatch ends it.
+// Unwatch ends counting.
 func (f *Filler) Unwatch(w *Watching) {
 	defer f.Progress()
 	f.mu.Lock()
@@ -34,35 +34,36 @@ func (f *Filler) Unwatch(w *Watching) {
 	delete(f.watched, w)
 }
 
-// count tells those who watch that so many more messages of a gap are fetched, and about to be logged.
+// count adds messages of a gap that are fetched and about to be logged.
 func (f *Filler) count(g memory.Gap, more int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for w := range f.watched {
 		if g.Past && w.of[g.Channel] {
-			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched+more)
+			w.fetched[gapKey(g)] = max(w.fetched[gapKey(g)], g.Fetched+more)
 		}
 	}
 }
 
-// Seen is how many messages were fetched, with what the gaps that are left tell, and whether somebody has stopped it.
+// Seen returns how many messages were fetched, including those that the remaining gaps count, and whether
+// somebody stopped it.
 func (f *Filler) Seen(w *Watching, left []memory.Gap) (fetched int, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, g := range left {
-		w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched)
+		w.fetched[gapKey(g)] = max(w.fetched[gapKey(g)], g.Fetched)
 	}
 	return sum(w.fetched), w.stopped
 }
 
-// Halt tells those who watch a channel that its past is fetched no longer, and is how many messages were, of
-// the channels that seen has.
+// Halt tells the watchers of a channel that fetching stopped. It returns how many messages were fetched from
+// channels of seen.
 func (f *Filler) Halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := map[memory.Gap]int{}
 	for _, g := range left {
-		all[keyOf(g)] = g.Fetched
+		all[gapKey(g)] = g.Fetched
 	}
 	for w := range f.watched {
 		if w.channel == id {
@@ -83,7 +84,7 @@ func sum(counts map[memory.Gap]int) (n int) {
 	return n
 }
 
-// Watchers is how many watch what is fetched.
+// Watchers returns how many Watchings are active.
 func (f *Filler) Watchers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

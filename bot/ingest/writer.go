@@ -11,68 +11,68 @@ import (
 	"hark/memory"
 )
 
-// Writer writes the queue to the log: one goroutine, so that events stay in order.
+// Writer is the ingest writer: one goroutine writes the queue to the log, so events stay in order.
 type Writer struct {
 	*Options
 	convert *converter
 	filler  *Filler
-	ask     func(*Question)          // called once the question is committed
-	before  map[memory.GuildID]known // when Hark was told last of guilds that it is about to be told of again
+	ask     func(*Question)               // called once a question is committed
+	before  map[memory.GuildID]priorGuild // state of guilds that Discord is about to describe again
 
 	failing atomic.Bool // whether the log can't be written
 }
 
-// NewWriter returns a writer that isn't running yet. ask is called with each question once that is committed.
+// NewWriter returns a writer that isn't running yet. It calls ask with each question once that is committed.
 func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
 	return &Writer{Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), filler: f, ask: ask,
-		before: map[memory.GuildID]known{}}
+		before: map[memory.GuildID]priorGuild{}}
 }
 
-// Failing reports whether the log can't be written.
-func (p *Writer) Failing() bool { return p.failing.Load() }
+// Failing reports whether writing the log fails.
+func (w *Writer) Failing() bool { return w.failing.Load() }
 
-// Run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
-func (p *Writer) Run(ctx context.Context) (left int) {
+// Run writes until the queue is closed and empty, or ctx ends. It returns how many items are left.
+func (w *Writer) Run(ctx context.Context) (left int) {
 	for {
-		batch := p.Queue.take(ctx)
-		if batch == nil || p.write(ctx, batch) != nil {
-			return p.Queue.Len()
+		batch := w.Queue.take(ctx)
+		if batch == nil || w.write(ctx, batch) != nil {
+			return w.Queue.Len()
 		}
-		p.Queue.done(len(batch))
-		p.Progress()
-		if len(batch) < batchItems { // else more may wait than fits in one
-			_ = pace.Sleep(ctx, p.Timing.Gather)
+		w.Queue.done(len(batch))
+		w.Progress()
+		if len(batch) < batchItems { // else more may be waiting
+			_ = pace.Sleep(ctx, w.Timing.Gather)
 		}
 	}
 }
 
-// write converts and commits a batch. The only error is that of ctx.
-func (p *Writer) write(ctx context.Context, batch []Item) error {
+// write converts and commits a batch. It fails only when ctx ends.
+func (w *Writer) write(ctx context.Context, batch []Item) error {
 	var out commit
 	for _, it := range batch {
 		if it.Raw == nil {
 			out.events = append(out.events, it.Events...)
-		} else if err := p.read(ctx, *it.Raw, &out); err != nil {
+		} else if err := w.read(ctx, *it.Raw, &out); err != nil {
 			return err
 		}
 		if it.Logged != nil {
 			out.logged = append(out.logged, it.Logged)
 		}
 	}
-	return p.flush(ctx, &out)
+	return w.flush(ctx, &out)
 }
 
-// commit is what goes to the log together, and what waits for that.
+// commit is a set of events to commit together, and what waits for it.
 type commit struct {
 	events []memory.Event
 	asks   []*Question
 	logged []chan<- struct{}
-	// unknown is what is to be fetched.
-	unknown []untold
+	// incomplete is to be fetched after the commit.
+	incomplete []incomplete
 }
 
-// unask drops the questions that are gone before they were asked.
-func (c *commit) unask(s Subject) {
+// dropWithdrawn drops questions that are gone before they were asked.
+func (c *commit) dropWithdrawn(s Subject) {
 	c.asks = slices.DeleteFunc(c.asks, func(a *Question) bool {
 		gone := s.Ends(a.Guild, a.Channel, 0) || s.Channel == a.Channel && slices.Contains(s.Deleted, a.ID)
 		if gone {
@@ -82,38 +82,38 @@ func (c *commit) unask(s Subject) {
 	})
 }
 
-func (p *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
-	c, err := p.convert.convert(raw)
+func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
+	c, err := w.convert.convert(raw)
 	if err != nil {
-		p.Log.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
+		w.Log.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
 	}
 	if c.merge != nil {
-		if err := p.merge(ctx, *c.merge, out); err != nil {
+		if err := w.merge(ctx, *c.merge, out); err != nil {
 			return err
 		}
 	}
 	if c.update {
-		if err := p.dropOld(ctx, &c, out); err != nil {
+		if err := w.dropOld(ctx, &c, out); err != nil {
 			return err
 		}
 	}
-	p.attend(c)
+	w.noteMembers(c)
 	out.events = append(out.events, c.events...)
 	for _, s := range subjectsOf(c.events) {
-		out.unask(s)
+		out.dropWithdrawn(s)
 	}
-	out.unknown = append(out.unknown, c.unknown...)
-	// so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
-	if len(p.moved(c.events)) > 0 {
-		if err := p.flush(ctx, out); err != nil {
+	out.incomplete = append(out.incomplete, c.incomplete...)
+	// otherwise a later event of the same commit could undo a loss of access unnoticed
+	if len(w.guildsWithAccessChanges(c.events)) > 0 {
+		if err := w.flush(ctx, out); err != nil {
 			return err
 		}
 	}
 	switch {
 	case raw.kind == "READY":
-		p.Guilds.begin(c.present)
-	case c.away != 0:
-		p.Guilds.tell(false, c.away)
+		w.Guilds.begin(c.guilds)
+	case c.unavailable != 0:
+		w.Guilds.set(false, c.unavailable)
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
@@ -121,63 +121,63 @@ func (p *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 			out.events = append(out.events, c.ask.Opened())
 		}
 	}
-	if c.present != nil || c.away != 0 || c.visit != nil {
-		if err := p.lookForGaps(ctx, c, out); err != nil {
+	if c.guilds != nil || c.unavailable != 0 || c.plan != nil {
+		if err := w.lookForGaps(ctx, c, out); err != nil {
 			return err
 		}
 	}
-	if c.told == 0 {
+	if c.ready == 0 {
 		return nil
 	}
-	err = p.flush(ctx, out) // also of what may have changed unheard
+	err = w.flush(ctx, out) // also changes during an absence
 	if err == nil {
-		p.Guilds.tell(true, c.told)
+		w.Guilds.set(true, c.ready)
 	}
 	return err
 }
 
-// attend notes who may view what from now on, and who has which roles.
-func (p *Writer) attend(c converted) {
+// noteMembers records who may read what from now on, and who has which roles.
+func (w *Writer) noteMembers(c converted) {
 	if c.members != nil {
-		c.members(p.MemberRoles)
+		c.members(w.MemberRoles)
 	}
-	p.Attendance.Heard(c.heard)
-	if c.visit != nil {
-		for _, s := range c.visit.channels {
-			p.Attendance.Heard(s.last)
+	w.Attendance.Heard(c.heard)
+	if c.plan != nil {
+		for _, s := range c.plan.channels {
+			w.Attendance.Heard(s.last)
 		}
 	}
 	if c.merge != nil {
-		p.Attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
+		w.Attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
 	}
-	p.Attendance.Observe(c.events)
+	w.Attendance.Observe(c.events)
 	for _, m := range c.met {
-		p.Attendance.Met(m.person, m.joined, c.heard != 0)
+		w.Attendance.Met(m.person, m.joined, c.heard != 0)
 		if c.heard != 0 {
-			p.MemberRoles.Met(m.person)
+			w.MemberRoles.Met(m.person)
 		}
 	}
 }
 
-// dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it
-// must be in the log to tell.
-func (p *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
+// dropOld drops an update of a message that must not be logged any more. Only a log with all earlier events
+// can tell.
+func (w *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 	for i, s := range subjectsOf(c.events) {
-		if !s.said {
+		if !s.filtered {
 			continue
 		}
 		old := false
 		ask := func() (err error) {
-			old, err = p.Filter.isOld(ctx, s)
+			old, err = w.Filter.isOld(ctx, s)
 			return err
 		}
-		if err := p.insist(ctx, ask); err != nil || !old {
+		if err := w.retry(ctx, ask); err != nil || !old {
 			return err
 		}
-		if err := p.flush(ctx, out); err != nil {
+		if err := w.flush(ctx, out); err != nil {
 			return err
 		}
-		if err := p.insist(ctx, ask); err != nil || !old {
+		if err := w.retry(ctx, ask); err != nil || !old {
 			return err
 		}
 		c.events, c.ask = slices.Delete(c.events, i, i+1), nil
@@ -186,21 +186,21 @@ func (p *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 	return nil
 }
 
-// lookForGaps keeps what was missed, before anything that came later is logged.
-func (p *Writer) lookForGaps(ctx context.Context, c converted, out *commit) error {
-	if err := p.flush(ctx, out); err != nil {
+// lookForGaps records missed messages before anything later is logged.
+func (w *Writer) lookForGaps(ctx context.Context, c converted, out *commit) error {
+	if err := w.flush(ctx, out); err != nil {
 		return err
 	}
 	var found []memory.Event
-	var seen *visit
-	err := p.insist(ctx, func() (err error) {
+	var seen *catchUpPlan
+	err := w.retry(ctx, func() (err error) {
 		switch {
-		case c.present != nil:
-			found, seen, err = p.greet(ctx, c.present)
-		case c.away != 0:
-			err = p.remember(ctx, c.away)
+		case c.guilds != nil:
+			found, seen, err = w.onReady(ctx, c.guilds)
+		case c.unavailable != 0:
+			err = w.onUnavailable(ctx, c.unavailable)
 		default:
-			found, seen, err = p.arrive(ctx, c.visit)
+			found, seen, err = w.planCatchUp(ctx, c.plan)
 		}
 		return err
 	})
@@ -208,60 +208,61 @@ func (p *Writer) lookForGaps(ctx context.Context, c converted, out *commit) erro
 		return err
 	}
 	out.events = append(out.events, found...)
-	if err := p.flush(ctx, out); err != nil {
+	if err := w.flush(ctx, out); err != nil {
 		return err
 	}
 	if seen != nil {
-		p.filler.put(*seen)
+		w.filler.put(*seen)
 	}
 	return nil
 }
 
-// merge adds to a guild the channels that it has in the log, once all before it is there.
-func (p *Writer) merge(ctx context.Context, update memory.Guild, out *commit) error {
-	if err := p.flush(ctx, out); err != nil {
+// merge adds a guild's logged channels to its update, after committing all earlier events.
+func (w *Writer) merge(ctx context.Context, update memory.Guild, out *commit) error {
+	if err := w.flush(ctx, out); err != nil {
 		return err
 	}
-	return p.insist(ctx, func() error {
-		stored, err := p.Memory.Guild(ctx, update.ID)
+	return w.retry(ctx, func() error {
+		stored, err := w.Memory.Guild(ctx, update.ID)
 		if errors.Is(err, memory.ErrNotFound) {
-			return nil // GUILD_CREATE will tell all
+			return nil // GUILD_CREATE follows
 		}
 		if err == nil {
-			out.events = append(out.events, memory.GuildSeen{Guild: merged(update, stored)})
+			out.events = append(out.events, memory.GuildSeen{Guild: withChannelsOf(update, stored)})
 		}
 		return err
 	})
 }
 
 // flush commits out, tells those who wait for it, and empties it.
-func (p *Writer) flush(ctx context.Context, out *commit) error {
+func (w *Writer) flush(ctx context.Context, out *commit) error {
 	if len(out.events) > 0 {
-		if err := p.commit(ctx, out.events); err != nil {
+		if err := w.commit(ctx, out.events); err != nil {
 			return err
 		}
-		if err := p.noteShut(ctx, out.events); err != nil {
+		if err := w.noteAccessChanges(ctx, out.events); err != nil {
 			return err
 		}
 	}
 	for _, a := range out.asks {
-		p.ask(a)
+		w.ask(a)
 	}
-	for _, logged := range out.logged { // last: who stops Hark waits for the questions that came before
+	for _, logged := range out.logged { // last: a shutdown waits for the earlier questions
 		close(logged)
 	}
-	if len(out.unknown) > 0 {
-		p.filler.putUnknown(out.unknown)
+	if len(out.incomplete) > 0 {
+		w.filler.putIncomplete(out.incomplete)
 	}
 	*out = commit{}
 	return nil
 }
 
-// commit logs events. One that the log refuses for good costs only itself and what it can't be without.
-func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
+// commit logs events. One that the log refuses for good is skipped, with those that can't be logged without
+// it.
+func (w *Writer) commit(ctx context.Context, events []memory.Event) error {
 	refused := false
-	err := p.insist(ctx, func() error {
-		err := p.Filter.commit(ctx, events)
+	err := w.retry(ctx, func() error {
+		err := w.Filter.commit(ctx, events)
 		if refused = errors.Is(err, memory.ErrRefused); refused {
 			return nil
 		}
@@ -270,26 +271,27 @@ func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
 	if err != nil || !refused {
 		return err
 	}
-	parts := inseparable(events)
+	parts := splitIndependent(events)
 	if len(parts) == 1 {
-		p.Log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message",
+		w.Log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message",
 			int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
 		return nil
 	}
 	for _, part := range parts {
-		if err := p.commit(ctx, part); err != nil {
+		if err := w.commit(ctx, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inseparable cuts events into what can be logged by itself: an answer of Hark's goes with how it came about.
-func inseparable(events []memory.Event) [][]memory.Event {
+// splitIndependent splits events into parts that can be logged alone. An answer stays with its trace.
+func splitIndependent(events []memory.Event) [][]memory.Event {
 	var parts [][]memory.Event
 	begin := 0
 	for i := 1; i < len(events); i++ {
-		if _, trace := events[i].(memory.Answered); trace || subjectOf(events[i-1]).ours && subjectOf(events[i]).ours {
+		_, trace := events[i].(memory.Answered)
+		if trace || subjectOf(events[i-1]).fromHark && subjectOf(events[i]).fromHark {
 			continue
 		}
 		parts = append(parts, events[begin:i])
@@ -298,11 +300,11 @@ func inseparable(events []memory.Event) [][]memory.Event {
 	return append(parts, events[begin:])
 }
 
-// insist repeats do until it succeeds or ctx ends.
-func (p *Writer) insist(ctx context.Context, do func() error) error {
-	for wait := p.Timing.Retry; ; wait = min(2*wait, longestRetry) {
+// retry repeats do until it succeeds or ctx ends.
+func (w *Writer) retry(ctx context.Context, do func() error) error {
+	for wait := w.Timing.Retry; ; wait = min(2*wait, longestRetry) {
 		err := do()
-		p.note(err)
+		w.setFailing(err)
 		if err == nil {
 			return nil
 		}
@@ -312,15 +314,15 @@ func (p *Writer) insist(ctx context.Context, do func() error) error {
 	}
 }
 
-// note keeps whether the log can be written, and logs when that changes. It is for one goroutine.
-func (p *Writer) note(err error) {
-	if p.failing.Swap(err != nil) == (err != nil) {
+// setFailing records whether writing the log fails, and logs changes. Only one goroutine calls it.
+func (w *Writer) setFailing(err error) {
+	if w.failing.Swap(err != nil) == (err != nil) {
 		return
 	}
 	if err != nil {
-		p.Log.Error().Err(err).Int("waiting", p.Queue.Len()).Msg("the log can't be written; trying on")
+		w.Log.Error().Err(err).Int("waiting", w.Queue.Len()).Msg("the log can't be written; trying on")
 	} else {
-		p.Log.Info().Int("waiting", p.Queue.Len()).Msg("the log can be written again")
+		w.Log.Info().Int("waiting", w.Queue.Len()).Msg("the log can be written again")
 	}
-	p.Progress()
+	w.Progress()
 }

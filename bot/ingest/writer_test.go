@@ -19,8 +19,8 @@ func rawItem(kind, data string) Item {
 	return Item{Raw: &rawEvent{kind: kind, data: json.RawMessage(data)}}
 }
 
-// pumpOf is a pump that nobody waits for.
-func pumpOf(q *Queue, log memory.Store) *Writer {
+// newTestWriter is a pump that nobody waits for.
+func newTestWriter(q *Queue, log memory.Store) *Writer {
 	o := &Options{Self: self, Memory: log, CatchUp: 30 * 24 * time.Hour, Reconcile: true, Queue: q,
 		Filter: NewFilter(log, memory.Policy{}, NewBuffer(0, sameTime), func([]Subject) {}), Guilds: NewReadiness(),
 		Attendance: search.NewAttendance(), MemberRoles: search.NewMemberRoles(), Progress: func() {},
@@ -29,7 +29,7 @@ func pumpOf(q *Queue, log memory.Store) *Writer {
 	return NewWriter(o, NewFiller(o), nil)
 }
 
-func TestQueueTakesLessAndLess(t *testing.T) {
+func TestQueueStopsAndCloses(t *testing.T) {
 	t.Parallel()
 	q := NewQueue()
 	theirs, ours := rawItem("MESSAGE_DELETE", `{}`), Item{Events: []memory.Event{memory.Deleted{}}}
@@ -56,7 +56,7 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 // A guild's update tells no channels, and those that the log has must include what came just before.
 func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
-	log := newLogbook(t)
+	log := newFakeLog(t)
 	q := NewQueue()
 	q.Put(rawItem("GUILD_CREATE",
 		`{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
@@ -64,7 +64,7 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	q.Put(rawItem("GUILD_UPDATE",
 		`{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
 	q.Close()
-	p := pumpOf(q, log)
+	p := newTestWriter(q, log)
 	if left := p.Run(t.Context()); left != 0 {
 		t.Errorf("%d left", left)
 	}
@@ -79,8 +79,8 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 // A question is asked once its own message is in the log, and with it all that was said before.
 func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 	t.Parallel()
-	log, asked := newLogbook(t), 0
-	p := pumpOf(NewQueue(), log)
+	log, asked := newFakeLog(t), 0
+	p := newTestWriter(NewQueue(), log)
 	p.ask = func(a *Question) {
 		asked++
 		if logged := has(log, func(e memory.Posted) bool { return e.Message.ID == a.ID }); !logged ||
@@ -98,15 +98,15 @@ func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 	}
 }
 
-func TestPumpTriesOnWithPauses(t *testing.T) {
+func TestWriterRetriesWithPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := newLogbook(t)
+		log := newFakeLog(t)
 		log.fails = errFull
 		q := NewQueue()
 		q.Put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
 		q.Put(rawItem("GUILD_UPDATE", `{"id":"1","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
-		p := pumpOf(q, log)
+		p := newTestWriter(q, log)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if left := p.Run(ctx); left != 2 || !p.failing.Load() {
@@ -120,7 +120,7 @@ func TestPumpTriesOnWithPauses(t *testing.T) {
 
 // refusing is a log that refuses a message for good, and fails in other ways now and then.
 type refusing struct {
-	*logbook
+	*fakeLog
 	message memory.MessageID
 	calls   int
 }
@@ -134,13 +134,13 @@ func (r *refusing) Apply(ctx context.Context, events ...memory.Event) error {
 			return fmt.Errorf("message %d: %w", r.message, memory.ErrRefused)
 		}
 	}
-	return r.logbook.Apply(ctx, events...)
+	return r.fakeLog.Apply(ctx, events...)
 }
 
-func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
+func TestRefusedEventsAreSkipped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := &refusing{logbook: newLogbook(t), message: 103}
+		log := &refusing{fakeLog: newFakeLog(t), message: 103}
 		q := NewQueue()
 		for i := range 6 {
 			q.Put(rawItem("MESSAGE_CREATE",
@@ -155,7 +155,7 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 				Answer: 103, Asker: 10}}}})
 		q.Put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
 		q.Close()
-		p := pumpOf(q, log)
+		p := newTestWriter(q, log)
 		if left := p.Run(t.Context()); left != 0 || p.failing.Load() {
 			t.Errorf("%d left, failing: %t", left, p.failing.Load())
 		}
@@ -163,7 +163,7 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 		if got := strings.Join(log.said(), ", "); got != "them: 0, them: 1, them: 2, them: 4, them: 5, delete 1" {
 			t.Errorf("logged %s", got)
 		}
-		if kept := has(log.logbook, func(memory.Answered) bool { return true }); kept {
+		if kept := has(log.fakeLog, func(memory.Answered) bool { return true }); kept {
 			t.Error("a trace is kept without its answer")
 		}
 	})
@@ -171,7 +171,7 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 
 // Who stops Hark waits for what was logged, and then for the questions under way: one that was logged with it is
 // under way.
-func TestQuestionsAreTakenBeforeTheLogIsWaitedFor(t *testing.T) {
+func TestFlushAsksBeforeItSignals(t *testing.T) {
 	t.Parallel()
 	logged, asked := make(chan struct{}), 0
 	p := Writer{ask: func(*Question) {

@@ -1,5 +1,5 @@
-// Package locale says in the language of whoever reads it what is written in the code in English.
-// The catalogs are LANGUAGE/SUBJECT.toml. Begin with Of and Locale.Text.
+// Package locale translates the English sentences in the code for whoever reads them. The catalogs are
+// LANGUAGE/SUBJECT.toml. Begin with Of and Locale.Text.
 package locale
 
 import (
@@ -20,33 +20,32 @@ import (
 	"hark/memory"
 )
 
-// Locale says what is written in the code in somebody's language. The zero locale says it as it is written.
+// Locale translates into one language. The zero Locale leaves everything in English.
 type Locale struct{ *Catalog }
 
-// Catalog is what is said in one language, by what is written in the code.
+// Catalog holds one language's translations by the English text.
 type Catalog struct {
 	tag      language.Tag
 	Texts    map[string]string
-	Plurals  map[string]pluralText // by the form for many
+	Plurals  map[string]pluralText // by the English plural
 	Commands map[string]string     // names of commands and options
 }
 
-// pluralText has what is said of one and of several. Languages without that difference have Other only.
+// pluralText is the singular and the plural. Languages with one form only have Other.
 type pluralText struct {
 	One   string `toml:"one"`
 	Other string `toml:"other"`
 }
 
-// Catalogs are all there are, by language as builder.Languages names them. What isn't in one is said in
-// English. They are read when they are first asked for: that takes longer than most commands at the terminal.
+// Catalogs are all catalogs by language, named as in builder.Languages. What a catalog lacks is said in
+// English. They are read on first use, because that takes longer than most terminal commands.
 var Catalogs = sync.OnceValue(func() map[string]*Catalog { return mustReadCatalogs(Files) })
 
 //go:embed */*.toml
 var Files embed.FS
 
-// mustReadCatalogs reads the files of each language: LANGUAGE/SUBJECT.toml, with a table [texts] of
-// what is said, by what is written in the code; one [plurals] of what is said of a number, by what is written
-// for many; and one [commands] of the names of commands and options.
+// mustReadCatalogs reads LANGUAGE/SUBJECT.toml: tables [texts] by English text, [plurals] by English plural,
+// and [commands] by the names of commands and options.
 func mustReadCatalogs(files fs.FS) map[string]*Catalog {
 	all := map[string]*Catalog{}
 	names, err := fs.Glob(files, "*/*.toml")
@@ -80,11 +79,12 @@ func readCatalog(files fs.FS, name string, all map[string]*Catalog) error {
 		c = &Catalog{language.Make(of), map[string]string{}, map[string]pluralText{}, map[string]string{}}
 		all[of] = c
 	}
-	return errors.Join(adopt(c.Texts, read.Texts), adopt(c.Plurals, read.Plurals), adopt(c.Commands, read.Commands))
+	return errors.Join(mergeEntries(c.Texts, read.Texts), mergeEntries(c.Plurals, read.Plurals),
+		mergeEntries(c.Commands, read.Commands))
 }
 
-// adopt takes entries in that aren't there yet, or says which is.
-func adopt[T comparable](into, from map[string]T) error {
+// mergeEntries adds entries. It fails if one exists with another value.
+func mergeEntries[T comparable](into, from map[string]T) error {
 	for key, value := range from {
 		if old, there := into[key]; there && old != value {
 			return fmt.Errorf("%q has another translation already", key)
@@ -94,19 +94,19 @@ func adopt[T comparable](into, from map[string]T) error {
 	return nil
 }
 
-// Of is the locale of a language as Discord names it, such as "de" or "es-419".
+// Of returns the locale of a Discord language code, such as "de" or "es-419".
 func Of(discord string) Locale {
 	if c := Catalogs()[discord]; c != nil {
 		return Locale{c}
 	}
 	base, _, _ := strings.Cut(discord, "-")
-	if base == "zh" { // what is said in one script isn't read by everybody who writes the other
+	if base == "zh" { // not everybody who reads one script reads the other
 		return Locale{}
 	}
 	return Locale{Catalogs()[base]}
 }
 
-// Named is the locale of a language as the builder names it, with the same freedom in how that is written.
+// Named returns the locale of a language as the builder names it, just as lenient about spelling.
 func Named(language string) Locale {
 	language = strings.ReplaceAll(language, "_", "-")
 	if strings.EqualFold(language, "zh-Hant") {
@@ -120,7 +120,7 @@ func Named(language string) Locale {
 	return Locale{}
 }
 
-// Translated is what is written in the code as the locale has it.
+// Translated translates a text.
 func (l Locale) Translated(written string) string {
 	if l.Catalog != nil && l.Texts[written] != "" {
 		return l.Texts[written]
@@ -128,27 +128,27 @@ func (l Locale) Translated(written string) string {
 	return written
 }
 
-// Text is what is said, as fmt.Sprintf has it. What people wrote is an argument and never part of the format.
+// Text translates and formats. Members' text is always an argument, never the format.
 func (l Locale) Text(format string, args ...any) string {
 	return fmt.Sprintf(l.Translated(format), args...)
 }
 
-// Phrase is a text that is said later, in whatever language it is then: it is written here in English. As an
-// error it is why something isn't done, in words for whoever wants it.
+// Phrase is an English text to be translated later. As an error it says, for members, why something isn't
+// done.
 type Phrase string
 
 func (p Phrase) Error() string    { return string(p) }
 func (p Phrase) Sentence() string { return string(p) }
 
-// Phrase is what is said, as text has it.
+// Phrase translates and formats p.
 func (l Locale) Phrase(p Phrase, args ...any) string { return l.Text(string(p), args...) }
 
-// Sentence is that of an error which has one for people.
+// Sentence translates an error's sentence for members.
 func (l Locale) Sentence(told interface{ Sentence() string }) string {
 	return l.Translated(told.Sentence())
 }
 
-// Complaint is what is wrong with what somebody gave. An error of another kind is told as it is.
+// Complaint translates what is wrong with somebody's input. Other errors stay as they are.
 func (l Locale) Complaint(err error) string {
 	if c, is := errors.AsType[memory.Complaint](err); is {
 		return l.Text(c.Format, c.Args...)
@@ -156,10 +156,10 @@ func (l Locale) Complaint(err error) string {
 	return err.Error()
 }
 
-// List are things one after another.
+// List joins things.
 func (l Locale) List(things []string) string { return strings.Join(things, l.Text(", ")) }
 
-// Count is what is said of n things. Both forms have the number as their first argument, which is a text: %s.
+// Count formats a text about n things. Both forms take the number first, as %s.
 func (l Locale) Count(n int, one, other string, args ...any) string {
 	tag := language.English
 	if l.Catalog != nil {
@@ -174,7 +174,7 @@ func (l Locale) Count(n int, one, other string, args ...any) string {
 	return fmt.Sprintf(form, append([]any{l.Number(n)}, args...)...)
 }
 
-// Number is n with its digits grouped as the language has them.
+// Number formats n with the language's digit groups.
 func (l Locale) Number(n int) string {
 	tag := language.English
 	if l.Catalog != nil {

@@ -16,14 +16,13 @@ import (
 )
 
 const (
-	// citationWidth is the most units a rendered citation takes: three digits of number, three ids of 19.
+	// citationWidth is the greatest width of a rendered citation: a number of three digits, three ids of 19.
 	citationWidth = len(`[\[999\]](<https://discord.com/channels/`) + 3*19 + 2 + len(`>)`)
-	// footerSources is how many sources the footer names.
+	// footerSources bounds the sources in the footer.
 	footerSources = 5
 )
 
-// LinksTo are the links that citations of sources become. Those that cite nothing Discord has a link to stay what they
-// are.
+// LinksTo returns the links of sources. A source without a link in Discord has none.
 func LinksTo(sources []answer.Source) linker {
 	links := make(map[string]string, len(sources))
 	for _, s := range sources {
@@ -35,7 +34,7 @@ func LinksTo(sources []answer.Source) linker {
 	return func(number string) string { return links[number] }
 }
 
-// JumpURL is the address of a message in Discord; "" if it has none.
+// JumpURL returns a message's address in Discord; "" if it has none.
 func JumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.MessageID) string {
 	if guild == memory.LocalGuild || channel == 0 || message == 0 {
 		return ""
@@ -47,7 +46,7 @@ func JumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.Mess
 	return fmt.Sprintf("https://discord.com/channels/%s/%d/%d", place, channel, message)
 }
 
-// Footer is the line that lists the sources of an answer; "" if there are none.
+// Footer returns the line of an answer's sources; "" if there are none.
 func Footer(l locale.Locale, sources []answer.Source, now time.Time) string {
 	if len(sources) == 0 {
 		return ""
@@ -70,7 +69,7 @@ func Footer(l locale.Locale, sources []answer.Source, now time.Time) string {
 	return l.Text("-# Sources: %s", b.String())
 }
 
-// day is the day of a time. How days are written is told as time.Format has it, without names of months.
+// day formats a date. The layouts are translated, without month names.
 func day(l locale.Locale, t, now time.Time) string {
 	t = t.UTC()
 	if t.Year() == now.UTC().Year() {
@@ -79,11 +78,11 @@ func day(l locale.Locale, t, now time.Time) string {
 	return t.Format(l.Text("2 Jan 2006"))
 }
 
-// Plain makes s one line of at most most graphemes that Discord shows as it is: no markup, no mention, no
-// link, nothing that turns the direction of what follows.
+// Plain returns s on one line of at most most graphemes, without effect in Discord: no markup, mention, link
+// or change of direction.
 func Plain(s string, most int) string { return escape(Clip(OneLine(s), most)) }
 
-// OneLine is s on one line, without blanks round it.
+// OneLine returns s on one line, trimmed.
 func OneLine(s string) string { return strings.Join(strings.Fields(memory.Clean(s)), " ") }
 
 func escape(s string) string {
@@ -101,15 +100,15 @@ func escape(s string) string {
 	return b.String()
 }
 
-// namedMark is what Discord shows a name or a time in the place of: a mention, a time stamp, an emoji, a command.
+// namedMark matches a mention, a time stamp, an emoji or a command, which Discord shows as a name or a time.
 var namedMark = pattern.Of(
 	`<(?:@[!&]?|#)\d{1,20}>|<t:-?\d{1,13}(?::[tTdDfFR])?>|<a?(:\w{2,32}:)\d{1,20}>|<(/[^:<>]{1,100}):\d{1,20}>`)
 
-// markWidth is how many graphemes a mark counts as.
+// markWidth is the width a mark counts, in graphemes.
 const markWidth = 8
 
-// AsSaid is plain for what somebody wrote: those whom it mentions are shown by name, as the reader's Discord knows them. It pings
-// nobody where nobody is to be mentioned.
+// AsSaid is Plain that keeps mentions and time stamps, which Discord shows to each reader by name. Whoever
+// sends it must allow no mentions.
 func AsSaid(s string, most int) string {
 	var b strings.Builder
 	for s = OneLine(s); s != ""; {
@@ -129,7 +128,7 @@ func AsSaid(s string, most int) string {
 		}
 		switch {
 		case at[2] >= 0:
-			b.WriteString(escape(s[at[2]:at[3]])) // an emoji that Hark may not use
+			b.WriteString(escape(s[at[2]:at[3]])) // Hark may not use that emoji
 		case at[4] >= 0:
 			b.WriteString(escape(s[at[4]:at[5]]))
 		default:
@@ -140,7 +139,7 @@ func AsSaid(s string, most int) string {
 	return b.String()
 }
 
-// Clip cuts s after most graphemes, or sooner where these are monstrous, and says so with an ellipsis.
+// Clip cuts s after most graphemes, or earlier if they are very long, and appends an ellipsis.
 func Clip(s string, most int) string {
 	rest, state, width := s, -1, 0
 	for n := 0; len(rest) > 0; n++ {

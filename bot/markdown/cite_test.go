@@ -111,7 +111,7 @@ func TestFooterFitsOrGoesIntoAMessageOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestMentionsArentTorn(t *testing.T) {
+func TestMentionsStayWhole(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"<@12345>", "<#67>", "<@&8>", "<@!9>", "word", " ",

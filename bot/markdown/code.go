@@ -9,33 +9,31 @@ import (
 	"hark/bot/locale"
 )
 
-// File is a file that goes with a message.
+// File is a file of a message.
 type File struct {
-	Name        string // that needs no quoting
+	Name        string // needs no quoting
 	Description string
-	Kind        string // its content type; empty: text
+	Kind        string // content type; empty: text
 	Data        []byte
 }
 
 const (
-	// longCode and longLines are what a block of code has at the most that is shown as one, in UTF-16 units and lines.
-	longCode, longLines = 1500, 40
-	// mostFiles is how many files a message may have, and MaxFileBytes how many bytes of ours they may have together:
-	// Discord takes 10 MiB.
-	mostFiles, MaxFileBytes = 10, 8 << 20
-	// shownLines and shownCode are how much of long code is shown while it is being written.
+	// maxInlineCode and maxInlineLines bound a code block in a message, in UTF-16 units and lines.
+	maxInlineCode, maxInlineLines = 1500, 40
+	// maxFiles bounds a message's files, and MaxFileBytes their total: Discord takes 10 MiB.
+	maxFiles, MaxFileBytes = 10, 8 << 20
+	// shownLines and shownCode bound long code while it is being written, in lines and units.
 	shownLines, shownCode = 12, 600
 )
 
-// block is a code block of a text.
+// block is a code block.
 type block struct {
-	start, end int // with its fences
+	start, end int // with fences
 	from, to   int // without
 	language   string
 }
 
-// longBlocks are the code blocks of a text that are better read as files. What is in a quotation or behind a spoiler
-// stays there.
+// longBlocks returns the code blocks that are better as files. Quoted and spoilered ones stay.
 func longBlocks(text string) []block {
 	var long []block
 	f := format(text, nil)
@@ -50,14 +48,14 @@ func longBlocks(text string) []block {
 			b.to, b.end = fenceAt(text, rest[end]), rest[end].end
 		}
 		code := strings.Trim(text[b.from:b.to], "\n")
-		if Units(code) > longCode || strings.Count(code, "\n")+1 > longLines {
+		if Units(code) > maxInlineCode || strings.Count(code, "\n")+1 > maxInlineLines {
 			long = append(long, b)
 		}
 	}
 	return long
 }
 
-// fenceAt is where a fence begins, without the backslash before it, which makes it no less of one.
+// fenceAt returns a fence's position, after a backslash, which doesn't escape it.
 func fenceAt(text string, s span) int {
 	if text[s.start] == '\\' {
 		return s.start + 1
@@ -65,14 +63,14 @@ func fenceAt(text string, s span) int {
 	return s.start
 }
 
-// pullCode is text with its long code as files of at most most bytes together, and a line in the place of each.
-func pullCode(l locale.Locale, text string, most int) (string, []File) {
+// extractCode moves long code into files of at most most bytes together. A line replaces each.
+func extractCode(l locale.Locale, text string, most int) (string, []File) {
 	var b strings.Builder
 	var files []File
 	at, total := 0, 0
 	for _, block := range longBlocks(text) {
 		code := strings.Trim(text[block.from:block.to], "\n") + "\n"
-		if total += len(code); len(files) == mostFiles || total > most {
+		if total += len(code); len(files) == maxFiles || total > most {
 			break
 		}
 		n := strings.Count(code, "\n")
@@ -95,7 +93,7 @@ func pullCode(l locale.Locale, text string, most int) (string, []File) {
 
 func countedLines(l locale.Locale, lines int) string { return l.Count(lines, "%s line", "%s lines") }
 
-// preview is text as it is shown while it is being written: of long code only the beginning.
+// preview shows only the beginning of long code.
 func preview(text string) string {
 	var b strings.Builder
 	at := 0
@@ -113,7 +111,7 @@ func preview(text string) string {
 	return b.String()
 }
 
-// fileNames are what files are called by the language of their code.
+// fileNames are file names by language.
 var fileNames = map[string]string{
 	"go": "main.go", "golang": "main.go", "py": "snippet.py", "python": "snippet.py", "js": "snippet.js", "javascript": "snippet.js",
 	"ts": "snippet.ts", "typescript": "snippet.ts", "jsx": "snippet.jsx", "tsx": "snippet.tsx", "rs": "main.rs", "rust": "main.rs",
@@ -127,7 +125,7 @@ var fileNames = map[string]string{
 	"zig": "main.zig", "nix": "snippet.nix", "proto": "snippet.proto", "graphql": "snippet.graphql", "ini": "data.ini",
 }
 
-// fileName is a name for code of a language, unlike those of files.
+// fileName returns a name for code that isn't among files.
 func fileName(language string, files []File) string {
 	name := fileNames[strings.ToLower(language)]
 	if name == "" {

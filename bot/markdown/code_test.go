@@ -45,7 +45,7 @@ func TestPullCode(t *testing.T) {
 		{"behind a spoiler", "||```go\n" + code + "```||", "||```go\n" + code + "```||", nil},
 		{"in a quotation", "> ```go\n" + code + "```", "> ```go\n" + code + "```", nil},
 	} {
-		got, files := pullCode(locale.Locale{}, tt.text, MaxFileBytes)
+		got, files := extractCode(locale.Locale{}, tt.text, MaxFileBytes)
 		var names []string
 		for _, f := range files {
 			names = append(names, f.Name)
@@ -54,11 +54,11 @@ func TestPullCode(t *testing.T) {
 			t.Errorf("%s: got %q with %q", tt.name, got, names)
 		}
 	}
-	many, files := pullCode(locale.Locale{}, strings.Repeat("```go\n"+code+"```\n", 11), MaxFileBytes)
-	if len(files) != mostFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
+	many, files := extractCode(locale.Locale{}, strings.Repeat("```go\n"+code+"```\n", 11), MaxFileBytes)
+	if len(files) != maxFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
 		t.Errorf("of eleven blocks %d are files, and there remains %q", len(files), tail(many))
 	}
-	if got, files := pullCode(locale.Locale{}, "```\n"+code+"```", len(code)-1); len(files) != 0 || len(got) < len(code) {
+	if got, files := extractCode(locale.Locale{}, "```\n"+code+"```", len(code)-1); len(files) != 0 || len(got) < len(code) {
 		t.Error("a file that is too large")
 	}
 }
@@ -73,7 +73,7 @@ func TestPullCodeLosesNothing(t *testing.T) {
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		text := memory.Clean(strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), ""))
-		got, files := pullCode(locale.Locale{}, text, MaxFileBytes)
+		got, files := extractCode(locale.Locale{}, text, MaxFileBytes)
 		whole := got
 		for _, f := range files {
 			line := fmt.Sprintf("📎 `%s` (%s)", f.Name, countedLines(locale.Locale{}, strings.Count(string(f.Data), "\n")))

@@ -10,35 +10,35 @@ import (
 	"hark/internal/pattern"
 )
 
-// formatted is a text with what Discord's Markdown makes of it, as far as a cut must know it.
+// formatted is a text with its Discord Markdown, as far as cuts need it.
 type formatted struct {
 	text  string
 	spans []span
-	quote int // where a quotation begins that goes to the text's end; len(text) if none does
+	quote int // where a quotation to the text's end begins; len(text) if none does
 }
 
-// span is a stretch that is never torn.
+// span is a stretch that is never cut.
 type span struct {
 	start, end    int
-	show          string // what is shown in its place, if replaced
+	show          string // shown in its place, if replaced
 	replaced      bool
-	extra         int    // units that what is shown takes more
-	opens, closes bool   // a code block, or something that is marked
+	extra         int    // units that show is longer
+	opens, closes bool   // a code block or a marked stretch
 	state         *state // what is open after it
 
 	kind token
-	mark string // of what it opens or closes, such as "**"
-	pair int    // the span of the other end; -1: it has none
-	line string // what its line begins with, where that says how the line is shown
+	mark string // what it opens or closes with, such as "**"
+	pair int    // the matching span; -1: none
+	line string // the block mark that its line begins with
 
-	lineEnd int // of a tokenBegin: where its line ends
+	lineEnd int // of a tokenBegin: its line's end
 }
 
-// state is what is open at a place of a text.
+// state is what is open at a position.
 type state struct {
 	marks []string // outermost first
 	code  string   // what reopens the code block; empty: none is open
-	shut  string   // what ends that, at the beginning of a line
+	shut  string   // closes it, at the beginning of a line
 }
 
 // token is a kind of span.
@@ -46,19 +46,19 @@ type token int
 
 const (
 	tokenFence   token = iota + 1
-	tokenBegin         // of a line: of a quotation, a heading, a list's item
-	tokenEscape        // a sign that is meant as it is
+	tokenBegin         // of a line: quotation, heading, list item
+	tokenEscape        // an escaped sign
 	tokenMasked        // a link with a text
-	tokenAddress       // a link without
-	tokenInvite        // to a server, without a scheme
+	tokenAddress       // a bare link
+	tokenInvite        // an invitation without a scheme
 	tokenTag           // a mention, an emoji, a time stamp
 	tokenCited
-	tokenUnsafe // where a link with a text could be that isn't understood
+	tokenUnsafe // possibly a masked link, not understood
 	tokenMark
 )
 
-// tokens matches what a cut must know of, in the order of the kinds above. None but the first and the last holds a
-// backtick, so that a fence is found wherever there is one.
+// tokens matches the token kinds in their order above. Only the first and the last contain a
+// backtick, so every fence is found.
 var tokens = pattern.Of("(\\\\?```)" +
 	"|((?m:^[ \\t]{0,8}(?:[-*+]|[0-9]{1,3}[.)]|>>>|>|#{1,3}|-#)[ \\t]))" +
 	"|(\\\\[!-/:-@\\[-_{-~])" +
@@ -70,20 +70,20 @@ var tokens = pattern.Of("(\\\\?```)" +
 	"|(\\]\\([ \\t\n]*<?[ \\t]*[A-Za-z][A-Za-z0-9+.-]{0,20}:)" +
 	"|(\\*+|_+|~+|\\|+|`{1,2})")
 
-// info is what may follow an opening fence: the language, alone on the line.
+// info matches what may follow an opening fence: the language, alone on the line.
 var info = regexp.MustCompile(`^[A-Za-z0-9_+\-.#]{1,20}\n`)
 
-// format finds what text is made of, with citations as link makes them.
+// format parses text; link renders citations.
 func format(text string, link linker) *formatted {
 	f := &formatted{text: text, quote: len(text)}
 	f.scan(link)
 	f.pairMarks()
-	f.follow()
+	f.trackState()
 	return f
 }
 
-// scan finds the spans, but for what is open after them. In code there are none but what ends it; what could be a link for
-// Discord where it is a matter of taste whether that is code is made harmless even there.
+// scan finds the spans, except their states. Code has none except its end. Where it is unclear whether
+// something is code, links are defanged even there.
 func (f *formatted) scan(link linker) {
 	at, code, solid, begin, lineEnd, quoted := 0, false, false, "", 0, false
 	for _, m := range tokens().FindAllStringSubmatchIndex(f.text, -1) {
@@ -129,14 +129,14 @@ func (f *formatted) scan(link linker) {
 				s.replace(shown, made)
 			}
 		default:
-			s.replace(shown, harmless(s.kind, shown))
+			s.replace(shown, defang(s.kind, shown))
 		}
 		at = s.end
 		f.spans = append(f.spans, s)
 	}
 }
 
-// lineEnd is where the line ends that byte i is in.
+// lineEnd returns the end of the line at byte i.
 func (f *formatted) lineEnd(i int) int {
 	if n := strings.IndexByte(f.text[i:], '\n'); n >= 0 {
 		return i + n
@@ -150,11 +150,10 @@ func (s *span) replace(was, show string) {
 	}
 }
 
-// pairMarks finds which marks belong together, as Discord does: the first that can end what another began. Marks without a
-// partner are text.
+// pairMark returns the open marks after span i, given those before.
 func (f *formatted) pairMarks() {
 	var open []int // spans
-	block := -1    // the span that the line or the quotation begins with that we are in; -1: none does
+	block := -1    // the span that begins the current line or quotation; -1: none
 	for i := 0; i < len(f.spans); i++ {
 		s := &f.spans[i]
 		oneLine := block >= 0 && s.start < f.quote
@@ -178,15 +177,15 @@ func (f *formatted) pairMarks() {
 	}
 }
 
-// continues reports whether span i begins a line of the quotation of which span block begins the line before.
+// goesOn reports whether span i continues the quotation of the line before, which span block begins.
 func (f *formatted) goesOn(block, i int) bool {
 	a, b := &f.spans[block], &f.spans[i]
 	return a.line == "> " && b.kind == tokenBegin && b.line == a.line &&
 		strings.IndexByte(f.text[a.lineEnd:b.start], '\n') == strings.LastIndexByte(f.text[a.lineEnd:b.start], '\n')
 }
 
-// codeEnd is the span that ends the code that the backticks of span i begin: as many, in the same paragraph
-// and block. It is -1 if there is none, or a sign before says that they are meant as they are.
+// codeEnd returns the span that closes the inline code opened by span i: as many backticks, in the same
+// paragraph and block; -1 if there is none, or the backticks are escaped.
 func (f *formatted) codeEnd(i int, oneLine bool) int {
 	s := &f.spans[i]
 	if strings.HasSuffix(f.text[:s.start], `\`) || f.touches(i) {
@@ -210,13 +209,13 @@ func (f *formatted) codeEnd(i int, oneLine bool) int {
 	return -1
 }
 
-// touches reports whether the backticks of span i are part of a longer run.
+// touches reports whether the backticks of span i belong to a longer run.
 func (f *formatted) touches(i int) bool {
 	s := &f.spans[i]
 	return strings.HasSuffix(f.text[:s.start], "`") || strings.HasPrefix(f.text[s.end:], "`")
 }
 
-// join makes two spans the ends of one code, in which nothing is anything else.
+// join pairs the ends of inline code. Spans between lose their meaning.
 func (f *formatted) join(i, end int) {
 	for j := i + 1; j < end; j++ {
 		f.spans[j] = span{start: f.spans[j].start, end: f.spans[j].end, pair: -1}
@@ -263,8 +262,8 @@ func inWord(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// follow goes through the spans and finds what is open after each.
-func (f *formatted) follow() {
+// trackState sets each span's state.
+func (f *formatted) trackState() {
 	now := &state{}
 	for i := range f.spans {
 		s := &f.spans[i]
@@ -293,11 +292,11 @@ func (f *formatted) follow() {
 	}
 }
 
-// lineBegin is what a line begins with that says how it is shown, and has to be said again where it goes on.
+// lineBegin matches a line's block mark, which must be repeated where the line continues.
 var lineBegin = regexp.MustCompile(`^[ \t]{0,8}(> |#{1,3} |-# )`)
 
-// at is what ends what is open at byte i, where s is, and what opens it again.
-func (f *formatted) at(i int, s *state) (shut, open string) {
+// closeAndReopen returns what closes the state s at byte i, and what reopens it.
+func (f *formatted) closeAndReopen(i int, s *state) (shut, open string) {
 	line := f.text[strings.LastIndexByte(f.text[:i], '\n')+1 : i]
 	begin := ""
 	if m := lineBegin.FindStringSubmatch(line); m != nil && len(m[0]) < len(line) {
@@ -306,7 +305,7 @@ func (f *formatted) at(i int, s *state) (shut, open string) {
 	marks := s.marks
 	if n := len(marks); n > 0 && marks[n-1][0] == '`' && (strings.HasSuffix(f.text[:i], "`") ||
 		strings.HasPrefix(f.text[i:], "`")) {
-		marks = marks[:n-1] // they would run together
+		marks = marks[:n-1] // they would merge
 	}
 	switch {
 	case f.quote < i:
@@ -331,7 +330,7 @@ func (f *formatted) at(i int, s *state) (shut, open string) {
 	return shut, open
 }
 
-// shown is what is shown of the bytes from from to to, between which no span is torn.
+// shown returns what is shown for bytes from..to, which cut no span.
 func (f *formatted) shown(from, to int) string {
 	var b strings.Builder
 	for _, s := range f.spans {

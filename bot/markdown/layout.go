@@ -12,24 +12,22 @@ import (
 	"hark/memory"
 )
 
-// maxMessages is how many messages an answer takes at most: a model that doesn't know when to stop mustn't
-// fill a channel.
+// maxMessages bounds an answer's messages: a model that doesn't stop must not fill a channel.
 const maxMessages = 5
 
 var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
 
-// EscapeSmallPrint is what a model wrote, in which nothing looks like the lines below an answer: small print
-// is Hark's own.
+// EscapeSmallPrint escapes small print in a model's text: the lines below an answer are Hark's own.
 func EscapeSmallPrint(text string) string { return smallPrint.ReplaceAllString(text, `$1\-#`) }
 
-// Answer lays an answer out as messages, with its long code as files if asked to, and with a file of all of it
-// if that takes too many messages. It never panics either.
+// Answer lays out an answer as messages. If asFiles is set, long code becomes files, and an answer of too
+// many messages a file. It never panics.
 func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,
 	files []File, err error) {
 	defer crash.Recover("lay out an answer", &err)
 	link, begun := LinksTo(sources), head(text)
 	if asFiles && begun == text {
-		text, files = pullCode(l, text, MaxFileBytes)
+		text, files = extractCode(l, text, MaxFileBytes)
 		begun = text
 	}
 	if contents = Messages(begun, tail, link); len(contents) <= maxMessages && begun == text {
@@ -43,7 +41,7 @@ func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles
 		begin.WriteString(p.body)
 	}
 	rest := "…"
-	if asFiles && len(files) < mostFiles {
+	if asFiles && len(files) < maxFiles {
 		f := File{Name: "answer.md", Data: []byte(text)}
 		files, rest = append(files, f),
 			fmt.Sprintf("…\n📎 `%s` (%s)", f.Name, countedLines(l, 1+strings.Count(text, "\n")))
@@ -51,14 +49,14 @@ func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles
 	return Messages(strings.TrimRight(begin.String(), " \n")+rest, tail, link), files, nil
 }
 
-// Draft is the messages that show an answer while it is being written.
+// Draft returns the messages that show an answer being written.
 func Draft(text string) []string {
 	contents := Messages(preview(EscapeSmallPrint(head(text))), "", nil)
 	return contents[:min(len(contents), maxMessages)]
 }
 
-// head is as much of text as may matter for maxMessages, so that an endless one isn't laid out whole
-// again and again.
+// head returns as much of text as maxMessages can show, so that an endless text isn't laid out in full again
+// and again.
 func head(text string) string {
 	const most = 4 * maxMessages * MessageLimit // bytes: a unit takes at most three, and white space may be dropped
 	if len(text) <= most {
@@ -71,8 +69,8 @@ func head(text string) string {
 	return text[:end]
 }
 
-// Messages is the messages that say text, with tail as the last line of the last. Parts that are blank, which
-// Discord would refuse, are left out.
+// Messages returns text as messages, with tail as the last line of the last. Blank messages, which Discord
+// refuses, are left out.
 func Messages(text, tail string, link linker) []string {
 	var contents []string
 	for _, p := range split(memory.Clean(text), MessageLimit, link) {
@@ -89,4 +87,15 @@ func Messages(text, tail string, link linker) []string {
 		return contents
 	}
 	return append(contents, tail)
+}
+
+// Lines joins the texts that aren't empty, one a line.
+func Lines(texts ...string) string {
+	var all []string
+	for _, t := range texts {
+		if t != "" {
+			all = append(all, t)
+		}
+	}
+	return strings.Join(all, "\n")
 }

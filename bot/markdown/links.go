@@ -8,15 +8,15 @@ import (
 	"hark/internal/pattern"
 )
 
-// inviteHosts are what addresses begin with that Discord shows as an invitation or a gift, with a button.
+// inviteHosts matches addresses that Discord shows as an invitation or a gift, with a button.
 const inviteHosts = `\b(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts|template))/`
 
 var invite = pattern.Of(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + strings.TrimPrefix(inviteHosts,
 	`\b`) + `)[A-Za-z0-9/_-]+`)
 
-// harmless is a token of what a model wrote as it is shown: an invitation is an address like any other, without a card
-// and a button, and a link goes where its text says.
-func harmless(kind token, shown string) string {
+// defang returns what is shown for a token: an invitation without card and button, a link with its real
+// target.
+func defang(kind token, shown string) string {
 	switch kind {
 	case tokenAddress, tokenInvite:
 		at := invite().FindString(shown)
@@ -36,39 +36,38 @@ func harmless(kind token, shown string) string {
 	return shown
 }
 
-// unmasked is a link with a text, beside which its host is shown. Where the text looks like another address
-// than the link's, or like the number of a source, text and address are shown as they are: somebody may have
-// talked the model into it.
+// unmasked shows a masked link's host beside it. If the text looks like another address or like a citation,
+// text and address are shown separately: somebody may have tricked the model.
 func unmasked(link string) string {
 	text, address, _ := strings.Cut(link[1:len(link)-1], "](")
 	address = strings.Trim(address, "<>")
 	to, err := url.Parse(address)
-	if err != nil || numbers(text) || misleads(text, address) {
+	if err != nil || looksLikeNumber(text) || misleads(text, address) {
 		return text + " (<" + address + ">)"
 	}
 	if invite().MatchString(address) {
 		link = "[" + text + "](<" + address + ">)"
 	}
-	if host := bare(to.Host); !strings.Contains(strings.ToLower(text), host) {
+	if host := normalizeURL(to.Host); !strings.Contains(strings.ToLower(text), host) {
 		link += " (" + host + ")"
 	}
 	return link
 }
 
-// numbers reports whether text is a number and nothing that is read, as the link to a source has it.
-func numbers(text string) bool {
+// looksLikeNumber reports whether text looks like a citation: a number without letters.
+func looksLikeNumber(text string) bool {
 	return strings.ContainsFunc(text, unicode.IsNumber) && !strings.ContainsFunc(text, unicode.IsLetter)
 }
 
-// address is what people read as one: a name with a dot in it, whatever letters it is written in.
+// address matches what people read as an address: a name with a dot, in any script.
 var address = pattern.Of(`[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`)
 
-// misleads reports whether text looks like an address that isn't that of the link.
+// misleads reports whether text looks like an address other than the link's.
 func misleads(text, link string) bool {
 	plain := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.Is(unicode.Cf, r) || strings.ContainsRune(`\*_~|`, r):
-			return -1 // isn't seen
+			return -1 // invisible
 		case strings.ContainsRune("．。｡․‧·", r):
 			return '.'
 		}
@@ -78,20 +77,20 @@ func misleads(text, link string) bool {
 	if err != nil {
 		return true
 	}
-	if bare(plain) == bare(link) {
+	if normalizeURL(plain) == normalizeURL(link) {
 		return false
 	}
-	host := bare(to.Host)
+	host := normalizeURL(to.Host)
 	for _, said := range address().FindAllString(plain, -1) {
-		if said = bare(said); host != said && !strings.HasSuffix(host, "."+said) {
+		if said = normalizeURL(said); host != said && !strings.HasSuffix(host, "."+said) {
 			return true
 		}
 	}
 	return strings.Contains(plain, "://") && !address().MatchString(plain)
 }
 
-// bare is an address without what makes no difference.
-func bare(address string) string {
+// normalizeURL removes differences that don't matter.
+func normalizeURL(address string) string {
 	address = strings.ToLower(strings.TrimSpace(address))
 	if _, rest, found := strings.Cut(address, "://"); found {
 		address = rest

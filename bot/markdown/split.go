@@ -1,8 +1,7 @@
-// Package markdown makes what Discord shows: messages that keep their formatting where they are cut, links to
-// sources, long code as files. Nothing that a model or a member wrote breaks out of it: no pings, no invitations,
-// no links that mislead.
+// Package markdown makes what Discord shows: messages that keep their formatting across cuts, links to
+// sources, long code as files. Nothing that a model or a member wrote can ping, invite or mislead.
 //
-// It knows nothing of Discord's API. It may import memory, the answers' types and bot/locale. Begin with Answer.
+// It doesn't know Discord's API. It may import memory, the answers' types and bot/locale. Begin with Answer.
 package markdown
 
 import (
@@ -14,30 +13,29 @@ import (
 )
 
 const (
-	// MessageLimit is how long a message may be. Discord says "characters"; UTF-16 units are never fewer.
+	// MessageLimit is Discord's limit of a message. Discord says "characters"; UTF-16 units are never fewer.
 	MessageLimit = 2000
 
 	// fence begins and ends a code block.
 	fence = "```"
-	// closing is the most that ending what a cut goes through adds to a piece: a code block in a quotation, and every
-	// kind of mark. It is always kept free, since a mark may turn out to be one only by what comes after the cut.
+	// closing is the most that closing open formatting adds to a piece: a quoted code block and every
+	// kind of mark. It is always kept free, because text after the cut may still turn a sign into a mark.
 	closing = len("\n> "+fence) + len("***"+"**"+"*") + len("___"+"__"+"_") + len("~~") + len("||") + len("``")
 )
 
-// piece is one message's worth of an answer: open + shown + shut. Only body is of the answer, and shown is what stands
-// for it: citations have become links. The rest reopens and closes what a cut went through.
+// piece is one message of an answer: open + shown + shut. body is its part of the answer; shown is body with
+// citations as links. open and shut reopen and close formatting across cuts.
 type piece struct{ open, body, shown, shut string }
 
 func (p piece) String() string { return p.open + p.shown + p.shut }
 
-// linker is the link that a citation of a number becomes; "" if it stays as it is. Where it isn't known yet, as while an
-// answer is being written, it is nil: citations stay, and have room for the longest link.
+// linker returns the link for a citation's number; "" leaves it as it is. It is nil while an answer is being
+// written: citations stay, and keep room for the longest link.
 type linker func(number string) string
 
-// split cuts text into pieces of at most limit units, as they are shown. Bodies joined are text. A cut falls after a
-// paragraph, else a line, a sentence, a word; never inside a grapheme, a link, a mention, a citation or the beginning of
-// a list's item, unless one alone is longer than a piece. What comes later in text doesn't move a cut that was well
-// before its end.
+// split cuts text into pieces that show at most limit units. The bodies joined are text. A cut falls after a
+// paragraph, else a line, a sentence, a word; never inside a grapheme, a link, a mention, a citation or a
+// list marker, unless one alone exceeds a piece. Appending to text doesn't move cuts well before its end.
 func split(text string, limit int, link linker) []piece {
 	f := format(text, link)
 	atoms := f.atomize(limit / 2)
@@ -48,19 +46,19 @@ func split(text string, limit int, link linker) []piece {
 		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
 		start, open = end+1, ""
 		if start < len(atoms) {
-			p.shut, open = f.at(to, atoms[end].state)
+			p.shut, open = f.closeAndReopen(to, atoms[end].state)
 		} else {
-			p.shut, _ = f.at(to, atoms[end].state)
+			p.shut, _ = f.closeAndReopen(to, atoms[end].state)
 		}
 		pieces = append(pieces, p)
 	}
 	return pieces
 }
 
-// First is the first of the messages of at most limit units that say text.
+// First returns the first message of at most limit units of text.
 func First(text string, limit int) string { return split(text, limit, nil)[0].String() }
 
-// cut is the last atom of the piece that begins with atoms[start].
+// cut returns the last atom of the piece that begins with atoms[start].
 func cut(text string, atoms []atom, start, limit int) int {
 	var best [ranks]int
 	for r := range best {
@@ -92,9 +90,9 @@ func cut(text string, atoms []atom, start, limit int) int {
 	return start
 }
 
-// How good a place for a cut is.
+// The ranks of a cut's place.
 const (
-	atBad       = iota // would leave an empty code block, or marks round nothing
+	atBad       = iota // would leave an empty code block or empty marks
 	atAny              // between two graphemes
 	atWord             // after a space
 	atSentence         // after a sentence's end
@@ -103,7 +101,7 @@ const (
 	ranks
 )
 
-// leastFill is the percentage of a piece that must be in use for a cut of a rank to be taken.
+// leastFill is how full, in percent, a piece must be for a cut of a rank.
 var leastFill = [ranks]int{atWord: 25, atSentence: 50, atLine: 50, atParagraph: 50}
 
 func rank(text string, atoms []atom, i int) int {
@@ -130,18 +128,18 @@ func rank(text string, atoms []atom, i int) int {
 	return atWord
 }
 
-// atom is a stretch of text that no cut goes through.
+// atom is a stretch of text that is never cut.
 type atom struct {
 	start, end int    // in bytes
-	width      int    // units that it takes in a message
+	width      int    // in a message, in units
 	state      *state // what is open after it
-	opens      bool   // it begins a code block, or something that is marked
+	opens      bool   // it begins a code block or a marked stretch
 	closes     bool   // it ends one
 }
 
-// atomize cuts text into its atoms. A grapheme wider than most, which no prose has, counts as its runes.
+// atomize splits text into atoms. A grapheme wider than most, which prose doesn't have, is split into runes.
 func (f *formatted) atomize(most int) []atom {
-	w := walk{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
+	w := atomizer{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
 	rest, state := f.text, -1
 	for len(rest) > 0 {
 		var cluster string
@@ -159,16 +157,16 @@ func (f *formatted) atomize(most int) []atom {
 	return w.atoms
 }
 
-// walk goes through a text and joins what a span holds together.
-type walk struct {
+// atomizer walks through a text and joins what a span holds together.
+type atomizer struct {
 	text  string
-	spans []span // those not yet passed
+	spans []span // not yet passed
 	state *state
 	cur   atom
 	atoms []atom
 }
 
-func (w *walk) step(size int) {
+func (w *atomizer) step(size int) {
 	end := w.cur.end + size
 	w.cur.width += Units(w.text[w.cur.end:end])
 	w.cur.end = end
@@ -187,7 +185,7 @@ func (w *walk) step(size int) {
 	w.cur = atom{start: end, end: end}
 }
 
-// Units is the length of s in UTF-16 units.
+// Units returns the length of s in UTF-16 units.
 func Units(s string) int {
 	n := 0
 	for _, r := range s {

@@ -8,7 +8,7 @@ import (
 	"hark/memory"
 )
 
-// The names of the buttons below answers. They are in messages that Discord keeps, so they stay.
+// The names of the buttons below answers. Discord keeps them in messages, so they never change.
 const (
 	ButtonStop    = "stop"
 	ButtonSources = "sources"
@@ -16,19 +16,18 @@ const (
 	ButtonDelete  = "delete"
 )
 
-// idLimit is how long the id of a button may be.
+// idLimit is Discord's limit of a custom_id.
 const idLimit = 100
 
-// Owned is what a button's id says of the answer that it stands below: all that is needed to act upon it
-// after a restart, and where nothing was logged.
+// Owned is the answer that a button's id names: all that is needed to act on it after a restart, and without
+// a log.
 type Owned struct {
 	Asker    memory.UserID
 	Question memory.MessageID
-	Before   []memory.MessageID // the answer's messages before the one with the button, as many as there was room for
+	Before   []memory.MessageID // the answer's messages before the button's, as many as fit
 }
 
-// ID is the id of a button of that name: ids to the base 36, the first message whole, those after it by how
-// far they are from it.
+// ID returns a button's id: ids in base 36, the first message in full, the others relative to it.
 func (o Owned) ID(name string) string {
 	id := name + ":" + Short36(int64(o.Asker)) + ":" + Short36(int64(o.Question))
 	for i, m := range o.Before {
@@ -43,10 +42,10 @@ func (o Owned) ID(name string) string {
 	return id
 }
 
-// Short36 is n to the base 36.
+// Short36 returns n in base 36.
 func Short36(n int64) string { return strconv.FormatInt(n, 36) }
 
-// Integers are what the arguments of an id say, if all of them are numbers to that base.
+// Integers parses an id's arguments; false if one isn't a number in base.
 func Integers(args []string, base int) (all []int64, ok bool) {
 	for _, arg := range args {
 		n, err := strconv.ParseInt(arg, base, 64)
@@ -58,7 +57,7 @@ func Integers(args []string, base int) (all []int64, ok bool) {
 	return all, true
 }
 
-// ReadOwned reads what stands after the name in a button's id. What isn't one is nobody's.
+// ReadOwned reads what follows the name in a button's id; the zero Owned if it is malformed.
 func ReadOwned(args []string) Owned {
 	all, ok := Integers(args, 36)
 	if !ok || len(all) < 2 {
@@ -74,12 +73,12 @@ func ReadOwned(args []string) Owned {
 	return o
 }
 
-// Writing are the buttons below an answer that is being written.
+// Writing returns the buttons below an answer being written.
 func (o Owned) Writing(l locale.Locale) []discord.Component {
 	return []discord.Component{discord.Row(discord.Button(discord.StyleGrey, l.Text("Stop"), o.ID(ButtonStop)))}
 }
 
-// Done are those below one that is written.
+// Done returns the buttons below a finished answer.
 func (o Owned) Done(l locale.Locale, sources bool) []discord.Component {
 	var buttons []discord.Component
 	if sources {

@@ -16,57 +16,56 @@ import (
 	"hark/memory"
 )
 
-// poster sends the parts of one answer to where the question was asked.
+// poster sends the parts of one answer to the question's channel.
 type poster interface {
 	Typing(ctx context.Context) error
 	// Create posts a part with its buttons; the same part twice is one message.
 	Create(ctx context.Context, part int, content string, rows []discord.Component,
 		files []markdown.File) (discord.Posted, error)
-	// Edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't
-	// take, and Create's, are errNoFiles.
+	// Edit replaces a part's content, buttons and files. If Discord refuses the files, here or in Create, the
+	// error is ErrNoFiles.
 	Edit(ctx context.Context, id memory.MessageID, content string, rows []discord.Component,
 		files []markdown.File) (discord.Posted, error)
 	Remove(ctx context.Context, id memory.MessageID) error
 }
 
-// unknown is what is wanted of a message of which we don't know what it shows. Nothing else is.
-const unknown = "\x00"
+// unknownContent is the content of a message of which we don't know what it shows. No real content equals it.
+const unknownContent = "\x00"
 
-// unknownRows are the buttons of such a message.
+// unknownRows are such a message's buttons.
 var unknownRows = []discord.Component{{}}
 
 // sentPart is a message that shows a part of an answer.
 type sentPart struct {
 	discord.Posted
-	wanted string // what we sent to make it so
+	wanted string // the content that we sent
 	rows   []discord.Component
-	with   int // how many files we sent for that
+	with   int // how many files we sent
 }
 
-// delivery shows an answer in Discord while it is being written: at most one request is under way, the newest
-// text wins, and requests keep a distance of pace. Parts that are full stay as they are.
+// delivery shows an answer in Discord while it is being written: one request at a time, at least pace apart,
+// always with the newest text. Full parts stay as they are.
 type delivery struct {
 	to     poster
 	pace   time.Duration
-	typing time.Duration // how often typing is renewed until the first text is there
-	// buttons are those below the last part, while it is written and when it is done, after the parts before
-	// it; nil: none.
+	typing time.Duration // how often typing is renewed until there is text
+	// buttons returns the buttons below the last part, given the parts before it; nil: none.
 	buttons func(done bool, before []memory.MessageID) []discord.Component
 
 	mu    sync.Mutex
 	text  string
-	fresh chan struct{} // holds one when there is something to do
+	fresh chan struct{} // holds one when there is work
 
 	parts   []sentPart
-	removed []memory.MessageID // parts that were there
-	unsure  bool               // an attempt to create the next part failed, or seemed to
+	removed []memory.MessageID // former parts
+	unsure  bool               // creating the next part failed, or seemed to
 }
 
 func newDelivery(to poster, pace, typing time.Duration) *delivery {
 	return &delivery{to: to, pace: pace, typing: typing, fresh: make(chan struct{}, 1)}
 }
 
-// stream takes the whole text so far. It never blocks, and may be called by any goroutine.
+// stream takes the whole text so far. It never blocks; any goroutine may call it.
 func (d *delivery) stream(text string) {
 	d.mu.Lock()
 	d.text = text
@@ -74,22 +73,22 @@ func (d *delivery) stream(text string) {
 	pace.Wake(d.fresh)
 }
 
-// take takes over messages that show an earlier answer.
-func (d *delivery) take(ids []memory.MessageID) {
+// adopt takes over messages of an earlier answer.
+func (d *delivery) adopt(ids []memory.MessageID) {
 	for _, id := range ids {
-		d.parts = append(d.parts, sentPart{Posted: discord.Posted{ID: id}, wanted: unknown, rows: unknownRows})
+		d.parts = append(d.parts, sentPart{Posted: discord.Posted{ID: id}, wanted: unknownContent, rows: unknownRows})
 	}
 }
 
-// latest is the text streamed last.
+// latest returns the text streamed last.
 func (d *delivery) latest() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.text
 }
 
-// run delivers what is streamed until done is closed or ctx ends. It returns errGone when there is no point
-// in going on.
+// run delivers the streamed text until done is closed or ctx ends. It returns ErrGone if going on is
+// pointless.
 func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	renew := time.NewTicker(d.typing)
 	defer renew.Stop()
@@ -124,8 +123,7 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// finish brings Discord to contents, with files at the last of them, however many requests it takes. Parts
-// that there are beyond that are taken back, the last first, unless somebody else has.
+// finish makes Discord show contents, with files at the last of them. It removes surplus parts, last first.
 func (d *delivery) finish(ctx context.Context, contents []string, files ...markdown.File) error {
 	for more := true; more; {
 		var err error
@@ -138,14 +136,13 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...markd
 		if err := d.to.Remove(ctx, last); err != nil && !errors.Is(err, discord.ErrGone) {
 			return err
 		}
-		d.forgo([]memory.MessageID{last})
+		d.drop([]memory.MessageID{last})
 	}
 	return nil
 }
 
-// afresh shows contents in new messages, by to, and then takes back those that there are. If the first can't
-// be sent, they stay.
-func (d *delivery) afresh(ctx context.Context, to poster, contents []string) error {
+// resend shows contents in new messages and then removes the old. The old stay if the first can't be sent.
+func (d *delivery) resend(ctx context.Context, to poster, contents []string) error {
 	old := d.parts
 	d.to, d.parts = to, nil
 	err := d.finish(ctx, contents)
@@ -162,26 +159,26 @@ func (d *delivery) afresh(ctx context.Context, to poster, contents []string) err
 	return err
 }
 
-// forgo has messages be parts no longer.
-func (d *delivery) forgo(ids []memory.MessageID) {
+// drop removes messages from the parts.
+func (d *delivery) drop(ids []memory.MessageID) {
 	d.removed = append(d.removed, ids...)
 	d.parts = slices.DeleteFunc(d.parts, func(p sentPart) bool { return slices.Contains(ids, p.ID) })
 }
 
-// unwritten are the parts that were taken over and show what they did before.
-func (d *delivery) unwritten() (ids []memory.MessageID) {
+// oldParts returns the adopted parts that still show the earlier answer.
+func (d *delivery) oldParts() (ids []memory.MessageID) {
 	for _, p := range d.parts {
-		if p.wanted == unknown {
+		if p.wanted == unknownContent {
 			ids = append(ids, p.ID)
 		}
 	}
 	return ids
 }
 
-// isWritten reports whether anything is shown of the answer.
-func (d *delivery) isWritten() bool { return len(d.unwritten()) < len(d.parts) }
+// hasNewParts reports whether any of the new answer is shown.
+func (d *delivery) hasNewParts() bool { return len(d.oldParts()) < len(d.parts) }
 
-// ids are the messages that show the answer.
+// ids returns the answer's messages.
 func (d *delivery) ids() []memory.MessageID {
 	ids := make([]memory.MessageID, len(d.parts))
 	for i, p := range d.parts {
@@ -190,7 +187,7 @@ func (d *delivery) ids() []memory.MessageID {
 	return ids
 }
 
-// posted are the messages that show the answer, as Discord has them.
+// posted returns the answer's messages as Discord has them.
 func (d *delivery) posted() []discord.Posted {
 	all := make([]discord.Posted, len(d.parts))
 	for i, p := range d.parts {
@@ -199,7 +196,7 @@ func (d *delivery) posted() []discord.Posted {
 	return all
 }
 
-// step makes the first request that is needed to come nearer to contents, and reports whether there are more.
+// step makes the first request that brings Discord nearer to contents. more means that others are needed.
 func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File, done bool) (more bool,
 	err error) {
 	for i, want := range contents {
@@ -210,29 +207,30 @@ func (d *delivery) step(ctx context.Context, contents []string, files []markdown
 		} else if d.buttons != nil {
 			rows = d.buttons(done, d.ids()[:i])
 		}
-		if i < len(d.parts) && d.parts[i].is(want, rows, with) {
+		if i < len(d.parts) && d.parts[i].matches(want, rows, with) {
 			continue
 		}
-		if err := d.put(ctx, i, want, rows, with); err != nil {
+		if err := d.send(ctx, i, want, rows, with); err != nil {
 			return false, err
 		}
-		return i+1 < len(contents) || !d.parts[i].is(want, rows, with), nil
+		return i+1 < len(contents) || !d.parts[i].matches(want, rows, with), nil
 	}
 	return false, nil
 }
 
-// is reports whether a message is as it is wanted.
-func (p *sentPart) is(want string, rows []discord.Component, with []markdown.File) bool {
+// matches reports whether a message is as wanted.
+func (p *sentPart) matches(want string, rows []discord.Component, with []markdown.File) bool {
 	return p.wanted == want && p.with == len(with) && reflect.DeepEqual(p.rows, rows)
 }
 
-func (d *delivery) put(ctx context.Context, i int, want string, rows []discord.Component, files []markdown.File) error {
+func (d *delivery) send(ctx context.Context, i int, want string, rows []discord.Component,
+	files []markdown.File) error {
 	if i < len(d.parts) {
 		p, err := d.to.Edit(ctx, d.parts[i].ID, want, rows, files)
-		// it was deleted before this answer began
-		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknown {
-			d.forgo([]memory.MessageID{d.parts[i].ID})
-			return d.put(ctx, i, want, rows, files)
+		// deleted before this answer began
+		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknownContent {
+			d.drop([]memory.MessageID{d.parts[i].ID})
+			return d.send(ctx, i, want, rows, files)
 		}
 		if err != nil {
 			return err
@@ -247,9 +245,9 @@ func (d *delivery) put(ctx context.Context, i int, want string, rows []discord.C
 	}
 	p := sentPart{sent, want, rows, len(sent.Files)}
 	if p.Content != strings.TrimSpace(want) {
-		p.wanted = p.Content // an attempt that seemed to fail had succeeded, with what was newest then
+		p.wanted = p.Content // an attempt that seemed to fail had succeeded, with an older text
 	}
-	if d.unsure && rows != nil { // and with the buttons of then
+	if d.unsure && rows != nil { // and with older buttons
 		p.rows = unknownRows
 	}
 	d.unsure = false

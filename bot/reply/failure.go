@@ -18,7 +18,7 @@ import (
 	"hark/memory"
 )
 
-// What members are told when there is no answer: something that they can do.
+// What members are told when there is no answer, and what they can do.
 const (
 	wentWrong    locale.Phrase = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
 	cantRecall   locale.Phrase = "I can't get at what I remember right now. Please ask again in a minute; if it keeps happening, tell whoever runs me this code: %s"
@@ -41,8 +41,8 @@ var modelFailures = map[llm.Kind]locale.Phrase{
 	llm.TooLong: modelLimit, llm.CutOff: modelCutOff, llm.BadAnswer: modelEmpty,
 }
 
-// wording is what is said of an error that has no sentence of its own.
-func wording(err error) locale.Phrase {
+// phraseOf returns the phrase for an error without a sentence of its own.
+func phraseOf(err error) locale.Phrase {
 	var model *llm.Error
 	switch {
 	case errors.As(err, &model) && modelFailures[model.Kind] != "":
@@ -57,8 +57,8 @@ func wording(err error) locale.Phrase {
 	return wentWrong
 }
 
-// Failure is what a member is told about err. The log tells what it is under the code that they see. What fails again
-// in a channel for the same reason isn't told at length twice in a minute.
+// Failure returns what a member is told about err. The log has the error under the code that the member sees.
+// A failure that repeats in a channel within a minute is told briefly.
 func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string {
 	var told interface{ Sentence() string }
 	switch {
@@ -68,7 +68,7 @@ func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string
 	case errors.Is(err, context.Canceled):
 		return l.Text(restarting)
 	}
-	words, code := wording(err), traceCode()
+	words, code := phraseOf(err), errorCode()
 	r.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
 	r.Log.Error().Err(err).Str("code", code).Int64("question", int64(a.ID)).Msg("couldn't answer")
 	if a.Channel != 0 && r.isRepeated(a.Channel, words) {
@@ -77,36 +77,35 @@ func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string
 	return l.Phrase(words, code)
 }
 
-// traceCode is a code short enough to be told to somebody, under which the log has what went wrong.
-func traceCode() string { return strings.ToLower(rand.Text()[:8]) }
+// errorCode returns a short code for members, under which the log has the error.
+func errorCode() string { return strings.ToLower(rand.Text()[:8]) }
 
 const (
-	againWithin = time.Minute // in which a failure is the same one
-	muteFor     = time.Hour   // in which it is logged once that Hark may not write in a channel
-	mostRepeats = 1 << 14     // that are known
+	repeatWithin = time.Minute // in which a failure counts as repeated
+	muteFor      = time.Hour   // between log lines that Hark can't write in a channel
+	maxRepeats   = 1 << 14     // remembered
 )
 
-// repeatTo is whom something is said to, that isn't to be said again too soon: somebody in a guild, or those
-// in a channel.
-type repeatTo struct {
+// repeatKey is to whom, and about what, something isn't said again too soon: a member, or a channel.
+type repeatKey struct {
 	ingest.Membership
 	channel memory.ChannelID
 	of      string
 }
 
-// isRepeated reports whether the same was said in a channel just before, and notes that it is.
+// isRepeated reports whether the same was said in a channel just before, and remembers it.
 func (r *Replier) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
 	now := r.Now()
-	return !r.repeats.IsNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
+	return !r.repeats.IsNews(repeatKey{channel: channel, of: "failure"}, words, now, now.Add(repeatWithin))
 }
 
-// isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
+// isMute reports whether a lack of permissions in a channel was logged just before, and remembers it.
 func (r *Replier) isMute(channel memory.ChannelID) bool {
 	now := r.Now()
-	return !r.repeats.IsNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
+	return !r.repeats.IsNews(repeatKey{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
-// undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
+// undelivered logs that Discord refused an answer. Without permission to write, nobody there can be told.
 func (r *Replier) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
 	if discord.Status(err) != http.StatusForbidden {
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
@@ -116,11 +115,11 @@ func (r *Replier) undelivered(ctx context.Context, a *ingest.Question, err error
 		"may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
 }
 
-// unfit reports whether Discord refused what was to be said, rather than that anything is.
-func unfit(err error) bool { return discord.Status(err) == http.StatusBadRequest }
+// isRejected reports whether Discord refused the content.
+func isRejected(err error) bool { return discord.Status(err) == http.StatusBadRequest }
 
-// passes reports whether what a request failed with may be over by the next start.
-func passes(err error) bool {
+// isTransient reports whether a failed request may succeed by the next start.
+func isTransient(err error) bool {
 	s := discord.Status(err)
 	return !errors.Is(err, discord.ErrGone) && (s == 0 || s == http.StatusTooManyRequests ||
 		s >= http.StatusInternalServerError)
@@ -128,7 +127,7 @@ func passes(err error) bool {
 
 var roleMention = regexp.MustCompile(`<@&\d+>`)
 
-// withoutRoles is contents in which no role is mentioned: there are servers that refuse a mention that notifies nobody.
+// withoutRoles removes role mentions: some servers refuse even those that notify nobody.
 func withoutRoles(contents []string) []string {
 	plain := make([]string, len(contents))
 	for i, text := range contents {
@@ -137,8 +136,7 @@ func withoutRoles(contents []string) []string {
 	return plain
 }
 
-// LocaleIn is the locale of what is said in a channel for all to read: in the language that was set there, or
-// else the one that is configured.
+// LocaleIn returns the locale of public messages in a channel: the language set there, or the configured one.
 func (r *Replier) LocaleIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
 	g, err := r.Filter.Guild(ctx, guild)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestWhatIsGivenUpCountsAsReserved(t *testing.T) {
 		"too late": {Outcome{err: context.DeadlineExceeded}, true, 500},
 		"given up, and says": {Outcome{Answer: answer.Answer{Usage: answer.Usage{Prompt: 5}},
 			err: errHalted}, true, 5},
-		"given up before":     {Outcome{err: errAnew}, false, 0},
+		"given up before":     {Outcome{err: errChanged}, false, 0},
 		"failed at something": {Outcome{err: errors.New("no")}, true, 0},
 	} {
 		a := &ingest.Question{ID: 1}
@@ -60,7 +60,7 @@ func TestWhatIsGivenUpCountsAsReserved(t *testing.T) {
 		if test.reserved {
 			r.questions.quota.reserved[1] = reservation{}
 		}
-		if got := r.questions.tookOf(a, test.got); got != test.want {
+		if got := r.questions.charge(a, test.got); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// Attached are the files of a message that is known already, and of the one that it replies to, with
-// addresses that hold now. Where Hark mayn't read what was said before there are none.
+// Attached returns the files of a known message, and of the one it replies to, with fresh addresses. There
+// are none if Hark can't read the history.
 func (r *Replier) Attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
 	w, err := r.Client.Message(ctx, m.Channel, m.ID)
 	switch {
@@ -30,7 +30,7 @@ func (r *Replier) Attached(ctx context.Context, m memory.Message) ([]discord.Att
 	return all, nil
 }
 
-// files are those of a question as the answer may use them.
+// files returns a question's files for the Answerer.
 func (r *Replier) files(a *ingest.Question) []answer.File {
 	var files []answer.File
 	for _, f := range a.Files {

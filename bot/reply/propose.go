@@ -22,32 +22,32 @@ const (
 	ButtonForgo    = "forgo"
 )
 
-// What a proposal is made of, by which it is read again.
+// The parts of a proposal's text. ReadLore reads them back.
 const (
-	shallI       = "Shall I remember this?"
-	mostProposed = 3 // below an answer
-	quoted       = "> "
-	alsoCalled   = "-# Also called: %s"
-	from         = "-# From: %s"
+	proposalHeading = "Shall I remember this?"
+	maxProposals    = 3 // below an answer
+	quoted          = "> "
+	alsoCalled      = "-# Also called: %s"
+	from            = "-# From: %s"
 )
 
 const sourceGone locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
 
-// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
-// isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
-// well, and goes with them.
+// propose shows what is to be remembered if the asker agrees, except what can't be kept or shown in one
+// message. It returns the messages as logged, and the answer's trace with the proposals' sources added: the
+// answer is withdrawn with them.
 func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []answer.Proposal,
 	trace memory.Trace) ([]discord.Posted,
 	memory.Trace) {
 	var shown []discord.Posted
 	t := r.thread(a, "p"+a.Round)
-	for _, p := range proposals[:min(len(proposals), mostProposed)] {
+	for _, p := range proposals[:min(len(proposals), maxProposals)] {
 		m, sources, err := r.proposeOne(ctx, t, a, len(shown), p.Lore)
 		if err != nil {
 			r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't propose to remember something")
 			continue
 		}
-		m.Content, _, _ = strings.Cut(m.Content, "\n") // what is to be remembered stays out of the log
+		m.Content, _, _ = strings.Cut(m.Content, "\n") // the proposal's content stays out of the log
 		shown, trace = append(shown, m), trace.WithSources(sources...)
 	}
 	return shown, trace
@@ -77,8 +77,8 @@ func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Q
 
 var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
 
-// ShowLore is the message that shows lore, with as many of its other names as there is room for: what it
-// shows is all that is kept.
+// ShowLore returns the message that shows lore, with as many of its other names as fit. Only what it shows is
+// kept.
 func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memory.Lore, error) {
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.ID), a.Guild, a.Channel, a.Asker, a.ID.Time()
 	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
@@ -86,7 +86,7 @@ func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memo
 	if err != nil {
 		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
 	}
-	text, end := in.Text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
+	text, end := in.Text(proposalHeading)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
 	var links []string
 	for i, s := range l.Sources {
 		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, markdown.JumpURL(a.Guild, s.Channel, s.Message)))
@@ -108,8 +108,8 @@ func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memo
 	return text + end, l, nil
 }
 
-// SourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited
-// after an id was given out, unless that is 0.
+// SourcesOf returns lore's sources from the log. It fails if one is missing, or was edited after since,
+// unless that is 0.
 func (r *Replier) SourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
 	var sources []memory.Source
 	for _, s := range l.Sources {
@@ -127,22 +127,21 @@ func (r *Replier) SourcesOf(ctx context.Context, l memory.Lore, since memory.Mes
 
 var jumpLink = pattern.Of(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
 
-// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
-// another by now than that of the channel.
-func saysShallI(line string) (locale.Locale, bool) {
+// localeOfHeading returns the locale of a proposal's heading. It may differ from the channel's by now.
+func localeOfHeading(line string) (locale.Locale, bool) {
 	for _, c := range locale.Catalogs() {
-		if in := (locale.Locale{Catalog: c}); in.Text(shallI) == line {
+		if in := (locale.Locale{Catalog: c}); in.Text(proposalHeading) == line {
 			return in, true
 		}
 	}
 	in := locale.Locale{}
-	return in, in.Text(shallI) == line
+	return in, in.Text(proposalHeading) == line
 }
 
-// ReadLore is the lore that a message shows, as showLore wrote it, without whose it is; false if it can't be read.
+// ReadLore reads the lore that ShowLore wrote, without its owner; false if it can't be read.
 func ReadLore(content string) (l memory.Lore, ok bool) {
 	lines := strings.Split(content, "\n")
-	in, known := saysShallI(lines[0])
+	in, known := localeOfHeading(lines[0])
 	if len(lines) < 3 || !known {
 		return l, false
 	}

@@ -11,16 +11,16 @@ import (
 	"hark/memory"
 )
 
-// Limits are how much may be asked where nothing else was chosen. A guild's own are the most that can be chosen for it.
+// Limits are the default bounds of how much may be asked. A guild's own limits can't exceed Guild.
 type Limits struct {
 	Member, Guild memory.Limit
-	// Reserve is how many tokens an answer counts with until it is known what it took.
+	// Reserve is how many tokens an answer counts until its cost is known.
 	Reserve int
 }
 
-// Of are the limits of somebody with these roles, and of their guild.
+// Of returns the limits of a member with these roles, and of the guild.
 func (l Limits) Of(g *memory.Guild, roles []memory.RoleID) (member, guild memory.Limit) {
-	if g.ID == memory.DirectGuild { // where nobody can choose, and whose people have nothing to do with each other
+	if g.ID == memory.DirectGuild { // no admins, and its users are unrelated
 		return l.Member, memory.Limit{}
 	}
 	every, all := g.LimitOf(memory.RoleID(g.ID)), g.LimitOf(0)
@@ -28,13 +28,13 @@ func (l Limits) Of(g *memory.Guild, roles []memory.RoleID) (member, guild memory
 	for _, r := range roles {
 		if r != 0 && r != memory.RoleID(g.ID) {
 			of := g.LimitOf(r)
-			own.Messages, own.Tokens = generous(own.Messages, of.Messages), generous(own.Tokens, of.Tokens)
+			own.Messages, own.Tokens = looser(own.Messages, of.Messages), looser(own.Tokens, of.Tokens)
 		}
 	}
 	member.Messages = chosenOr(own.Messages, chosenOr(every.Messages, l.Member.Messages))
 	member.Tokens = chosenOr(own.Tokens, chosenOr(every.Tokens, l.Member.Tokens))
-	guild.Messages = strict(chosenOr(all.Messages, l.Guild.Messages), l.Guild.Messages)
-	guild.Tokens = strict(chosenOr(all.Tokens, l.Guild.Tokens), l.Guild.Tokens)
+	guild.Messages = stricter(chosenOr(all.Messages, l.Guild.Messages), l.Guild.Messages)
+	guild.Tokens = stricter(chosenOr(all.Tokens, l.Guild.Tokens), l.Guild.Tokens)
 	return member, guild
 }
 
@@ -45,23 +45,23 @@ func chosenOr(chosen, otherwise int) int {
 	return chosen
 }
 
-// generous is the limit that lets more pass, of two that may not have been chosen.
-func generous(a, b int) int {
+// looser returns the limit that lets more pass, of two that may be unset.
+func looser(a, b int) int {
 	if a == memory.Unlimited || b == memory.Unlimited {
 		return memory.Unlimited
 	}
 	return max(a, b)
 }
 
-// strict is the limit that lets less pass.
-func strict(a, b int) int {
+// stricter returns the limit that lets less pass.
+func stricter(a, b int) int {
 	if a == memory.Unlimited || b == memory.Unlimited {
 		return max(a, b)
 	}
 	return min(a, b)
 }
 
-// Why a question isn't answered, or not by a model, as /metrics names it.
+// Why a question isn't answered, or not by a model: label values of /metrics.
 const (
 	tooManyWait    = "busy"
 	pausedQuestion = "paused"
@@ -74,14 +74,14 @@ const (
 // LimitNames are all of these.
 var LimitNames = []string{tooManyWait, pausedQuestion, memberMessages, guildMessages, memberTokens, guildTokens}
 
-// minute is the time within which messages are counted.
-const minute = time.Minute
+// messageWindow is the period in which messages are counted.
+const messageWindow = time.Minute
 
-// Hit is a limit that something comes up against.
+// Hit is a limit that was reached.
 type Hit struct {
 	Of    string
 	Limit int
-	until time.Time // when it lets something pass again
+	until time.Time // when it ends
 }
 
 // Share is how much of a limit is used.
@@ -90,12 +90,12 @@ type Share struct {
 	Limit, Spent int
 }
 
-// Fits reports whether anything is left beside what is reserved.
+// Fits reports whether anything is left beyond what is reserved.
 func (s Share) Fits(reserved int) bool {
 	return s.Limit == memory.Unlimited || s.Spent+reserved < s.Limit
 }
 
-// left is what is left after so many more tokens, and which part of the limit that is.
+// left returns the tokens left after more of them, and as a fraction of the limit.
 func (s Share) left(more int) (tokens int, part float64) {
 	if s.Limit == memory.Unlimited {
 		return 0, 1
@@ -104,32 +104,32 @@ func (s Share) left(more int) (tokens int, part float64) {
 	return tokens, float64(tokens) / float64(s.Limit)
 }
 
-// allowance is what somebody may take of models.
-type allowance struct {
+// tokenQuota is what a member and the guild may still use of models.
+type tokenQuota struct {
 	Own, All Share
-	Hit      *Hit // the limit that is used up; nil if there is anything left
+	Hit      *Hit // the limit that is used up; nil: none is
 }
 
-// allowanceOf tells from how much of their limits for the day somebody and their guild have used.
-func allowanceOf(own, all Share, at time.Time) allowance {
+// newTokenQuota returns the quota after what was used of the daily limits.
+func newTokenQuota(own, all Share, at time.Time) tokenQuota {
 	_, tomorrow := memory.Day(at)
 	for _, s := range []Share{own, all} {
 		if !s.Fits(0) {
-			return allowance{own, all, &Hit{s.of, s.Limit, tomorrow}}
+			return tokenQuota{own, all, &Hit{s.of, s.Limit, tomorrow}}
 		}
 	}
-	return allowance{Own: own, All: all}
+	return tokenQuota{Own: own, All: all}
 }
 
-// quota counts what is asked, by the times at which Discord says that it was, whatever this machine's clock
-// says. Should those jump, what lies a minute off in either direction isn't counted. It holds what answers
-// under way may take of models, until it is in the log what they took.
+// quota counts questions by the times Discord gives them, whatever the local clock says. If those jump,
+// questions more than a minute off in either direction don't count. It also holds the tokens reserved for
+// answers under way, until their cost is logged.
 type quota struct {
 	mu       sync.Mutex
-	recent   map[ingest.Membership][]time.Time // in order; of a whole guild under user 0
+	recent   map[ingest.Membership][]time.Time // in order; a whole guild's under user 0
 	swept    time.Time
 	reserved map[memory.MessageID]reservation
-	released chan struct{} // closed and made anew when something reserved is given back
+	released chan struct{} // closed and replaced when a reservation is released
 }
 
 type reservation struct {
@@ -142,25 +142,25 @@ func newQuota() *quota {
 		released: make(chan struct{})}
 }
 
-// take counts a question asked at a time, unless it is one too many: then it is the limit that says so.
+// take counts a question. If it is one too many, it returns the limit instead.
 func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *Hit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sweep(at)
 	all := ingest.Membership{Guild: m.Guild}
-	own, theirs := q.near(m, at), q.near(all, at)
-	if h := crowded(own, member.Messages, memberMessages); h != nil {
+	own, theirs := q.within(m, at), q.within(all, at)
+	if h := exceeded(own, member.Messages, memberMessages); h != nil {
 		return h
 	}
-	if h := crowded(theirs, guild.Messages, guildMessages); h != nil {
+	if h := exceeded(theirs, guild.Messages, guildMessages); h != nil {
 		return h
 	}
-	q.recent[m], q.recent[all] = inOrder(own, at), inOrder(theirs, at)
+	q.recent[m], q.recent[all] = insertSorted(own, at), insertSorted(theirs, at)
 	return nil
 }
 
-// back takes back that a question was counted, because it isn't answered.
-func (q *quota) back(m ingest.Membership, at time.Time) {
+// refund uncounts a question that isn't answered.
+func (q *quota) refund(m ingest.Membership, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, key := range []ingest.Membership{m, {Guild: m.Guild}} {
@@ -170,49 +170,51 @@ func (q *quota) back(m ingest.Membership, at time.Time) {
 	}
 }
 
-// asked is how many questions somebody asked within the minute before a time, and when the first of them is a
-// minute ago.
+// asked returns how many questions a member asked within the minute around a time, and when the first stops
+// counting.
 func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	near := q.near(m, at)
+	near := q.within(m, at)
 	if len(near) > 0 {
-		until = near[0].Add(minute)
+		until = near[0].Add(messageWindow)
 	}
 	return len(near), until
 }
 
-// near are the questions within a minute of a time.
-func (q *quota) near(key ingest.Membership, at time.Time) []time.Time {
-	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool { return at.Sub(t).Abs() >= minute })
+// within returns the questions within a minute of a time.
+func (q *quota) within(key ingest.Membership, at time.Time) []time.Time {
+	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool {
+		return at.Sub(t).Abs() >= messageWindow
+	})
 }
 
-// crowded is the limit if no more questions may come than those at these times.
-func crowded(near []time.Time, most int, of string) *Hit {
+// exceeded returns the limit if no more questions may follow those at these times.
+func exceeded(near []time.Time, most int, of string) *Hit {
 	if most == memory.Unlimited || len(near) < most {
 		return nil
 	}
-	return &Hit{of, most, near[len(near)-most].Add(minute)}
+	return &Hit{of, most, near[len(near)-most].Add(messageWindow)}
 }
 
-func inOrder(times []time.Time, at time.Time) []time.Time {
+func insertSorted(times []time.Time, at time.Time) []time.Time {
 	i, _ := slices.BinarySearchFunc(times, at, time.Time.Compare)
 	return slices.Insert(times, i, at)
 }
 
-// sweep forgets, now and then, what isn't counted any more.
+// sweep drops, now and then, what doesn't count any more.
 func (q *quota) sweep(at time.Time) {
-	if at.Sub(q.swept).Abs() < minute {
+	if at.Sub(q.swept).Abs() < messageWindow {
 		return
 	}
 	q.swept = at
-	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.near(key, at)) == 0 })
+	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.within(key, at)) == 0 })
 }
 
-// reserve reserves tokens for an answer until they are released. It waits while answers under way may use up
-// what is left. If nothing is left, the allowance says so. spent looks up what is used.
+// reserve reserves tokens for an answer. It waits while answers under way may use up what is left. If nothing
+// is left, the returned quota says so. spent looks up what is used.
 func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
-	spent func() (allowance, error)) (allowance, error) {
+	spent func() (tokenQuota, error)) (tokenQuota, error) {
 	for {
 		q.mu.Lock()
 		released := q.released
@@ -223,7 +225,7 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 		}
 		q.mu.Lock()
 		own, all := q.sums(r.Membership)
-		// What was released meanwhile may not be among what is spent.
+		// Tokens released since spent was read may be missing from it.
 		if q.released == released && a.Own.Fits(own) && a.All.Fits(all) {
 			q.reserved[id] = r
 			q.mu.Unlock()
@@ -233,12 +235,12 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 		select {
 		case <-released:
 		case <-ctx.Done():
-			return allowance{}, ctx.Err()
+			return tokenQuota{}, ctx.Err()
 		}
 	}
 }
 
-// sums are how much is reserved for a member, and for all of their guild.
+// sums returns how much is reserved for a member, and for the whole guild.
 func (q *quota) sums(m ingest.Membership) (own, all int) {
 	for _, r := range q.reserved {
 		if r.Guild == m.Guild {
@@ -251,7 +253,7 @@ func (q *quota) sums(m ingest.Membership) (own, all int) {
 	return own, all
 }
 
-// isReserved reports whether anything is reserved for an answer.
+// isReserved reports whether tokens are reserved for an answer.
 func (q *quota) isReserved(id memory.MessageID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -259,7 +261,7 @@ func (q *quota) isReserved(id memory.MessageID) bool {
 	return is
 }
 
-// release gives back what was reserved, once it is in the log what was taken.
+// release releases a reservation, once the cost is logged.
 func (q *quota) release(id memory.MessageID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

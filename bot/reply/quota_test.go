@@ -114,7 +114,7 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 					t.Fatalf("counted %d until %v, want %d", n, until, own+1)
 				}
 				if rapid.IntRange(0, 4).Draw(t, "back?") == 0 {
-					l.back(m, now)
+					l.refund(m, now)
 					passed = passed[:len(passed)-1]
 				}
 				continue
@@ -175,10 +175,10 @@ func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
 			for id := range memory.MessageID(5) {
 				go func() {
 					m := ingest.Membership{Guild: 1, User: 2}
-					got, err := q.reserve(t.Context(), id, reservation{m, 1000}, func() (allowance, error) {
+					got, err := q.reserve(t.Context(), id, reservation{m, 1000}, func() (tokenQuota, error) {
 						own, all := limits[0], limits[1]
 						own.Spent, all.Spent = int(spent.Load()), int(spent.Load())
-						return allowanceOf(own, all, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), nil
+						return newTokenQuota(own, all, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), nil
 					})
 					switch {
 					case err != nil:

@@ -1,12 +1,13 @@
-// Package reply owns a question's life: whether and when it is answered, how its answer is shown while it is being
-// written, what of it is logged, and what becomes of it when the question or something that it was made from changes.
+// Package reply owns a question from arrival to its last edit: whether and when it is answered, how the
+// answer is shown while it is written, what is logged, and what happens when the question or a source
+// changes.
 //
-//   - A question is answered once, however often Hark is told of it and whenever the process ends.
-//   - Discord shows what the answer became, or says why there is none; what is shown is what is logged.
-//   - An answer whose question is gone, or that repeats what was forgotten, is taken back in Discord.
+//   - A question is answered once, however often Hark hears of it and whenever the process ends.
+//   - Discord shows what the answer became, or why there is none. What is shown is what is logged.
+//   - An answer is withdrawn in Discord if its question is gone or it repeats something forgotten.
 //
-// It may import bot/ingest and below, and the answers' types. Begin with Replier and Tracker; the walk of a mention in
-// docs/architecture.md names the rooms.
+// It may import bot/ingest and below, and the answers' types. Begin with Replier and Tracker;
+// docs/architecture.md follows a mention through the packages.
 package reply
 
 import (
@@ -24,59 +25,59 @@ import (
 	"hark/memory"
 )
 
-// Options are what a Replier works with.
+// Options configure a Replier.
 type Options struct {
 	*ingest.Options
-	// Filler fetches what an earlier process left, once that is asked for.
+	// Filler fetches what an earlier process left.
 	Filler  *ingest.Filler
 	Answers Answerer
-	// Settled returns once it is known who may read what in a guild, or with an error that says so.
+	// Settled returns once a guild's permissions are known, or with an error that says so.
 	Settled func(ctx context.Context, guild memory.GuildID) error
-	// Choices are what admins may set of answers, and what holds where they have set nothing.
+	// Choices are the admins' settings of answers, and the defaults.
 	Choices answer.Choices
-	// Limits are how much may be asked. Without numbers there are none.
+	// Limits bound how much may be asked. Without numbers there are none.
 	Limits Limits
-	// EditAnswers is whether answers that used what was forgotten are edited in Discord to say so.
+	// EditAnswers is whether withdrawn answers are edited in Discord to say so.
 	EditAnswers bool
-	// NoRecords leaves out the records of the calls that answers took.
+	// NoRecords leaves out the records of model calls.
 	NoRecords bool
 	Since     time.Time // when the process began
 	Timing    *Timing
 	Metrics   *metrics.Metrics
 }
 
-// Answerer answers questions. An error with a method Sentence() string says what members are told; what
-// others say is kept from them.
+// Answerer answers questions. Members see an error's Sentence() string if it has that method, and nothing of
+// other errors.
 type Answerer interface {
-	// Answer calls stream, from the goroutine it is called in, with the whole text so far, as often as it
-	// grows. With an error it may return the part of an answer that it came to.
+	// Answer calls stream, from its own goroutine, with the whole text so far whenever it grows. With an
+	// error it may return a partial answer.
 	Answer(ctx context.Context, q answer.Question, stream func(text string)) (answer.Answer, error)
 }
 
-// Timing is how long things take at most, or are apart.
+// Timing holds intervals and limits.
 type Timing struct {
-	Pace   time.Duration // between requests that show an answer being written
-	Typing time.Duration // between signs of typing
+	Pace   time.Duration // between edits of an answer being written
+	Typing time.Duration // between typing indicators
 	Answer time.Duration // an answer, at most
-	Unwind time.Duration // an Answerer has to return after that
-	Look   time.Duration // between looks for what is to be taken back
+	Unwind time.Duration // for an Answerer to return after that
+	Look   time.Duration // between looks for answers to withdraw
 }
 
-// UsualTiming is the timing but in tests.
+// UsualTiming is the timing outside tests.
 var UsualTiming = Timing{
 	Pace: 1200 * time.Millisecond, Typing: 8 * time.Second, Answer: 10 * time.Minute,
-	Unwind: 3 * time.Second, // of which it takes two to look again at what it was made from
+	Unwind: 3 * time.Second, // two of them to check the sources again
 	Look:   5 * time.Second,
 }
 
-// Replier answers questions, and has the answers follow what becomes of them.
+// Replier answers questions and keeps the answers up to date.
 type Replier struct {
 	Options
 	questions *Tracker
-	repeats   *ttl.Cache[repeatTo, locale.Phrase]
+	repeats   *ttl.Cache[repeatKey, locale.Phrase]
 }
 
-// What is said of answers and questions that aren't known any more.
+// What members are told about answers and questions that aren't known any more.
 const (
 	NotWriting   locale.Phrase = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
 	QuestionGone locale.Phrase = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
@@ -84,20 +85,20 @@ const (
 
 // New returns a Replier that answers nothing yet.
 func New(o Options) *Replier {
-	r := &Replier{Options: o, repeats: ttl.New[repeatTo, locale.Phrase](mostRepeats)}
+	r := &Replier{Options: o, repeats: ttl.New[repeatKey, locale.Phrase](maxRepeats)}
 	r.questions = newTracker(r)
 	return r
 }
 
-// Questions are the questions that are known.
+// Questions returns the question tracker.
 func (r *Replier) Questions() *Tracker { return r.questions }
 
-// Begin has questions answered: with work an answer is cut short, and with last what is said about it.
+// Begin starts answering. When work ends, answers are cut short; when last ends, requests about them end too.
 func (r *Replier) Begin(work, last context.Context) {
 	r.questions.scheduler.run = func(a *ingest.Question) { r.reply(work, last, a) }
 }
 
-// Run takes answers back that are to be, whenever it may have changed which are, until ctx ends.
+// Run withdraws answers until ctx ends.
 func (r *Replier) Run(ctx context.Context) {
 	pace.Every(ctx, r.Timing.Look, r.questions.wake, func(ctx context.Context) {
 		r.questions.withdrawAll(ctx)
@@ -109,7 +110,7 @@ func (r *Replier) thread(a *ingest.Question, purpose string) *discord.Sender {
 	return &discord.Sender{Client: r.Client, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: purpose}
 }
 
-// say answers a question with a sentence that says why there is no answer. purpose is that of the thread.
+// say replies to a question with a sentence instead of an answer.
 func (r *Replier) say(last context.Context, a *ingest.Question, purpose, sentence string) {
 	d := newDelivery(r.thread(a, purpose), r.Timing.Pace, r.Timing.Typing)
 	r.post(last, d, a, markdown.Messages(sentence, "", nil))

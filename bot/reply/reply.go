@@ -28,30 +28,29 @@ const (
 	stoppedLine = "-# ⏹️ Stopped."
 )
 
-// Outcome is what an Answerer came to.
+// Outcome is what an Answerer returned.
 type Outcome struct {
 	Answer answer.Answer
 	err    error
-	// spends is what the answer may take of models.
-	spends allowance
-	// unlogged says that it was made from a session that wasn't logged.
+	quota  tokenQuota
+	// unlogged means that it was made from a session that isn't logged.
 	unlogged bool
 }
 
-// reply answers one question: it shows the answer while it is being written, and logs what it became. When
-// work ends the answer is cut short, and says so; requests go on until last ends. A question that changes meanwhile is
-// answered anew in the same place, and one that goes has its answer taken back.
+// reply answers one question: it shows the answer while it is written and logs the result. When work ends,
+// the answer is interrupted and says so; requests go on until last ends. A question that changes is answered
+// again in the same place. If it goes, its answer is removed.
 func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 	d := newDelivery(r.thread(asked, "a"+asked.Round), r.Timing.Pace, r.Timing.Typing)
 	for first := true; ; first = false {
 		ctx, a := r.questions.begin(work, asked.ID)
 		if a == nil {
-			r.takeAway(last, d, asked)
+			r.removeAnswer(last, d, asked)
 			return
 		}
-		d.stream("") // what is shown stays until there is a text again
+		d.stream("") // what is shown stays until there is new text
 		if first {
-			d.take(a.Shown)
+			d.adopt(a.Shown)
 		}
 		if r.answerOnce(ctx, work, last, d, a) == nil {
 			return
@@ -59,14 +58,14 @@ func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 	}
 }
 
-// answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
+// answerOnce answers one version of a question. An error means that it changed or is gone.
 func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
 	l := r.LocaleIn(last, a.Guild, a.Channel)
 	if a.Text == "" && len(a.Files) == 0 {
 		d.buttons = nil
-		r.discard(last, d, a)
+		r.removeExtras(last, d, a)
 		r.post(last, d, a, markdown.Messages(l.Text(askMe, r.Self), "", nil))
-		return r.questions.end(a.ID, d.ids(), nil, false)
+		return r.questions.finish(a.ID, d.ids(), nil, false)
 	}
 	d.buttons = answerButtons(a, l, false)
 	limit, cancel := context.WithTimeout(ctx, r.Timing.Answer)
@@ -76,7 +75,7 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	go func() {
 		defer written()
 		came <- r.consult(limit, a, func(text string) {
-			if limit.Err() == nil { // else somebody else may be writing already
+			if limit.Err() == nil { // else another answer may be under way
 				d.stream(text)
 			}
 		})
@@ -87,7 +86,7 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	}
 	got := r.Await(limit, came)
 	defer r.questions.Settle(last, a, got)
-	if err := r.questions.fate(a.ID); err != nil {
+	if err := r.questions.interruption(a.ID); err != nil {
 		return err
 	}
 	switch {
@@ -98,15 +97,15 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 		got.err = errHalted
 	}
 	logged, err := r.Filter.Remembers(last, a.Guild, a.Channel)
-	trace := tracedAs(a, got, logged, err)
+	trace := traceFor(a, got, logged, err)
 	if gone != nil {
-		r.shown(last, d, a, gone, trace, nil)
-		return r.questions.end(a.ID, d.ids(), a.More, false)
+		r.recordShown(last, d, a, gone, trace, nil)
+		return r.questions.finish(a.ID, d.ids(), a.More, false)
 	}
 	return r.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
 }
 
-// answerButtons are those below the answer to a question, of which it may have sources to show.
+// answerButtons returns the buttons below an answer. sources: it has sources to show.
 func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 	[]memory.MessageID) []discord.Component {
 	return func(done bool, before []memory.MessageID) []discord.Component {
@@ -118,16 +117,16 @@ func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 	}
 }
 
-// takeAway takes back what was shown of an answer that isn't wanted.
-func (r *Replier) takeAway(last context.Context, d *delivery, a *ingest.Question) {
+// removeAnswer removes an answer that isn't wanted.
+func (r *Replier) removeAnswer(last context.Context, d *delivery, a *ingest.Question) {
 	known := d.ids()
-	d.take(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
+	d.adopt(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
 		return slices.Contains(known, id)
 	}))
 	ids := d.ids()
 	if err := d.finish(last, nil); err != nil {
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take an answer back")
-		r.questions.takeBack(a.Channel, d.ids())
+		r.questions.removeSoon(a.Channel, d.ids())
 	}
 	events := []memory.Event{a.Closed()}
 	if len(ids) > 0 {
@@ -136,7 +135,7 @@ func (r *Replier) takeAway(last context.Context, d *delivery, a *ingest.Question
 	_ = r.Queue.Commit(last, events)
 }
 
-// Await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
+// Await returns the outcome. Once ctx has ended, an Answerer has Timing.Unwind to return.
 func (r *Replier) Await(ctx context.Context, came <-chan Outcome) Outcome {
 	select {
 	case got := <-came:
@@ -161,7 +160,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	if err != nil {
 		return Outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
 	}
-	got.spends = spends
+	got.quota = spends
 	q := answer.Question{
 		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
 		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), Settled: settled,
@@ -170,17 +169,18 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	}
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
-		!stands(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
+		!sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
 		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
 	}
 	return got
 }
 
-// sessionChanged is said in the place of an answer that was made from what is no longer there.
+// sessionChanged replaces an answer whose source messages are gone.
 const sessionChanged = "While I was answering, something that was said here was deleted or changed, or what I remember here was, so I take my answer back. Please ask me again."
 
-// stands reports whether a session that isn't logged is still what it was, but for what it has grown out of.
-func stands(was, now []memory.Message) bool {
+// sessionUnchanged reports whether an unlogged session's messages are still there unchanged. Those that were
+// trimmed don't count.
+func sessionUnchanged(was, now []memory.Message) bool {
 	for _, m := range was {
 		if len(now) > 0 && m.ID < now[0].ID {
 			continue
@@ -192,8 +192,8 @@ func stands(was, now []memory.Message) bool {
 	return true
 }
 
-// conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
-// error says that the question has become another meanwhile, or that it is gone.
+// conclude makes Discord show the final answer and logs it with its trace. An error means that the question
+// changed or is gone.
 func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got Outcome,
 	trace memory.Trace,
 	logged bool) error {
@@ -202,7 +202,7 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	}
 	warn := func(err error) *zerolog.Event {
 		if err == nil {
-			return nil // which logs nothing
+			return nil // a nil event logs nothing
 		}
 		return r.Log.Warn().Err(err).Int64("question", int64(a.ID))
 	}
@@ -211,7 +211,7 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	warn(got.Answer.Shortened).Msg("answered from a smaller prompt")
 	warn(got.Answer.Unranked).Msg("answered without the reranker")
 	warn(got.Answer.ToolFailed).Msg("a tool failed")
-	text, tail, err := r.words(l, a, got)
+	text, tail, err := r.compose(l, a, got)
 	var contents []string
 	var files []markdown.File
 	if err == nil {
@@ -225,34 +225,57 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	if logged && got.err == nil {
 		proposals = got.Answer.Proposals
 	}
-	r.discard(last, d, a)
+	r.removeExtras(last, d, a)
 	err = d.finish(last, contents, files...)
 	if errors.Is(err, discord.ErrNoFiles) {
-		tail = markdown.Lines(tail, r.noFiles(last, a, err))
+		tail = markdown.Lines(tail, r.noFilesNote(last, a, err))
 		if contents, _, err = markdown.Answer(l, text, tail, got.Answer.Sources, false); err == nil {
 			err = d.finish(last, contents)
 		}
 	}
-	if plain := withoutRoles(contents); unfit(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
-		err = d.afresh(last, r.thread(a, "n"+a.Round), plain)
+	if plain := withoutRoles(contents); isRejected(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
+		err = d.resend(last, r.thread(a, "n"+a.Round), plain)
 	}
 	if got.err == nil && err == nil {
 		r.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
 	}
-	more := r.shown(last, d, a, err, trace, proposals)
-	return r.questions.end(a.ID, d.ids(), more, logged)
+	more := r.recordShown(last, d, a, err, trace, proposals)
+	return r.questions.finish(a.ID, d.ids(), more, logged)
 }
 
-// tracedAs is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
-// is logged now, or that can't be told, and wasn't when the question was asked.
-func tracedAs(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
+// traceFor returns an answer's trace. It is empty if the log lacks a source: the channel is logged now, or
+// that is unknown, and wasn't when the question was asked.
+func traceFor(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
 	if got.unlogged && (logged || err != nil) {
 		return memory.Trace{}
 	}
 	a.Consulted, a.Calls = !got.unlogged, got.Answer.Records
 	trace := got.Answer.Trace
 	if strings.TrimSpace(got.Answer.Text) == "" {
-		trace.Prompt = nil // what is shown is why there is no answer
+		trace.Prompt = nil // only the reason is shown
 	}
 	return trace
+}
+
+// compose returns an answer's text and what stands below it. Call it once, because limits are mentioned only
+// once. It never panics, whatever the text.
+func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (text, tail string, err error) {
+	defer crash.Recover("word an answer", &err)
+	// Text that was only streamed wasn't revalidated, so it doesn't stay.
+	text = markdown.EscapeSmallPrint(got.Answer.Text)
+	if got.err != nil {
+		text = markdown.CompletePartial(text)
+	}
+	tail = markdown.Lines(markdown.Footer(l, got.Answer.Sources, r.Now()), r.questions.quotaNote(l, a, got))
+	switch {
+	case errors.Is(got.err, errHalted):
+		tail = l.Text(stoppedLine)
+	case got.err != nil:
+		why := r.Failure(l, a, got.err)
+		tail = l.Text(interrupted, why)
+		if strings.TrimSpace(text) == "" {
+			text, tail = why, ""
+		}
+	}
+	return memory.Clean(text), tail, nil
 }

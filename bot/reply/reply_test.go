@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-func TestSessionsStand(t *testing.T) {
+func TestSessionUnchanged(t *testing.T) {
 	t.Parallel()
 	m := func(id memory.MessageID, text string) memory.Message {
 		return memory.Message{ID: id, Content: text}
@@ -24,11 +24,11 @@ func TestSessionsStand(t *testing.T) {
 		"changed":      {[]memory.Message{was[0], m(2, "zwei"), was[2]}, false},
 		"gone":         {nil, false},
 	} {
-		if got := stands(was, tt.now); got != tt.want {
+		if got := sessionUnchanged(was, tt.now); got != tt.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	if !stands(nil, was) {
+	if !sessionUnchanged(nil, was) {
 		t.Error("nothing doesn't stand")
 	}
 }

@@ -11,55 +11,55 @@ import (
 )
 
 const (
-	// waitingQuestions is how many jobs wait in a channel behind the one that runs.
-	waitingQuestions = 5
-	// guildQuestions is how many wait in all channels of a tenant.
-	guildQuestions = 20
-	// parallelAnswers is how many channels have a job that runs.
-	parallelAnswers = 16
-	// guildAnswers is how many of them are one tenant's, so that others have a turn.
-	guildAnswers = 8
+	// maxWaiting bounds the jobs that wait in a channel behind the running one.
+	maxWaiting = 5
+	// maxGuildWaiting bounds those of a tenant.
+	maxGuildWaiting = 20
+	// maxRunning bounds the channels with a running job.
+	maxRunning = 16
+	// maxGuildRunning bounds those of a tenant, so that others get a turn.
+	maxGuildRunning = 8
 )
 
-// scheduler runs jobs: one at a time in a channel, several channels at a time. Tenants take turns, and in a tenant its
-// channels. It doesn't know what a job is.
+// scheduler runs jobs: one at a time in a channel, several channels at a time. Tenants take turns, and within
+// a tenant its channels. It doesn't know what a job is.
 type scheduler[J any] struct {
 	run  func(J)
-	done func() // is called after each job, and whatever else was started
+	done func() // called after each job and each started func
 
 	mu      sync.Mutex
-	changed *sync.Cond // when active is another
+	changed *sync.Cond // when active changes
 	queues  map[memory.ChannelID]*channelQueue[J]
-	turns   int  // that there were
-	busy    int  // jobs that run
+	turns   int  // given out so far
+	busy    int  // running jobs
 	active  int  // goroutines
-	closed  bool // runs no more jobs
-	over    bool // starts nothing any more
+	closed  bool // starts no more jobs
+	stopped bool // starts nothing
 }
 
-// tenant is who share a turn: a guild, or those of a direct message.
+// tenant is what shares a turn: a guild, or a direct channel.
 type tenant struct {
 	guild         memory.GuildID
 	direct        memory.ChannelID
 	waiting, busy int
-	turn          int // the last that it had; whose is the smallest is next
+	turn          int // its last; the smallest is next
 }
 
-// channelQueue is what waits in a channel behind the job that runs.
+// channelQueue holds the jobs that wait in a channel.
 type channelQueue[J any] struct {
-	tenant  *tenant
-	waiting []waitingJob[J]
-	busy    bool
-	turn    int
-	told    map[memory.UserID]bool // that there are too many
+	tenant   *tenant
+	waiting  []waitingJob[J]
+	busy     bool
+	turn     int
+	notified map[memory.UserID]bool // who know that it is full
 }
 
 type waitingJob[J any] struct {
 	job     J
-	resumed bool // an earlier process accepted it, so that it takes no place from what is asked now
+	resumed bool // accepted by an earlier process; doesn't count against the bounds
 }
 
-// fresh counts what waits and isn't resumed.
+// fresh counts waiting jobs that aren't resumed.
 func (q *channelQueue[J]) fresh() (n int) {
 	for _, w := range q.waiting {
 		if !w.resumed {
@@ -69,11 +69,11 @@ func (q *channelQueue[J]) fresh() (n int) {
 	return n
 }
 
-// fullError is that too many jobs wait.
+// fullError means that too many jobs wait.
 type fullError struct {
 	waiting int
-	guild   bool // in all of the tenant, rather than in the channel
-	first   bool // whether whoever asked is to be told: once in a burst
+	guild   bool // in the tenant rather than the channel
+	first   bool // whether to tell the asker: once in a burst
 }
 
 func (*fullError) Error() string { return "too many questions wait" }
@@ -84,9 +84,8 @@ func newScheduler[J any](run func(J), done func()) *scheduler[J] {
 	return s
 }
 
-// put has a job run when it is its turn, unless there is a *fullError or errStopped. It doesn't wait. who is 0 for
-// somebody who isn't to be told that there are too many. A job that an earlier process accepted is resumed
-// however many wait.
+// put queues a job, or returns a *fullError or ErrStopped. It doesn't block. who is 0 for an asker who isn't
+// told that the queue is full. Resumed jobs pass however many wait.
 func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, resumed bool,
 	job J) error {
 	s.mu.Lock()
@@ -94,20 +93,20 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	if s.closed {
 		return ingest.ErrStopped
 	}
-	q := s.place(guild, channel)
+	q := s.queueOf(guild, channel)
 	inGuild := 0
 	for _, other := range s.queues {
 		if other.tenant == q.tenant {
 			inGuild += other.fresh()
 		}
 	}
-	if n := q.fresh(); !resumed && (n >= waitingQuestions || inGuild >= guildQuestions) {
-		err := &fullError{waiting: n, first: who != 0 && !q.told[who]}
-		if n < waitingQuestions {
+	if n := q.fresh(); !resumed && (n >= maxWaiting || inGuild >= maxGuildWaiting) {
+		err := &fullError{waiting: n, first: who != 0 && !q.notified[who]}
+		if n < maxWaiting {
 			err.waiting, err.guild = inGuild, true
 		}
 		if err.first {
-			q.told[who] = true
+			q.notified[who] = true
 		}
 		return err
 	}
@@ -119,8 +118,8 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	return nil
 }
 
-// place is where a job of a channel waits.
-func (s *scheduler[J]) place(guild memory.GuildID, channel memory.ChannelID) *channelQueue[J] {
+// queueOf returns a channel's queue, made if needed.
+func (s *scheduler[J]) queueOf(guild memory.GuildID, channel memory.ChannelID) *channelQueue[J] {
 	if q := s.queues[channel]; q != nil {
 		return q
 	}
@@ -133,7 +132,7 @@ func (s *scheduler[J]) place(guild memory.GuildID, channel memory.ChannelID) *ch
 			t = q.tenant
 		}
 	}
-	s.queues[channel] = &channelQueue[J]{tenant: t, turn: s.turn(), told: map[memory.UserID]bool{}}
+	s.queues[channel] = &channelQueue[J]{tenant: t, turn: s.turn(), notified: map[memory.UserID]bool{}}
 	return s.queues[channel]
 }
 
@@ -142,9 +141,9 @@ func (s *scheduler[J]) turn() int {
 	return s.turns
 }
 
-// dispatch runs as many jobs as may run.
+// dispatch starts as many jobs as may run.
 func (s *scheduler[J]) dispatch() {
-	for s.busy < parallelAnswers {
+	for s.busy < maxRunning {
 		q := s.next()
 		if q == nil {
 			return
@@ -161,10 +160,10 @@ func (s *scheduler[J]) dispatch() {
 	}
 }
 
-// next is whose turn it is; nil if it is nobody's.
+// next returns the queue whose turn it is, or nil.
 func (s *scheduler[J]) next() (first *channelQueue[J]) {
 	for _, q := range s.queues {
-		if q.busy || len(q.waiting) == 0 || q.tenant.busy >= guildAnswers {
+		if q.busy || len(q.waiting) == 0 || q.tenant.busy >= maxGuildRunning {
 			continue
 		}
 		if first == nil || cmp.Or(cmp.Compare(q.tenant.turn, first.tenant.turn), cmp.Compare(q.turn, first.turn)) < 0 {
@@ -174,7 +173,7 @@ func (s *scheduler[J]) next() (first *channelQueue[J]) {
 	return first
 }
 
-// release ends a job's turn, and drops what has nothing in it.
+// release ends a job's turn and drops empty queues.
 func (s *scheduler[J]) release(q *channelQueue[J]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,14 +183,14 @@ func (s *scheduler[J]) release(q *channelQueue[J]) {
 	s.dispatch()
 	maps.DeleteFunc(s.queues, func(_ memory.ChannelID, other *channelQueue[J]) bool {
 		empty := other.tenant == q.tenant && len(other.waiting) == 0
-		if empty && q.tenant.waiting <= guildQuestions/2 { // a burst ends where there is room again, and some to spare
-			clear(other.told)
+		if empty && q.tenant.waiting <= maxGuildWaiting/2 { // the burst is over
+			clear(other.notified)
 		}
-		return empty && !other.busy && len(other.told) == 0
+		return empty && !other.busy && len(other.notified) == 0
 	})
 }
 
-// begin does something in a goroutine that wait waits for. It is called with mu held.
+// begin runs do in a goroutine that wait waits for. The caller holds mu.
 func (s *scheduler[J]) begin(do func()) {
 	s.active++
 	go func() {
@@ -204,16 +203,16 @@ func (s *scheduler[J]) begin(do func()) {
 	}()
 }
 
-// start does something that isn't a job and needn't wait for its turn, unless wait has returned.
+// start runs something that isn't a job and needs no turn, unless wait has returned.
 func (s *scheduler[J]) start(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.over {
+	if !s.stopped {
 		s.begin(do)
 	}
 }
 
-// close runs no more jobs, and returns those that wait.
+// close starts no more jobs, and returns those that wait.
 func (s *scheduler[J]) close() (left []J) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,7 +226,7 @@ func (s *scheduler[J]) close() (left []J) {
 	return left
 }
 
-// wait returns when all that was begun is done, or ctx has ended. After close and that, nothing is begun any more.
+// wait returns when everything that was begun is done, or ctx has ended. After close and wait nothing begins.
 func (s *scheduler[J]) wait(ctx context.Context) {
 	defer context.AfterFunc(ctx, func() {
 		s.mu.Lock()
@@ -239,10 +238,10 @@ func (s *scheduler[J]) wait(ctx context.Context) {
 	for s.active > 0 && ctx.Err() == nil {
 		s.changed.Wait()
 	}
-	s.over = s.closed
+	s.stopped = s.closed
 }
 
-// counts is how many jobs wait, how many run, and how many goroutines there are.
+// counts returns how many jobs wait, how many run, and how many goroutines there are.
 func (s *scheduler[J]) counts() (waiting, busy, active int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

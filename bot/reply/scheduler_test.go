@@ -85,7 +85,7 @@ func TestSchedulerIsFairAndLosesNothing(t *testing.T) {
 					t.Error("two at a time in a channel")
 				case j.id <= last[j.channel]:
 					t.Error("out of order")
-				case guilds[j.guild] >= guildAnswers || len(busy) >= parallelAnswers:
+				case guilds[j.guild] >= maxGuildRunning || len(busy) >= maxRunning:
 					t.Error("too many at a time")
 				}
 				busy[j.channel], last[j.channel] = true, j.id
@@ -122,7 +122,7 @@ func TestSchedulerTellsEachMemberOnceThatItIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
 		for range 2 { // a burst, and another when it is over
-			for id := range 1 + waitingQuestions {
+			for id := range 1 + maxWaiting {
 				if err := d.asks(1, 1, memory.UserID(id%2), id); err != nil {
 					t.Errorf("question %d: %v", id, err)
 				}
@@ -130,7 +130,7 @@ func TestSchedulerTellsEachMemberOnceThatItIsFull(t *testing.T) {
 			told := []memory.UserID{}
 			for _, who := range []memory.UserID{0, 1, 2, 1, 0, 3, 2} {
 				full, is := errors.AsType[*fullError](d.asks(1, 1, who, 9))
-				if !is || full.waiting != waitingQuestions || full.guild {
+				if !is || full.waiting != maxWaiting || full.guild {
 					t.Errorf("refused by %+v", full)
 				} else if full.first {
 					told = append(told, who)
@@ -157,7 +157,7 @@ func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 				id++
 				d.holds(id)
 				err := d.asks(guild, memory.ChannelID(100*int(guild)+channel), 1, id)
-				if full, is := errors.AsType[*fullError](err); is && *full == (fullError{guildQuestions, true, true}) {
+				if full, is := errors.AsType[*fullError](err); is && *full == (fullError{maxGuildWaiting, true, true}) {
 					refused++
 				} else if err != nil {
 					t.Errorf("refused by %v", err)
@@ -165,28 +165,28 @@ func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 			}
 		}
 		ask(1, 100)
-		if waiting, busy, _ := d.counts(); busy != guildAnswers || waiting != guildQuestions ||
-			refused != 100-guildAnswers-guildQuestions {
+		if waiting, busy, _ := d.counts(); busy != maxGuildRunning || waiting != maxGuildWaiting ||
+			refused != 100-maxGuildRunning-maxGuildWaiting {
 			t.Errorf("of one guild %d run, %d wait and %d are refused", busy, waiting, refused)
 		}
-		ask(2, guildAnswers)
+		ask(2, maxGuildRunning)
 		ask(3, 1)
 		ask(memory.DirectGuild, 2) // each has a turn of its own
-		if _, busy, _ := d.counts(); busy != parallelAnswers {
+		if _, busy, _ := d.counts(); busy != maxRunning {
 			t.Errorf("%d run at the same time", busy)
 		}
 		for id := range 5 { // one ends after the other
 			d.lets(id + 1)
 		}
-		if rest := d.ran[parallelAnswers:]; !slices.Equal(rest,
-			[]int{guildAnswers + 1, 109, 110, 111, guildAnswers + 2}) {
+		if rest := d.ran[maxRunning:]; !slices.Equal(rest,
+			[]int{maxGuildRunning + 1, 109, 110, 111, maxGuildRunning + 2}) {
 			t.Errorf("then ran %v", rest)
 		}
 		for left := range id - 5 {
 			d.lets(left + 6)
 		}
 		d.wait(t.Context())
-		if len(d.ran) != parallelAnswers+guildQuestions+3 {
+		if len(d.ran) != maxRunning+maxGuildWaiting+3 {
 			t.Errorf("ran %v", d.ran)
 		}
 	})

@@ -12,29 +12,29 @@ import (
 	"hark/memory"
 )
 
-// nearlyUsed is the part of a limit that has to be left for nothing to be said about it.
+// nearlyUsed is the fraction of a limit below which members are told what is left.
 const nearlyUsed = 0.2
 
-// Allowance is what somebody and their guild may take of models on a day.
+// Allow reserves tokens for an answer. It waits while answers under way may use up what is left.
 func (t *Tracker) Allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
-	at time.Time) (allowance, error) {
+	at time.Time) (tokenQuota, error) {
 	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
 	spent, err := t.replier.Memory.Spending(ctx, m.Guild, at)
 	if err != nil {
-		return allowance{}, err
+		return tokenQuota{}, err
 	}
 	all := 0
 	for _, tokens := range spent {
 		all += tokens
 	}
-	return allowanceOf(Share{memberTokens, member.Tokens, spent[m.User]},
+	return newTokenQuota(Share{memberTokens, member.Tokens, spent[m.User]},
 		Share{guildTokens, guild.Tokens, all}, at), nil
 }
 
 // Allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
-func (t *Tracker) Allow(ctx context.Context, a *ingest.Question) (allowance, error) {
+func (t *Tracker) Allow(ctx context.Context, a *ingest.Question) (tokenQuota, error) {
 	r := reservation{a.Membership(), max(1, t.replier.Limits.Reserve)}
-	got, err := t.quota.reserve(ctx, a.ID, r, func() (allowance, error) {
+	got, err := t.quota.reserve(ctx, a.ID, r, func() (tokenQuota, error) {
 		return t.Allowance(ctx, r.Membership, a.Roles, a.When())
 	})
 	if err == nil && got.Hit != nil {
@@ -43,34 +43,33 @@ func (t *Tracker) Allow(ctx context.Context, a *ingest.Question) (allowance, err
 	return got, err
 }
 
-// Settle keeps what an answer took, and gives back what was reserved for it.
+// Settle logs an answer's cost and releases its reservation.
 func (t *Tracker) Settle(last context.Context, a *ingest.Question, got Outcome) {
 	defer t.quota.release(a.ID)
-	if tokens := t.tookOf(a, got); tokens > 0 {
+	if tokens := t.charge(a, got); tokens > 0 {
 		t.replier.Metrics.AnswerTokens.Add(float64(tokens))
 		_ = t.replier.Queue.Commit(last, []memory.Event{memory.Spent{Guild: a.Guild, User: a.Asker,
 			Question: a.Account(), Tokens: tokens}})
 	}
 }
 
-// tookOf is how many tokens an answer took of models. Of one that was given up and doesn't say, it is what
-// was reserved.
-func (t *Tracker) tookOf(a *ingest.Question, got Outcome) int {
-	tokens := took(got.Answer)
-	if tokens == 0 && ended(got.err) && t.quota.isReserved(a.ID) {
+// charge returns how many tokens an answer used; if it was cut short and doesn't say, what was reserved.
+func (t *Tracker) charge(a *ingest.Question, got Outcome) int {
+	tokens := tokensUsed(got.Answer)
+	if tokens == 0 && wasCutShort(got.err) && t.quota.isReserved(a.ID) {
 		return t.replier.Limits.Reserve
 	}
 	return tokens
 }
 
-// ended reports whether an answer was given up before it came to its end.
-func ended(err error) bool {
-	return slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, errHalted, errAnew,
-		errUnasked}, func(why error) bool { return errors.Is(err, why) })
+// wasCutShort reports whether an answer was given up early.
+func wasCutShort(err error) bool {
+	return slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, errHalted, errChanged,
+		errWithdrawn}, func(why error) bool { return errors.Is(err, why) })
 }
 
-// took is what an answer says that it took, or, where only the prompt is known, about that.
-func took(a answer.Answer) int {
+// tokensUsed returns the tokens that an answer reports, or an estimate if only the prompt is known.
+func tokensUsed(a answer.Answer) int {
 	if tokens := a.Usage.Prompt + a.Usage.Completion; tokens > 0 || a.Model == "" {
 		return tokens
 	}
@@ -78,25 +77,25 @@ func took(a answer.Answer) int {
 	return a.Trace.Tokens + (len(a.Text)+bytesPerToken-1)/bytesPerToken
 }
 
-// leftOver is what is said below an answer about tokens: that they are used up, once a day, or nearly.
-func (t *Tracker) leftOver(l locale.Locale, a *ingest.Question, got Outcome) string {
+// quotaNote returns the line below an answer about tokens: used up, once a day, or nearly.
+func (t *Tracker) quotaNote(l locale.Locale, a *ingest.Question, got Outcome) string {
 	if got.err != nil {
 		return ""
 	}
-	if h := got.spends.Hit; h != nil {
-		if !t.isFirst(a, h) {
+	if h := got.quota.Hit; h != nil {
+		if !t.shouldTell(a, h) {
 			return ""
 		}
 		return "-# " + LimitReached(l, h)
 	}
-	more := took(got.Answer)
+	more := tokensUsed(got.Answer)
 	if more == 0 {
 		return ""
 	}
-	s, ofAll := got.spends.Own, false
+	s, ofAll := got.quota.Own, false
 	left, part := s.left(more)
-	if n, p := got.spends.All.left(more); p < part {
-		s, ofAll, left, part = got.spends.All, true, n, p
+	if n, p := got.quota.All.left(more); p < part {
+		s, ofAll, left, part = got.quota.All, true, n, p
 	}
 	if part >= nearlyUsed {
 		return ""
@@ -110,7 +109,7 @@ func (t *Tracker) leftOver(l locale.Locale, a *ingest.Question, got Outcome) str
 		l.Number(left), l.Number(s.Limit), tomorrow.Unix())
 }
 
-// LimitReached says that a limit is reached, or that Hark is paused, and when that ends.
+// LimitReached says that a limit is reached or Hark is paused, and until when.
 func LimitReached(l locale.Locale, h *Hit) string {
 	until := h.until.Add(time.Second - 1).Unix()
 	switch {

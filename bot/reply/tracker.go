@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// knownQuestions is of how many questions, at least, it is known what became of them.
-	knownQuestions = 4096
-	// pausedAgain is for how long nobody in a channel is told again that Hark is paused.
-	pausedAgain = 10 * time.Minute
+	// minKnownQuestions is the least number of questions whose state is kept.
+	minKnownQuestions = 4096
+	// repeatPausedAfter is how long nobody in a channel is told again that Hark is paused.
+	repeatPausedAfter = 10 * time.Minute
 )
 
-// Why an answer ends before it is whole.
+// Why an answer ends early.
 var (
-	errHalted  = errors.New("somebody stopped the answer")
-	errAnew    = errors.New("the question is another now")
-	errUnasked = errors.New("the question is gone, or nobody wants its answer")
+	errHalted    = errors.New("somebody stopped the answer")
+	errChanged   = errors.New("the question is another now")
+	errWithdrawn = errors.New("the question is gone, or nobody wants its answer")
 )
 
-// Tracker owns questions, from their arrival to the last change of their answers: it decides which are
-// answered and when, and has an answer follow what becomes of its question. It is in memory only, and holds a
-// question's text only until it is answered.
+// Tracker owns questions from arrival to their answers' last edit: it decides which are answered and when,
+// and keeps the answers up to date. It is in memory only, and keeps a question's text only until it is
+// answered.
 type Tracker struct {
 	replier   *Replier
 	scheduler *scheduler[*ingest.Question]
@@ -40,22 +40,22 @@ type Tracker struct {
 	mu       sync.Mutex
 	known    map[memory.MessageID]*question
 	removals map[memory.Spot]removal
-	wake     chan struct{} // receives when there is something to take back in Discord
+	wake     chan struct{} // receives when there is something to withdraw in Discord
 }
 
-// question is what is known of a message that asks something. Of one that isn't answered only that it came is known.
+// question is the state of a message that asks something. If it isn't answered, only its arrival is known.
 type question struct {
-	state questionState
-	ask   *ingest.Question // as it is now; without a text once it is answered
-	text  uint64           // a hash of what was asked
-	// fate is errAnew for a question that changed while it was being answered, and errUnasked for one whose
+	state   questionState
+	current *ingest.Question // its newest version; without text once answered
+	text    uint64           // a hash of what was asked
+	// interruption is errChanged if the question changed while it was being answered, and errWithdrawn if its
 	// answer isn't wanted.
-	fate     error
-	halt     context.CancelCauseFunc
-	shown    []memory.MessageID // the answer's messages in Discord
-	more     []memory.MessageID // those that go with it
-	logged   bool               // whether they are in the log
-	answered bool               // at least once, so that it stays known if it isn't answered anew
+	interruption error
+	cancel       context.CancelCauseFunc
+	shown        []memory.MessageID // the answer's messages
+	more         []memory.MessageID // messages below it
+	logged       bool               // whether they are in the log
+	answered     bool               // at least once, so it stays known if it isn't answered again
 }
 
 type questionState int
@@ -64,7 +64,7 @@ const (
 	unanswered questionState = iota
 	waiting
 	running
-	over
+	finished
 )
 
 func newTracker(r *Replier) *Tracker {
@@ -76,41 +76,41 @@ func newTracker(r *Replier) *Tracker {
 	return t
 }
 
-// Counts are how many questions wait, how many are being answered, and how many goroutines that takes.
+// Counts returns how many questions wait, how many are being answered, and how many goroutines run.
 func (t *Tracker) Counts() (waiting, busy, active int) { return t.scheduler.counts() }
 
 // Wait waits for the answers under way, until ctx ends.
 func (t *Tracker) Wait(ctx context.Context) { t.scheduler.wait(ctx) }
 
-// Asked is how many questions somebody asked within the last minute, and until when they count.
+// Asked returns how many questions a member asked within the last minute, and until when they count.
 func (t *Tracker) Asked(m ingest.Membership, at time.Time) (asked int, until time.Time) {
 	return t.quota.asked(m, at)
 }
 
-// Reserved is for how many answers tokens are reserved.
+// Reserved returns for how many answers tokens are reserved.
 func (t *Tracker) Reserved() int {
 	t.quota.mu.Lock()
 	defer t.quota.mu.Unlock()
 	return len(t.quota.reserved)
 }
 
-// Nudge has it looked now whether answers are to be taken back.
+// Nudge looks for answers to withdraw now.
 func (t *Tracker) Nudge() { pace.Wake(t.wake) }
 
-// Take has a question answered, unless it was taken before, or too much is asked. It waits for nobody. last is the
-// context of what is said about it.
+// Take has a question answered, unless it was taken before or a limit is reached. It doesn't block. last is
+// the context of replies about it.
 func (t *Tracker) Take(last context.Context, a *ingest.Question) {
 	if taken, left := t.accept(last, a); !taken && !left && !t.isOpen(a.ID) {
 		t.replier.Queue.Put(ingest.Item{Events: []memory.Event{a.Closed()}})
 	}
 }
 
-// accept is as take, and closes nothing in the log. left is true if the question is to stay open there: until
-// something is said instead of an answer, or for the next process.
+// accept is Take without closing the question in the log. left means that it stays open there until something
+// else is replied, or for the next process.
 func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
 	g := t.replier.Filter.Lookup(last, a.Guild)
 	a.Parent = ParentOf(g, a.Channel)
-	if a = t.hear(a, SilentIn(g, a.Channel)); a == nil {
+	if a = t.update(a, SilentIn(g, a.Channel)); a == nil {
 		return false, false
 	}
 	h, purpose := t.Paused(g, a.Channel, a.When()), "p"
@@ -120,7 +120,7 @@ func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left 
 		return t.Enqueue(last, a)
 	}
 	t.Refuse(a.ID)
-	if left = t.isFirst(a, h); left {
+	if left = t.shouldTell(a, h); left {
 		t.scheduler.start(func() {
 			t.replier.say(last, a, purpose, LimitReached(t.replier.LocaleIn(last, a.Guild, a.Channel), h))
 		})
@@ -128,7 +128,7 @@ func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left 
 	return false, left
 }
 
-// ParentOf is the channel that a thread is in, or 0.
+// ParentOf returns a thread's channel, or 0.
 func ParentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
 	for _, c := range g.Channels {
 		if c.ID == channel && c.Kind.IsThread() {
@@ -138,8 +138,7 @@ func ParentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
 	return 0
 }
 
-// Paused is the pause that a channel's questions fall into, until a time or, if that is zero, for as long as
-// nobody ends it.
+// Paused returns the pause that a question falls into, or nil. Its end is zero if somebody must end it.
 func (t *Tracker) Paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *Hit {
 	if until, is := t.replier.Choices.In(g, channel).PausedAt(at); is {
 		return &Hit{Of: pausedQuestion, until: until}
@@ -147,7 +146,7 @@ func (t *Tracker) Paused(g *memory.Guild, channel memory.ChannelID, at time.Time
 	return nil
 }
 
-// TooOften counts a question, unless it is the one too many of a minute.
+// TooOften counts a question. If that exceeds a limit, it returns the limit instead.
 func (t *Tracker) TooOften(g *memory.Guild, a *ingest.Question) *Hit {
 	member, guild := t.replier.Limits.Of(g, a.Roles)
 	h := t.quota.take(a.Membership(), a.When(), member, guild)
@@ -157,24 +156,25 @@ func (t *Tracker) TooOften(g *memory.Guild, a *ingest.Question) *Hit {
 	return h
 }
 
-// isFirst reports whether a limit is to be told to the member or, if it is everybody's, in the channel.
-func (t *Tracker) isFirst(a *ingest.Question, h *Hit) bool {
-	to, until := repeatTo{a.Membership(), 0, h.Of}, h.until
+// shouldTell reports whether a limit hasn't been mentioned yet, to the member or, if it is everybody's, in
+// the channel.
+func (t *Tracker) shouldTell(a *ingest.Question, h *Hit) bool {
+	to, until := repeatKey{a.Membership(), 0, h.Of}, h.until
 	if h.Of != memberMessages && h.Of != memberTokens {
 		to.User, to.channel = 0, a.Channel
 	}
-	if again := a.When().Add(pausedAgain); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
+	if again := a.When().Add(repeatPausedAfter); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
 	return t.replier.repeats.IsNews(to, "", a.When(), until)
 }
 
-// count counts that something refused a question.
+// count counts a refused question.
 func (t *Tracker) count(why string) {
 	t.replier.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
 }
 
-// Enqueue has a question answered that may be asked, if not too many wait. It returns the same as accept.
+// Enqueue queues a question that passed the limits, unless too many wait. It returns the same as accept.
 func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left bool) {
 	who := a.Asker
 	if a.Quiet {
@@ -185,7 +185,7 @@ func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left
 		return true, false
 	}
 	t.Refuse(a.ID)
-	t.quota.back(a.Membership(), a.When())
+	t.quota.refund(a.Membership(), a.When())
 	if full, is := errors.AsType[*fullError](err); is {
 		t.count(tooManyWait)
 		if full.first {
@@ -201,7 +201,7 @@ func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left
 	return false, true
 }
 
-// Close has no more questions answered, and tells those who wait. It returns how many there are.
+// Close stops answering and tells those who wait. It returns how many there are.
 func (t *Tracker) Close(last context.Context) (left int) {
 	waiting := t.scheduler.close()
 	for _, a := range waiting {
@@ -210,8 +210,8 @@ func (t *Tracker) Close(last context.Context) (left int) {
 	return len(waiting)
 }
 
-// Miss tells that a question isn't answered since Hark stops. Where a part of an answer is shown the next
-// process finishes it.
+// Miss tells the asker that Hark is stopping. If a part of the answer is shown, the next process finishes it
+// instead.
 func (t *Tracker) Miss(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 {
 		t.scheduler.start(func() {
@@ -221,16 +221,16 @@ func (t *Tracker) Miss(last context.Context, a *ingest.Question) {
 	}
 }
 
-// hear takes a message that asks something, or did, and is what it is to be answered as; nil if it isn't to
-// be. Where Hark is silent nothing is.
-func (t *Tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
+// update takes a new or changed question. It returns the question to answer, or nil if there is none, as in
+// silent channels.
+func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q, known := t.known[a.ID]
 	if a.Unasked {
 		if known && q.isOpen() {
-			q.text = 0 // so that the same is asked anew
-			q.become(errUnasked)
+			q.text = 0 // so the same text counts as new
+			q.interrupt(errWithdrawn)
 		}
 		return nil
 	}
@@ -242,25 +242,25 @@ func (t *Tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 		return nil
 	case q.state == unanswered:
 		if a.Brief || a.Again &&
-			a.ID < memory.FirstMessageID(t.replier.Since) { // nobody knows whether that was answered
+			a.ID < memory.FirstMessageID(t.replier.Since) { // it may have been answered
 			return nil
 		}
 		q.shown = a.Shown
-	case q.fate == errUnasked:
+	case q.interruption == errWithdrawn:
 		return nil
 	default:
 		if a.Brief {
-			a = q.ask.Saying(a)
+			a = q.current.WithText(a)
 		}
 		if a.ReplyTo == 0 {
-			a.ReplyTo = q.ask.ReplyTo
+			a.ReplyTo = q.current.ReplyTo
 		}
 		if t.hash(a) == q.text {
-			return nil // something else about it changed
+			return nil // the text didn't change
 		}
 	}
-	if q.ask, q.text = a, t.hash(a); q.isOpen() {
-		q.become(errAnew)
+	if q.current, q.text = a, t.hash(a); q.isOpen() {
+		q.interrupt(errChanged)
 		return nil
 	}
 	q.state = waiting
@@ -269,7 +269,7 @@ func (t *Tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 
 func (t *Tracker) hash(a *ingest.Question) uint64 { return maphash.String(t.seed, a.Text) }
 
-// Again has a question answered in the place of an answer that is there. It is false if it is being answered already.
+// Again has a question answered in place of its earlier answer. It is false if it is being answered already.
 func (t *Tracker) Again(a *ingest.Question, shown, more []memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -279,15 +279,15 @@ func (t *Tracker) Again(a *ingest.Question, shown, more []memory.MessageID) bool
 	} else if q.isOpen() {
 		return false
 	}
-	q.ask, q.text, q.state, q.fate = a, t.hash(a), waiting, nil
+	q.current, q.text, q.state, q.interruption = a, t.hash(a), waiting, nil
 	q.shown, q.more = shown, more
 	return true
 }
 
-// add knows a question from now on, and forgets the oldest if there are too many; called with mu held.
+// add adds a question, and drops the oldest if there are too many. The caller holds mu.
 func (t *Tracker) add(id memory.MessageID) *question {
-	if len(t.known) >= 2*knownQuestions {
-		for _, old := range slices.Sorted(maps.Keys(t.known))[:knownQuestions] {
+	if len(t.known) >= 2*minKnownQuestions {
+		for _, old := range slices.Sorted(maps.Keys(t.known))[:minKnownQuestions] {
 			if !t.known[old].isOpen() {
 				delete(t.known, old)
 			}
@@ -298,40 +298,40 @@ func (t *Tracker) add(id memory.MessageID) *question {
 	return q
 }
 
-// of is what is known of a question, which is nothing if it never came; called with mu held.
-func (t *Tracker) of(id memory.MessageID) *question {
+// lookup returns a question's state, empty if it never came. The caller holds mu.
+func (t *Tracker) lookup(id memory.MessageID) *question {
 	if q := t.known[id]; q != nil {
 		return q
 	}
 	return &question{}
 }
 
-// Refuse has a question that isn't to be answered be as it was before it was asked: one with an answer keeps that.
+// Refuse returns a question that isn't answered to its earlier state: an earlier answer stays.
 func (t *Tracker) Refuse(id memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
+	q := t.lookup(id)
 	if !q.answered {
 		*q = question{}
 		return
 	}
-	if q.settle(); q.fate == errUnasked {
-		t.forget(q)
+	if q.finish(); q.interruption == errWithdrawn {
+		t.drop(q)
 	}
 }
 
-// begin is a question as it is to be answered now, with the messages that show an earlier answer; nil if it
-// is gone. The context ends when it isn't to be answered any more as it was.
+// begin returns a question to answer now, with the messages of an earlier answer; nil if it is gone. The
+// context ends when that version isn't to be answered any more.
 func (t *Tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ingest.Question) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
-	if !q.isOpen() || q.fate == errUnasked {
+	q := t.lookup(id)
+	if !q.isOpen() || q.interruption == errWithdrawn {
 		return nil, nil
 	}
-	q.state, q.fate = running, nil
-	ctx, q.halt = context.WithCancelCause(ctx)
-	a := *q.ask // the caller's own, since the question may be edited meanwhile
+	q.state, q.interruption = running, nil
+	ctx, q.cancel = context.WithCancelCause(ctx)
+	a := *q.current // a copy, because the question may be edited meanwhile
 	a.Shown, a.More = q.shown, q.more
 	return ctx, &a
 }
@@ -340,100 +340,100 @@ func (t *Tracker) begin(ctx context.Context, id memory.MessageID) (context.Conte
 func (t *Tracker) isOpen(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of(id).isOpen()
+	return t.lookup(id).isOpen()
 }
 
 func (q *question) isOpen() bool { return q.state == waiting || q.state == running }
 
-// fate is what became of a question while it was being answered: errAnew, errUnasked, or nil if it is as it was.
-func (t *Tracker) fate(id memory.MessageID) error {
+// interruption returns what happened to a question while it was being answered: errChanged, errWithdrawn or
+// nil.
+func (t *Tracker) interruption(id memory.MessageID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of(id).fate
+	return t.lookup(id).interruption
 }
 
-// end says that a question was answered by shown messages, with more that go with them, unless something became of it
-// meanwhile, which it returns.
-func (t *Tracker) end(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
+// finish records the answer's messages and those below it. If the question was interrupted, it returns that.
+func (t *Tracker) finish(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
-	q.halt(nil) // so that nothing is left of the context
+	q := t.lookup(id)
+	q.cancel(nil) // frees the context
 	q.shown, q.more, q.logged = shown, more, logged
-	if q.fate == nil {
+	if q.interruption == nil {
 		q.answered = true
-		q.settle()
+		q.finish()
 	}
-	return q.fate
+	return q.interruption
 }
 
-// settle has a question be over with, so that its text is known no longer.
-func (q *question) settle() { q.ask, q.state = q.ask.Saying(&ingest.Question{}), over }
+// finish ends a question and forgets its text.
+func (q *question) finish() { q.current, q.state = q.current.WithText(&ingest.Question{}), finished }
 
 // Stop stops an answer that is being written. It is false if none is.
 func (t *Tracker) Stop(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
+	q := t.lookup(id)
 	if q.state == running {
-		q.halt(errHalted)
+		q.cancel(errHalted)
 	}
 	return q.state == running
 }
 
-// Unask ends an answer that isn't wanted. It is false if none is being written; then it is known that there is none.
+// Unask ends an answer that isn't wanted. It is false if none is being written; then the question counts as
+// unanswered.
 func (t *Tracker) Unask(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.of(id)
+	q := t.lookup(id)
 	if q.isOpen() {
-		q.become(errUnasked)
+		q.interrupt(errWithdrawn)
 		return true
 	}
 	q.clear()
 	return false
 }
 
-// become has something become of a question that waits or is being answered.
-func (q *question) become(fate error) {
-	if q.fate = fate; q.state == running {
-		q.halt(fate)
+// interrupt interrupts a question that waits or is being answered.
+func (q *question) interrupt(fate error) {
+	if q.interruption = fate; q.state == running {
+		q.cancel(fate)
 	}
 }
 
-// clear has it that a question has no answer, and returns all messages that show an earlier one. What was
-// asked is known still, so that something else about the question, like a pin, doesn't have it answered
-// again.
+// clear records that a question has no answer, and returns all messages of earlier ones. The question's hash
+// stays, so that a pin or the like doesn't have it answered again.
 func (t *Tracker) clear(id memory.MessageID) []memory.MessageID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.of(id).clear()
+	return t.lookup(id).clear()
 }
 
 func (q *question) clear() []memory.MessageID {
 	shown := slices.Concat(q.shown, q.more)
-	if q.ask != nil {
-		q.settle()
-		q.ask.Files = nil
-		q.fate, q.shown, q.more, q.logged = nil, nil, nil, false
+	if q.current != nil {
+		q.finish()
+		q.current.Files = nil
+		q.interruption, q.shown, q.more, q.logged = nil, nil, nil, false
 	}
 	return shown
 }
 
-// isWriting reports whether a message is one of an answer in whose place another is being written; not
-// whether one waits to be, which may be for long.
-func (t *Tracker) isWriting(at memory.Spot) bool {
+// isRewriting reports whether a message belongs to an answer that is being replaced. Waiting to be doesn't
+// count, because that may take long.
+func (t *Tracker) isRewriting(at memory.Spot) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, q := range t.known {
-		if q.state == running && q.ask.Channel == at.Channel && slices.Contains(q.shown, at.Message) {
+		if q.state == running && q.current.Channel == at.Channel && slices.Contains(q.shown, at.Message) {
 			return true
 		}
 	}
 	return false
 }
 
-// See is told what is in the log. It doesn't wait.
+// See takes what was committed. It doesn't block.
 func (t *Tracker) See(subjects []ingest.Subject) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -443,37 +443,37 @@ func (t *Tracker) See(subjects []ingest.Subject) {
 		}
 		isDeleted := func(id memory.MessageID) bool { return slices.Contains(s.Deleted, id) }
 		for id, q := range t.known {
-			ended := q.ask != nil && s.Ends(q.ask.Guild, q.ask.Channel, q.ask.Parent)
-			if q.ask == nil || !ended && q.ask.Channel != s.Channel {
+			ended := q.current != nil && s.Ends(q.current.Guild, q.current.Channel, q.current.Parent)
+			if q.current == nil || !ended && q.current.Channel != s.Channel {
 				continue
 			}
-			// Nobody looks for what is gone.
+			// What is gone needs no removal.
 			q.shown, q.more = slices.DeleteFunc(slices.Clone(q.shown), isDeleted),
 				slices.DeleteFunc(slices.Clone(q.more), isDeleted)
 			switch {
 			case !ended && !isDeleted(id):
 			case q.isOpen():
-				q.become(errUnasked)
+				q.interrupt(errWithdrawn)
 				pace.Wake(t.wake)
 			case ended:
 				*q = question{}
 			default:
-				t.forget(q)
+				t.drop(q)
 			}
 		}
 	}
 }
 
-// forget has a question that is gone not be known, and its answer be taken back; called with mu held.
-func (t *Tracker) forget(q *question) {
-	if !q.logged { // else the log tells, also after a restart
-		t.scheduleRemoval(q.ask.Channel, slices.Concat(q.shown, q.more))
+// drop forgets a question that is gone and withdraws its answer. The caller holds mu.
+func (t *Tracker) drop(q *question) {
+	if !q.logged { // else the log knows, also after a restart
+		t.scheduleRemoval(q.current.Channel, slices.Concat(q.shown, q.more))
 	}
 	*q = question{}
 	pace.Wake(t.wake)
 }
 
-// SilentIn reports whether those who manage a guild have decided that nobody is answered in a channel.
+// SilentIn reports whether a guild's admins switched answers off in a channel.
 func SilentIn(g *memory.Guild, channel memory.ChannelID) bool {
 	value, _ := g.Setting(channel, memory.SettingAnswers)
 	return value == "off"

@@ -11,13 +11,13 @@ import (
 
 // command is an application command as it was registered.
 type command struct {
-	part
+	commandPart
 	ID  ID
 	raw map[string]any // all that Discord answers
 }
 
 // part is a command (of type 1 slash, 2 user or 3 message), an option of one or a choice of an option.
-type part struct {
+type commandPart struct {
 	Type          int               `json:"type"`
 	Name          string            `json:"name"`
 	Description   string            `json:"description"`
@@ -27,21 +27,21 @@ type part struct {
 	Required      bool              `json:"required"`
 	Autocomplete  bool              `json:"autocomplete"`
 	Value         any               `json:"value"`
-	Options       []part            `json:"options"`
-	Choices       []part            `json:"choices"`
+	Options       []commandPart     `json:"options"`
+	Choices       []commandPart     `json:"choices"`
 	ChannelTypes  []ChannelType     `json:"channel_types"`
 }
 
 // languages are those that Discord can be used in. https://discord.com/developers/docs/reference#locales
-var languages = strings.Fields(
+var discordLocales = strings.Fields(
 	"ar bg cs da de el en-GB en-US es-419 es-ES fi fr he hi hr hu id it ja ko lt nl no pl pt-BR ro ru sv-SE th tr uk vi zh-CN zh-TW")
 
 // Limits of commands that Discord's document doesn't tell.
 // https://discord.com/developers/docs/interactions/application-commands
 const (
-	mostCommands   = 100
-	longestCommand = 8000 // all names, descriptions and values, in the longest language each
-	longestChoice  = 100
+	maxCommands      = 100
+	maxCommandLength = 8000 // all names, descriptions and values, in the longest language each
+	maxChoiceLength  = 100
 )
 
 var commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]{1,32}$`)
@@ -98,13 +98,13 @@ func (s *Server) Registered(guildID ID) (all []Command) {
 // DenyCommands makes a guild one that the bot was invited to without the scope applications.commands.
 func (s *Server) DenyCommands(guildID ID) {
 	defer s.change()()
-	s.guild(guildID).commandless = true
+	s.guild(guildID).commandsDenied = true
 }
 
 // ownApp denies commands of other applications, and of guilds that let none in.
 func (s *Server) ownApp(c *call) {
 	g := c.id("guild")
-	if c.id("application") != s.AppID || g != 0 && (s.guilds[g] == nil || s.guilds[g].commandless) {
+	if c.id("application") != s.AppID || g != 0 && (s.guilds[g] == nil || s.guilds[g].commandsDenied) {
 		deny(missingAccess)
 	}
 }
@@ -127,14 +127,14 @@ func (s *Server) getCommands(c *call) reply {
 func (s *Server) putCommands(c *call) reply {
 	s.ownApp(c)
 	var raws []map[string]any
-	var parts []part
+	var parts []commandPart
 	s.read(c, &raws)
 	s.decode(c, &parts)
-	if len(raws) > mostCommands {
+	if len(raws) > maxCommands {
 		s.refuse(c, BadRequest, refuse(400, 30032, "Maximum number of application commands reached (100)"),
 			"%d commands", len(raws))
 	}
-	kinds := map[int][]part{}
+	kinds := map[int][]commandPart{}
 	for i := range parts {
 		p := &parts[i]
 		p.Type = max(p.Type, slashCommand)
@@ -142,9 +142,9 @@ func (s *Server) putCommands(c *call) reply {
 		if err := p.check(p.Type == slashCommand); err != nil {
 			s.badBody(c, err)
 		}
-		if n := p.length(); n > longestCommand {
+		if n := p.length(); n > maxCommandLength {
 			s.badBody(c, fmt.Errorf("command %q has %d characters in all, and %d are allowed", p.Name, n,
-				longestCommand))
+				maxCommandLength))
 		}
 	}
 	for _, same := range kinds {
@@ -169,8 +169,8 @@ func rawCommands(cs []*command) []map[string]any {
 }
 
 // register gives a command its id and, beside what was sent, what Discord adds in its answers.
-func (s *Server) register(g ID, p part, sent map[string]any) *command {
-	cmd := &command{part: p, ID: s.clock.nextID(),
+func (s *Server) register(g ID, p commandPart, sent map[string]any) *command {
+	cmd := &command{commandPart: p, ID: s.clock.nextID(),
 		raw: map[string]any{"description": "", "default_member_permissions": nil}}
 	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
 	maps.Copy(cmd.raw, sent)
@@ -184,7 +184,7 @@ func (s *Server) register(g ID, p part, sent map[string]any) *command {
 
 // check holds a command or an option, and what is in it, to those of Discord's rules that its document
 // doesn't tell. Names that are typed have a form.
-func (p part) check(typed bool) error {
+func (p commandPart) check(typed bool) error {
 	names := map[string]string{"English": p.Name}
 	maps.Copy(names, p.NameIn)
 	for language, name := range names {
@@ -194,7 +194,7 @@ func (p part) check(typed bool) error {
 	}
 	for _, texts := range []map[string]string{p.NameIn, p.DescriptionIn} {
 		for language := range texts {
-			if !slices.Contains(languages, language) {
+			if !slices.Contains(discordLocales, language) {
 				return fmt.Errorf("%q is in %q, which is none of Discord's languages", p.Name, language)
 			}
 		}
@@ -219,8 +219,8 @@ func (p part) check(typed bool) error {
 		}
 	}
 	for _, c := range p.Choices {
-		if text, _ := c.Value.(string); utf8.RuneCountInString(text) > longestChoice {
-			return fmt.Errorf("choice %q has a value of more than %d characters", c.Name, longestChoice)
+		if text, _ := c.Value.(string); utf8.RuneCountInString(text) > maxChoiceLength {
+			return fmt.Errorf("choice %q has a value of more than %d characters", c.Name, maxChoiceLength)
 		}
 	}
 	if err := distinct(p.Choices); err != nil {
@@ -229,11 +229,11 @@ func (p part) check(typed bool) error {
 	return distinct(p.Options)
 }
 
-func (p part) nests() bool { return p.Type == subcommand || p.Type == subcommandGroup }
+func (p commandPart) nests() bool { return p.Type == subcommand || p.Type == subcommandGroup }
 
 // distinct is why parts can't be told apart by name in some language, if they can't.
-func distinct(all []part) error {
-	for _, language := range languages {
+func distinct(all []commandPart) error {
+	for _, language := range discordLocales {
 		seen := map[string]bool{}
 		for _, p := range all {
 			name, translated := p.NameIn[language]
@@ -250,7 +250,7 @@ func distinct(all []part) error {
 }
 
 // length is how many characters count.
-func (p part) length() int {
+func (p commandPart) length() int {
 	longest := func(own string, others map[string]string) int {
 		n := utf8.RuneCountInString(own)
 		for _, other := range others {

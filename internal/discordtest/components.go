@@ -84,7 +84,7 @@ func filled(components []json.RawMessage, n *int) []json.RawMessage {
 }
 
 // component finds an enabled component of a message by its custom id, however deep it is.
-func (s *Server) component(m *stored, customID string) component {
+func (s *Server) component(m *storedMessage, customID string) component {
 	var all []component
 	if err := json.Unmarshal(encode(m.Components), &all); err != nil {
 		s.fatalf("the components of message %d: %v", m.ID, err)
@@ -147,14 +147,14 @@ func (r Response) Form() map[string]string {
 // checkChoicesShown holds what is offered while somebody types to what Discord's document doesn't tell.
 func checkChoicesShown(data json.RawMessage) error {
 	var offered struct {
-		Choices []part `json:"choices"`
+		Choices []commandPart `json:"choices"`
 	}
 	if err := json.Unmarshal(data, &offered); err != nil {
 		return fmt.Errorf("read the choices: %w", err)
 	}
 	for _, c := range offered.Choices {
-		if text, isText := c.Value.(string); isText && !fits(text, longestChoice) {
-			return fmt.Errorf("choice %q has to have a value of 1 to %d characters", c.Name, longestChoice)
+		if text, isText := c.Value.(string); isText && !hasLength(text, maxChoiceLength) {
+			return fmt.Errorf("choice %q has to have a value of 1 to %d characters", c.Name, maxChoiceLength)
 		}
 	}
 	return nil

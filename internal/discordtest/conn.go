@@ -12,61 +12,61 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// conn is one websocket. What is pushed is written in order by one goroutine; another reads. The server's lock
-// guards all but the websocket itself.
+// conn is one websocket. One goroutine writes what is pushed, in order; another reads. The server's lock
+// guards all except the websocket.
 type conn struct {
 	s       *Server
 	ws      *websocket.Conn
 	session *session
-	queue   []out
+	queue   []outFrame
 	ready   bool
-	gone    bool // nothing more is taken or pushed
+	closed  bool // nothing more is read or pushed
 	wake    *sync.Cond
 }
 
-// out is a frame to write; with code, a close frame.
-type out struct {
+// outFrame is a frame to write; with code, a close frame.
+type outFrame struct {
 	data []byte
 	code int
 }
 
-// broken, as a close code, breaks the connection with no word.
-const broken = -1
+// abruptClose, as a close code, breaks the connection without a close frame.
+const abruptClose = -1
 
-// grace is how long a client is given to see a close frame before the connection goes.
+// grace is how long a client has to read a close frame.
 const grace = 5 * time.Second
 
-func (c *conn) push(o out) {
-	if !c.gone {
+func (c *conn) push(o outFrame) {
+	if !c.closed {
 		c.queue = append(c.queue, o)
 		c.wake.Signal()
 	}
 }
 
 func (c *conn) control(op int, d any) {
-	c.push(out{data: encode(object{"op": op, "d": d})})
+	c.push(outFrame{data: encode(object{"op": op, "d": d})})
 }
 
-// closeWith ends the connection with a close code after what is queued.
+// closeWith closes the connection after what is queued.
 func (c *conn) closeWith(code int) {
-	c.push(out{code: code})
-	c.leave()
+	c.push(outFrame{code: code})
+	c.detach()
 }
 
-// leave ends what is pushed, and leaves the session without a connection, to be resumed.
-func (c *conn) leave() {
+// detach stops pushing. The session can be resumed.
+func (c *conn) detach() {
 	if c.session != nil && c.session.conn == c {
 		c.session.conn = nil
 	}
-	c.ready, c.gone = false, true
+	c.ready, c.closed = false, true
 	c.wake.Signal()
 }
 
-// write sends what is pushed until nothing more is.
+// write writes what is pushed.
 func (c *conn) write() {
 	for {
 		c.s.mu.Lock()
-		for len(c.queue) == 0 && !c.gone {
+		for len(c.queue) == 0 && !c.closed {
 			c.wake.Wait()
 		}
 		queue := c.queue
@@ -75,9 +75,9 @@ func (c *conn) write() {
 		if len(queue) == 0 {
 			return
 		}
-		for _, o := range queue { // that a client is gone is seen by who reads
+		for _, o := range queue { // read sees when the client is gone
 			switch {
-			case o.code == broken:
+			case o.code == abruptClose:
 				c.ws.Close()
 			case o.code > 0:
 				late := time.Now().Add(grace)
@@ -100,8 +100,7 @@ var closeReasons = map[int]string{
 	4014: "Disallowed intent(s).",
 }
 
-// read takes what the client sends until it goes. One that says good-bye, by close code 1000 or 1001, won't
-// resume its session.
+// read reads until the client goes. After close code 1000 or 1001 its session can't be resumed.
 func (c *conn) read() {
 	for {
 		_, data, err := c.ws.ReadMessage()
@@ -109,7 +108,7 @@ func (c *conn) read() {
 		switch bye := websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway); {
 		case bye && c.session != nil && c.session.conn == c:
 			delete(c.s.gateway.sessions, c.session.id)
-		case err == nil && !c.gone:
+		case err == nil && !c.closed:
 			c.receive(data)
 		}
 		done()
@@ -134,7 +133,7 @@ func (c *conn) receive(data []byte) {
 		c.s.gateway.heartbeats++
 		c.control(11, nil)
 	case op == 2 || op == 6:
-		c.begin(op == 6, m.D)
+		c.identify(op == 6, m.D)
 	case c.session == nil:
 		c.closeWith(4003)
 	case op == 8:
@@ -145,10 +144,10 @@ func (c *conn) receive(data []byte) {
 	}
 }
 
-// chunk is how many members are told of at once. Discord's has up to 1,000; here it is few, so that there are several.
-const chunk = 3
+// memberChunkSize is the members in a chunk. Discord's is 1,000; a small one makes several chunks.
+const memberChunkSize = 3
 
-// members tells of all members of a guild, in parts. For that a session needs the intent.
+// members sends all members of a guild in chunks. The session needs the intent.
 func (c *conn) members(d json.RawMessage) {
 	var q struct {
 		Guild    ID      `json:"guild_id"`
@@ -168,7 +167,7 @@ func (c *conn) members(d json.RawMessage) {
 		return
 	}
 	ids := slices.Sorted(maps.Keys(g.members))
-	parts := slices.Collect(slices.Chunk(ids, chunk))
+	parts := slices.Collect(slices.Chunk(ids, memberChunkSize))
 	for i, part := range parts {
 		told := []*Member{}
 		for _, id := range part {
@@ -179,8 +178,8 @@ func (c *conn) members(d json.RawMessage) {
 	}
 }
 
-// begin begins a session, or takes one up again.
-func (c *conn) begin(resume bool, d json.RawMessage) {
+// identify begins or resumes a session.
+func (c *conn) identify(resume bool, d json.RawMessage) {
 	var q struct {
 		Token     string  `json:"token"`
 		Intents   Intents `json:"intents"`
@@ -210,11 +209,11 @@ func (c *conn) begin(resume bool, d json.RawMessage) {
 	}
 }
 
-// resume replays what the session has missed, RESUMED last, or says that it can't.
+// resume replays missed events, then RESUMED, or refuses.
 func (c *conn) resume(id string, seq int) {
 	x := c.s.gateway.sessions[id]
-	if x != nil && c.s.gateway.refuse > 0 {
-		c.s.gateway.refuse--
+	if x != nil && c.s.gateway.resumesToRefuse > 0 {
+		c.s.gateway.resumesToRefuse--
 		delete(c.s.gateway.sessions, x.id)
 		x = nil
 	}
@@ -223,11 +222,11 @@ func (c *conn) resume(id string, seq int) {
 		return
 	}
 	if x.conn != nil {
-		x.conn.closeWith(broken)
+		x.conn.closeWith(abruptClose)
 	}
 	c.session, x.conn = x, c
 	for _, data := range x.log[seq:] {
-		c.push(out{data: data})
+		c.push(outFrame{data: data})
 	}
 	c.s.gateway.resumes++
 	x.dispatch(c.s, "RESUMED", object{"_trace": []string{}})

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// uploadLimit is how many bytes all files of a message may have together, where nobody pays for more.
-	uploadLimit = 10 << 20
-	filesLimit  = 10
-	suppressed  = 1 << 2 // the flag of a message whose links have no previews
+	// uploadLimit bounds the bytes of a message's files without a subscription.
+	uploadLimit    = 10 << 20
+	filesLimit     = 10
+	suppressEmbeds = 1 << 2 // the flag of a message whose links have no previews
 )
 
 // file is one part of a multipart request.
@@ -22,7 +22,7 @@ type file struct {
 	content []byte
 }
 
-// number is what attachments refer to the file by; -1 if its field's name doesn't say.
+// number is the file's number in attachments; -1 if the field's name has none.
 func (f file) number() int {
 	var n int
 	if _, err := fmt.Sscanf(f.name, "files[%d]", &n); err != nil {
@@ -31,9 +31,8 @@ func (f file) number() int {
 	return n
 }
 
-// checkFiles asserts what Discord asks of the files of a request, and of what the request says of files; m is
-// the message that it edits, or nil.
-func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
+// checkFiles checks a request's files and attachments; m is the message it edits, or nil.
+func (s *Server) checkFiles(c *call, b *messageBody, m *storedMessage) {
 	total, numbers := 0, map[int]bool{}
 	for _, f := range c.files {
 		total += len(f.content)
@@ -61,8 +60,8 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 	}
 }
 
-// attach gives m the files of a request, beside those of what it had that the request names, or all if it names none.
-func (s *Server) attach(c *call, b *messageBody, m *stored) {
+// attach adds a request's files to m. m keeps the files that the request names, or all if it names none.
+func (s *Server) attach(c *call, b *messageBody, m *storedMessage) {
 	if b.Attachments != nil {
 		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(old Attachment) bool {
 			kept := slices.ContainsFunc(b.Attachments, func(a Attachment) bool { return a.ID == old.ID })
@@ -83,9 +82,9 @@ func (s *Server) attach(c *call, b *messageBody, m *stored) {
 	}
 }
 
-// WithData attaches a file that can be fetched from where its URL leads. Its type is what its sender says.
+// WithData attaches a file that can be fetched from its URL. contentType is whatever its sender says.
 func WithData(name, description, contentType string, data []byte) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		WithFile(name, description)(s, m)
 		a := &m.Attachments[len(m.Attachments)-1]
 		a.ContentType, a.Size = contentType, len(data)
@@ -99,7 +98,7 @@ func filePath(url string) string {
 	return path
 }
 
-// File is what a file holds that Discord still has.
+// File returns a file's content, if Discord still has it.
 func (s *Server) File(a Attachment) (data []byte, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +106,7 @@ func (s *Server) File(a Attachment) (data []byte, there bool) {
 	return slices.Clone(data), there
 }
 
-// getFile answers as Discord's servers for files do, which ask for no token and shouldn't be told it.
+// getFile answers as Discord's CDN, which must not get the token.
 func (s *Server) getFile(c *call) reply {
 	if c.r.Header.Get("Authorization") != "" {
 		s.misuse(BadFiles, "GET %s: the token is told to a server for files", c.path)

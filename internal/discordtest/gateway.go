@@ -9,42 +9,42 @@ import (
 
 type object map[string]any
 
-// event is something to dispatch: to sessions with one of the intents, and, where it is of a channel, only if the
-// bot can see that.
+// event is dispatched to sessions with one of the intents and, if it has a channel, only if the bot can see
+// that.
 type event struct {
 	name    string
-	intents Intents // 0: whatever the intents
+	intents Intents // 0: all sessions
 	channel *channel
 	payload any
 }
 
-// heartbeatInterval is about how many milliseconds Discord has between two heartbeats.
+// heartbeatInterval is about Discord's, in milliseconds.
 const heartbeatInterval = 41250
 
-// gateway is everything that has to do with websockets. The server's lock guards it.
+// gateway is the state of the websockets. The server's lock guards it.
 type gateway struct {
-	sessions   map[string]*session
-	conns      map[*conn]struct{}
-	identifies int
-	resumes    int
-	refuse     int // resumes to refuse
-	heartbeats int
-	duplicate  int                 // events to deliver twice
-	brief      map[string][]string // fields to leave out of the next event of a name
+	sessions        map[string]*session
+	conns           map[*conn]struct{}
+	identifies      int
+	resumes         int
+	resumesToRefuse int // resumes to refuse
+	heartbeats      int
+	duplicate       int                 // events to deliver twice
+	omitted         map[string][]string // fields to leave out of the next event of a name
 }
 
-// session is what a resume takes up again. Its log holds every event since READY.
+// session is a gateway session. Its log has every event since READY, for resumes.
 type session struct {
 	id      string
 	intents Intents
 	log     [][]byte
-	conn    *conn // nil while nobody is connected
+	conn    *conn // nil: not connected
 }
 
-// Identifies is how many sessions have been started.
+// Identifies returns how many sessions began.
 func (s *Server) Identifies() int { return s.count(&s.gateway.identifies) }
 
-// Resumes is how many sessions have been taken up again.
+// Resumes returns how many sessions were resumed.
 func (s *Server) Resumes() int { return s.count(&s.gateway.resumes) }
 
 func (s *Server) count(n *int) int {
@@ -53,7 +53,7 @@ func (s *Server) count(n *int) int {
 	return *n
 }
 
-// connected is the session that is connected and ready, if there is one.
+// connected returns the connected, ready session, or nil.
 func (s *Server) connected() *session {
 	for _, x := range s.gateway.sessions {
 		if x.conn != nil && x.conn.ready {
@@ -85,7 +85,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	go func() { defer close(written); c.write() }()
 	c.read()
 	left := s.change()
-	c.leave()
+	c.detach()
 	delete(s.gateway.conns, c)
 	left()
 	<-written
@@ -111,11 +111,16 @@ func (s *Server) emit(e event) {
 	}
 }
 
+// emitGuild dispatches an event of the Guilds intent.
+func (s *Server) emitGuild(name string, payload any) {
+	s.emit(event{name: name, intents: Guilds, payload: payload})
+}
+
 func (x *session) dispatch(s *Server, name string, payload any) {
-	data := encode(object{"op": 0, "t": name, "s": len(x.log) + 1, "d": s.gateway.without(name, payload)})
+	data := encode(object{"op": 0, "t": name, "s": len(x.log) + 1, "d": s.gateway.omitFields(name, payload)})
 	x.log = append(x.log, data)
 	if x.conn != nil {
-		x.conn.push(out{data: data})
+		x.conn.push(outFrame{data: data})
 	}
 }
 
@@ -136,8 +141,8 @@ func (s *Server) ready(x *session) {
 	x.conn.ready = true
 }
 
-// guildCreate is a guild as the gateway tells it: with its channels and the threads the bot can see, and of the
-// members with the bot only, as for a bot without presences.
+// guildCreate is a guild's GUILD_CREATE: its channels, the threads that the bot can see, and only the bot of
+// the members, as without presences.
 func (s *Server) guildCreate(g *guild) object {
 	if g.unavailable {
 		return object{"id": g.ID, "unavailable": true}
@@ -147,7 +152,7 @@ func (s *Server) guildCreate(g *guild) object {
 		c := s.channels[id]
 		switch {
 		case !c.Type.IsThread():
-			channels = append(channels, s.told(c))
+			channels = append(channels, s.obfuscated(c))
 		case s.permissions(c, s.Bot.ID).Has(ViewChannel) && !c.Thread.Archived:
 			threads = append(threads, c.Channel)
 		}
@@ -161,8 +166,8 @@ func (s *Server) guildCreate(g *guild) object {
 	return o
 }
 
-// emitMessage tells of a message, with who is in its guild beside them.
-func (s *Server) emitMessage(name string, c *channel, m *stored) {
+// emitMessage sends a message event, with the members concerned.
+func (s *Server) emitMessage(name string, c *channel, m *storedMessage) {
 	type mentioned struct {
 		User
 		Member *Member `json:"member,omitempty"`
@@ -186,7 +191,7 @@ func (s *Server) emitMessage(name string, c *channel, m *stored) {
 	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
 }
 
-// emitPart tells of messages by no more than is given and where they are.
+// emitPart sends a message event with only these fields and the place.
 func (s *Server) emitPart(name string, c *channel, told object) {
 	told["channel_id"] = c.ID
 	if c.GuildID != 0 {
@@ -195,7 +200,7 @@ func (s *Server) emitPart(name string, c *channel, told object) {
 	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
 }
 
-// in is a member as member events tell it.
+// in is a member as in member events.
 func (m *Member) in(guild ID) any {
 	return struct {
 		*Member

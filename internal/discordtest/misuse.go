@@ -2,10 +2,10 @@ package discordtest
 
 import "fmt"
 
-// Misuse is a kind of thing that a bot must not do.
+// Misuse is a kind of request that a bot must not make.
 type Misuse string
 
-// What the fake reports. Everything but Unlocked and Pings is refused by Discord as well.
+// The reported misuses. Discord refuses all except Unlocked and Pings.
 const (
 	TooLong        Misuse = "content over 2,000 characters"
 	Empty          Misuse = "empty message"
@@ -23,13 +23,12 @@ const (
 	GatewayMisuse  Misuse = "gateway misuse"
 )
 
-// report is one misuse that was seen.
 type report struct {
 	Kind   Misuse
 	Detail string
 }
 
-// Allow says that the test expects these misuses: they are still refused and recorded, but don't fail it.
+// Allow expects these misuses: they are refused and recorded without failing the test.
 func (s *Server) Allow(kinds ...Misuse) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +37,7 @@ func (s *Server) Allow(kinds ...Misuse) {
 	}
 }
 
-// misuse records and reports what the bot did. The lock is held.
+// misuse records a misuse and fails the test. The lock is held.
 func (s *Server) misuse(kind Misuse, format string, args ...any) {
 	r := report{kind, fmt.Sprintf(format, args...)}
 	s.misuses = append(s.misuses, r)
@@ -47,7 +46,7 @@ func (s *Server) misuse(kind Misuse, format string, args ...any) {
 	}
 }
 
-// refuse reports what the bot did with a call and ends the handler with an answer.
+// refuse reports a misuse and ends the handler with an answer.
 func (s *Server) refuse(c *call, kind Misuse, answer reply, format string, args ...any) {
 	s.misuse(kind, "%s %s: %s", c.r.Method, c.path, fmt.Sprintf(format, args...))
 	deny(answer)

@@ -21,23 +21,23 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// openAPI holds Discord's OpenAPI document against requests and answers. A nil one finds no fault with anything.
+// openAPI validates requests and answers against Discord's OpenAPI document. A nil one accepts everything.
 type openAPI struct {
 	doc      any
 	compiler *jsonschema.Compiler
 
-	mu      sync.Mutex
-	schemas map[string]*jsonschema.Schema // by pointer; nil where the document has none
-	judged  map[judgement]string          // what is said of a body, since most tests send the same ones
+	mu       sync.Mutex
+	schemas  map[string]*jsonschema.Schema // by pointer; nil: none
+	verdicts map[verdictKey]string         // cached, because most tests send the same bodies
 }
 
-// judgement is of a body under a schema.
-type judgement struct {
+// verdictKey is a body under a schema.
+type verdictKey struct {
 	schema *jsonschema.Schema
 	body   [sha256.Size]byte
 }
 
-// loadOpenAPI is the document, or nil if it isn't there.
+// loadOpenAPI returns the document, or nil if there is none.
 func loadOpenAPI(tb testing.TB) *openAPI {
 	doc, err := readOpenAPI()
 	if err != nil {
@@ -75,7 +75,7 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
 	}
 	o := &openAPI{doc: doc, compiler: jsonschema.NewCompiler(),
-		schemas: map[string]*jsonschema.Schema{}, judged: map[judgement]string{}}
+		schemas: map[string]*jsonschema.Schema{}, verdicts: map[verdictKey]string{}}
 	o.compiler.DefaultDraft(jsonschema.Draft2020)
 	if err := o.compiler.AddResource("discord.json", doc); err != nil {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
@@ -83,8 +83,8 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 	return o, nil
 })
 
-// request says what is wrong with a request's JSON body; "" means nothing. The route is a method and the
-// document's path.
+// request returns what is wrong with a request's JSON body, or "". The route is a method and the document's
+// path.
 func (o *openAPI) request(route string, body []byte) string {
 	op := operation(route)
 	if o == nil || o.at(op) == nil {
@@ -99,14 +99,14 @@ func (o *openAPI) request(route string, body []byte) string {
 	case len(body) == 0:
 		return "it has no body"
 	}
-	return o.complaint(schema, permissionText.ReplaceAll(body, []byte(`"default_member_permissions":$1`)))
+	return o.violation(schema, permissionText.ReplaceAll(body, []byte(`"default_member_permissions":$1`)))
 }
 
-// permissionText is a command's permissions as Discord's guide wants them and its answers have them: as a string, where
+// permissionText matches a command's permissions as a string, as in Discord's guide and answers;
 // the document wants a number in requests.
 var permissionText = regexp.MustCompile(`"default_member_permissions":"([0-9]+)"`)
 
-// response says what is wrong with an answer; "" means nothing.
+// response returns what is wrong with an answer, or "".
 func (o *openAPI) response(route string, answer reply) string {
 	op := operation(route)
 	if o == nil || o.at(op) == nil {
@@ -131,22 +131,22 @@ func (o *openAPI) response(route string, answer reply) string {
 		// Discord's field errors have words for codes; its document says numbers.
 		told = object{"code": e["code"], "message": e["message"]}
 	}
-	return o.complaint(schema, encode(told))
+	return o.violation(schema, encode(told))
 }
 
-// operation is where the document tells of a route.
+// operation returns a route's path in the document.
 func operation(route string) []string {
 	method, path, _ := strings.Cut(route, " ")
 	return []string{"paths", path, strings.ToLower(method)}[:3:3]
 }
 
-// at is what the document has there, nil if it has nothing.
+// at returns that part of the document, or nil.
 func (o *openAPI) at(names []string) any {
 	_, found := o.find(names)
 	return found
 }
 
-// find follows names, and references on the way, to a part of the document, and tells the pointer to it.
+// find follows names and references to a part of the document, and returns its pointer.
 func (o *openAPI) find(names []string) (pointer string, found any) {
 	pointer, found = "discord.json#", o.doc
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
@@ -160,7 +160,7 @@ func (o *openAPI) find(names []string) (pointer string, found any) {
 	return pointer, found
 }
 
-// schema compiles the schema that is there, once; nil if there is none.
+// schema compiles a schema once; nil if there is none.
 func (o *openAPI) schema(names []string) *jsonschema.Schema {
 	pointer, found := o.find(names)
 	o.mu.Lock()
@@ -173,11 +173,11 @@ func (o *openAPI) schema(names []string) *jsonschema.Schema {
 
 var ids = regexp.MustCompile(`[0-9]{15,}`)
 
-// complaint says what is wrong with a body; "" means nothing. Bodies that differ in nothing but ids are judged alike.
-func (o *openAPI) complaint(schema *jsonschema.Schema, body []byte) string {
-	key := judgement{schema, sha256.Sum256(ids.ReplaceAll(body, []byte("#")))}
+// violation returns what is wrong with a body, or "". Bodies that differ only in ids share a result.
+func (o *openAPI) violation(schema *jsonschema.Schema, body []byte) string {
+	key := verdictKey{schema, sha256.Sum256(ids.ReplaceAll(body, []byte("#")))}
 	o.mu.Lock()
-	said, known := o.judged[key]
+	said, known := o.verdicts[key]
 	o.mu.Unlock()
 	if known {
 		return said
@@ -191,6 +191,6 @@ func (o *openAPI) complaint(schema *jsonschema.Schema, body []byte) string {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.judged[key] = said
+	o.verdicts[key] = said
 	return said
 }

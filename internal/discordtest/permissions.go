@@ -2,15 +2,14 @@ package discordtest
 
 import "slices"
 
-// all is every permission that Discord has.
-const all Permissions = 1<<53 - 1
+const allPermissions Permissions = 1<<53 - 1
 
-// permissions are what a member may do in a channel, by Discord's rules. In direct messages it is everything that
-// matters, and for somebody outside of the guild nothing.
+// permissions returns a member's permissions in a channel by Discord's rules: all that matter in direct
+// messages, none outside the guild.
 func (s *Server) permissions(c *channel, user ID) Permissions {
 	if c.Type == Direct {
 		if user == s.Bot.ID || slices.ContainsFunc(c.Recipients, func(u User) bool { return u.ID == user }) {
-			return all &^ Administrator
+			return allPermissions &^ Administrator
 		}
 		return 0
 	}
@@ -20,13 +19,13 @@ func (s *Server) permissions(c *channel, user ID) Permissions {
 	}
 	base := g.base(user)
 	if base.Has(Administrator) {
-		return all
+		return allPermissions
 	}
 	place := c
 	if c.Type.IsThread() {
 		place = s.channels[*c.ParentID]
 	}
-	p := overwritten(base, place.Overwrites, g, user)
+	p := applyOverwrites(base, place.Overwrites, g, user)
 	if c.Type == PrivateThread && !slices.Contains(c.Invited, user) && !p.Has(ManageThreads) {
 		return 0
 	}
@@ -36,10 +35,10 @@ func (s *Server) permissions(c *channel, user ID) Permissions {
 	return p
 }
 
-// base is what the member's roles allow anywhere in the guild.
+// base returns what a member's roles allow in the guild.
 func (g *guild) base(user ID) Permissions {
 	if user == g.Owner.ID {
-		return all
+		return allPermissions
 	}
 	var p Permissions
 	for _, r := range g.roles {
@@ -50,9 +49,9 @@ func (g *guild) base(user ID) Permissions {
 	return p
 }
 
-// overwritten applies a channel's overwrites in Discord's order: @everyone's, then what the roles deny together,
-// then what they allow together, then the member's own.
-func overwritten(p Permissions, overwrites []Overwrite, g *guild, user ID) Permissions {
+// applyOverwrites applies a channel's overwrites in Discord's order: @everyone's, the roles' denials, the
+// roles' allowances, the member's own.
+func applyOverwrites(p Permissions, overwrites []Overwrite, g *guild, user ID) Permissions {
 	var deny, allow Permissions
 	var own Overwrite
 	for _, o := range overwrites {
@@ -70,7 +69,7 @@ func overwritten(p Permissions, overwrites []Overwrite, g *guild, user ID) Permi
 	return p&^own.Deny | own.Allow
 }
 
-// sendPermission is what writing in the channel needs.
+// sendPermission is the permission to write in the channel.
 func (t ChannelType) sendPermission() Permissions {
 	if t.IsThread() {
 		return SendMessagesInThreads

@@ -14,31 +14,31 @@ import (
 	"time"
 )
 
-// Request is one REST call as it came in.
+// Request is one REST call.
 type Request struct {
 	Method string
 	Path   string // without /api/v9
-	Body   []byte // of a multipart request its payload_json
-	Status int    // answered; 0 while it is held up
+	Body   []byte // of a multipart request: payload_json
+	Status int    // 0 until answered
 }
 
-// Requests are the calls so far, in order of arrival.
+// Requests returns the calls so far, in order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// call is a request on its way through the fake.
+// call is a request being handled.
 type call struct {
-	r     *http.Request
-	path  string
-	body  []byte
-	files []file
-	odd   bool // isn't what Discord's document describes
+	r         *http.Request
+	path      string
+	body      []byte
+	files     []file
+	offSchema bool // violates Discord's OpenAPI document
 }
 
-// reply is what a handler answers: a body for JSON, bytes as they are, or none.
+// reply is a handler's answer: a JSON body, raw bytes, or none.
 type reply struct {
 	status int
 	body   any
@@ -49,14 +49,14 @@ type handler func(*call) reply
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
-func none() reply { return reply{status: http.StatusNoContent} }
+func noContent() reply { return reply{status: http.StatusNoContent} }
 
-// refuse is an error as Discord words it.
+// refuse is an error in Discord's form.
 func refuse(status, code int, message string) reply {
 	return reply{status: status, body: object{"code": code, "message": message}}
 }
 
-// invalid is code 50035 with the field at fault.
+// invalid is error 50035 with the field at fault.
 func invalid(field, code, message string) reply {
 	return reply{status: http.StatusBadRequest, body: object{"code": 50035, "message": "Invalid Form Body",
 		"errors": object{
@@ -74,17 +74,17 @@ var (
 
 var version = regexp.MustCompile(`^/api(/v\d+)?`)
 
-// public are the paths that need no token of the bot's.
-var public = regexp.MustCompile(
+// publicPaths need no bot token.
+var publicPaths = regexp.MustCompile(
 	`^/(gateway|attachments/.*|interactions/[^/]+/[^/]+/callback|webhooks/[^/]+/[^/]+(/.*)?)$`)
 
-// serveREST takes a call through what a test injected, the checks of what was sent, the handler, and the checks of
-// what is answered.
+// serveREST handles a call: injected faults, checks of the request, the handler, checks of
+// the answer.
 func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 	c := &call{r: r, path: r.URL.Path}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the bot broke the request off, as it may when it stops: Discord never has it
+		return // the bot aborted the request, so Discord never gets it
 	}
 	c.body, r.Body = body, io.NopCloser(bytes.NewReader(body))
 	unread := c.read()
@@ -95,13 +95,13 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 	n := len(s.requests)
 	s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body})
 	came()
-	inj := s.injected(c)
+	inj := s.takeInjection(c)
 	if inj != nil && inj.fault.hang && !inj.hold(r) {
 		return
 	}
 	var answer reply
 	faulty := inj != nil && !inj.fault.hang
-	if !faulty || inj.fault.carried {
+	if !faulty || inj.fault.performed {
 		answer = s.handle(c, h)
 	}
 	if faulty {
@@ -113,7 +113,7 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 	s.write(w, answer)
 }
 
-// read takes a form apart.
+// read parses a multipart form.
 func (c *call) read() error {
 	kind, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
@@ -140,10 +140,10 @@ func (c *call) read() error {
 	return nil
 }
 
-// handle answers the call by the rules.
+// handle checks and answers the call.
 func (s *Server) handle(c *call, h handler) (answer reply) {
 	defer s.change()()
-	if !public.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
+	if !publicPaths.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
 		return refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
 	}
 	if len(c.body) > 0 && !json.Valid(c.body) {
@@ -152,16 +152,16 @@ func (s *Server) handle(c *call, h handler) (answer reply) {
 	}
 	if complaint := s.schema.request(c.r.Pattern, c.body); complaint != "" {
 		s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
-		c.odd = true
+		c.offSchema = true
 	}
-	answer = answered(h, c)
+	answer = runHandler(h, c)
 	if complaint := s.schema.response(c.r.Pattern, answer); complaint != "" {
 		s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
 	}
 	return answer
 }
 
-// routes has each handler behind what is done with every call.
+// routes wraps each handler in serveREST.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range s.table() {
@@ -215,11 +215,11 @@ func (s *Server) table() map[string]handler {
 	}
 }
 
-// write sends the answer. The API tells of its rate limits in headers; what answers for it or beside it, in
-// bytes, doesn't.
+// write sends the answer. The API has rate limit headers; raw bytes, from a proxy or the CDN,
+// don't.
 func (s *Server) write(w http.ResponseWriter, answer reply) {
 	h := w.Header()
-	h.Set("Date", time.Now().Add(s.dateOff).UTC().Format(http.TimeFormat))
+	h.Set("Date", time.Now().Add(s.dateSkew).UTC().Format(http.TimeFormat))
 	data, raw := answer.body.([]byte)
 	if !raw {
 		h.Set("X-RateLimit-Limit", "50")
@@ -238,14 +238,14 @@ func (s *Server) write(w http.ResponseWriter, answer reply) {
 	w.Write(data)
 }
 
-// id is the snowflake in the path, 0 if it is none.
+// id returns the snowflake in the path; 0 if it is none.
 func (c *call) id(name string) ID { return parseID(c.r.PathValue(name + "_id")) }
 
-// deny ends a handler with an answer, from wherever it finds that out.
+// deny ends a handler with an answer.
 func deny(answer reply) { panic(answer) }
 
-// answered is what a handler answers, or what it was denied by.
-func answered(h handler, c *call) (answer reply) {
+// runHandler returns a handler's answer, or the one it was denied with.
+func runHandler(h handler, c *call) (answer reply) {
 	defer func() {
 		switch denied := recover().(type) {
 		case nil:
@@ -258,27 +258,27 @@ func answered(h handler, c *call) (answer reply) {
 	return h(c)
 }
 
-// decode reads the body.
+// decode parses the body.
 func (s *Server) decode(c *call, v any) {
 	if err := json.Unmarshal(c.body, v); err != nil {
 		s.badBody(c, fmt.Errorf("read the body: %w", err))
 	}
 }
 
-// read decodes the body and denies one that isn't Discord's.
+// read parses the body and denies one that violates the document.
 func (s *Server) read(c *call, v any) {
 	s.decode(c, v)
-	s.checkOdd(c)
+	s.checkSchema(c)
 }
 
-// checkOdd denies what the document doesn't describe. It comes after the checks that know more exactly what is wrong.
-func (s *Server) checkOdd(c *call) {
-	if c.odd {
+// checkSchema denies what violates the document. It follows the checks with more exact errors.
+func (s *Server) checkSchema(c *call) {
+	if c.offSchema {
 		deny(invalid("_", "INVALID", "The request is not what the document describes."))
 	}
 }
 
-// badBody reports a body that can't be read and denies it.
+// badBody reports and denies an unreadable body.
 func (s *Server) badBody(c *call, err error) {
 	_, field, _ := strings.Cut(err.Error(), "struct field .")
 	s.refuse(c, BadRequest, invalid(cmp.Or(field, "_"), "BASE_TYPE_BAD", err.Error()), "%v", err)

@@ -18,11 +18,11 @@ import (
 	"hark/internal/wait"
 )
 
-// Server is one fake Discord with one bot account. All methods may be called from any goroutine, but those that
-// wait or that take ids must be called from the test's own, because they end the test when they can't go on.
+// Server is a fake Discord with one bot account. Any goroutine may call its methods, except those that wait
+// or take ids: they may end the test, so only its own goroutine may call them.
 type Server struct {
-	URL   string // of the server, to be given as discord.api_url
-	Token string // the bot's, without the "Bot " that goes before it
+	URL   string // the value for discord.api_url
+	Token string // the bot's, without "Bot "
 	Bot   User
 	AppID ID
 
@@ -32,68 +32,68 @@ type Server struct {
 	client   *http.Transport
 	schema   *openAPI
 	gateways sync.WaitGroup
-	done     chan struct{} // closed when the server goes
+	done     chan struct{} // closed when the server stops
 
-	changed      wait.Signal
-	mu           sync.Mutex
-	closed       bool
-	clock        clock
-	intents      Intents       // switched on in the developer portal
-	starts       int           // of sessions that a day has
-	dateOff      time.Duration // of the Date header from the real time
-	guilds       map[ID]*guild
-	users        map[ID]*User
-	channels     map[ID]*channel
-	commands     map[ID][]*command // by guild; 0 for the global ones
-	languages    map[ID]string     // of users who use Discord in another than en-US
-	uses         map[use]bool
-	interactions map[string]*Interaction
-	nonces       map[string]*stored
-	cdn          map[string][]byte // files by the path of their URL
-	gateway      gateway
-	injections   []*Injection
-	allowed      map[Misuse]bool
-	misuses      []report
-	requests     []Request
+	changed            wait.Signal
+	mu                 sync.Mutex
+	closed             bool
+	clock              clock
+	intents            Intents       // enabled in the developer portal
+	sessionStarts      int           // sessions allowed a day
+	dateSkew           time.Duration // of the Date header from real time
+	guilds             map[ID]*guild
+	users              map[ID]*User
+	channels           map[ID]*channel
+	commands           map[ID][]*command // by guild; 0 for the global ones
+	locales            map[ID]string     // of users who use Discord in another than en-US
+	commandPermissions map[commandPermission]bool
+	interactions       map[string]*Interaction
+	nonces             map[string]*storedMessage
+	cdn                map[string][]byte // files by the path of their URL
+	gateway            gateway
+	injections         []*Injection
+	allowed            map[Misuse]bool
+	misuses            []report
+	requests           []Request
 }
 
-// Option changes the server that New makes.
+// Option configures New.
 type Option func(*Server)
 
-// WithIntents has no privileged intents but these be switched on in the portal, which otherwise is MessageContent only.
-// Asking for another closes the gateway with 4014.
+// WithIntents enables exactly these privileged intents; the default is MessageContent. Requesting another
+// closes the gateway with 4014.
 func WithIntents(i Intents) Option { return func(s *Server) { s.intents = i } }
 
-// WithTime sets the fake's clock, which otherwise starts at the present.
+// WithTime sets the fake's clock; the default is now.
 func WithTime(t time.Time) Option { return func(s *Server) { s.clock.now = t } }
 
-// WithStarts sets how many sessions the bot may begin a day, for what is told of it; 1,000 otherwise.
-func WithStarts(n int) Option { return func(s *Server) { s.starts = n } }
+// WithStarts sets how many sessions a day the fake reports; the default is 1,000.
+func WithStarts(n int) Option { return func(s *Server) { s.sessionStarts = n } }
 
-// WithDateOff sets how far ahead of the real time Discord's Date header is.
-func WithDateOff(d time.Duration) Option { return func(s *Server) { s.dateOff = d } }
+// WithDateOff sets how far the Date header is ahead of real time.
+func WithDateOff(d time.Duration) Option { return func(s *Server) { s.dateSkew = d } }
 
 // New starts a fake Discord on loopback and stops it when the test ends.
 func New(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
 	s := &Server{
-		tb:           tb,
-		done:         make(chan struct{}),
-		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
-		intents:      MessageContent,
-		starts:       1000,
-		guilds:       map[ID]*guild{},
-		users:        map[ID]*User{},
-		channels:     map[ID]*channel{},
-		commands:     map[ID][]*command{},
-		languages:    map[ID]string{},
-		uses:         map[use]bool{},
-		interactions: map[string]*Interaction{},
-		nonces:       map[string]*stored{},
-		cdn:          map[string][]byte{},
-		allowed:      map[Misuse]bool{},
+		tb:                 tb,
+		done:               make(chan struct{}),
+		clock:              clock{now: time.Now().Truncate(time.Millisecond)},
+		intents:            MessageContent,
+		sessionStarts:      1000,
+		guilds:             map[ID]*guild{},
+		users:              map[ID]*User{},
+		channels:           map[ID]*channel{},
+		commands:           map[ID][]*command{},
+		locales:            map[ID]string{},
+		commandPermissions: map[commandPermission]bool{},
+		interactions:       map[string]*Interaction{},
+		nonces:             map[string]*storedMessage{},
+		cdn:                map[string][]byte{},
+		allowed:            map[Misuse]bool{},
 	}
-	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, brief: map[string][]string{}}
+	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, omitted: map[string][]string{}}
 	for _, o := range opts {
 		o(s)
 	}
@@ -111,10 +111,10 @@ func New(tb testing.TB, opts ...Option) *Server {
 	return s
 }
 
-// Client speaks to the fake wherever it is asked to speak to Discord, and to nobody else.
+// Client sends requests for Discord to the fake, and refuses all others.
 func (s *Server) Client() *http.Client { return &http.Client{Transport: redirect{s}} }
 
-// Dialer opens websockets to the fake and to nobody else.
+// Dialer opens websockets to the fake only.
 func (s *Server) Dialer() *websocket.Dialer {
 	own := s.http.Listener.Addr().String()
 	return &websocket.Dialer{NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -126,14 +126,14 @@ func (s *Server) Dialer() *websocket.Dialer {
 	}}
 }
 
-// Now is the fake's time, which stands still until Advance.
+// Now returns the fake's time, which only Advance moves.
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.now
 }
 
-// Advance moves the fake's time on: interactions grow late, nonces are forgotten, ids grow.
+// Advance moves the fake's time: interactions and nonces expire, ids grow.
 func (s *Server) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,11 +165,10 @@ func (s *Server) close() {
 	s.gateways.Wait()
 }
 
-// notify wakes everything that waits for a change. The lock is held.
+// notify wakes all waiters. The lock is held.
 func (s *Server) notify() { s.changed.Send() }
 
-// discords are the hosts of Discord.
-var discords = regexp.MustCompile(`^(.+\.)?(discord\.com|discordapp\.com|discordapp\.net|discord\.gg)$`)
+var discordHosts = regexp.MustCompile(`^(.+\.)?(discord\.com|discordapp\.com|discordapp\.net|discord\.gg)$`)
 
 // redirect sends requests for Discord's hosts to the fake.
 type redirect struct{ s *Server }
@@ -179,7 +178,7 @@ func (t redirect) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Host != own.Host && !discords.MatchString(r.URL.Hostname()) {
+	if r.URL.Host != own.Host && !discordHosts.MatchString(r.URL.Hostname()) {
 		return nil, fmt.Errorf("%s %s: a bot under test speaks to Discord only", r.Method, r.URL.Host)
 	}
 	r = r.Clone(r.Context())

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// fatalf ends the test, and names the line of the test that led to it.
+// fatalf ends the test and names its line.
 func (s *Server) fatalf(format string, args ...any) {
-	s.tb.Fatalf("discordtest: %s, asked for in %s", fmt.Sprintf(format, args...), askedFrom())
+	s.tb.Fatalf("discordtest: %s, asked for in %s", fmt.Sprintf(format, args...), testLine())
 }
 
-// askedFrom is the line of the test that is being carried out.
-func askedFrom() string {
+// testLine returns the test's current line.
+func testLine() string {
 	callers := make([]uintptr, 50)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
 	for {
@@ -24,9 +24,8 @@ func askedFrom() string {
 	}
 }
 
-// WaitFor returns once ok is true. It asks at the beginning and then once for each change of the fake's. ok
-// may call any method but those that change something. If it looks at something outside of the fake, call
-// Poke when that changes.
+// WaitFor returns once ok is true. It asks at the beginning and after each change of the fake. ok must not
+// change the fake. If it depends on anything else, call Poke when that changes.
 func (s *Server) WaitFor(what string, ok func() bool) {
 	s.changed.Until(s.tb, what, ok, s.summary)
 }
@@ -40,12 +39,11 @@ func (s *Server) until(what string, ok func() bool) {
 	})
 }
 
-// Poke has those who wait ask again. Call it when something outside of the fake has changed, never in what
-// WaitFor asks.
+// Poke has waiters ask again. Never call it within WaitFor's ok.
 func (s *Server) Poke() { s.changed.Send() }
 
-// WaitTakenIn returns once the bot has handled all that the gateway sent it. It is asked for two heartbeats,
-// which it sends in its turn: one that it sends by itself meanwhile says nothing.
+// WaitTakenIn returns once the bot has handled all events sent so far. The fake requests two heartbeats,
+// because one may be the bot's own.
 func (s *Server) WaitTakenIn() {
 	before := s.count(&s.gateway.heartbeats)
 	for range 2 {
@@ -54,13 +52,12 @@ func (s *Server) WaitTakenIn() {
 	s.until("heartbeats", func() bool { return s.gateway.heartbeats >= before+2 })
 }
 
-// WaitReady returns once a bot is connected and has been told of every guild.
+// WaitReady returns once a bot is connected and was sent every guild.
 func (s *Server) WaitReady() {
 	s.until("the bot to connect", func() bool { return s.connected() != nil })
 }
 
-// WaitSent returns the first message of the bot's in the channel that satisfies match. A reply that is streamed
-// by edits satisfies it as soon as one version does.
+// WaitSent returns the bot's first message in the channel that satisfies match, in any of its versions.
 func (s *Server) WaitSent(channel ID, match func(Sent) bool) Sent {
 	var found Sent
 	s.WaitFor("a message of the bot's in channel "+channel.String(), func() bool {
@@ -75,12 +72,12 @@ func (s *Server) WaitSent(channel ID, match func(Sent) bool) Sent {
 	return found
 }
 
-// WaitTyping returns once the bot has shown that it types in the channel.
+// WaitTyping returns once the bot was typing in the channel.
 func (s *Server) WaitTyping(channel ID) {
 	s.until("the bot to type in channel "+channel.String(), func() bool { return s.channels[channel].typing })
 }
 
-// summary tells, for the one who reads a failure, how things stand.
+// summary describes the fake's state for a failure.
 func (s *Server) summary() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,5 +87,5 @@ func (s *Server) summary() string {
 		last = fmt.Sprintf("%s %s (%d)", r.Method, r.Path, r.Status)
 	}
 	return fmt.Sprintf("waited in %s; a bot is connected: %t; identifies: %d; resumes: %d; REST calls: %d, the last: %s",
-		askedFrom(), s.connected() != nil, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
+		testLine(), s.connected() != nil, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
 }

@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// logLack logs, once an hour for a channel, that something can't be done there, with what is missing and
-// where it is given.
+// logLack logs what can't be done in a channel, and which permissions are missing; once an hour
+// for a channel.
 func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
 	if r.isMute(channel) {
 		return
@@ -24,9 +24,9 @@ func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel mem
 	line.Msg(what + "; not said again for an hour")
 }
 
-// noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none:
-// once an hour for a channel, as the log says it.
-func (r *Replier) noFiles(ctx context.Context, a *ingest.Question, err error) string {
+// noFilesNote returns the line below an answer whose files Discord refused for lack of permission. It is said
+// and logged once an hour for a channel.
+func (r *Replier) noFilesNote(ctx context.Context, a *ingest.Question, err error) string {
 	if a.Guild == memory.DirectGuild {
 		return ""
 	}

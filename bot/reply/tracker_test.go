@@ -37,11 +37,11 @@ func (l *life) does(step string) string {
 		return ""
 	}
 	because := func(err error) string {
-		return map[error]string{nil: "", errAnew: "anew", errUnasked: "unasked", errHalted: "halted"}[err]
+		return map[error]string{nil: "", errChanged: "anew", errWithdrawn: "unasked", errHalted: "halted"}[err]
 	}
 	switch verb {
 	case "ask", "edit", "briefly", "nevermind", "muted":
-		if got := l.hear(a, verb == "muted"); got != nil {
+		if got := l.update(a, verb == "muted"); got != nil {
 			return "answer " + got.Text
 		}
 		return ""
@@ -56,7 +56,7 @@ func (l *life) does(step string) string {
 		return strings.TrimSpace(got.Text + " " + fmt.Sprint(append(got.Shown, got.More...)))
 	case "end", "log":
 		shown := ids()
-		return because(l.end(1, shown[:1], shown[1:], verb == "log"))
+		return because(l.finish(1, shown[:1], shown[1:], verb == "log"))
 	case "cause":
 		return because(context.Cause(l.answering))
 	case "refuse":
@@ -74,7 +74,7 @@ func (l *life) does(step string) string {
 	case "close":
 		return see(ingest.Subject{Guild: 3, Channel: memory.ChannelID(ids()[0]), Ended: true})
 	case "remove": // what is to be taken back in Discord
-		own, _ := l.ownRemovals()
+		own, _ := l.unloggedRemovals()
 		slices.SortFunc(own, func(a, b memory.Spot) int { return int(a.Message - b.Message) })
 		return fmt.Sprint(own)
 	}
@@ -138,7 +138,7 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 				t.Errorf("%s, step %d, %s: %q, want %q", name, i, step, got, want)
 			}
 		}
-		if q := l.of(1); q.state == over && q.ask.Text != "" {
+		if q := l.lookup(1); q.state == finished && q.current.Text != "" {
 			t.Errorf("%s: its text is kept", name)
 		}
 	}
@@ -152,15 +152,15 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 func TestManyQuestions(t *testing.T) {
 	t.Parallel()
 	q := New(Options{Options: &ingest.Options{}, Since: time.UnixMilli(0)}).questions
-	for i := range 2*knownQuestions + 1 {
+	for i := range 2*minKnownQuestions + 1 {
 		a := &ingest.Question{ID: memory.MessageID(i + 1), Text: "when?"}
-		q.hear(a, false)
+		q.update(a, false)
 		q.begin(t.Context(), a.ID)
 		if i > 0 {
-			_ = q.end(a.ID, []memory.MessageID{1}, nil, true)
+			_ = q.finish(a.ID, []memory.MessageID{1}, nil, true)
 		}
 	}
-	if n := len(q.known); n != knownQuestions+2 || !q.isOpen(1) || q.known[2] != nil {
+	if n := len(q.known); n != minKnownQuestions+2 || !q.isOpen(1) || q.known[2] != nil {
 		t.Errorf("%d are known, want the newer ones and the one that is being answered", n)
 	}
 }

@@ -2,7 +2,7 @@ package discord
 
 import "hark/memory"
 
-// RolesOf are the roles of a member.
+// RolesOf returns a member's roles.
 func RolesOf(m *Member) []memory.RoleID {
 	roles := make([]memory.RoleID, len(m.Roles))
 	for i, r := range m.Roles {
@@ -11,7 +11,7 @@ func RolesOf(m *Member) []memory.RoleID {
 	return roles
 }
 
-// DisplayName is what somebody is called in a guild, of which m tells, or elsewhere.
+// DisplayName returns u's name in the guild of m, or elsewhere if m is nil.
 func DisplayName(u *User, m *Member) string {
 	p := memory.Person{Username: memory.Clean(u.Username), Name: memory.Clean(u.GlobalName)}
 	if m != nil {
@@ -26,7 +26,7 @@ type GuildThreads struct {
 	Threads []*Channel `json:"threads"`
 }
 
-// GuildOf is a guild without its channels, as it is remembered.
+// GuildOf converts a guild, without its channels.
 func GuildOf(g *Guild) memory.Guild {
 	guild := memory.Guild{
 		ID:    memory.GuildID(g.ID),
@@ -41,7 +41,7 @@ func GuildOf(g *Guild) memory.Guild {
 	return guild
 }
 
-// RoleOf is a role as it is remembered.
+// RoleOf converts a role.
 func RoleOf(r *Role) memory.Role {
 	role := memory.Role{
 		ID:          memory.RoleID(r.ID),
@@ -54,10 +54,10 @@ func RoleOf(r *Role) memory.Role {
 	return role
 }
 
-// kinds are the channels that messages are written in, and categories. What isn't listed stays unknown to
-// the log, so that nothing said there is ever recalled.
+// channelKinds are the types of channels with messages, and categories. Other types stay unknown to
+// the log, so nothing said there is ever recalled.
 // https://discord.com/developers/docs/resources/channel#channel-object-channel-types
-var kinds = map[int]memory.ChannelKind{
+var channelKinds = map[int]memory.ChannelKind{
 	0:  memory.TextChannel,
 	1:  memory.DirectChannel,
 	2:  memory.VoiceChannel,
@@ -71,7 +71,7 @@ var kinds = map[int]memory.ChannelKind{
 	16: memory.ForumChannel, // media
 }
 
-// obfuscated is the flag of a channel that Hark may not view, of which Discord tells only where it is and
+// obfuscated flags a channel that Hark may not view. Discord sends only its position and
 // that @everyone may not view it.
 // https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
 const obfuscated = 1 << 17
@@ -82,7 +82,7 @@ const (
 	overwriteMember = 1
 )
 
-// ChannelOf is a channel as it is remembered; false for one that is of no use.
+// ChannelOf converts a channel; false for one that can't be used.
 func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 	if w == nil {
 		return memory.Channel{}, false
@@ -100,7 +100,7 @@ func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 		AgeLimited: w.NSFW != nil && *w.NSFW,
 	}
 	if w.Flags&obfuscated != 0 {
-		ch.Name = "" // which Discord doesn't tell, so that the one that is known stays
+		ch.Name = "" // hidden; the known name stays
 	}
 	if kind.IsThread() {
 		ch.Owner = memory.UserID(w.Owner)
@@ -120,7 +120,7 @@ func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 	return ch, true
 }
 
-// Remembered are files that a message of ours has, as they are remembered.
+// Remembered converts a message's files.
 func Remembered(all []wireFile) []memory.File {
 	var files []memory.File
 	for _, a := range all {

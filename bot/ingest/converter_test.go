@@ -104,7 +104,7 @@ func TestConvertTellsAgainOfThoseWhoMayBeForgotten(t *testing.T) {
 	if !c.news(1, "ana") || c.news(1, "ana") {
 		t.Error("somebody isn't told of once")
 	}
-	if now = now.Add(rememberedFor); !c.news(1, "ana") {
+	if now = now.Add(reportedFor); !c.news(1, "ana") {
 		t.Error("somebody who may have been forgotten isn't told of again")
 	}
 }
@@ -125,7 +125,7 @@ func TestConvertTakesJSONThatIsSloppy(t *testing.T) {
 func TestConvertSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	c := newConverter(self, false, sameTime)
-	c.known = nil // so that telling of anybody panics
+	c.reported = nil // so that telling of anybody panics
 	out, err := c.convert(rawEvent{kind: "MESSAGE_CREATE", data: json.RawMessage(
 		`{"id":"77","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"a secret"}`)})
 	if err == nil || !strings.Contains(err.Error(), "MESSAGE_CREATE 77") ||
@@ -141,7 +141,7 @@ func TestMergeKeepsChannels(t *testing.T) {
 	if err != nil || out.merge == nil || len(out.events) != 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	got := merged(*out.merge, &memory.Guild{ID: 1, Owner: 10,
+	got := withChannelsOf(*out.merge, &memory.Guild{ID: 1, Owner: 10,
 		Channels: []memory.Channel{{ID: 2}, {ID: 3, Unplaced: true}}})
 	want := memory.Guild{ID: 1, Name: "New", Owner: 11,
 		Roles:    []memory.Role{{ID: 1, Name: "@everyone", Permissions: 8}},

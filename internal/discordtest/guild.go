@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Guild is what a test needs to know of a guild it added.
+// Guild is what a test needs of a guild.
 type Guild struct {
 	ID      ID
 	Name    string
@@ -16,21 +16,21 @@ type Guild struct {
 
 type guild struct {
 	Guild
-	roles       []Role
-	members     map[ID]*Member
-	channels    []ID
-	unavailable bool
-	commandless bool // the bot was let in without its commands
+	roles          []Role
+	members        map[ID]*Member
+	channels       []ID
+	unavailable    bool
+	commandsDenied bool // the bot was invited without the commands scope
 }
 
 type channel struct {
 	Channel
-	messages []*stored
-	late     bool // last_message_id isn't kept up
-	typing   bool // the bot has shown that it types
+	messages          []*storedMessage
+	lastMessageFrozen bool // last_message_id isn't updated
+	typing            bool // the bot was typing
 }
 
-// change takes the lock. What it returns tells those who wait and gives it back.
+// change takes the lock. done wakes the waiters and releases it.
 func (s *Server) change() (done func()) {
 	s.mu.Lock()
 	return func() {
@@ -39,7 +39,7 @@ func (s *Server) change() (done func()) {
 	}
 }
 
-// AddGuild makes a guild with an owner, with @everyone and the bot's role at Everyday, and with the bot in it.
+// AddGuild makes a guild with an owner and the bot; @everyone and the bot's role have Everyday.
 func (s *Server) AddGuild(name string) Guild {
 	g := &guild{members: map[ID]*Member{}}
 	defer s.change()()
@@ -51,11 +51,11 @@ func (s *Server) AddGuild(name string) Guild {
 	s.guilds[g.ID] = g
 	s.join(g, s.users[g.Owner.ID])
 	s.join(g, s.users[s.Bot.ID], g.BotRole.ID)
-	s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
+	s.emitGuild("GUILD_CREATE", s.guildCreate(g))
 	return g.Guild
 }
 
-// RemoveGuild takes the bot out of the guild, as a kick does.
+// RemoveGuild removes the bot from the guild, like a kick.
 func (s *Server) RemoveGuild(id ID) {
 	defer s.change()()
 	g := s.guild(id)
@@ -63,36 +63,36 @@ func (s *Server) RemoveGuild(id ID) {
 		delete(s.channels, c)
 	}
 	delete(s.guilds, id)
-	s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id}})
+	s.emitGuild("GUILD_DELETE", object{"id": id})
 }
 
-// Outage makes the guild unavailable, as Discord does when it has trouble; with over it comes back.
+// Outage makes the guild unavailable, or with over available again.
 func (s *Server) Outage(id ID, over bool) {
 	defer s.change()()
 	g := s.guild(id)
 	g.unavailable = !over
 	if over {
-		s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
+		s.emitGuild("GUILD_CREATE", s.guildCreate(g))
 		return
 	}
-	s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id, "unavailable": true}})
+	s.emitGuild("GUILD_DELETE", object{"id": id, "unavailable": true})
 }
 
-// SetOwner hands the guild over to one of its members.
+// SetOwner makes a member the owner.
 func (s *Server) SetOwner(id, member ID) {
 	defer s.change()()
 	g := s.guild(id)
 	g.Owner = *s.member(g, member).User
-	s.emit(event{name: "GUILD_UPDATE", intents: Guilds, payload: s.guildObject(g)})
+	s.emitGuild("GUILD_UPDATE", s.guildObject(g))
 }
 
-// AddRole makes a role above those there are.
+// AddRole adds a role above the others.
 func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 	defer s.change()()
 	g := s.guild(guildID)
 	r := Role{ID: s.clock.nextID(), Name: name, Permissions: allow, Position: len(g.roles)}
 	g.roles = append(g.roles, r)
-	s.emit(event{name: "GUILD_ROLE_CREATE", intents: Guilds, payload: object{"guild_id": guildID, "role": r}})
+	s.emitGuild("GUILD_ROLE_CREATE", object{"guild_id": guildID, "role": r})
 	return r
 }
 
@@ -100,18 +100,18 @@ func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 func (s *Server) UpdateRole(guildID, roleID ID, edit func(*Role)) {
 	defer s.change()()
 	g := s.guild(guildID)
-	r, before := s.role(g, roleID), s.seen(g)
+	r, before := s.role(g, roleID), s.visibleChannels(g)
 	edit(r)
-	s.emit(event{name: "GUILD_ROLE_UPDATE", intents: Guilds, payload: object{"guild_id": guildID, "role": *r}})
-	s.reveal(g, before)
+	s.emitGuild("GUILD_ROLE_UPDATE", object{"guild_id": guildID, "role": *r})
+	s.emitRevealed(g, before)
 }
 
-// RemoveRole removes a role, and its overwrites with it, as Discord does.
+// RemoveRole removes a role and its overwrites.
 func (s *Server) RemoveRole(guildID, roleID ID) {
 	defer s.change()()
 	g := s.guild(guildID)
 	s.role(g, roleID)
-	before := s.seen(g)
+	before := s.visibleChannels(g)
 	g.roles = slices.DeleteFunc(g.roles, func(r Role) bool { return r.ID == roleID })
 	for _, m := range g.members {
 		m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == roleID })
@@ -122,12 +122,11 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 			return o.ID == roleID
 		})
 	}
-	s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds,
-		payload: object{"guild_id": guildID, "role_id": roleID}})
-	s.reveal(g, before)
+	s.emitGuild("GUILD_ROLE_DELETE", object{"guild_id": guildID, "role_id": roleID})
+	s.emitRevealed(g, before)
 }
 
-// AddMember puts a user into a guild. A user without an id is a new account.
+// AddMember adds a user to a guild. A user without an id is a new account.
 func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -141,7 +140,7 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	return u
 }
 
-// RemoveMember takes a user out of a guild.
+// RemoveMember removes a user from a guild.
 func (s *Server) RemoveMember(guildID, userID ID) {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -150,25 +149,25 @@ func (s *Server) RemoveMember(guildID, userID ID) {
 	s.emit(event{name: "GUILD_MEMBER_REMOVE", intents: Members, payload: object{"guild_id": guildID, "user": m.User}})
 }
 
-// UpdateMember changes a member: the nickname, the roles.
+// UpdateMember changes a member, such as nickname or roles.
 func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 	defer s.change()()
 	g := s.guild(guildID)
-	m, before := s.member(g, userID), s.seen(g)
+	m, before := s.member(g, userID), s.visibleChannels(g)
 	m.Roles = slices.Clone(m.Roles)
 	edit(m)
 	for _, r := range m.Roles {
 		s.role(g, r)
 	}
 	intents := Members
-	if userID == s.Bot.ID { // of itself a bot is told in any case
+	if userID == s.Bot.ID { // a bot always gets its own
 		intents = 0
 	}
 	s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
-	s.reveal(g, before)
+	s.emitRevealed(g, before)
 }
 
-// AddChannel makes a channel, a category or a thread.
+// AddChannel adds a channel, a category or a thread.
 func (s *Server) AddChannel(guildID ID, c Channel) Channel {
 	defer s.change()()
 	g := s.guild(guildID)
@@ -185,7 +184,7 @@ func (s *Server) AddChannel(guildID ID, c Channel) Channel {
 	return c
 }
 
-// Channels are the ids of a guild's channels, categories and threads.
+// Channels returns the ids of a guild's channels, categories and threads.
 func (s *Server) Channels(guildID ID) []ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,11 +219,11 @@ func (s *Server) UpdateChannel(id ID, edit func(*Channel)) {
 		return
 	}
 	g := s.guild(c.GuildID)
-	before := s.seen(g)
-	if c.Channel = changed; before[id] || !s.views(c) {
+	before := s.visibleChannels(g)
+	if c.Channel = changed; before[id] || !s.botCanView(c) {
 		s.emitChannel("UPDATE", c)
 	}
-	s.reveal(g, before)
+	s.emitRevealed(g, before)
 }
 
 // SetOverwrite adds an overwrite to a channel, or replaces the one for the same role or member.
@@ -254,11 +253,11 @@ func (s *Server) dropChannel(g *guild, c *channel) {
 	g.channels = slices.DeleteFunc(g.channels, func(id ID) bool { return id == c.ID })
 }
 
-// told is a channel as the gateway tells it: of one that the bot may not view only where it is, and that
-// nobody may view it.
+// obfuscated returns a channel as the gateway sends it: a hidden one with only its position and
+// ViewChannel denied to everybody.
 // https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
-func (s *Server) told(c *channel) Channel {
-	if c.Type.IsThread() || c.GuildID == 0 || s.views(c) {
+func (s *Server) obfuscated(c *channel) Channel {
+	if c.Type.IsThread() || c.GuildID == 0 || s.botCanView(c) {
 		return c.Channel
 	}
 	return Channel{ID: c.ID, Type: c.Type, GuildID: c.GuildID, ParentID: c.ParentID, Position: c.Position,
@@ -266,11 +265,11 @@ func (s *Server) told(c *channel) Channel {
 		Overwrites: []Overwrite{ForRole(c.GuildID, 0, ViewChannel)}}
 }
 
-// views reports whether the bot may view a channel; a category, if it may view any channel in it.
-func (s *Server) views(c *channel) bool {
+// botCanView reports whether the bot may view a channel; a category, if it may view any channel in it.
+func (s *Server) botCanView(c *channel) bool {
 	if c.Type == Category {
 		for _, in := range s.channels {
-			if in.ParentID != nil && *in.ParentID == c.ID && s.views(in) {
+			if in.ParentID != nil && *in.ParentID == c.ID && s.botCanView(in) {
 				return true
 			}
 		}
@@ -278,26 +277,26 @@ func (s *Server) views(c *channel) bool {
 	return s.permissions(c, s.Bot.ID).Has(ViewChannel)
 }
 
-// seen are the channels of a guild that the bot may view.
-func (s *Server) seen(g *guild) map[ID]bool {
+// visibleChannels returns the guild's channels that the bot may view.
+func (s *Server) visibleChannels(g *guild) map[ID]bool {
 	seen := map[ID]bool{}
 	for _, id := range g.channels {
-		if c := s.channels[id]; !c.Type.IsThread() && s.views(c) {
+		if c := s.channels[id]; !c.Type.IsThread() && s.botCanView(c) {
 			seen[id] = true
 		}
 	}
 	return seen
 }
 
-// reveal tells of the channels that the bot may view now and couldn't before, with the threads in them. Of
-// those that it lost sight of nothing more is told than what took it away.
-func (s *Server) reveal(g *guild, before map[ID]bool) {
+// emitRevealed sends the channels that became visible, with their threads. Discord sends nothing about hidden
+// ones beyond the change itself.
+func (s *Server) emitRevealed(g *guild, before map[ID]bool) {
 	for _, id := range g.channels {
 		c := s.channels[id]
-		if c.Type.IsThread() || before[id] || !s.views(c) {
+		if c.Type.IsThread() || before[id] || !s.botCanView(c) {
 			continue
 		}
-		s.emit(event{name: "CHANNEL_UPDATE", intents: Guilds, payload: c.Channel})
+		s.emitGuild("CHANNEL_UPDATE", c.Channel)
 		threads := []Channel{}
 		for _, other := range g.channels {
 			if t := s.channels[other]; t.Type.IsThread() && *t.ParentID == id && !t.Thread.Archived &&
@@ -305,15 +304,14 @@ func (s *Server) reveal(g *guild, before map[ID]bool) {
 				threads = append(threads, t.Channel)
 			}
 		}
-		s.emit(event{name: "THREAD_LIST_SYNC", intents: Guilds,
-			payload: object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}}})
+		s.emitGuild("THREAD_LIST_SYNC", object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads,
+			"members": []any{}})
 	}
 }
 
-// emitChannel tells of a channel; a thread only where the bot can see it. That one is deleted which it can't
-// see isn't told.
+// emitChannel sends a channel event; of threads, and for deletions, only if the bot can see the channel.
 func (s *Server) emitChannel(what string, c *channel) {
-	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.told(c)}
+	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.obfuscated(c)}
 	if what == "DELETE" {
 		e.channel = c
 	}
@@ -347,7 +345,7 @@ func (s *Server) join(g *guild, u *User, roles ...ID) *Member {
 	return m
 }
 
-// Name is what a user, a channel, a role or a guild is called; "" if the id is none of theirs.
+// Name returns the name of a user, a channel, a role or a guild; "" for other ids.
 func (s *Server) Name(id ID) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -378,7 +376,7 @@ func (s *Server) member(g *guild, id ID) *Member {
 	return known(s, "member of guild "+g.ID.String(), g.members, id)
 }
 
-// known is what has the id, which ends the test where nothing has.
+// known returns the entry with an id, or ends the test.
 func known[T any](s *Server, what string, all map[ID]*T, id ID) *T {
 	if all[id] == nil {
 		s.fatalf("there is no %s %d", what, id)
@@ -394,7 +392,7 @@ func (s *Server) role(g *guild, id ID) *Role {
 	return &g.roles[i]
 }
 
-// sortedGuilds are the guilds the bot is in, oldest first.
+// sortedGuilds returns the bot's guilds by id.
 func (s *Server) sortedGuilds() []*guild {
 	return slices.SortedFunc(maps.Values(s.guilds), func(a, b *guild) int { return cmp.Compare(a.ID, b.ID) })
 }

@@ -18,19 +18,18 @@ import (
 )
 
 const (
-	// tellEvery is how far the lines are apart that tell how far a long fill has come.
-	tellEvery = 10 * time.Second
-	// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one
+	// reportEvery is the interval between progress lines of a long fill.
+	reportEvery = 10 * time.Second
+	// maxFetchTries bounds how often an incomplete channel or guild is fetched while Discord denies it: one
 	// refusal may be a mistake.
-	lookTries = 5
+	maxFetchTries = 5
 
 	caughtUp = "caught up with Discord"
 )
 
-// Filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first.
-// Between the two it looks whether channels were deleted, and, slowly, whether what is in the log has changed
-// unheard. Each page is logged with how far it reaches, so that it goes on from there whenever the process
-// ends.
+// Filler fetches what is missing, page by page, oldest first: missed messages before the past that somebody
+// asked for. Between the two it checks which channels were deleted and, slowly, whether logged messages
+// changed unheard. Each page is logged with how far it reaches, so a new process continues there.
 type Filler struct {
 	*Options
 	convert *converter
@@ -39,58 +38,57 @@ type Filler struct {
 	mu      sync.Mutex
 	tasks   []task
 	watched map[*Watching]bool
-	visits  map[memory.GuildID]*visit // the last to all of a guild
+	plans   map[memory.GuildID]*catchUpPlan // the last of each whole guild
 
-	later  map[memory.Gap]time.Time // gaps that are left alone until then
-	next   time.Time                // when to fetch the next page that is compared
-	told   time.Time
-	looked atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
-	tally  tally
+	retryAt    map[memory.Gap]time.Time // gaps to leave alone until then
+	sweepAt    time.Time                // when to compare the next page
+	lastReport time.Time
+	verified   atomic.Pointer[ttl.Cache[memory.Spot, bool]] // messages looked up since the last absence
+	tally      tally
 }
 
-// tally counts what was done since all was well.
+// tally counts what was done since Hark last caught up.
 type tally struct{ messages, gaps, edited, deleted, channels int }
 
-// roleSetKey is what names a gap.
-func keyOf(g memory.Gap) memory.Gap {
+// gapKey identifies a gap.
+func gapKey(g memory.Gap) memory.Gap {
 	return memory.Gap{Channel: g.Channel, Until: g.Until, Sweep: g.Sweep}
 }
 
-// task is something to do about one channel, or, with channel 0, about a guild.
+// task is something to do about a channel or, with channel 0, a guild.
 type task struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
-	// first says that it is done before anything else, and given up when Discord has denied it often.
-	first bool
-	do    func(context.Context) error
-	tries int       // that failed
-	after time.Time // not before then
+	// urgent tasks are done before anything else, and given up after maxFetchTries denials.
+	urgent bool
+	do     func(context.Context) error
+	tries  int       // failed ones
+	after  time.Time // the earliest next try
 }
 
 // NewFiller returns a filler that isn't running yet.
 func NewFiller(o *Options) *Filler {
 	f := &Filler{
 		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
-		visits: map[memory.GuildID]*visit{}, later: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
+		plans: map[memory.GuildID]*catchUpPlan{}, retryAt: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
 	}
-	f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+	f.verified.Store(ttl.New[memory.Spot, bool](maxVerified))
 	return f
 }
 
-// Nudge has the filler look for what is missing now.
+// Nudge has the filler look for work now.
 func (f *Filler) Nudge() { pace.Wake(f.wake) }
 
-// put takes what is to be done about a guild, in the place of what was left to do of its channels after an
-// earlier visit.
-func (f *Filler) put(v visit) {
+// put adds a plan's tasks. They replace earlier tasks for the same channels.
+func (f *Filler) put(v catchUpPlan) {
 	var tasks []task
-	add := func(id memory.ChannelID, do func(context.Context, *visit, memory.ChannelID) error) {
+	add := func(id memory.ChannelID, do func(context.Context, *catchUpPlan, memory.ChannelID) error) {
 		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error {
 			return do(ctx, &v, id)
 		}})
 	}
 	for _, id := range v.missing {
-		add(id, f.probe)
+		add(id, f.checkDeleted)
 	}
 	if f.CatchUp > 0 {
 		for _, id := range v.parents {
@@ -100,34 +98,34 @@ func (f *Filler) put(v visit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if v.whole {
-		f.visits[v.guild] = &v
-		f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+		f.plans[v.guild] = &v
+		f.verified.Store(ttl.New[memory.Spot, bool](maxVerified))
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
-		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {
+		return !t.urgent && slices.ContainsFunc(tasks, func(now task) bool {
 			return now.guild == t.guild && now.channel == t.channel
 		})
 	}), tasks...)
 	f.Nudge()
 }
 
-// putUnknown takes what is to be fetched since Discord told too little of it.
-func (f *Filler) putUnknown(all []untold) {
+// putIncomplete adds what must be fetched because Discord described too little of it.
+func (f *Filler) putIncomplete(all []incomplete) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, u := range all {
-		do := func(ctx context.Context) error { return f.fetchUntold(ctx, u) }
-		f.tasks = append([]task{{guild: u.guild, channel: u.channel, first: true, do: do}}, f.tasks...)
+		do := func(ctx context.Context) error { return f.fetchIncomplete(ctx, u) }
+		f.tasks = append([]task{{guild: u.guild, channel: u.channel, urgent: true, do: do}}, f.tasks...)
 	}
 	f.Nudge()
 }
 
-// nextTask is the next task that is to be done now.
+// nextTask returns the next task that is due.
 func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range f.tasks {
-		if (t.first || !onlyFirst) && !f.Now().Before(t.after) {
+		if (t.urgent || !onlyFirst) && !f.Now().Before(t.after) {
 			f.tasks = slices.Delete(f.tasks, i, i+1)
 			return t, true
 		}
@@ -135,11 +133,11 @@ func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 	return task{}, false
 }
 
-// work does a task, or puts it off.
-func (f *Filler) work(ctx context.Context, t task) {
+// runTask does a task, or postpones it if it fails.
+func (f *Filler) runTask(ctx context.Context, t task) {
 	err := t.do(ctx)
 	t.tries++
-	if err == nil || t.first && discord.Denied(err) && t.tries >= lookTries {
+	if err == nil || t.urgent && discord.Denied(err) && t.tries >= maxFetchTries {
 		return
 	}
 	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
@@ -149,43 +147,43 @@ func (f *Filler) work(ctx context.Context, t task) {
 	f.mu.Unlock()
 }
 
-// fill does what there is to do, until ctx ends.
+// fill does all the work there is, until ctx ends.
 func (f *Filler) fill(ctx context.Context) {
 	for ctx.Err() == nil && f.step(ctx) {
 	}
 	if f.tally != (tally{}) && ctx.Err() == nil {
 		f.report(caughtUp, 0)
-		f.tally, f.told = tally{}, time.Time{}
+		f.tally, f.lastReport = tally{}, time.Time{}
 	}
 }
 
-// step does what is next, if there is anything: a page of what was missed, else a task, else a page that is
-// compared and one of what was asked for. If there is only something to compare, it waits until it is time,
-// or until there is something else to do.
+// step does what is next, if anything: a page of missed messages, else a task, else a page to compare and one
+// of the past that was asked for. If there is only something to compare, it waits until that is due or other
+// work arrives.
 func (f *Filler) step(ctx context.Context) bool {
 	open, err := f.Memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
 		f.failed(ctx, err, "couldn't find what is missing")
 		return false
 	}
-	open = slices.DeleteFunc(open, f.isLater)
-	slices.SortFunc(open, older)
+	open = slices.DeleteFunc(open, f.isPostponed)
+	slices.SortFunc(open, compareGaps)
 	missed := len(open) > 0 && !open[0].Past
 	if t, ok := f.nextTask(missed); ok {
-		f.work(ctx, t)
+		f.runTask(ctx, t)
 		return true
 	}
 	if missed {
-		f.page(ctx, open[0], len(open))
+		f.handlePage(ctx, open[0], len(open))
 		return true
 	}
-	g, sweeps, err := f.unswept(ctx)
+	g, sweeps, err := f.nextSweep(ctx)
 	if err != nil {
 		f.failed(ctx, err, "couldn't find what is to be compared")
 		return false
 	}
-	if wait := time.Until(f.next); sweeps && wait <= 0 {
-		f.page(ctx, g, 0)
+	if wait := time.Until(f.sweepAt); sweeps && wait <= 0 {
+		f.handlePage(ctx, g, 0)
 	} else if sweeps && len(open) == 0 {
 		select {
 		case <-time.After(wait):
@@ -194,15 +192,15 @@ func (f *Filler) step(ctx context.Context) bool {
 		}
 	}
 	if len(open) > 0 {
-		f.page(ctx, open[0], len(open))
+		f.handlePage(ctx, open[0], len(open))
 	}
 	return sweeps || len(open) > 0
 }
 
-func (f *Filler) isLater(g memory.Gap) bool { return f.Now().Before(f.later[keyOf(g)]) }
+func (f *Filler) isPostponed(g memory.Gap) bool { return f.Now().Before(f.retryAt[gapKey(g)]) }
 
-// older puts what was missed before what was asked for, and of either the oldest first.
-func older(a, b memory.Gap) int {
+// compareGaps orders missed messages before the past that was asked for, then by age.
+func compareGaps(a, b memory.Gap) int {
 	past := func(g memory.Gap) int {
 		if g.Past {
 			return 1
@@ -212,15 +210,16 @@ func older(a, b memory.Gap) int {
 	return cmp.Or(past(a)-past(b), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
 }
 
-// page has the next page of a gap fetched, or compared, and logged. What can't be had now is left alone for a while.
-func (f *Filler) page(ctx context.Context, g memory.Gap, left int) {
-	read := f.read
+// handlePage fetches or compares the next page of a gap and logs it. A gap that fails is left alone for a
+// while.
+func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
+	read := f.fetchPage
 	if g.Sweep {
-		read = f.sweep
+		read = f.comparePage
 	}
 	got, err := read(ctx, g)
 	if err == nil {
-		f.count(g, got.messages) // before the log tells that nothing is left; tried again, it is the same number
+		f.count(g, got.messages) // before the log says that nothing is left; a retry counts the same
 		err = f.commit(ctx, got)
 	}
 	if err != nil {
@@ -229,15 +228,15 @@ func (f *Filler) page(ctx context.Context, g memory.Gap, left int) {
 		} else {
 			f.failed(ctx, err, "couldn't fetch what is missing yet")
 		}
-		f.later[keyOf(g)] = f.Now().Add(f.Timing.Aside)
+		f.retryAt[gapKey(g)] = f.Now().Add(f.Timing.Aside)
 		return
 	}
-	delete(f.later, keyOf(g))
+	delete(f.retryAt, gapKey(g))
 	f.tally.add(got.tally)
-	if now := f.Now(); f.told.IsZero() {
-		f.told = now
-	} else if left > 0 && now.Sub(f.told) >= tellEvery {
-		f.told = now
+	if now := f.Now(); f.lastReport.IsZero() {
+		f.lastReport = now
+	} else if left > 0 && now.Sub(f.lastReport) >= reportEvery {
+		f.lastReport = now
 		f.report("fetching what is missing", left)
 	}
 }
@@ -264,17 +263,17 @@ func (f *Filler) report(what string, left int) {
 	e.Int("edited", f.tally.edited).Int("deleted", f.tally.deleted).Int("channels_deleted", f.tally.channels).Msg(what)
 }
 
-// pageTold is what a page of a channel tells.
-type pageTold struct {
+// pageResult is what follows from a page of a channel.
+type pageResult struct {
 	tally
 	events []memory.Event
-	asks   []*Question // that were missed, and are about to be logged
+	asks   []*Question // missed ones, about to be logged
 }
 
-// add adds a message that was fetched and, if it was missed, what it asks.
-func (p *pageTold) add(o *Options, convert *converter, w *discord.Message, missed bool) {
+// add adds a fetched message and, if it was missed, its question.
+func (p *pageResult) add(o *Options, convert *converter, w *discord.Message, missed bool) {
 	var out converted
-	if !convert.withdrawn(w, &out) {
+	if !convert.sourceWasDeleted(w, &out) {
 		convert.message(w, false, &out)
 	}
 	for i, e := range out.events {
@@ -289,8 +288,8 @@ func (p *pageTold) add(o *Options, convert *converter, w *discord.Message, misse
 	}
 }
 
-// commit has what a page tells logged, and what was asked there answered.
-func (f *Filler) commit(ctx context.Context, p pageTold) error {
+// commit logs a page, and then asks its questions.
+func (f *Filler) commit(ctx context.Context, p pageResult) error {
 	for _, a := range p.asks {
 		p.events = append(p.events, a.Opened())
 	}
@@ -303,14 +302,14 @@ func (f *Filler) commit(ctx context.Context, p pageTold) error {
 	return nil
 }
 
-// read is the next page of a gap. What can't be had for good ends the gap.
-func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err error) {
+// fetchPage returns the next page of a gap. A gap that Discord refuses for good ends.
+func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, err error) {
 	remembered, err := f.Filter.Remembers(ctx, g.Guild, g.Channel)
 	if err != nil {
 		return got, err
 	}
-	ended := pageTold{events: []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{gaps: 1}}
-	if g.Past { // which may be asked for again
+	ended := pageResult{events: []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{gaps: 1}}
+	if g.Past { // it may be asked for again
 		ended.events = memory.StopPast([]memory.Gap{g}, f.Now())
 	}
 	if !remembered {
@@ -323,7 +322,7 @@ func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	case err != nil:
 		return got, err
 	case len(page) == 0:
-		switch err := f.confirm(ctx, g.Guild, g.Channel); {
+		switch err := f.confirmReadable(ctx, g.Guild, g.Channel); {
 		case g.Past && errors.Is(err, discord.ErrUnreadable): // /hark backfill says what is missing
 			return ended, nil
 		case err != nil:
@@ -343,7 +342,7 @@ func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	if len(page) > 0 {
 		through = min(memory.MessageID(page[len(page)-1].ID), g.Until)
 		heard = through
-	} else if isMoment(g.Until) {
+	} else if isTimeID(g.Until) {
 		heard = g.After
 	}
 	if through <= g.After {
@@ -354,30 +353,30 @@ func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	if through == g.Until {
 		got.gaps = 1
 	}
-	// No gap is to be found again in what was fetched: what was asked there would be asked again, though it
-	// was answered. What is left of the gap is on record.
+	// A range that was fetched must not become a gap again: its questions would be
+	// asked twice. The rest of the gap is on record.
 	if !g.Past && heard > 0 {
 		got.events = append(got.events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: heard})
 	}
-	// Discord may be late to tell which message of a channel is the newest, so nothing is missing only once a
-	// page comes back empty.
-	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.Now())}
-	if through == g.Until && !g.Past && !isMoment(g.Until) && rest.After < rest.Until {
+	// Discord's newest message of a channel may lag, so only an empty
+	// page proves that nothing is missing.
+	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: timeID(f.Now())}
+	if through == g.Until && !g.Past && !isTimeID(g.Until) && rest.After < rest.Until {
 		got.events = append(got.events, memory.GapFound{Gap: rest})
 	}
 	return got, nil
 }
 
-// givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was
-// missed may not be read and is further back by now than anything is fetched. What was asked for is asked for
-// again when it may be read.
+// givesUp reports whether err ends a gap: the channel is gone, or missed messages can't be read and are now
+// older than CatchUp. A past that was asked for can be asked for again.
 func (f *Filler) givesUp(g memory.Gap, err error) bool {
 	return discord.Status(err) == http.StatusNotFound ||
 		discord.Denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.Now().Add(-f.CatchUp)))
 }
 
-// confirm asks Discord whether a past that is shown as empty is, and returns errUnreadable if nobody can know.
-func (f *Filler) confirm(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
+// confirmReadable asks Discord whether a channel that looks empty can be read at all. If not, it returns
+// ErrUnreadable.
+func (f *Filler) confirmReadable(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
 	if guild == memory.DirectGuild {
 		return nil
 	}
@@ -391,28 +390,29 @@ func (f *Filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 	return nil
 }
 
-// probe finds out whether a channel that Discord doesn't list any more was deleted.
-func (f *Filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) error {
+// checkDeleted finds out whether a channel that Discord doesn't list any more was deleted.
+func (f *Filler) checkDeleted(ctx context.Context, v *catchUpPlan, channel memory.ChannelID) error {
 	err := f.Client.Channel(ctx, channel, nil)
 	switch {
 	case discord.Code(err) == discord.CodeUnknownChannel:
 		f.tally.channels++
 		return f.Queue.Commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel,
 			At: f.Now()}})
-	case err == nil, discord.Denied(err): // it is in the archive, or out of sight
+	case err == nil, discord.Denied(err): // archived, or hidden
 		return nil
 	}
 	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
 }
 
-// fetchUntold fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
-func (f *Filler) fetchUntold(ctx context.Context, u untold) error {
+// fetchIncomplete fetches a channel or guild of which Discord described too little. If Discord denies it, it
+// stays unknown.
+func (f *Filler) fetchIncomplete(ctx context.Context, u incomplete) error {
 	var err error
-	got := fetched{untold: u, told: &discord.Channel{}}
+	got := fetched{incomplete: u, told: &discord.Channel{}}
 	if u.channel != 0 {
 		err = f.Client.Channel(ctx, u.channel, got.told)
 	} else {
-		got.whole, err = f.guild(ctx, u.guild)
+		got.whole, err = f.fetchGuild(ctx, u.guild)
 	}
 	if err != nil {
 		return fmt.Errorf("fetch what Discord told too little of: %w", err)
@@ -421,8 +421,8 @@ func (f *Filler) fetchUntold(ctx context.Context, u untold) error {
 	return nil
 }
 
-// guild is a guild as GUILD_CREATE tells it.
-func (f *Filler) guild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
+// fetchGuild returns a guild as in GUILD_CREATE.
+func (f *Filler) fetchGuild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
 	g := &discord.Guild{Members: []*discord.Member{{}}}
 	err := f.Grants.Parts(ctx, id, g, g.Members[0], &g.Channels)
 	if err == nil {
@@ -431,8 +431,8 @@ func (f *Filler) guild(ctx context.Context, id memory.GuildID) (*discord.Guild, 
 	return g, err
 }
 
-// Question is what a message that was fetched asks Hark, or nil.
+// Question returns what a fetched message asks Hark, or nil.
 func (f *Filler) Question(w *discord.Message) *Question { return f.convert.question(w) }
 
-// Run fetches what is missing, whenever it may have changed, until ctx ends.
+// Run fetches what is missing until ctx ends.
 func (f *Filler) Run(ctx context.Context) { pace.Every(ctx, f.Timing.Fill, f.wake, f.fill) }

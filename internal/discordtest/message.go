@@ -8,28 +8,28 @@ import (
 	"strings"
 )
 
-// stored is a message in the fake's own books.
-type stored struct {
+// storedMessage is a message in the fake's store.
+type storedMessage struct {
 	Sent
-	sentBy ID   // whose doing it is: the account behind it, also for a webhook's message
-	loud   bool // a reply that mentions whom it replies to
+	sentBy          ID   // the account behind it, also for a webhook's message
+	mentionsReplied bool // a reply that mentions the author it replies to
 }
 
-// Saying is something more about a message that is said.
-type Saying func(*Server, *stored)
+// Saying modifies a message before it is sent.
+type Saying func(*Server, *storedMessage)
 
-// ReplyTo makes the message a reply; its author is mentioned, as Discord does unless told not to.
+// ReplyTo makes the message a reply that mentions the author it replies to.
 func ReplyTo(id ID) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		QuietReplyTo(id)(s, m)
-		m.loud = true
+		m.mentionsReplied = true
 		s.readMentions(m)
 	}
 }
 
 // QuietReplyTo makes the message a reply that mentions nobody.
 func QuietReplyTo(id ID) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		m.Type = 19
 		m.Reference = &Reference{MessageID: id, ChannelID: m.ChannelID, GuildID: m.GuildID}
 		if to := s.find(s.channels[m.ChannelID], id); to != nil {
@@ -40,9 +40,9 @@ func QuietReplyTo(id ID) Saying {
 	}
 }
 
-// WithFile attaches a file of that name, with what its sender wrote about it.
+// WithFile attaches a file with a name and a description.
 func WithFile(name, description string) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
 		url := "https://cdn.discordapp.com/attachments/" + m.ChannelID.String() + "/" + id.String() + "/" +
 			name + "?ex=0"
@@ -53,23 +53,25 @@ func WithFile(name, description string) Saying {
 
 // WithEmbed adds an embed, given as JSON.
 func WithEmbed(embed string) Saying {
-	return func(_ *Server, m *stored) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
+	return func(_ *Server, m *storedMessage) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
 }
 
-// ViaWebhook says it through a webhook: under any name, by nobody who is a member.
+// ViaWebhook sends the message through a webhook of that name.
 func ViaWebhook(name string) Saying {
-	return func(s *Server, m *stored) {
+	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
 		m.WebhookID = id
 		m.Author = User{ID: id, Username: name, Discriminator: "0000", Bot: true}
 	}
 }
 
-// AsNotice makes it one of Discord's own notices, by type: 7 that somebody joined, 6 that a message was pinned.
-func AsNotice(messageType int) Saying { return func(_ *Server, m *stored) { m.Type = messageType } }
+// AsNotice makes it a system message by type: 7 for a join, 6 for a pin.
+func AsNotice(messageType int) Saying {
+	return func(_ *Server, m *storedMessage) { m.Type = messageType }
+}
 
-// Say sends a message. Who is mentioned is read from the text. It isn't asked whether the author may: what is
-// said was said, by a moderator's slip or before the permissions changed.
+// Say sends a message. Mentions are read from the text. Permissions aren't checked: they may have changed
+// since.
 func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message {
 	defer s.change()()
 	c := s.channel(channelID)
@@ -81,36 +83,32 @@ func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message 
 	return m.Message
 }
 
-// DM sends a direct message to the bot and returns it; its ChannelID is where an answer goes.
+// DM sends the bot a direct message; its ChannelID is where an answer goes.
 func (s *Server) DM(author ID, text string, more ...Saying) Message {
 	return s.Say(s.directWith(author), author, text, more...)
 }
 
-// Edit changes a message's text, as its author does.
+// Edit changes a message's text as its author does.
 func (s *Server) Edit(channelID, messageID ID, text string) Message {
 	defer s.change()()
-	c := s.channel(channelID)
-	m := s.mustFind(c, messageID)
+	c, m := s.message(channelID, messageID)
 	s.rewrite(m, text)
 	s.emitMessage("MESSAGE_UPDATE", c, m)
 	return m.Message
 }
 
-// EditBriefly changes a message's text and tells of it with the id, the text and the time only, as Discord's
-// documents allow for updates.
+// EditBriefly changes a message's text and sends only id, text and time, as Discord's documents allow.
 func (s *Server) EditBriefly(channelID, messageID ID, text string) {
 	defer s.change()()
-	c := s.channel(channelID)
-	m := s.mustFind(c, messageID)
+	c, m := s.message(channelID, messageID)
 	s.rewrite(m, text)
 	s.emitPart("MESSAGE_UPDATE", c, object{"id": m.ID, "content": text, "edited_timestamp": m.EditedTimestamp})
 }
 
-// Unfurl adds the preview of a link, given as JSON: an update without any edit.
+// Unfurl adds a link's preview, given as JSON: an update without an edit.
 func (s *Server) Unfurl(channelID, messageID ID, embed string) {
 	defer s.change()()
-	c := s.channel(channelID)
-	m := s.mustFind(c, messageID)
+	c, m := s.message(channelID, messageID)
 	m.Embeds = append(m.Embeds, json.RawMessage(embed))
 	s.emitMessage("MESSAGE_UPDATE", c, m)
 }
@@ -118,8 +116,7 @@ func (s *Server) Unfurl(channelID, messageID ID, embed string) {
 // Delete deletes a message.
 func (s *Server) Delete(channelID, messageID ID) {
 	defer s.change()()
-	c := s.channel(channelID)
-	s.remove(c, s.mustFind(c, messageID))
+	s.remove(s.message(channelID, messageID))
 }
 
 // BulkDelete deletes messages in one event.
@@ -132,7 +129,7 @@ func (s *Server) BulkDelete(channelID ID, messageIDs ...ID) {
 	s.emitPart("MESSAGE_DELETE_BULK", c, object{"ids": messageIDs})
 }
 
-// Messages are the messages there are in a channel, oldest first: the truth.
+// Messages returns a channel's existing messages, oldest first.
 func (s *Server) Messages(channelID ID) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +142,7 @@ func (s *Server) Messages(channelID ID) []Message {
 	return ms
 }
 
-// Sent are the bot's messages in a channel, oldest first, with those that are gone.
+// Sent returns the bot's messages in a channel, oldest first, with deleted ones.
 func (s *Server) Sent(channelID ID) []Sent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +155,8 @@ func (s *Server) Sent(channelID ID) []Sent {
 	return ms
 }
 
-func (s *Server) newMessage(c *channel, author ID, text string) *stored {
-	m := &stored{sentBy: author, Sent: Sent{Message: Message{
+func (s *Server) newMessage(c *channel, author ID, text string) *storedMessage {
+	m := &storedMessage{sentBy: author, Sent: Sent{Message: Message{
 		ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
 		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}, Content: text}}}
@@ -167,24 +164,24 @@ func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 	return m
 }
 
-// post files the message and tells the bot of it.
-func (s *Server) post(c *channel, m *stored) {
+// post stores the message and sends its event.
+func (s *Server) post(c *channel, m *storedMessage) {
 	m.Versions = []string{m.Content}
 	c.messages = append(c.messages, m)
-	if !c.late {
+	if !c.lastMessageFrozen {
 		c.LastMessageID = &m.ID
 	}
 	s.emitMessage("MESSAGE_CREATE", c, m)
 }
 
-func (s *Server) rewrite(m *stored, text string) {
+func (s *Server) rewrite(m *storedMessage, text string) {
 	at := timestamp(s.clock.now)
 	m.Content, m.EditedTimestamp = text, &at
 	m.Versions = append(m.Versions, text)
 	s.readMentions(m)
 }
 
-func (s *Server) remove(c *channel, m *stored) {
+func (s *Server) remove(c *channel, m *storedMessage) {
 	m.Deleted = true
 	for _, a := range m.Attachments {
 		delete(s.cdn, filePath(a.URL))
@@ -194,10 +191,10 @@ func (s *Server) remove(c *channel, m *stored) {
 
 var mention = regexp.MustCompile(`<@(!|&)?(\d+)>`)
 
-// readMentions fills in whom the text mentions, and whom a reply does.
-func (s *Server) readMentions(m *stored) {
+// readMentions sets the mentions from the text and the reply.
+func (s *Server) readMentions(m *storedMessage) {
 	m.Mentions, m.MentionRoles = []User{}, []ID{}
-	if m.loud && m.Referenced != nil {
+	if m.mentionsReplied && m.Referenced != nil {
 		m.addMention(m.Referenced.Author)
 	}
 	for _, found := range mention.FindAllStringSubmatch(m.Content, -1) {
@@ -215,22 +212,22 @@ func (s *Server) readMentions(m *stored) {
 		s.permissions(s.channels[m.ChannelID], m.sentBy).Has(MentionEveryone)
 }
 
-func (m *stored) addMention(u User) {
+func (m *storedMessage) addMention(u User) {
 	if !slices.ContainsFunc(m.Mentions, func(x User) bool { return x.ID == u.ID }) {
 		m.Mentions = append(m.Mentions, u)
 	}
 }
 
-// find is the message, nil if it isn't there.
-func (s *Server) find(c *channel, id ID) *stored {
-	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *stored, id ID) int { return cmp.Compare(m.ID, id) })
+// find returns the message, or nil.
+func (s *Server) find(c *channel, id ID) *storedMessage {
+	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *storedMessage, id ID) int { return cmp.Compare(m.ID, id) })
 	if !ok || c.messages[i].Deleted {
 		return nil
 	}
 	return c.messages[i]
 }
 
-func (s *Server) mustFind(c *channel, id ID) *stored {
+func (s *Server) mustFind(c *channel, id ID) *storedMessage {
 	m := s.find(c, id)
 	if m == nil {
 		s.fatalf("there is no message %d in channel %d", id, c.ID)
@@ -238,12 +235,17 @@ func (s *Server) mustFind(c *channel, id ID) *stored {
 	return m
 }
 
+func (s *Server) message(channelID, messageID ID) (*channel, *storedMessage) {
+	c := s.channel(channelID)
+	return c, s.mustFind(c, messageID)
+}
+
 func (s *Server) directWith(user ID) ID {
 	defer s.change()()
 	return s.directChannel(user).ID
 }
 
-// directChannel is the bot's channel with the user, made if need be.
+// directChannel returns the bot's channel with the user, made if needed.
 func (s *Server) directChannel(user ID) *channel {
 	for _, c := range s.channels {
 		if c.Type == Direct && c.Recipients[0].ID == user {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Fault is how a REST call goes wrong. Make one with the functions below.
+// Fault is how a REST call fails.
 type Fault struct {
 	reply
-	carried bool // whether the call is carried out all the same
-	hang    bool
+	performed bool // the call is performed all the same
+	hang      bool
 }
 
-// RateLimited answers 429 as Discord does, to be tried again after d.
+// RateLimited answers Discord's 429 with retry_after d.
 func RateLimited(d time.Duration) Fault {
 	after := fmt.Sprintf("%.3f", d.Seconds())
 	f := Untold(`{"message": "You are being rate limited.", "code": 0, "retry_after": ` + after + `, "global": false}`)
@@ -24,53 +24,53 @@ func RateLimited(d time.Duration) Fault {
 	return f
 }
 
-// Banned answers 429 as Cloudflare does, in HTML, after too many refused requests.
+// Banned answers Cloudflare's 429, in HTML, as after too many refused requests.
 func Banned() Fault {
 	f := Untold("<!doctype html><title>Access denied | discord.com used Cloudflare to restrict access</title>")
 	f.status, f.header = 429, map[string]string{"Retry-After": "1"}
 	return f
 }
 
-// BadGateway answers 502 without having done anything.
+// BadGateway answers 502 without performing the call.
 func BadGateway() Fault {
 	return Fault{reply: reply{status: 502, body: []byte("<html>502 Bad Gateway</html>")}}
 }
 
-// DoneButBadGateway carries the call out and answers 502: who tries again does it twice.
-func DoneButBadGateway() Fault { return Fault{reply: BadGateway().reply, carried: true} }
+// DoneButBadGateway performs the call and answers 502: a retry performs it twice.
+func DoneButBadGateway() Fault { return Fault{reply: BadGateway().reply, performed: true} }
 
-// ServerError answers 500 without having done anything.
-func ServerError() Fault { return failing(500, 0, "500: Internal Server Error") }
+// ServerError answers 500 without performing the call.
+func ServerError() Fault { return errorFault(500, 0, "500: Internal Server Error") }
 
-// Forbidden answers that the bot may not do that.
-func Forbidden() Fault { return failing(403, 50013, "Missing Permissions") }
+// Forbidden answers 403: no permission.
+func Forbidden() Fault { return errorFault(403, 50013, "Missing Permissions") }
 
-// Closed answers that somebody takes no direct messages from the bot.
-func Closed() Fault { return failing(403, 50007, "Cannot send messages to this user") }
+// Closed answers 403: the user takes no direct messages.
+func Closed() Fault { return errorFault(403, 50007, "Cannot send messages to this user") }
 
-// Unfit answers that Discord doesn't take what was sent.
-func Unfit() Fault { return failing(400, 50035, "Invalid Form Body") }
+// Unfit answers 400: Discord refuses the content.
+func Unfit() Fault { return errorFault(400, 50035, "Invalid Form Body") }
 
-// Gone answers that there is no such message.
-func Gone() Fault { return failing(404, 10008, "Unknown Message") }
+// Gone answers 404: unknown message.
+func Gone() Fault { return errorFault(404, 10008, "Unknown Message") }
 
-// failing answers with an error as Discord words it.
-func failing(status, code int, message string) Fault {
+// errorFault answers an error in Discord's form.
+func errorFault(status, code int, message string) Fault {
 	f := Untold(fmt.Sprintf(`{"message": %q, "code": %d}`, message, code))
 	f.status, f.header = status, map[string]string{"Content-Type": "application/json"}
 	return f
 }
 
-// Untold answers with a body that lacks something.
+// Untold answers 200 with an incomplete body.
 func Untold(body string) Fault { return Fault{reply: ok([]byte(body))} }
 
-// Malformed carries the call out and answers 200 with JSON that breaks off.
-func Malformed() Fault { return Fault{reply: ok([]byte(`{"id": "12`)), carried: true} }
+// Malformed performs the call and answers 200 with truncated JSON.
+func Malformed() Fault { return Fault{reply: ok([]byte(`{"id": "12`)), performed: true} }
 
-// Hang holds the call up until Release, then goes on as if nothing had been.
+// Hang blocks the call until Release, then performs it.
 func Hang() Fault { return Fault{hang: true} }
 
-// Injection is a fault that waits for its calls.
+// Injection is a fault for certain calls.
 type Injection struct {
 	s            *Server
 	method, path string
@@ -80,8 +80,8 @@ type Injection struct {
 	released     bool
 }
 
-// Inject lets the next n calls of a route go wrong: "POST /channels/*/messages", where * stands for one segment.
-// Of several that fit, the first injected has the first calls.
+// Inject makes the next n calls of a route fail: "POST /channels/*/messages", where * is one segment. Earlier
+// injections come first.
 func (s *Server) Inject(route string, n int, f Fault) *Injection {
 	method, pattern, found := strings.Cut(route, " ")
 	if _, err := path.Match(pattern, ""); !found || err != nil {
@@ -93,15 +93,15 @@ func (s *Server) Inject(route string, n int, f Fault) *Injection {
 	return inj
 }
 
-// Hits is how many calls have met the fault.
+// Hits returns how many calls met the fault.
 func (i *Injection) Hits() int { return i.s.count(&i.hits) }
 
-// WaitHits returns once n calls have met the fault.
+// WaitHits returns once n calls met the fault.
 func (i *Injection) WaitHits(n int) {
 	i.s.WaitFor(fmt.Sprintf("%d calls of %s %s", n, i.method, i.path), func() bool { return i.Hits() >= n })
 }
 
-// Release ends the fault: calls that Hang holds up go on, and later ones don't meet it.
+// Release ends the fault and lets hanging calls go on.
 func (i *Injection) Release() {
 	defer i.s.change()()
 	if !i.released {
@@ -110,8 +110,8 @@ func (i *Injection) Release() {
 	i.released = true
 }
 
-// injected is the fault that this call meets, if any.
-func (s *Server) injected(c *call) *Injection {
+// takeInjection returns the fault that this call meets, or nil.
+func (s *Server) takeInjection(c *call) *Injection {
 	defer s.change()()
 	for _, i := range s.injections {
 		fits, _ := path.Match(i.path, c.path)
@@ -124,7 +124,7 @@ func (s *Server) injected(c *call) *Injection {
 	return nil
 }
 
-// hold waits for Release and reports whether the client is still there.
+// hold waits for Release. It is false if the client has gone.
 func (i *Injection) hold(r *http.Request) bool {
 	select {
 	case <-i.release:

@@ -12,63 +12,63 @@ import (
 	"hark/memory"
 )
 
-// withdrawnText stands where an answer was. It says nothing of what that was, not even what the answer was about.
+// withdrawnText replaces a withdrawn answer. It says nothing of what that was about.
 const withdrawnText = "-# I've taken this answer back: something that it was based on was deleted, forgotten or changed."
 
-// withdrawnAtOnce is how many answers are looked at together.
-const withdrawnAtOnce = 50
+// withdrawBatch is how many withdrawn answers are read at once.
+const withdrawBatch = 50
 
-// The pauses between attempts to take back a message that Discord refuses to have changed, and doesn't say is gone.
+// The pauses between attempts to remove a message that exists and that Discord refuses to change.
 const (
-	firstRefusal   = time.Minute
-	longestRefusal = time.Hour
+	minRetry = time.Minute
+	maxRetry = time.Hour
 )
 
-// removal is a message of an answer that is to be taken back, or that Discord refused to have taken back.
+// removal is a scheduled removal of an answer's message.
 type removal struct {
-	own  bool      // the log doesn't tell of it
-	next time.Time // attempt
-	wait time.Duration
+	unlogged bool      // the log doesn't know it
+	next     time.Time // attempt
+	wait     time.Duration
 }
 
-// takeBack has messages be taken back of which the log doesn't tell.
-func (t *Tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
+// removeSoon removes messages that the log doesn't know.
+func (t *Tracker) removeSoon(channel memory.ChannelID, ids []memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.scheduleRemoval(channel, ids)
 	pace.Wake(t.wake)
 }
 
-// scheduleRemoval is takeBack without waking anybody; called with mu held.
+// scheduleRemoval is removeSoon without waking anybody. The caller holds mu.
 func (t *Tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
 	for _, id := range ids {
 		r := t.removals[memory.Spot{Channel: channel, Message: id}]
-		r.own = true
+		r.unlogged = true
 		t.removals[memory.Spot{Channel: channel, Message: id}] = r
 	}
 }
 
-// ownRemovals are the messages to be taken back of which the log doesn't tell, and how many others Discord refused.
-func (t *Tracker) ownRemovals() (own []memory.Spot, refused int) {
+// unloggedRemovals returns the messages to remove that the log doesn't know, and how many others Discord
+// refused.
+func (t *Tracker) unloggedRemovals() (own []memory.Spot, refused int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at, r := range t.removals {
-		if r.own {
+		if r.unlogged {
 			own = append(own, at)
 		}
 	}
 	return own, len(t.removals) - len(own)
 }
 
-// withdrawAll shows of answers that used what was forgotten or changed that they were taken back, and takes
-// away those whose question is gone. What can't be reached now is tried again the next time; what Discord
-// refuses, later and later.
+// withdrawAll makes answers with forgotten or changed sources say so, and removes those whose question is
+// gone. What fails is retried the next time; what Discord refuses, at growing intervals.
 func (t *Tracker) withdrawAll(ctx context.Context) {
-	own, refused := t.ownRemovals()
+	own, refused := t.unloggedRemovals()
 	for _, at := range own {
-		t.tryToWithdraw(ctx, memory.Withdrawn{Channel: at.Channel, Message: at.Message})
+		t.tryWithdraw(ctx, memory.Withdrawn{Channel: at.Channel, Message: at.Message})
 	}
-	limit := withdrawnAtOnce + refused // so that those don't keep others from their turn
+	limit := withdrawBatch + refused // the refused ones must not block others
 	for {
 		list, err := t.replier.Memory.Withdrawn(ctx, limit)
 		if err != nil {
@@ -79,8 +79,8 @@ func (t *Tracker) withdrawAll(ctx context.Context) {
 		}
 		var done []memory.Event
 		for _, w := range list {
-			// else it will be another
-			if !t.isWriting(memory.Spot{Channel: w.Channel, Message: w.Message}) && t.tryToWithdraw(ctx, w) {
+			// else it is about to change anyway
+			if !t.isRewriting(memory.Spot{Channel: w.Channel, Message: w.Message}) && t.tryWithdraw(ctx, w) {
 				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
 			}
 		}
@@ -97,9 +97,8 @@ func (t *Tracker) withdrawAll(ctx context.Context) {
 	}
 }
 
-// tryToWithdraw takes back a message if it is time to try, and reports whether nothing is left to do: it is
-// as it should be, or gone.
-func (t *Tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
+// tryWithdraw withdraws a message if a try is due. done means that it is withdrawn or gone.
+func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
 	at, now := memory.Spot{Channel: w.Channel, Message: w.Message}, t.replier.Now()
 	t.mu.Lock()
 	r := t.removals[at]
@@ -121,8 +120,8 @@ func (t *Tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	case ctx.Err() != nil:
 		return false
 	}
-	// else it may work the next time
-	if r.wait = min(max(firstRefusal, 2*r.wait), longestRefusal); errors.Is(err, discord.ErrGone) {
+	// other errors are retried the next time
+	if r.wait = min(max(minRetry, 2*r.wait), maxRetry); errors.Is(err, discord.ErrGone) {
 		r.next = now.Add(r.wait)
 	}
 	t.removals[at] = r
@@ -130,8 +129,8 @@ func (t *Tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	return false
 }
 
-// Withdraw changes one message of an answer: its first says what happened and loses its files, others go, and
-// it with them where its question did.
+// Withdraw changes one message of an answer: the first says what happened and loses its files, the others are
+// deleted. If the question is gone, the first is deleted too.
 func (r *Replier) Withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &discord.Sender{Client: r.Client, Channel: w.Channel}
 	var err error

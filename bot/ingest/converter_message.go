@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// The types of messages that somebody wrote; all others are notices of Discord's.
+// The types of messages that somebody wrote; the others are Discord's notices.
 // https://discord.com/developers/docs/resources/message#message-object-message-types
 const (
 	typeDefault     = 0
@@ -16,19 +16,21 @@ const (
 	typeMenuCommand = 23
 )
 
-// typeForward is the type of reference that a forwarded message has.
+// typeForward is a forwarded message's type of reference.
 const typeForward = 1
 
+// message logs a message's current state. Hark's own are logged by whoever sends them: the gateway repeats
+// every edit of an answer being written, and the log needs only the final text.
 func (c *converter) messageCreate(w *discord.Message, out *converted) {
 	out.heard = memory.MessageID(w.ID)
 	c.message(w, true, out)
 	out.ask = c.question(w)
 }
 
-// messageUpdate is an edit, or something about the message that isn't: an embed that was resolved, a pin.
-// One that doesn't tell the whole message tells the new text only.
+// messageUpdate is an edit, or another change such as a resolved embed or a pin. A partial update carries
+// only the new text.
 func (c *converter) messageUpdate(w *discord.Message, out *converted) {
-	if c.withdrawn(w, out) {
+	if c.sourceWasDeleted(w, out) {
 		return
 	}
 	out.update = true
@@ -50,20 +52,21 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 	}
 }
 
-// sourceDeleted is the flag of a crosspost whose source was deleted.
+// sourceDeleted flags a crosspost whose source was deleted.
 const sourceDeleted = 1 << 3
 
-// withdrawn reports whether a message stands for one that was deleted, and then tells of it as deleted.
-func (c *converter) withdrawn(w *discord.Message, out *converted) bool {
+// sourceWasDeleted reports whether a crosspost's source was deleted, and then logs the message as deleted.
+func (c *converter) sourceWasDeleted(w *discord.Message, out *converted) bool {
 	if w.Flags&sourceDeleted == 0 || w.ID == 0 || w.Channel == 0 {
 		return false
 	}
 	out.events = append(out.events, memory.Deleted{
-		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel), IDs: []memory.MessageID{memory.MessageID(w.ID)}})
+		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel),
+		IDs: []memory.MessageID{memory.MessageID(w.ID)}})
 	return true
 }
 
-// messageDelete is one message deleted or several.
+// messageDelete is one deleted message or several.
 func (c *converter) messageDelete(w *discord.Deletion, out *converted) {
 	gone := memory.Deleted{Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel)}
 	if w.ID != 0 {
@@ -77,7 +80,7 @@ func (c *converter) messageDelete(w *discord.Deletion, out *converted) {
 	}
 }
 
-// interaction tells who used a command.
+// interaction records who used a command.
 func (c *converter) interaction(w *discord.Interaction, out *converted) {
 	if w.Member != nil {
 		out.heard = memory.MessageID(w.ID)
@@ -99,8 +102,8 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		Channel: memory.ChannelID(w.Channel),
 		Author:  memory.UserID(w.Author.ID),
 		Kind:    kind,
-		Content: said(w),
-		Files:   files(w),
+		Content: textOf(w),
+		Files:   filesOf(w),
 		Edited:  w.Edited,
 	}
 	if r := w.Reference; r != nil && typeOf(w) == typeReply && r.Type != typeForward && r.Channel == w.Channel {
@@ -120,7 +123,7 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	out.events = append(out.events, memory.Posted{Message: m, Live: live})
 }
 
-// logged reports whether what the gateway tells of messages of a kind is logged.
+// logged reports whether gateway messages of a kind are logged.
 func (c *converter) logged(kind memory.Kind) bool {
 	switch kind {
 	case memory.FromHark:
@@ -152,8 +155,8 @@ func typeOf(w *discord.Message) int {
 	return *w.Type
 }
 
-// said is the text of a message: what was typed, what was forwarded, a poll's question, a sticker's name.
-func said(w *discord.Message) string {
+// textOf returns a message's text: what was typed or forwarded, a poll, a sticker's name.
+func textOf(w *discord.Message) string {
 	var lines []string
 	add := func(prefix, text, suffix string) {
 		if text != "" {
@@ -164,7 +167,7 @@ func said(w *discord.Message) string {
 		add("", *w.Content, "")
 	}
 	for i := range w.Snapshots {
-		add("[forwarded] ", said(&w.Snapshots[i].Message), "")
+		add("[forwarded] ", textOf(&w.Snapshots[i].Message), "")
 	}
 	if w.Poll != nil {
 		add("", w.Poll.Question.Text, "")
@@ -178,10 +181,10 @@ func said(w *discord.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-func files(w *discord.Message) []memory.File {
+func filesOf(w *discord.Message) []memory.File {
 	all := discord.Remembered(w.Attachments)
 	for i := range w.Snapshots {
-		all = append(all, files(&w.Snapshots[i].Message)...)
+		all = append(all, filesOf(&w.Snapshots[i].Message)...)
 	}
 	return all
 }

@@ -11,7 +11,7 @@ var (
 	unknownWebhook     = refuse(http.StatusNotFound, 10015, "Unknown Webhook")
 )
 
-// postCallback is the first answer to an interaction, due within 3 seconds.
+// postCallback is the first response to an interaction, due within 3 seconds.
 func (s *Server) postCallback(c *call) reply {
 	i := s.interactions[c.r.PathValue("interaction_token")]
 	if i == nil || i.ID != c.id("interaction") {
@@ -35,8 +35,8 @@ func (s *Server) postCallback(c *call) reply {
 			s.badBody(c, err)
 		}
 	}
-	if b.Type != 4 { // whose checks know more exactly what is wrong
-		s.checkOdd(c)
+	if b.Type != 4 { // its own checks are more exact
+		s.checkSchema(c)
 	}
 	var err error
 	switch {
@@ -60,11 +60,11 @@ func (s *Server) postCallback(c *call) reply {
 	}
 	i.answered = true
 	i.response = Response{Type: b.Type, Ephemeral: m.Flags&Ephemeral != 0, Data: b.Data}
-	return none()
+	return noContent()
 }
 
-// composeFor makes a message of the bot's in answer to an interaction. What only the user sees isn't posted.
-func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
+// composeFor makes the bot's response message. An ephemeral one isn't posted.
+func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *storedMessage {
 	m := s.compose(c, i.channel, b, s.permissions(i.channel, s.Bot.ID))
 	m.ApplicationID, m.WebhookID, m.Interaction = s.AppID, s.AppID, i.meta
 	if i.kind == 2 {
@@ -78,13 +78,13 @@ func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
 	return m
 }
 
-// followed is the interaction whose token is in the path, if that still counts.
-func (s *Server) followed(c *call) *Interaction {
+// followedInteraction returns the interaction of the path's token, if that is valid.
+func (s *Server) followedInteraction(c *call) *Interaction {
 	i := s.interactions[c.r.PathValue("webhook_token")]
 	if i == nil || c.id("webhook") != s.AppID {
 		deny(unknownWebhook)
 	}
-	if age := s.clock.now.Sub(i.ID.Time()); age > tokenLife {
+	if age := s.clock.now.Sub(i.ID.Time()); age > tokenLifetime {
 		s.refuse(c, ExpiredToken, refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token"), "after %v", age)
 	}
 	if !i.answered {
@@ -93,28 +93,28 @@ func (s *Server) followed(c *call) *Interaction {
 	return i
 }
 
-// postFollowUp adds a message. The first one after a deferred answer takes that one's place.
+// postFollowUp adds a message. The first after a deferred response replaces that.
 func (s *Server) postFollowUp(c *call) reply {
-	i := s.followed(c)
+	i := s.followedInteraction(c)
 	var b messageBody
 	s.decode(c, &b)
 	s.check(c, i.channel, &b, nil)
 	if i.original != nil && i.original.Flags&Loading != 0 {
-		return s.amend(c, i.channel, i.original, &b)
+		return s.editMessage(c, i.channel, i.original, &b)
 	}
 	m := s.composeFor(c, i, &b)
 	i.follows = append(i.follows, m)
 	return ok(m.Message)
 }
 
-// patchFollowUp edits the message that the path means: a follow-up, or the original where it names none.
+// patchFollowUp edits the path's follow-up, or the original response.
 func (s *Server) patchFollowUp(c *call) reply {
-	i := s.followed(c)
+	i := s.followedInteraction(c)
 	var b messageBody
 	s.decode(c, &b)
-	for _, m := range append([]*stored{i.original}, i.follows...) {
+	for _, m := range append([]*storedMessage{i.original}, i.follows...) {
 		if m != nil && !m.Deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
-			return s.amend(c, i.channel, m, &b)
+			return s.editMessage(c, i.channel, m, &b)
 		}
 	}
 	return unknownMessage

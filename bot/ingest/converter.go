@@ -13,25 +13,25 @@ import (
 	"hark/search"
 )
 
-// rememberedPeople bounds how many people and direct channels are known not to be news. Telling the log
-// again of one that fell out does no harm.
-const rememberedPeople = 1 << 14
+// maxReported bounds the people and direct channels that are known to be logged. Logging one again is
+// harmless.
+const maxReported = 1 << 14
 
-// rememberedFor is for how long. The log may have been told to forget them meanwhile, by whomever, and then has to be
-// told of those who write again.
-const rememberedFor = time.Minute
+// reportedFor is how long they are known. The log may forget people at any time, and needs them again when
+// they write.
+const reportedFor = time.Minute
 
-// rawEvent is an event of the gateway, as it came.
+// rawEvent is a gateway event as it came.
 type rawEvent struct {
 	kind string // MESSAGE_CREATE, …
 	data json.RawMessage
-	// fetched, if not nil, stands in the place of data.
+	// fetched, if not nil, replaces data.
 	fetched *fetched
-	read    func(*converter, *converted) // what data says; nil if it isn't decoded yet
+	read    func(*converter, *converted) // nil: data isn't decoded yet
 }
 
-// ReadEvent is an event of the gateway, or nil if it doesn't matter. It is decoded, so that who converts it
-// needn't, and is told then why it can't be decoded.
+// ReadEvent returns a decoded gateway event, or nil if its kind doesn't matter. If decoding fails, convert
+// reports it.
 func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
 	read := readers[kind]
 	if read == nil {
@@ -47,60 +47,59 @@ func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
 type converted struct {
 	events []memory.Event
 	ask    *Question
-	// merge is a guild whose channels the event doesn't tell.
+	// merge is a guild without its channels.
 	merge *memory.Guild
-	// present are the guilds that Hark is in, if the event tells.
-	present []memory.GuildID
-	// away is a guild that Discord can't tell of for a while.
-	away memory.GuildID
-	// told is a guild of which the events tell all that there is to know.
-	told memory.GuildID
-	// update says that the events tell of a message as it is now that was sent before.
+	// guilds are all that Hark is in, if the event says so.
+	guilds []memory.GuildID
+	// unavailable is a guild with an outage.
+	unavailable memory.GuildID
+	// ready is a guild that the events describe completely.
+	ready memory.GuildID
+	// update means that the events carry an older message's current state.
 	update bool
-	// heard is the message that was sent just now, or the use of a command; 0 if the event is neither.
+	// heard is a message sent or a command used just now; 0: neither.
 	heard memory.MessageID
 	// met are those of whom it tells roles.
-	met []met
-	// members, if not nil, notes what the event tells of who has which roles.
+	met []seenMember
+	// members, if not nil, records who has which roles.
 	members func(*search.MemberRoles)
-	// visit is how far channels have come, if the event tells.
-	visit *visit
-	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
-	unknown []untold
-	err     error // why it can't be read
+	// plan holds the channels' newest messages, if the event has them.
+	plan *catchUpPlan
+	// incomplete are channels and guilds that must be fetched because the event described too little.
+	incomplete []incomplete
+	err        error // why it can't be read
 }
 
-// untold is a channel, or with channel 0 a guild, of which Discord told too little. As long as it is unknown,
-// nothing of it is recalled.
-type untold struct {
+// incomplete is a channel or, with channel 0, a guild of which Discord described too little. Until it is
+// known, nothing of it is recalled.
+type incomplete struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
-	ticket  int // changes whenever an event tells of it
+	version int // changes with every event about it
 }
 
-// met is somebody with their roles, and when they joined.
-type met struct {
+// seenMember is a member with roles and the time of joining.
+type seenMember struct {
 	person memory.Person
 	joined time.Time
 }
 
-// converter turns events of the gateway into those of memory. It is used by one goroutine.
+// converter turns gateway events into memory's. One goroutine uses it.
 type converter struct {
-	self    memory.UserID
-	logBots bool
-	now     func() time.Time
-	known   *ttl.Cache[any, string] // what was told already of people and channels
-	unknown map[any]int             // tickets of the channels and guilds that are to be fetched, by their ids
-	tickets int
+	self     memory.UserID
+	logBots  bool
+	now      func() time.Time
+	reported *ttl.Cache[any, string] // people and channels as last logged
+	fetching map[any]int             // versions of the channels and guilds to fetch, by id
+	versions int
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, known: ttl.New[any, string](rememberedPeople),
-		unknown: map[any]int{}}
+	return &converter{self: self, logBots: logBots, now: now, reported: ttl.New[any, string](maxReported),
+		fetching: map[any]int{}}
 }
 
-// convert never panics: an event that can't be read is an error that names it, and says no more of it than
-// its kind and id.
+// convert converts an event. It never panics. Errors name the event's kind and id and nothing else of it.
 func (c *converter) convert(e rawEvent) (out converted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -122,8 +121,8 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 	return out, nil
 }
 
-// unreadable is what follows from an event that can't be read: of a channel whose state isn't known nothing
-// may be recalled, and nowhere in a guild whose roles aren't, which it is without @everyone's.
+// unreadable returns what follows from an unreadable event: nothing is recalled of a channel in an unknown
+// state, nor of a guild with unknown roles, which has none for @everyone then.
 func (c *converter) unreadable(e rawEvent) converted {
 	var v struct {
 		ID    discord.Snowflake `json:"id"`
@@ -153,55 +152,54 @@ func (c *converter) unreadable(e rawEvent) converted {
 	return out
 }
 
-// channelUnknown has a channel count as unknown until it is fetched.
+// channelUnknown makes a channel unknown until it is fetched.
 func (c *converter) channelUnknown(guild memory.GuildID, id memory.ChannelID, out *converted) {
 	out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
-	c.fetch(untold{guild: guild, channel: id}, out)
+	c.refetch(incomplete{guild: guild, channel: id}, out)
 }
 
-// guildUnknown has it count as unknown who may read what in a guild until the guild is fetched.
+// guildUnknown makes a guild's permissions unknown until it is fetched.
 func (c *converter) guildUnknown(id memory.GuildID, out *converted) {
 	out.events = append(out.events, memory.RoleGone{Guild: id, Role: memory.RoleID(id)})
-	c.fetch(untold{guild: id}, out)
+	c.refetch(incomplete{guild: id}, out)
 }
 
-func (c *converter) fetch(u untold, out *converted) {
-	c.tickets++
-	u.ticket = c.tickets
-	c.unknown[u.key()] = u.ticket
-	out.unknown = append(out.unknown, u)
+func (c *converter) refetch(u incomplete, out *converted) {
+	c.versions++
+	u.version = c.versions
+	c.fetching[u.key()] = u.version
+	out.incomplete = append(out.incomplete, u)
 }
 
-func (u untold) key() any {
+func (u incomplete) key() any {
 	if u.channel != 0 {
 		return u.channel
 	}
 	return u.guild
 }
 
-// changed notes that something of a guild was told: what is being fetched of it may be older.
+// changed notes an event about a guild: a fetch under way may be older.
 func (c *converter) changed(guild memory.GuildID) {
-	if _, there := c.unknown[guild]; there {
-		c.tickets++
-		c.unknown[guild] = c.tickets
+	if _, there := c.fetching[guild]; there {
+		c.versions++
+		c.fetching[guild] = c.versions
 	}
 }
 
-// isLate reports whether what was fetched isn't to be used: an event has told of it since. What is unknown
-// still is fetched again.
-func (c *converter) isLate(u untold, out *converted) bool {
-	ticket, waiting := c.unknown[u.key()]
-	if waiting && ticket == u.ticket {
-		delete(c.unknown, u.key())
+// isLate reports whether an event is newer than what was fetched. What is still unknown is fetched again.
+func (c *converter) isLate(u incomplete, out *converted) bool {
+	ticket, waiting := c.fetching[u.key()]
+	if waiting && ticket == u.version {
+		delete(c.fetching, u.key())
 		return false
 	}
 	if waiting {
-		c.fetch(u, out)
+		c.refetch(u, out)
 	}
 	return true
 }
 
-// readers are the kinds of events that matter.
+// readers decode the kinds of events that matter.
 var readers = map[string]func(json.RawMessage) (func(*converter, *converted), error){
 	"MESSAGE_CREATE":      reader((*converter).messageCreate),
 	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
@@ -217,19 +215,21 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 	"THREAD_CREATE":       reader((*converter).channelSeen),
 	"THREAD_UPDATE":       reader((*converter).channelSeen),
 	"THREAD_DELETE":       reader((*converter).channelDeleted),
-	"THREAD_LIST_SYNC":    reader((*converter).threadsSeen),
+	"THREAD_LIST_SYNC":    reader((*converter).threadListSync),
 	"GUILD_ROLE_CREATE":   reader((*converter).roleSeen),
 	"GUILD_ROLE_UPDATE":   reader((*converter).roleSeen),
 	"GUILD_ROLE_DELETE":   reader((*converter).roleGone),
 	"GUILD_MEMBER_ADD":    reader((*converter).memberSeen),
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
 	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
-	"GUILD_MEMBERS_CHUNK": reader((*converter).membersTold),
+	"GUILD_MEMBERS_CHUNK": reader((*converter).membersChunk),
 	"RESUMED":             reader((*converter).resumed),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 
-func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
+func reader[T any](
+	read func(*converter, *T, *converted),
+) func(json.RawMessage) (func(*converter, *converted), error) {
 	return func(data json.RawMessage) (func(*converter, *converted), error) {
 		v := new(T)
 		if err := discord.Unmarshal(data, v); err != nil {
@@ -239,14 +239,14 @@ func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) 
 	}
 }
 
-// personKey is apart for what is told with and without a member, so that the two don't take turns as news.
+// personKey keeps users with and without member data apart, so that the two don't alternate as news.
 type personKey struct {
 	guild  memory.GuildID
 	user   memory.UserID
 	member bool
 }
 
-// person tells the log of somebody, if there is anything new about them.
+// person logs somebody if anything about them is new.
 func (c *converter) person(out *converted, guild memory.GuildID, u *discord.User, m *discord.Member) {
 	if u == nil || u.ID == 0 {
 		return
@@ -264,7 +264,7 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *discord.User
 		for _, r := range m.Roles {
 			p.Roles = append(p.Roles, memory.RoleID(r))
 		}
-		out.met = append(out.met, met{p, m.Joined})
+		out.met = append(out.met, seenMember{p, m.Joined})
 	}
 	if c.news(personKey{guild, p.ID, m != nil},
 		fmt.Sprintf("%q", []any{p.Username, p.Name, p.Nick, p.Bot, p.RolesKnown, p.Roles})) {
@@ -272,8 +272,8 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *discord.User
 	}
 }
 
-// news reports whether what is known under key has changed, and remembers it.
+// news reports whether the value under key has changed, and remembers it.
 func (c *converter) news(key any, value string) bool {
 	now := c.now()
-	return c.known.IsNews(key, value, now, now.Add(rememberedFor))
+	return c.reported.IsNews(key, value, now, now.Add(reportedFor))
 }

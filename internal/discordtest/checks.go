@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// allowedMentions is who a message may ping.
 type allowedMentions struct {
 	Parse       *[]string `json:"parse"`
 	Users       []ID      `json:"users"`
@@ -14,17 +13,17 @@ type allowedMentions struct {
 	RepliedUser bool      `json:"replied_user"`
 }
 
-// locked reports whether nobody is pinged that isn't named one by one.
+// locked reports whether only users and roles named by id can be pinged.
 func (a *allowedMentions) locked() bool { return a != nil && a.Parse != nil && len(*a.Parse) == 0 }
 
 func (a *allowedMentions) parses(what string) bool {
 	return a == nil || a.Parse != nil && slices.Contains(*a.Parse, what)
 }
 
-// check asserts what Discord asks of a new message or, if m isn't nil, of an edit of m, which may leave out
-// what stays as it is; and that its mentions are locked, which is Hark's own rule.
-func (s *Server) check(c *call, ch *channel, b *messageBody, m *stored) {
-	after := stored{}
+// check checks a new message, or an edit of m if that isn't nil, by Discord's rules, and by Hark's own rule
+// that mentions are locked. An edit keeps what it leaves out.
+func (s *Server) check(c *call, ch *channel, b *messageBody, m *storedMessage) {
+	after := storedMessage{}
 	if m != nil {
 		after = *m
 	}
@@ -61,23 +60,23 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, m *stored) {
 		deny(missingPermission)
 	}
 	s.checkFiles(c, b, m)
-	s.checkOdd(c)
+	s.checkSchema(c)
 }
 
-// fits reports whether a text has 1 to most characters.
-func fits(text string, most int) bool {
+// hasLength reports whether a text has 1 to most characters.
+func hasLength(text string, most int) bool {
 	n := utf8.RuneCountInString(text)
 	return 1 <= n && n <= most
 }
 
-// ping works out whom a new message really notifies, and reports everybody who wasn't named for it.
-func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
+// ping finds out whom a new message notifies, and reports all who aren't named.
+func (s *Server) ping(c *call, m *storedMessage, a *allowedMentions, p Permissions) {
 	for _, u := range m.Mentions {
-		replied := m.loud && m.Referenced != nil && m.Referenced.Author.ID == u.ID
+		replied := m.mentionsReplied && m.Referenced != nil && m.Referenced.Author.ID == u.ID
 		if a != nil && (slices.Contains(a.Users, u.ID) || replied && a.RepliedUser) {
 			m.Pinged = append(m.Pinged, u.ID)
 		} else if a.parses("users") {
-			s.pingUnasked(c, m, u.ID)
+			s.reportPing(c, m, u.ID)
 		}
 	}
 	for _, r := range m.MentionRoles {
@@ -85,16 +84,16 @@ func (s *Server) ping(c *call, m *stored, a *allowedMentions, p Permissions) {
 		if a != nil && slices.Contains(a.Roles, r) && can {
 			m.Pinged = append(m.Pinged, r)
 		} else if a.parses("roles") && can {
-			s.pingUnasked(c, m, r)
+			s.reportPing(c, m, r)
 		}
 	}
 	m.MentionEveryone = m.MentionEveryone && a.parses("everyone")
 	if m.MentionEveryone {
-		s.pingUnasked(c, m, m.GuildID)
+		s.reportPing(c, m, m.GuildID)
 	}
 }
 
-func (s *Server) pingUnasked(c *call, m *stored, id ID) {
+func (s *Server) reportPing(c *call, m *storedMessage, id ID) {
 	m.Pinged = append(m.Pinged, id)
 	s.misuse(Pings, "%s %s: notifies %d", c.r.Method, c.path, id)
 }

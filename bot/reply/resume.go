@@ -14,12 +14,12 @@ import (
 	"hark/memory"
 )
 
-// The log keeps which questions are open, so that each is answered once, whenever the process ends. A
-// question is opened in the commit that logs its message, and closed in the one that logs its answer.
+// The log keeps which questions are open, so each is answered once, whenever the process ends. The commit of its
+// message opens a question; the commit of its answer closes it.
 
-// Resume takes up the questions that an earlier process left open: those asked lately are answered, in the
-// place of what is shown of an answer. Of others, what is shown is marked as cut short. It returns when all
-// are taken up, or ctx ends.
+// Resume takes up the questions that an earlier process left open. Recent ones are answered, in place of what
+// is shown of an answer; the partial answers of others are marked as interrupted. It returns when all are
+// taken up, or ctx ends.
 func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) {
 	byGuild := map[memory.GuildID][]memory.OpenQuestion{}
 	for _, q := range open {
@@ -34,7 +34,7 @@ func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) 
 				}
 			}
 			for _, q := range questions {
-				if err := r.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
+				if err := r.resumeQuestion(ctx, last, q); err != nil && ctx.Err() == nil {
 					r.Log.Warn().Err(discord.Redact(err)).Int64("question",
 						int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
 				}
@@ -44,17 +44,17 @@ func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) 
 	guilds.Wait()
 }
 
-// takeUp has an open question answered, or marks its answer as cut short.
-func (r *Replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
+// resumeQuestion has an open question answered, or marks its answer as interrupted.
+func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestion) error {
 	a, err := r.fetchQuestion(ctx, q)
 	if err != nil {
 		return err
 	}
-	if a == nil { // deleted, or it asks nothing any more
+	if a == nil { // deleted, or it asks nothing now
 		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Unasked: true}
 	}
 	a.Resumed = true
-	shown, err := r.shownOf(ctx, q)
+	shown, err := r.partsShown(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (r *Replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error
 	}
 	left := false
 	if !a.Unasked && r.IsFresh(a) {
-		// or it was taken as one that was missed
+		// it may also have been taken as a missed one
 		if _, left = r.questions.accept(last, a); r.questions.isOpen(a.ID) {
 			return nil
 		}
@@ -79,7 +79,7 @@ func (r *Replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error
 	return r.Queue.Commit(ctx, []memory.Event{a.Closed()})
 }
 
-// fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
+// fetchQuestion returns what an open question asks now; nil if nothing, or if it is gone.
 func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
 	w, err := r.Client.Message(ctx, q.Channel, q.ID)
 	switch {
@@ -92,9 +92,9 @@ func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*in
 	return r.Filler.Question(w), nil
 }
 
-// shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
-// or not: one has buttons, which name the question and the messages before it.
-func (r *Replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
+// partsShown returns the messages of an answer that the process hadn't logged when it ended, finished or not.
+// Their buttons name the question and the messages before.
+func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
 	page, err := r.Client.Messages(ctx, q.Guild, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
@@ -121,8 +121,7 @@ func (r *Replier) IsOurs(m *discord.Message) bool {
 	return m.Author != nil && memory.UserID(m.Author.ID) == r.Self
 }
 
-// owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:
-// of an answer that was being written it is the one to stop it.
+// ownedOf reads the answer's buttons below m, and the name of the first: ButtonStop if it was being written.
 func ownedOf(m *discord.Message) (o Owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {
@@ -135,7 +134,7 @@ func ownedOf(m *discord.Message) (o Owned, first string) {
 	return Owned{}, ""
 }
 
-// markCut has the last message of an answer say that it was cut short, if it was being written.
+// markCut has an answer's last message say that it was interrupted, if it was being written.
 func (r *Replier) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
 	l := r.LocaleIn(ctx, a.Guild, a.Channel)
 	o, first := ownedOf(end)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// messageBody is what POST and PATCH of messages have in common.
+// messageBody is the body of a message's POST or PATCH.
 type messageBody struct {
 	Content      *string           `json:"content"`
 	Embeds       []json.RawMessage `json:"embeds"`
@@ -26,8 +26,8 @@ type messageBody struct {
 	} `json:"message_reference"`
 }
 
-// reach is the channel if it is there and the bot has all of the permissions in it.
-func (s *Server) reach(c *call, need Permissions) *channel {
+// pathChannel returns the path's channel, if the bot has all of the permissions there.
+func (s *Server) pathChannel(c *call, need Permissions) *channel {
 	ch := s.channels[c.id("channel")]
 	if ch == nil {
 		deny(unknownChannel)
@@ -42,10 +42,10 @@ func (s *Server) reach(c *call, need Permissions) *channel {
 	return ch
 }
 
-// getMessages is history: newest first, at most 100. Without ReadMessageHistory Discord answers with an empty list
-// rather than with an error, and in voice channels CONNECT is needed as well.
+// getMessages lists messages, newest first, at most 100. Without ReadMessageHistory Discord answers an empty
+// list rather than an error; voice channels also need CONNECT.
 func (s *Server) getMessages(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if (ch.Type == Voice || ch.Type == Stage) && !p.Has(Connect) {
 		return missingAccess
@@ -61,7 +61,7 @@ func (s *Server) getMessages(c *call) reply {
 		return ok(page)
 	}
 	before, after := parseID(q.Get("before")), parseID(q.Get("after"))
-	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *stored) bool {
+	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *storedMessage) bool {
 		return m.Deleted || m.Flags&Ephemeral != 0 || m.ID <= after || before != 0 && before <= m.ID
 	})
 	if after != 0 {
@@ -75,7 +75,7 @@ func (s *Server) getMessages(c *call) reply {
 }
 
 func (s *Server) getMessage(c *call) reply {
-	ch := s.reach(c, ReadMessageHistory)
+	ch := s.pathChannel(c, ReadMessageHistory)
 	m := s.find(ch, c.id("message"))
 	if m == nil || m.Flags&Ephemeral != 0 {
 		return unknownMessage
@@ -83,11 +83,11 @@ func (s *Server) getMessage(c *call) reply {
 	return ok(m.Message)
 }
 
-// nonceLife is how long a nonce is remembered.
-const nonceLife = 5 * time.Minute
+// nonceLifetime is how long a nonce is remembered.
+const nonceLifetime = 5 * time.Minute
 
 func (s *Server) postMessage(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if ch.Type == Category || ch.Type == Forum || ch.Type == Media {
 		s.refuse(c, BadRequest, refuse(400, 50008, "Cannot send messages in a non-text channel"),
@@ -100,7 +100,7 @@ func (s *Server) postMessage(c *call) reply {
 	s.decode(c, &b)
 	s.check(c, ch, &b, nil)
 	if first := s.nonces[b.Nonce]; b.Nonce != "" && b.EnforceNonce && first != nil &&
-		s.clock.now.Sub(first.ID.Time()) < nonceLife {
+		s.clock.now.Sub(first.ID.Time()) < nonceLifetime {
 		return ok(first.Message)
 	}
 	m := s.compose(c, ch, &b, p)
@@ -110,15 +110,15 @@ func (s *Server) postMessage(c *call) reply {
 	return ok(m.Message)
 }
 
-// compose makes the bot's message from a body that has passed the checks.
-func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *stored {
+// compose makes the bot's message from a checked body.
+func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *storedMessage {
 	text := ""
 	if b.Content != nil {
 		text = strings.TrimSpace(*b.Content)
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
 	m.Embeds, m.Components = append([]json.RawMessage{}, b.Embeds...), filled(b.Components, new(int))
-	m.Flags = b.Flags & (suppressed | 1<<12 | Ephemeral)
+	m.Flags = b.Flags & (suppressEmbeds | 1<<12 | Ephemeral)
 	m.Bodies = []json.RawMessage{c.body}
 	s.attach(c, b, m)
 	if b.Reference != nil {
@@ -141,7 +141,7 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *s
 var archived = refuse(400, 50083, "Thread is archived")
 
 func (s *Server) patchMessage(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	m := s.find(ch, c.id("message"))
 	switch {
 	case m == nil:
@@ -153,11 +153,11 @@ func (s *Server) patchMessage(c *call) reply {
 	}
 	var b messageBody
 	s.decode(c, &b)
-	return s.amend(c, ch, m, &b)
+	return s.editMessage(c, ch, m, &b)
 }
 
-// amend applies an edit of the bot's to its own message: it changes what the edit names.
-func (s *Server) amend(c *call, ch *channel, m *stored, b *messageBody) reply {
+// editMessage applies the bot's edit: it changes what the edit names.
+func (s *Server) editMessage(c *call, ch *channel, m *storedMessage, b *messageBody) reply {
 	s.check(c, ch, b, m)
 	m.Bodies = append(m.Bodies, c.body)
 	if b.Embeds != nil {
@@ -174,7 +174,7 @@ func (s *Server) amend(c *call, ch *channel, m *stored, b *messageBody) reply {
 	m.MentionEveryone = m.MentionEveryone && b.Allowed.parses("everyone")
 	s.attach(c, b, m)
 	if flags := (struct{ Flags *int }{}); json.Unmarshal(c.body, &flags) == nil && flags.Flags != nil {
-		m.Flags = m.Flags&^suppressed | *flags.Flags&suppressed
+		m.Flags = m.Flags&^suppressEmbeds | *flags.Flags&suppressEmbeds
 	}
 	m.Flags &^= Loading
 	if m.Flags&Ephemeral == 0 {
@@ -184,7 +184,7 @@ func (s *Server) amend(c *call, ch *channel, m *stored, b *messageBody) reply {
 }
 
 func (s *Server) deleteMessage(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	m := s.find(ch, c.id("message"))
 	if m == nil {
 		return unknownMessage
@@ -196,14 +196,14 @@ func (s *Server) deleteMessage(c *call) reply {
 		return archived
 	}
 	s.remove(ch, m)
-	return none()
+	return noContent()
 }
 
 func (s *Server) postTyping(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	if !s.permissions(ch, s.Bot.ID).Has(ch.Type.sendPermission()) {
 		return missingPermission
 	}
 	ch.typing = true
-	return none()
+	return noContent()
 }

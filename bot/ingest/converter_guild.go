@@ -17,10 +17,10 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 		c.guildUnknown(memory.GuildID(g.ID), out)
 		return
 	}
-	delete(c.unknown, memory.GuildID(g.ID))
+	delete(c.fetching, memory.GuildID(g.ID))
 	guild := discord.GuildOf(g)
 	guild.Self = c.self
-	out.visit, out.told = &visit{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
+	out.plan, out.ready = &catchUpPlan{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
 	for _, w := range slices.Concat(g.Channels, g.Threads) {
 		if w == nil {
 			continue
@@ -30,17 +30,17 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 		if w.ID != 0 && !w.IsWhole() {
 			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID),
 				Guild: guild.ID, Unplaced: true})
-			c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
+			c.refetch(incomplete{guild.ID, memory.ChannelID(w.ID), 0}, out)
 		} else if ok {
-			delete(c.unknown, ch.ID)
+			delete(c.fetching, ch.ID)
 			guild.Channels = append(guild.Channels, ch)
 		}
-		out.visit.listed[memory.ChannelID(w.ID)] = true
+		out.plan.listed[memory.ChannelID(w.ID)] = true
 		if ok && (ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel) {
-			out.visit.parents = append(out.visit.parents, ch.ID)
+			out.plan.parents = append(out.plan.parents, ch.ID)
 		}
-		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
-			out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last),
+		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // its last is a thread
+			out.plan.channels = append(out.plan.channels, channelSnapshot{ch.ID, memory.MessageID(w.Last),
 				ch.Kind.IsThread()})
 		}
 	}
@@ -53,15 +53,15 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	}
 }
 
-// ready tells which guilds Hark is in: it may have been removed from others while it wasn't connected.
+// ready lists Hark's guilds: others may have removed it while it wasn't connected.
 func (c *converter) ready(w *wireReady, out *converted) {
 	if w.Guilds == nil {
 		out.err = errors.New("it doesn't say which guilds there are")
 		return
 	}
-	out.present, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin
+	out.guilds, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin
 	for _, g := range w.Guilds {
-		out.present = append(out.present, memory.GuildID(g.ID))
+		out.guilds = append(out.guilds, memory.GuildID(g.ID))
 	}
 }
 
@@ -71,20 +71,20 @@ type wireReady struct {
 	Guilds []discord.Guild `json:"guilds"`
 }
 
-// guildDelete is a guild that Hark was removed from, or one that Discord has trouble with.
+// guildDelete is a guild that removed Hark, or one with an outage.
 func (c *converter) guildDelete(g *discord.Guild, out *converted) {
 	out.members = func(r *search.MemberRoles) { r.Close(memory.GuildID(g.ID)) }
 	switch {
 	case g.ID == 0:
 	case g.Unavailable:
-		out.away = memory.GuildID(g.ID)
+		out.unavailable = memory.GuildID(g.ID)
 	default:
-		out.told = memory.GuildID(g.ID)
-		out.events = append(out.events, memory.GuildLeft{Guild: out.told, At: c.now()})
+		out.ready = memory.GuildID(g.ID)
+		out.events = append(out.events, memory.GuildLeft{Guild: out.ready, At: c.now()})
 	}
 }
 
-// guildUpdate tells everything but the channels.
+// guildUpdate carries everything except the channels.
 func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 	switch id := memory.GuildID(g.ID); {
 	case g.Unavailable, id == 0:
@@ -97,21 +97,20 @@ func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 	}
 }
 
-// fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of
-// events, so that none overtakes it.
+// fetched is Discord's answer about something incomplete. It is queued like an event, so that order is kept.
 type fetched struct {
-	untold
+	incomplete
 	told  *discord.Channel
 	whole *discord.Guild
 }
 
-// fetched reads a channel or a guild as Discord answers. It leaves out whether a channel is age-restricted that isn't.
+// fetched reads a fetched channel or guild. REST leaves nsfw out if it is false.
 func (c *converter) fetched(f *fetched, out *converted) {
 	if f.told.NSFW == nil {
 		f.told.NSFW = new(bool)
 	}
 	switch {
-	case c.isLate(f.untold, out):
+	case c.isLate(f.incomplete, out):
 	case f.channel != 0 && f.told.IsWhole():
 		c.channelSeen(f.told, out)
 	case f.channel == 0 && f.whole.IsWhole() && f.whole.Channels != nil:
@@ -121,8 +120,8 @@ func (c *converter) fetched(f *fetched, out *converted) {
 	}
 }
 
-// merged is update with the channels that stored has.
-func merged(update memory.Guild, stored *memory.Guild) memory.Guild {
+// withChannelsOf returns update with stored's channels.
+func withChannelsOf(update memory.Guild, stored *memory.Guild) memory.Guild {
 	update.Channels = nil
 	for _, ch := range stored.Channels {
 		if !ch.Unplaced {
@@ -142,7 +141,7 @@ func (c *converter) channelSeen(w *discord.Channel, out *converted) {
 		c.channelUnknown(guild, id, out)
 		return
 	}
-	delete(c.unknown, id)
+	delete(c.fetching, id)
 	ch, ok := discord.ChannelOf(w, guild)
 	if !ok {
 		out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
@@ -152,22 +151,22 @@ func (c *converter) channelSeen(w *discord.Channel, out *converted) {
 	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
 		return
 	}
-	if out.visit == nil { // it may have been in the archive, or out of sight
-		out.visit = &visit{guild: ch.Guild}
+	if out.plan == nil { // it may have been archived or hidden
+		out.plan = &catchUpPlan{guild: ch.Guild}
 	}
-	out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
+	out.plan.channels = append(out.plan.channels, channelSnapshot{ch.ID, memory.MessageID(w.Last), true})
 }
 
 func (c *converter) channelDeleted(w *discord.Channel, out *converted) {
 	if w.ID != 0 {
 		c.changed(memory.GuildID(w.Guild))
-		delete(c.unknown, memory.ChannelID(w.ID))
+		delete(c.fetching, memory.ChannelID(w.ID))
 		out.events = append(out.events, memory.ChannelDeleted{
 			Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID), At: c.now()})
 	}
 }
 
-func (c *converter) threadsSeen(sync *discord.GuildThreads, out *converted) {
+func (c *converter) threadListSync(sync *discord.GuildThreads, out *converted) {
 	for _, w := range sync.Threads {
 		if w == nil {
 			continue
@@ -204,8 +203,8 @@ type wireGuildMember struct {
 	discord.Member
 }
 
-// memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't
-// logged: who writes is known by that.
+// memberSeen is about Hark itself and, with the Server Members intent, about everybody. Others aren't logged
+// here, but when they write.
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 	p, ok := personOf(&w.Member, w.Guild)
 	switch {
@@ -214,14 +213,14 @@ func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 	case p.ID == c.self:
 		c.person(out, p.Guild, w.User, &w.Member)
 	default:
-		out.met = append(out.met, met{p, w.Joined})
+		out.met = append(out.met, seenMember{p, w.Joined})
 		out.members = func(r *search.MemberRoles) { r.Changed(p) }
 	}
 }
 
 var errNoRoles = errors.New("it doesn't say who has which roles")
 
-// member is somebody of a guild with their roles; false if those aren't told.
+// personOf returns a member with roles; false if those are missing.
 func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) {
 	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
 		return memory.Person{}, false
@@ -233,21 +232,21 @@ func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) 
 	return p, true
 }
 
-// memberLeft is told of Hark itself too, along with its guild's removal.
+// memberLeft is also sent about Hark, along with its guild's removal.
 func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 	if w.User == nil || w.User.ID == 0 {
 		out.err = errNoRoles
 		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
-	c.known.Drop(personKey{guild, user, true})
-	c.known.Drop(personKey{guild, user, false})
+	c.reported.Drop(personKey{guild, user, true})
+	c.reported.Drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
 	out.members = func(r *search.MemberRoles) { r.Left(guild, user) }
 }
 
-// wireMembers is a part of a guild's members.
-type wireMembers struct {
+// wireMembersChunk is a part of a guild's members.
+type wireMembersChunk struct {
 	Guild   discord.Snowflake `json:"guild_id"`
 	Members []*discord.Member `json:"members"`
 	Index   *int              `json:"chunk_index"`
@@ -255,7 +254,7 @@ type wireMembers struct {
 	Nonce   string            `json:"nonce"`
 }
 
-func (c *converter) membersTold(w *wireMembers, out *converted) {
+func (c *converter) membersChunk(w *wireMembersChunk, out *converted) {
 	var all []memory.Person
 	for _, told := range w.Members {
 		p, ok := personOf(told, w.Guild)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsBrokenOffIsMadeWhole(t *testing.T) {
+func TestCompletePartial(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                                "",
@@ -37,7 +37,7 @@ func TestWhatIsBrokenOffIsMadeWhole(t *testing.T) {
 		"**":                              "",
 		"so ** ~~":                        "so",
 	} {
-		if got := Unbroken(text); got != want {
+		if got := CompletePartial(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -48,16 +48,16 @@ func TestWhatIsWholeStays(t *testing.T) {
 	t.Parallel()
 	const text = "**It is** ~~Fri~~day [12], <@123>:\n```go\nx := a[1]\n```\nand *that* is `all`, __so__ it ends."
 	for at := range len(text) + 1 {
-		got := Unbroken(text[:at])
+		got := CompletePartial(text[:at])
 		if kept := strings.TrimRight(got, "*~`_"); !strings.HasPrefix(text, kept) &&
 			!strings.HasPrefix(text, got) || at-len(got) > len("\n```go\n") {
 			t.Errorf("%q becomes %q", text[:at], got)
 		}
-		if again := Unbroken(got); again != got {
+		if again := CompletePartial(got); again != got {
 			t.Errorf("%q, made whole, becomes %q", got, again)
 		}
 	}
-	if Unbroken(text) != text {
-		t.Errorf("it becomes %q", Unbroken(text))
+	if CompletePartial(text) != text {
+		t.Errorf("it becomes %q", CompletePartial(text))
 	}
 }

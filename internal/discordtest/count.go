@@ -5,8 +5,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// CountMessages has a session of discordgo's, which the bot is measured by, call each for every message that is
-// sent, until it is closed.
+// CountMessages has a discordgo session, as a baseline for benchmarks, call each for every message, until it
+// is closed.
 func (s *Server) CountMessages(intents int, dialer *websocket.Dialer, each func()) (closes func() error, err error) {
 	session, err := discordgo.New("Bot " + s.Token)
 	if err != nil {

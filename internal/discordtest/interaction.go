@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Interaction is one use of a command, a button or a menu, and what the bot made of it.
+// Interaction is one use of a command, a component or a form, with the bot's responses.
 type Interaction struct {
 	ID    ID
 	Token string
@@ -18,26 +18,26 @@ type Interaction struct {
 	s        *Server
 	channel  *channel
 	user     ID
-	source   *stored // the message a component belongs to
-	kind     int     // 2 command, 3 component, 4 autocomplete, 5 modal
+	source   *storedMessage // the message a component belongs to
+	kind     int            // 2 command, 3 component, 4 autocomplete, 5 modal
 	answered bool
 	response Response
-	original *stored
-	follows  []*stored
+	original *storedMessage
+	follows  []*storedMessage
 	meta     json.RawMessage
 }
 
-// Response is the callback that answered an interaction.
+// Response is the callback to an interaction.
 type Response struct {
 	Type      int             // 4 message, 5 deferred, 6 deferred update, 7 update, 8 autocomplete, 9 modal
 	Ephemeral bool            // only the user sees it
 	Data      json.RawMessage // as sent
 }
 
-// Deferred reports whether the bot has only said that it will answer.
+// Deferred reports whether the response is only an acknowledgement.
 func (r Response) Deferred() bool { return r.Type == 5 || r.Type == 6 }
 
-// Discord's numbers for kinds of commands and options.
+// Discord's types of commands and options.
 const (
 	slashCommand, userCommand, messageCommand                = 1, 2, 3
 	stringOption, integerOption, channelOption, numberOption = 3, 4, 7, 10
@@ -45,38 +45,38 @@ const (
 )
 
 const (
-	answerWithin = 3 * time.Second
-	tokenLife    = 15 * time.Minute
+	answerWithin  = 3 * time.Second
+	tokenLifetime = 15 * time.Minute
 )
 
-// Opt is an option given to a slash command: a string, a number, a boolean or an ID.
+// Opt is a slash command's option: a string, a number, a boolean or an ID.
 type Opt struct {
 	Name  string
 	Value any
 }
 
-// Slash uses a slash command, which the bot must have registered, with options as it was registered with. A
-// subcommand follows the name after a space: "memory forget".
+// Slash uses a registered slash command. A subcommand follows after a space: "memory forget".
 func (s *Server) Slash(channelID, user ID, name string, options ...Opt) *Interaction {
 	return s.command(channelID, user, slashCommand, name, options, 0, 2)
 }
 
-// Complete asks for the choices that go with what has been typed so far: the last option is the one in focus.
+// Complete requests autocomplete choices; the last option is in focus.
 func (s *Server) Complete(channelID, user ID, name string, options ...Opt) *Interaction {
 	return s.command(channelID, user, slashCommand, name, options, 0, 4)
 }
 
-// MessageAction uses a message command, from the menu of a message.
+// MessageAction uses a message command.
 func (s *Server) MessageAction(m Message, user ID, name string) *Interaction {
 	return s.command(m.ChannelID, user, messageCommand, name, nil, m.ID, 2)
 }
 
-// UserAction uses a user command, from the menu of a person.
+// UserAction uses a user command.
 func (s *Server) UserAction(channelID, target, user ID, name string) *Interaction {
 	return s.command(channelID, user, userCommand, name, nil, target, 2)
 }
 
-func (s *Server) command(channelID, user ID, kind int, name string, options []Opt, target ID, itype int) *Interaction {
+func (s *Server) command(channelID, user ID, kind int, name string, options []Opt, target ID,
+	itype int) *Interaction {
 	defer s.change()()
 	c := s.channel(channelID)
 	first, subs, _ := strings.Cut(name, " ")
@@ -105,7 +105,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 	return s.interact(Interaction{channel: c, user: user, kind: itype}, data, object{})
 }
 
-// registered is the command of that name, the guild's own before the global one.
+// registered returns the command of that name, the guild's own before the global one.
 func (s *Server) registered(g ID, name string, kind int) *command {
 	for _, where := range []ID{g, 0} {
 		for _, c := range s.commands[where] {
@@ -118,8 +118,9 @@ func (s *Server) registered(g ID, name string, kind int) *command {
 	return nil
 }
 
-// fill makes the options as Discord sends them, subcommands around them.
-func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, typing bool, resolved object) []object {
+// fill returns the options as Discord sends them, within their subcommands.
+func (s *Server) fill(c *channel, declared []commandPart, subs []string, given []Opt, typing bool,
+	resolved object) []object {
 	if len(subs) > 0 {
 		d := s.declared(declared, subs[0])
 		return []object{{"name": d.Name, "type": d.Type, "options": s.fill(c, d.Options, subs[1:], given,
@@ -129,7 +130,7 @@ func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, t
 	for n, o := range given {
 		d := s.declared(declared, o.Name)
 		if !typing {
-			s.mayGive(d, o)
+			s.checkOption(d, o)
 		}
 		x := object{"name": o.Name, "type": d.Type, "value": o.Value}
 		if id, ok := o.Value.(ID); ok {
@@ -148,17 +149,17 @@ func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, t
 	return filled
 }
 
-func (s *Server) declared(options []part, name string) part {
-	i := slices.IndexFunc(options, func(o part) bool { return o.Name == name })
+func (s *Server) declared(options []commandPart, name string) commandPart {
+	i := slices.IndexFunc(options, func(o commandPart) bool { return o.Name == name })
 	if i < 0 {
 		s.fatalf("no option %q is registered", name)
 	}
 	return options[i]
 }
 
-// mayGive fails the test where Discord wouldn't let a person give that for an option.
-func (s *Server) mayGive(d part, given Opt) {
-	isGiven := func(c part) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
+// checkOption ends the test if Discord wouldn't accept that value for an option.
+func (s *Server) checkOption(d commandPart, given Opt) {
+	isGiven := func(c commandPart) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
 	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, isGiven) {
 		s.fatalf("%v is no choice of option %q", given.Value, d.Name)
 	}
@@ -168,7 +169,7 @@ func (s *Server) mayGive(d part, given Opt) {
 	}
 }
 
-// resolve adds what an id that is given with a command points to.
+// resolve adds what an id in an option refers to.
 func (s *Server) resolve(c *channel, resolved object, id ID) {
 	add := func(group string, what any) {
 		m, _ := resolved[group].(object)
@@ -194,16 +195,16 @@ func (s *Server) resolve(c *channel, resolved object, id ID) {
 	}
 }
 
-// Speaks sets the language in which somebody uses Discord: en-US until it is set.
+// Speaks sets a user's locale; the default is en-US.
 func (s *Server) Speaks(user ID, language string) {
-	if !slices.Contains(languages, language) {
+	if !slices.Contains(discordLocales, language) {
 		s.fatalf("Discord has no language %q", language)
 	}
 	defer s.change()()
-	s.languages[user] = language
+	s.locales[user] = language
 }
 
-// Click uses a button, or a menu with the values chosen, of a message of the bot's. It must be there and enabled.
+// Click uses a button, or a menu with values, of the bot's message. It must exist and be enabled.
 func (s *Server) Click(m Message, user ID, customID string, values ...string) *Interaction {
 	defer s.change()()
 	c := s.channel(m.ChannelID)
@@ -217,7 +218,7 @@ func (s *Server) Click(m Message, user ID, customID string, values ...string) *I
 		object{"interacted_message_id": m.ID})
 }
 
-// Submit sends the form that the interaction was answered with, by the fields' custom ids.
+// Submit submits the form that answered the interaction, by the fields' custom ids.
 func (i *Interaction) Submit(fields map[string]string) *Interaction {
 	defer i.s.change()()
 	form, inputs, err := readForm(i.response.Data)
@@ -241,7 +242,7 @@ func (i *Interaction) Submit(fields map[string]string) *Interaction {
 		object{"triggering_interaction_metadata": i.meta})
 }
 
-// interact begins an interaction and tells the bot of it. Messages that answer it tell meta of it.
+// interact begins an interaction and sends its event. meta becomes the metadata of response messages.
 func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	c, by := i.channel, s.user(i.user)
 	i.s, i.ID = s, s.clock.nextID()
@@ -251,7 +252,7 @@ func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	maps.Copy(meta, object{"id": i.ID, "type": i.kind, "user": by, "authorizing_integration_owners": owners})
 	i.meta = encode(meta)
 	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
-		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.languages[i.user],
+		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.locales[i.user],
 			"en-US"), "entitlements": []any{},
 		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": owners,
 		"context": 0, "attachment_size_limit": uploadLimit}
@@ -272,13 +273,13 @@ func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	return &i
 }
 
-// Wait returns once the bot has answered, be it by deferring.
+// Wait returns the bot's response, which may be deferred.
 func (i *Interaction) Wait() Response {
 	i.s.until("an answer to interaction "+i.ID.String(), func() bool { return i.answered })
 	return i.response
 }
 
-// WaitMessage returns the message that answers the interaction, once it is there and no longer deferred.
+// WaitMessage returns the response message once it is no longer deferred.
 func (i *Interaction) WaitMessage() Sent {
 	var m Sent
 	i.s.until("a message in answer to interaction "+i.ID.String(), func() bool {
@@ -291,7 +292,7 @@ func (i *Interaction) WaitMessage() Sent {
 	return m
 }
 
-// FollowUps are the messages that followed the answer, with those that are gone.
+// FollowUps returns the follow-up messages, with deleted ones.
 func (i *Interaction) FollowUps() []Sent {
 	i.s.mu.Lock()
 	defer i.s.mu.Unlock()
@@ -302,7 +303,7 @@ func (i *Interaction) FollowUps() []Sent {
 	return ms
 }
 
-// encode is something of the fake's own as JSON.
+// encode returns the fake's own data as JSON.
 func encode(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -311,10 +312,10 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-// anyMessage is a message of the channel, or one that only somebody sees there.
-func (s *Server) anyMessage(c *channel, id ID) *stored {
+// anyMessage returns a channel's message, also an ephemeral one.
+func (s *Server) anyMessage(c *channel, id ID) *storedMessage {
 	for _, i := range s.interactions {
-		for _, m := range append([]*stored{i.original}, i.follows...) {
+		for _, m := range append([]*storedMessage{i.original}, i.follows...) {
 			if m != nil && m.ID == id && !m.Deleted {
 				return m
 			}

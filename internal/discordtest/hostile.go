@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Drop breaks the gateway connection without a word. The session can be resumed.
-func (s *Server) Drop() { s.onConnection(func(c *conn) { c.closeWith(broken) }) }
+// Drop breaks the gateway connection without a close frame. The session can be resumed.
+func (s *Server) Drop() { s.onConnection(func(c *conn) { c.closeWith(abruptClose) }) }
 
-// CloseWith closes the connection with a code of Discord's.
+// CloseWith closes the connection with a close code.
 func (s *Server) CloseWith(code int) { s.onConnection(func(c *conn) { c.closeWith(code) }) }
 
-// ResetToken makes another token the bot's, as its owner can.
+// ResetToken replaces the bot's token.
 func (s *Server) ResetToken(token string) {
 	defer s.change()()
 	s.Token = token
 }
 
-// SetIntents has no privileged intents but these be switched on in the portal from now on.
+// SetIntents enables exactly these privileged intents from now on.
 func (s *Server) SetIntents(i Intents) {
 	defer s.change()()
 	s.intents = i
@@ -27,26 +27,26 @@ func (s *Server) SetIntents(i Intents) {
 // AskReconnect tells the bot to reconnect (op 7).
 func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, nil) }) }
 
-// Late has a channel tell its newest message late, as Discord does under load: last_message_id stays what it is.
+// Late freezes a channel's last_message_id, which Discord updates late under load.
 func (s *Server) Late(channelID ID) {
 	defer s.change()()
-	s.channel(channelID).late = true
+	s.channel(channelID).lastMessageFrozen = true
 }
 
-// LeaveOut has the next event of that name come without some of its fields, as Discord's may: "nsfw", or, of
-// each object in a list, "channels.nsfw".
+// LeaveOut removes fields from the next event of that name: "nsfw" or, in each object of a list,
+// "channels.nsfw".
 func (s *Server) LeaveOut(event string, fields ...string) {
 	defer s.change()()
-	s.gateway.brief[event] = fields
+	s.gateway.omitted[event] = fields
 }
 
-// without is what an event tells without the fields to be left out of it.
-func (g *gateway) without(event string, payload any) any {
-	fields, brief := g.brief[event]
+// omitFields removes those fields from an event.
+func (g *gateway) omitFields(event string, payload any) any {
+	fields, brief := g.omitted[event]
 	if !brief {
 		return payload
 	}
-	delete(g.brief, event)
+	delete(g.omitted, event)
 	told := map[string]any{}
 	decoder := json.NewDecoder(bytes.NewReader(encode(payload)))
 	decoder.UseNumber()
@@ -66,10 +66,10 @@ func (g *gateway) without(event string, payload any) any {
 	return told
 }
 
-// RefuseResumes makes the next n resumes fail: what was said in the gap is then to be had by REST only.
+// RefuseResumes makes the next n resumes fail: only REST has what was missed.
 func (s *Server) RefuseResumes(n int) {
 	defer s.change()()
-	s.gateway.refuse = n
+	s.gateway.resumesToRefuse = n
 }
 
 // Duplicate delivers each of the next n events twice.

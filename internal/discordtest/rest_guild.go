@@ -11,7 +11,7 @@ func (s *Server) getGateway(*call) reply { return ok(object{"url": s.gatewayURL(
 func (s *Server) getGatewayBot(*call) reply {
 	return ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
 		"total": 1000, "remaining": max(0,
-			s.starts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
+			s.sessionStarts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
 }
 
 func (s *Server) getSelf(*call) reply {
@@ -34,7 +34,7 @@ func (s *Server) postDirectChannel(c *call) reply {
 	return ok(s.directChannel(b.RecipientID).Channel)
 }
 
-// getMyGuilds lists guilds by their ids, 200 at a time if the query doesn't want fewer.
+// getMyGuilds lists guilds by id, by default 200 at a time.
 func (s *Server) getMyGuilds(c *call) reply {
 	q := c.r.URL.Query()
 	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "200"))
@@ -63,8 +63,8 @@ func (s *Server) getApplication(*call) reply {
 		"eligible_oauth2_scopes": []string{}, "bot_public": true, "bot": s.Bot})
 }
 
-// visit is the guild if the bot is in it.
-func (s *Server) visit(c *call) *guild {
+// pathGuild returns the path's guild, if the bot is in it.
+func (s *Server) pathGuild(c *call) *guild {
 	g := s.guilds[c.id("guild")]
 	if g == nil {
 		deny(unknownGuild)
@@ -72,13 +72,13 @@ func (s *Server) visit(c *call) *guild {
 	return g
 }
 
-func (s *Server) getGuild(c *call) reply { return ok(s.guildObject(s.visit(c))) }
+func (s *Server) getGuild(c *call) reply { return ok(s.guildObject(s.pathGuild(c))) }
 
 func (s *Server) getChannels(c *call) reply {
-	g := s.visit(c)
+	g := s.pathGuild(c)
 	cs := []any{}
 	for _, id := range g.channels {
-		if ch := s.channels[id]; !ch.Type.IsThread() && s.views(ch) {
+		if ch := s.channels[id]; !ch.Type.IsThread() && s.botCanView(ch) {
 			cs = append(cs, ch.Channel)
 		}
 	}
@@ -86,19 +86,19 @@ func (s *Server) getChannels(c *call) reply {
 }
 
 func (s *Server) getActiveThreads(c *call) reply {
-	g := s.visit(c)
+	g := s.pathGuild(c)
 	return s.threads(g, func(ch *channel) bool { return !ch.Thread.Archived })
 }
 
-// getArchived lists a channel's archived threads of a kind: the private ones, which ManageThreads opens, only
-// those that the bot is in where joined is set.
+// getArchived lists a channel's archived threads of a kind. Private ones need ManageThreads, or joined: only
+// those that the bot is in.
 func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 	return func(c *call) reply {
 		need := ReadMessageHistory
 		if kind == PrivateThread && !joined {
 			need |= ManageThreads
 		}
-		parent := s.reach(c, need)
+		parent := s.pathChannel(c, need)
 		return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
 			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind &&
 				(!joined || slices.Contains(ch.Invited, s.Bot.ID))
@@ -106,7 +106,7 @@ func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 	}
 }
 
-// threads are the guild's threads of some kind that the bot can see.
+// threads returns the guild's wanted threads that the bot can see.
 func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 	found := []any{}
 	for _, id := range g.channels {
@@ -119,7 +119,7 @@ func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 }
 
 func (s *Server) getMember(c *call) reply {
-	g := s.visit(c)
+	g := s.pathGuild(c)
 	m := g.members[c.id("user")]
 	if m == nil {
 		return unknownMember
@@ -128,13 +128,13 @@ func (s *Server) getMember(c *call) reply {
 }
 
 func (s *Server) getChannel(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	return ok(ch.Channel)
 }
 
-// patchChannel takes a thread out of the archive, or puts it there: all that bots of Hark's kind change of channels.
+// patchChannel archives or unarchives a thread; other changes are misuse.
 func (s *Server) patchChannel(c *call) reply {
-	ch := s.reach(c, 0)
+	ch := s.pathChannel(c, 0)
 	var b struct {
 		Archived *bool `json:"archived"`
 	}
@@ -153,7 +153,7 @@ func (s *Server) patchChannel(c *call) reply {
 	return ok(ch.Channel)
 }
 
-// guildObject is a guild without its channels and members.
+// guildObject is a guild without channels and members.
 func (s *Server) guildObject(g *guild) object {
 	return object{"id": g.ID, "name": g.Name, "icon": nil, "description": nil, "home_header": nil, "splash": nil,
 		"discovery_splash": nil, "features": []string{}, "banner": nil, "owner_id": g.Owner.ID, "application_id": nil,

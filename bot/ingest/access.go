@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// noteAccessChanges follows committed events that may have changed what Hark can read. It records the
+// channels Hark lost, and those it regained: nothing of these is used until all that is remembered there is
+// compared with Discord.
+func (w *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) error {
+	for guild := range w.guildsWithAccessChanges(events) {
+		var found []memory.Event
+		err := w.retry(ctx, func() (err error) {
+			found, err = w.accessEvents(ctx, guild)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			if err := w.commit(ctx, found); err != nil {
+				return err
+			}
+			w.filler.Nudge()
+		}
+	}
+	return nil
+}
+
+// guildsWithAccessChanges returns the guilds in which events may have changed what Hark can read.
+func (w *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.GuildID]bool {
+	moved := map[memory.GuildID]bool{}
+	for _, s := range subjectsOf(events) {
+		if s.Guild != memory.DirectGuild && (s.affectsAccess || s.person == w.convert.self) {
+			moved[s.Guild] = true
+		}
+	}
+	return moved
+}
+
+// accessEvents returns the channels of a guild that Hark lost or regained, as events.
+func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
+	g, err := w.Memory.Guild(ctx, guild)
+	if errors.Is(err, memory.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	shut, err := ShutOut(ctx, w.Memory, g)
+	if err != nil || shut == nil {
+		return nil, err
+	}
+	unswept, err := w.Memory.Gaps(ctx, guild, true)
+	if err != nil {
+		return nil, err
+	}
+	waits := map[memory.ChannelID]bool{}
+	for _, gap := range unswept {
+		waits[gap.Channel] = true
+	}
+	heard, err := w.Memory.HeardUntil(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
+	var events []memory.Event
+	for _, c := range g.Channels {
+		if c.Kind == memory.CategoryChannel || c.Unplaced {
+			continue
+		}
+		switch {
+		case shut[c.ID] && (!c.Shut || waits[c.ID]):
+			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
+		case !shut[c.ID] && c.Shut && !waits[c.ID]:
+			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: w.Now()})
+			v := &catchUpPlan{guild: guild, heard: heard, since: g.Since}
+			if gap, missed := w.gap(v, channelSnapshot{c.ID, timeID(w.Now()), c.Kind.IsThread()}); missed &&
+				w.Policy.Remembers(g, c.ID) {
+				events = append(events, memory.GapFound{Gap: gap})
+			}
+		}
+	}
+	return events, nil
+}
+
+// ShutOut returns the channels of g that Hark can't read. Only Hark's own roles matter.
+func ShutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
+	self, err := log.People(ctx, g.ID, g.Self)
+	if err != nil {
+		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)
+	}
+	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) {
+		if len(self) == 0 {
+			return memory.Person{}, false
+		}
+		return self[0], true
+	}), nil
+}
