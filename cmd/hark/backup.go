@@ -68,7 +68,7 @@ func (f *flags) backupCommand() *cobra.Command {
 }
 
 func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (sqlite.BackupInfo, error) {
-	bar := f.bar(-1, "backing up", true)
+	bar := bar(f.env.stderr, -1, "backing up", true)
 	defer bar.Close()
 	info, err := sqlite.Backup(ctx, k.config.Data, path, force, func(done, total int64) {
 		bar.ChangeMax64(max(total, 1))
@@ -187,19 +187,4 @@ func doneAgain(r sqlite.Restored) string {
 		return "Nothing had to be forgotten again."
 	}
 	return "Done again since the backup: " + strings.Join(parts, ", ") + "."
-}
-
-// size is a number of bytes as people read it.
-func size(bytes int64) string {
-	n, unit := float64(bytes), "B"
-	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
-		if n < 1000 {
-			break
-		}
-		n, unit = n/1000, larger
-	}
-	if unit == "B" {
-		return fmt.Sprintf("%d B", bytes)
-	}
-	return fmt.Sprintf("%.1f %s", n, unit)
 }

@@ -123,7 +123,7 @@ type conversation struct {
 	place   place
 	speaker string // of lines without a name
 	out     io.Writer
-	colour  colours
+	colour  Colours
 	live    *live     // shows an answer while it is being written; nil if answers are printed when they are whole
 	warn    io.Writer // where it is told that an answer failed, or what it survived
 	last    memory.MessageID
@@ -336,7 +336,7 @@ func (t *conversation) using(tool string) {
 	if t.live != nil {
 		t.live.pause()
 	}
-	fmt.Fprintf(t.warn, "%shark: %s …%s\n", t.colour.dim, printable(tool), t.colour.off)
+	fmt.Fprintf(t.warn, "%shark: %s …%s\n", t.colour.Dim, printable(tool), t.colour.Off)
 }
 
 // print shows an answer, as far as it wasn't streamed, and what it cites. One that quotes tells its sources itself.

@@ -57,7 +57,7 @@ func (t *conversation) command(ctx context.Context, line string) (bool, error) {
 		t.unanswered = true
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {
-		fmt.Fprintf(t.warn, "%shark: %s%s\n", t.colour.wrong, printable(line), t.colour.off)
+		fmt.Fprintf(t.warn, "%shark: %s%s\n", t.colour.Wrong, printable(line), t.colour.Off)
 	}
 	return true, nil
 }

@@ -48,8 +48,8 @@ func TestChatTellsOfTools(t *testing.T) {
 	}
 	// Where answers are shown as they grow, it stands on a line of its own.
 	var got buffer
-	l := &live{w: &got, width: func() int { return 20 }}
-	talk := conversation{warn: &got, live: l, colour: colours{dim: "<", off: ">"}}
+	l := newLive(&got, Colours{}, func() int { return 20 })
+	talk := conversation{warn: &got, live: l, colour: Colours{Dim: "<", Off: ">"}}
 	l.begin()
 	l.show("Let me look up")
 	talk.using("search_memory")

@@ -84,7 +84,7 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (got import
 	if err != nil {
 		return got, err
 	}
-	bar := f.bar(info.Size(), "importing "+printable(filepath.Base(path)), true)
+	bar := bar(f.env.stderr, info.Size(), "importing "+printable(filepath.Base(path)), true)
 	defer bar.Close()
 	_ = bar.RenderBlank() // a file is named before anything of it is stored
 	apply := func(events []memory.Event) error { return got.apply(ctx, a.store, events) }
@@ -180,7 +180,7 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	bar := f.bar(int64(waiting), "indexing by meaning", false)
+	bar := bar(f.env.stderr, int64(waiting), "indexing by meaning", false)
 	defer bar.Close()
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }

@@ -55,7 +55,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 	if err := config.CheckEnv(f.env.environ()); err != nil {
 		return nil, err
 	}
-	s := &setup{flags: f, asker: f.asker(), text: newFileHead}
+	s := &setup{flags: f, asker: newAsker(f.env.stdin, f.env.stderr), text: newFileHead}
 	s.path, _ = config.Find(f.config, f.env.lookup)
 	if info, err := os.Stat(filepath.Dir(s.path)); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config", filepath.Dir(s.path), filepath.Base(s.path))
@@ -100,7 +100,7 @@ func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
 	}
 	ill := false
 	for _, f := range found {
-		fmt.Fprintln(s.out, f)
+		fmt.Fprintln(s.Out, f)
 		ill = ill || !f.OK
 	}
 	if !ill {
@@ -110,10 +110,10 @@ func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
 }
 
 func (s *setup) askToken(ctx context.Context) error {
-	fmt.Fprintln(s.out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
+	fmt.Fprintln(s.Out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
 	variable := s.given("HARK_DISCORD_TOKEN", "HARK_DISCORD_TOKEN_FILE")
 	if variable != "" {
-		fmt.Fprintf(s.out, "It is taken from %s, which goes before the file.\n", variable)
+		fmt.Fprintf(s.Out, "It is taken from %s, which goes before the file.\n", variable)
 	}
 	for {
 		if variable == "" {
@@ -122,7 +122,7 @@ func (s *setup) askToken(ctx context.Context) error {
 			}
 		}
 		if !s.config.Discord.Token.IsSet() {
-			fmt.Fprintln(s.out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
+			fmt.Fprintln(s.Out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
 			return nil
 		}
 		checking, cancel := context.WithTimeout(ctx, discordTime)

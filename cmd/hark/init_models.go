@@ -117,9 +117,9 @@ func (s *setup) untilWell(ctx context.Context, usual server,
 
 // tellGiven says which variables go before what is asked.
 func (s *setup) tellGiven(variables ...string) {
-	fmt.Fprintln(s.out)
+	fmt.Fprintln(s.Out)
 	if v := s.given(variables...); v != "" {
-		fmt.Fprintf(s.out, "%s is set in the environment, and goes before the file.\n", v)
+		fmt.Fprintf(s.Out, "%s is set in the environment, and goes before the file.\n", v)
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 	names, err := llm.New(llm.Config{BaseURL: chosen.url, APIKey: chosen.key.Reveal(), Timeout: listTime}).List(listing)
 	cancel()
 	if err != nil {
-		fmt.Fprintln(s.out, amiss(err, "name one").of("models"))
+		fmt.Fprintln(s.Out, amiss(err, "name one").of("models"))
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
 	chosen.model, err = s.name(ctx, "Model", names, chosen.model)
@@ -189,6 +189,6 @@ func (s *setup) askURL(ctx context.Context, place int, usual server) (string, er
 		if config.IsAddress(address) {
 			return strings.TrimRight(address, "/"), nil
 		}
-		fmt.Fprintln(s.out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
+		fmt.Fprintln(s.Out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
 	}
 }

@@ -12,8 +12,8 @@ import (
 // live shows a growing text, broken between words where a line ends.
 type live struct {
 	w      io.Writer
-	colour colours
-	width  func() int // of a line, in columns; 0 if unknown, and then nothing is broken
+	colour Colours
+	width  func() int
 
 	shown  int    // bytes of the text
 	word   string // at its end, not yet shown because it may go on
@@ -22,10 +22,15 @@ type live struct {
 	bold   bool // whether what was printed ended in bold
 }
 
+// newLive returns one that writes to w, in lines of that width, in columns. If width returns 0, it breaks no lines.
+func newLive(w io.Writer, colour Colours, width func() int) *live {
+	return &live{w: w, colour: colour, width: width}
+}
+
 // begin makes it ready for another text.
 func (l *live) begin() {
 	l.shown, l.word, l.column, l.bold = 0, "", 0, false
-	l.marked = rendered{bold: l.colour.bold, plain: l.colour.off + l.colour.answer}
+	l.marked = rendered{bold: l.colour.Bold, plain: l.colour.Off + l.colour.Answer}
 }
 
 // show shows what is new of text.
@@ -103,12 +108,12 @@ func (l *live) flush(line *strings.Builder, width int, spaced bool) {
 
 func (l *live) print(s string) {
 	if s != "" {
-		begin := l.colour.answer
+		begin := l.colour.Answer
 		if l.bold { // what was printed before went on in bold
-			begin += l.colour.bold
+			begin += l.colour.Bold
 		}
 		l.bold = l.marked.strong
-		fmt.Fprint(l.w, begin+s+l.colour.off)
+		fmt.Fprint(l.w, begin+s+l.colour.Off)
 	}
 }
 

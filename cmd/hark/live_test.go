@@ -26,8 +26,8 @@ func TestLiveBreaksBetweenWords(t *testing.T) {
 		"what drives a tty": {20, []string{"a\x1b[2Jb\u202ec"}, "a\uFFFD[2Jb\uFFFDc\n"},
 	}
 	for name, test := range tests {
-		var got buffer
-		l := live{w: &got, width: func() int { return test.width }}
+		var got strings.Builder
+		l := newLive(&got, Colours{}, func() int { return test.width })
 		for range 2 { // a second answer is shown as the first
 			l.begin()
 			for i := range test.pieces {
@@ -47,8 +47,8 @@ func TestLiveLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOf(rapid.StringMatching(`[a-z語é.]{1,12}`)).Draw(t, "words")
 		width := rapid.IntRange(24, 40).Draw(t, "width") // no word is wider than a line
-		var got buffer
-		l := live{w: &got, width: func() int { return width }}
+		var got strings.Builder
+		l := newLive(&got, Colours{}, func() int { return width })
 		whole := []rune(strings.Join(words, " "))
 		l.begin()
 		for at := 0; at < len(whole); {
@@ -71,7 +71,7 @@ func TestLiveLosesNothing(t *testing.T) {
 // shownBy is a text as live shows it, in pieces of so many bytes.
 func shownBy(text string, width, piece int) string {
 	var b strings.Builder
-	l := live{w: &b, colour: colours{bold: "<b>", off: "</b>"}, width: func() int { return width }}
+	l := newLive(&b, Colours{Bold: "<b>", Off: "</b>"}, func() int { return width })
 	l.begin()
 	for i := range text {
 		if i%piece == 0 {

@@ -288,3 +288,9 @@ func (b build) String() string {
 	}
 	return fmt.Sprintf("%s (commit %s, %s)", b.version, b.commit, b.at.Format(time.DateOnly))
 }
+
+// toTheMinute is the form of times.
+const toTheMinute = "2006-01-02 15:04"
+
+// progress shows on stderr how much of some work is done.
+func (f *flags) progress(what string) func(done, total int) { return progress(f.env.stderr, what) }

@@ -243,3 +243,15 @@ func hostOf(address string) string {
 	}
 	return address
 }
+
+// words are names to choose from.
+func words[T ~string](names []T) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	return all
+}
+
+// listed are names to choose from, with commas between them.
+func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }

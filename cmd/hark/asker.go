@@ -16,19 +16,20 @@ import (
 // asker asks somebody at a terminal, or has the answers, a line each, from elsewhere.
 type asker struct {
 	in       io.Reader
-	out      io.Writer
+	Out      io.Writer
 	terminal *os.File       // in, if it is one
 	line     *term.Terminal // then reads from it; the terminal is raw only while it does
 }
 
-func (f *flags) asker() *asker {
-	a := &asker{in: f.env.stdin, out: f.env.stderr}
-	if t, ok := terminalOf(f.env.stdin); ok {
+// newAsker returns one that reads from in and writes its questions to out.
+func newAsker(in io.Reader, out io.Writer) *asker {
+	a := &asker{in: in, Out: out}
+	if t, ok := terminalOf(in); ok {
 		a.terminal = t
 		a.line = term.NewTerminal(struct {
 			io.Reader
 			io.Writer
-		}{t, a.out}, "")
+		}{t, a.Out}, "")
 	}
 	return a
 }
@@ -48,7 +49,7 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 		line, err = soon(ctx, func() (string, error) { return a.read(question) })
 	} else {
 		// raw before the question: nothing typed after it is shown
-		line, err = typed(a.terminal, a.out, a.line, func() (string, error) {
+		line, err = typed(a.terminal, a.Out, a.line, func() (string, error) {
 			return soon(ctx, func() (string, error) {
 				if secret {
 					return a.line.ReadPassword(question)
@@ -60,7 +61,7 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		fmt.Fprint(a.out, "\r\n")
+		fmt.Fprint(a.Out, "\r\n")
 		return "", unwritten
 	case errors.Is(err, io.EOF): // Ctrl-C or Ctrl-D
 		return "", unwritten
@@ -70,7 +71,7 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 
 // read reads a line and no more, for what follows may be for others.
 func (a *asker) read(question string) (string, error) {
-	fmt.Fprintln(a.out, question)
+	fmt.Fprintln(a.Out, question)
 	line, err := bufio.NewReader(bytewise{a.in}).ReadString('\n')
 	switch {
 	case err == io.EOF && line == "":
@@ -105,15 +106,15 @@ func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, err
 		case strings.EqualFold(answer, "n"), strings.EqualFold(answer, "no"):
 			return false, nil
 		}
-		fmt.Fprintln(a.out, "Please write y or n.")
+		fmt.Fprintln(a.Out, "Please write y or n.")
 	}
 }
 
 // choose asks for one of options, by its number or its text, and returns which it is. usual is for an empty answer.
 func (a *asker) choose(ctx context.Context, question string, options []string, usual int) (int, error) {
-	fmt.Fprintln(a.out, question)
+	fmt.Fprintln(a.Out, question)
 	for i, option := range options {
-		fmt.Fprintf(a.out, "  %d  %s\n", i+1, option)
+		fmt.Fprintf(a.Out, "  %d  %s\n", i+1, option)
 	}
 	for {
 		answer, err := a.ask(ctx, fmt.Sprintf("Number [%d]", usual+1), false)
@@ -128,7 +129,7 @@ func (a *asker) choose(ctx context.Context, question string, options []string, u
 				return i, nil
 			}
 		}
-		fmt.Fprintf(a.out, "Please write a number from 1 to %d.\n", len(options))
+		fmt.Fprintf(a.Out, "Please write a number from 1 to %d.\n", len(options))
 	}
 }
 
@@ -139,13 +140,13 @@ const mostListed = 40
 func (a *asker) name(ctx context.Context, question string, names []string, usual string) (string, error) {
 	shown := names[:min(len(names), mostListed)]
 	for i, n := range shown {
-		fmt.Fprintf(a.out, "  %2d  %s\n", i+1, oneLine(n))
+		fmt.Fprintf(a.Out, "  %2d  %s\n", i+1, oneLine(n))
 	}
 	if len(names) > 0 {
 		question += " (number or name)"
 	}
 	if more := len(names) - len(shown); more > 0 {
-		fmt.Fprintf(a.out, "      and %d more, by their names\n", more)
+		fmt.Fprintf(a.Out, "      and %d more, by their names\n", more)
 	}
 	if usual != "" {
 		question += " [" + usual + "]"
@@ -163,65 +164,9 @@ func (a *asker) name(ctx context.Context, question string, names []string, usual
 		case err == nil && 1 <= n && n <= len(shown):
 			return shown[n-1], nil
 		case err == nil && len(shown) > 0:
-			fmt.Fprintf(a.out, "Please write a number from 1 to %d, or a name.\n", len(shown))
+			fmt.Fprintf(a.Out, "Please write a number from 1 to %d, or a name.\n", len(shown))
 		case answer != "":
 			return answer, nil
 		}
-	}
-}
-
-// confirm tells what is to be done and asks whether to go on, unless that was said with --yes.
-func (f *flags) confirm(ctx context.Context, yes bool, told, question string) error {
-	if yes {
-		return nil
-	}
-	if told != "" {
-		fmt.Fprintln(f.env.stderr, told)
-	}
-	if f.talk != nil && f.talk.ask != nil {
-		agreed, err := f.talk.agrees(ctx, question)
-		if err == nil && !agreed {
-			err = errors.New("nothing was changed")
-		}
-		return err
-	}
-	in, ok := terminalOf(f.env.stdin)
-	if _, shown := terminalOf(f.env.stderr); !ok || !shown || f.talk != nil {
-		return errors.New("there is no terminal to ask on: confirm with --yes")
-	}
-	fmt.Fprintf(f.env.stderr, "%s [y/N] ", question)
-	line, _ := soon(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })
-	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintln(f.env.stderr)
-		return interrupted("interrupted; nothing was changed")
-	case saysYes(line):
-		return nil
-	}
-	return errors.New("nothing was changed")
-}
-
-// saysYes reports whether a line agrees.
-func saysYes(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
-}
-
-// soon is what read returns, unless ctx is done before: then read is left behind, and the process ends.
-func soon(ctx context.Context, read func() (string, error)) (string, error) {
-	type line struct {
-		text string
-		err  error
-	}
-	next := make(chan line, 1)
-	go func() {
-		text, err := read()
-		next <- line{text, err}
-	}()
-	select {
-	case l := <-next:
-		return l.text, l.err
-	case <-ctx.Done():
-		return "", ctx.Err()
 	}
 }

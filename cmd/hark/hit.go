@@ -1,0 +1,20 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// below is a text as it stands below its heading.
+func below(text string) string {
+	return "        " + strings.ReplaceAll(printable(text), "\n", "\n        ")
+}
+
+// printHit prints something that was found under a heading, and why.
+func printHit(w io.Writer, heading, text string, why []string) {
+	fmt.Fprintf(w, "%s\n%s\n", heading, below(text))
+	if len(why) > 0 {
+		fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(why, "; ")))
+	}
+}
