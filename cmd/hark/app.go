@@ -18,6 +18,7 @@ import (
 	"hark/internal/llm"
 	"hark/internal/metrics"
 	"hark/internal/rerank"
+	"hark/internal/terminal"
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -265,7 +266,7 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	}
 	c, err := k.channelCalled(memory.Everywhere, name)
 	if err == nil && c.Guild == memory.DirectGuild {
-		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" writes them to a file", oneLine(cmp.Or(c.Name, name)))
+		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" writes them to a file", terminal.OneLine(cmp.Or(c.Name, name)))
 	}
 	return place{guild: c.Guild, channel: c.ID, name: c.Name}, err
 }

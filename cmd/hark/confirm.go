@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hark/internal/terminal"
 )
 
 // confirm tells what is to be done and asks whether to go on, unless that was said with --yes.
@@ -22,17 +23,17 @@ func (f *flags) confirm(ctx context.Context, yes bool, told, question string) er
 		}
 		return err
 	}
-	in, ok := terminalOf(f.env.stdin)
-	if _, shown := terminalOf(f.env.stderr); !ok || !shown || f.talk != nil {
+	in, ok := terminal.Of(f.env.stdin)
+	if _, shown := terminal.Of(f.env.stderr); !ok || !shown || f.talk != nil {
 		return errors.New("there is no terminal to ask on: confirm with --yes")
 	}
 	fmt.Fprintf(f.env.stderr, "%s [y/N] ", question)
-	line, _ := soon(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })
+	line, _ := terminal.Await(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(f.env.stderr)
-		return interrupted("interrupted; nothing was changed")
-	case saysYes(line):
+		return terminal.Interrupted("interrupted; nothing was changed")
+	case terminal.SaysYes(line):
 		return nil
 	}
 	return errors.New("nothing was changed")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 )
 
 func (f *flags) doctorCommand() *cobra.Command {
@@ -71,7 +72,7 @@ func (f finding) String() string {
 	if f.Advice != "" {
 		line += " → " + f.Advice
 	}
-	return oneLine(line)
+	return terminal.OneLine(line)
 }
 
 // well is a finding that all is. What is checked is named by doctor.checks, unless a check has several findings.
@@ -204,7 +205,7 @@ func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Log
 			event = log.Error()
 			wrong++
 		}
-		event.Str("check", found.Check).Str("advice", oneLine(found.Advice)).Msg(oneLine(found.Detail))
+		event.Str("check", found.Check).Str("advice", terminal.OneLine(found.Advice)).Msg(terminal.OneLine(found.Detail))
 	}
 	tell(f.configuration(nil).of("configuration"))
 	d.examine(ctx, tell)

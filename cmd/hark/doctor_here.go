@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 	"hark/internal/web"
 	"hark/memory/sqlite"
 )
@@ -203,7 +204,7 @@ func (d *doctor) dataDirectory(context.Context) finding {
 	if err != nil {
 		return found // where that can't be asked, SQLite tells in time
 	}
-	found.Detail += fmt.Sprintf(", with %s of %s free", size(int64(free)), size(int64(total)))
+	found.Detail += fmt.Sprintf(", with %s of %s free", terminal.Bytes(int64(free)), terminal.Bytes(int64(total)))
 	if free < littleSpace {
 		found.Advice = freeSpace
 	}
@@ -242,16 +243,16 @@ func (d *doctor) database(ctx context.Context) finding {
 			"if there was something in it, restore a backup with \"hark restore FILE\"")
 	case seen.Version < seen.Known:
 		return well("version %d, %s; the next start brings it to version %d", seen.Version,
-			size(seen.Bytes), seen.Known)
+			terminal.Bytes(seen.Bytes), seen.Known)
 	}
-	found := well("%s in %s of %s; version %d, %s", plural(seen.Messages, "message"),
-		plural(seen.Channels, "channel"), plural(seen.Guilds, "guild"), seen.Version, size(seen.Bytes))
+	found := well("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
+		terminal.Plural(seen.Channels, "channel"), terminal.Plural(seen.Guilds, "guild"), seen.Version, terminal.Bytes(seen.Bytes))
 	if seen.Waiting > 0 {
-		found.Detail += fmt.Sprintf("; %s without a vector", plural(seen.Waiting, "segment"))
+		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(seen.Waiting, "segment"))
 	}
 	switch {
 	case seen.Unfinished > 0:
-		found.Detail += fmt.Sprintf("; %s under way", plural(seen.Unfinished, "forgetting"))
+		found.Detail += fmt.Sprintf("; %s under way", terminal.Plural(seen.Unfinished, "forgetting"))
 		found.Advice = "\"hark run\" carries it out: leave it running"
 	case seen.Waiting > fewSegments:
 		found.Advice = "\"hark run\" makes them, or \"hark reindex\""

@@ -13,6 +13,7 @@ import (
 	"hark/internal/atomicfile"
 	"hark/internal/eval"
 	"hark/internal/exports"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -81,7 +82,7 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 		if err := eachSet(sets, func(path, name string) error {
 			return evaluator.Compare(c.Context(), path, &comparison, e.progress("asking "+name))
 		}); err != nil {
-			return cutShort(c.Context(), err, "interrupted")
+			return terminal.CutShort(c.Context(), err, "interrupted")
 		}
 		comparison.Write(c.OutOrStdout())
 		return nil
@@ -206,7 +207,7 @@ func (e *evaluation) writeRun(ctx context.Context, measure func(lines *json.Enco
 		})
 	}
 	if ctx.Err() != nil {
-		return interrupted("interrupted" + kept)
+		return terminal.Interrupted("interrupted" + kept)
 	}
 	if err != nil {
 		return fmt.Errorf("%w%s", err, kept)

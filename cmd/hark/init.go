@@ -12,6 +12,7 @@ import (
 
 	"hark/bot/discord"
 	"hark/internal/config"
+	"hark/internal/terminal"
 )
 
 func (f *flags) initCommand() *cobra.Command {
@@ -43,7 +44,7 @@ const newFileHead = "# Hark's configuration, as \"hark init\" wrote it. config.e
 // setup is a configuration while it is asked for. Nothing is written before finish.
 type setup struct {
 	*flags
-	*asker
+	*terminal.Asker
 	path    string
 	text    string           // of the file so far
 	config  config.Config    // what the text and the environment come to
@@ -55,7 +56,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 	if err := config.CheckEnv(f.env.environ()); err != nil {
 		return nil, err
 	}
-	s := &setup{flags: f, asker: newAsker(f.env.stdin, f.env.stderr), text: newFileHead}
+	s := &setup{flags: f, Asker: terminal.NewAsker(f.env.stdin, f.env.stderr), text: newFileHead}
 	s.path, _ = config.Find(f.config, f.env.lookup)
 	if info, err := os.Stat(filepath.Dir(s.path)); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config", filepath.Dir(s.path), filepath.Base(s.path))
@@ -76,7 +77,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 	if data == nil {
 		return s, nil
 	}
-	change, err := s.yes(ctx, s.path+" is there already. Change in it what is asked about, and keep the rest?", false)
+	change, err := s.Yes(ctx, s.path+" is there already. Change in it what is asked about, and keep the rest?", false)
 	if err == nil && !change {
 		err = errors.New("nothing was changed")
 	}
@@ -96,7 +97,7 @@ func (s *setup) given(variables ...string) string {
 // again shows what was found, and asks, where something is amiss, whether it shall be entered once more.
 func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
 	if ctx.Err() != nil {
-		return false, unwritten
+		return false, terminal.ErrUnwritten
 	}
 	ill := false
 	for _, f := range found {
@@ -106,7 +107,7 @@ func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
 	if !ill {
 		return false, nil
 	}
-	return s.yes(ctx, "Enter it again? (no: keep it anyway)", true)
+	return s.Yes(ctx, "Enter it again? (no: keep it anyway)", true)
 }
 
 func (s *setup) askToken(ctx context.Context) error {
@@ -143,7 +144,7 @@ func (s *setup) askSecret(ctx context.Context, what, kept string, secret *config
 	if !secret.IsSet() {
 		kept = "none"
 	}
-	text, err := s.ask(ctx, what+", which isn't shown (Enter: "+kept+")", true)
+	text, err := s.Ask(ctx, what+", which isn't shown (Enter: "+kept+")", true)
 	if text != "" {
 		*secret = config.NewSecret(text)
 	}
@@ -161,7 +162,7 @@ func (s *setup) finish(c *cobra.Command) error {
 		_, err = config.LoadText(s.path, text, s.env.lookup)
 	}
 	if err == nil && c.Context().Err() != nil {
-		err = unwritten
+		err = terminal.ErrUnwritten
 	}
 	if err == nil {
 		err = config.Write(s.path, text)

@@ -141,7 +141,7 @@ func (s *setup) setServer(section string, before, chosen server) {
 // and has it named where there is no list. The key of another server is offered for the same address.
 func (s *setup) askServer(ctx context.Context, question, none string, usual server, other *server,
 	fits func(string) bool) (server, error) {
-	place, err := s.choose(ctx, question,
+	place, err := s.Choose(ctx, question,
 		[]string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
 	if err != nil || place == nowhere {
 		return server{usual.url, usual.key, ""}, err
@@ -169,7 +169,7 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 		fmt.Fprintln(s.Out, amiss(err, "name one").of("models"))
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
-	chosen.model, err = s.name(ctx, "Model", names, chosen.model)
+	chosen.model, err = s.Name(ctx, "Model", names, chosen.model)
 	return chosen, err
 }
 
@@ -182,7 +182,7 @@ func (s *setup) askURL(ctx context.Context, place int, usual server) (string, er
 		at = usual.url
 	}
 	for {
-		address, err := s.name(ctx, "Its address, up to and including /v1", nil, at)
+		address, err := s.Name(ctx, "Its address, up to and including /v1", nil, at)
 		if err != nil {
 			return "", err
 		}

@@ -3,24 +3,25 @@ package main
 import (
 	"context"
 	"fmt"
+	"hark/internal/terminal"
 	"strings"
 )
 
 // interactive reads lines with editing and history, and shows answers in colour while they are written.
-func (t *conversation) interactive(ctx context.Context, s *screen, i *interrupts) error {
-	restore, err := s.keep()
+func (t *conversation) interactive(ctx context.Context, s *terminal.Screen, i *terminal.Interrupts) error {
+	restore, err := s.Keep()
 	if err != nil {
 		return err
 	}
 	defer restore() // also if a line is still being read
-	t.out, t.warn, t.live, t.interrupts, t.colour = s.Out, s.Out, s.live(), i, s.Colour
-	t.past, t.ask = s.Past, s.ask
+	t.out, t.warn, t.live, t.interrupts, t.colour = s.Out, s.Out, s.Live(), i, s.Colour
+	t.past, t.ask = s.Past, s.Ask
 	complete := func(line string, at int) (string, int, bool) {
-		return t.complete(ctx, line, at, func(words []string) { fmt.Fprintln(s, printable(strings.Join(words, "  "))) })
+		return t.complete(ctx, line, at, func(words []string) { fmt.Fprintln(s, terminal.Printable(strings.Join(words, "  "))) })
 	}
-	s.hint(welcome(t))
+	s.Hint(welcome(t))
 	read := func() (string, error) {
-		return s.readLine(s.Colour.Name+oneLine(t.speaker)+" #"+oneLine(t.place.name)+"> "+s.Colour.Off, complete)
+		return s.ReadLine(s.Colour.Name+terminal.OneLine(t.speaker)+" #"+terminal.OneLine(t.place.name)+"> "+s.Colour.Off, complete)
 	}
 	return t.sayAll(ctx, read, func(err error) error {
 		fmt.Fprintf(s.Out, "%shark: %v%s\n", s.Colour.Wrong, err, s.Colour.Off)

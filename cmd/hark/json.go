@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"hark/internal/exports"
+	"hark/internal/terminal"
 	"io"
 	"strings"
 )
@@ -17,7 +18,7 @@ func printJSON(w io.Writer, v any) error {
 	}
 	var safe strings.Builder
 	for _, r := range text.String() {
-		if r != '\n' && drives(r) {
+		if r != '\n' && terminal.Unprintable(r) {
 			fmt.Fprintf(&safe, "\\u%04x", r)
 			continue
 		}

@@ -22,13 +22,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	interrupts := &interrupts{}
-	ctx = interrupts.watch(ctx)
+	interrupts := &terminal.Interrupts{}
+	ctx = interrupts.Watch(ctx)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	env := environment{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
@@ -45,7 +46,7 @@ type environment struct {
 	lookup  func(string) (string, bool)
 	environ func() []string
 	// interrupts, if not nil, lets a command give Ctrl-C something smaller to end than itself.
-	interrupts *interrupts
+	interrupts *terminal.Interrupts
 	// discord, if not nil, is by what requests are made to Discord, and to where it has files.
 	discord *http.Client
 	// space, if not nil, stands for diskSpace.
@@ -70,8 +71,8 @@ func run(ctx context.Context, env environment, args []string) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil, errors.Is(err, unwritten):
-		fmt.Fprintln(env.stderr, "hark:", interruption(err))
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil, errors.Is(err, terminal.ErrUnwritten):
+		fmt.Fprintln(env.stderr, "hark:", terminal.Interruption(err))
 		return 130
 	case errors.Is(err, errShown):
 		return 1
@@ -293,4 +294,6 @@ func (b build) String() string {
 const toTheMinute = "2006-01-02 15:04"
 
 // progress shows on stderr how much of some work is done.
-func (f *flags) progress(what string) func(done, total int) { return progress(f.env.stderr, what) }
+func (f *flags) progress(what string) func(done, total int) {
+	return terminal.Progress(f.env.stderr, what)
+}

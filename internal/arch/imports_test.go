@@ -51,6 +51,7 @@ var rules = map[string][]string{
 	"internal/text":                {},
 	"internal/tokens":              {},
 	"internal/tokens/tokenstest":   {},
+	"internal/terminal":            {},
 	"internal/arch":                {},
 	"internal/discordtest":         {"internal/wait"},
 	"internal/fixture":             {},
@@ -71,7 +72,8 @@ var rules = map[string][]string{
 
 // leaves import nothing of Hark, and anything may import them.
 var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", "internal/dates",
-	"internal/metrics", "internal/pace", "internal/pattern", "internal/text", "internal/tokens", "internal/ttl"}
+	"internal/metrics", "internal/pace", "internal/pattern", "internal/terminal", "internal/text", "internal/tokens",
+	"internal/ttl"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",

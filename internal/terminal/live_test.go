@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"strings"
@@ -27,13 +27,13 @@ func TestLiveBreaksBetweenWords(t *testing.T) {
 	}
 	for name, test := range tests {
 		var got strings.Builder
-		l := newLive(&got, Colours{}, func() int { return test.width })
+		l := NewLive(&got, Colours{}, func() int { return test.width })
 		for range 2 { // a second answer is shown as the first
-			l.begin()
+			l.Begin()
 			for i := range test.pieces {
-				l.show(strings.Join(test.pieces[:i+1], ""))
+				l.Show(strings.Join(test.pieces[:i+1], ""))
 			}
-			l.end()
+			l.End()
 		}
 		if want := test.want + test.want; got.String() != want {
 			t.Errorf("%s: got %q, want %q", name, got.String(), want)
@@ -48,14 +48,14 @@ func TestLiveLosesNothing(t *testing.T) {
 		words := rapid.SliceOf(rapid.StringMatching(`[a-z語é.]{1,12}`)).Draw(t, "words")
 		width := rapid.IntRange(24, 40).Draw(t, "width") // no word is wider than a line
 		var got strings.Builder
-		l := newLive(&got, Colours{}, func() int { return width })
+		l := NewLive(&got, Colours{}, func() int { return width })
 		whole := []rune(strings.Join(words, " "))
-		l.begin()
+		l.Begin()
 		for at := 0; at < len(whole); {
 			at += rapid.IntRange(1, 7).Draw(t, "piece")
-			l.show(string(whole[:min(at, len(whole))]))
+			l.Show(string(whole[:min(at, len(whole))]))
 		}
-		l.end()
+		l.End()
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
 		if squeeze(got.String()) != squeeze(string(whole)) {
 			t.Fatalf("%q became %q", string(whole), got.String())
@@ -71,15 +71,15 @@ func TestLiveLosesNothing(t *testing.T) {
 // shownBy is a text as live shows it, in pieces of so many bytes.
 func shownBy(text string, width, piece int) string {
 	var b strings.Builder
-	l := newLive(&b, Colours{Bold: "<b>", Off: "</b>"}, func() int { return width })
-	l.begin()
+	l := NewLive(&b, Colours{Bold: "<b>", Off: "</b>"}, func() int { return width })
+	l.Begin()
 	for i := range text {
 		if i%piece == 0 {
-			l.show(text[:i])
+			l.Show(text[:i])
 		}
 	}
-	l.show(text)
-	l.end()
+	l.Show(text)
+	l.End()
 	return b.String()
 }
 

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"io"
@@ -7,10 +7,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// bar returns a progress bar on w if that is a terminal, else one that shows nothing. bytes says that it counts bytes.
-func bar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
+// Bar returns a progress bar on w; it shows nothing if w is no terminal. bytes says that it counts bytes.
+func Bar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	var out io.Writer = io.Discard
-	if t, ok := terminalOf(w); ok {
+	if t, ok := Of(w); ok {
 		out = t
 	}
 	return progressbar.NewOptions64(total,
@@ -24,12 +24,12 @@ func bar(w io.Writer, total int64, what string, bytes bool) *progressbar.Progres
 	)
 }
 
-// progress returns a function that shows on w, if that is a terminal, how much of some work is done.
-func progress(w io.Writer, what string) func(done, total int) {
+// Progress returns a function that shows progress on w. It shows nothing if w is no terminal.
+func Progress(w io.Writer, what string) func(done, total int) {
 	var shown *progressbar.ProgressBar
 	return func(done, total int) {
 		if shown == nil {
-			shown = bar(w, int64(total), what, false)
+			shown = Bar(w, int64(total), what, false)
 		}
 		_ = shown.Set(done)
 	}

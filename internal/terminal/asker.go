@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bufio"
@@ -13,18 +13,18 @@ import (
 	"golang.org/x/term"
 )
 
-// asker asks somebody at a terminal, or has the answers, a line each, from elsewhere.
-type asker struct {
+// Asker asks somebody at a terminal, or reads the answers, a line each, from a pipe.
+type Asker struct {
 	in       io.Reader
 	Out      io.Writer
 	terminal *os.File       // in, if it is one
 	line     *term.Terminal // then reads from it; the terminal is raw only while it does
 }
 
-// newAsker returns one that reads from in and writes its questions to out.
-func newAsker(in io.Reader, out io.Writer) *asker {
-	a := &asker{in: in, Out: out}
-	if t, ok := terminalOf(in); ok {
+// NewAsker returns one that reads from in and writes its questions to out.
+func NewAsker(in io.Reader, out io.Writer) *Asker {
+	a := &Asker{in: in, Out: out}
+	if t, ok := Of(in); ok {
 		a.terminal = t
 		a.line = term.NewTerminal(struct {
 			io.Reader
@@ -34,23 +34,23 @@ func newAsker(in io.Reader, out io.Writer) *asker {
 	return a
 }
 
-// errUnanswered is that there are no more answers.
+// errUnanswered says that the input ended before the last question.
 var errUnanswered = errors.New("the answers ended too soon; nothing was written")
 
-// unwritten is that nobody wants to answer any more.
-const unwritten = interrupted("interrupted; nothing was written")
+// ErrUnwritten says that somebody ended the questions.
+const ErrUnwritten = Interrupted("interrupted; nothing was written")
 
-// ask is the answer to a question, without spaces around it. A secret isn't shown while it is typed.
-func (a *asker) ask(ctx context.Context, question string, secret bool) (string, error) {
+// Ask returns the answer to a question, without spaces around it. A secret isn't shown while it is typed.
+func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, error) {
 	question += ": "
 	var line string
 	var err error
 	if a.terminal == nil {
-		line, err = soon(ctx, func() (string, error) { return a.read(question) })
+		line, err = Await(ctx, func() (string, error) { return a.read(question) })
 	} else {
 		// raw before the question: nothing typed after it is shown
 		line, err = typed(a.terminal, a.Out, a.line, func() (string, error) {
-			return soon(ctx, func() (string, error) {
+			return Await(ctx, func() (string, error) {
 				if secret {
 					return a.line.ReadPassword(question)
 				}
@@ -62,15 +62,15 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 	switch {
 	case err != nil && ctx.Err() != nil:
 		fmt.Fprint(a.Out, "\r\n")
-		return "", unwritten
+		return "", ErrUnwritten
 	case errors.Is(err, io.EOF): // Ctrl-C or Ctrl-D
-		return "", unwritten
+		return "", ErrUnwritten
 	}
 	return strings.TrimSpace(line), err
 }
 
-// read reads a line and no more, for what follows may be for others.
-func (a *asker) read(question string) (string, error) {
+// read reads one line and nothing after it, which may be for others.
+func (a *Asker) read(question string) (string, error) {
 	fmt.Fprintln(a.Out, question)
 	line, err := bufio.NewReader(bytewise{a.in}).ReadString('\n')
 	switch {
@@ -87,21 +87,21 @@ type bytewise struct{ io.Reader }
 
 func (b bytewise) Read(p []byte) (int, error) { return b.Reader.Read(p[:min(1, len(p))]) }
 
-// yes asks whether something shall be done.
-func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, error) {
+// Yes asks a question that is answered by yes or no. usual is the result for an empty answer.
+func (a *Asker) Yes(ctx context.Context, question string, usual bool) (bool, error) {
 	choices := " [y/N]"
 	if usual {
 		choices = " [Y/n]"
 	}
 	for {
-		answer, err := a.ask(ctx, question+choices, false)
+		answer, err := a.Ask(ctx, question+choices, false)
 		if err != nil {
 			return false, err
 		}
 		switch {
 		case answer == "":
 			return usual, nil
-		case saysYes(answer):
+		case SaysYes(answer):
 			return true, nil
 		case strings.EqualFold(answer, "n"), strings.EqualFold(answer, "no"):
 			return false, nil
@@ -110,14 +110,14 @@ func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, err
 	}
 }
 
-// choose asks for one of options, by its number or its text, and returns which it is. usual is for an empty answer.
-func (a *asker) choose(ctx context.Context, question string, options []string, usual int) (int, error) {
+// Choose asks for one of options, by its number or its text, and returns its index; usual for an empty answer.
+func (a *Asker) Choose(ctx context.Context, question string, options []string, usual int) (int, error) {
 	fmt.Fprintln(a.Out, question)
 	for i, option := range options {
 		fmt.Fprintf(a.Out, "  %d  %s\n", i+1, option)
 	}
 	for {
-		answer, err := a.ask(ctx, fmt.Sprintf("Number [%d]", usual+1), false)
+		answer, err := a.Ask(ctx, fmt.Sprintf("Number [%d]", usual+1), false)
 		if err != nil {
 			return 0, err
 		}
@@ -133,14 +133,14 @@ func (a *asker) choose(ctx context.Context, question string, options []string, u
 	}
 }
 
-// mostListed is how many names are listed at once.
+// mostListed bounds the names that Name lists.
 const mostListed = 40
 
-// name asks for a name, or the number of one of names. usual, if there is one, is taken for an empty answer.
-func (a *asker) name(ctx context.Context, question string, names []string, usual string) (string, error) {
+// Name asks for a name, or the number of one of names. An empty answer means usual, unless that is empty.
+func (a *Asker) Name(ctx context.Context, question string, names []string, usual string) (string, error) {
 	shown := names[:min(len(names), mostListed)]
 	for i, n := range shown {
-		fmt.Fprintf(a.Out, "  %2d  %s\n", i+1, oneLine(n))
+		fmt.Fprintf(a.Out, "  %2d  %s\n", i+1, OneLine(n))
 	}
 	if len(names) > 0 {
 		question += " (number or name)"
@@ -152,7 +152,7 @@ func (a *asker) name(ctx context.Context, question string, names []string, usual
 		question += " [" + usual + "]"
 	}
 	for {
-		answer, err := a.ask(ctx, question, false)
+		answer, err := a.Ask(ctx, question, false)
 		if err != nil {
 			return "", err
 		}

@@ -1,4 +1,6 @@
-package main
+// Package terminal talks to whoever is at a terminal: it asks, reads lines with editing, shows answers while they are
+// written, and makes text safe to show. It imports nothing of Hark.
+package terminal
 
 import (
 	"context"
@@ -12,13 +14,13 @@ import (
 	"golang.org/x/term"
 )
 
-// terminalOf is the terminal that stream is; false if it is none.
-func terminalOf(stream any) (*os.File, bool) {
+// Of is the terminal that stream is; false if it is none.
+func Of(stream any) (*os.File, bool) {
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// typed reads a line at a terminal, which is raw only meanwhile. A pasted line is a line.
+// typed reads a line at a terminal, which is raw only meanwhile. It takes a pasted line like a typed one.
 func typed(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -38,33 +40,33 @@ func typed(in *os.File, out io.Writer, t *term.Terminal, read func() (string, er
 	return line, err
 }
 
-// printable is s without what could drive a terminal: control characters and those that reorder text.
-func printable(s string) string {
+// Printable returns s without control characters, which could drive a terminal, and those that reorder text.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case drives(r):
+		case Unprintable(r):
 			return '\uFFFD'
 		}
 		return r
 	}, s)
 }
 
-// drives reports whether r could drive a terminal instead of being shown by it.
-func drives(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+// Unprintable reports whether r could drive a terminal instead of being shown by it.
+func Unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// oneLine is s as printable, in one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+// OneLine is s as printable, in one line.
+func OneLine(s string) string { return strings.Join(strings.Fields(Printable(s)), " ") }
 
-// saysYes reports whether a line agrees.
-func saysYes(line string) bool {
+// SaysYes reports whether a line agrees.
+func SaysYes(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
 }
 
-// soon is what read returns, unless ctx is done before: then read is left behind, and the process ends.
-func soon(ctx context.Context, read func() (string, error)) (string, error) {
+// Await returns what read returns, or ctx's error if ctx ends first. Then read goes on: the process must end.
+func Await(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
 		text string
 		err  error

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -11,11 +11,11 @@ import (
 	"golang.org/x/term"
 )
 
-// screen is a terminal that lines are read from and answers shown on.
-type screen struct {
+// Screen reads lines from a terminal and shows answers on it.
+type Screen struct {
 	Out    *os.File
 	Colour Colours
-	Past   *pastLines
+	Past   *History
 	in     *os.File
 	keys   *keys
 
@@ -23,8 +23,8 @@ type screen struct {
 	term *term.Terminal
 }
 
-func newScreen(in, out *os.File, lookup func(string) (string, bool)) *screen {
-	s := &screen{in: in, Out: out, Past: &pastLines{}, keys: &keys{in: in}}
+func NewScreen(in, out *os.File, lookup func(string) (string, bool)) *Screen {
+	s := &Screen{in: in, Out: out, Past: &History{}, keys: &keys{in: in}}
 	s.renew()
 	if none, _ := lookup("NO_COLOR"); none == "" {
 		s.Colour = palette(s.term.Escape)
@@ -32,8 +32,8 @@ func newScreen(in, out *os.File, lookup func(string) (string, bool)) *screen {
 	return s
 }
 
-// renew begins anew with reading: where no line came, the terminal would never read another.
-func (s *screen) renew() {
+// renew makes another term.Terminal: after an error, one never reads a line again.
+func (s *Screen) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.term = term.NewTerminal(struct {
@@ -43,8 +43,8 @@ func (s *screen) renew() {
 	s.term.History = s.Past
 }
 
-// keys are what is typed. With clears, Ctrl-C takes back a line that has begun, and ends the input where there is
-// none: the terminal is given clearLine, and the end if that found the line empty.
+// keys reads what is typed. With clears, Ctrl-C clears the line, and ends the input if the line is empty: keys gives
+// the terminal clearLine, and then Ctrl-D if that found the line empty.
 type keys struct {
 	in     io.Reader
 	rest   []byte // typed, and not given to the terminal yet
@@ -89,8 +89,8 @@ func (k *keys) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// keep returns a function that puts the terminal back into the state it has now.
-func (s *screen) keep() (restore func(), err error) {
+// Keep returns a function that restores the terminal's present state.
+func (s *Screen) Keep() (restore func(), err error) {
 	state, err := term.GetState(int(s.in.Fd()))
 	if err != nil {
 		return nil, fmt.Errorf("look at the terminal: %w", err)
@@ -99,15 +99,15 @@ func (s *screen) keep() (restore func(), err error) {
 }
 
 // Write shows what may come while a line is being read.
-func (s *screen) Write(p []byte) (int, error) {
+func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	t := s.term
 	s.mu.Unlock()
 	return t.Write(p)
 }
 
-// ask is the answer to a question, in one line.
-func (s *screen) ask(question string) (string, error) {
+// Ask returns the line that answers a question. History doesn't keep it.
+func (s *Screen) Ask(question string) (string, error) {
 	s.term.SetPrompt(question)
 	before := slices.Clone(s.Past.lines)
 	s.term.AutoCompleteCallback, s.keys.clears = nil, false
@@ -118,8 +118,8 @@ func (s *screen) ask(question string) (string, error) {
 	return line, err
 }
 
-// readLine reads a line behind prompt. complete completes the word before the cursor at Tab.
-func (s *screen) readLine(prompt string, complete func(line string, at int) (string, int, bool)) (string, error) {
+// ReadLine reads a line behind prompt. complete completes the word before the cursor at Tab.
+func (s *Screen) ReadLine(prompt string, complete func(line string, at int) (string, int, bool)) (string, error) {
 	s.term.SetPrompt(prompt)
 	s.keys.clears = true
 	s.term.AutoCompleteCallback = func(line string, at int, key rune) (string, int, bool) {
@@ -135,22 +135,22 @@ func (s *screen) readLine(prompt string, complete func(line string, at int) (str
 	return s.read()
 }
 
-// hint shows a text faintly.
-func (s *screen) hint(text string) {
-	l := newLive(s.Out, Colours{Answer: s.Colour.Faint, Off: s.Colour.Off}, s.width)
-	l.show(text)
-	l.end()
+// Hint shows a text faintly.
+func (s *Screen) Hint(text string) {
+	l := NewLive(s.Out, Colours{Answer: s.Colour.Faint, Off: s.Colour.Off}, s.width)
+	l.Show(text)
+	l.End()
 }
 
-// read is the next line; io.EOF at Ctrl-D, and at Ctrl-C where nothing is typed yet. The terminal is raw only
-// while a line is read, so that Ctrl-C stops an answer that takes too long.
-func (s *screen) read() (string, error) { return typed(s.in, s.Out, s.term, s.term.ReadLine) }
+// read returns the next line; io.EOF at Ctrl-D, and at Ctrl-C on an empty line. The terminal is raw only meanwhile:
+// Ctrl-C stops an answer that takes too long.
+func (s *Screen) read() (string, error) { return typed(s.in, s.Out, s.term, s.term.ReadLine) }
 
-// live shows answers on the screen.
-func (s *screen) live() *live { return newLive(s.Out, s.Colour, s.width) }
+// Live returns what shows answers on the screen.
+func (s *Screen) Live() *Live { return NewLive(s.Out, s.Colour, s.width) }
 
-// width is how many columns the screen has; 0 if that isn't known.
-func (s *screen) width() int {
+// width returns the screen's columns; 0 if unknown.
+func (s *Screen) width() int {
 	width, _, err := term.GetSize(int(s.Out.Fd()))
 	if err != nil {
 		return 0
@@ -166,25 +166,25 @@ func palette(e *term.EscapeCodes) Colours {
 		Bold: "\x1b[1m", Wrong: string(e.Red), Off: string(e.Reset)}
 }
 
-// pastLines are the lines that the arrow keys call back, in memory only. They go where something was forgotten.
-type pastLines struct{ lines []string }
+// History are the lines that the arrow keys call back, in memory only. They go where something was forgotten.
+type History struct{ lines []string }
 
-// mostPast is how many lines can be called back.
+// mostPast bounds History.
 const mostPast = 100
 
 // Add adds a line.
-func (p *pastLines) Add(line string) {
+func (p *History) Add(line string) {
 	p.lines = append(p.lines, line)
 	p.lines = p.lines[max(0, len(p.lines)-mostPast):]
 }
 
 // Len is how many there are.
-func (p *pastLines) Len() int { return len(p.lines) }
+func (p *History) Len() int { return len(p.lines) }
 
 // At is a line; 0 is the newest.
-func (p *pastLines) At(i int) string { return p.lines[len(p.lines)-1-i] }
+func (p *History) At(i int) string { return p.lines[len(p.lines)-1-i] }
 
-func (p *pastLines) clear() {
+func (p *History) Clear() {
 	if p != nil {
 		clear(p.lines)
 		p.lines = nil
