@@ -41,8 +41,8 @@ func (f *flags) initCommand() *cobra.Command {
 // newFileHead begins a file that wasn't there.
 const newFileHead = "# Hark's configuration, as \"hark init\" wrote it. config.example.toml shows all that can be set.\n"
 
-// setup is a configuration while it is asked for. Nothing is written before finish.
-type setup struct {
+// wizard is a configuration while it is asked for. Nothing is written before finish.
+type wizard struct {
 	*flags
 	*terminal.Asker
 	path    string
@@ -52,11 +52,11 @@ type setup struct {
 	account *discord.Account // nil if Discord didn't tell
 }
 
-func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
+func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	if err := config.CheckEnv(f.env.environ()); err != nil {
 		return nil, err
 	}
-	s := &setup{flags: f, Asker: terminal.NewAsker(f.env.stdin, f.env.stderr), text: newFileHead}
+	s := &wizard{flags: f, Asker: terminal.NewAsker(f.env.stdin, f.env.stderr), text: newFileHead}
 	s.path, _ = config.Find(f.config, f.env.lookup)
 	if info, err := os.Stat(filepath.Dir(s.path)); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config", filepath.Dir(s.path), filepath.Base(s.path))
@@ -85,7 +85,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 }
 
 // given is the first of variables that is set; empty if none is.
-func (s *setup) given(variables ...string) string {
+func (s *wizard) given(variables ...string) string {
 	for _, v := range variables {
 		if value, _ := s.env.lookup(v); value != "" {
 			return v
@@ -95,7 +95,7 @@ func (s *setup) given(variables ...string) string {
 }
 
 // again shows what was found, and asks, where something is amiss, whether it shall be entered once more.
-func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
+func (s *wizard) again(ctx context.Context, found ...finding) (bool, error) {
 	if ctx.Err() != nil {
 		return false, terminal.ErrUnwritten
 	}
@@ -110,7 +110,7 @@ func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
 	return s.Yes(ctx, "Enter it again? (no: keep it anyway)", true)
 }
 
-func (s *setup) askToken(ctx context.Context) error {
+func (s *wizard) askToken(ctx context.Context) error {
 	fmt.Fprintln(s.Out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
 	variable := s.given("HARK_DISCORD_TOKEN", "HARK_DISCORD_TOKEN_FILE")
 	if variable != "" {
@@ -140,7 +140,7 @@ func (s *setup) askToken(ctx context.Context) error {
 }
 
 // askSecret asks for a secret; an empty answer leaves the one that is known, which is called kept.
-func (s *setup) askSecret(ctx context.Context, what, kept string, secret *config.Secret) error {
+func (s *wizard) askSecret(ctx context.Context, what, kept string, secret *config.Secret) error {
 	if !secret.IsSet() {
 		kept = "none"
 	}
@@ -151,12 +151,12 @@ func (s *setup) askSecret(ctx context.Context, what, kept string, secret *config
 	return err
 }
 
-func (s *setup) set(key string, value any) {
+func (s *wizard) set(key string, value any) {
 	s.values = append(s.values, config.Value{Key: key, To: value})
 }
 
 // finish writes the file, and says what comes next.
-func (s *setup) finish(c *cobra.Command) error {
+func (s *wizard) finish(c *cobra.Command) error {
 	text, err := config.Edit(s.text, s.values)
 	if err == nil {
 		_, err = config.LoadText(s.path, text, s.env.lookup)

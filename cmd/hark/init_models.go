@@ -48,7 +48,7 @@ func (s server) place() int {
 	return elsewhere
 }
 
-func (s *setup) askModel(ctx context.Context) error {
+func (s *wizard) askModel(ctx context.Context) error {
 	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
 	l := &s.config.LLM
 	before := server{l.BaseURL, l.APIKey, l.Model}
@@ -59,7 +59,7 @@ func (s *setup) askModel(ctx context.Context) error {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
 		}
-		return []finding{s.doctor().model(ctx, "llm.", newModels(s.config).Default().Client).of("model")}
+		return []finding{s.flags.doctor(s.config).model(ctx, "llm.", newModels(s.config).Default().Client).of("model")}
 	})
 	if err == nil {
 		s.setServer("llm", before, chosen)
@@ -67,7 +67,7 @@ func (s *setup) askModel(ctx context.Context) error {
 	return err
 }
 
-func (s *setup) askEmbedder(ctx context.Context) error {
+func (s *wizard) askEmbedder(ctx context.Context) error {
 	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE",
 		"HARK_EMBEDDING_MODEL")
 	e := &s.config.Embedding
@@ -82,7 +82,7 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 		if chosen.model != before.model {
 			e.Dimensions = 0 // that of another model
 		}
-		return []finding{s.doctor().embedder(ctx).of("embedder")}
+		return []finding{s.flags.doctor(s.config).embedder(ctx).of("embedder")}
 	})
 	if err != nil {
 		return err
@@ -94,11 +94,8 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 	return nil
 }
 
-// doctor checks what is configured so far.
-func (s *setup) doctor() *doctor { return &doctor{env: s.env, config: s.config} }
-
 // untilWell asks for a server until check finds nothing amiss, or it is to be kept anyway. It offers the last choice.
-func (s *setup) untilWell(ctx context.Context, usual server,
+func (s *wizard) untilWell(ctx context.Context, usual server,
 	ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
 	for {
 		chosen, err := ask(usual)
@@ -116,7 +113,7 @@ func (s *setup) untilWell(ctx context.Context, usual server,
 }
 
 // tellGiven says which variables go before what is asked.
-func (s *setup) tellGiven(variables ...string) {
+func (s *wizard) tellGiven(variables ...string) {
 	fmt.Fprintln(s.Out)
 	if v := s.given(variables...); v != "" {
 		fmt.Fprintf(s.Out, "%s is set in the environment, and goes before the file.\n", v)
@@ -124,7 +121,7 @@ func (s *setup) tellGiven(variables ...string) {
 }
 
 // setServer has a section of the file say what was chosen.
-func (s *setup) setServer(section string, before, chosen server) {
+func (s *wizard) setServer(section string, before, chosen server) {
 	s.set(section+".model", chosen.model) // each is put in front of those before it
 	if chosen.model == "" {
 		return
@@ -139,7 +136,7 @@ func (s *setup) setServer(section string, before, chosen server) {
 
 // askServer asks where a model is served, lets one be chosen from the server's list, those that fit first,
 // and has it named where there is no list. The key of another server is offered for the same address.
-func (s *setup) askServer(ctx context.Context, question, none string, usual server, other *server,
+func (s *wizard) askServer(ctx context.Context, question, none string, usual server, other *server,
 	fits func(string) bool) (server, error) {
 	place, err := s.Choose(ctx, question,
 		[]string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
@@ -173,7 +170,7 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 	return chosen, err
 }
 
-func (s *setup) askURL(ctx context.Context, place int, usual server) (string, error) {
+func (s *wizard) askURL(ctx context.Context, place int, usual server) (string, error) {
 	at := ollama
 	if place == elsewhere {
 		at = ""

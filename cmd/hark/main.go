@@ -297,3 +297,11 @@ const toTheMinute = "2006-01-02 15:04"
 func (f *flags) progress(what string) func(done, total int) {
 	return terminal.Progress(f.env.stderr, what)
 }
+
+// transport is by what requests are made to Discord.
+func (e *environment) transport() http.RoundTripper {
+	if e.discord != nil {
+		return e.discord.Transport
+	}
+	return http.DefaultTransport
+}

@@ -20,8 +20,8 @@ const discordTime = 15 * time.Second
 func (d *doctor) discord(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, discordTime)
 	defer cancel()
-	watch := &watch{next: d.env.transport()}
-	account, found := checkAccount(ctx, d.config, watch)
+	watch := &watch{next: d.Discord}
+	account, found := checkAccount(ctx, d.Config, watch)
 	if account != nil {
 		found = append(append(found, d.guilds(ctx, account)...), gateway(ctx, account).of("gateway"))
 	}
@@ -49,14 +49,6 @@ func checkAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	return account, []finding{takes.of("Discord"), intents.of("intents")}
 }
 
-// transport is by what requests are made to Discord.
-func (e *environment) transport() http.RoundTripper {
-	if e.discord != nil {
-		return e.discord.Transport
-	}
-	return http.DefaultTransport
-}
-
 // guilds tells of each guild whether Hark may do there what it needs to.
 func (d *doctor) guilds(ctx context.Context, a *discord.Account) []finding {
 	guilds, err := a.Guilds(ctx)
@@ -65,7 +57,7 @@ func (d *doctor) guilds(ctx context.Context, a *discord.Account) []finding {
 	}
 	var found []finding
 	add := func(check string, f finding) { found = append(found, f.of(check)) }
-	dev := memory.GuildID(d.config.Discord.Guild())
+	dev := memory.GuildID(d.Config.Discord.Guild())
 	lonely := dev != 0
 	for _, g := range guilds {
 		add("permissions in "+g.Name, permissions(a, g))
@@ -129,10 +121,10 @@ const most = 5 * time.Second
 func (d *doctor) clock(ctx context.Context, discord *watch) finding {
 	whose := "Discord's"
 	off := discord.off.Load()
-	if off == nil && d.config.LLM.Model != "" {
+	if off == nil && d.Config.LLM.Model != "" {
 		whose = "that of the model's server"
 		other := &watch{next: http.DefaultTransport}
-		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.config.LLM.BaseURL, nil); err == nil {
+		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Config.LLM.BaseURL, nil); err == nil {
 			if answer, err := other.RoundTrip(request); err == nil {
 				answer.Body.Close()
 			}

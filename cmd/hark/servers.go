@@ -13,7 +13,7 @@ import (
 
 // addModels adds the checks of all models that are configured.
 func (d *doctor) addModels(add func(name string, check func(context.Context) finding)) {
-	models := newModels(d.config)
+	models := newModels(d.Config)
 	one := func(name, section string, client *llm.Client) {
 		add(name, func(ctx context.Context) finding { return d.model(ctx, section, client) })
 	}
@@ -38,7 +38,7 @@ func (d *doctor) addModels(add func(name string, check func(context.Context) fin
 func (d *doctor) model(ctx context.Context, section string, client *llm.Client) finding {
 	how := ""
 	var err error
-	if d.brief {
+	if d.Brief {
 		how, err = client.Check(ctx)
 	} else {
 		var took time.Duration
@@ -56,7 +56,7 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 	switch {
 	case window == 0:
 		return well("%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
-	case room < wantedTokens(d.config):
+	case room < wantedTokens(d.Config):
 		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
 		return f
@@ -67,7 +67,7 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 // reranker asks which of two texts answers a question.
 func (d *doctor) reranker(ctx context.Context) finding {
 	const advice = "check search.rerank_url, search.rerank_model and search.rerank_key"
-	r, err := newReranker(d.config)
+	r, err := newReranker(d.Config)
 	if err != nil {
 		return amiss(err, advice)
 	}
@@ -93,13 +93,13 @@ const samples = 16
 
 // embedder asks for some vectors, and compares them with those that are stored.
 func (d *doctor) embedder(ctx context.Context) finding {
-	use, next := sqlite.StoredSpaces(ctx, d.config.Data)
+	use, next := sqlite.StoredSpaces(ctx, d.Config.Data)
 	n := samples
-	if d.brief {
+	if d.Brief {
 		n = 1
 	}
 	const advice = "check embedding.base_url, embedding.model and embedding.api_key"
-	e, err := newEmbedder(ctx, d.config, next, use)
+	e, err := newEmbedder(ctx, d.Config, next, use)
 	if err != nil {
 		return amiss(err, advice)
 	}
