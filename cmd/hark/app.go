@@ -18,6 +18,7 @@ import (
 	"hark/internal/llm"
 	"hark/internal/metrics"
 	"hark/internal/rerank"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/internal/tokens"
 	"hark/memory"
@@ -48,7 +49,7 @@ type app struct {
 // m, if not nil, counts what it does. progress, if not nil, is told of long work on the database.
 func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
 	progress func(done, total int)) (*app, error) {
-	a := &app{config: c, tight: squeezed(c), models: newModels(c), metrics: metrics.Or(m)}
+	a := &app{config: c, tight: setup.CheckWindow(c), models: setup.NewModels(c), metrics: metrics.Or(m)}
 	a.models.Watch(func(model string, took time.Duration, failed error) {
 		a.metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
 		if failed != nil {
@@ -56,14 +57,14 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		}
 	}, func(model string) { a.metrics.ModelFallbacks.WithLabelValues(model).Inc() })
 	var err error
-	if a.reranker, err = newReranker(c); err != nil {
+	if a.reranker, err = setup.NewReranker(c); err != nil {
 		return nil, err
 	}
-	if a.builder, err = newBuilder(c); err != nil {
+	if a.builder, err = setup.NewBuilder(c); err != nil {
 		return nil, err
 	}
 	use, next := sqlite.StoredSpaces(ctx, c.Data)
-	a.embedder, err = newEmbedder(ctx, c, next, use)
+	a.embedder, err = setup.NewEmbedder(ctx, c, next, use)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -13,6 +13,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
+	"hark/internal/setup"
 	"hark/internal/tokens"
 	"hark/memory"
 )
@@ -51,7 +52,7 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
 	c.Builder.Labels["lore"] = "Garten"
 	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
-	own, err := newBuilder(c)
+	own, err := setup.NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ api_key = "key of there"
 	if err != nil {
 		t.Fatal(err)
 	}
-	models := newModels(c)
+	models := setup.NewModels(c)
 	if names := models.Names(); !reflect.DeepEqual(names, []string{"gpt-4o", "Small", "far"}) {
 		t.Errorf("names %q", names)
 	}
@@ -146,7 +147,7 @@ api_key = "key of there"
 	if f := models.Fallback(); f.Name() != "llama3" || f.CanSee() {
 		t.Errorf("fallback %s", f.Name())
 	}
-	a := &app{models: newModels(config.Default())}
+	a := &app{models: setup.NewModels(config.Default())}
 	if a.model() != nil || a.models.Fallback() != nil {
 		t.Error("there is a model where none is configured")
 	}

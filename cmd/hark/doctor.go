@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/config"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 )
 
@@ -51,7 +52,7 @@ func (f *flags) doctorCommand() *cobra.Command {
 func (f *flags) examine(ctx context.Context, tell func(finding)) {
 	cfg, err := f.load()
 	if err == nil {
-		_, err = newBuilder(cfg)
+		_, err = setup.NewBuilder(cfg)
 	}
 	f.doctor(cfg).examine(ctx, f.configPath(), err, tell)
 }

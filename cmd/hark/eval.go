@@ -13,6 +13,7 @@ import (
 	"hark/internal/atomicfile"
 	"hark/internal/eval"
 	"hark/internal/exports"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -111,7 +112,7 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(cfg)
+	b, err := setup.NewBuilder(cfg)
 	if err != nil {
 		return err
 	}
@@ -170,16 +171,16 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	if e.at != "" && cfg.Embedding.Model == "" {
 		return nil, errors.New("which model is there? Name it with --embedding")
 	}
-	embedder, err := newEmbedder(c.Context(), cfg, memory.Space{})
+	embedder, err := setup.NewEmbedder(c.Context(), cfg, memory.Space{})
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(cfg)
+	b, err := setup.NewBuilder(cfg)
 	if err != nil {
 		return nil, err
 	}
 	evaluator := &eval.Evaluator{Embedder: embedder, Builder: b}
-	reranker, err := newReranker(cfg)
+	reranker, err := setup.NewReranker(cfg)
 	if reranker != nil {
 		evaluator.Reranker = reranker
 	}

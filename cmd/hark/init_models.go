@@ -10,6 +10,7 @@ import (
 
 	"hark/internal/config"
 	"hark/internal/llm"
+	"hark/internal/setup"
 )
 
 // Where models are served, in the order in which they are offered.
@@ -59,7 +60,7 @@ func (s *wizard) askModel(ctx context.Context) error {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
 		}
-		return []finding{s.flags.doctor(s.config).model(ctx, "llm.", newModels(s.config).Default().Client).of("model")}
+		return []finding{s.flags.doctor(s.config).model(ctx, "llm.", setup.NewModels(s.config).Default().Client).of("model")}
 	})
 	if err == nil {
 		s.setServer("llm", before, chosen)

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/internal/config"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 )
 
@@ -239,10 +240,10 @@ func (f *flags) load() (config.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if _, err := labels(c.Builder); err != nil {
+	if _, err := setup.Labels(c.Builder); err != nil {
 		return c, err
 	}
-	if _, err := sections(c.Builder); err != nil {
+	if _, err := setup.Sections(c.Builder); err != nil {
 		return c, err
 	}
 	c.Data, c.Builder.Layout = cmp.Or(f.data, c.Data), cmp.Or(f.layout, c.Builder.Layout)

@@ -7,6 +7,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
+	"hark/internal/setup"
 )
 
 // model is the default as answers take it.
@@ -66,7 +67,7 @@ func (a *app) builderOf(model, language string) *builder.Builder {
 	key := [2]string{cmp.Or(model, a.config.LLM.Model), c.Builder.Language}
 	made, known := a.builders.Load(key)
 	if !known {
-		b, _ := newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
+		b, _ := setup.NewBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
 		made, _ = a.builders.LoadOrStore(key, b)
 	}
 	return made.(*builder.Builder)

@@ -17,6 +17,7 @@ import (
 	"hark/bot/reply"
 	"hark/internal/config"
 	"hark/internal/metrics"
+	"hark/internal/setup"
 	"hark/internal/web"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -183,7 +184,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	r.dropStreams(cfg.Data)
 	if a.tight != nil {
-		r.log.Warn().Int("window", windowOf(cfg)).Int("prompt", promptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).
+		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).
 			Msg(a.tight.Error())
 	}
 	a.missing = func(model string) {
@@ -258,7 +259,7 @@ func askingLimits(c config.Config) reply.Limits {
 		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
 	}
 	if c.LLM.Model != "" {
-		l.Reserve = promptTokens(c) + c.LLM.MaxTokens
+		l.Reserve = setup.PromptTokens(c) + c.LLM.MaxTokens
 	}
 	return l
 }

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"hark/internal/llm"
+	"hark/internal/setup"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
 
 // addModels adds the checks of all models that are configured.
 func (d *doctor) addModels(add func(name string, check func(context.Context) finding)) {
-	models := newModels(d.Config)
+	models := setup.NewModels(d.Config)
 	one := func(name, section string, client *llm.Client) {
 		add(name, func(ctx context.Context) finding { return d.model(ctx, section, client) })
 	}
@@ -56,7 +57,7 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 	switch {
 	case window == 0:
 		return well("%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
-	case room < wantedTokens(d.Config):
+	case room < setup.WantedTokens(d.Config):
 		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
 		return f
@@ -67,7 +68,7 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 // reranker asks which of two texts answers a question.
 func (d *doctor) reranker(ctx context.Context) finding {
 	const advice = "check search.rerank_url, search.rerank_model and search.rerank_key"
-	r, err := newReranker(d.Config)
+	r, err := setup.NewReranker(d.Config)
 	if err != nil {
 		return amiss(err, advice)
 	}
@@ -99,7 +100,7 @@ func (d *doctor) embedder(ctx context.Context) finding {
 		n = 1
 	}
 	const advice = "check embedding.base_url, embedding.model and embedding.api_key"
-	e, err := newEmbedder(ctx, d.Config, next, use)
+	e, err := setup.NewEmbedder(ctx, d.Config, next, use)
 	if err != nil {
 		return amiss(err, advice)
 	}

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"fmt"
@@ -39,14 +39,14 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBuilder(c)
+		b, err := NewBuilder(c)
 		if tc.fails {
 			golden.Seen(t, fmt.Sprint(err))
 			continue
 		}
-		if tight := squeezed(c); err != nil || b == nil || windowOf(c) != tc.known ||
-			promptTokens(c) != tc.want || (tight != nil) != (tc.want < wantedTokens(c)) {
-			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, windowOf(c), promptTokens(c), tight, err)
+		if tight := CheckWindow(c); err != nil || b == nil || Window(c) != tc.known ||
+			PromptTokens(c) != tc.want || (tight != nil) != (tc.want < WantedTokens(c)) {
+			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, Window(c), PromptTokens(c), tight, err)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestSectionsAreSet(t *testing.T) {
 	c := config.Default().Builder
 	c.Sections = config.Sections{"history": {Ceiling: new(900), Modes: "search,analysis search"},
 		"lore": {Priority: new(9)}, "system_prompt": {Ceiling: new(500)}}
-	got, err := sections(c)
+	got, err := Sections(c)
 	want := builder.DefaultSections(builder.LayoutSections)
 	want[builder.SectionHistory] = builder.Limits{Priority: 1, Floor: 300, Ceiling: 900,
 		Modes: []builder.Mode{builder.ModeSearch, builder.ModeAnalysis}}
@@ -85,11 +85,11 @@ func TestSectionsAreSet(t *testing.T) {
 		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 	}
 	c.Sections = config.Sections{"lore": {Modes: "dancing"}}
-	_, err = sections(c)
+	_, err = Sections(c)
 	golden.Seen(t, fmt.Sprint(err))
 	c.Layout = "plain"
 	c.Sections = config.Sections{"participants": {Floor: new(1)}}
-	_, err = sections(c)
+	_, err = Sections(c)
 	golden.Seen(t, fmt.Sprint(err))
 }
 
@@ -121,7 +121,7 @@ func loadLabels(t *testing.T, key, value string) (builder.Labels, error) {
 	if err != nil {
 		return builder.Labels{}, err
 	}
-	return labels(c.Builder)
+	return Labels(c.Builder)
 }
 
 func TestEveryLabelCanBeNamed(t *testing.T) {

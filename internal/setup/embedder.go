@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"hark/memory"
 )
 
-// newEmbedder is the one that the configuration names. An endpoint is asked how long its vectors are only if that
+// NewEmbedder is the one that the configuration names. An endpoint is asked how long its vectors are only if that
 // neither is configured nor shows in one of known, where vectors lie that it may have made.
-func newEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
+func NewEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
 	e := c.Embedding
 	if e.Model == "" {
 		return embed.Builtin{}, nil
@@ -33,8 +33,8 @@ func newEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (m
 	return embed.NewBreaker(endpoint), nil
 }
 
-// newReranker is the one that the configuration names; nil if it names none. It isn't asked anything yet.
-func newReranker(c config.Config) (*rerank.Reranker, error) {
+// NewReranker is the one that the configuration names; nil if it names none. It isn't asked anything yet.
+func NewReranker(c config.Config) (*rerank.Reranker, error) {
 	s := c.Search
 	if s.RerankURL == "" {
 		return nil, nil

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 // modelRetries is how often a failed call is made again: within four seconds, if the server doesn't say more.
 const modelRetries = 3
 
-// newModels are the models that the configuration names, the default first; none if it names none.
-func newModels(c config.Config) *llm.Models {
+// NewModels are the models that the configuration names, the default first; none if it names none.
+func NewModels(c config.Config) *llm.Models {
 	l := c.LLM
 	one := func(m config.Model) llm.Named {
 		made := llm.Config{
