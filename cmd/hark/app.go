@@ -14,6 +14,7 @@ import (
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/digest"
+	"hark/internal/doctor"
 	"hark/internal/embed"
 	"hark/internal/llm"
 	"hark/internal/metrics"
@@ -196,7 +197,7 @@ func (a *app) indexFew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if waiting > fewSegments {
+	if waiting > doctor.FewSegments {
 		return fmt.Errorf("%d segments wait for their vectors; \"hark run\" makes them, or \"hark reindex\"", waiting)
 	}
 	return a.index(ctx, nil)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/config"
+	"hark/internal/doctor"
 	"hark/internal/setup"
 	"hark/internal/terminal"
 )
@@ -22,8 +23,8 @@ func (f *flags) doctorCommand() *cobra.Command {
 			"the embedder for a few vectors.",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			ill, all := false, []finding{}
-			f.examine(c.Context(), func(found finding) {
+			ill, all := false, []doctor.Finding{}
+			f.examine(c.Context(), func(found doctor.Finding) {
 				ill = ill || !found.OK
 				all = append(all, found)
 				if !asJSON {
@@ -49,17 +50,17 @@ func (f *flags) doctorCommand() *cobra.Command {
 }
 
 // examine checks everything, and tells what it found in a fixed order.
-func (f *flags) examine(ctx context.Context, tell func(finding)) {
+func (f *flags) examine(ctx context.Context, tell func(doctor.Finding)) {
 	cfg, err := f.load()
 	if err == nil {
 		_, err = setup.NewBuilder(cfg)
 	}
-	f.doctor(cfg).examine(ctx, f.configPath(), err, tell)
+	f.doctor(cfg).Examine(ctx, f.configPath(), err, tell)
 }
 
 // doctor checks what c needs.
-func (f *flags) doctor(c config.Config) *doctor {
-	return &doctor{Config: c, Version: built().String(), Discord: f.env.transport(), Space: f.env.space}
+func (f *flags) doctor(c config.Config) *doctor.Doctor {
+	return &doctor.Doctor{Config: c, Version: built().String(), Discord: f.env.transport(), Space: f.env.space}
 }
 
 // configPath is where the configuration file is, or would be.
@@ -73,7 +74,7 @@ func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Log
 	d := f.doctor(cfg)
 	d.Brief = true
 	wrong, advised, n := 0, 0, 0
-	tell := func(found finding) {
+	tell := func(found doctor.Finding) {
 		n++
 		event := log.Warn()
 		switch {
@@ -87,7 +88,7 @@ func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Log
 		}
 		event.Str("check", found.Check).Str("advice", terminal.OneLine(found.Advice)).Msg(terminal.OneLine(found.Detail))
 	}
-	d.examine(ctx, f.configPath(), nil, tell)
+	d.Examine(ctx, f.configPath(), nil, tell)
 	if ctx.Err() == nil {
 		log.Info().Int("checks", n).Int("wrong", wrong).Int("advice", advised).
 			Msg("checked; \"hark doctor\" tells more")

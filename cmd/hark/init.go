@@ -12,6 +12,7 @@ import (
 
 	"hark/bot/discord"
 	"hark/internal/config"
+	"hark/internal/doctor"
 	"hark/internal/terminal"
 )
 
@@ -95,7 +96,7 @@ func (s *wizard) given(variables ...string) string {
 }
 
 // again shows what was found, and asks, where something is amiss, whether it shall be entered once more.
-func (s *wizard) again(ctx context.Context, found ...finding) (bool, error) {
+func (s *wizard) again(ctx context.Context, found ...doctor.Finding) (bool, error) {
 	if ctx.Err() != nil {
 		return false, terminal.ErrUnwritten
 	}
@@ -126,8 +127,8 @@ func (s *wizard) askToken(ctx context.Context) error {
 			fmt.Fprintln(s.Out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
 			return nil
 		}
-		checking, cancel := context.WithTimeout(ctx, discordTime)
-		account, found := checkAccount(checking, s.config, s.env.transport())
+		checking, cancel := context.WithTimeout(ctx, doctor.DiscordTime)
+		account, found := doctor.CheckAccount(checking, s.config, s.env.transport())
 		cancel()
 		s.account = account
 		if again, err := s.again(ctx, found...); !again || err != nil {

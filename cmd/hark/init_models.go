@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/internal/config"
+	"hark/internal/doctor"
 	"hark/internal/llm"
 	"hark/internal/setup"
 )
@@ -56,11 +57,11 @@ func (s *wizard) askModel(ctx context.Context) error {
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
 		return s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil,
 			func(string) bool { return true })
-	}, func(ctx context.Context, chosen server) []finding {
+	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
 		}
-		return []finding{s.flags.doctor(s.config).model(ctx, "llm.", setup.NewModels(s.config).Default().Client).of("model")}
+		return []doctor.Finding{s.flags.doctor(s.config).Model(ctx, "llm.", setup.NewModels(s.config).Default().Client).For("model")}
 	})
 	if err == nil {
 		s.setServer("llm", before, chosen)
@@ -78,12 +79,12 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 		return s.askServer(ctx, "Which embedder shall find messages by their meaning?",
 			"none: the built-in one, which sends nothing anywhere", usual, &model,
 			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
-	}, func(ctx context.Context, chosen server) []finding {
+	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		e.BaseURL, e.APIKey, e.Model, e.Dimensions = chosen.url, chosen.key, chosen.model, dimensions
 		if chosen.model != before.model {
 			e.Dimensions = 0 // that of another model
 		}
-		return []finding{s.flags.doctor(s.config).embedder(ctx).of("embedder")}
+		return []doctor.Finding{s.flags.doctor(s.config).Embedder(ctx).For("embedder")}
 	})
 	if err != nil {
 		return err
@@ -97,13 +98,13 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 
 // untilWell asks for a server until check finds nothing amiss, or it is to be kept anyway. It offers the last choice.
 func (s *wizard) untilWell(ctx context.Context, usual server,
-	ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
+	ask func(usual server) (server, error), check func(context.Context, server) []doctor.Finding) (server, error) {
 	for {
 		chosen, err := ask(usual)
 		if err != nil {
 			return chosen, err
 		}
-		checking, cancel := context.WithTimeout(ctx, examineTime)
+		checking, cancel := context.WithTimeout(ctx, doctor.Timeout)
 		found := check(checking, chosen)
 		cancel()
 		if again, err := s.again(ctx, found...); !again || err != nil {
@@ -164,7 +165,7 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 	names, err := llm.New(llm.Config{BaseURL: chosen.url, APIKey: chosen.key.Reveal(), Timeout: listTime}).List(listing)
 	cancel()
 	if err != nil {
-		fmt.Fprintln(s.Out, amiss(err, "name one").of("models"))
+		fmt.Fprintln(s.Out, doctor.Failure(err, "name one").For("models"))
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
 	chosen.model, err = s.Name(ctx, "Model", names, chosen.model)

@@ -16,6 +16,7 @@ import (
 	"hark/bot/discord"
 	"hark/bot/reply"
 	"hark/internal/config"
+	"hark/internal/doctor"
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/internal/web"
@@ -159,7 +160,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
 		return discord.ErrNoToken
 	}
-	if taken, err := makePrivate(cfg.Data); err != nil {
+	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: give it a directory that it owns")
 	} else if len(taken) > 0 {
 		r.log.Warn().Strs("files", taken).Msg(

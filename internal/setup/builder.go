@@ -32,7 +32,7 @@ func WantedTokens(c config.Config) int {
 	return cmp.Or(c.Builder.MaxTokens, builder.Layout(c.Builder.Layout).DefaultTokens())
 }
 
-// squeezed says that prompts are shorter than configured, if they are. It is no error for a command to end with.
+// CheckWindow says that prompts are shorter than configured, if they are. It is no error for a command to end with.
 func CheckWindow(c config.Config) error {
 	most := PromptTokens(c)
 	if most == WantedTokens(c) {
@@ -72,7 +72,7 @@ func NewBuilder(c config.Config) (*builder.Builder, error) {
 	return b, err
 }
 
-// sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.
+// Sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.
 func Sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) {
 	layout := builder.Layout(c.Layout)
 	all := builder.DefaultSections(layout)
@@ -108,7 +108,7 @@ func Sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) 
 // noLabel is what an operator writes who wants nothing where a label would be.
 const noLabel = "none"
 
-// labels are the language's, but for those that the operator has named. The error names the key that can't be used.
+// Labels are the language's, but for those that the operator has named. The error names the key that can't be used.
 func Labels(c config.Builder) (builder.Labels, error) {
 	l, ok := builder.LabelsIn(c.Language, c.Emoji)
 	if !ok {

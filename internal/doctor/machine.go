@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cmp"
@@ -20,9 +20,9 @@ import (
 )
 
 // configuration tells whether it can be read, and by whom; err is what reading it came to.
-func configuration(path string, err error) finding {
+func configuration(path string, err error) Finding {
 	if err != nil {
-		return finding{Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
+		return Finding{Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
 			Advice: "correct that: config.example.toml shows all that can be set"}
 	}
 	info, err := os.Stat(path)
@@ -45,11 +45,11 @@ func configuration(path string, err error) finding {
 		who = "its group"
 	}
 	detail := fmt.Sprintf("%s holds secrets (%s), and %s can get at it", path, strings.Join(held, ", "), who)
-	return finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
+	return Finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
 // versions tells of what Hark is made.
-func (d *doctor) versions(ctx context.Context) finding {
+func (d *Doctor) versions(ctx context.Context) Finding {
 	seen, _ := sqlite.Look(ctx, d.Config.Data) // what is wrong with the database is told by database
 	return well("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
@@ -95,7 +95,7 @@ func mainFiles(files []string) string {
 }
 
 // health tells whether the health checks can be served where they are to be.
-func (d *doctor) health(ctx context.Context) finding {
+func (d *Doctor) health(ctx context.Context) Finding {
 	address := d.Config.Web.Listen
 	listener, err := net.Listen("tcp", address)
 	switch {
@@ -108,11 +108,11 @@ func (d *doctor) health(ctx context.Context) finding {
 	if running, _ := sqlite.IsRunning(d.Config.Data); running && web.Check(ctx, address) == nil {
 		return well("the running Hark serves them at %s", address)
 	}
-	return finding{Detail: fmt.Sprintf("another program has %s", address),
+	return Finding{Detail: fmt.Sprintf("another program has %s", address),
 		Advice: "stop it, or set web.listen to a free address"}
 }
 
-func (d *doctor) dataDirectory(context.Context) finding {
+func (d *Doctor) dataDirectory(context.Context) Finding {
 	dir := d.Config.Data
 	at, err := checkDirectory(dir)
 	if err != nil {
@@ -129,7 +129,7 @@ func (d *doctor) dataDirectory(context.Context) finding {
 		return failed(err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	}
 	if len(others) > 0 {
-		return finding{Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
+		return Finding{Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
 			Advice: "\"hark run\" makes that private at its start, or: chmod 700 " + dir}
 	}
 	found := well("Hark can write to %s", dir)
@@ -172,7 +172,7 @@ func checkDirectory(dir string) (at string, err error) {
 	return at, errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
 
-func (d *doctor) database(ctx context.Context) finding {
+func (d *Doctor) database(ctx context.Context) Finding {
 	seen, err := sqlite.Look(ctx, d.Config.Data)
 	switch {
 	case err != nil:
@@ -195,7 +195,7 @@ func (d *doctor) database(ctx context.Context) finding {
 	case seen.Unfinished > 0:
 		found.Detail += fmt.Sprintf("; %s under way", terminal.Plural(seen.Unfinished, "forgetting"))
 		found.Advice = "\"hark run\" carries it out: leave it running"
-	case seen.Waiting > fewSegments:
+	case seen.Waiting > FewSegments:
 		found.Advice = "\"hark run\" makes them, or \"hark reindex\""
 	}
 	if d.Brief {
@@ -203,7 +203,7 @@ func (d *doctor) database(ctx context.Context) finding {
 	}
 	switch err := sqlite.Check(ctx, d.Config.Data); {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		found.Detail += fmt.Sprintf("; it is too large to look at all its pages within %v", examineTime)
+		found.Detail += fmt.Sprintf("; it is too large to look at all its pages within %v", Timeout)
 	case err != nil:
 		return ofDatabase(err)
 	default:
@@ -213,7 +213,7 @@ func (d *doctor) database(ctx context.Context) finding {
 }
 
 // ofDatabase is a finding of an error of the database.
-func ofDatabase(err error) finding {
+func ofDatabase(err error) Finding {
 	found := failed(err, sqlite.Rescue)
 	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)
 	for _, known := range []struct{ says, advice string }{

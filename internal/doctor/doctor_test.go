@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func TestAhead(t *testing.T) {
 func TestNoAnswerInTime(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("ask: what: %w", context.DeadlineExceeded)
-	golden.Seen(t, amiss(err, "wait").of("model").String())
+	golden.Seen(t, Failure(err, "wait").For("model").String())
 }
 
 func TestParted(t *testing.T) {

@@ -1,4 +1,5 @@
-package main
+// Package doctor checks all that Hark needs, changes nothing, and says what to do. Begin with Doctor.Examine.
+package doctor
 
 import (
 	"cmp"
@@ -13,15 +14,15 @@ import (
 	"time"
 )
 
-// finding is how one thing is that was checked.
-type finding struct {
+// Finding is how one thing is that was checked.
+type Finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 	Advice string `json:"advice"` // what to do; where OK, what could be better
 }
 
-func (f finding) String() string {
+func (f Finding) String() string {
 	mark := "✗"
 	switch {
 	case f.OK && f.Advice != "":
@@ -37,24 +38,24 @@ func (f finding) String() string {
 }
 
 // well is a finding that all is. What is checked is named by doctor.checks, unless a check has several findings.
-func well(format string, args ...any) finding {
-	return finding{OK: true, Detail: fmt.Sprintf(format, args...)}
+func well(format string, args ...any) Finding {
+	return Finding{OK: true, Detail: fmt.Sprintf(format, args...)}
 }
 
 // advised is a finding that all is well, and what could be better.
-func advised(detail, advice string) finding { return finding{OK: true, Detail: detail, Advice: advice} }
+func advised(detail, advice string) Finding { return Finding{OK: true, Detail: detail, Advice: advice} }
 
 // failed is a finding of err, which doesn't say what to do.
-func failed(err error, advice string) finding { return finding{Detail: err.Error(), Advice: advice} }
+func failed(err error, advice string) Finding { return Finding{Detail: err.Error(), Advice: advice} }
 
-// of is f as the finding of a check.
-func (f finding) of(check string) finding {
+// For returns f as the finding of a check.
+func (f Finding) For(check string) Finding {
 	f.Check = check
 	return f
 }
 
-// amiss is a finding of err, which may say itself what to do; if it doesn't, advice is that.
-func amiss(err error, advice string) finding {
+// Failure returns the finding of err, which may say itself what to do; if it doesn't, advice is that.
+func Failure(err error, advice string) Finding {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	for _, server := range []string{"the rerank server", "the embedding server"} {
 		text = text[max(0, strings.Index(text, server)):] // without what was attempted
@@ -63,7 +64,7 @@ func amiss(err error, advice string) finding {
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}
-	return finding{Detail: detail, Advice: cmp.Or(own, advice)}
+	return Finding{Detail: detail, Advice: cmp.Or(own, advice)}
 }
 
 // parted cuts an error's sentence at its first colon outside of parentheses: what happened, and what to do.
@@ -82,11 +83,11 @@ func parted(sentence string) (happened, advice string) {
 	return sentence, ""
 }
 
-// examineTime bounds each check that depends on somebody else.
-const examineTime = 30 * time.Second
+// Timeout bounds each check that depends on somebody else.
+const Timeout = 30 * time.Second
 
-// doctor checks what a configuration needs.
-type doctor struct {
+// Doctor checks what a configuration needs.
+type Doctor struct {
 	Config config.Config
 	// Version is Hark's.
 	Version string
@@ -99,9 +100,9 @@ type doctor struct {
 }
 
 // checks are all that there are, in the order in which they are told of.
-func (d *doctor) checks() (all []func(context.Context) []finding) {
-	add := func(name string, check func(context.Context) finding) {
-		all = append(all, func(ctx context.Context) []finding { return []finding{check(ctx).of(name)} })
+func (d *Doctor) checks() (all []func(context.Context) []Finding) {
+	add := func(name string, check func(context.Context) Finding) {
+		all = append(all, func(ctx context.Context) []Finding { return []Finding{check(ctx).For(name)} })
 	}
 	add("versions", d.versions)
 	add("data directory", d.dataDirectory)
@@ -112,26 +113,26 @@ func (d *doctor) checks() (all []func(context.Context) []finding) {
 	all = append(all, d.discord)
 	d.addModels(add)
 	add("reranker", d.reranker)
-	add("embedder", d.embedder)
+	add("embedder", d.Embedder)
 	return all
 }
 
-// examine makes all checks at the same time, each within examineTime, and calls tell with what they find, in a fixed
+// examine makes all checks at the same time, each within Timeout, and calls tell with what they find, in a fixed
 // order. path is the configuration file, and wrong is why it can't be used; then only the versions are checked.
-func (d *doctor) examine(ctx context.Context, path string, wrong error, tell func(finding)) {
-	tell(configuration(path, wrong).of("configuration"))
+func (d *Doctor) Examine(ctx context.Context, path string, wrong error, tell func(Finding)) {
+	tell(configuration(path, wrong).For("configuration"))
 	if wrong != nil {
-		tell(d.versions(ctx).of("versions"))
+		tell(d.versions(ctx).For("versions"))
 		return
 	}
 	var work sync.WaitGroup
 	defer work.Wait()
-	var found []chan []finding
+	var found []chan []Finding
 	for _, check := range d.checks() {
-		of := make(chan []finding, 1)
+		of := make(chan []Finding, 1)
 		found = append(found, of)
 		work.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, examineTime)
+			ctx, cancel := context.WithTimeout(ctx, Timeout)
 			defer cancel()
 			of <- check(ctx)
 		})
@@ -146,5 +147,5 @@ func (d *doctor) examine(ctx context.Context, path string, wrong error, tell fun
 	}
 }
 
-// fewSegments are so many that nobody minds waiting for their vectors before an answer.
-const fewSegments = 2000
+// FewSegments are so many that nobody minds waiting for their vectors before an answer.
+const FewSegments = 2000

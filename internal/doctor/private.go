@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"errors"
@@ -43,8 +43,8 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	return open, err
 }
 
-// makePrivate makes a directory and its files private, unless only a group can see it, and returns which it changed.
-func makePrivate(dir string) (taken []string, err error) {
+// MakePrivate makes a directory and its files private, unless only a group can see it, and returns which it changed.
+func MakePrivate(dir string) (taken []string, err error) {
 	open, err := canRead(dir, groupOrOthers)
 	for _, path := range open {
 		mode := os.FileMode(0o600)
