@@ -14,10 +14,13 @@ import (
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/digest"
+	"hark/internal/doctor"
 	"hark/internal/embed"
 	"hark/internal/llm"
 	"hark/internal/metrics"
 	"hark/internal/rerank"
+	"hark/internal/setup"
+	"hark/internal/terminal"
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -47,7 +50,7 @@ type app struct {
 // m, if not nil, counts what it does. progress, if not nil, is told of long work on the database.
 func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
 	progress func(done, total int)) (*app, error) {
-	a := &app{config: c, tight: squeezed(c), models: newModels(c), metrics: metrics.Or(m)}
+	a := &app{config: c, tight: setup.CheckWindow(c), models: setup.NewModels(c), metrics: metrics.Or(m)}
 	a.models.Watch(func(model string, took time.Duration, failed error) {
 		a.metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
 		if failed != nil {
@@ -55,14 +58,14 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		}
 	}, func(model string) { a.metrics.ModelFallbacks.WithLabelValues(model).Inc() })
 	var err error
-	if a.reranker, err = newReranker(c); err != nil {
+	if a.reranker, err = setup.NewReranker(c); err != nil {
 		return nil, err
 	}
-	if a.builder, err = newBuilder(c); err != nil {
+	if a.builder, err = setup.NewBuilder(c); err != nil {
 		return nil, err
 	}
 	use, next := sqlite.StoredSpaces(ctx, c.Data)
-	a.embedder, err = newEmbedder(ctx, c, next, use)
+	a.embedder, err = setup.NewEmbedder(ctx, c, next, use)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -182,50 +185,11 @@ func (a absent) Embed(context.Context, memory.Purpose, []string) ([][]float32, e
 	return nil, a.err
 }
 
-// newEmbedder is the one that the configuration names. An endpoint is asked how long its vectors are only if that
-// neither is configured nor shows in one of known, where vectors lie that it may have made.
-func newEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
-	e := c.Embedding
-	if e.Model == "" {
-		return embed.Builtin{}, nil
-	}
-	ec := embed.EndpointConfig{
-		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Dimensions: e.Dimensions,
-		QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, Timeout: c.LLM.Timeout.Duration,
-	}
-	for _, space := range known {
-		ec.Known = space.Dimensions
-		if endpoint, err := embed.NewEndpoint(ec); err == nil && endpoint.Space() == space {
-			return embed.NewBreaker(endpoint), nil
-		}
-	}
-	ec.Known = 0
-	endpoint, err := embed.OpenEndpoint(ctx, ec)
-	if err != nil {
-		return nil, err
-	}
-	return embed.NewBreaker(endpoint), nil
-}
-
-// newReranker is the one that the configuration names; nil if it names none. It isn't asked anything yet.
-func newReranker(c config.Config) (*rerank.Reranker, error) {
-	s := c.Search
-	if s.RerankURL == "" {
-		return nil, nil
-	}
-	return rerank.New(rerank.Config{
-		URL: s.RerankURL, APIKey: s.RerankKey.Reveal(), Model: s.RerankModel, Timeout: s.RerankTimeout.Duration,
-	})
-}
-
 // index embeds what is pending, for commands that are about to end or to search.
 func (a *app) index(ctx context.Context, progress func(done int)) error {
 	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder}
 	return indexer.Drain(ctx, progress)
 }
-
-// fewSegments are so many that nobody minds waiting for their vectors before an answer.
-const fewSegments = 2000
 
 // indexFew embeds what is pending for a command that is about to search, unless that would take long.
 func (a *app) indexFew(ctx context.Context) error {
@@ -233,7 +197,7 @@ func (a *app) indexFew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if waiting > fewSegments {
+	if waiting > doctor.FewSegments {
 		return fmt.Errorf("%d segments wait for their vectors; \"hark run\" makes them, or \"hark reindex\"", waiting)
 	}
 	return a.index(ctx, nil)
@@ -265,7 +229,7 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	}
 	c, err := k.channelCalled(memory.Everywhere, name)
 	if err == nil && c.Guild == memory.DirectGuild {
-		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" writes them to a file", oneLine(cmp.Or(c.Name, name)))
+		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" writes them to a file", terminal.OneLine(cmp.Or(c.Name, name)))
 	}
 	return place{guild: c.Guild, channel: c.ID, name: c.Name}, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/dates"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -98,7 +99,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	}
 	with := ""
 	if threads > 0 {
-		with = ", with that of " + plural(threads, "thread")
+		with = ", with that of " + terminal.Plural(threads, "thread")
 	}
 	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is on the list. A running Hark begins within a minute; \"hark backfill\" tells how far it is.\n",
 		k.called(channel), begun.Format(time.DateOnly), with)
@@ -107,7 +108,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 
 // called is what people call a channel.
 func (k *kept) called(c memory.Channel) string {
-	return fmt.Sprintf("#%s of %s", oneLine(cmp.Or(c.Name, c.ID.String())), oneLine(guildName(k.guildOf(c.Guild))))
+	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())), terminal.OneLine(guildName(k.guildOf(c.Guild))))
 }
 
 // canFetch says why a channel's past can't be fetched, if so.
@@ -119,7 +120,7 @@ func (k *kept) canFetch(c memory.Channel) error {
 	case c.Guild == memory.DirectGuild:
 		return fmt.Errorf("%s are direct messages, which have no past that Hark may fetch", k.called(c))
 	case !g.Left.IsZero():
-		return fmt.Errorf("Hark was removed from %s: invite it again first", oneLine(guildName(g)))
+		return fmt.Errorf("Hark was removed from %s: invite it again first", terminal.OneLine(guildName(g)))
 	case c.Unplaced:
 		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"", k.called(c))
 	case !policy(k.config).Remembers(g, c.ID):
@@ -144,7 +145,7 @@ func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n",
-		k.called(channel), plural(fetched, "message"))
+		k.called(channel), terminal.Plural(fetched, "message"))
 	return nil
 }
 
@@ -165,7 +166,7 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 		}
 		at := memory.Channel{Guild: gap.Guild, ID: gap.Channel, Name: k.channelName(gap.Guild, gap.Channel)}
 		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; left is from %s to %s (%s)\n", k.called(at),
-			plural(gap.Fetched, "message"), from, gap.Until.Time().Format(toTheMinute), why)
+			terminal.Plural(gap.Fetched, "message"), from, gap.Until.Time().Format(toTheMinute), why)
 	}
 	if len(gaps) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")

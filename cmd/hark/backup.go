@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/terminal"
 	"hark/memory/sqlite"
 )
 
@@ -46,7 +47,7 @@ func (f *flags) backupCommand() *cobra.Command {
 			if args[0] == stream {
 				info, err := f.streamBackup(c.Context(), k, c.OutOrStdout())
 				if err == nil {
-					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", size(info.Size), holds(info), private)
+					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size), holds(info), private)
 				}
 				return err
 			}
@@ -58,7 +59,7 @@ func (f *flags) backupCommand() *cobra.Command {
 				return printJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
 					info.Messages, info.Newest})
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], size(info.Size), holds(info), private)
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), holds(info), private)
 			return nil
 		}),
 	}
@@ -68,19 +69,19 @@ func (f *flags) backupCommand() *cobra.Command {
 }
 
 func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (sqlite.BackupInfo, error) {
-	bar := f.bar(-1, "backing up", true)
+	bar := terminal.Bar(f.env.stderr, -1, "backing up", true)
 	defer bar.Close()
 	info, err := sqlite.Backup(ctx, k.config.Data, path, force, func(done, total int64) {
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
-	return info, cutShort(ctx, err, "interrupted; there is no backup, and one that was there before is as it was")
+	return info, terminal.CutShort(ctx, err, "interrupted; there is no backup, and one that was there before is as it was")
 }
 
 // holds is what a backup holds, in words.
 func holds(info sqlite.BackupInfo) string {
-	text := fmt.Sprintf("%s in %s of %s", plural(info.Messages, "message"), plural(info.Channels, "channel"),
-		plural(info.Guilds, "guild"))
+	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"), terminal.Plural(info.Channels, "channel"),
+		terminal.Plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
 		text += ", the newest of " + info.Newest.Format(toTheMinute) + " UTC"
 	}
@@ -155,7 +156,7 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}
 	if err != nil {
-		return cutShort(c.Context(), err, "interrupted; the memory is as it was")
+		return terminal.CutShort(c.Context(), err, "interrupted; the memory is as it was")
 	}
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "Restored to %s.\n", dir)
@@ -176,30 +177,15 @@ func doneAgain(r sqlite.Restored) string {
 	for _, receipt := range r.Forgettings {
 		messages += receipt.Messages
 	}
-	of := " of " + plural(messages, "message")
-	parts := there(
-		count{len(r.Forgettings), "forgetting" + of, "forgettings" + of}, count{r.Deleted, "deletion", ""},
-		count{r.Edited, "edit", ""}, count{r.Facts, "fact was taken away", "facts were taken away"},
-		count{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
-		count{r.OptOuts, "member opted out or in", "members opted out or in"},
-		count{r.Choices, "choice of what to remember", "choices of what to remember"})
+	of := " of " + terminal.Plural(messages, "message")
+	parts := terminal.Nonzero(
+		terminal.Count(len(r.Forgettings), "forgetting"+of, "forgettings"+of), terminal.Count(r.Deleted, "deletion", ""),
+		terminal.Count(r.Edited, "edit", ""), terminal.Count(r.Facts, "fact was taken away", "facts were taken away"),
+		terminal.Count(r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"),
+		terminal.Count(r.OptOuts, "member opted out or in", "members opted out or in"),
+		terminal.Count(r.Choices, "choice of what to remember", "choices of what to remember"))
 	if len(parts) == 0 {
 		return "Nothing had to be forgotten again."
 	}
 	return "Done again since the backup: " + strings.Join(parts, ", ") + "."
-}
-
-// size is a number of bytes as people read it.
-func size(bytes int64) string {
-	n, unit := float64(bytes), "B"
-	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
-		if n < 1000 {
-			break
-		}
-		n, unit = n/1000, larger
-	}
-	if unit == "B" {
-		return fmt.Sprintf("%d B", bytes)
-	}
-	return fmt.Sprintf("%.1f %s", n, unit)
 }

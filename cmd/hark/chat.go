@@ -16,6 +16,7 @@ import (
 	"hark/internal/answer"
 	"hark/internal/digest"
 	"hark/internal/imports"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -68,9 +69,9 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 	group, ctx := errgroup.WithContext(ctx)
 	notices := c.ErrOrStderr()
 	talking := func() error { return talk.lines(ctx, c.InOrStdin()) }
-	in, isTerminal := terminalOf(f.env.stdin)
-	if out, toTerminal := terminalOf(f.env.stdout); isTerminal && toTerminal {
-		s := newScreen(in, out, f.env.lookup)
+	in, isTerminal := terminal.Of(f.env.stdin)
+	if out, toTerminal := terminal.Of(f.env.stdout); isTerminal && toTerminal {
+		s := terminal.NewScreen(in, out, f.env.lookup)
 		notices = s
 		talking = func() error { return talk.interactive(ctx, s, f.env.interrupts) }
 	}
@@ -123,17 +124,17 @@ type conversation struct {
 	place   place
 	speaker string // of lines without a name
 	out     io.Writer
-	colour  colours
-	live    *live     // shows an answer while it is being written; nil if answers are printed when they are whole
-	warn    io.Writer // where it is told that an answer failed, or what it survived
+	colour  terminal.Colours
+	live    *terminal.Live // shows an answer while it is being written; nil if answers are printed when they are whole
+	warn    io.Writer      // where it is told that an answer failed, or what it survived
 	last    memory.MessageID
 	// first says that nothing was ever said there: the first talk is summed up however long it is until the second.
 	first bool
 	// ask, if not nil, asks whoever is there something, and returns their line.
 	ask  func(question string) (string, error)
-	past *pastLines // that can be called back; nil where none can
+	past *terminal.History // that can be called back; nil where none can
 	// interrupts, if not nil, end an answer that is being written.
-	interrupts *interrupts
+	interrupts *terminal.Interrupts
 	// unanswered is set once an answer failed. What is said goes on being remembered.
 	unanswered bool
 }
@@ -158,7 +159,7 @@ func (t *conversation) lines(ctx context.Context, r io.Reader) error {
 	}, func(err error) error { return err })
 }
 
-// readLine is the next line of in without its end; nothing of it if it is longer than in's buffer, which whole tells.
+// readLine returns the next line of in without its end; nothing of it, and whole false, if it is longer than in's buffer.
 // The error is io.EOF after the last line.
 func readLine(in *bufio.Reader) (line string, whole bool, err error) {
 	part, more, err := in.ReadLine()
@@ -175,7 +176,7 @@ func readLine(in *bufio.Reader) (line string, whole bool, err error) {
 // fails with is given to failed, which decides whether to go on.
 func (t *conversation) sayAll(ctx context.Context, read func() (string, error), failed func(error) error) error {
 	for {
-		line, err := soon(ctx, read)
+		line, err := terminal.Await(ctx, read)
 		if err != nil {
 			return err
 		}
@@ -225,7 +226,7 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	}
 	q := t.place.question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), time.Now())
 	q.ID, q.Asker, q.Name = m.ID, author.ID, name
-	within, done := t.interrupts.aside(ctx)
+	within, done := t.interrupts.Aside(ctx)
 	defer done()
 	err = t.answer(within, q)
 	switch {
@@ -269,8 +270,8 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	}
 	var stream func(string)
 	if t.live != nil {
-		t.live.begin()
-		stream = t.live.show
+		t.live.Begin()
+		stream = t.live.Show
 	}
 	q.Using, q.Confirms = t.using, t.ask != nil && t.logs()
 	a, err := t.app.answers.Answer(ctx, q, stream)
@@ -334,22 +335,22 @@ func (t *conversation) recordUnanswered(ctx context.Context, q answer.Question, 
 // using tells that the model uses a tool.
 func (t *conversation) using(tool string) {
 	if t.live != nil {
-		t.live.pause()
+		t.live.Pause()
 	}
-	fmt.Fprintf(t.warn, "%shark: %s …%s\n", t.colour.dim, printable(tool), t.colour.off)
+	fmt.Fprintf(t.warn, "%shark: %s …%s\n", t.colour.Dim, terminal.Printable(tool), t.colour.Off)
 }
 
 // print shows an answer, as far as it wasn't streamed, and what it cites. One that quotes tells its sources itself.
 func (t *conversation) print(a answer.Answer) {
 	switch {
 	case t.live == nil:
-		fmt.Fprintln(t.out, printable(a.Text))
+		fmt.Fprintln(t.out, terminal.Printable(a.Text))
 	case a.Model == "":
-		t.live.begin()
-		t.live.show(a.Text)
-		t.live.end()
+		t.live.Begin()
+		t.live.Show(a.Text)
+		t.live.End()
 	default:
-		t.live.end()
+		t.live.End()
 	}
 	if a.Model != "" {
 		t.cite(a.Sources)
@@ -359,7 +360,7 @@ func (t *conversation) print(a answer.Answer) {
 // cite lists what a text cites.
 func (t *conversation) cite(sources []answer.Source) {
 	for _, s := range sources {
-		fmt.Fprintf(t.out, "  [%d] %s, #%s, %s\n", s.Number, oneLine(s.Author), oneLine(s.Place),
+		fmt.Fprintf(t.out, "  [%d] %s, #%s, %s\n", s.Number, terminal.OneLine(s.Author), terminal.OneLine(s.Place),
 			s.Time.In(t.app.config.Answer.Location()).Format("2 Jan 2006 15:04"))
 	}
 }

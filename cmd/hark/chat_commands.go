@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -57,7 +58,7 @@ func (t *conversation) command(ctx context.Context, line string) (bool, error) {
 		t.unanswered = true
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {
-		fmt.Fprintf(t.warn, "%shark: %s%s\n", t.colour.wrong, printable(line), t.colour.off)
+		fmt.Fprintf(t.warn, "%shark: %s%s\n", t.colour.Wrong, terminal.Printable(line), t.colour.Off)
 	}
 	return true, nil
 }
@@ -75,12 +76,12 @@ func (t *conversation) use(ctx context.Context, name, rest string) error {
 			names = append(names, c.Name())
 			continue
 		}
-		within, done := t.interrupts.aside(ctx)
+		within, done := t.interrupts.Aside(ctx)
 		defer done()
 		c.SetArgs(args)
 		err := c.ExecuteContext(within)
 		if err == nil && len(args) > 0 && (args[0] == "remove" || args[0] == "forget") {
-			t.past.clear() // what was forgotten may have been typed here
+			t.past.Clear() // what was forgotten may have been typed here
 		}
 		if within.Err() != nil && ctx.Err() == nil {
 			return errors.New("interrupted")
@@ -136,7 +137,7 @@ func (t *conversation) asCommand() *cobra.Command {
 			name := strings.Join(strings.Fields(memory.Clean(strings.Join(args, " "))), " ")
 			switch {
 			case name == "":
-				return fmt.Errorf("you are %s. To go on as somebody else, write /as NAME", oneLine(t.speaker))
+				return fmt.Errorf("you are %s. To go on as somebody else, write /as NAME", terminal.OneLine(t.speaker))
 			case utf8.RuneCountInString(name) > 64 || strings.ContainsAny(name, ":/@"):
 				return errors.New("a name has at most 64 characters, and no colon, slash or @ among them")
 			case strings.EqualFold(name, "Hark"):
@@ -146,7 +147,7 @@ func (t *conversation) asCommand() *cobra.Command {
 			if t.ask == nil {
 				return nil
 			}
-			fmt.Fprintf(c.OutOrStdout(), "You are %s now.\n", oneLine(name))
+			fmt.Fprintf(c.OutOrStdout(), "You are %s now.\n", terminal.OneLine(name))
 			return nil
 		},
 	}
@@ -186,9 +187,9 @@ func (t *conversation) helpCommand() *cobra.Command {
 
 // agrees asks a question that is to be answered by yes or no.
 func (t *conversation) agrees(ctx context.Context, question string) (bool, error) {
-	line, err := soon(ctx, func() (string, error) { return t.ask(question + " [y/N] ") })
+	line, err := terminal.Await(ctx, func() (string, error) { return t.ask(question + " [y/N] ") })
 	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
 		return false, nil
 	}
-	return err == nil && saysYes(line), err
+	return err == nil && terminal.SaysYes(line), err
 }

@@ -8,31 +8,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pastLines are the lines that the arrow keys call back, in memory only. They go where something was forgotten.
-type pastLines struct{ lines []string }
-
-// mostPast is how many lines can be called back.
-const mostPast = 100
-
-// Add adds a line.
-func (p *pastLines) Add(line string) {
-	p.lines = append(p.lines, line)
-	p.lines = p.lines[max(0, len(p.lines)-mostPast):]
-}
-
-// Len is how many there are.
-func (p *pastLines) Len() int { return len(p.lines) }
-
-// At is a line; 0 is the newest.
-func (p *pastLines) At(i int) string { return p.lines[len(p.lines)-1-i] }
-
-func (p *pastLines) clear() {
-	if p != nil {
-		clear(p.lines)
-		p.lines = nil
-	}
-}
-
 // complete is a line with the word before the cursor completed. Where there are several ways, tell is told them.
 func (t *conversation) complete(ctx context.Context, line string, at int,
 	tell func(words []string)) (string, int, bool) {

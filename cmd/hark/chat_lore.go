@@ -15,6 +15,7 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/portrait"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -85,14 +86,14 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
 			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
-				oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
+				terminal.OneLine(guildName(k.guildOf(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
 			if err := f.confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
 				return err
 			}
 			if err := t.forgets(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", oneLine(l.Name),
+			fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", terminal.OneLine(l.Name),
 				strings.Join(outOfReach(k), "; "))
 			return nil
 		}),
@@ -146,7 +147,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if err != nil {
 		return err
 	}
-	where := oneLine(guildName(k.guildOf(l.Guild)))
+	where := terminal.OneLine(guildName(k.guildOf(l.Guild)))
 	all, err := k.Lore(ctx, l.Guild)
 	if err != nil {
 		return err
@@ -168,7 +169,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if err := k.Erase(ctx, true); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "%s: %s, in %s.\n", done, oneLine(l.Name), where)
+	fmt.Fprintf(t.out, "%s: %s, in %s.\n", done, terminal.OneLine(l.Name), where)
 	return nil
 }
 
@@ -213,11 +214,11 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 		}
 		by = ", told by " + nameOf(l.By, []memory.Person{people[l.By]})
 	}
-	where := oneLine(guildName(k.guildOf(l.Guild)))
+	where := terminal.OneLine(guildName(k.guildOf(l.Guild)))
 	if l.Channel != 0 {
-		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
+		where = "#" + terminal.OneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
-	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by,
+	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", terminal.OneLine(l.Name), where, by,
 		l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
 	return nil
 }
@@ -229,7 +230,7 @@ func printDetails(w io.Writer, l portrait.Lore) {
 		all  []string
 	}{{"also", l.Aliases}, {"found by", l.Made}} {
 		if len(names.all) > 0 {
-			fmt.Fprintf(w, "  %s: %s\n", names.what, oneLine(strings.Join(names.all, ", ")))
+			fmt.Fprintf(w, "  %s: %s\n", names.what, terminal.OneLine(strings.Join(names.all, ", ")))
 		}
 	}
 	for _, s := range l.Sources {
@@ -239,7 +240,7 @@ func printDetails(w io.Writer, l portrait.Lore) {
 
 // indented is a text as it is shown below its name.
 func indented(text string) string {
-	return "    " + strings.ReplaceAll(printable(text), "\n", "\n    ")
+	return "    " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n    ")
 }
 
 // allLore is the lore of a guild, or Everywhere, by guild and name.
@@ -271,7 +272,7 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 	found := memory.LoreCalled(all, name)
 	var known []candidate[memory.Lore]
 	for _, l := range all {
-		line := fmt.Sprintf("%d %s in %s", l.ID, oneLine(l.Name), oneLine(guildName(k.guildOf(l.Guild))))
+		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(guildName(k.guildOf(l.Guild))))
 		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
 		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
 	}
@@ -288,19 +289,19 @@ func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.
 		l.ID, l.By, l.Channel, l.At = int64(t.nextID()), q.Asker, t.place.channel, now()
 		l, err := l.Checked()
 		if err != nil {
-			fmt.Fprintf(t.warn, "hark: %s can't be remembered: %v\n", oneLine(p.Lore.Name), err)
+			fmt.Fprintf(t.warn, "hark: %s can't be remembered: %v\n", terminal.OneLine(p.Lore.Name), err)
 			continue
 		}
 		was, err := t.sources(ctx, l)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.out, "Shall I remember this?\n  %s\n%s\n", oneLine(l.Name), indented(l.Text))
+		fmt.Fprintf(t.out, "Shall I remember this?\n  %s\n%s\n", terminal.OneLine(l.Name), indented(l.Text))
 		if len(l.Own) > 0 {
-			fmt.Fprintf(t.out, "  also: %s\n", oneLine(strings.Join(l.Own, ", ")))
+			fmt.Fprintf(t.out, "  also: %s\n", terminal.OneLine(strings.Join(l.Own, ", ")))
 		}
 		if n := len(l.Sources); n > 0 {
-			fmt.Fprintf(t.out, "  from: %s\n", plural(n, "message"))
+			fmt.Fprintf(t.out, "  from: %s\n", terminal.Plural(n, "message"))
 		}
 		agreed, err := t.agrees(ctx, "Remember it?")
 		if err != nil {
@@ -313,7 +314,7 @@ func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			fmt.Fprintln(t.warn, "hark:", printable(err.Error()))
+			fmt.Fprintln(t.warn, "hark:", terminal.Printable(err.Error()))
 		}
 	}
 	return nil

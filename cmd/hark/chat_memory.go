@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -57,7 +58,7 @@ func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
 	if out, err := k.OptedOut(ctx, p.Guild, p.ID); err != nil {
 		return err
 	} else if out {
-		fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", oneLine(t.speaker))
+		fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", terminal.OneLine(t.speaker))
 		return nil
 	}
 	var scope memory.Scope
@@ -70,8 +71,8 @@ func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
 	}
 	var names []string
 	for _, n := range []string{p.Nick, p.Name, p.Username} {
-		if n != "" && !slices.Contains(names, oneLine(n)) {
-			names = append(names, oneLine(n))
+		if n != "" && !slices.Contains(names, terminal.OneLine(n)) {
+			names = append(names, terminal.OneLine(n))
 		}
 	}
 	messages := "none"
@@ -79,10 +80,10 @@ func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
 		messages = fmt.Sprintf("%d, the last on %s", at.Messages,
 			at.Last.In(t.app.config.Answer.Location()).Format(toTheMinute))
 	}
-	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n  messages: %s\n", oneLine(t.speaker),
+	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n  messages: %s\n", terminal.OneLine(t.speaker),
 		strings.Join(names, ", "), messages)
 	for i, f := range p.Facts {
-		text := oneLine(f.Text)
+		text := terminal.OneLine(f.Text)
 		if f.Alias {
 			text = "also called " + text
 		}
@@ -119,7 +120,7 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 		return err
 	}
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
-		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", oneLine(t.speaker))
+		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", terminal.OneLine(t.speaker))
 	}
 	fmt.Fprintln(c.OutOrStdout(), "Noted. /memory show shows it, /memory remove takes it back.")
 	return nil
@@ -141,7 +142,7 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 		return fmt.Errorf("which one? Write its number after /memory remove, from 1 to %d as /memory show has them", len(p.Facts))
 	}
 	gone := p.Facts[i-1]
-	if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", oneLine(gone.Text))); err != nil {
+	if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", terminal.OneLine(gone.Text))); err != nil {
 		return err
 	}
 	if err := t.forgets(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hark/internal/llmtest"
+	"hark/internal/terminal"
 )
 
 func TestChatWithAModelShowsItsSources(t *testing.T) {
@@ -48,14 +49,14 @@ func TestChatTellsOfTools(t *testing.T) {
 	}
 	// Where answers are shown as they grow, it stands on a line of its own.
 	var got buffer
-	l := &live{w: &got, width: func() int { return 20 }}
-	talk := conversation{warn: &got, live: l, colour: colours{dim: "<", off: ">"}}
-	l.begin()
-	l.show("Let me look up")
+	l := terminal.NewLive(&got, terminal.Colours{}, func() int { return 20 })
+	talk := conversation{warn: &got, live: l, colour: terminal.Colours{Dim: "<", Off: ">"}}
+	l.Begin()
+	l.Show("Let me look up")
 	talk.using("search_memory")
 	talk.using("current_time")
-	l.show("Let me look up\n\nIt is late.")
-	l.end()
+	l.Show("Let me look up\n\nIt is late.")
+	l.End()
 	if want := "Let me look up\n<hark: search_memory …>\n<hark: current_time …>\n\n\nIt is late.\n"; got.String() != want {
 		t.Errorf("shown %q, want %q", got.String(), want)
 	}

@@ -14,6 +14,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/dates"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -68,9 +69,9 @@ func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 	case t.Model == "":
 		p.say("No model wrote it: I quoted what I recalled.")
 	case t.Mode != "":
-		p.say("Written by the model %s, in the mode %s.", oneLine(t.Model), oneLine(t.Mode))
+		p.say("Written by the model %s, in the mode %s.", terminal.OneLine(t.Model), terminal.OneLine(t.Mode))
 	default:
-		p.say("Written by the model %s.", oneLine(t.Model))
+		p.say("Written by the model %s.", terminal.OneLine(t.Model))
 	}
 	if t.TextOnly {
 		p.say("Found by words only: I couldn't search by meaning.")
@@ -91,12 +92,12 @@ func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 		p.say("Lore, and used:")
 	}
 	for _, lore := range x.Lore {
-		p.say("  %s\n%s", oneLine(lore.Name), below(lore.Text))
+		p.say("  %s\n%s", terminal.OneLine(lore.Name), below(lore.Text))
 	}
 	p.explained("Recalled, and used:", used, a)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, a)
 	if around > 0 {
-		p.say("Besides, I had %s around these, or from the conversation, before me.", plural(around, "message"))
+		p.say("Besides, I had %s around these, or from the conversation, before me.", terminal.Plural(around, "message"))
 	}
 	if len(x.Recalled)+len(x.Lore) == 0 {
 		p.say("Nothing was recalled for it, or nothing of that is left.")
@@ -113,7 +114,7 @@ func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 func whyLeftOut(t memory.Trace) string {
 	for _, s := range t.Sections {
 		if s.Section == string(builder.SectionHistory) && s.Why != "" {
-			return " for want of room (" + oneLine(s.Why) + ")"
+			return " for want of room (" + terminal.OneLine(s.Why) + ")"
 		}
 	}
 	return ", as there was no room or another told it already"
@@ -138,7 +139,7 @@ func (p printer) explained(heading string, all []answer.Explained, a *app) {
 		if r.Relevance > 0 {
 			line += a.marked(r.Relevance)
 		}
-		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place),
+		line += fmt.Sprintf("%s in #%s, %s", terminal.OneLine(r.Source.Author), terminal.OneLine(r.Source.Place),
 			r.Source.Time.Format(toTheMinute))
 		if r.Changed {
 			line += ", edited since"
@@ -175,7 +176,7 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 				return err
 			}
 			t.warns(got.Away, instead(got.Model, got.Instead))
-			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"),
+			fmt.Fprintf(t.out, "%s here since %s\n", terminal.Plural(got.Messages, "message"),
 				got.Since.In(zone).Format(toTheMinute))
 			if got.Messages > 0 {
 				t.print(answer.Answer{Text: got.Text})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/builder"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -66,7 +67,7 @@ func (f *flags) remembered(names func(context.Context, *kept, *memory.Guild) []s
 		defer k.Close()
 		for _, g := range k.guilds {
 			for _, n := range names(c.Context(), k, g) {
-				if n = oneLine(n); n != "" && strings.HasPrefix(strings.ToLower(n), strings.ToLower(begun)) {
+				if n = terminal.OneLine(n); n != "" && strings.HasPrefix(strings.ToLower(n), strings.ToLower(begun)) {
 					offered = append(offered, n)
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,49 +13,10 @@ import (
 	"hark/internal/embed"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
+	"hark/internal/setup"
 	"hark/internal/tokens"
 	"hark/memory"
 )
-
-func TestPromptsFitTheWindow(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		model                          string
-		window, prompt, answer, layout string // empty: the default
-		known, want                    int    // the window, and the longest prompt; 0: an error
-		fails                          bool
-	}{
-		{known: 0, want: 4000},
-		{model: "llama3", known: 0, want: 4000},
-		{model: "gpt-4", known: 8192, want: 4000},
-		{model: "gpt-4", prompt: "8000", known: 8192, want: 7192},
-		{model: "openai/gpt-4o:free", prompt: "100000", known: 128_000, want: 100_000},
-		{model: "gpt-4", window: "32768", prompt: "8000", known: 32_768, want: 8000},
-		{model: "llama3", window: "4096", known: 4096, want: 3096},
-		{model: "llama3", window: "5000", known: 5000, want: 4000},
-		{window: "4096", known: 4096, want: 3096},
-		{model: "llama3", window: "1000", known: 1000, fails: true},
-		{model: "llama3", window: "1020", known: 1020, fails: true},
-		{model: "gpt-4", answer: "8160", known: 8192, fails: true},
-		{model: "llama3", prompt: "20", fails: true},
-	} {
-		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window,
-			"HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer}
-		c, err := config.Load("", func(key string) (string, bool) { v := env[key]; return v, v != "" })
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := newBuilder(c)
-		if tc.fails {
-			golden.Seen(t, fmt.Sprint(err))
-			continue
-		}
-		if tight := squeezed(c); err != nil || b == nil || windowOf(c) != tc.known ||
-			promptTokens(c) != tc.want || (tight != nil) != (tc.want < wantedTokens(c)) {
-			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, windowOf(c), promptTokens(c), tight, err)
-		}
-	}
-}
 
 // A window that is too small for what is configured is told at the start, and prompts are shorter.
 func TestWindowIsToldAndObeyed(t *testing.T) {
@@ -92,7 +52,7 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
 	c.Builder.Labels["lore"] = "Garten"
 	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
-	own, err := newBuilder(c)
+	own, err := setup.NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,108 +76,6 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	a.config.LLM.MaxTokens = 8192 // all of what the other has
 	if a.builderOf("tiny", "") != nil {
 		t.Error("a builder without room for a prompt")
-	}
-}
-
-// The configuration can't see the builder's sections. Its page tells their limits as they are.
-func TestSectionsOfConfigurationAreTheBuilders(t *testing.T) {
-	t.Parallel()
-	all, page := builder.DefaultSections(builder.LayoutSections), strings.Join(strings.Fields(config.Reference()), " ")
-	for section, limits := range all {
-		want := fmt.Sprintf("%s: priority %d, floor %d, ceiling %d", section, limits.Priority, limits.Floor,
-			limits.Ceiling)
-		if section == builder.SectionSystem || section == builder.SectionQuery {
-			want = fmt.Sprintf("ceiling %d", limits.Ceiling)
-		}
-		if !strings.Contains(page, want) {
-			t.Errorf("the page doesn't say %q", want)
-		}
-		if _, err := loadConfig("builder.sections." + string(section) + ".ceiling = 1"); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestSectionsAreSet(t *testing.T) {
-	t.Parallel()
-	c := config.Default().Builder
-	c.Sections = config.Sections{"history": {Ceiling: new(900), Modes: "search,analysis search"},
-		"lore": {Priority: new(9)}, "system_prompt": {Ceiling: new(500)}}
-	got, err := sections(c)
-	want := builder.DefaultSections(builder.LayoutSections)
-	want[builder.SectionHistory] = builder.Limits{Priority: 1, Floor: 300, Ceiling: 900,
-		Modes: []builder.Mode{builder.ModeSearch, builder.ModeAnalysis}}
-	want[builder.SectionLore] = builder.Limits{Priority: 9, Ceiling: 400}
-	want[builder.SectionSystem] = builder.Limits{Ceiling: 500}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
-	}
-	c.Sections = config.Sections{"lore": {Modes: "dancing"}}
-	_, err = sections(c)
-	golden.Seen(t, fmt.Sprint(err))
-	c.Layout = "plain"
-	c.Sections = config.Sections{"participants": {Floor: new(1)}}
-	_, err = sections(c)
-	golden.Seen(t, fmt.Sprint(err))
-}
-
-// The configuration can't see the builder's labels. It has the same, and takes the same languages.
-func TestLabelsOfConfigurationAreTheBuilders(t *testing.T) {
-	t.Parallel()
-	page := config.Reference()
-	for name := range labelFields() {
-		if !strings.Contains(page, name) {
-			t.Errorf("the page doesn't name the label %s", name)
-		}
-	}
-	for _, language := range append(builder.Languages(), "zh_Hant", "DE") {
-		if _, err := loadLabels(t, "builder.language", language); err != nil {
-			t.Error(err)
-		}
-	}
-	_, err := loadLabels(t, "builder.language", "tlh")
-	for _, language := range builder.Languages() {
-		if err == nil || !strings.Contains(err.Error(), `"`+language+`"`) {
-			t.Errorf("%q isn't named by %v", language, err)
-		}
-	}
-}
-
-func loadLabels(t *testing.T, key, value string) (builder.Labels, error) {
-	t.Helper()
-	c, err := loadConfig(key + " = " + strconv.Quote(value))
-	if err != nil {
-		return builder.Labels{}, err
-	}
-	return labels(c.Builder)
-}
-
-func loadConfig(text string) (config.Config, error) {
-	return config.LoadText("config.toml", text, func(string) (string, bool) { return "", false })
-}
-
-func TestEveryLabelCanBeNamed(t *testing.T) {
-	t.Parallel()
-	for key, field := range labelFields() {
-		key = "builder.labels." + key
-		want := builder.DefaultLabels()
-		reflect.ValueOf(&want).Elem().FieldByName(field).SetString("Own %d ")
-		if got, err := loadLabels(t, key, "Own %d "); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", key, got, err)
-		}
-		reflect.ValueOf(&want).Elem().FieldByName(field).SetString("")
-		got, err := loadLabels(t, key, "none")
-		if err == nil && got != want {
-			t.Errorf("%s = none: %+v", key, got)
-		}
-		if _, err = loadLabels(t, key, "a\nb"); err == nil || !strings.HasPrefix(err.Error(), key+" ") {
-			t.Errorf("%s with a line break: %v", key, err)
-		}
-	}
-	for _, mark := range []string{"high", "starred", "person", "last_active"} {
-		if _, err := loadLabels(t, "builder.labels."+mark, "none"); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -253,7 +111,7 @@ api_key = "key of there"
 	if err != nil {
 		t.Fatal(err)
 	}
-	models := newModels(c)
+	models := setup.NewModels(c)
 	if names := models.Names(); !reflect.DeepEqual(names, []string{"gpt-4o", "Small", "far"}) {
 		t.Errorf("names %q", names)
 	}
@@ -289,7 +147,7 @@ api_key = "key of there"
 	if f := models.Fallback(); f.Name() != "llama3" || f.CanSee() {
 		t.Errorf("fallback %s", f.Name())
 	}
-	a := &app{models: newModels(config.Default())}
+	a := &app{models: setup.NewModels(config.Default())}
 	if a.model() != nil || a.models.Fallback() != nil {
 		t.Error("there is a model where none is configured")
 	}

@@ -11,6 +11,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/portrait"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -56,7 +57,7 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	printSections(told, "", answer.SectionUses(r.Prompt.Report), p)
 	if r.Condensed != nil {
 		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
-			oneLine(r.Condensed.Model))
+			terminal.OneLine(r.Condensed.Model))
 	}
 	fmt.Fprintf(told, "%-18s %s\n", "all", fullness(r.Prompt.Report))
 	return nil
@@ -144,9 +145,9 @@ func modeReason(m answer.Mode) string {
 	case m.Why == "":
 		return "nothing in the question speaks for another"
 	case m.By == answer.ModeEarlier:
-		return "of the question before it: " + oneLine(m.Why)
+		return "of the question before it: " + terminal.OneLine(m.Why)
 	}
-	return oneLine(m.Why)
+	return terminal.OneLine(m.Why)
 }
 
 // printSections prints a line for each section: what it took, what became of its items, and where p has it.
@@ -154,8 +155,8 @@ func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.
 	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling",
 		"items", "cut", "left out", "why, where")
 	for _, u := range uses {
-		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, oneLine(u.Section), u.Tokens,
-			u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, oneLine(u.Why), whereIs(u.Section, p))
+		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, terminal.OneLine(u.Section), u.Tokens,
+			u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, terminal.OneLine(u.Why), whereIs(u.Section, p))
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"hark/internal/atomicfile"
 	"hark/internal/eval"
 	"hark/internal/exports"
+	"hark/internal/setup"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -81,7 +83,7 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 		if err := eachSet(sets, func(path, name string) error {
 			return evaluator.Compare(c.Context(), path, &comparison, e.progress("asking "+name))
 		}); err != nil {
-			return cutShort(c.Context(), err, "interrupted")
+			return terminal.CutShort(c.Context(), err, "interrupted")
 		}
 		comparison.Write(c.OutOrStdout())
 		return nil
@@ -110,7 +112,7 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(cfg)
+	b, err := setup.NewBuilder(cfg)
 	if err != nil {
 		return err
 	}
@@ -169,16 +171,16 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	if e.at != "" && cfg.Embedding.Model == "" {
 		return nil, errors.New("which model is there? Name it with --embedding")
 	}
-	embedder, err := newEmbedder(c.Context(), cfg, memory.Space{})
+	embedder, err := setup.NewEmbedder(c.Context(), cfg, memory.Space{})
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(cfg)
+	b, err := setup.NewBuilder(cfg)
 	if err != nil {
 		return nil, err
 	}
 	evaluator := &eval.Evaluator{Embedder: embedder, Builder: b}
-	reranker, err := newReranker(cfg)
+	reranker, err := setup.NewReranker(cfg)
 	if reranker != nil {
 		evaluator.Reranker = reranker
 	}
@@ -206,7 +208,7 @@ func (e *evaluation) writeRun(ctx context.Context, measure func(lines *json.Enco
 		})
 	}
 	if ctx.Err() != nil {
-		return interrupted("interrupted" + kept)
+		return terminal.Interrupted("interrupted" + kept)
 	}
 	if err != nil {
 		return fmt.Errorf("%w%s", err, kept)

@@ -16,6 +16,7 @@ import (
 	"hark/internal/atomicfile"
 	"hark/internal/exports"
 	"hark/internal/portrait"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -76,9 +77,9 @@ func (f *flags) exportCommand() *cobra.Command {
 // exportTo has write fill the file called out, or the output.
 func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) error) error {
 	if out == "" {
-		return cutShort(c.Context(), write(c.OutOrStdout()), "interrupted; what was printed is not all")
+		return terminal.CutShort(c.Context(), write(c.OutOrStdout()), "interrupted; what was printed is not all")
 	}
-	return cutShort(c.Context(), writeOut(out, force, write), "interrupted; no file was written")
+	return terminal.CutShort(c.Context(), writeOut(out, force, write), "interrupted; no file was written")
 }
 
 // writeOut has write fill a file that only its owner can read. It appears when it is complete.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/dates"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -82,7 +83,7 @@ func (o *forgetting) check() error {
 func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	before, err := o.finish(c.Context(), k, true)
 	if err != nil {
-		return cutShort(c.Context(), err, goesOn)
+		return terminal.CutShort(c.Context(), err, goesOn)
 	}
 	if o.expired {
 		return o.forgetExpired(c, k)
@@ -108,7 +109,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		}
 		begun, err := o.finish(c.Context(), k, false)
 		if err != nil {
-			return cutShort(c.Context(), err, goesOn)
+			return terminal.CutShort(c.Context(), err, goesOn)
 		}
 		for _, r := range begun { // in each server, which is a part of what is meant
 			r.Forgetting.Guild = target.Guild
@@ -117,7 +118,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	}
 	receipt, err := o.carryOut(c.Context(), k, target, before)
 	if err != nil {
-		return cutShort(c.Context(), err, goesOn)
+		return terminal.CutShort(c.Context(), err, goesOn)
 	}
 	return o.print(c, k, receipt)
 }
@@ -141,7 +142,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 		}
 	}
 	told := fmt.Sprintf("This forgets what is older than it is to be remembered: %s in %s.",
-		plural(messages, "message"), plural(servers, "server"))
+		terminal.Plural(messages, "message"), terminal.Plural(servers, "server"))
 	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
 		add(&receipt, gone)
 		if err != nil {
-			return cutShort(ctx, err, goesOn)
+			return terminal.CutShort(ctx, err, goesOn)
 		}
 	}
 	return o.print(c, k, receipt)
@@ -168,7 +169,7 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 	}
 	where := "in all servers"
 	if o.guild != "" {
-		where = fmt.Sprintf("in %s (%d)", oneLine(guildName(k.guildOf(t.Guild))), t.Guild)
+		where = fmt.Sprintf("in %s (%d)", terminal.OneLine(guildName(k.guildOf(t.Guild))), t.Guild)
 	}
 	if o.channel != "" {
 		channel, err := k.channelCalled(t.Guild, o.channel)
@@ -176,8 +177,8 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 			return t, "", nil, err
 		}
 		t.Guild, t.Channel = channel.Guild, channel.ID
-		where = fmt.Sprintf("in #%s (%d) of %s", oneLine(channel.Name), channel.ID,
-			oneLine(guildName(k.guildOf(t.Guild))))
+		where = fmt.Sprintf("in #%s (%d) of %s", terminal.OneLine(channel.Name), channel.ID,
+			terminal.OneLine(guildName(k.guildOf(t.Guild))))
 	}
 	what = "everything " + where
 	if o.user != "" {
@@ -206,7 +207,7 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 func nameOf(id memory.UserID, people []memory.Person) string {
 	for _, p := range people {
 		if p.DisplayName() != "" {
-			return fmt.Sprintf("%s (%d)", oneLine(p.DisplayName()), id)
+			return fmt.Sprintf("%s (%d)", terminal.OneLine(p.DisplayName()), id)
 		}
 	}
 	return id.String()
@@ -214,12 +215,12 @@ func nameOf(id memory.UserID, people []memory.Person) string {
 
 // extent is how much would go, in words.
 func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
-	text := fmt.Sprintf("%s in %s", plural(e.Messages, "message"), plural(e.Channels, "channel"))
+	text := fmt.Sprintf("%s in %s", terminal.Plural(e.Messages, "message"), terminal.Plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
-		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"),
-			plural(len(people), "server"))
+		text += fmt.Sprintf(", %s, and what is known of them in %s", terminal.Plural(e.Facts, "fact"),
+			terminal.Plural(len(people), "server"))
 	}
-	for _, more := range there(lore(e.Lore), summaries(e.Summaries)) {
+	for _, more := range terminal.Nonzero(lore(e.Lore), summaries(e.Summaries)) {
 		text += ", " + more
 	}
 	if o.guild != "" && o.user == "" && o.channel == "" && o.before == "" {
@@ -260,7 +261,7 @@ func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts [
 		}
 		if tell {
 			fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
-				plural(r.Messages, "message"))
+				terminal.Plural(r.Messages, "message"))
 		}
 	}
 	return receipts, err
@@ -323,8 +324,8 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s of %s that are remembered.", plural(len(there), "message"),
-		plural(len(ids), "id"))
+	told := fmt.Sprintf("This forgets %s of %s that are remembered.", terminal.Plural(len(there), "message"),
+		terminal.Plural(len(ids), "id"))
 	if err := o.confirm(c.Context(), o.yes, told, "Forget them for good?"); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 )
 
 // usualWidth is how wide a terminal is taken to be that doesn't tell.
@@ -19,7 +20,7 @@ const usualWidth = 80
 
 // helpWidth is the width that help is shown in.
 func (f *flags) helpWidth() int {
-	if t, ok := terminalOf(f.env.stdout); ok {
+	if t, ok := terminal.Of(f.env.stdout); ok {
 		if width, _, err := term.GetSize(int(t.Fd())); err == nil && width > 0 {
 			return max(width, 30)
 		}

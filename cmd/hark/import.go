@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/imports"
+	"hark/internal/terminal"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
@@ -35,7 +36,7 @@ func (f *flags) importCommand() *cobra.Command {
 			for _, path := range paths {
 				got, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
-					return interrupted("interrupted; what was read of " + path +
+					return terminal.Interrupted("interrupted; what was read of " + path +
 						" so far is kept: import it again to go on")
 				}
 				all.add(got)
@@ -54,7 +55,7 @@ func (f *flags) importCommand() *cobra.Command {
 			}
 			err := f.indexNow(c.Context(), a)
 			if c.Context().Err() != nil {
-				return interrupted("interrupted; all messages are stored, and the next command goes on indexing them by meaning")
+				return terminal.Interrupted("interrupted; all messages are stored, and the next command goes on indexing them by meaning")
 			}
 			if err != nil { // the messages are stored, so nothing that was asked for has failed
 				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; they are found by their words, and the next command goes on\n", err)
@@ -84,7 +85,7 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (got import
 	if err != nil {
 		return got, err
 	}
-	bar := f.bar(info.Size(), "importing "+printable(filepath.Base(path)), true)
+	bar := terminal.Bar(f.env.stderr, info.Size(), "importing "+terminal.Printable(filepath.Base(path)), true)
 	defer bar.Close()
 	_ = bar.RenderBlank() // a file is named before anything of it is stored
 	apply := func(events []memory.Event) error { return got.apply(ctx, a.store, events) }
@@ -136,7 +137,7 @@ func stored(ctx context.Context, store *sqlite.Store,
 // counts say how many messages are new, known and skipped.
 func (i imported) counts() string {
 	skipped := i.dropped + i.Answers + i.Skipped
-	return fmt.Sprintf("%s new, %d known, %d skipped", plural(i.fresh, "message"), i.known, skipped)
+	return fmt.Sprintf("%s new, %d known, %d skipped", terminal.Plural(i.fresh, "message"), i.known, skipped)
 }
 
 // add adds what another file held to a total.
@@ -148,14 +149,14 @@ func (i *imported) add(j imported) {
 func (i imported) total(files, unread int) string {
 	line := fmt.Sprintf("In all %d files: %s", files, i.counts())
 	if unread > 0 {
-		line += fmt.Sprintf("; %s couldn't be read", plural(unread, "file"))
+		line += fmt.Sprintf("; %s couldn't be read", terminal.Plural(unread, "file"))
 	}
 	return line
 }
 
 // line is what is said of a file.
 func (i imported) line(path string) string {
-	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), plural(i.Channels, "channel"))
+	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), terminal.Plural(i.Channels, "channel"))
 	for _, part := range []struct {
 		n          int
 		noun, says string
@@ -168,7 +169,7 @@ func (i imported) line(path string) string {
 		{i.Skipped, "unreadable message", "%s skipped, the first: " + strings.ReplaceAll(i.FirstSkipped, "%", "%%")},
 	} {
 		if part.n > 0 {
-			line += "; " + fmt.Sprintf(part.says, plural(part.n, part.noun))
+			line += "; " + fmt.Sprintf(part.says, terminal.Plural(part.n, part.noun))
 		}
 	}
 	return line
@@ -180,7 +181,7 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	bar := f.bar(int64(waiting), "indexing by meaning", false)
+	bar := terminal.Bar(f.env.stderr, int64(waiting), "indexing by meaning", false)
 	defer bar.Close()
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }
@@ -211,7 +212,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 		}
 		if passed > 0 {
 			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports do.\n",
-				name, plural(passed, "file"))
+				name, terminal.Plural(passed, "file"))
 		}
 		paths = append(paths, found...)
 	}

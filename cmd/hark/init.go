@@ -12,6 +12,8 @@ import (
 
 	"hark/bot/discord"
 	"hark/internal/config"
+	"hark/internal/doctor"
+	"hark/internal/terminal"
 )
 
 func (f *flags) initCommand() *cobra.Command {
@@ -40,10 +42,10 @@ func (f *flags) initCommand() *cobra.Command {
 // newFileHead begins a file that wasn't there.
 const newFileHead = "# Hark's configuration, as \"hark init\" wrote it. config.example.toml shows all that can be set.\n"
 
-// setup is a configuration while it is asked for. Nothing is written before finish.
-type setup struct {
+// wizard is a configuration while it is asked for. Nothing is written before finish.
+type wizard struct {
 	*flags
-	*asker
+	*terminal.Asker
 	path    string
 	text    string           // of the file so far
 	config  config.Config    // what the text and the environment come to
@@ -51,11 +53,11 @@ type setup struct {
 	account *discord.Account // nil if Discord didn't tell
 }
 
-func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
+func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	if err := config.CheckEnv(f.env.environ()); err != nil {
 		return nil, err
 	}
-	s := &setup{flags: f, asker: f.asker(), text: newFileHead}
+	s := &wizard{flags: f, Asker: terminal.NewAsker(f.env.stdin, f.env.stderr), text: newFileHead}
 	s.path, _ = config.Find(f.config, f.env.lookup)
 	if info, err := os.Stat(filepath.Dir(s.path)); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config", filepath.Dir(s.path), filepath.Base(s.path))
@@ -76,7 +78,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 	if data == nil {
 		return s, nil
 	}
-	change, err := s.yes(ctx, s.path+" is there already. Change in it what is asked about, and keep the rest?", false)
+	change, err := s.Yes(ctx, s.path+" is there already. Change in it what is asked about, and keep the rest?", false)
 	if err == nil && !change {
 		err = errors.New("nothing was changed")
 	}
@@ -84,7 +86,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 }
 
 // given is the first of variables that is set; empty if none is.
-func (s *setup) given(variables ...string) string {
+func (s *wizard) given(variables ...string) string {
 	for _, v := range variables {
 		if value, _ := s.env.lookup(v); value != "" {
 			return v
@@ -94,26 +96,26 @@ func (s *setup) given(variables ...string) string {
 }
 
 // again shows what was found, and asks, where something is amiss, whether it shall be entered once more.
-func (s *setup) again(ctx context.Context, found ...finding) (bool, error) {
+func (s *wizard) again(ctx context.Context, found ...doctor.Finding) (bool, error) {
 	if ctx.Err() != nil {
-		return false, unwritten
+		return false, terminal.ErrUnwritten
 	}
 	ill := false
 	for _, f := range found {
-		fmt.Fprintln(s.out, f)
+		fmt.Fprintln(s.Out, f)
 		ill = ill || !f.OK
 	}
 	if !ill {
 		return false, nil
 	}
-	return s.yes(ctx, "Enter it again? (no: keep it anyway)", true)
+	return s.Yes(ctx, "Enter it again? (no: keep it anyway)", true)
 }
 
-func (s *setup) askToken(ctx context.Context) error {
-	fmt.Fprintln(s.out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
+func (s *wizard) askToken(ctx context.Context) error {
+	fmt.Fprintln(s.Out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
 	variable := s.given("HARK_DISCORD_TOKEN", "HARK_DISCORD_TOKEN_FILE")
 	if variable != "" {
-		fmt.Fprintf(s.out, "It is taken from %s, which goes before the file.\n", variable)
+		fmt.Fprintf(s.Out, "It is taken from %s, which goes before the file.\n", variable)
 	}
 	for {
 		if variable == "" {
@@ -122,11 +124,11 @@ func (s *setup) askToken(ctx context.Context) error {
 			}
 		}
 		if !s.config.Discord.Token.IsSet() {
-			fmt.Fprintln(s.out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
+			fmt.Fprintln(s.Out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
 			return nil
 		}
-		checking, cancel := context.WithTimeout(ctx, discordTime)
-		account, found := checkAccount(checking, s.config, s.env.transport())
+		checking, cancel := context.WithTimeout(ctx, doctor.DiscordTime)
+		account, found := doctor.CheckAccount(checking, s.config, s.env.transport())
 		cancel()
 		s.account = account
 		if again, err := s.again(ctx, found...); !again || err != nil {
@@ -139,29 +141,29 @@ func (s *setup) askToken(ctx context.Context) error {
 }
 
 // askSecret asks for a secret; an empty answer leaves the one that is known, which is called kept.
-func (s *setup) askSecret(ctx context.Context, what, kept string, secret *config.Secret) error {
+func (s *wizard) askSecret(ctx context.Context, what, kept string, secret *config.Secret) error {
 	if !secret.IsSet() {
 		kept = "none"
 	}
-	text, err := s.ask(ctx, what+", which isn't shown (Enter: "+kept+")", true)
+	text, err := s.Ask(ctx, what+", which isn't shown (Enter: "+kept+")", true)
 	if text != "" {
 		*secret = config.NewSecret(text)
 	}
 	return err
 }
 
-func (s *setup) set(key string, value any) {
+func (s *wizard) set(key string, value any) {
 	s.values = append(s.values, config.Value{Key: key, To: value})
 }
 
 // finish writes the file, and says what comes next.
-func (s *setup) finish(c *cobra.Command) error {
+func (s *wizard) finish(c *cobra.Command) error {
 	text, err := config.Edit(s.text, s.values)
 	if err == nil {
 		_, err = config.LoadText(s.path, text, s.env.lookup)
 	}
 	if err == nil && c.Context().Err() != nil {
-		err = unwritten
+		err = terminal.ErrUnwritten
 	}
 	if err == nil {
 		err = config.Write(s.path, text)

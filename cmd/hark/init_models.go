@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"hark/internal/config"
+	"hark/internal/doctor"
 	"hark/internal/llm"
+	"hark/internal/setup"
 )
 
 // Where models are served, in the order in which they are offered.
@@ -48,18 +50,18 @@ func (s server) place() int {
 	return elsewhere
 }
 
-func (s *setup) askModel(ctx context.Context) error {
+func (s *wizard) askModel(ctx context.Context) error {
 	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
 	l := &s.config.LLM
 	before := server{l.BaseURL, l.APIKey, l.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
 		return s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil,
 			func(string) bool { return true })
-	}, func(ctx context.Context, chosen server) []finding {
+	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
 		}
-		return []finding{s.doctor().model(ctx, "llm.", newModels(s.config).Default().Client).of("model")}
+		return []doctor.Finding{s.flags.doctor(s.config).Model(ctx, "llm.", setup.NewModels(s.config).Default().Client).For("model")}
 	})
 	if err == nil {
 		s.setServer("llm", before, chosen)
@@ -67,7 +69,7 @@ func (s *setup) askModel(ctx context.Context) error {
 	return err
 }
 
-func (s *setup) askEmbedder(ctx context.Context) error {
+func (s *wizard) askEmbedder(ctx context.Context) error {
 	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE",
 		"HARK_EMBEDDING_MODEL")
 	e := &s.config.Embedding
@@ -77,12 +79,12 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 		return s.askServer(ctx, "Which embedder shall find messages by their meaning?",
 			"none: the built-in one, which sends nothing anywhere", usual, &model,
 			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
-	}, func(ctx context.Context, chosen server) []finding {
+	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		e.BaseURL, e.APIKey, e.Model, e.Dimensions = chosen.url, chosen.key, chosen.model, dimensions
 		if chosen.model != before.model {
 			e.Dimensions = 0 // that of another model
 		}
-		return []finding{s.doctor().embedder(ctx).of("embedder")}
+		return []doctor.Finding{s.flags.doctor(s.config).Embedder(ctx).For("embedder")}
 	})
 	if err != nil {
 		return err
@@ -94,18 +96,15 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 	return nil
 }
 
-// doctor checks what is configured so far.
-func (s *setup) doctor() *doctor { return &doctor{env: s.env, config: s.config} }
-
 // untilWell asks for a server until check finds nothing amiss, or it is to be kept anyway. It offers the last choice.
-func (s *setup) untilWell(ctx context.Context, usual server,
-	ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
+func (s *wizard) untilWell(ctx context.Context, usual server,
+	ask func(usual server) (server, error), check func(context.Context, server) []doctor.Finding) (server, error) {
 	for {
 		chosen, err := ask(usual)
 		if err != nil {
 			return chosen, err
 		}
-		checking, cancel := context.WithTimeout(ctx, examineTime)
+		checking, cancel := context.WithTimeout(ctx, doctor.Timeout)
 		found := check(checking, chosen)
 		cancel()
 		if again, err := s.again(ctx, found...); !again || err != nil {
@@ -116,15 +115,15 @@ func (s *setup) untilWell(ctx context.Context, usual server,
 }
 
 // tellGiven says which variables go before what is asked.
-func (s *setup) tellGiven(variables ...string) {
-	fmt.Fprintln(s.out)
+func (s *wizard) tellGiven(variables ...string) {
+	fmt.Fprintln(s.Out)
 	if v := s.given(variables...); v != "" {
-		fmt.Fprintf(s.out, "%s is set in the environment, and goes before the file.\n", v)
+		fmt.Fprintf(s.Out, "%s is set in the environment, and goes before the file.\n", v)
 	}
 }
 
 // setServer has a section of the file say what was chosen.
-func (s *setup) setServer(section string, before, chosen server) {
+func (s *wizard) setServer(section string, before, chosen server) {
 	s.set(section+".model", chosen.model) // each is put in front of those before it
 	if chosen.model == "" {
 		return
@@ -139,9 +138,9 @@ func (s *setup) setServer(section string, before, chosen server) {
 
 // askServer asks where a model is served, lets one be chosen from the server's list, those that fit first,
 // and has it named where there is no list. The key of another server is offered for the same address.
-func (s *setup) askServer(ctx context.Context, question, none string, usual server, other *server,
+func (s *wizard) askServer(ctx context.Context, question, none string, usual server, other *server,
 	fits func(string) bool) (server, error) {
-	place, err := s.choose(ctx, question,
+	place, err := s.Choose(ctx, question,
 		[]string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
 	if err != nil || place == nowhere {
 		return server{usual.url, usual.key, ""}, err
@@ -166,14 +165,14 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 	names, err := llm.New(llm.Config{BaseURL: chosen.url, APIKey: chosen.key.Reveal(), Timeout: listTime}).List(listing)
 	cancel()
 	if err != nil {
-		fmt.Fprintln(s.out, amiss(err, "name one").of("models"))
+		fmt.Fprintln(s.Out, doctor.Failure(err, "name one").For("models"))
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
-	chosen.model, err = s.name(ctx, "Model", names, chosen.model)
+	chosen.model, err = s.Name(ctx, "Model", names, chosen.model)
 	return chosen, err
 }
 
-func (s *setup) askURL(ctx context.Context, place int, usual server) (string, error) {
+func (s *wizard) askURL(ctx context.Context, place int, usual server) (string, error) {
 	at := ollama
 	if place == elsewhere {
 		at = ""
@@ -182,13 +181,13 @@ func (s *setup) askURL(ctx context.Context, place int, usual server) (string, er
 		at = usual.url
 	}
 	for {
-		address, err := s.name(ctx, "Its address, up to and including /v1", nil, at)
+		address, err := s.Name(ctx, "Its address, up to and including /v1", nil, at)
 		if err != nil {
 			return "", err
 		}
 		if config.IsAddress(address) {
 			return strings.TrimRight(address, "/"), nil
 		}
-		fmt.Fprintln(s.out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
+		fmt.Fprintln(s.Out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
 	}
 }

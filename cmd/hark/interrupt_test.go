@@ -96,22 +96,6 @@ func TestInterruptedChat(t *testing.T) {
 	c.kept(data, "the zebra is here")
 }
 
-func TestInterruptEndsWhatStandsAside(t *testing.T) {
-	t.Parallel()
-	i := &interrupts{}
-	if i.take() {
-		t.Error("it took an interrupt with nothing to end")
-	}
-	ctx, done := i.aside(t.Context())
-	if !i.take() || ctx.Err() == nil {
-		t.Error("the interrupt ended nothing")
-	}
-	done()
-	if i.take() {
-		t.Error("it took an interrupt after it was done")
-	}
-}
-
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }

@@ -8,12 +8,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 )
 
 // newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.
 // Colours are for terminals, and not where NO_COLOR is set: https://no-color.org
 func newLogger(c config.Log, w io.Writer, env func(string) (string, bool)) zerolog.Logger {
-	_, isTerminal := terminalOf(w)
+	_, isTerminal := terminal.Of(w)
 	noColor, _ := env("NO_COLOR")
 	if c.Format == "text" || c.Format == "auto" && isTerminal {
 		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.DateTime, NoColor: !isTerminal || noColor != "",

@@ -22,13 +22,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/internal/config"
+	"hark/internal/setup"
+	"hark/internal/terminal"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	interrupts := &interrupts{}
-	ctx = interrupts.watch(ctx)
+	interrupts := &terminal.Interrupts{}
+	ctx = interrupts.Watch(ctx)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	env := environment{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
@@ -45,7 +47,7 @@ type environment struct {
 	lookup  func(string) (string, bool)
 	environ func() []string
 	// interrupts, if not nil, lets a command give Ctrl-C something smaller to end than itself.
-	interrupts *interrupts
+	interrupts *terminal.Interrupts
 	// discord, if not nil, is by what requests are made to Discord, and to where it has files.
 	discord *http.Client
 	// space, if not nil, stands for diskSpace.
@@ -70,8 +72,8 @@ func run(ctx context.Context, env environment, args []string) int {
 	switch {
 	case err == nil:
 		return 0
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil, errors.Is(err, unwritten):
-		fmt.Fprintln(env.stderr, "hark:", interruption(err))
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil, errors.Is(err, terminal.ErrUnwritten):
+		fmt.Fprintln(env.stderr, "hark:", terminal.Interruption(err))
 		return 130
 	case errors.Is(err, errShown):
 		return 1
@@ -238,10 +240,10 @@ func (f *flags) load() (config.Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if _, err := labels(c.Builder); err != nil {
+	if _, err := setup.Labels(c.Builder); err != nil {
 		return c, err
 	}
-	if _, err := sections(c.Builder); err != nil {
+	if _, err := setup.Sections(c.Builder); err != nil {
 		return c, err
 	}
 	c.Data, c.Builder.Layout = cmp.Or(f.data, c.Data), cmp.Or(f.layout, c.Builder.Layout)
@@ -287,4 +289,20 @@ func (b build) String() string {
 		return b.version
 	}
 	return fmt.Sprintf("%s (commit %s, %s)", b.version, b.commit, b.at.Format(time.DateOnly))
+}
+
+// toTheMinute is the form of times.
+const toTheMinute = "2006-01-02 15:04"
+
+// progress shows on stderr how much of some work is done.
+func (f *flags) progress(what string) func(done, total int) {
+	return terminal.Progress(f.env.stderr, what)
+}
+
+// transport is by what requests are made to Discord.
+func (e *environment) transport() http.RoundTripper {
+	if e.discord != nil {
+		return e.discord.Transport
+	}
+	return http.DefaultTransport
 }

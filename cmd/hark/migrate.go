@@ -13,6 +13,7 @@ import (
 
 	"hark/internal/config"
 	"hark/internal/migrate"
+	"hark/internal/terminal"
 )
 
 // longestConfig is how long another bot's configuration may be, in bytes.
@@ -113,7 +114,7 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 			if n.Line > 0 {
 				line = fmt.Sprintf("%5d", n.Line)
 			}
-			fmt.Fprintf(w, "%s  %s%s%s\n", line, oneLine(n.Key), part.between, oneLine(n.Says))
+			fmt.Fprintf(w, "%s  %s%s%s\n", line, terminal.OneLine(n.Key), part.between, terminal.OneLine(n.Says))
 		}
 	}
 	fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)

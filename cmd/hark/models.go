@@ -7,38 +7,8 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
-	"hark/internal/llm"
-	"hark/internal/tokens"
+	"hark/internal/setup"
 )
-
-// modelRetries is how often a failed call is made again: within four seconds, if the server doesn't say more.
-const modelRetries = 3
-
-// newModels are the models that the configuration names, the default first; none if it names none.
-func newModels(c config.Config) *llm.Models {
-	l := c.LLM
-	one := func(m config.Model) llm.Named {
-		made := llm.Config{
-			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Headers: m.Headers.Reveal(), Vision: m.Vision,
-			Window: cmp.Or(m.Window, tokens.Window(m.Model)), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration,
-			Retries: modelRetries,
-		}
-		if m.Temperature != nil {
-			made.Temperature = new(float32(*m.Temperature))
-		}
-		return llm.Named{Name: m.Name, Config: made}
-	}
-	var named []llm.Named
-	for _, m := range l.All() {
-		named = append(named, one(m))
-	}
-	if f := l.Fallback; len(named) > 0 && f.Model != "" {
-		fallback := one(config.Model{Model: f.Model, BaseURL: f.BaseURL, APIKey: f.APIKey, Vision: f.Vision,
-			Temperature: f.Temperature, Headers: f.Headers})
-		return llm.NewModels(named, &fallback.Config)
-	}
-	return llm.NewModels(named, nil)
-}
 
 // model is the default as answers take it.
 func (a *app) model() answer.Model {
@@ -97,7 +67,7 @@ func (a *app) builderOf(model, language string) *builder.Builder {
 	key := [2]string{cmp.Or(model, a.config.LLM.Model), c.Builder.Language}
 	made, known := a.builders.Load(key)
 	if !known {
-		b, _ := newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
+		b, _ := setup.NewBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
 		made, _ = a.builders.LoadOrStore(key, b)
 	}
 	return made.(*builder.Builder)

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -147,7 +148,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 			}
 			c.Guild = g.ID
 			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
-			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID)
+			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, terminal.OneLine(c.Name), terminal.OneLine(guildName(g)), g.ID)
 			all = append(all, candidate[memory.Channel]{c, c.Name, line, c.ID.String() == name ||
 				c.Name != "" && byName})
 		}
@@ -181,9 +182,9 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 	for _, id := range slices.Sorted(maps.Keys(called)) {
 		var lines []string
 		for _, p := range known[id] {
-			where := oneLine(guildName(k.guildOf(p.Guild)))
-			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, oneLine(p.DisplayName()),
-				oneLine(p.Username), where, p.Guild))
+			where := terminal.OneLine(guildName(k.guildOf(p.Guild)))
+			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, terminal.OneLine(p.DisplayName()),
+				terminal.OneLine(p.Username), where, p.Guild))
 		}
 		all = append(all, candidate[memory.UserID]{is: id, line: strings.Join(lines, "\n  "), meant: true})
 	}
@@ -224,7 +225,7 @@ func only[T any](what, name string, all []candidate[T], hint string) (is T, err 
 	var like []string // names that hold name, or that it holds
 	wanted := strings.ToLower(name)
 	for _, n := range all {
-		lower, quoted := strings.ToLower(n.name), strconv.Quote(oneLine(n.name))
+		lower, quoted := strings.ToLower(n.name), strconv.Quote(terminal.OneLine(n.name))
 		alike := n.name != "" && (strings.Contains(lower, wanted) || strings.Contains(wanted, lower))
 		if alike && !slices.Contains(like, quoted) && len(like) < few {
 			like = append(like, quoted)
@@ -243,3 +244,15 @@ func hostOf(address string) string {
 	}
 	return address
 }
+
+// words are names to choose from.
+func words[T ~string](names []T) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = string(n)
+	}
+	return all
+}
+
+// listed are names to choose from, with commas between them.
+func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }

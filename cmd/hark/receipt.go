@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -32,16 +33,16 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 		}
 		return printJSON(c.OutOrStdout(), out)
 	}
-	parts := there(count{r.Segments, "segment", ""}, count{r.Vectors, "vector", ""}, count{r.Answers, "answer", ""},
-		count{r.Facts, "fact", ""}, lore(r.Lore), summaries(r.Summaries),
-		count{r.Records, "record of a call", "records of calls"})
+	parts := terminal.Nonzero(terminal.Count(r.Segments, "segment", ""), terminal.Count(r.Vectors, "vector", ""), terminal.Count(r.Answers, "answer", ""),
+		terminal.Count(r.Facts, "fact", ""), lore(r.Lore), summaries(r.Summaries),
+		terminal.Count(r.Records, "record of a call", "records of calls"))
 	switch {
 	case r.People > 0 && r.Forgetting.User == 0:
 		parts = append(parts, fmt.Sprintf("what was known of %d people", r.People))
 	case r.People > 0:
-		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
+		parts = append(parts, "what was known of a person in "+terminal.Plural(r.People, "server"))
 	}
-	line := "Forgotten: " + plural(r.Messages, "message")
+	line := "Forgotten: " + terminal.Plural(r.Messages, "message")
 	if len(parts) > 0 {
 		line += ", and with that " + strings.Join(parts, ", ")
 	}
@@ -50,8 +51,8 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	return nil
 }
 
-func lore(n int) count      { return count{n, "piece of lore", "pieces of lore"} }
-func summaries(n int) count { return count{n, "summary", "summaries"} }
+func lore(n int) string      { return terminal.Count(n, "piece of lore", "pieces of lore") }
+func summaries(n int) string { return terminal.Count(n, "summary", "summaries") }
 
 // outOfReach is where what was forgotten may be still.
 func outOfReach(k *kept) []string {

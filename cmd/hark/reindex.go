@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/terminal"
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
@@ -41,7 +42,7 @@ func (f *flags) reindex(c *cobra.Command, a *app) error {
 	}
 	switch {
 	case (err != nil || byMeaning != nil) && c.Context().Err() != nil:
-		return interrupted("interrupted; \"hark reindex\" goes on where it was")
+		return terminal.Interrupted("interrupted; \"hark reindex\" goes on where it was")
 	case err != nil:
 		return err
 	case byMeaning != nil:
@@ -50,7 +51,7 @@ func (f *flags) reindex(c *cobra.Command, a *app) error {
 	if total == 0 && missing > 0 {
 		fmt.Fprintln(c.OutOrStdout(), "The vectors that were missing are made; \"hark reindex\" once more begins anew.")
 	} else {
-		fmt.Fprintf(c.OutOrStdout(), "%s indexed again.\n", plural(total, "message"))
+		fmt.Fprintf(c.OutOrStdout(), "%s indexed again.\n", terminal.Plural(total, "message"))
 	}
 	return nil
 }

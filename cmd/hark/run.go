@@ -16,7 +16,9 @@ import (
 	"hark/bot/discord"
 	"hark/bot/reply"
 	"hark/internal/config"
+	"hark/internal/doctor"
 	"hark/internal/metrics"
+	"hark/internal/setup"
 	"hark/internal/web"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -158,7 +160,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
 		return discord.ErrNoToken
 	}
-	if taken, err := makePrivate(cfg.Data); err != nil {
+	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: give it a directory that it owns")
 	} else if len(taken) > 0 {
 		r.log.Warn().Strs("files", taken).Msg(
@@ -183,7 +185,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	r.dropStreams(cfg.Data)
 	if a.tight != nil {
-		r.log.Warn().Int("window", windowOf(cfg)).Int("prompt", promptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).
+		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).
 			Msg(a.tight.Error())
 	}
 	a.missing = func(model string) {
@@ -258,7 +260,7 @@ func askingLimits(c config.Config) reply.Limits {
 		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
 	}
 	if c.LLM.Model != "" {
-		l.Reserve = promptTokens(c) + c.LLM.MaxTokens
+		l.Reserve = setup.PromptTokens(c) + c.LLM.MaxTokens
 	}
 	return l
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/exports"
+	"hark/internal/terminal"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
@@ -78,14 +79,14 @@ func salvaged(s *sqlite.Salvage, n int) string {
 		}
 	}
 	line := fmt.Sprintf("Salvaged %s of %s, and %s about what was decided, forgotten and told. The database is as it was.",
-		plural(n, "message"), plural(channels, "channel"), plural(len(s.Events), "line"))
+		terminal.Plural(n, "message"), terminal.Plural(channels, "channel"), terminal.Plural(len(s.Events), "line"))
 	for _, left := range []struct {
 		n   int
 		why string
 	}{{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"},
 		{s.Left.Expired, "older than they are kept"}, {s.Left.Answers, "Hark's own answers"}} {
 		if left.n > 0 {
-			line += fmt.Sprintf("\nLeft out %s: %s.", plural(left.n, "message"), left.why)
+			line += fmt.Sprintf("\nLeft out %s: %s.", terminal.Plural(left.n, "message"), left.why)
 		}
 	}
 	return line
@@ -95,18 +96,18 @@ func salvaged(s *sqlite.Salvage, n int) string {
 func lostIn(s *sqlite.Salvage) (lines []string) {
 	for _, table := range slices.Sorted(maps.Keys(s.Damaged)) {
 		if n := s.Damaged[table]; n > 0 {
-			lines = append(lines, fmt.Sprintf("the table %s is damaged in %s", table, plural(n, "place")))
+			lines = append(lines, fmt.Sprintf("the table %s is damaged in %s", table, terminal.Plural(n, "place")))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Places)) {
 		if p := s.Places[id]; p.Recalled < p.Known {
 			lines = append(lines, fmt.Sprintf("#%s (%d): %d of %d messages were read",
-				oneLine(p.Channel.Name), id, p.Recalled, p.Known))
+				terminal.OneLine(p.Channel.Name), id, p.Recalled, p.Known))
 		}
 	}
 	if s.Left.Nowhere > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out, whose channel can't be read",
-			plural(s.Left.Nowhere, "message")))
+			terminal.Plural(s.Left.Nowhere, "message")))
 	}
 	if len(s.Unsure) > 0 {
 		lines = append(lines, fmt.Sprintf(

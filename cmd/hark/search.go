@@ -13,6 +13,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/answer"
+	"hark/internal/terminal"
 	"hark/memory"
 	"hark/search"
 )
@@ -129,12 +130,12 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	hits = hits[:min(limit, len(hits))]
 	defer func() {
 		if below > 0 {
-			fmt.Fprintf(a.env.stderr, "Left out: %s with too little to do with it.\n", plural(below, "message"))
+			fmt.Fprintf(a.env.stderr, "Left out: %s with too little to do with it.\n", terminal.Plural(below, "message"))
 		}
 	}()
 	if !a.json {
 		for _, h := range r.Result.Lore {
-			heading := app.marked(h.Relevance) + "lore: " + oneLine(h.Lore.Name)
+			heading := app.marked(h.Relevance) + "lore: " + terminal.OneLine(h.Lore.Name)
 			printHit(c.OutOrStdout(), heading, h.Lore.Text, []string{h.Why})
 		}
 		for _, h := range r.Earlier {
@@ -156,7 +157,7 @@ func (a *asking) tellSession(p builder.Prompt) {
 	for _, s := range p.Report.Sections {
 		if s.Type == builder.SectionSession && s.Included > 0 {
 			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the session going on, they are before Hark's eyes anyway.\n",
-				plural(s.Included, "message"))
+				terminal.Plural(s.Included, "message"))
 		}
 	}
 }
@@ -205,7 +206,7 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s%s in #%s, %s", a.marked(s.Relevance), oneLine(s.Author), oneLine(s.Channel),
+		heading := fmt.Sprintf("%s%s in #%s, %s", a.marked(s.Relevance), terminal.OneLine(s.Author), terminal.OneLine(s.Channel),
 			s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
 		printHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/config"
+	"hark/internal/doctor"
 	"hark/internal/embed"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
@@ -167,7 +168,7 @@ func TestCommandsLeaveALongFillToOthers(t *testing.T) {
 	t.Parallel()
 	a := opens(t, t.TempDir(), "", "")
 	var events []memory.Event
-	for n := range fewSegments + 1 {
+	for n := range doctor.FewSegments + 1 {
 		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
 		events = append(events, memory.Posted{Message: memory.Message{
 			ID: memory.FirstMessageID(at), Guild: memory.LocalGuild, Channel: terminalChannel, Author: 7, Content: "the ferry leaves at noon"}})
@@ -180,7 +181,7 @@ func TestCommandsLeaveALongFillToOthers(t *testing.T) {
 		!strings.Contains(err.Error(), "hark run") {
 		t.Errorf("got %v", err)
 	}
-	lies(t, a, builtin, none, fewSegments+1)
+	lies(t, a, builtin, none, doctor.FewSegments+1)
 	indexes(t, a)
 	if err := a.indexFew(t.Context()); err != nil {
 		t.Error(err)

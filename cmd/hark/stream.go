@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"hark/internal/terminal"
 	"hark/memory/sqlite"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // streamBackup writes a backup to w.
 func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sqlite.BackupInfo, err error) {
-	if _, is := terminalOf(w); is {
+	if _, is := terminal.Of(w); is {
 		return info, errors.New("a terminal can't take a backup: redirect it with \"> FILE\"")
 	}
 	path := filepath.Join(k.config.Data, streamedOut)

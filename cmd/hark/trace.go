@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/builder"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -155,8 +156,8 @@ func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
 		t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
-		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(k.guildOf(t.Guild))),
-		oneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
+		terminal.OneLine(k.channelName(t.Guild, t.Channel)), terminal.OneLine(guildName(k.guildOf(t.Guild))),
+		terminal.OneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return
 	}
@@ -188,8 +189,8 @@ func condensedIn(t memory.Trace) int {
 // printCalls prints a line for each call of a tool.
 func printCalls(w io.Writer, calls []memory.TraceCall) {
 	for _, c := range calls {
-		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome),
-			plural(c.Shown, "message"), plural(c.Tokens, "token"), c.Took.Milliseconds())
+		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, terminal.OneLine(c.Tool), terminal.OneLine(c.Outcome),
+			terminal.Plural(c.Shown, "message"), terminal.Plural(c.Tokens, "token"), c.Took.Milliseconds())
 	}
 }
 
@@ -202,13 +203,13 @@ func printKept(w io.Writer, t memory.Trace, p memory.Prompt) {
 	told := map[string]bool{} // in the chat layout each turn has a line, and the first tells of all
 	for _, b := range p.Boundaries {
 		m := p.Messages[b.Message]
-		line := fmt.Sprintf("── %s", oneLine(b.Section))
+		line := fmt.Sprintf("── %s", terminal.OneLine(b.Section))
 		if !told[b.Section] {
-			line += " · " + plural(tokens[b.Section], "token")
+			line += " · " + terminal.Plural(tokens[b.Section], "token")
 			told[b.Section] = true
 		}
-		line += fmt.Sprintf(" · message %d, %s, bytes %d–%d ──", b.Message+1, oneLine(m.Role), b.Start, b.End)
-		fmt.Fprintf(w, "\n%s\n%s\n", line, printable(m.Content[b.Start:b.End]))
+		line += fmt.Sprintf(" · message %d, %s, bytes %d–%d ──", b.Message+1, terminal.OneLine(m.Role), b.Start, b.End)
+		fmt.Fprintf(w, "\n%s\n%s\n", line, terminal.Printable(m.Content[b.Start:b.End]))
 	}
 }
 

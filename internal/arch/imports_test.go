@@ -55,6 +55,7 @@ var rules = map[string][]string{
 	"internal/text":                {},
 	"internal/tokens":              {},
 	"internal/tokens/tokenstest":   {},
+	"internal/terminal":            {},
 	"internal/arch":                {},
 	"internal/discordtest":         {"internal/wait"},
 	"internal/fixture":             {},
@@ -62,10 +63,14 @@ var rules = map[string][]string{
 	"internal/guildtest":           {"memory"},
 	"internal/llmtest":             {},
 	"internal/wait":                {},
-	"internal/web":                 besides("bot", "cmd/hark"),
-	"bot/locale":                   {"memory"},
-	"bot/discord":                  {"memory", "internal/answer", "bot/locale", "bot/markdown"},
-	"bot/ingest":                   {"memory", "search", "bot/locale", "bot/discord"},
+	"internal/setup": {"memory", "builder", "internal/config", "internal/embed", "internal/llm",
+		"internal/rerank"},
+	"internal/doctor": {"memory", "memory/sqlite", "internal/config", "internal/llm", "internal/setup",
+		"internal/web", "bot/discord"},
+	"internal/web": besides("bot", "cmd/hark"),
+	"bot/locale":   {"memory"},
+	"bot/discord":  {"memory", "internal/answer", "bot/locale", "bot/markdown"},
+	"bot/ingest":   {"memory", "search", "bot/locale", "bot/discord"},
 	"bot/reply": {"memory", "internal/answer", "internal/llm", "bot/locale", "bot/markdown", "bot/discord",
 		"bot/ingest"},
 	"bot/markdown": {"memory", "internal/answer", "bot/locale"},
@@ -75,7 +80,8 @@ var rules = map[string][]string{
 
 // leaves import nothing of Hark, and anything may import them.
 var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", "internal/dates",
-	"internal/metrics", "internal/pace", "internal/pattern", "internal/text", "internal/tokens", "internal/ttl"}
+	"internal/metrics", "internal/pace", "internal/pattern", "internal/terminal", "internal/text", "internal/tokens",
+	"internal/ttl"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -13,59 +13,51 @@ import (
 	"hark/memory"
 )
 
-// discordTime bounds what Discord is asked, which is small.
-const discordTime = 15 * time.Second
+// DiscordTime bounds what Discord is asked, which is small.
+const DiscordTime = 15 * time.Second
 
 // discord tells what Discord thinks of Hark, and of the time.
-func (d *doctor) discord(ctx context.Context) []finding {
-	ctx, cancel := context.WithTimeout(ctx, discordTime)
+func (d *Doctor) discord(ctx context.Context) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, DiscordTime)
 	defer cancel()
-	watch := &watch{next: d.env.transport()}
-	account, found := checkAccount(ctx, d.config, watch)
+	watch := &watch{next: d.Discord}
+	account, found := CheckAccount(ctx, d.Config, watch)
 	if account != nil {
-		found = append(append(found, d.guilds(ctx, account)...), gateway(ctx, account).of("gateway"))
+		found = append(append(found, d.guilds(ctx, account)...), gateway(ctx, account).For("gateway"))
 	}
-	return append(found, d.clock(ctx, watch).of("clock"))
+	return append(found, d.clock(ctx, watch).For("clock"))
 }
 
-// checkAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
-func checkAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*discord.Account, []finding) {
+// CheckAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
+func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*discord.Account, []Finding) {
 	account, err := discord.Check(ctx, discord.Options{
 		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport,
-			Timeout: discordTime},
+			Timeout: DiscordTime},
 	})
 	if err != nil {
-		return nil, []finding{amiss(err, "check the network, and discord.api_url if you set it").of("Discord")}
+		return nil, []Finding{Failure(err, "check the network, and discord.api_url if you set it").For("Discord")}
 	}
 	intents := well("the Message Content intent is on, and so is Server Members")
 	switch {
 	case !account.Content:
-		intents = amiss(discord.ErrIntents, "")
+		intents = Failure(discord.ErrIntents, "")
 	case !account.Members:
 		intents = well("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
 			"recalls more where roles open channels")
 	}
 	takes := well("it takes the token; Hark is %s, application %s", account.Name, account.App)
-	return account, []finding{takes.of("Discord"), intents.of("intents")}
-}
-
-// transport is by what requests are made to Discord.
-func (e *environment) transport() http.RoundTripper {
-	if e.discord != nil {
-		return e.discord.Transport
-	}
-	return http.DefaultTransport
+	return account, []Finding{takes.For("Discord"), intents.For("intents")}
 }
 
 // guilds tells of each guild whether Hark may do there what it needs to.
-func (d *doctor) guilds(ctx context.Context, a *discord.Account) []finding {
+func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 	guilds, err := a.Guilds(ctx)
 	if err != nil {
-		return []finding{failed(err, "try again later").of("permissions")}
+		return []Finding{failed(err, "try again later").For("permissions")}
 	}
-	var found []finding
-	add := func(check string, f finding) { found = append(found, f.of(check)) }
-	dev := memory.GuildID(d.config.Discord.Guild())
+	var found []Finding
+	add := func(check string, f Finding) { found = append(found, f.For(check)) }
+	dev := memory.GuildID(d.Config.Discord.Guild())
 	lonely := dev != 0
 	for _, g := range guilds {
 		add("permissions in "+g.Name, permissions(a, g))
@@ -79,13 +71,13 @@ func (d *doctor) guilds(ctx context.Context, a *discord.Account) []finding {
 		add("permissions", advised("Hark is in no server yet", "invite it: "+discord.InviteURL(a.App, 0)))
 	}
 	if lonely {
-		add("commands", finding{Detail: fmt.Sprintf("discord.dev_guild names the server %d, and Hark isn't in it", dev),
+		add("commands", Finding{Detail: fmt.Sprintf("discord.dev_guild names the server %d, and Hark isn't in it", dev),
 			Advice: "change discord.dev_guild or take it away, or invite Hark: " + discord.InviteURL(a.App, dev)})
 	}
 	return found
 }
 
-func permissions(a *discord.Account, g discord.Membership) finding {
+func permissions(a *discord.Account, g discord.Membership) Finding {
 	missing := g.Missing
 	switch {
 	case g.NoCommands:
@@ -95,14 +87,14 @@ func permissions(a *discord.Account, g discord.Membership) finding {
 	case len(missing) == 0:
 		return well("Hark has all that it needs")
 	}
-	return finding{Detail: "missing: " + strings.Join(missing, ", "),
+	return Finding{Detail: "missing: " + strings.Join(missing, ", "),
 		Advice: "somebody who manages that server grants it with " + discord.InviteURL(a.App, g.ID)}
 }
 
 // fewStarts are so few that something must be restarting Hark all the time.
 const fewStarts = 100
 
-func gateway(ctx context.Context, a *discord.Account) finding {
+func gateway(ctx context.Context, a *discord.Account) Finding {
 	s, err := a.Starts(ctx)
 	if err != nil {
 		return failed(err, "try again later")
@@ -126,13 +118,13 @@ func gateway(ctx context.Context, a *discord.Account) finding {
 const most = 5 * time.Second
 
 // clock compares our clock with Discord's, or if Discord can't be asked, with that of the model's server.
-func (d *doctor) clock(ctx context.Context, discord *watch) finding {
+func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
 	whose := "Discord's"
 	off := discord.off.Load()
-	if off == nil && d.config.LLM.Model != "" {
+	if off == nil && d.Config.LLM.Model != "" {
 		whose = "that of the model's server"
 		other := &watch{next: http.DefaultTransport}
-		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.config.LLM.BaseURL, nil); err == nil {
+		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Config.LLM.BaseURL, nil); err == nil {
 			if answer, err := other.RoundTrip(request); err == nil {
 				answer.Body.Close()
 			}
@@ -149,7 +141,7 @@ func (d *doctor) clock(ctx context.Context, discord *watch) finding {
 	if *off < 0 {
 		how = "behind"
 	}
-	return finding{Detail: fmt.Sprintf("it is %v %s %s", off.Abs().Round(time.Second), how, whose),
+	return Finding{Detail: fmt.Sprintf("it is %v %s %s", off.Abs().Round(time.Second), how, whose),
 		Advice: "have it set over the network, on Linux with: timedatectl set-ntp true"}
 }
 

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"strings"
@@ -26,14 +26,14 @@ func TestLiveBreaksBetweenWords(t *testing.T) {
 		"what drives a tty": {20, []string{"a\x1b[2Jb\u202ec"}, "a\uFFFD[2Jb\uFFFDc\n"},
 	}
 	for name, test := range tests {
-		var got buffer
-		l := live{w: &got, width: func() int { return test.width }}
+		var got strings.Builder
+		l := NewLive(&got, Colours{}, func() int { return test.width })
 		for range 2 { // a second answer is shown as the first
-			l.begin()
+			l.Begin()
 			for i := range test.pieces {
-				l.show(strings.Join(test.pieces[:i+1], ""))
+				l.Show(strings.Join(test.pieces[:i+1], ""))
 			}
-			l.end()
+			l.End()
 		}
 		if want := test.want + test.want; got.String() != want {
 			t.Errorf("%s: got %q, want %q", name, got.String(), want)
@@ -47,15 +47,15 @@ func TestLiveLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOf(rapid.StringMatching(`[a-z語é.]{1,12}`)).Draw(t, "words")
 		width := rapid.IntRange(24, 40).Draw(t, "width") // no word is wider than a line
-		var got buffer
-		l := live{w: &got, width: func() int { return width }}
+		var got strings.Builder
+		l := NewLive(&got, Colours{}, func() int { return width })
 		whole := []rune(strings.Join(words, " "))
-		l.begin()
+		l.Begin()
 		for at := 0; at < len(whole); {
 			at += rapid.IntRange(1, 7).Draw(t, "piece")
-			l.show(string(whole[:min(at, len(whole))]))
+			l.Show(string(whole[:min(at, len(whole))]))
 		}
-		l.end()
+		l.End()
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
 		if squeeze(got.String()) != squeeze(string(whole)) {
 			t.Fatalf("%q became %q", string(whole), got.String())
@@ -71,15 +71,15 @@ func TestLiveLosesNothing(t *testing.T) {
 // shownBy is a text as live shows it, in pieces of so many bytes.
 func shownBy(text string, width, piece int) string {
 	var b strings.Builder
-	l := live{w: &b, colour: colours{bold: "<b>", off: "</b>"}, width: func() int { return width }}
-	l.begin()
+	l := NewLive(&b, Colours{Bold: "<b>", Off: "</b>"}, func() int { return width })
+	l.Begin()
 	for i := range text {
 		if i%piece == 0 {
-			l.show(text[:i])
+			l.Show(text[:i])
 		}
 	}
-	l.show(text)
-	l.end()
+	l.Show(text)
+	l.End()
 	return b.String()
 }
 

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"cmp"
@@ -14,48 +14,48 @@ import (
 	"hark/internal/tokens"
 )
 
-// windowOf is the model's window in tokens, as it is configured or known by its name; 0 if it isn't known.
-func windowOf(c config.Config) int {
+// Window is the model's window in tokens, as it is configured or known by its name; 0 if it isn't known.
+func Window(c config.Config) int {
 	return cmp.Or(c.LLM.Window, tokens.Window(c.LLM.Model))
 }
 
-// promptTokens is the longest prompt: as configured, or what an answer leaves of the model's window.
-func promptTokens(c config.Config) int {
-	if window := windowOf(c); window > 0 {
-		return min(wantedTokens(c), window-c.LLM.MaxTokens)
+// PromptTokens is the longest prompt: as configured, or what an answer leaves of the model's window.
+func PromptTokens(c config.Config) int {
+	if window := Window(c); window > 0 {
+		return min(WantedTokens(c), window-c.LLM.MaxTokens)
 	}
-	return wantedTokens(c)
+	return WantedTokens(c)
 }
 
-// wantedTokens is the longest prompt if the model's window has room for it.
-func wantedTokens(c config.Config) int {
+// WantedTokens is the longest prompt if the model's window has room for it.
+func WantedTokens(c config.Config) int {
 	return cmp.Or(c.Builder.MaxTokens, builder.Layout(c.Builder.Layout).DefaultTokens())
 }
 
-// squeezed says that prompts are shorter than configured, if they are. It is no error for a command to end with.
-func squeezed(c config.Config) error {
-	most := promptTokens(c)
-	if most == wantedTokens(c) {
+// CheckWindow says that prompts are shorter than configured, if they are. It is no error for a command to end with.
+func CheckWindow(c config.Config) error {
+	most := PromptTokens(c)
+	if most == WantedTokens(c) {
 		return nil
 	}
 	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) and "+
 		"an answer of %d (llm.max_tokens): prompts have %d at most; llm.window says how large it is",
-		windowOf(c), wantedTokens(c), c.LLM.MaxTokens, most)
+		Window(c), WantedTokens(c), c.LLM.MaxTokens, most)
 }
 
-// newBuilder builds prompts that fit the window of the configured model, as it counts tokens.
-func newBuilder(c config.Config) (*builder.Builder, error) {
-	l, err := labels(c.Builder)
+// NewBuilder builds prompts that fit the window of the configured model, as it counts tokens.
+func NewBuilder(c config.Config) (*builder.Builder, error) {
+	l, err := Labels(c.Builder)
 	if err != nil {
 		return nil, err
 	}
-	limits, err := sections(c.Builder)
+	limits, err := Sections(c.Builder)
 	if err != nil {
 		return nil, err
 	}
 	o := builder.Options{
-		Layout: builder.Layout(c.Builder.Layout), MaxTokens: promptTokens(c), MaxChars: c.Builder.MaxContextChars,
-		Window: windowOf(c), Answer: c.LLM.MaxTokens, Labels: l, Sections: limits,
+		Layout: builder.Layout(c.Builder.Layout), MaxTokens: PromptTokens(c), MaxChars: c.Builder.MaxContextChars,
+		Window: Window(c), Answer: c.LLM.MaxTokens, Labels: l, Sections: limits,
 		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars,
 		// The plain layout is for models too small to cite by number.
 		Citations: c.Builder.Citations && c.Builder.Layout != string(builder.LayoutPlain),
@@ -65,15 +65,15 @@ func newBuilder(c config.Config) (*builder.Builder, error) {
 			"lower llm.max_tokens, or say in llm.window how large the window is", o.Window, o.Answer)
 	}
 	b, err := builder.New(o, tokens.For(c.LLM.Model))
-	if err != nil && squeezed(c) != nil {
+	if err != nil && CheckWindow(c) != nil {
 		return nil, fmt.Errorf("%w; of the model's window of %d tokens an answer of %d leaves no more: "+
 			"lower llm.max_tokens, or say in llm.window how large the window is", err, o.Window, o.Answer)
 	}
 	return b, err
 }
 
-// sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.
-func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) {
+// Sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.
+func Sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) {
 	layout := builder.Layout(c.Layout)
 	all := builder.DefaultSections(layout)
 	for name, set := range c.Sections {
@@ -108,8 +108,8 @@ func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) 
 // noLabel is what an operator writes who wants nothing where a label would be.
 const noLabel = "none"
 
-// labels are the language's, but for those that the operator has named. The error names the key that can't be used.
-func labels(c config.Builder) (builder.Labels, error) {
+// Labels are the language's, but for those that the operator has named. The error names the key that can't be used.
+func Labels(c config.Builder) (builder.Labels, error) {
 	l, ok := builder.LabelsIn(c.Language, c.Emoji)
 	if !ok {
 		return l, fmt.Errorf("builder.language: there are no labels in %q", c.Language)

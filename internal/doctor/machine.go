@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cmp"
@@ -14,15 +14,15 @@ import (
 	"syscall"
 
 	"hark/internal/config"
+	"hark/internal/terminal"
 	"hark/internal/web"
 	"hark/memory/sqlite"
 )
 
 // configuration tells whether it can be read, and by whom; err is what reading it came to.
-func (f *flags) configuration(err error) finding {
-	path, _ := config.Find(f.config, f.env.lookup)
+func configuration(path string, err error) Finding {
 	if err != nil {
-		return finding{Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
+		return Finding{Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
 			Advice: "correct that: config.example.toml shows all that can be set"}
 	}
 	info, err := os.Stat(path)
@@ -45,13 +45,13 @@ func (f *flags) configuration(err error) finding {
 		who = "its group"
 	}
 	detail := fmt.Sprintf("%s holds secrets (%s), and %s can get at it", path, strings.Join(held, ", "), who)
-	return finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
+	return Finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
 // versions tells of what Hark is made.
-func (d *doctor) versions(ctx context.Context) finding {
-	seen, _ := sqlite.Look(ctx, d.config.Data) // what is wrong with the database is told by database
-	return well("Hark %s, %s, SQLite %s, %s/%s", built(), runtime.Version(),
+func (d *Doctor) versions(ctx context.Context) Finding {
+	seen, _ := sqlite.Look(ctx, d.Config.Data) // what is wrong with the database is told by database
+	return well("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
 
@@ -86,39 +86,6 @@ func openable(dir string) error {
 	return nil
 }
 
-// The bits of a file's mode that let others than its owner get at it. A group may be meant.
-const (
-	everybody     os.FileMode = 0o007
-	groupOrOthers os.FileMode = 0o077
-)
-
-// canRead are those of a data directory and Hark's files in it that others can get at, by any of the bits of who.
-func canRead(dir string, who os.FileMode) (open []string, err error) {
-	if runtime.GOOS == "windows" {
-		return nil, nil
-	}
-	info, err := os.Stat(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode()&who != 0 {
-		open = append(open, dir)
-	}
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		info, gone := e.Info()
-		own := strings.HasPrefix(e.Name(), "hark.") || e.Name() == sqlite.RunningName ||
-			strings.HasSuffix(e.Name(), ".part")
-		if own && gone == nil && info.Mode().IsRegular() && info.Mode()&who != 0 {
-			open = append(open, filepath.Join(dir, e.Name()))
-		}
-	}
-	return open, err
-}
-
 // mainFiles are the files to be told of, without those that SQLite puts beside the database, which come and go.
 func mainFiles(files []string) string {
 	database := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == sqlite.FileName })
@@ -127,34 +94,9 @@ func mainFiles(files []string) string {
 	}), ", ")
 }
 
-// makePrivate makes a directory and its files private, unless only a group can see it, and returns which it changed.
-func makePrivate(dir string) (taken []string, err error) {
-	open, err := canRead(dir, groupOrOthers)
-	for _, path := range open {
-		mode := os.FileMode(0o600)
-		if path == dir {
-			mode = 0o700
-			switch info, e := os.Stat(dir); {
-			case e == nil && info.Mode()&everybody == 0:
-				continue
-			case e == nil && info.Mode()&os.ModeSticky != 0: // as /tmp, which is everybody's
-				err = errors.Join(err, fmt.Errorf(
-					"%s is for everybody: name a directory of Hark's own with --data or HARK_DATA", dir))
-				continue
-			}
-		}
-		if e := os.Chmod(path, mode); e == nil {
-			taken = append(taken, path)
-		} else if !errors.Is(e, os.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	return taken, err
-}
-
 // health tells whether the health checks can be served where they are to be.
-func (d *doctor) health(ctx context.Context) finding {
-	address := d.config.Web.Listen
+func (d *Doctor) health(ctx context.Context) Finding {
+	address := d.Config.Web.Listen
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case err == nil:
@@ -163,15 +105,15 @@ func (d *doctor) health(ctx context.Context) finding {
 	case !errors.Is(err, syscall.EADDRINUSE):
 		return failed(err, "set web.listen to an address that Hark may use")
 	}
-	if running, _ := sqlite.IsRunning(d.config.Data); running && web.Check(ctx, address) == nil {
+	if running, _ := sqlite.IsRunning(d.Config.Data); running && web.Check(ctx, address) == nil {
 		return well("the running Hark serves them at %s", address)
 	}
-	return finding{Detail: fmt.Sprintf("another program has %s", address),
+	return Finding{Detail: fmt.Sprintf("another program has %s", address),
 		Advice: "stop it, or set web.listen to a free address"}
 }
 
-func (d *doctor) dataDirectory(context.Context) finding {
-	dir := d.config.Data
+func (d *Doctor) dataDirectory(context.Context) Finding {
+	dir := d.Config.Data
 	at, err := checkDirectory(dir)
 	if err != nil {
 		advice := "give it to the user that Hark runs as (in the container: chown 65532:65532)"
@@ -187,7 +129,7 @@ func (d *doctor) dataDirectory(context.Context) finding {
 		return failed(err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	}
 	if len(others) > 0 {
-		return finding{Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
+		return Finding{Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
 			Advice: "\"hark run\" makes that private at its start, or: chmod 700 " + dir}
 	}
 	found := well("Hark can write to %s", dir)
@@ -196,14 +138,14 @@ func (d *doctor) dataDirectory(context.Context) finding {
 		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
 	}
 	measure := diskSpace
-	if d.env.space != nil {
-		measure = d.env.space
+	if d.Space != nil {
+		measure = d.Space
 	}
 	free, total, err := measure(at)
 	if err != nil {
 		return found // where that can't be asked, SQLite tells in time
 	}
-	found.Detail += fmt.Sprintf(", with %s of %s free", size(int64(free)), size(int64(total)))
+	found.Detail += fmt.Sprintf(", with %s of %s free", terminal.Bytes(int64(free)), terminal.Bytes(int64(total)))
 	if free < littleSpace {
 		found.Advice = freeSpace
 	}
@@ -230,8 +172,8 @@ func checkDirectory(dir string) (at string, err error) {
 	return at, errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
 
-func (d *doctor) database(ctx context.Context) finding {
-	seen, err := sqlite.Look(ctx, d.config.Data)
+func (d *Doctor) database(ctx context.Context) Finding {
+	seen, err := sqlite.Look(ctx, d.Config.Data)
 	switch {
 	case err != nil:
 		return ofDatabase(err)
@@ -242,26 +184,26 @@ func (d *doctor) database(ctx context.Context) finding {
 			"if there was something in it, restore a backup with \"hark restore FILE\"")
 	case seen.Version < seen.Known:
 		return well("version %d, %s; the next start brings it to version %d", seen.Version,
-			size(seen.Bytes), seen.Known)
+			terminal.Bytes(seen.Bytes), seen.Known)
 	}
-	found := well("%s in %s of %s; version %d, %s", plural(seen.Messages, "message"),
-		plural(seen.Channels, "channel"), plural(seen.Guilds, "guild"), seen.Version, size(seen.Bytes))
+	found := well("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
+		terminal.Plural(seen.Channels, "channel"), terminal.Plural(seen.Guilds, "guild"), seen.Version, terminal.Bytes(seen.Bytes))
 	if seen.Waiting > 0 {
-		found.Detail += fmt.Sprintf("; %s without a vector", plural(seen.Waiting, "segment"))
+		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(seen.Waiting, "segment"))
 	}
 	switch {
 	case seen.Unfinished > 0:
-		found.Detail += fmt.Sprintf("; %s under way", plural(seen.Unfinished, "forgetting"))
+		found.Detail += fmt.Sprintf("; %s under way", terminal.Plural(seen.Unfinished, "forgetting"))
 		found.Advice = "\"hark run\" carries it out: leave it running"
-	case seen.Waiting > fewSegments:
+	case seen.Waiting > FewSegments:
 		found.Advice = "\"hark run\" makes them, or \"hark reindex\""
 	}
-	if d.brief {
+	if d.Brief {
 		return found
 	}
-	switch err := sqlite.Check(ctx, d.config.Data); {
+	switch err := sqlite.Check(ctx, d.Config.Data); {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		found.Detail += fmt.Sprintf("; it is too large to look at all its pages within %v", examineTime)
+		found.Detail += fmt.Sprintf("; it is too large to look at all its pages within %v", Timeout)
 	case err != nil:
 		return ofDatabase(err)
 	default:
@@ -271,7 +213,7 @@ func (d *doctor) database(ctx context.Context) finding {
 }
 
 // ofDatabase is a finding of an error of the database.
-func ofDatabase(err error) finding {
+func ofDatabase(err error) Finding {
 	found := failed(err, sqlite.Rescue)
 	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)
 	for _, known := range []struct{ says, advice string }{

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"hark/internal/llm"
+	"hark/internal/setup"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
 
 // addModels adds the checks of all models that are configured.
-func (d *doctor) addModels(add func(name string, check func(context.Context) finding)) {
-	models := newModels(d.config)
+func (d *Doctor) addModels(add func(name string, check func(context.Context) Finding)) {
+	models := setup.NewModels(d.Config)
 	one := func(name, section string, client *llm.Client) {
-		add(name, func(ctx context.Context) finding { return d.model(ctx, section, client) })
+		add(name, func(ctx context.Context) Finding { return d.Model(ctx, section, client) })
 	}
 	for i, name := range models.Names() {
 		if i == 0 {
@@ -28,17 +29,17 @@ func (d *doctor) addModels(add func(name string, check func(context.Context) fin
 		one("fallback model", "llm.fallback.", fallback)
 	}
 	if models.Default() == nil {
-		add("model", func(context.Context) finding {
+		add("model", func(context.Context) Finding {
 			return well("none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
 		})
 	}
 }
 
-// model asks a model, whose settings are in that section, for a short answer, or, to be brief, whether it is there.
-func (d *doctor) model(ctx context.Context, section string, client *llm.Client) finding {
+// Model asks a model, whose settings are in that section, for a short answer, or, to be brief, whether it is there.
+func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) Finding {
 	how := ""
 	var err error
-	if d.brief {
+	if d.Brief {
 		how, err = client.Check(ctx)
 	} else {
 		var took time.Duration
@@ -46,7 +47,7 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 		how = fmt.Sprintf("it answered within %v", took.Round(time.Millisecond))
 	}
 	if err != nil {
-		f := amiss(err, "its server may still be loading it: look at its log, and try again")
+		f := Failure(err, "its server may still be loading it: look at its log, and try again")
 		own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url",
 			"llm.model", section+"model")
 		f.Detail, f.Advice = own.Replace(f.Detail), own.Replace(f.Advice)
@@ -56,7 +57,7 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 	switch {
 	case window == 0:
 		return well("%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
-	case room < wantedTokens(d.config):
+	case room < setup.WantedTokens(d.Config):
 		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
 		return f
@@ -65,11 +66,11 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 }
 
 // reranker asks which of two texts answers a question.
-func (d *doctor) reranker(ctx context.Context) finding {
+func (d *Doctor) reranker(ctx context.Context) Finding {
 	const advice = "check search.rerank_url, search.rerank_model and search.rerank_key"
-	r, err := newReranker(d.config)
+	r, err := setup.NewReranker(d.Config)
 	if err != nil {
-		return amiss(err, advice)
+		return Failure(err, advice)
 	}
 	if r == nil {
 		return well("none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order")
@@ -78,10 +79,10 @@ func (d *doctor) reranker(ctx context.Context) finding {
 	scores, err := r.Rerank(ctx, "What colour is the sky?",
 		[]string{"Bread is baked in an oven.", "The sky is blue today."})
 	if err != nil {
-		return amiss(err, advice)
+		return Failure(err, advice)
 	}
 	if scores[0] >= scores[1] {
-		return finding{Detail: r.Name() +
+		return Finding{Detail: r.Name() +
 			" takes bread for a better answer than the sky where the sky is asked about",
 			Advice: "is it a reranking model? (search.rerank_model)"}
 	}
@@ -91,17 +92,17 @@ func (d *doctor) reranker(ctx context.Context) finding {
 // samples are as long as segments are.
 const samples = 16
 
-// embedder asks for some vectors, and compares them with those that are stored.
-func (d *doctor) embedder(ctx context.Context) finding {
-	use, next := sqlite.StoredSpaces(ctx, d.config.Data)
+// Embedder asks for some vectors, and compares them with those that are stored.
+func (d *Doctor) Embedder(ctx context.Context) Finding {
+	use, next := sqlite.StoredSpaces(ctx, d.Config.Data)
 	n := samples
-	if d.brief {
+	if d.Brief {
 		n = 1
 	}
 	const advice = "check embedding.base_url, embedding.model and embedding.api_key"
-	e, err := newEmbedder(ctx, d.config, next, use)
+	e, err := setup.NewEmbedder(ctx, d.Config, next, use)
 	if err != nil {
-		return amiss(err, advice)
+		return Failure(err, advice)
 	}
 	texts := make([]string, n)
 	for i := range texts {
@@ -110,7 +111,7 @@ func (d *doctor) embedder(ctx context.Context) finding {
 	}
 	started := time.Now()
 	if _, err := e.Embed(ctx, memory.ForStorage, texts); err != nil {
-		f := amiss(err, advice)
+		f := Failure(err, advice)
 		if strings.Contains(f.Detail, "vectors of length") {
 			f.Advice = "name the model that made the stored vectors, or give embedding.dimensions the new length: \"hark reindex\" then makes all anew"
 		}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// live shows a growing text, broken between words where a line ends.
-type live struct {
+// Live shows a growing text, and breaks its lines between words.
+type Live struct {
 	w      io.Writer
-	colour colours
-	width  func() int // of a line, in columns; 0 if unknown, and then nothing is broken
+	colour Colours
+	width  func() int
 
 	shown  int    // bytes of the text
 	word   string // at its end, not yet shown because it may go on
@@ -22,18 +22,23 @@ type live struct {
 	bold   bool // whether what was printed ended in bold
 }
 
-// begin makes it ready for another text.
-func (l *live) begin() {
-	l.shown, l.word, l.column, l.bold = 0, "", 0, false
-	l.marked = rendered{bold: l.colour.bold, plain: l.colour.off + l.colour.answer}
+// NewLive returns one that writes to w, in lines of that width, in columns. If width returns 0, it breaks no lines.
+func NewLive(w io.Writer, colour Colours, width func() int) *Live {
+	return &Live{w: w, colour: colour, width: width}
 }
 
-// show shows what is new of text.
-func (l *live) show(text string) {
+// Begin begins another text.
+func (l *Live) Begin() {
+	l.shown, l.word, l.column, l.bold = 0, "", 0, false
+	l.marked = rendered{bold: l.colour.Bold, plain: l.colour.Off + l.colour.Answer}
+}
+
+// Show shows what text has more than at the last call.
+func (l *Live) Show(text string) {
 	if len(text) <= l.shown {
 		return
 	}
-	fresh := printable(text[l.shown:])
+	fresh := Printable(text[l.shown:])
 	l.shown = len(text)
 	var line strings.Builder
 	state, width := -1, l.width()
@@ -64,8 +69,8 @@ func (l *live) show(text string) {
 	l.print(line.String())
 }
 
-// pause ends the line that has begun, for something else to be shown below it.
-func (l *live) pause() {
+// Pause ends the line that has begun, so that something else can be shown below it.
+func (l *Live) Pause() {
 	var line strings.Builder
 	l.flush(&line, l.width(), true)
 	if l.column > 0 {
@@ -75,16 +80,16 @@ func (l *live) pause() {
 	l.column = 0
 }
 
-// end shows the rest and ends the line.
-func (l *live) end() {
+// End shows the rest and ends the line.
+func (l *Live) End() {
 	var line strings.Builder
 	l.flush(&line, l.width(), true)
 	l.print(line.String())
 	fmt.Fprintln(l.w)
 }
 
-// flush moves the word to line, or to the next if it doesn't fit; spaced says that the word ends there.
-func (l *live) flush(line *strings.Builder, width int, spaced bool) {
+// flush moves the word to line, or to a new line if it doesn't fit. spaced says that the word ends there.
+func (l *Live) flush(line *strings.Builder, width int, spaced bool) {
 	if l.word != "" {
 		l.word = l.marked.word(l.word, spaced)
 	}
@@ -101,22 +106,22 @@ func (l *live) flush(line *strings.Builder, width int, spaced bool) {
 	}
 }
 
-func (l *live) print(s string) {
+func (l *Live) print(s string) {
 	if s != "" {
-		begin := l.colour.answer
+		begin := l.colour.Answer
 		if l.bold { // what was printed before went on in bold
-			begin += l.colour.bold
+			begin += l.colour.Bold
 		}
 		l.bold = l.marked.strong
-		fmt.Fprint(l.w, begin+s+l.colour.off)
+		fmt.Fprint(l.w, begin+s+l.colour.Off)
 	}
 }
 
-// escapes are the codes that rendered puts into words.
+// escapes matches the codes that rendered puts into words.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// rendered shows a growing Markdown text as a terminal can: bold, quotations with a bar, links by their text. It
-// changes single words, so that an answer can be shown while it is written.
+// rendered shows Markdown on a terminal: bold, quotations with a bar, links by their text. It works word by word,
+// because answers are shown while they are written.
 type rendered struct {
 	bold, plain string // escape codes; empty where the terminal is to have none
 	strong      bool   // within **
@@ -131,13 +136,13 @@ var (
 	target  = regexp.MustCompile(`\]\(<?([^()<>\s]+)>?\)`)
 )
 
-// discordLink begins links to Discord, of no use where Discord isn't.
+// discordLink begins links to Discord, which are of no use in a terminal.
 const discordLink = "https://discord.com/channels/"
 
-// newline tells that a line has ended.
+// newline begins another line.
 func (r *rendered) newline() { r.begun, r.slanted = false, false }
 
-// word is a word as it is shown; spaced says that a space or the end of the line follows it.
+// word returns a word as it is shown. spaced says that a space or the end of the line follows it.
 func (r *rendered) word(w string, spaced bool) string {
 	first := !r.begun
 	r.begun = true
@@ -173,7 +178,7 @@ func (r *rendered) word(w string, spaced bool) string {
 	return escaped.ReplaceAllString(w, "$1")
 }
 
-// marks takes ** out of a word and makes bold what is between. Alone it is something else: 2 ** 3.
+// marks makes what is between ** bold. Between spaces it is an operator: 2 ** 3.
 func (r *rendered) marks(w string, spaced bool) string {
 	if w == "**" && spaced && !r.strong {
 		return w

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"fmt"
+	"hark/internal/terminal"
+	"io"
+	"strings"
+)
+
+// below is a text as it stands below its heading.
+func below(text string) string {
+	return "        " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n        ")
+}
+
+// printHit prints something that was found under a heading, and why.
+func printHit(w io.Writer, heading, text string, why []string) {
+	fmt.Fprintf(w, "%s\n%s\n", heading, below(text))
+	if len(why) > 0 {
+		fmt.Fprintf(w, "        (%s)\n", terminal.Printable(strings.Join(why, "; ")))
+	}
+}

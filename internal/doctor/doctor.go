@@ -1,0 +1,151 @@
+// Package doctor checks all that Hark needs, changes nothing, and says what to do. Begin with Doctor.Examine.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hark/internal/config"
+	"hark/internal/terminal"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Finding is how one thing is that was checked.
+type Finding struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice"` // what to do; where OK, what could be better
+}
+
+func (f Finding) String() string {
+	mark := "✗"
+	switch {
+	case f.OK && f.Advice != "":
+		mark = "!"
+	case f.OK:
+		mark = "✓"
+	}
+	line := mark + " " + f.Check + ": " + f.Detail
+	if f.Advice != "" {
+		line += " → " + f.Advice
+	}
+	return terminal.OneLine(line)
+}
+
+// well is a finding that all is. What is checked is named by doctor.checks, unless a check has several findings.
+func well(format string, args ...any) Finding {
+	return Finding{OK: true, Detail: fmt.Sprintf(format, args...)}
+}
+
+// advised is a finding that all is well, and what could be better.
+func advised(detail, advice string) Finding { return Finding{OK: true, Detail: detail, Advice: advice} }
+
+// failed is a finding of err, which doesn't say what to do.
+func failed(err error, advice string) Finding { return Finding{Detail: err.Error(), Advice: advice} }
+
+// For returns f as the finding of a check.
+func (f Finding) For(check string) Finding {
+	f.Check = check
+	return f
+}
+
+// Failure returns the finding of err, which may say itself what to do; if it doesn't, advice is that.
+func Failure(err error, advice string) Finding {
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	for _, server := range []string{"the rerank server", "the embedding server"} {
+		text = text[max(0, strings.Index(text, server)):] // without what was attempted
+	}
+	detail, own := parted(text)
+	if errors.Is(err, context.DeadlineExceeded) {
+		detail, own = "there was no answer in time", ""
+	}
+	return Finding{Detail: detail, Advice: cmp.Or(own, advice)}
+}
+
+// parted cuts an error's sentence at its first colon outside of parentheses: what happened, and what to do.
+func parted(sentence string) (happened, advice string) {
+	depth := 0
+	for i, r := range sentence {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ':' && depth == 0 && strings.HasPrefix(sentence[i:], ": "):
+			return sentence[:i], sentence[i+2:]
+		}
+	}
+	return sentence, ""
+}
+
+// Timeout bounds each check that depends on somebody else.
+const Timeout = 30 * time.Second
+
+// Doctor checks what a configuration needs.
+type Doctor struct {
+	Config config.Config
+	// Version is Hark's.
+	Version string
+	// Brief leaves out what costs money or much time.
+	Brief bool
+	// Discord makes the requests to Discord.
+	Discord http.RoundTripper
+	// Space, if not nil, stands for diskSpace in tests.
+	Space func(dir string) (free, total uint64, err error)
+}
+
+// checks are all that there are, in the order in which they are told of.
+func (d *Doctor) checks() (all []func(context.Context) []Finding) {
+	add := func(name string, check func(context.Context) Finding) {
+		all = append(all, func(ctx context.Context) []Finding { return []Finding{check(ctx).For(name)} })
+	}
+	add("versions", d.versions)
+	add("data directory", d.dataDirectory)
+	add("database", d.database)
+	if !d.Brief && d.Config.Web.Listen != "" {
+		add("health checks", d.health)
+	}
+	all = append(all, d.discord)
+	d.addModels(add)
+	add("reranker", d.reranker)
+	add("embedder", d.Embedder)
+	return all
+}
+
+// examine makes all checks at the same time, each within Timeout, and calls tell with what they find, in a fixed
+// order. path is the configuration file, and wrong is why it can't be used; then only the versions are checked.
+func (d *Doctor) Examine(ctx context.Context, path string, wrong error, tell func(Finding)) {
+	tell(configuration(path, wrong).For("configuration"))
+	if wrong != nil {
+		tell(d.versions(ctx).For("versions"))
+		return
+	}
+	var work sync.WaitGroup
+	defer work.Wait()
+	var found []chan []Finding
+	for _, check := range d.checks() {
+		of := make(chan []Finding, 1)
+		found = append(found, of)
+		work.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, Timeout)
+			defer cancel()
+			of <- check(ctx)
+		})
+	}
+	for _, of := range found {
+		for _, f := range <-of {
+			if ctx.Err() != nil {
+				return
+			}
+			tell(f)
+		}
+	}
+}
+
+// FewSegments are so many that nobody minds waiting for their vectors before an answer.
+const FewSegments = 2000

@@ -1,0 +1,172 @@
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Asker asks somebody at a terminal, or reads the answers, a line each, from a pipe.
+type Asker struct {
+	in       io.Reader
+	Out      io.Writer
+	terminal *os.File       // in, if it is one
+	line     *term.Terminal // then reads from it; the terminal is raw only while it does
+}
+
+// NewAsker returns one that reads from in and writes its questions to out.
+func NewAsker(in io.Reader, out io.Writer) *Asker {
+	a := &Asker{in: in, Out: out}
+	if t, ok := Of(in); ok {
+		a.terminal = t
+		a.line = term.NewTerminal(struct {
+			io.Reader
+			io.Writer
+		}{t, a.Out}, "")
+	}
+	return a
+}
+
+// errUnanswered says that the input ended before the last question.
+var errUnanswered = errors.New("the answers ended too soon; nothing was written")
+
+// ErrUnwritten says that somebody ended the questions.
+const ErrUnwritten = Interrupted("interrupted; nothing was written")
+
+// Ask returns the answer to a question, without spaces around it. A secret isn't shown while it is typed.
+func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, error) {
+	question += ": "
+	var line string
+	var err error
+	if a.terminal == nil {
+		line, err = Await(ctx, func() (string, error) { return a.read(question) })
+	} else {
+		// raw before the question: nothing typed after it is shown
+		line, err = typed(a.terminal, a.Out, a.line, func() (string, error) {
+			return Await(ctx, func() (string, error) {
+				if secret {
+					return a.line.ReadPassword(question)
+				}
+				a.line.SetPrompt(question)
+				return a.line.ReadLine()
+			})
+		})
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		fmt.Fprint(a.Out, "\r\n")
+		return "", ErrUnwritten
+	case errors.Is(err, io.EOF): // Ctrl-C or Ctrl-D
+		return "", ErrUnwritten
+	}
+	return strings.TrimSpace(line), err
+}
+
+// read reads one line and nothing after it, which may be for others.
+func (a *Asker) read(question string) (string, error) {
+	fmt.Fprintln(a.Out, question)
+	line, err := bufio.NewReader(bytewise{a.in}).ReadString('\n')
+	switch {
+	case err == io.EOF && line == "":
+		return "", errUnanswered
+	case err == io.EOF:
+		err = nil
+	}
+	return line, err
+}
+
+// bytewise reads a byte at a time.
+type bytewise struct{ io.Reader }
+
+func (b bytewise) Read(p []byte) (int, error) { return b.Reader.Read(p[:min(1, len(p))]) }
+
+// Yes asks a question that is answered by yes or no. usual is the result for an empty answer.
+func (a *Asker) Yes(ctx context.Context, question string, usual bool) (bool, error) {
+	choices := " [y/N]"
+	if usual {
+		choices = " [Y/n]"
+	}
+	for {
+		answer, err := a.Ask(ctx, question+choices, false)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case answer == "":
+			return usual, nil
+		case SaysYes(answer):
+			return true, nil
+		case strings.EqualFold(answer, "n"), strings.EqualFold(answer, "no"):
+			return false, nil
+		}
+		fmt.Fprintln(a.Out, "Please write y or n.")
+	}
+}
+
+// Choose asks for one of options, by its number or its text, and returns its index; usual for an empty answer.
+func (a *Asker) Choose(ctx context.Context, question string, options []string, usual int) (int, error) {
+	fmt.Fprintln(a.Out, question)
+	for i, option := range options {
+		fmt.Fprintf(a.Out, "  %d  %s\n", i+1, option)
+	}
+	for {
+		answer, err := a.Ask(ctx, fmt.Sprintf("Number [%d]", usual+1), false)
+		if err != nil {
+			return 0, err
+		}
+		if answer == "" {
+			return usual, nil
+		}
+		for i, option := range options {
+			if answer == strconv.Itoa(i+1) || strings.EqualFold(answer, option) {
+				return i, nil
+			}
+		}
+		fmt.Fprintf(a.Out, "Please write a number from 1 to %d.\n", len(options))
+	}
+}
+
+// mostListed bounds the names that Name lists.
+const mostListed = 40
+
+// Name asks for a name, or the number of one of names. An empty answer means usual, unless that is empty.
+func (a *Asker) Name(ctx context.Context, question string, names []string, usual string) (string, error) {
+	shown := names[:min(len(names), mostListed)]
+	for i, n := range shown {
+		fmt.Fprintf(a.Out, "  %2d  %s\n", i+1, OneLine(n))
+	}
+	if len(names) > 0 {
+		question += " (number or name)"
+	}
+	if more := len(names) - len(shown); more > 0 {
+		fmt.Fprintf(a.Out, "      and %d more, by their names\n", more)
+	}
+	if usual != "" {
+		question += " [" + usual + "]"
+	}
+	for {
+		answer, err := a.Ask(ctx, question, false)
+		if err != nil {
+			return "", err
+		}
+		if answer == "" {
+			answer = usual
+		}
+		n, err := strconv.Atoi(answer)
+		switch {
+		case err == nil && 1 <= n && n <= len(shown):
+			return shown[n-1], nil
+		case err == nil && len(shown) > 0:
+			fmt.Fprintf(a.Out, "Please write a number from 1 to %d, or a name.\n", len(shown))
+		case answer != "":
+			return answer, nil
+		}
+	}
+}

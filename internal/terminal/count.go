@@ -1,0 +1,46 @@
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Count returns "1 summary" or "2 summaries"; "" for 0. If many is empty, it is one with an s.
+func Count(n int, one, many string) string {
+	if n == 0 {
+		return ""
+	}
+	return counted(n, one, cmp.Or(many, one+"s"))
+}
+
+// Nonzero returns those counts that aren't empty.
+func Nonzero(counts ...string) []string {
+	return slices.DeleteFunc(counts, func(c string) bool { return c == "" })
+}
+
+// Plural returns "1 message" or "2 messages".
+func Plural(n int, noun string) string { return counted(n, noun, noun+"s") }
+
+// counted returns "1 summary" or "2 summaries".
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Bytes returns a number of bytes for people: "1.5 MB".
+func Bytes(bytes int64) string {
+	n, unit := float64(bytes), "B"
+	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
+		if n < 1000 {
+			break
+		}
+		n, unit = n/1000, larger
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	return fmt.Sprintf("%.1f %s", n, unit)
+}

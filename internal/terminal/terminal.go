@@ -1,0 +1,85 @@
+// Package terminal talks to whoever is at a terminal: it asks, reads lines with editing, shows answers while they are
+// written, and makes text safe to show. It imports nothing of Hark.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// Of is the terminal that stream is; false if it is none.
+func Of(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// typed reads a line at a terminal, which is raw only meanwhile. It takes a pasted line like a typed one.
+func typed(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
+	state, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("take over the terminal: %w", err)
+	}
+	defer term.Restore(int(in.Fd()), state)
+	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
+		_ = t.SetSize(width, height) // it may have changed since the last line
+	}
+	line, err := read()
+	if errors.Is(err, term.ErrPasteIndicator) {
+		return line, nil
+	}
+	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D: what comes next in the terminal isn't for us
+		fmt.Fprint(out, "\r\n")
+	}
+	return line, err
+}
+
+// Printable returns s without control characters, which could drive a terminal, and those that reorder text.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case Unprintable(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// Unprintable reports whether r could drive a terminal instead of being shown by it.
+func Unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
+// OneLine is s as printable, in one line.
+func OneLine(s string) string { return strings.Join(strings.Fields(Printable(s)), " ") }
+
+// SaysYes reports whether a line agrees.
+func SaysYes(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
+}
+
+// Await returns what read returns, or ctx's error if ctx ends first. Then read goes on: the process must end.
+func Await(ctx context.Context, read func() (string, error)) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	next := make(chan line, 1)
+	go func() {
+		text, err := read()
+		next <- line{text, err}
+	}()
+	select {
+	case l := <-next:
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
