@@ -13,7 +13,7 @@ import (
 	"hark/internal/discordtest"
 )
 
-// loaded is what files of a question hold, or why they don't, as the oracle found.
+// loads is what files of a question hold, or why they don't, as the oracle found.
 func (s *scene) loads(most int) func() []string {
 	got := make(chan []string, 1)
 	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {

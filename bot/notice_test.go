@@ -180,7 +180,7 @@ func calmly(s *scene) *scene {
 	return s
 }
 
-// looks has the notices looked at n times.
+// looksAtNotices has the notices looked at n times.
 func (s *scene) looksAtNotices(t *testing.T, n int) {
 	t.Helper()
 	for range n {

@@ -77,7 +77,7 @@ type RecordLimits struct {
 	Tokens int
 }
 
-// tagged is a Record without its methods, so that encoding/json uses the tags.
+// plainRecord is a Record without its methods, so that encoding/json uses the tags.
 type plainRecord Record
 
 // recordFields are the names of a record's fields in written order; alwaysThere are those that every record

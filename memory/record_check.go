@@ -89,7 +89,7 @@ func serialised(v any) any {
 	return withoutText(back, 0)
 }
 
-// textless replaces every string in a JSON value that may be more than a name or a number by its length.
+// withoutText replaces every string in a JSON value that may be more than a name or a number by its length.
 // Callers already do so, with a fingerprint; this is a second check.
 func withoutText(v any, depth int) any {
 	switch v := v.(type) {

@@ -84,7 +84,7 @@ func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	return shut
 }
 
-// hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in
+// selfReads reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in
 // what was imported, it may.
 func (a *audience) selfReads(c *memory.Channel) bool {
 	self := a.guild.Self

@@ -46,7 +46,7 @@ func passages(cut []string, body string) []string {
 	}
 }
 
-// continues reports whether e is a passage of the same message as before.
+// isSameMessage reports whether e is a passage of the same message as before.
 func (e *entry) isSameMessage(before *entry) bool { return e.Message == before.Message }
 
 // opening returns the index of the first passage of the message at i.

@@ -149,7 +149,7 @@ type event struct {
 	known bool // at is
 }
 
-// side is where the messages asked for lie, seen from an event.
+// relation is where the messages asked for lie, seen from an event.
 type relation int8
 
 const (
@@ -181,7 +181,7 @@ func eventIn(question string, now time.Time) event {
 	return e
 }
 
-// sides are where what is asked for lies, by the word that says so.
+// relations are where what is asked for lies, by the word that says so.
 var relations = map[string]relation{"before": beforeIt, "until": beforeIt, "after": afterIt, "since": afterIt}
 
 // find works out when the event was: in the middle of what was said of it by all its words or, where nobody
@@ -215,7 +215,7 @@ func (e *event) findBy(terms []int, streams map[memory.ChannelID][]entry) {
 	}
 }
 
-// holds reports whether t lies where the question asks for.
+// matches reports whether t lies where the question asks for.
 func (e *event) matches(t time.Time) bool {
 	switch {
 	case !e.known:

@@ -129,7 +129,7 @@ func startOf(gaps []memory.Gap) (after memory.MessageID) {
 	return after
 }
 
-// progress says how far the fetching is.
+// progressText says how far the fetching is.
 func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory.Gap) string {
 	reached, threads := startOf(left), ""
 	if !at.Kind.IsThread() && at.Kind != memory.VoiceChannel {

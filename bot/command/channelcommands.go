@@ -101,7 +101,7 @@ func (c *Commands) holds(x *interaction, id memory.ChannelID) string {
 	return markdown.Lines(heard, keep, answersText(x.Locale, x.server, id))
 }
 
-// answers says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing
+// answersText says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing
 // else was decided.
 func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
 	switch silent := reply.SilentIn(g, id); {

@@ -26,7 +26,7 @@ import (
 // are turned away at the same time, and as many completed while they are typed.
 const parallelCommands = 64
 
-// commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
+// Commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
 // does: Discord gives it three seconds.
 type Commands struct {
 	*Options
@@ -98,7 +98,7 @@ func New(o *Options, n *Notices) *Commands {
 	return c
 }
 
-// put takes one use of a command, a button or a menu. It doesn't wait. logged is closed once the log has all
+// Put takes one use of a command, a button or a menu. It doesn't wait. logged is closed once the log has all
 // that came before.
 func (c *Commands) Put(data json.RawMessage, logged <-chan struct{}) {
 	if x := c.read(data, logged); x != nil {

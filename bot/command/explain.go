@@ -276,7 +276,7 @@ var shortNames = map[string]locale.Phrase{
 	string(builder.WhyCharacters): locale.Phrase("characters"), string(builder.WhyMode): locale.Phrase("mode"),
 }
 
-// named is the word for a short name. One that isn't known is told as it is.
+// namedShort is the word for a short name. One that isn't known is told as it is.
 func namedShort(l locale.Locale, short string) string {
 	if p, known := shortNames[short]; known {
 		return l.Phrase(p)

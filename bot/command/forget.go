@@ -226,7 +226,7 @@ func receiptNumber(id int64) string {
 	return strconv.FormatInt(id, 10)
 }
 
-// receipt says what was forgotten, when, and what couldn't be.
+// receiptText says what was forgotten, when, and what couldn't be.
 func receiptText(l locale.Locale, r memory.Receipt) string {
 	return markdown.Lines(forgottenText(l, r), l.Text(outOfReach))
 }
@@ -244,7 +244,7 @@ func forgottenText(l locale.Locale, r memory.Receipt) string {
 	return goneText(l, what, amounts(l, e, r.Records), f.ID, f.At)
 }
 
-// gone is a receipt's lines: what is gone, and how much that was.
+// goneText is a receipt's lines: what is gone, and how much that was.
 func goneText(l locale.Locale, what, amounts string, receipt int64, at time.Time) string {
 	return markdown.Lines(l.Text("**Forgotten: %s**", what), amounts,
 		l.Text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))

@@ -29,7 +29,7 @@ func (c *Commands) know(known []command) {
 	}
 }
 
-// mention is a command's path as Discord makes it something to click on, or as text while its id isn't known.
+// Mention is a command's path as Discord makes it something to click on, or as text while its id isn't known.
 func (c *Commands) Mention(path string) string {
 	name, _, _ := strings.Cut(path, " ")
 	c.mu.Lock()
@@ -156,7 +156,7 @@ func (c *Commands) help(_ context.Context, x *interaction) (response, error) {
 	return paged(append(lines, x.Text("-# `/help` with a command's name explains it."))), nil
 }
 
-// explained are lines that explain options.
+// explainedOptions are lines that explain options.
 func explainedOptions(l locale.Locale, options []option) []string {
 	var lines []string
 	for _, o := range options {

@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// exchange is one use of a command, a button or a menu, being answered. What is said in it only its user sees, but for
+// interaction is one use of a command, a button or a menu, being answered. What is said in it only its user sees, but for
 // changes of a message that all see.
 type interaction struct {
 	discord.Interaction
@@ -27,7 +27,7 @@ type interaction struct {
 	permitted bool
 }
 
-// sheet is what is shown in an exchange.
+// response is what is shown in an exchange.
 type response struct {
 	Content    string
 	Components []discord.Component

@@ -40,7 +40,7 @@ const noticeRoom = 100
 // noticePlaces is in how many channels it is tried to post a notice.
 const noticePlaces = 5
 
-// notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
+// Notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
 // says what holds since that was decided or changed.
 type Notices struct {
 	*Options
@@ -77,7 +77,7 @@ func NewNotices(o *Options) *Notices {
 		Wake: make(chan struct{}, 1)}
 }
 
-// see is told what is in the log. It doesn't wait.
+// See is told what is in the log. It doesn't wait.
 func (n *Notices) See(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -89,7 +89,7 @@ func (n *Notices) See(subjects []ingest.Subject) {
 	}
 }
 
-// look sees to it that each notice says what holds. What fails for a while is tried again the next time.
+// Look sees to it that each notice says what holds. What fails for a while is tried again the next time.
 func (n *Notices) Look(ctx context.Context) {
 	n.mu.Lock()
 	guilds := slices.Sorted(maps.Keys(n.guilds))

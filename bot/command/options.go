@@ -39,7 +39,7 @@ type Options struct {
 	Sizes   *Sizes
 }
 
-// engine is what commands ask besides what is asked by a message.
+// Engine is what commands ask besides what is asked by a message.
 type Engine interface {
 	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
 	// Lore is what may be told to those who will read an answer to q, by name.

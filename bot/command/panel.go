@@ -183,7 +183,7 @@ func (c *Commands) worth(p *panel, key memory.Setting) string {
 var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español",
 	"ja": "日本語", "zh-TW": "繁體中文"}
 
-// label is a value as a menu shows it.
+// settingLabel is a value as a menu shows it.
 func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	switch {
 	case value == answer.SettingDefault:

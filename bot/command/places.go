@@ -81,7 +81,7 @@ func inPlaceGiven(do func(context.Context, *interaction, memory.Channel) (respon
 	}
 }
 
-// mention is how a channel is named; with the id 0 it is the whole server.
+// channelMention is how a channel is named; with the id 0 it is the whole server.
 func channelMention(l locale.Locale, id memory.ChannelID) string {
 	if id == 0 {
 		return l.Text("this server")
@@ -100,7 +100,7 @@ func (s response) asking(style int, label, name string, args ...any) response {
 	return s
 }
 
-// id is a component's or a form's id: its name, and what it says more.
+// ID is a component's or a form's id: its name, and what it says more.
 func ID(name string, args ...any) string {
 	for _, arg := range args {
 		name += fmt.Sprintf(":%v", arg)

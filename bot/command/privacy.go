@@ -84,7 +84,7 @@ func isAgeLimited(g *memory.Guild, id memory.ChannelID) bool {
 	return c != nil && (c.AgeLimited || c.Kind.IsThread() && isAgeLimited(g, c.Parent))
 }
 
-// traces says how long it is kept how answers came about.
+// tracesText says how long it is kept how answers came about.
 func tracesText(l locale.Locale, p Privacy) string {
 	long := func(d time.Duration) string {
 		if d > 0 {
@@ -96,7 +96,7 @@ func tracesText(l locale.Locale, p Privacy) string {
 		long(p.Prompts), long(p.Records))
 }
 
-// sent says what goes to which servers, where facts are learned or not.
+// sentText says what goes to which servers, where facts are learned or not.
 func sentText(l locale.Locale, p Privacy, learning bool) string {
 	model := l.Text("- Language model: none. I answer by quoting what I remember.")
 	if len(p.Models) > 0 {

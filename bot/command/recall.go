@@ -192,7 +192,7 @@ func (p page) sheet(l locale.Locale) response {
 	return response{Content: b.String() + note, Components: pager(p.id, p.at, pagesOf(p.all), l)}
 }
 
-// leftOut says how many messages were found and aren't shown.
+// leftOutText says how many messages were found and aren't shown.
 func leftOutText(l locale.Locale, n int) string {
 	return l.Count(n, "%s message left out: too little to do with it", "%s messages left out: too little to do with it")
 }

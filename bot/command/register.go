@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// ready tells that a session has begun, so that commands are registered. It doesn't wait.
+// Ready tells that a session has begun, so that commands are registered. It doesn't wait.
 func (c *Commands) Ready(data json.RawMessage) {
 	var b begun
 	if err := json.Unmarshal(data, &b); err != nil || b.Application.ID == 0 {

@@ -140,7 +140,7 @@ func (c *Commands) retainedHere(x *interaction) string {
 	return retainedText(x.Locale, x.server, 0, c.Retention)
 }
 
-// retained is one line of it.
+// retainedText is one line of it.
 func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most time.Duration) string {
 	where := channelMention(l, id)
 	if g.ID == memory.DirectGuild {
@@ -158,7 +158,7 @@ func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most ti
 		channelMention(l, at))
 }
 
-// lasting is how long something is kept, in words.
+// lastingText is how long something is kept, in words.
 func lastingText(l locale.Locale, keep time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

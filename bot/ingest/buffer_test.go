@@ -11,7 +11,7 @@ import (
 	"hark/memory"
 )
 
-// clockwork is a clock that stands still until it is moved.
+// fakeClock is a clock that stands still until it is moved.
 type fakeClock struct{ at time.Time }
 
 func (c *fakeClock) now() time.Time          { return c.at }
@@ -26,7 +26,7 @@ func messageFrom(channel memory.ChannelID, id memory.MessageID, author memory.Us
 	return memory.Message{ID: id, Guild: 5, Channel: channel, Author: author, Content: text}
 }
 
-// heard is the text of a channel's session.
+// sessionText is the text of a channel's session.
 func sessionText(r *Buffer, channel memory.ChannelID) string {
 	var texts []string
 	for _, m := range r.Before(channel, 1<<62) {
@@ -35,7 +35,7 @@ func sessionText(r *Buffer, channel memory.ChannelID) string {
 	return strings.Join(texts, " ")
 }
 
-// does does what a line of a script says, and is what is heard in channels 7 and 8 then. Hark says what begins
+// runStep does what a line of a script says, and is what is heard in channels 7 and 8 then. Hark says what begins
 // with a dash.
 func runStep(r *Buffer, clock *fakeClock, line string) string {
 	verb, rest, _ := strings.Cut(line, " ")

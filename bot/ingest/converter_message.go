@@ -19,7 +19,7 @@ const (
 // typeForward is a forwarded message's type of reference.
 const typeForward = 1
 
-// message logs a message's current state. Hark's own are logged by whoever sends them: the gateway repeats
+// messageCreate logs a message's current state. Hark's own are logged by whoever sends them: the gateway repeats
 // every edit of an answer being written, and the log needs only the final text.
 func (c *converter) messageCreate(w *discord.Message, out *converted) {
 	out.heard = memory.MessageID(w.ID)

@@ -14,7 +14,7 @@ import (
 	"hark/memory/sqlite/sqlitetest"
 )
 
-// logbook is a store that also keeps the events it was given, and can be made to fail. It is for one goroutine.
+// fakeLog is a store that also keeps the events it was given, and can be made to fail. It is for one goroutine.
 type fakeLog struct {
 	*sqlite.Store
 	events    []memory.Event

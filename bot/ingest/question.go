@@ -63,7 +63,7 @@ func (a *Question) Account() memory.MessageID {
 	return memory.FirstMessageID(a.At) | a.ID&(1<<22-1)
 }
 
-// Saying returns a with the text of another version.
+// WithText returns a with the text of another version.
 func (a *Question) WithText(now *Question) *Question {
 	changed := *a
 	changed.Text, changed.Edited, changed.Again, changed.Round, changed.At = now.Text, now.Edited, now.Again,

@@ -150,7 +150,7 @@ func (s *span) replace(was, show string) {
 	}
 }
 
-// pairMark returns the open marks after span i, given those before.
+// pairMarks returns the open marks after span i, given those before.
 func (f *formatted) pairMarks() {
 	var open []int // spans
 	block := -1    // the span that begins the current line or quotation; -1: none

@@ -18,7 +18,7 @@ func (r *Replier) post(last context.Context, d *delivery, a *ingest.Question, co
 	r.recordShown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
-// record logs Hark's answer and returns once that is committed. Parts that still show an earlier answer,
+// recordShown logs Hark's answer and returns once that is committed. Parts that still show an earlier answer,
 // because Discord refused the new one, aren't of this one: they stay if their trace is logged, and are
 // removed otherwise. If nothing is shown and forNow is set, the question stays open for the next start.
 func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,

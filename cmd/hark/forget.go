@@ -157,7 +157,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 	return o.print(c, k, receipt)
 }
 
-// continues is what becomes of a forgetting that is cut short.
+// goesOn is what becomes of a forgetting that is cut short.
 const goesOn = "interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file"
 
 // target is what is to be forgotten, also in words, and the person's names where one is meant.

@@ -16,7 +16,7 @@ const synthesis = `{"summary":"Ann's personal best for the charity 5K is 25:50."
 // summariserWords begin what the model is told that sums up.
 const summariserWords = "You sum up"
 
-// summarise writes a summary where one is asked for, and otherwise answers.
+// summedUp writes a summary where one is asked for, and otherwise answers.
 func summedUp(r llmtest.Request) llmtest.Reply {
 	if strings.Contains(r.Messages[0].Content, summariserWords) {
 		return llmtest.Say(synthesis)

@@ -89,7 +89,7 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 	return m.CaughtUp, err
 }
 
-// missing is what somebody missed, being told.
+// catchUp is what somebody missed, being told.
 type catchUp struct {
 	CaughtUp
 	reach    readableScope

@@ -41,7 +41,7 @@ var (
 	ErrFileTooLarge = errors.New("the file is too large")
 )
 
-// use is what a file can be for the model.
+// fileUse is what a file can be for the model.
 type fileUse int
 
 const (

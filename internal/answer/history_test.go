@@ -17,7 +17,7 @@ import (
 	"hark/memory"
 )
 
-// asked logs a question of somebody's in a channel, Hark's answer to it from sources, and the records of both
+// recorded logs a question of somebody's in a channel, Hark's answer to it from sources, and the records of both
 // and of a search.
 func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memory.UserID,
 	question, reply string, sources ...memory.Source) (asked, answered memory.MessageID) {

@@ -16,7 +16,7 @@ type command struct {
 	raw map[string]any // all that Discord answers
 }
 
-// part is a command (of type 1 slash, 2 user or 3 message), an option of one or a choice of an option.
+// commandPart is a command (of type 1 slash, 2 user or 3 message), an option of one or a choice of an option.
 type commandPart struct {
 	Type          int               `json:"type"`
 	Name          string            `json:"name"`
@@ -32,7 +32,7 @@ type commandPart struct {
 	ChannelTypes  []ChannelType     `json:"channel_types"`
 }
 
-// languages are those that Discord can be used in. https://discord.com/developers/docs/reference#locales
+// discordLocales are those that Discord can be used in. https://discord.com/developers/docs/reference#locales
 var discordLocales = strings.Fields(
 	"ar bg cs da de el en-GB en-US es-419 es-ES fi fr he hi hr hu id it ja ko lt nl no pl pt-BR ro ru sv-SE th tr uk vi zh-CN zh-TW")
 
@@ -75,8 +75,8 @@ type CommandOption struct {
 func (s *Server) Registered(guildID ID) (all []Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var add func(kind int, path string, options []part)
-	add = func(kind int, path string, options []part) {
+	var add func(kind int, path string, options []commandPart)
+	add = func(kind int, path string, options []commandPart) {
 		c := Command{Path: path, Type: kind}
 		for _, o := range options {
 			if o.nests() {

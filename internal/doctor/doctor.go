@@ -117,7 +117,7 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 	return all
 }
 
-// examine makes all checks at the same time, each within Timeout, and calls tell with what they find, in a fixed
+// Examine makes all checks at the same time, each within Timeout, and calls tell with what they find, in a fixed
 // order. path is the configuration file, and wrong is why it can't be used; then only the versions are checked.
 func (d *Doctor) Examine(ctx context.Context, path string, wrong error, tell func(Finding)) {
 	tell(configuration(path, wrong).For("configuration"))

@@ -224,7 +224,7 @@ var noImagesSaid = pattern.Of(
 // asked says what of a request a server may refuse.
 type asked struct{ tools, images bool }
 
-// looks at what is really sent of r.
+// asked at what is really sent of r.
 func (c *Client) asked(r chat.Request) (a asked) {
 	a.tools = len(r.Tools) > 0
 	for _, m := range r.Messages {

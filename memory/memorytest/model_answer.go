@@ -225,7 +225,7 @@ func (m *model) rewrite(e memory.Rewritten) {
 	}
 }
 
-// inheritSources gives those answers that were made from one its sources, and takes away its parts that don't stay.
+// handDown gives those answers that were made from one its sources, and takes away its parts that don't stay.
 // kept says that it is kept, rather than shown by Discord only.
 func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
 	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool {

@@ -79,7 +79,7 @@ func (g *forgetting) coversName(c memory.Channel) bool {
 		(f.Why == memory.WhyDeleted || f.User != 0 && f.User == c.Owner)
 }
 
-// coversSetting reports whether a setting falls under a forgetting of all of its channel or guild.
+// takesSetting reports whether a setting falls under a forgetting of all of its channel or guild.
 func (m *model) takesSetting(g *forgetting, e memory.SettingChosen) bool {
 	f := g.Forgetting
 	return f.User == 0 && g.all && (f.Channel == 0 || f.Why == memory.WhyDeleted || !e.Key.StaysWithChannel()) &&

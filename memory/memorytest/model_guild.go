@@ -357,7 +357,7 @@ func (m *model) fillGap(e memory.GapFilled) {
 	}
 }
 
-// reopenSwept opens a channel of which nothing is to be compared any more.
+// openSwept opens a channel of which nothing is to be compared any more.
 func (m *model) openSwept(c *channel) {
 	c.Shut = c.Shut && slices.ContainsFunc(m.unswept(), func(g memory.Gap) bool { return g.Channel == c.ID })
 }

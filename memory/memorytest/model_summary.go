@@ -45,7 +45,7 @@ func (m *model) summarise(e memory.Summarised) {
 	}
 }
 
-// evict takes away the summaries that make room for one.
+// makeRoom takes away the summaries that make room for one.
 func (m *model) makeRoom(e memory.Summarised) {
 	for _, id := range e.Evicted {
 		if at := (place{e.Channel, id}); m.summaries[at].there() {

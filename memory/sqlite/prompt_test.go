@@ -22,7 +22,7 @@ func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memo
 	return *all[0].Prompt, nil
 }
 
-// resumeForgettings carries out what was begun to be forgotten.
+// carryOutAll carries out what was begun to be forgotten.
 func carryOutAll(t *testing.T, s *Store) {
 	t.Helper()
 	if _, err := s.resumeForgettings(bg, func(string, int64, int64) {}); err != nil {

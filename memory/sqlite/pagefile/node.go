@@ -8,7 +8,7 @@ const (
 	indexLeaf, TableLeaf   = 10, 13
 )
 
-// node is a B-tree page.
+// Node is a B-tree page.
 type Node struct {
 	Kind     byte
 	children []uint32
@@ -16,13 +16,13 @@ type Node struct {
 	damaged  bool // whether part of it is unreadable
 }
 
-// cell is an entry of a table, or of an index.
+// Cell is an entry of a table, or of an index.
 type Cell struct {
 	Row    int64 // of a table
 	Values []any // int64, float64, []byte, or nil
 }
 
-// node reads a B-tree page; a leaf's cells only if wanted.
+// Node reads a B-tree page; a leaf's cells only if wanted.
 func (f *File) Node(no uint32, wanted bool) (n Node, err error) {
 	p, err := f.page(no)
 	if err != nil {

@@ -128,7 +128,7 @@ func (f *File) page(no uint32) ([]byte, error) {
 // ErrDamaged reports bytes that SQLite wouldn't write.
 var ErrDamaged = errors.New("damaged")
 
-// walk goes through a tree from its root on. It tells each what is in it, in order, unless that is nil, and adds the
+// Walk goes through a tree from its root on. It tells each what is in it, in order, unless that is nil, and adds the
 // pages that it saw to seen, but for those that hold something of which each says that it doesn't fit. It tells how
 // many of the tree's pages are damaged: what lies below them isn't reached.
 func (f *File) Walk(root uint32, table bool, seen Set, each func(Cell) (fits bool)) (damaged int) {
@@ -165,7 +165,7 @@ func (f *File) Walk(root uint32, table bool, seen Set, each func(Cell) (fits boo
 	return damaged
 }
 
-// free adds the pages of the list of free pages to seen, as far as it can be read.
+// Free adds the pages of the list of free pages to seen, as far as it can be read.
 func (f *File) Free(seen Set) {
 	p, err := f.page(1)
 	if err != nil {
@@ -187,7 +187,7 @@ func (f *File) Free(seen Set) {
 	}
 }
 
-// version is the database's, 0 if that can't be read.
+// Version is the database's, 0 if that can't be read.
 func (f *File) Version() int {
 	if p, err := f.page(1); err == nil && string(p[:16]) == "SQLite format 3\x00" {
 		return int(binary.BigEndian.Uint32(p[60:]))

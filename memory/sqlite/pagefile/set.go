@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// pages is a set of pages.
+// Set is a set of pages.
 type Set []uint64
 
 func (f *File) NewSet() Set { return make(Set, f.Count/64+1) }
@@ -23,7 +23,7 @@ func (s Set) Remove(no uint32) {
 	}
 }
 
-// from are the pages in order, from first and wrapping around to the one before it. The loop may remove each page.
+// From are the pages in order, from first and wrapping around to the one before it. The loop may remove each page.
 func (s Set) From(first uint32) iter.Seq[uint32] {
 	if int(first/64) >= len(s) {
 		first = 0
