@@ -73,6 +73,8 @@ var rules = map[string][]string{
 	"bot/ingest":   {"memory", "search", "bot/locale", "bot/discord"},
 	"bot/reply": {"memory", "internal/answer", "internal/llm", "bot/locale", "bot/markdown", "bot/discord",
 		"bot/ingest"},
+	"bot/command": {"memory", "search", "builder", "internal/answer", "internal/llm", "internal/exports",
+		"internal/portrait", "bot/locale", "bot/markdown", "bot/discord", "bot/ingest", "bot/reply"},
 	"bot/markdown": {"memory", "internal/answer", "bot/locale"},
 	"bot":          besides("cmd/hark"),
 	"cmd/hark":     besides(),
