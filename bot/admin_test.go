@@ -20,7 +20,7 @@ func moderated(t *testing.T) (s *scene, role discordtest.Role) {
 	t.Helper()
 	s = choosing(t)
 	role = s.discord.AddRole(s.guild.ID, "moderators", 0)
-	s.discord.LetUse(s.guild.ID, role.ID, "hark", true)
+	s.discord.SetCommandPermission(s.guild.ID, role.ID, "hark", true)
 	s.discord.UpdateMember(s.guild.ID, s.bo.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
 	return s, role
 }
@@ -45,11 +45,11 @@ func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
 			t.Errorf("/%s tells a moderator %q", name, m.Content)
 		}
 	}
-	s.discord.LetUse(s.guild.ID, role.ID, "hark", false)
+	s.discord.SetCommandPermission(s.guild.ID, role.ID, "hark", false)
 	s.hides(t, s.bo, "hark")
-	s.discord.LetUse(s.guild.ID, s.guild.ID, "hark", true)
+	s.discord.SetCommandPermission(s.guild.ID, s.guild.ID, "hark", true)
 	s.hides(t, s.bo, "hark") // what is decided of a role comes first
-	s.discord.LetUse(s.guild.ID, s.bo.ID, "hark", true)
+	s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "hark", true)
 	s.use(t, s.bo, "hark status")
 }
 
@@ -59,7 +59,7 @@ func TestNoticesAreForThoseWhoManageTheServer(t *testing.T) {
 	s := asking(t).run(t).ready(t)
 	notice := s.notice(t, s.channel)
 	s.waitRegistered()
-	s.discord.LetUse(s.guild.ID, s.bo.ID, "hark", true)
+	s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "hark", true)
 	s.use(t, s.bo, "hark pause")
 	for _, id := range []string{choosePublic, chooseNothing, chooseChannels} {
 		if m := s.discord.Click(notice.Message, s.bo.ID, id).WaitMessage(); m.Content != notAllowed ||

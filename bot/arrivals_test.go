@@ -31,7 +31,7 @@ func heardOf(t *testing.T, told *[]int) *scene {
 		return answer.Answer{Text: "Friday"}, nil
 	}
 	s.oracle.recall = func(ctx context.Context, q answer.Question) (answer.Recalled, error) {
-		err := q.Settled(ctx)
+		err := q.WaitReady(ctx)
 		note()
 		return answer.Recalled{}, err
 	}
@@ -86,18 +86,18 @@ func TestNobodyWaitsForeverForAGuild(t *testing.T) {
 	s := set(t)
 	s.bot.timing.back = time.Millisecond
 	s.oracle.recall = func(ctx context.Context, q answer.Question) (answer.Recalled, error) {
-		return answer.Recalled{}, q.Settled(ctx)
+		return answer.Recalled{}, q.WaitReady(ctx)
 	}
 	s.run(t).ready(t)
 	s.waitRegistered()
 	s.discord.Outage(s.guild.ID, false)
 	s.ask("who may read what?")
-	s.told(t, s.channel, is(string(ingest.ErrNotBack)))
+	s.told(t, s.channel, is(string(ingest.ErrNotReady)))
 	for _, i := range []*discordtest.Interaction{
 		s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}),
 		s.discord.Slash(s.channel, s.ana.ID, "memory show"),
 	} {
-		if m := i.WaitMessage(); m.Content != string(ingest.ErrNotBack) || m.Flags&discordtest.Ephemeral == 0 {
+		if m := i.WaitMessage(); m.Content != string(ingest.ErrNotReady) || m.Flags&discordtest.Ephemeral == 0 {
 			t.Errorf("got %+v", m)
 		}
 	}

@@ -71,14 +71,14 @@ func TestFilesOfAQuestionThatIsAskedAgain(t *testing.T) {
 	const seen = "cat.png (my cat, image/png, 4, own): meow"
 	for i, test := range []struct {
 		question string
-		options  []discordtest.Saying
+		options  []discordtest.MessageOption
 		want     []string
 	}{
-		{" what is it?", []discordtest.Saying{cat}, []string{seen}},
-		{"", []discordtest.Saying{cat}, []string{seen}},
-		{" why?", []discordtest.Saying{cat, discordtest.QuietReplyTo(first.ID)},
+		{" what is it?", []discordtest.MessageOption{cat}, []string{seen}},
+		{"", []discordtest.MessageOption{cat}, []string{seen}},
+		{" why?", []discordtest.MessageOption{cat, discordtest.QuietReplyTo(first.ID)},
 			[]string{seen, "plan.txt (, text/plain, 3, of true): dig"}},
-		{" and?", []discordtest.Saying{discordtest.QuietReplyTo(first.ID)},
+		{" and?", []discordtest.MessageOption{discordtest.QuietReplyTo(first.ID)},
 			[]string{"plan.txt (, text/plain, 3, of true): dig"}},
 	} {
 		loaded := s.loads(10)

@@ -297,7 +297,7 @@ func (b *Bot) asksForMembers(ctx context.Context) bool {
 func (b *Bot) gateway(members bool) *discord.Gateway {
 	return &discord.Gateway{Client: b.rest, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
 		State: b.setState,
-		Lost:  b.memberRoles.Lose, Unasked: b.memberRoles.Ask, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
+		Lost:  b.memberRoles.Lose, Unasked: b.memberRoles.NextRequest, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
 		Log: b.log, Now: b.now}
 }
 

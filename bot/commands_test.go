@@ -151,6 +151,6 @@ func TestUsesThatFailSaySo(t *testing.T) {
 		return answer.Recalled{}, errDown
 	}
 	s.oracle.lore = func(context.Context, answer.Question) ([]memory.Lore, error) { return nil, errDown }
-	s.oracle.find = func(answer.Question) (answer.Finding, error) { return answer.Finding{}, errDown }
+	s.oracle.find = func(answer.Question) (answer.FindResult, error) { return answer.FindResult{}, errDown }
 	told("nothing can be read")
 }

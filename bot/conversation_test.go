@@ -108,7 +108,7 @@ func (c *conversation) plays(t *testing.T, step string) {
 		}
 		c.restartWith(t, cfg)
 	case "server":
-		c.discord.LetUse(c.guild.ID, c.names[words[2]], words[4], true)
+		c.discord.SetCommandPermission(c.guild.ID, c.names[words[2]], words[4], true)
 	case "log":
 		fails := map[string]error{rest: errDown}
 		c.log.fail(fails["fails"])
@@ -174,7 +174,7 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 			}
 		})
 	case "speaks":
-		c.discord.Speaks(who, rest)
+		c.discord.SetLocale(who, rest)
 	case "types":
 		path, options := c.command(t, rest)
 		for _, name := range slices.Sorted(maps.Keys(c.discord.Complete(at, who, path, options...).Wait().Choices())) {

@@ -56,7 +56,7 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 	s.hears(t, s.press(m.Message, s.bo, reply.ButtonSources))
 	if asked.Asker != memory.UserID(s.bo.ID) || !asked.OnlyAsker || asked.Roles == nil ||
 		asked.Channel != memory.ChannelID(s.channel) || asked.Guild != memory.GuildID(s.guild.ID) ||
-		asked.Settled == nil {
+		asked.WaitReady == nil {
 		t.Errorf("asked %+v", asked)
 	}
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
@@ -123,11 +123,11 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	m := memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID),
 		Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: text}
 	before := m
-	s.oracle.find = func(answer.Question) (answer.Finding, error) {
-		return answer.Finding{Found: make([]answer.Found, 1)}, nil
+	s.oracle.find = func(answer.Question) (answer.FindResult, error) {
+		return answer.FindResult{Found: make([]answer.FoundMessage, 1)}, nil
 	}
-	s.oracle.look = func(answer.Question, []answer.Found) ([]answer.Seen, error) {
-		return []answer.Seen{{Relevance: 0.9, Message: m, Before: &before}}, nil
+	s.oracle.look = func(answer.Question, []answer.FoundMessage) ([]answer.InspectedMessage, error) {
+		return []answer.InspectedMessage{{Relevance: 0.9, Message: m, Before: &before}}, nil
 	}
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
 		return answer.Recalled{Result: search.Result{Hits: []search.Hit{{Message: m, Relevance: 0.87}}}}, nil

@@ -42,14 +42,14 @@ func (n *notebook) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lor
 	return reading(n, func() ([]memory.Lore, error) { return n.Store.Lore(ctx, guild) })
 }
 
-func (n *notebook) Written(ctx context.Context, guild memory.GuildID, user memory.UserID,
+func (n *notebook) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
-	_, err := reading(n, func() (bool, error) { return true, n.Store.Written(ctx, guild, user, do) })
+	_, err := reading(n, func() (bool, error) { return true, n.Store.MessagesBy(ctx, guild, user, do) })
 	return err
 }
 
-func (n *notebook) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent, error) {
-	return reading(n, func() (memory.Extent, error) { return n.Store.Extent(ctx, q) })
+func (n *notebook) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun, error) {
+	return reading(n, func() (memory.DryRun, error) { return n.Store.DryRun(ctx, q) })
 }
 
 func (n *notebook) People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
@@ -88,20 +88,20 @@ type forgetting struct {
 }
 
 func (n *notebook) Forget(ctx context.Context, f memory.Forgetting,
-	progress func(done, total int)) (memory.Receipt, error) {
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	n.mu.Lock()
 	n.forgetting.begun = append(n.forgetting.begun, f)
 	n.mu.Unlock()
-	return n.forgets(ctx, progress, func() (memory.Receipt, error) { return n.Store.Forget(ctx, f, progress) })
+	return n.forgets(ctx, progress, func() (memory.DeletionReport, error) { return n.Store.Forget(ctx, f, progress) })
 }
 
-func (n *notebook) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
-	return n.forgets(ctx, progress, func() (memory.Receipt, error) { return n.Store.Resume(ctx, id, progress) })
+func (n *notebook) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
+	return n.forgets(ctx, progress, func() (memory.DeletionReport, error) { return n.Store.Resume(ctx, id, progress) })
 }
 
 // forgets forgets once a test has told of all steps, unless it is to fail.
 func (n *notebook) forgets(ctx context.Context, progress func(done, total int),
-	forget func() (memory.Receipt, error)) (memory.Receipt, error) {
+	forget func() (memory.DeletionReport, error)) (memory.DeletionReport, error) {
 	n.mu.Lock()
 	steps, fails := n.forgetting.steps, n.forgetting.fails
 	n.mu.Unlock()
@@ -114,11 +114,11 @@ func (n *notebook) forgets(ctx context.Context, progress func(done, total int),
 			}
 			progress(done, 100)
 		case <-ctx.Done():
-			return memory.Receipt{}, ctx.Err()
+			return memory.DeletionReport{}, ctx.Err()
 		}
 	}
 	if fails != nil {
-		return memory.Receipt{}, fails
+		return memory.DeletionReport{}, fails
 	}
 	return forget()
 }

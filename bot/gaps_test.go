@@ -112,8 +112,8 @@ func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 		}},
 		"Discord is late to tell the newest": {1, func(s *scene, quiet, _, _ discordtest.ID) {
 			s.say(s.channel, 2, "missed")
-			s.discord.Late(s.channel)
-			s.discord.Late(quiet)
+			s.discord.FreezeLastMessage(s.channel)
+			s.discord.FreezeLastMessage(quiet)
 			s.say(s.channel, 120, "told late")
 			s.say(quiet, 2, "told late")
 		}},

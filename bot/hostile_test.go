@@ -130,7 +130,7 @@ func TestWhatAnAnswerHadToDoWithoutIsLogged(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	for text, a := range map[string]answer.Answer{
-		errDown.Error():          {Away: errDown},
+		errDown.Error():          {ModelError: errDown},
 		"no order for an answer": {Unranked: errors.New("no order for an answer")},
 	} {
 		a.Text = text

@@ -19,7 +19,7 @@ func loreful(t *testing.T, hidden ...string) *scene {
 	t.Helper()
 	s := remembering(t)
 	s.oracle.lore = func(_ context.Context, q answer.Question) ([]memory.Lore, error) {
-		if !q.OnlyAsker || q.Asker == 0 || q.Roles == nil || q.Settled == nil ||
+		if !q.OnlyAsker || q.Asker == 0 || q.Roles == nil || q.WaitReady == nil ||
 			q.Guild != memory.GuildID(s.guild.ID) || q.Channel != memory.ChannelID(s.channel) {
 			t.Errorf("the lore is asked for %+v", q)
 		}

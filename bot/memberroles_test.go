@@ -105,9 +105,9 @@ func TestMembersAreKnown(t *testing.T) {
 	s.ask("when?")
 	s.answered(t, s.channel, "Saturday")
 	s.waitRegistered()
-	s.oracle.find = func(answer.Question) (answer.Finding, error) { return answer.Finding{}, nil }
+	s.oracle.find = func(answer.Question) (answer.FindResult, error) { return answer.FindResult{}, nil }
 	s.use(t, s.bo, "recall", opt("question", "when?"))
-	if q := s.oracle.questions()[0]; q.Sets == nil {
+	if q := s.oracle.questions()[0]; q.RoleSets == nil {
 		t.Error("a command doesn't know them")
 	}
 }

@@ -38,7 +38,7 @@ func (s *scene) use(t *testing.T, who discordtest.User, name string, options ...
 // hides fails if Discord lets somebody use a command of this name.
 func (s *scene) hides(t *testing.T, who discordtest.User, command string) {
 	t.Helper()
-	if s.discord.Shows(s.channel, who.ID, command) {
+	if s.discord.CanUseCommand(s.channel, who.ID, command) {
 		t.Errorf("%s may use /%s", who.Username, command)
 	}
 }

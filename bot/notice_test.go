@@ -19,7 +19,7 @@ func asking(t *testing.T, options ...discordtest.Option) *scene {
 	s := set(t, options...)
 	role := s.discord.AddRole(s.guild.ID, "admins", discordtest.ManageGuild)
 	s.discord.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
-	s.discord.LetUse(s.guild.ID, s.ana.ID, starCommand, true)
+	s.discord.SetCommandPermission(s.guild.ID, s.ana.ID, starCommand, true)
 	return s.withPolicy(t)
 }
 

@@ -18,8 +18,8 @@ type oracle struct {
 	recall  func(ctx context.Context, q answer.Question) (answer.Recalled, error)
 	explain func(q answer.Question, id memory.MessageID) (answer.Explanation, error)
 	lore    func(ctx context.Context, q answer.Question) ([]memory.Lore, error)
-	find    func(q answer.Question) (answer.Finding, error)
-	look    func(q answer.Question, found []answer.Found) ([]answer.Seen, error)
+	find    func(q answer.Question) (answer.FindResult, error)
+	look    func(q answer.Question, found []answer.FoundMessage) ([]answer.InspectedMessage, error)
 	catchUp func(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
 
 	traceless bool // answers don't say how they came about
@@ -62,14 +62,14 @@ func (o *oracle) Lore(ctx context.Context, q answer.Question) ([]memory.Lore, er
 	return o.lore(ctx, q)
 }
 
-func (o *oracle) Find(_ context.Context, q answer.Question) (answer.Finding, error) {
+func (o *oracle) Find(_ context.Context, q answer.Question) (answer.FindResult, error) {
 	o.mu.Lock()
 	o.asked = append(o.asked, q)
 	o.mu.Unlock()
 	return o.find(q)
 }
 
-func (o *oracle) Look(_ context.Context, q answer.Question, found []answer.Found) ([]answer.Seen, error) {
+func (o *oracle) Inspect(_ context.Context, q answer.Question, found []answer.FoundMessage) ([]answer.InspectedMessage, error) {
 	return o.look(q, found)
 }
 

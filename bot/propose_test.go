@@ -29,7 +29,7 @@ func (s *scene) proposes(all ...memory.Lore) {
 func (s *scene) plan(source discordtest.Message) memory.Lore {
 	return memory.Lore{Name: "Migration *plan*", Text: "We move on Friday,\nby night.",
 		Own:     []string{"the move", "plan A, B"},
-		Sources: []memory.Spot{{Channel: memory.ChannelID(source.ChannelID), Message: memory.MessageID(source.ID)}}}
+		Sources: []memory.MessageRef{{Channel: memory.ChannelID(source.ChannelID), Message: memory.MessageID(source.ID)}}}
 }
 
 // lore is what was told, in order.
@@ -106,7 +106,7 @@ func TestLoreThatNobodyWants(t *testing.T) {
 	s := remembering(t)
 	source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
 	s.proposes(s.plan(source), memory.Lore{Name: "?", Text: "no name"},
-		memory.Lore{Name: "Dinner", Text: "at eight", Sources: []memory.Spot{{Channel: 5, Message: 6}}})
+		memory.Lore{Name: "Dinner", Text: "at eight", Sources: []memory.MessageRef{{Channel: 5, Message: 6}}})
 	s.ask("remember the plan")
 	s.traces(t, 1)
 	m := s.proposal()

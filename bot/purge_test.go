@@ -75,7 +75,7 @@ func TestForgettingOverAStore(t *testing.T) {
 	clean := func() {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
-		house := memory.House{Store: store, Retention: 30 * day, Progress: cancel,
+		house := memory.Janitor{Store: store, Retention: 30 * day, Progress: cancel,
 			Failed: func(err error, _ time.Duration) { t.Error(err) }}
 		if err := house.Run(ctx); err != nil {
 			t.Error(err)

@@ -23,22 +23,22 @@ func (s *scene) holding(n int, gone map[memory.MessageID]bool) {
 		return memory.Message{ID: id, Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
 			Author: memory.UserID(s.bo.ID), Content: fmt.Sprintf("the *deadline* no. %d.", id)}
 	}
-	s.oracle.find = func(answer.Question) (answer.Finding, error) {
-		var f answer.Finding
+	s.oracle.find = func(answer.Question) (answer.FindResult, error) {
+		var f answer.FindResult
 		for i := range n {
-			f.Found = append(f.Found, answer.Found{Channel: memory.ChannelID(s.channel),
+			f.Found = append(f.Found, answer.FoundMessage{Channel: memory.ChannelID(s.channel),
 				Message: memory.MessageID(i + 1), Relevance: 0.9})
 		}
 		return f, nil
 	}
-	s.oracle.look = func(q answer.Question, found []answer.Found) ([]answer.Seen, error) {
+	s.oracle.look = func(q answer.Question, found []answer.FoundMessage) ([]answer.InspectedMessage, error) {
 		s.oracle.mu.Lock()
 		defer s.oracle.mu.Unlock()
 		s.oracle.asked = append(s.oracle.asked, q)
-		var seen []answer.Seen
+		var seen []answer.InspectedMessage
 		for _, f := range found {
 			if !gone[f.Message] {
-				seen = append(seen, answer.Seen{Relevance: f.Relevance, Message: message(f.Message)})
+				seen = append(seen, answer.InspectedMessage{Relevance: f.Relevance, Message: message(f.Message)})
 			}
 		}
 		return seen, nil
@@ -99,7 +99,7 @@ func TestRecallShowsPages(t *testing.T) {
 	}
 	q := s.oracle.questions()[len(s.oracle.questions())-1]
 	if !q.OnlyAsker || q.Roles == nil || q.Asker != memory.UserID(s.ana.ID) ||
-		q.Channel != memory.ChannelID(s.channel) || q.Text != "" || q.Settled == nil {
+		q.Channel != memory.ChannelID(s.channel) || q.Text != "" || q.WaitReady == nil {
 		t.Errorf("looked at by %+v", q)
 	}
 	last := s.turn(t, second, s.ana, "»", "no. 12.")
@@ -155,12 +155,12 @@ func TestOldPagesAreOver(t *testing.T) {
 	m = s.use(t, s.ana, "recall", opt("question", "deadline"))
 	s.discord.Advance(findsKept)
 	over(s.ana, buttonsIn(m)["»"].CustomID)
-	s.oracle.look = func(answer.Question, []answer.Found) ([]answer.Seen, error) {
+	s.oracle.look = func(answer.Question, []answer.FoundMessage) ([]answer.InspectedMessage, error) {
 		return nil, errors.New("the disk is on fire")
 	}
 	s.says(t, s.use(t, s.ana, "recall", opt("question", "deadline")))
-	s.oracle.find = func(answer.Question) (answer.Finding, error) {
-		return answer.Finding{}, errors.New("the disk is on fire")
+	s.oracle.find = func(answer.Question) (answer.FindResult, error) {
+		return answer.FindResult{}, errors.New("the disk is on fire")
 	}
 	s.says(t, s.use(t, s.ana, "recall", opt("question", "deadline")))
 }
@@ -172,7 +172,7 @@ func TestRecallSaysHowMuchIsLeftOut(t *testing.T) {
 	for _, n := range []int{0, 1, foundPerPage + 1} {
 		s.holding(n, nil)
 		find := s.oracle.find
-		s.oracle.find = func(q answer.Question) (answer.Finding, error) {
+		s.oracle.find = func(q answer.Question) (answer.FindResult, error) {
 			f, err := find(q)
 			f.Below = 3
 			return f, err
@@ -241,7 +241,7 @@ func TestRecallInDirectMessages(t *testing.T) {
 	dm := s.discord.DM(s.ana.ID, "the deadline is Friday")
 	s.holding(1, nil)
 	look := s.oracle.look
-	s.oracle.look = func(q answer.Question, found []answer.Found) ([]answer.Seen, error) {
+	s.oracle.look = func(q answer.Question, found []answer.FoundMessage) ([]answer.InspectedMessage, error) {
 		seen, err := look(q, found)
 		seen[0].Message.Guild = memory.DirectGuild
 		seen[0].Before = &memory.Message{Author: 17, Content: "when\nis it?"}

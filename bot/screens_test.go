@@ -177,10 +177,10 @@ func (s *screens) play() {
 	s.alone("/limits", s.tom, d.Slash(s.planning.ID, s.tom.ID, "limits"))
 	s.alone("/hark status", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark status"))
 	s.alone("/hark settings", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark settings"))
-	d.Speaks(s.tom.ID, "de")
+	d.SetLocale(s.tom.ID, "de")
 	s.alone("/help, auf Deutsch", s.tom, d.Slash(s.planning.ID, s.tom.ID, "help",
 		discordtest.Opt{Name: "command", Value: "recall"}))
-	d.Speaks(s.tom.ID, "en-US")
+	d.SetLocale(s.tom.ID, "en-US")
 	s.alone("/memory forget", s.tom, d.Slash(s.planning.ID, s.tom.ID, "memory forget"))
 }
 

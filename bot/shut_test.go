@@ -68,7 +68,7 @@ func TestShutOut(t *testing.T) {
 			room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"}).ID
 			thread := s.discord.AddChannel(s.guild.ID,
 				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &room}).ID
-			s.discord.LetUse(s.guild.ID, s.ana.ID, "hark", true)
+			s.discord.SetCommandPermission(s.guild.ID, s.ana.ID, "hark", true)
 			store := s.overStore(t)
 			readable := func(id discordtest.ID) bool { return readableIn(t, store, s.guild.ID, id, id) }
 			s.discord.WaitFor("the room to be known", func() bool { return readable(room) && readable(thread) })
@@ -121,7 +121,7 @@ func TestShutOut(t *testing.T) {
 func TestAChannelIsIgnoredAndLoggedAgain(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	s.discord.LetUse(s.guild.ID, s.ana.ID, "hark", true)
+	s.discord.SetCommandPermission(s.guild.ID, s.ana.ID, "hark", true)
 	store := s.overStore(t)
 	s.waitRegistered()
 	ids := s.say(s.channel, 4, "before")

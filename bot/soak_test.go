@@ -98,7 +98,7 @@ func TestSoaked(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	all.Go(func() { _ = (&memory.Indexer{Queue: log, Embedder: embed.Builtin{}}).Run(ctx) })
-	all.Go(func() { _ = (&memory.House{Store: log, Prompts: time.Hour}).Run(ctx) })
+	all.Go(func() { _ = (&memory.Janitor{Store: log, Prompts: time.Hour}).Run(ctx) })
 	all.Go(func() {
 		for tick := time.NewTicker(time.Minute); ; log.tell() {
 			select {

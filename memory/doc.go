@@ -5,6 +5,6 @@
 // from it, changes in the same commit or through a durable queue, and goes when its source is deleted. Segments,
 // vectors and full text can be rebuilt at any time.
 //
-// The package also has what works on any Store: Indexer embeds segments, House deletes what has expired. It
+// The package also has what works on any Store: Indexer embeds segments, Janitor deletes what has expired. It
 // imports internal/text only, and knows neither SQL nor Discord's API.
 package memory

@@ -112,7 +112,7 @@ type (
 		Name  string
 	}
 
-	// GuildLeft means that Hark was removed from a guild. All its channels become unplaced. A House forgets
+	// GuildLeft means that Hark was removed from a guild. All its channels become unplaced. A Janitor forgets
 	// the guild after LeftFor.
 	GuildLeft struct {
 		Guild GuildID
@@ -132,7 +132,7 @@ type (
 	}
 
 	// ChannelDeleted means that a channel was deleted in Discord. It and its threads become unplaced and lose
-	// their names. It begins a Forgetting of all their messages, which the caller or a House has to carry
+	// their names. It begins a Forgetting of all their messages, which the caller or a Janitor has to carry
 	// out.
 	ChannelDeleted struct {
 		Guild   GuildID
@@ -204,7 +204,7 @@ type (
 
 	// Opted is a user's decision about themselves in a guild. With Out, none of their messages are logged.
 	// The last by At holds. Opting out begins a Forgetting of what was logged before, which the caller or a
-	// House has to carry out. Opting in begins another, so that messages from meanwhile don't come back.
+	// Janitor has to carry out. Opting in begins another, so that messages from meanwhile don't come back.
 	Opted struct {
 		Guild GuildID
 		User  UserID
@@ -230,7 +230,7 @@ type (
 		At      time.Time
 	}
 
-	// ShutOut means that Hark can no longer read a channel. The channel is Shut until all of it is compared
+	// UnreadableByHark means that Hark can no longer read a channel. The channel is Shut until all of it is compared
 	// after an Absent, which is applied when Hark can read it again.
 	ShutOut struct {
 		Guild   GuildID

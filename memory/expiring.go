@@ -22,7 +22,7 @@ const (
 	expiringLeast = 1000 // fewer messages never wait: a quiet guild reaches a tenth of what it keeps in a day
 )
 
-// expiringAgreed is the value of SettingExpiring from an admin's agreement until a House has acted on it.
+// expiringAgreed is the value of SettingExpiring from an admin's agreement until a Janitor has acted on it.
 const expiringAgreed = "agreed"
 
 // Expiring returns what waits in g, if anything does.
@@ -39,16 +39,16 @@ func (e Expiring) setting(guild GuildID, now time.Time) SettingChosen {
 		Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept), At: now}
 }
 
-// AgreeToExpiring returns the event that lets a House forget what has expired in a guild, however much it is.
+// AgreeToExpiring returns the event that lets a Janitor forget what has expired in a guild, however much it is.
 func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }
 
-// CountOutdated counts the messages that the forgettings from Guild.Outdated delete.
-func CountOutdated(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
+// CountExpired counts the messages that the forgettings from Guild.Outdated delete.
+func CountExpired(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
 	var whole time.Time // what is before that goes in all channels
 	for _, f := range outdated {
-		goes, err := store.Extent(ctx, ExtentQuery{Forgetting: f})
+		goes, err := store.DryRun(ctx, DryRunQuery{Forgetting: f})
 		if err != nil {
 			return 0, err
 		}
@@ -57,7 +57,7 @@ func CountOutdated(ctx context.Context, store Store, outdated []Forgetting) (n i
 			whole = f.Before
 		} else if !whole.IsZero() {
 			f.Before = whole
-			if goes, err = store.Extent(ctx, ExtentQuery{Forgetting: f}); err != nil {
+			if goes, err = store.DryRun(ctx, DryRunQuery{Forgetting: f}); err != nil {
 				return 0, err
 			}
 			n -= goes.Messages
@@ -67,15 +67,15 @@ func CountOutdated(ctx context.Context, store Store, outdated []Forgetting) (n i
 }
 
 // waits reports whether so much has expired in g that it waits, and stores since when.
-func (h *House) waits(ctx context.Context, g *Guild, outdated []Forgetting, now time.Time) (bool, error) {
+func (h *Janitor) waits(ctx context.Context, g *Guild, outdated []Forgetting, now time.Time) (bool, error) {
 	if len(outdated) == 0 || g.Settings[SettingExpiring] == expiringAgreed {
 		return false, nil
 	}
-	goes, err := CountOutdated(ctx, h.Store, outdated)
+	goes, err := CountExpired(ctx, h.Store, outdated)
 	if err != nil || goes < expiringLeast {
 		return false, err
 	}
-	all, err := h.Store.Extent(ctx, ExtentQuery{Forgetting: Forgetting{Guild: g.ID, At: now}})
+	all, err := h.Store.DryRun(ctx, DryRunQuery{Forgetting: Forgetting{Guild: g.ID, At: now}})
 	if err != nil || goes*expiringShare <= all.Messages {
 		return false, err
 	}

@@ -23,7 +23,7 @@ func much(old, young int) *fakeHouse {
 // waiting keeps house until ended and counts what it says waits.
 func waiting(t *testing.T, f Store, retention time.Duration) (k *kept, told *[]Expiring) {
 	told = new([]Expiring)
-	return keepAll(t, House{Store: f, Retention: retention, Waits: func(_ *Guild, e Expiring) {
+	return keepAll(t, Janitor{Store: f, Retention: retention, Waits: func(_ *Guild, e Expiring) {
 		*told = append(*told, e)
 	}}), told
 }
@@ -107,7 +107,7 @@ func TestTheWaitFollowsWhatIsSet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := much(expiringLeast, expiringLeast)
-		h := House{Store: f, Retention: 50 * aDay}
+		h := Janitor{Store: f, Retention: 50 * aDay}
 		visit := func() {
 			t.Helper()
 			if err := h.visit(t.Context(), 2, time.Now(), false); err != nil {

@@ -43,8 +43,8 @@ const (
 	WhyAge     Why = "age"     // the retention's end
 )
 
-// Receipt counts what a Forgetting deleted. Its JSON has the counts only.
-type Receipt struct {
+// DeletionReport counts what a Forgetting deleted. Its JSON has the counts only.
+type DeletionReport struct {
 	Forgetting Forgetting `json:"-"`
 	Messages   int        `json:"messages"` // with the text of edits that came before their message
 	Segments   int        `json:"segments"` // that were dropped or made again
@@ -58,8 +58,8 @@ type Receipt struct {
 	People    int `json:"people"`
 }
 
-// Extent counts what would be forgotten.
-type Extent struct {
+// DryRun counts what would be forgotten.
+type DryRun struct {
 	Messages  int
 	Channels  int // that they lie in
 	Facts     int
@@ -68,13 +68,13 @@ type Extent struct {
 	Answers   int // of Hark's, that used it, or an answer that did
 }
 
-func (e Extent) without(o Extent) Extent {
-	return Extent{e.Messages - o.Messages, e.Channels - o.Channels, e.Facts - o.Facts, e.Lore - o.Lore,
+func (e DryRun) without(o DryRun) DryRun {
+	return DryRun{e.Messages - o.Messages, e.Channels - o.Channels, e.Facts - o.Facts, e.Lore - o.Lore,
 		e.Summaries - o.Summaries, e.Answers - o.Answers}
 }
 
-// ExtentQuery selects what an Extent counts.
-type ExtentQuery struct {
+// DryRunQuery selects what an DryRun counts.
+type DryRunQuery struct {
 	Forgetting             // Why doesn't matter
 	Messages   []MessageID // if not nil, only these of Channel, as if they were deleted
 	// Within, if not nil, leaves out what is in other channels or was made from them.

@@ -70,7 +70,7 @@ type Channel struct {
 	// then be read on the command line only.
 	Unplaced bool
 	// Shut is set while what is remembered of the channel may be out of date because Hark couldn't read it;
-	// see ShutOut and Absent.
+	// see UnreadableByHark and Absent.
 	Shut    bool
 	Choice  Choice    // known by Chose
 	Learned MessageID // up to here what was said has been looked at for facts; known by Learned

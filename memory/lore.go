@@ -29,15 +29,15 @@ type Lore struct {
 	Guild   GuildID
 	Name    string
 	Text    string
-	Own     []string  // other names, given by hand
-	By      UserID    // who said it; 0 for the operator
-	Channel ChannelID // where it was told; 0 if it was told for the whole guild
-	At      time.Time // when it was told, or changed last; to the millisecond
-	Sources []Spot    // the messages it is from, by channel and id
+	Own     []string     // other names, given by hand
+	By      UserID       // who said it; 0 for the operator
+	Channel ChannelID    // where it was told; 0 if it was told for the whole guild
+	At      time.Time    // when it was told, or changed last; to the millisecond
+	Sources []MessageRef // the messages it is from, by channel and id
 }
 
-// Spot is where a message is.
-type Spot struct {
+// MessageRef is where a message is.
+type MessageRef struct {
 	Channel ChannelID
 	Message MessageID
 }
@@ -74,7 +74,7 @@ func (l Lore) Checked() (Lore, error) {
 	}
 	l.Own = own
 	l.Sources = slices.Clone(l.Sources)
-	slices.SortFunc(l.Sources, func(a, b Spot) int {
+	slices.SortFunc(l.Sources, func(a, b MessageRef) int {
 		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Message, b.Message))
 	})
 	l.Sources = slices.Compact(l.Sources)
@@ -141,7 +141,7 @@ func IsDeterminer(word string) bool {
 	return false
 }
 
-// LoreCalled returns the lore with that name or id, or, if there is none, with that alias, given or derived.
+// LoreNamed returns the lore with that name or id, or, if there is none, with that alias, given or derived.
 // Capitals and surrounding spaces don't matter.
 func LoreCalled(lore []Lore, name string) []Lore {
 	is := func(other string) bool { return strings.EqualFold(other, strings.TrimSpace(name)) }

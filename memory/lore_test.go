@@ -79,10 +79,10 @@ func numbered(n int) []string {
 	return all
 }
 
-func spots(n int) []Spot {
-	var all []Spot
+func spots(n int) []MessageRef {
+	var all []MessageRef
 	for i := range n {
-		all = append(all, Spot{Channel: 3, Message: MessageID(n - i)})
+		all = append(all, MessageRef{Channel: 3, Message: MessageID(n - i)})
 	}
 	return all
 }
@@ -92,13 +92,13 @@ func TestLoreIsCleaned(t *testing.T) {
 	l, err := Lore{
 		ID: 1, Guild: 5, Name: " Project \n X\x00 ", Text: " first\nsecond\xff ", At: time.UnixMilli(1e12),
 		Own:     []string{"", " the  big\tone ", "THE BIG ONE", "project x"},
-		Sources: []Spot{{4, 2}, {3, 9}, {4, 1}, {3, 9}},
+		Sources: []MessageRef{{4, 2}, {3, 9}, {4, 1}, {3, 9}},
 	}.Checked()
 	if err != nil || l.Name != "Project X" || l.Text != "first\nsecond\uFFFD" ||
 		!slices.Equal(l.Own, []string{"the big one"}) {
 		t.Errorf("%+v, %v", l, err)
 	}
-	if !slices.Equal(l.Sources, []Spot{{3, 9}, {4, 1}, {4, 2}}) {
+	if !slices.Equal(l.Sources, []MessageRef{{3, 9}, {4, 1}, {4, 2}}) {
 		t.Errorf("sources %v", l.Sources)
 	}
 }

@@ -31,10 +31,10 @@ func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, er
 	}), nil
 }
 
-// Unheard returns the gaps to request for the past of a channel and its threads from after on: those that may
+// PastGaps returns the gaps to request for the past of a channel and its threads from after on: those that may
 // allows and that aren't requested yet. begun is the latest end of them, including empty ones; zero if there
 // are none.
-func Unheard(ctx context.Context, store Store, g *Guild, id ChannelID, after MessageID, now time.Time,
+func PastGaps(ctx context.Context, store Store, g *Guild, id ChannelID, after MessageID, now time.Time,
 	may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
 	listed, err := PastOf(ctx, store, g, id)
 	if err != nil {

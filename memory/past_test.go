@@ -68,7 +68,7 @@ func TestThePastOfChannels(t *testing.T) {
 		{"that was stopped", 26, 0, all, []Gap{past(26, 0, at(20))}, at(20).Time()},
 		{"that was stopped nowhere", 25, 0, all, []Gap{past(25, 0, at(100))}, at(100).Time()},
 	} {
-		gaps, begun, err := Unheard(t.Context(), book, g, tt.id, tt.after, now, tt.may)
+		gaps, begun, err := PastGaps(t.Context(), book, g, tt.id, tt.after, now, tt.may)
 		if err != nil || !reflect.DeepEqual(gaps, tt.want) || !begun.Equal(tt.begun) {
 			t.Errorf("%s: %+v, %v, %v; want %+v, %v", tt.name, gaps, begun, err, tt.want, tt.begun)
 		}
@@ -79,11 +79,11 @@ func TestThePastOfChannels(t *testing.T) {
 	}
 	down := errors.New("down")
 	book.logErr = down
-	if _, _, err := Unheard(t.Context(), book, g, 21, 0, now, all); !errors.Is(err, down) {
+	if _, _, err := PastGaps(t.Context(), book, g, 21, 0, now, all); !errors.Is(err, down) {
 		t.Error(err)
 	}
 	book.noGap = down
-	if _, _, err := Unheard(t.Context(), book, g, 21, 0, now, all); !errors.Is(err, down) {
+	if _, _, err := PastGaps(t.Context(), book, g, 21, 0, now, all); !errors.Is(err, down) {
 		t.Error(err)
 	}
 }

@@ -109,8 +109,8 @@ func step(retention time.Duration) time.Duration {
 
 // Outdated returns the forgettings, of WhyAge, that remove everything expired from g at now, if the operator
 // allows at most most. The first covers the whole guild with its longest retention; further ones cover
-// channels with a shorter one. They may leave lore of the whole guild, which a House deletes.
-func (g *Guild) Outdated(now time.Time, most time.Duration) []Forgetting {
+// channels with a shorter one. They may leave lore of the whole guild, which a Janitor deletes.
+func (g *Guild) Expired(now time.Time, most time.Duration) []Forgetting {
 	longest, _, _ := g.Retention(0, most)
 	shortened := map[ChannelID]time.Duration{}
 	for i := range g.Channels {

@@ -98,7 +98,7 @@ func TestWhatIsOutdatedIsForgottenAndNothingElse(t *testing.T) {
 		}
 		most := rapid.SampledFrom([]time.Duration{0, 2 * time.Hour, 10 * aDay, 400 * aDay}).Draw(r, "most")
 		now := time.Date(2025, 6, 1, 13, 14, 15, 0, time.UTC)
-		orders := g.Outdated(now, most)
+		orders := g.Expired(now, most)
 		for range 20 {
 			id := ChannelID(rapid.IntRange(1, 7).Draw(r, "where")) // the last isn't known
 			at := now.Add(-time.Duration(rapid.Int64Range(0, int64(500*aDay)).Draw(r, "age")))
@@ -196,7 +196,7 @@ func TestHouseForgetsLoreOfTheWholeGuild(t *testing.T) {
 		f.lore = []Lore{
 			{ID: 1, Guild: 2, At: old}, {ID: 2, Guild: 2, At: young}, {ID: 3, Guild: 2, Channel: 21,
 				At: old}, {ID: 4, Guild: 3, At: old},
-			{ID: 5, Guild: 2, At: old, Sources: []Spot{{Channel: 21, Message: 1}}},
+			{ID: 5, Guild: 2, At: old, Sources: []MessageRef{{Channel: 21, Message: 1}}},
 		}
 		left := func() (ids []int64) {
 			for _, l := range f.lore {

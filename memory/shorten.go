@@ -11,12 +11,12 @@ import (
 type Shortening struct {
 	Keep  time.Duration // for how long
 	Since time.Time     // what was said before goes at once
-	Goes  Extent        // how much that is
+	Goes  DryRun        // how much that is
 }
 
 // Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value, if
 // the operator allows at most most; nil if nothing would be remembered for a shorter time. It counts what is
-// in within; see ExtentQuery.Within and SettingRetention.
+// in within; see DryRunQuery.Within and SettingRetention.
 func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, id ChannelID, value string,
 	most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
@@ -25,10 +25,10 @@ func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, i
 		return nil, nil
 	}
 	s := &Shortening{Keep: keep, Since: KeptSince(now, keep)}
-	q := ExtentQuery{Forgetting: Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now},
+	q := DryRunQuery{Forgetting: Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now},
 		Within: within}
 	var err error
-	if s.Goes, err = store.Extent(ctx, q); err != nil || id != 0 {
+	if s.Goes, err = store.DryRun(ctx, q); err != nil || id != 0 {
 		return s, err
 	}
 	for _, own := range g.Channels { // which the guild's doesn't concern
@@ -36,7 +36,7 @@ func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, i
 			continue
 		}
 		q.Channel = own.ID
-		stays, err := store.Extent(ctx, q)
+		stays, err := store.DryRun(ctx, q)
 		if err != nil {
 			return s, err
 		}

@@ -14,12 +14,12 @@ type extents struct {
 	fail ChannelID
 }
 
-func (e extents) Extent(_ context.Context, f ExtentQuery) (Extent, error) {
+func (e extents) DryRun(_ context.Context, f DryRunQuery) (DryRun, error) {
 	if f.Channel == e.fail {
-		return Extent{}, errors.New("down")
+		return DryRun{}, errors.New("down")
 	}
 	n := e.of[f.Channel]
-	return Extent{Messages: n, Channels: min(n, 1), Lore: n, Summaries: n}, nil
+	return DryRun{Messages: n, Channels: min(n, 1), Lore: n, Summaries: n}, nil
 }
 
 func TestWhatASetRetentionTakes(t *testing.T) {

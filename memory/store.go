@@ -46,10 +46,10 @@ type Store interface {
 	Around(ctx context.Context, channel ChannelID, ids []MessageID, before, after int) ([]Message, error)
 	// Stretches returns runs of consecutive messages: those at each spot, with up to reach[spot] before and
 	// after it. Runs are by channel, and their messages by id, each once.
-	Stretches(ctx context.Context, reach map[Spot]int) ([][]Message, error)
+	Stretches(ctx context.Context, reach map[MessageRef]int) ([][]Message, error)
 	// Written calls do for each message of a user in a guild, or Everywhere, by channel and id, from one
 	// snapshot.
-	Written(ctx context.Context, guild GuildID, user UserID, do func(Message) error) error
+	MessagesBy(ctx context.Context, guild GuildID, user UserID, do func(Message) error) error
 	// MessageNamed returns the message that Named gave a name in a channel; ErrNotFound if there is none.
 	MessageNamed(ctx context.Context, channel ChannelID, name string) (MessageID, error)
 	// NameOf returns the names of those ids that have one.
@@ -63,7 +63,7 @@ type Store interface {
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
 	// Starred returns the newest limit messages in scope that are marked as important and can be recalled,
 	// newest first.
-	Starred(ctx context.Context, scope Scope, limit int) ([]Spot, error)
+	Starred(ctx context.Context, scope Scope, limit int) ([]MessageRef, error)
 	// Nearest returns the limit segments with messages in scope whose vectors are nearest to vector, nearest
 	// first; ErrNoVectors if space isn't Space, or no vector could be searched in time.
 	Nearest(ctx context.Context, scope Scope, space Space, vector []float32, limit int) ([]VectorHit, error)
@@ -111,19 +111,19 @@ type Store interface {
 	// channel or guild is forgotten as a whole.
 	Questions(ctx context.Context) ([]OpenQuestion, error)
 
-	// Extent counts what a Forgetting would delete now.
-	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
+	// DryRun counts what a Forgetting would delete now.
+	DryRun(ctx context.Context, q DryRunQuery) (DryRun, error)
 	// Forget deletes what f selects. From its first commit on, re-sent events don't bring that data back. Hiding
 	// it runs in batches: no later read sees it once progress (if not nil) is called, Forget returns, or a store
 	// that crashed is open again. Erasing it from the storage runs in further batches, which call progress;
 	// Resume continues after an interruption.
-	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
+	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (DeletionReport, error)
 	// Resume continues an interrupted Forgetting, or returns the receipt of a finished one; ErrNotFound if there
 	// is none.
-	Resume(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
+	Resume(ctx context.Context, id int64, progress func(done, total int)) (DeletionReport, error)
 	// Forgettings returns the receipts so far of unfinished ones, oldest first; with a user, of finished ones
 	// that deleted everything the user wrote in the guild, newest first.
-	Forgettings(ctx context.Context, guild GuildID, user UserID) ([]Receipt, error)
+	Forgettings(ctx context.Context, guild GuildID, user UserID) ([]DeletionReport, error)
 	// Withdrawn returns the oldest limit messages of Hark's that Discord still shows although they repeat
 	// forgotten text.
 	Withdrawn(ctx context.Context, limit int) ([]Withdrawn, error)

@@ -61,7 +61,7 @@ func NewAttendance() *Attendance {
 }
 
 // Heard records that a message or command just arrived.
-func (a *Attendance) Heard(id memory.MessageID) {
+func (a *Attendance) Advance(id memory.MessageID) {
 	a.mu.Lock()
 	a.newest = max(a.newest, id)
 	a.mu.Unlock()
@@ -69,7 +69,7 @@ func (a *Attendance) Heard(id memory.MessageID) {
 
 // Met records a member's roles and joining time. by is set if they came with the message last heard, else
 // they came after it.
-func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
+func (a *Attendance) SawMember(p memory.Person, joined time.Time, by bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at := a.guilds[p.Guild]

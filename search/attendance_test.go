@@ -73,8 +73,8 @@ func (l *life) step() {
 			v := l.people[rapid.SampledFrom(who).Draw(l.T, "who")]
 			id := memory.FirstMessageID(l.now)
 			l.said[at.ID] = append(l.said[at.ID], heardMessage{id, who})
-			l.attendance.Heard(id)
-			l.attendance.Met(memory.Person{ID: v.ID, Guild: l.Guild.ID, Roles: v.Roles, RolesKnown: true},
+			l.attendance.Advance(id)
+			l.attendance.SawMember(memory.Person{ID: v.ID, Guild: l.Guild.ID, Roles: v.Roles, RolesKnown: true},
 				v.joined, true)
 			v.heard, v.moved = true, false
 		}
@@ -220,9 +220,9 @@ func TestAttendance(t *testing.T) {
 				t.Errorf("before anything is known it counts since %d", got)
 			}
 			a.Observe([]memory.Event{memory.GuildSeen{Guild: *g, At: begun.Add(start * time.Second)}})
-			a.Heard(said(10))
+			a.Advance(said(10))
 			c.between(a, g)
-			a.Heard(said(20))
+			a.Advance(said(20))
 			var got []int
 			for _, second := range []int{1, 10, 20} {
 				if said(second) >= a.Since(g, c.at) {
@@ -244,6 +244,6 @@ func sees(events ...memory.Event) func(*search.Attendance, *memory.Guild) {
 // met has somebody write elsewhere.
 func met(user memory.UserID, joined time.Time, roles []memory.RoleID) func(*search.Attendance, *memory.Guild) {
 	return func(a *search.Attendance, g *memory.Guild) {
-		a.Met(memory.Person{ID: user, Guild: g.ID, Roles: roles, RolesKnown: true}, joined, false)
+		a.SawMember(memory.Person{ID: user, Guild: g.ID, Roles: roles, RolesKnown: true}, joined, false)
 	}
 }

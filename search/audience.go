@@ -69,9 +69,9 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 	})
 }
 
-// ShutOut returns the channels of g that Hark may not read with their past, threads among them; nil where g's
+// UnreadableByHark returns the channels of g that Hark may not read with their past, threads among them; nil where g's
 // structure isn't known.
-func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
+func UnreadableByHark(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
 	if !a.known {
 		return nil

@@ -48,8 +48,8 @@ func BenchmarkReadable(b *testing.B) {
 	b.Run("told", func(b *testing.B) {
 		for b.Loop() {
 			r.Open(g.ID)
-			_, nonce, _ := r.Ask(time.Time{}, time.Time{})
-			r.Told(g.ID, nonce, 0, 1, members)
+			_, nonce, _ := r.NextRequest(time.Time{}, time.Time{})
+			r.AddChunk(g.ID, nonce, 0, 1, members)
 		}
 	})
 	b.Run("changed", func(b *testing.B) {

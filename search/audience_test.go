@@ -206,7 +206,7 @@ func TestReadableLeaksNothing(t *testing.T) {
 func known(w *guildtest.World, members []guildtest.Member) *search.RoleSets {
 	r := search.NewMemberRoles()
 	r.Open(w.Guild.ID)
-	_, nonce, _ := r.Ask(time.Time{}, time.Time{})
+	_, nonce, _ := r.NextRequest(time.Time{}, time.Time{})
 	var told []memory.Person
 	for _, m := range members {
 		told = append(told, memory.Person{ID: m.ID, Roles: m.Roles})
@@ -216,7 +216,7 @@ func known(w *guildtest.World, members []guildtest.Member) *search.RoleSets {
 			told = append(told, memory.Person{ID: id, Bot: true, Roles: w.Roles})
 		}
 	}
-	r.Told(w.Guild.ID, nonce, 0, 1, told)
+	r.AddChunk(w.Guild.ID, nonce, 0, 1, told)
 	return r.Sets(&w.Guild)
 }
 
@@ -404,13 +404,13 @@ func TestMemberRolesAreRightOrSilent(t *testing.T) {
 				switch rapid.SampledFrom([]string{"ask", "ask", "part", "part", "part", "part", "change", "leave", "lose",
 					"outage", "deaf", "doubt"}).Draw(t, "what") {
 				case "ask":
-					if _, nonce, ask := r.Ask(now, now.Add(-2*time.Second)); ask {
+					if _, nonce, ask := r.NextRequest(now, now.Add(-2*time.Second)); ask {
 						halves := [2][]memory.Person{}
 						for _, id := range slices.Sorted(maps.Keys(there)) {
 							halves[id%2] = append(halves[id%2], memory.Person{ID: id, Roles: there[id]})
 						}
 						for i, half := range halves {
-							parts = append(parts, func() { r.Told(guild, nonce, i, 2, half) })
+							parts = append(parts, func() { r.AddChunk(guild, nonce, i, 2, half) })
 						}
 					}
 				case "part":
@@ -448,9 +448,9 @@ func TestMemberRolesAreRightOrSilent(t *testing.T) {
 				case "deaf": // until they do something
 					id := who()
 					there[id] = some()
-					r.Met(memory.Person{Guild: guild, RolesKnown: true, ID: id, Roles: there[id]})
+					r.Check(memory.Person{Guild: guild, RolesKnown: true, ID: id, Roles: there[id]})
 				case "doubt":
-					r.Doubt(rapid.SampledFrom([]memory.GuildID{0, guild}).Draw(t, "which"))
+					r.Invalidate(rapid.SampledFrom([]memory.GuildID{0, guild}).Draw(t, "which"))
 				}
 				got := r.Sets(g)
 				if got == nil {

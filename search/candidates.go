@@ -93,13 +93,13 @@ func (q question) rarest() []string {
 // surround reads the wanted messages with their context and counts the question's terms in them. All searches
 // share the read slots, so that new messages are still logged quickly.
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
-	var parts []map[memory.Spot]int
-	in := map[memory.ChannelID]map[memory.Spot]int{} // the part with each channel
+	var parts []map[memory.MessageRef]int
+	in := map[memory.ChannelID]map[memory.MessageRef]int{} // the part with each channel
 	for spot, reach := range p.wanted {
 		part := in[spot.Channel]
 		if part == nil {
 			if len(in) < cap(e.reading) {
-				parts = append(parts, map[memory.Spot]int{})
+				parts = append(parts, map[memory.MessageRef]int{})
 			}
 			part = parts[len(in)%len(parts)]
 			in[spot.Channel] = part

@@ -20,10 +20,10 @@ type Log interface {
 	Space(ctx context.Context) (memory.Space, error)
 	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32,
 		limit int) ([]memory.VectorHit, error)
-	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error)
+	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.MessageRef, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
 		after int) ([]memory.Message, error)
-	Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]memory.Message, error)
+	Stretches(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error)
 }
 
 // Directory returns people and lore. It never changes a list that it returned.
@@ -87,7 +87,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 // Again ranks the candidates of an earlier search with other messages skipped, without searching again. A
 // question that refers back still includes the session turns that the first search skipped. left returns the
 // hits that still exist; a reranker sees only these.
-func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID,
+func (e *Engine) Rerank(ctx context.Context, r Result, skip []memory.MessageID,
 	left func(context.Context, []Hit) ([]Hit, error)) (Result, error) {
 	found := *r.recalled
 	found.query.Skip = skip
@@ -96,7 +96,7 @@ func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID,
 
 // Beside returns those of the best n hits of a search in r's and the given channels that lie in the given
 // ones. It is for counting: no text goes to a server, and r stays the same.
-func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.ChannelID, n int) ([]Hit, error) {
+func (e *Engine) SearchOutside(ctx context.Context, r Result, channels []memory.ChannelID, n int) ([]Hit, error) {
 	q := r.recalled.query
 	q.Scope.Channels, q.Session, q.Limit, q.Local = channels, nil, n, true
 	pool, _, err := e.candidates(ctx, q, r.recalled.question, n)

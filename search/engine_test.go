@@ -209,7 +209,7 @@ func TestAgainIsAsSearchedAnew(t *testing.T) {
 				r := k.search(t, q)
 				q.Skip = hitIDs(search.Result{Hits: hits[then:]})
 				want := k.search(t, q)
-				got, err := k.engine().Again(t.Context(), r, q.Skip, all)
+				got, err := k.engine().Rerank(t.Context(), r, q.Skip, all)
 				if err != nil || !reflect.DeepEqual(got.Only(), want.Only()) {
 					t.Fatalf("%q: found %v again, %v, not %v", question, got.Hits, err, want.Hits)
 				}
@@ -231,7 +231,7 @@ func TestBeside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hits, err := engine.Beside(t.Context(), r, []memory.ChannelID{pub, crypt}, 10)
+		hits, err := engine.SearchOutside(t.Context(), r, []memory.ChannelID{pub, crypt}, 10)
 		got := hitIDs(search.Result{Hits: hits})
 		if err != nil || !slices.Contains(got, id["roof in pub"]) || slices.Contains(got, id["secret"]) != (skip == "") ||
 			slices.Contains(got, id["roof"]) {

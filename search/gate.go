@@ -99,7 +99,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	v[gateHeld], v[gateUnheard] = p.held(q, asked), unheard/max(all, math.SmallestNonzeroFloat64)
 	v[gateTerms] = math.Log(1 + float64(n))
 	say := wordsSaying(q.Text)
-	v[gateChatter], v[gateYou] = say.chatter, bit(say.you && !q.Seeks)
+	v[gateChatter], v[gateYou] = say.chatter, bit(say.you && !q.IsSearch)
 	v[gateStates] = bit((say.me || say.you) && !say.asks)
 	if (bare || rare) && say.topic && say.chatter < 0.5 && v[gateYou]+v[gateStates] == 0 {
 		return gate{}
@@ -265,7 +265,7 @@ func wordStatsOf(question string) wordStats {
 // to be entertained, or is only signs. earlier is set if it may refer to preceding messages.
 func isSmallTalk(q Query, asked question, earlier bool) bool {
 	s := wordsSaying(q.Text)
-	wants := q.Seeks || s.asks && s.others
+	wants := q.IsSearch || s.asks && s.others
 	switch {
 	case s.topic || len(asked.named) > 0:
 		return false

@@ -45,7 +45,7 @@ func TestTheGate(t *testing.T) {
 		if r := k.search(t, q); r.Declined != declined {
 			t.Errorf("%q: declined %t, by %v", text, r.Declined, r.Gate())
 		}
-		q.Seeks = true // as where a person searches: a greeting is looked for like anything else
+		q.IsSearch = true // as where a person searches: a greeting is looked for like anything else
 		if r := k.search(t, q); r.Declined && !declined {
 			t.Errorf("%q: declined where it is searched for", text)
 		}
@@ -156,7 +156,7 @@ func TestWhatSpeaksOfWhomOrWhen(t *testing.T) {
 		var got []memory.MessageID
 		r := k.search(t, ask(question, green))
 		for _, h := range r.Hits {
-			if r.SpeaksOfIt(h) {
+			if r.MatchesWords(h) {
 				got = append(got, h.Message.ID)
 			}
 		}

@@ -20,7 +20,7 @@ func TestLoreIsCalledByItsNames(t *testing.T) {
 		"Project X": {1}, "the X project": {1}, "PX": {1}, "my migration plan": {2}, "big move": {2}, "move": {2, 3}, "piano": {3}, "project": {1}, "the": nil, "": nil, "yacht": nil,
 	} {
 		var got []int64
-		for _, l := range search.LoreCalled(s, lore) {
+		for _, l := range search.LoreNamed(s, lore) {
 			got = append(got, l.ID)
 		}
 		if !slices.Equal(got, want) {

@@ -137,7 +137,7 @@ func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	}
 	readable := setOf(scope.Channels)
 	return slices.DeleteFunc(slices.Clone(lore), func(l memory.Lore) bool {
-		hidden := l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources, func(s memory.Spot) bool {
+		hidden := l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources, func(s memory.MessageRef) bool {
 			return !readable[s.Channel]
 		})
 		return hidden || l.At.Before(scope.Since) || !scope.Until.IsZero() && !l.At.Before(scope.Until)

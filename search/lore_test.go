@@ -208,7 +208,7 @@ func TestLoreStaysInItsAudience(t *testing.T) {
 				"see above"}).Draw(rt, "text"), names.Draw(rt, "name"))
 			l.Channel = channel.Draw(rt, "told in")
 			for range rapid.IntRange(0, 2).Draw(rt, "sources") {
-				l.Sources = append(l.Sources, memory.Spot{Channel: channel.Draw(rt, "said in"), Message: 7})
+				l.Sources = append(l.Sources, memory.MessageRef{Channel: channel.Draw(rt, "said in"), Message: 7})
 			}
 			if rapid.IntRange(0, 5).Draw(rt, "elsewhere?") == 0 {
 				l.Guild++

@@ -90,7 +90,7 @@ func (r *MemberRoles) Resume() {
 }
 
 // Doubt drops what is known of a guild's members, or of all guilds' for 0, until Discord is asked again.
-func (r *MemberRoles) Doubt(guild memory.GuildID) {
+func (r *MemberRoles) Invalidate(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, at := range r.guilds {
@@ -102,7 +102,7 @@ func (r *MemberRoles) Doubt(guild memory.GuildID) {
 
 // Ask returns a guild whose members to request now, with the request's nonce. It skips guilds requested after
 // before and guilds that are complete.
-func (r *MemberRoles) Ask(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
+func (r *MemberRoles) NextRequest(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lost {
@@ -122,7 +122,7 @@ func (r *MemberRoles) Ask(now, before time.Time) (guild memory.GuildID, nonce st
 }
 
 // Told records part index of the of parts that answer the request with that nonce.
-func (r *MemberRoles) Told(guild memory.GuildID, nonce string, index, of int, members []memory.Person) {
+func (r *MemberRoles) AddChunk(guild memory.GuildID, nonce string, index, of int, members []memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[guild]
@@ -160,7 +160,7 @@ func (r *MemberRoles) Left(guild memory.GuildID, user memory.UserID) {
 
 // Met records a member's roles at an action. If they differ from the known ones, a change was missed, and the
 // guild is in doubt.
-func (r *MemberRoles) Met(m memory.Person) {
+func (r *MemberRoles) Check(m memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[m.Guild]

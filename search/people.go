@@ -386,9 +386,9 @@ func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) 
 	return people, nil
 }
 
-// LoreCalled returns the lore that s refers to by name, alias or initials, surest first; if there is none,
+// LoreNamed returns the lore that s refers to by name, alias or initials, surest first; if there is none,
 // the lore whose name or alias contains s.
-func LoreCalled(s string, lore []memory.Lore) []memory.Lore {
+func LoreNamed(s string, lore []memory.Lore) []memory.Lore {
 	taken, said := countNames(lore), askedWordsOf(s)
 	var found []loreMatch
 	for _, l := range lore {

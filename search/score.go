@@ -84,7 +84,7 @@ func (q question) unheard() []string {
 
 // pool holds the candidates.
 type pool struct {
-	wanted     map[memory.Spot]int // neighbours to fetch on each side
+	wanted     map[memory.MessageRef]int // neighbours to fetch on each side
 	similarity map[memory.MessageID]float64
 	skip       map[memory.MessageID]bool
 	streams    map[memory.ChannelID][]entry
@@ -109,14 +109,14 @@ type entry struct {
 
 func newPool(q Query) *pool {
 	return &pool{
-		wanted: map[memory.Spot]int{}, similarity: map[memory.MessageID]float64{}, skip: setOf(q.Skip),
+		wanted: map[memory.MessageRef]int{}, similarity: map[memory.MessageID]float64{}, skip: setOf(q.Skip),
 		streams: map[memory.ChannelID][]entry{},
 	}
 }
 
 // want requests a message with its neighbours, unless it already is requested.
 func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
-	spot := memory.Spot{Channel: channel, Message: id}
+	spot := memory.MessageRef{Channel: channel, Message: id}
 	if _, known := p.wanted[spot]; !known {
 		p.wanted[spot] = reach
 	}

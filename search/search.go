@@ -32,9 +32,9 @@ type Query struct {
 	Skip     []memory.MessageID // messages that must not be found: the question, and what is shown anyway
 	// Session holds the messages before the question, oldest first. A question that refers back is searched
 	// together with those of them that are in Skip.
-	Session []memory.Message
-	Limit   int  // hits wanted; 0 means DefaultLimit
-	Seeks   bool // whether the question plainly looks for something that was said
+	Session  []memory.Message
+	Limit    int  // hits wanted; 0 means DefaultLimit
+	IsSearch bool // whether the question plainly looks for something that was said
 	// Behind, if not nil, reports messages that are only found if nothing else is, such as requests to Hark.
 	Behind func(*memory.Message) bool
 	// Opened is set if some readers of the results may not know what was said before the scope begins. Word
@@ -98,9 +98,9 @@ func (r Result) Worth() (worth, left []Hit) {
 	return r.Hits[:n], r.Hits[n:]
 }
 
-// SpeaksOfIt reports whether h was found by the words of the question, or of the one before it, rather than
+// MatchesWords reports whether h was found by the words of the question, or of the one before it, rather than
 // by its author or time. Author and time suffice only if the question asks for nothing else.
-func (r Result) SpeaksOfIt(h Hit) bool {
+func (r Result) MatchesWords(h Hit) bool {
 	is := func(kind string) bool {
 		return slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == kind })
 	}
@@ -112,7 +112,7 @@ func (r Result) SpeaksOfIt(h Hit) bool {
 
 // Above reports whether a person who searches should see a hit: it has a reason, and its relevance reaches
 // Floor. If r was declined, it must share words with the query.
-func (r Result) Above(h Hit) bool {
+func (r Result) IsWorthShowing(h Hit) bool {
 	hasWords := func(w Reason) bool { return w.Kind == "words" }
 	return h.Relevance >= Floor && len(h.Why) > 0 && (!r.Declined || slices.ContainsFunc(h.Why, hasWords))
 }

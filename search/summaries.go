@@ -145,16 +145,16 @@ func isTopic(topic, called string, terms []string) bool {
 	return !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(own, t) })
 }
 
-// Limits of MakeRoom: the newest that always stay, and the shared words above which two are alike.
+// Limits of SummariesToDrop: the newest that always stay, and the shared words above which two are alike.
 const (
 	summariesSpared = 12
 	summariesAlike  = 0.5
 )
 
-// MakeRoom returns the summaries of a channel to delete for good, so that most remain with fresh: the older
+// SummariesToDrop returns the summaries of a channel to delete for good, so that most remain with fresh: the older
 // of the most similar pair, repeatedly, or else the oldest. The current topic doesn't count, because it
 // doesn't predict the next. fresh and the newest dozen always stay.
-func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
+func SummariesToDrop(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
 	all := append(slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool {
 		return s.ID == fresh.ID
 	}), fresh)

@@ -131,7 +131,7 @@ func TestMakeRoom(t *testing.T) {
 		}
 		fresh := summed(rapid.IntRange(0, 300).Draw(t, "fresh"), "boat ferry", "boat")
 		most := rapid.IntRange(2, 20).Draw(t, "most")
-		out := MakeRoom(fresh, all, most)
+		out := SummariesToDrop(fresh, all, most)
 		others := slices.DeleteFunc(all, func(s memory.Summary) bool { return s.ID == fresh.ID })
 		if want := max(0, len(others)+1-most); len(out) != want {
 			t.Fatalf("%d of %d go, not %d", len(out), len(others), want)
@@ -166,17 +166,17 @@ func TestWhatIsSaidAgainMakesRoom(t *testing.T) {
 	}
 	fresh := documents(0)
 	for range 25 {
-		out := MakeRoom(fresh, all, len(all))
+		out := SummariesToDrop(fresh, all, len(all))
 		if len(out) != 1 || out[0] == all[0].ID || strings.Contains(textOf(all, out[0]), "25:50") {
 			t.Fatalf("of %d goes %v: %s", len(all), out, textOf(all, out[0]))
 		}
 		all = slices.DeleteFunc(all, func(s memory.Summary) bool { return s.ID == out[0] })
 	}
-	if out := MakeRoom(fresh, unlike, 38); !slices.Equal(out, []memory.MessageID{unlike[0].ID, unlike[1].ID,
+	if out := SummariesToDrop(fresh, unlike, 38); !slices.Equal(out, []memory.MessageID{unlike[0].ID, unlike[1].ID,
 		unlike[2].ID}) {
 		t.Errorf("of those that aren't alike not the oldest go, but %v", out)
 	}
-	if out := MakeRoom(documents(70), unlike, 40); !slices.Equal(out, []memory.MessageID{unlike[0].ID}) {
+	if out := SummariesToDrop(documents(70), unlike, 40); !slices.Equal(out, []memory.MessageID{unlike[0].ID}) {
 		t.Errorf("for an old one that is made again goes %v", out)
 	}
 }

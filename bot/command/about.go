@@ -87,7 +87,7 @@ func (c *Commands) showWritten(ctx context.Context, x *interaction, _ member) (s
 	readable := c.readable(ctx, x)
 	var seen []wrote
 	messages, hidden := 0, 0
-	err := c.Memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
+	err := c.Memory.MessagesBy(ctx, x.guild(), x.who(), func(m memory.Message) error {
 		if !slices.Contains(readable, m.Channel) {
 			hidden++
 			return ctx.Err()
@@ -191,8 +191,8 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 
 // showUses tells in numbers what was made with somebody's messages and questions.
 func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (string, error) {
-	e, err := c.Memory.Extent(ctx,
-		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
+	e, err := c.Memory.DryRun(ctx,
+		memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 	if err != nil {
 		return "", err
 	}

@@ -59,7 +59,7 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 	if keep, _, _ := g.Retention(at.ID, c.Retention); keep > 0 { // older ones would be forgotten at once
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
-	gaps, begun, err := memory.Unheard(ctx, c.Memory, g, at.ID, after, now, func(of memory.Channel) bool {
+	gaps, begun, err := memory.PastGaps(ctx, c.Memory, g, at.ID, after, now, func(of memory.Channel) bool {
 		return !of.Unplaced && policy.Remembers(g, of.ID)
 	})
 	switch {
@@ -81,7 +81,7 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 
 // follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't
 // wait for that.
-func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.Channel, w *ingest.Watching,
+func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.Channel, w *ingest.Progress,
 	note string) (response, error) {
 	look := time.NewTicker(c.Timing.Backfill)
 	defer look.Stop()

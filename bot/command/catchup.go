@@ -73,7 +73,7 @@ func missedHeading(l locale.Locale, got answer.CaughtUp, since time.Time) string
 // missedNotes say what was left out, in small print.
 func missedNotes(l locale.Locale, got answer.CaughtUp) string {
 	return markdown.Lines(
-		when(got.Bounded, l.Text("-# I go back 7 days and %s messages at most.", l.Number(answer.CatchUpMost))),
+		when(got.Bounded, l.Text("-# I go back 7 days and %s messages at most.", l.Number(answer.CatchUpMax))),
 		when(got.Left > 0 && got.Model != "", l.Count(got.Left, "-# The model had no room for the oldest %s of them.",
 			"-# The model had no room for the oldest %s of them.")))
 }

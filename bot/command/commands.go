@@ -124,7 +124,7 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 		}
 	}
 	promise := discord.Response{Type: discord.RespondDeferred,
-		Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.Nobody}}
+		Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.NoMentions}}
 	if h.updates {
 		promise = discord.Response{Type: discord.RespondUpdating}
 	}
@@ -246,9 +246,9 @@ func (c *Commands) question(x *interaction) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
 		Text: x.Option("question"), Now: c.Now(), OnlyAsker: true, Roles: x.roles(),
-		Settled: func(ctx context.Context) error {
+		WaitReady: func(ctx context.Context) error {
 			return c.Settled(ctx, x.guild())
-		}, Attended: c.Attendance.Since, Sets: c.MemberRoles.Sets,
+		}, Attended: c.Attendance.Since, RoleSets: c.MemberRoles.Sets,
 	}
 	if u := x.Invoker(); u != nil {
 		q.Name = discord.DisplayName(u, x.Member)

@@ -76,7 +76,7 @@ func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageI
 	a := &ingest.Question{
 		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo,
 		Edited: m.Edited,
-		Roles:  x.roles(), At: memory.MessageID(x.ID).Time(), Again: true, Quiet: true,
+		Roles:  x.roles(), At: memory.MessageID(x.ID).Time(), Reasked: true, Quiet: true,
 		Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
 	}
 	if m.Author != x.who() {
@@ -159,7 +159,7 @@ func (c *Commands) remove(ctx context.Context, x *interaction) (response, error)
 	if err != nil {
 		return response{}, err
 	}
-	if c.questions.Unask(o.Question) {
+	if c.questions.Withdraw(o.Question) {
 		return response{}, errShown // whoever writes it takes it back
 	}
 	if err := c.takeDown(ctx, x, append(more, shown...)...); err != nil {

@@ -29,7 +29,7 @@ func TestPagesFit(t *testing.T) {
 		for range rapid.IntRange(0, foundPerPage).Draw(t, "seen") {
 			m := memory.Message{ID: 1<<63 - 1, Guild: 1<<63 - 1, Channel: 1<<63 - 1, Author: 1<<63 - 1,
 				Content: text("text")}
-			p.seen = append(p.seen, answer.Seen{Relevance: 0.9, Message: m, Before: &m})
+			p.seen = append(p.seen, answer.InspectedMessage{Relevance: 0.9, Message: m, Before: &m})
 		}
 		shown := p.sheet(l)
 		if n := markdown.Units(shown.Content); n > markdown.MessageLimit {

@@ -72,7 +72,7 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 	switch {
 	case err != nil:
 		return response{}, err
-	case f.User == 0 && e == (memory.Extent{}) && x.seesAll():
+	case f.User == 0 && e == (memory.DryRun{}) && x.seesAll():
 		return response{}, refusal(x.Text("There is nothing of that that I remember, so there is nothing to forget."))
 	case f.Why == memory.WhyMember:
 		names, counted = x.Text("- the names that I know you by, and what your questions cost"), ""
@@ -84,12 +84,12 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 }
 
 // extent is how much goes with f: all of one's own, and else as much as whoever uses x may read.
-func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetting) (memory.Extent, error) {
-	q := memory.ExtentQuery{Forgetting: f}
+func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetting) (memory.DryRun, error) {
+	q := memory.DryRunQuery{Forgetting: f}
 	if f.Why != memory.WhyMember {
 		q.Within = x.within()
 	}
-	return c.Memory.Extent(ctx, q)
+	return c.Memory.DryRun(ctx, q)
 }
 
 // optOut keeps nothing of somebody from now on, and forgets what there is.
@@ -121,11 +121,11 @@ func (c *Commands) at(x *interaction) time.Time {
 
 // carryOut forgets f, or goes on with it if that was begun already, as opting out does.
 func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
-	progress func(done, total int)) (memory.Receipt, error) {
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	if f.Why == memory.WhyOptOut {
 		begun, err := c.Memory.Forgettings(ctx, memory.Everywhere, 0)
 		if err != nil {
-			return memory.Receipt{}, err
+			return memory.DeletionReport{}, err
 		}
 		for _, r := range slices.Backward(begun) {
 			if b := r.Forgetting; b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
@@ -142,9 +142,9 @@ var errShown = errors.New("all is shown")
 // forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come
 // as long as Discord lets it, and then goes on. What is said where nothing is logged is forgotten at once.
 func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forgetting,
-	told func(locale.Locale, memory.Receipt) string) (response, error) {
+	told func(locale.Locale, memory.DeletionReport) string) (response, error) {
 	c.forgetSessions(x.server, f)
-	var receipt memory.Receipt
+	var receipt memory.DeletionReport
 	var gone, total atomic.Int64
 	came := make(chan error, 1)
 	go func() {
@@ -201,7 +201,7 @@ func (c *Commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 }
 
 // amounts are lines that tell of what is forgotten, with records of calls.
-func amounts(l locale.Locale, e memory.Extent, records int) string {
+func amounts(l locale.Locale, e memory.DryRun, records int) string {
 	messages := l.Count(e.Messages, "- %s message", "- %s messages")
 	if e.Channels > 0 {
 		messages = l.Count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", messages)
@@ -227,11 +227,11 @@ func receiptNumber(id int64) string {
 }
 
 // receiptText says what was forgotten, when, and what couldn't be.
-func receiptText(l locale.Locale, r memory.Receipt) string {
+func receiptText(l locale.Locale, r memory.DeletionReport) string {
 	return markdown.Lines(forgottenText(l, r), l.Text(outOfReach))
 }
 
-func forgottenText(l locale.Locale, r memory.Receipt) string {
+func forgottenText(l locale.Locale, r memory.DeletionReport) string {
 	f := r.Forgetting
 	what := l.Text("what was said in %s", channelMention(l, f.Channel))
 	switch {
@@ -240,7 +240,7 @@ func forgottenText(l locale.Locale, r memory.Receipt) string {
 	case !f.Before.IsZero():
 		what = l.Text("what was said in %s before <t:%d:f>", channelMention(l, f.Channel), f.Before.Unix())
 	}
-	e := memory.Extent{Messages: r.Messages, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}
+	e := memory.DryRun{Messages: r.Messages, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}
 	return goneText(l, what, amounts(l, e, r.Records), f.ID, f.At)
 }
 
@@ -277,7 +277,7 @@ func (d doomed) button() string {
 // goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
 // refused whoever neither owns it nor may manage messages.
 func (c *Commands) goesWith(ctx context.Context, x *interaction, d *doomed) (ids []memory.MessageID,
-	e memory.Extent, err error) {
+	e memory.DryRun, err error) {
 	t, err := memory.TraceOf(ctx, c.Memory, d.channel, d.id)
 	switch {
 	case err == nil:
@@ -293,8 +293,8 @@ func (c *Commands) goesWith(ctx context.Context, x *interaction, d *doomed) (ids
 	if (d.owner == 0 || d.owner != x.who()) && !x.May(discord.ManageMessages) {
 		return nil, e, refusal(x.Text(forgetNotYours))
 	}
-	e, err = c.Memory.Extent(ctx,
-		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
+	e, err = c.Memory.DryRun(ctx,
+		memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
 	return ids, e, err
 }
 
@@ -314,7 +314,7 @@ func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response,
 		return response{}, err
 	}
 	goes := markdown.Lines(heading, amounts(x.Locale, e, 0))
-	if e == (memory.Extent{}) {
+	if e == (memory.DryRun{}) {
 		goes = x.Text(forgetThisNone)
 	}
 	return paragraphs(goes, x.Text(
@@ -343,7 +343,7 @@ func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, er
 	c.Log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
 		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
 	goes := markdown.Lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
-	if e == (memory.Extent{}) {
+	if e == (memory.DryRun{}) {
 		goes = x.Text("I had nothing of this message, and won't take it in.")
 	}
 	return response{Content: goneText(x.Locale, x.Text("this message"), goes, int64(x.ID), c.at(x))}, nil

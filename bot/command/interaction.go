@@ -37,7 +37,7 @@ type response struct {
 
 // edit takes away the components that there are, and leaves the files.
 func (s response) edit() discord.Outgoing {
-	return discord.Outgoing{Content: s.Content, AllowedMentions: discord.Nobody,
+	return discord.Outgoing{Content: s.Content, AllowedMentions: discord.NoMentions,
 		Components: append([]discord.Component{}, s.Components...), Attachments: discord.Attachments(s.Files)}
 }
 
@@ -45,7 +45,7 @@ func (s response) edit() discord.Outgoing {
 func (x *interaction) say(ctx context.Context, text string) error {
 	return x.respond(ctx, discord.Response{Type: discord.RespondMessage, Data: discord.Outgoing{Content: text,
 		Flags:           discord.FlagEphemeral,
-		AllowedMentions: discord.Nobody}})
+		AllowedMentions: discord.NoMentions}})
 }
 
 func (x *interaction) respond(ctx context.Context, r discord.Response) error {

@@ -125,7 +125,7 @@ func toldLimit(l locale.Locale, limit memory.Limit) string {
 func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, error) {
 	m, at := ingest.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
 	member, guild := c.Replies.Limits.Of(c.Filter.Lookup(ctx, m.Guild), x.roles())
-	may, err := c.questions.Allowance(ctx, m, x.roles(), at)
+	may, err := c.questions.TokenQuota(ctx, m, x.roles(), at)
 	if err != nil {
 		return response{}, fmt.Errorf("look up what is left: %w", err)
 	}

@@ -256,7 +256,7 @@ func (c *Commands) addOneLore(ctx context.Context, x *interaction, m member) (re
 }
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
-func (c *Commands) loreSource(ctx context.Context, x *interaction) ([]memory.Spot, error) {
+func (c *Commands) loreSource(ctx context.Context, x *interaction) ([]memory.MessageRef, error) {
 	from := x.Which("from")
 	if from == "" {
 		return nil, nil
@@ -278,19 +278,19 @@ func (c *Commands) loreSource(ctx context.Context, x *interaction) ([]memory.Spo
 	if len(there) == 0 {
 		return nil, locale.Phrase(loreNoSource)
 	}
-	return []memory.Spot{at}, nil
+	return []memory.MessageRef{at}, nil
 }
 
 // link is where the message is that a link leads to, or that has an id in the channel.
-func (x *interaction) link(s string) (memory.Spot, error) {
+func (x *interaction) link(s string) (memory.MessageRef, error) {
 	parts := strings.Split(strings.Trim(strings.TrimSpace(s), "<>"), "/")
 	switch n, _ := reply.Integers(parts[max(0, len(parts)-3):], 10); {
 	case len(n) == 1:
-		return memory.Spot{Channel: memory.ChannelID(x.Channel), Message: memory.MessageID(n[0])}, nil
+		return memory.MessageRef{Channel: memory.ChannelID(x.Channel), Message: memory.MessageID(n[0])}, nil
 	case len(n) == 3 && memory.GuildID(n[0]) == x.guild():
-		return memory.Spot{Channel: memory.ChannelID(n[1]), Message: memory.MessageID(n[2])}, nil
+		return memory.MessageRef{Channel: memory.ChannelID(n[1]), Message: memory.MessageID(n[2])}, nil
 	}
-	return memory.Spot{}, locale.Phrase(loreFrom)
+	return memory.MessageRef{}, locale.Phrase(loreFrom)
 }
 
 // keepLore keeps lore and shows it. Of what whoever tells it may not read nothing is told, not even that a

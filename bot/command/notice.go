@@ -315,7 +315,7 @@ func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 		}
 	}
 	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
-		EnforceNonce: true, AllowedMentions: discord.Nobody, Components: buttons})
+		EnforceNonce: true, AllowedMentions: discord.NoMentions, Components: buttons})
 	at.message = p.ID
 	return at, err
 }

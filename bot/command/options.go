@@ -45,8 +45,8 @@ type Engine interface {
 	// Lore is what may be told to those who will read an answer to q, by name.
 	Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error)
 	// Find, Look and CatchUp are as answer.Engine has them: for the eyes of q's asker only.
-	Find(ctx context.Context, q answer.Question) (answer.Finding, error)
-	Look(ctx context.Context, q answer.Question, found []answer.Found) ([]answer.Seen, error)
+	Find(ctx context.Context, q answer.Question) (answer.FindResult, error)
+	Inspect(ctx context.Context, q answer.Question, found []answer.FoundMessage) ([]answer.InspectedMessage, error)
 	CatchUp(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
 	// Explain is how the answer came about of which id is a message, for whoever asks by q.
 	Explain(ctx context.Context, q answer.Question, id memory.MessageID) (answer.Explanation, error)

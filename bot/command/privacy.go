@@ -105,7 +105,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 			when(p.Vision, l.Text("Images that you show me go there as well.")),
 			when(p.Summaries, l.Text("So do conversations in which I was asked something, when I sum them up.")),
 			when(learning, l.Text("So does what members write who have switched on `/memory learn`.")),
-			l.Text("Whoever uses `/catchup` has the channel's latest messages sent there as well, %s at most.", l.Number(answer.CatchUpMost))), "\n", " ")
+			l.Text("Whoever uses `/catchup` has the channel's latest messages sent there as well, %s at most.", l.Number(answer.CatchUpMax))), "\n", " ")
 	}
 	embedder := l.Text("- Finding by meaning: built in. Nothing goes anywhere for it.")
 	if p.Embedder != "" {

@@ -24,7 +24,7 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 		l := memory.Lore{Name: rapid.StringMatching(`[a-z][ -~é]{0,90}`).Draw(t, "name"),
 			Text: rapid.StringN(1, 300, 1200).Draw(t, "text") + "x", Own: rapid.SliceOfN(words, 0, 25).Draw(t, "own")}
 		for range rapid.IntRange(0, 5).Draw(t, "sources") {
-			l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(rapid.Int64Range(1,
+			l.Sources = append(l.Sources, memory.MessageRef{Channel: memory.ChannelID(rapid.Int64Range(1,
 				1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
 		}
 		a := &ingest.Question{ID: 1 << 40, Guild: 7, Channel: 8, Asker: 9}

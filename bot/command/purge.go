@@ -80,7 +80,7 @@ func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) 
 	if err != nil {
 		return response{}, err
 	}
-	return c.forgetting(ctx, x, f, func(l locale.Locale, r memory.Receipt) string {
+	return c.forgetting(ctx, x, f, func(l locale.Locale, r memory.DeletionReport) string {
 		if !x.seesAll() {
 			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore,
 				e.Summaries, e.Answers, 0

@@ -157,7 +157,7 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *discovery, p page) (response, error) {
 	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
 	var err error
-	p.seen, err = c.Answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
+	p.seen, err = c.Answers.Inspect(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
 	return p.sheet(x.Locale), err
 }
 
@@ -169,7 +169,7 @@ type page struct {
 	all     int               // that were found
 	below   int               // that were found and have too little to do with it
 	words   bool              // whether they were found by words only
-	seen    []answer.Seen
+	seen    []answer.InspectedMessage
 }
 
 func (p page) sheet(l locale.Locale) response {
@@ -198,7 +198,7 @@ func leftOutText(l locale.Locale, n int) string {
 }
 
 // seenWithin shows a message that was found, with so much of what was said that it takes at most so many units.
-func seenWithin(s answer.Seen, l locale.Locale, room int) string {
+func seenWithin(s answer.InspectedMessage, l locale.Locale, room int) string {
 	for length := quoteLength; ; length /= 2 {
 		text := showSeen(s, l, length)
 		if markdown.Units(text) <= room || length == 0 {
@@ -207,7 +207,7 @@ func seenWithin(s answer.Seen, l locale.Locale, room int) string {
 	}
 }
 
-func showSeen(s answer.Seen, l locale.Locale, length int) string {
+func showSeen(s answer.InspectedMessage, l locale.Locale, length int) string {
 	m := s.Message
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s <@%d>%s", mark(s.Relevance), m.Author, whereIs(l, m))
@@ -229,7 +229,7 @@ const (
 type discovery struct {
 	ingest.Membership
 	channel memory.ChannelID // where they searched
-	found   []answer.Found
+	found   []answer.FoundMessage
 	below   int  // messages that were found and aren't shown
 	words   bool // whether it was found by words only
 }

@@ -28,7 +28,7 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 	if err != nil {
 		return response{}, err
 	}
-	may, err := c.questions.Allowance(ctx, ingest.Membership{Guild: x.guild()}, nil, c.Now())
+	may, err := c.questions.TokenQuota(ctx, ingest.Membership{Guild: x.guild()}, nil, c.Now())
 	if err != nil {
 		return response{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
@@ -160,7 +160,7 @@ func (c *Commands) toDo(ctx context.Context, x *interaction, g *memory.Guild) (s
 	if err != nil {
 		return "", fmt.Errorf("look up what is being forgotten: %w", err)
 	}
-	forgetting := slices.ContainsFunc(begun, func(r memory.Receipt) bool {
+	forgetting := slices.ContainsFunc(begun, func(r memory.DeletionReport) bool {
 		f := r.Forgetting
 		return f.Guild == memory.Everywhere || f.Guild == g.ID &&
 			(x.seesAll() || f.Channel == 0 || g.Channel(f.Channel) != nil)

@@ -24,14 +24,14 @@ type allowedMentions struct {
 	RepliedUser bool     `json:"replied_user"`
 }
 
-// Nobody pings nobody.
-var Nobody = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
+// NoMentions pings nobody.
+var NoMentions = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
 
 // mentionOnly pings user if content mentions them, and nobody else.
 func mentionOnly(content string, user memory.UserID) allowedMentions {
 	id := user.String()
 	if user == 0 || !strings.Contains(content, "<@"+id+">") && !strings.Contains(content, "<@!"+id+">") {
-		return Nobody
+		return NoMentions
 	}
 	return allowedMentions{Parse: []string{}, Users: []string{id}, Roles: []string{}}
 }
@@ -60,7 +60,7 @@ type Outgoing struct {
 
 // AsText is an edit that leaves nothing but content and pings nobody.
 func AsText(content string) Outgoing {
-	return Outgoing{Content: content, AllowedMentions: Nobody, Flags: SuppressEmbeds,
+	return Outgoing{Content: content, AllowedMentions: NoMentions, Flags: SuppressEmbeds,
 		Attachments: []uploadRef{}, Components: []Component{}}
 }
 

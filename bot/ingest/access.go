@@ -88,13 +88,13 @@ func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 	return events, nil
 }
 
-// ShutOut returns the channels of g that Hark can't read. Only Hark's own roles matter.
+// UnreadableByHark returns the channels of g that Hark can't read. Only Hark's own roles matter.
 func ShutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
 	self, err := log.People(ctx, g.ID, g.Self)
 	if err != nil {
 		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)
 	}
-	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) {
+	return search.UnreadableByHark(g, func(memory.UserID) (memory.Person, bool) {
 		if len(self) == 0 {
 			return memory.Person{}, false
 		}

@@ -134,7 +134,7 @@ func (c *converter) unreadable(e rawEvent) converted {
 	guild := memory.GuildID(v.Guild)
 	switch {
 	case strings.HasPrefix(e.kind, "GUILD_MEMBER"):
-		return converted{members: func(r *search.MemberRoles) { r.Doubt(guild) }}
+		return converted{members: func(r *search.MemberRoles) { r.Invalidate(guild) }}
 	case e.kind == "GUILD_CREATE", e.kind == "GUILD_UPDATE":
 		guild = memory.GuildID(v.ID)
 	case strings.HasPrefix(e.kind, "GUILD_ROLE_"):

@@ -268,5 +268,5 @@ func (c *converter) membersChunk(w *wireMembersChunk, out *converted) {
 		out.err = errNoRoles
 		return
 	}
-	out.members = func(r *search.MemberRoles) { r.Told(memory.GuildID(w.Guild), w.Nonce, *w.Index, w.Of, all) }
+	out.members = func(r *search.MemberRoles) { r.AddChunk(memory.GuildID(w.Guild), w.Nonce, *w.Index, w.Of, all) }
 }

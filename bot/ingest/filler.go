@@ -37,13 +37,13 @@ type Filler struct {
 
 	mu      sync.Mutex
 	tasks   []task
-	watched map[*Watching]bool
+	watched map[*Progress]bool
 	plans   map[memory.GuildID]*catchUpPlan // the last of each whole guild
 
 	retryAt    map[memory.Gap]time.Time // gaps to leave alone until then
 	sweepAt    time.Time                // when to compare the next page
 	lastReport time.Time
-	verified   atomic.Pointer[ttl.Cache[memory.Spot, bool]] // messages looked up since the last absence
+	verified   atomic.Pointer[ttl.Cache[memory.MessageRef, bool]] // messages looked up since the last absence
 	tally      tally
 }
 
@@ -70,9 +70,9 @@ type task struct {
 func NewFiller(o *Options) *Filler {
 	f := &Filler{
 		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
-		plans: map[memory.GuildID]*catchUpPlan{}, retryAt: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
+		plans: map[memory.GuildID]*catchUpPlan{}, retryAt: map[memory.Gap]time.Time{}, watched: map[*Progress]bool{},
 	}
-	f.verified.Store(ttl.New[memory.Spot, bool](maxVerified))
+	f.verified.Store(ttl.New[memory.MessageRef, bool](maxVerified))
 	return f
 }
 
@@ -99,7 +99,7 @@ func (f *Filler) put(v catchUpPlan) {
 	defer f.mu.Unlock()
 	if v.whole {
 		f.plans[v.guild] = &v
-		f.verified.Store(ttl.New[memory.Spot, bool](maxVerified))
+		f.verified.Store(ttl.New[memory.MessageRef, bool](maxVerified))
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
 		return !t.urgent && slices.ContainsFunc(tasks, func(now task) bool {

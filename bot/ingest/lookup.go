@@ -27,7 +27,7 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 	left := map[memory.ChannelID][]memory.Message{}
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
-		at := memory.Spot{Channel: m.Channel, Message: m.ID}
+		at := memory.MessageRef{Channel: m.Channel, Message: m.ID}
 		switch isKnown, _ := known.Get(at, f.Now()); {
 		case !doubted[at]:
 		case isKnown:
@@ -37,25 +37,25 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 		}
 	}
 	f.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(verifiedFor))
+		known.Put(memory.MessageRef{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(verifiedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	now := map[memory.Spot]memory.Message{}
+	now := map[memory.MessageRef]memory.Message{}
 	for channel, ids := range sure {
 		found, err := f.Memory.Around(ctx, channel, ids, 0, 0)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range found {
-			now[memory.Spot{Channel: channel, Message: m.ID}] = m
+			now[memory.MessageRef{Channel: channel, Message: m.ID}] = m
 		}
 	}
 	var kept []memory.Message
 	for _, m := range messages {
-		at := memory.Spot{Channel: m.Channel, Message: m.ID}
+		at := memory.MessageRef{Channel: m.Channel, Message: m.ID}
 		if is, there := now[at]; there {
 			kept = append(kept, is)
 		} else if !doubted[at] {
@@ -66,8 +66,8 @@ func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 }
 
 // unverified returns the messages that haven't been compared with Discord since an absence.
-func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
-	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
+func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map[memory.MessageRef]bool, error) {
+	doubted, unswept := map[memory.MessageRef]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
 		gaps, asked := unswept[m.Guild]
 		if !asked {
@@ -79,7 +79,7 @@ func (f *Filler) unverified(ctx context.Context, messages []memory.Message) (map
 		}
 		for _, g := range gaps {
 			if m.Channel == g.Channel && m.ID > g.After && m.ID <= g.Until {
-				doubted[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
+				doubted[memory.MessageRef{Channel: m.Channel, Message: m.ID}] = true
 			}
 		}
 	}

@@ -35,12 +35,12 @@ type Question struct {
 	Shown []memory.MessageID // messages of an earlier or interrupted answer
 	More  []memory.MessageID // messages below it
 
-	Again   bool   // asked before: the text changed, or somebody asks again
-	Unasked bool   // the mention was removed
-	Brief   bool   // only its text is known
-	Quiet   bool   // the asker is told elsewhere that the queue is full
-	Resumed bool   // an earlier process accepted it
-	Round   string // distinguishes its messages from those of earlier rounds
+	Reasked   bool   // asked before: the text changed, or somebody asks again
+	Withdrawn bool   // the mention was removed
+	Brief     bool   // only its text is known
+	Quiet     bool   // the asker is told elsewhere that the queue is full
+	Resumed   bool   // an earlier process accepted it
+	Round     string // distinguishes its messages from those of earlier rounds
 }
 
 // Membership returns the asker in the guild.
@@ -66,7 +66,7 @@ func (a *Question) Account() memory.MessageID {
 // WithText returns a with the text of another version.
 func (a *Question) WithText(now *Question) *Question {
 	changed := *a
-	changed.Text, changed.Edited, changed.Again, changed.Round, changed.At = now.Text, now.Edited, now.Again,
+	changed.Text, changed.Edited, changed.Reasked, changed.Round, changed.At = now.Text, now.Edited, now.Reasked,
 		now.Round, now.At
 	changed.Quiet = now.Quiet
 	return &changed
@@ -96,12 +96,12 @@ func (c *converter) edited(w *discord.Message, whole bool) *Question {
 	}
 	switch {
 	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != typeReply || w.Referenced != nil): // else unknown
-		place.Unasked = true
+		place.Withdrawn = true
 		return &place
 	case a == nil || w.Edited.Sub(a.ID.Time()) > EditedWithin || c.now().Sub(w.Edited) > 2*EditedWithin:
 		return nil
 	}
-	a.Edited, a.At, a.Again, a.Round = w.Edited, w.Edited, true, RoundOf(w.Edited)
+	a.Edited, a.At, a.Reasked, a.Round = w.Edited, w.Edited, true, RoundOf(w.Edited)
 	return a
 }
 

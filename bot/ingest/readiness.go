@@ -47,7 +47,7 @@ func (r *Readiness) setLocked(told bool, guilds []memory.GuildID) {
 	r.changed = make(chan struct{})
 }
 
-// Wait returns once the log has the permissions of a guild, or ErrNotBack after limit. It doesn't wait for
+// Wait returns once the log has the permissions of a guild, or ErrNotReady after limit. It doesn't wait for
 // direct messages or guilds that Hark isn't in.
 func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
 	late := time.NewTimer(limit)
@@ -63,7 +63,7 @@ func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 		select {
 		case <-changed:
 		case <-late.C:
-			return ErrNotBack
+			return ErrNotReady
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -71,5 +71,5 @@ func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 	return nil
 }
 
-// ErrNotBack means that Discord hasn't described a guild since the connection began.
-const ErrNotBack locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."
+// ErrNotReady means that Discord hasn't described a guild since the connection began.
+const ErrNotReady locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

@@ -6,8 +6,8 @@ import (
 	"hark/memory"
 )
 
-// Watching counts messages fetched from the past of a channel and its threads. Filler.mu guards it.
-type Watching struct {
+// Progress counts messages fetched from the past of a channel and its threads. Filler.mu guards it.
+type Progress struct {
 	channel memory.ChannelID
 	of      map[memory.ChannelID]bool
 	fetched map[memory.Gap]int
@@ -15,8 +15,8 @@ type Watching struct {
 }
 
 // Watch begins counting.
-func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Watching {
-	w := &Watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
+func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Progress {
+	w := &Progress{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
 	for _, c := range g.WithThreads(id) {
 		w.of[c.ID] = true
 	}
@@ -27,7 +27,7 @@ func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Watching {
 }
 
 // Unwatch ends counting.
-func (f *Filler) Unwatch(w *Watching) {
+func (f *Filler) Unwatch(w *Progress) {
 	defer f.Progress()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,7 +47,7 @@ func (f *Filler) count(g memory.Gap, more int) {
 
 // Seen returns how many messages were fetched, including those that the remaining gaps count, and whether
 // somebody stopped it.
-func (f *Filler) Seen(w *Watching, left []memory.Gap) (fetched int, stopped bool) {
+func (f *Filler) Seen(w *Progress, left []memory.Gap) (fetched int, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, g := range left {

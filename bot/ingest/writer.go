@@ -117,7 +117,7 @@ func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
-		if !c.ask.Unasked {
+		if !c.ask.Withdrawn {
 			out.events = append(out.events, c.ask.Opened())
 		}
 	}
@@ -141,10 +141,10 @@ func (w *Writer) noteMembers(c converted) {
 	if c.members != nil {
 		c.members(w.MemberRoles)
 	}
-	w.Attendance.Heard(c.heard)
+	w.Attendance.Advance(c.heard)
 	if c.plan != nil {
 		for _, s := range c.plan.channels {
-			w.Attendance.Heard(s.last)
+			w.Attendance.Advance(s.last)
 		}
 	}
 	if c.merge != nil {
@@ -152,9 +152,9 @@ func (w *Writer) noteMembers(c converted) {
 	}
 	w.Attendance.Observe(c.events)
 	for _, m := range c.met {
-		w.Attendance.Met(m.person, m.joined, c.heard != 0)
+		w.Attendance.SawMember(m.person, m.joined, c.heard != 0)
 		if c.heard != 0 {
-			w.MemberRoles.Met(m.person)
+			w.MemberRoles.Check(m.person)
 		}
 	}
 }

@@ -150,7 +150,7 @@ func (l Locale) Sentence(told interface{ Sentence() string }) string {
 
 // Complaint translates what is wrong with somebody's input. Other errors stay as they are.
 func (l Locale) Complaint(err error) string {
-	if c, is := errors.AsType[memory.Complaint](err); is {
+	if c, is := errors.AsType[memory.ValidationError](err); is {
 		return l.Text(c.Format, c.Args...)
 	}
 	return err.Error()

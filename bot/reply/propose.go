@@ -67,7 +67,7 @@ func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Q
 	o := Owned{Asker: a.Asker, Question: a.ID}
 	m, err := t.Post(ctx, discord.Outgoing{
 		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question,
-			n), EnforceNonce: true, AllowedMentions: discord.Nobody, Flags: discord.SuppressEmbeds,
+			n), EnforceNonce: true, AllowedMentions: discord.NoMentions, Flags: discord.SuppressEmbeds,
 		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, in.Text("Remember"),
 			o.ID(ButtonRemember)),
 			discord.Button(discord.StyleGrey, in.Text("No"), o.ID(ButtonForgo)))},
@@ -167,7 +167,7 @@ func ReadLore(content string) (l memory.Lore, ok bool) {
 			for _, link := range links {
 				channel, _ := strconv.ParseInt(link[1], 10, 64)
 				message, _ := strconv.ParseInt(link[2], 10, 64)
-				l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(channel),
+				l.Sources = append(l.Sources, memory.MessageRef{Channel: memory.ChannelID(channel),
 					Message: memory.MessageID(message)})
 			}
 		default:

@@ -111,7 +111,7 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 	if len(d.parts) == 0 {
 		return events
 	}
-	if a.Again {
+	if a.Reasked {
 		events = append(events, memory.Rewritten{Guild: a.Guild, Channel: a.Channel, IDs: d.ids()})
 	}
 	trace.Parts = nil

@@ -42,15 +42,15 @@ func (t *Tracker) removeSoon(channel memory.ChannelID, ids []memory.MessageID) {
 // scheduleRemoval is removeSoon without waking anybody. The caller holds mu.
 func (t *Tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
 	for _, id := range ids {
-		r := t.removals[memory.Spot{Channel: channel, Message: id}]
+		r := t.removals[memory.MessageRef{Channel: channel, Message: id}]
 		r.unlogged = true
-		t.removals[memory.Spot{Channel: channel, Message: id}] = r
+		t.removals[memory.MessageRef{Channel: channel, Message: id}] = r
 	}
 }
 
 // unloggedRemovals returns the messages to remove that the log doesn't know, and how many others Discord
 // refused.
-func (t *Tracker) unloggedRemovals() (own []memory.Spot, refused int) {
+func (t *Tracker) unloggedRemovals() (own []memory.MessageRef, refused int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at, r := range t.removals {
@@ -80,7 +80,7 @@ func (t *Tracker) withdrawAll(ctx context.Context) {
 		var done []memory.Event
 		for _, w := range list {
 			// else it is about to change anyway
-			if !t.isRewriting(memory.Spot{Channel: w.Channel, Message: w.Message}) && t.tryWithdraw(ctx, w) {
+			if !t.isRewriting(memory.MessageRef{Channel: w.Channel, Message: w.Message}) && t.tryWithdraw(ctx, w) {
 				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
 			}
 		}
@@ -99,7 +99,7 @@ func (t *Tracker) withdrawAll(ctx context.Context) {
 
 // tryWithdraw withdraws a message if a try is due. done means that it is withdrawn or gone.
 func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
-	at, now := memory.Spot{Channel: w.Channel, Message: w.Message}, t.replier.Now()
+	at, now := memory.MessageRef{Channel: w.Channel, Message: w.Message}, t.replier.Now()
 	t.mu.Lock()
 	r := t.removals[at]
 	t.mu.Unlock()

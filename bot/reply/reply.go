@@ -163,8 +163,8 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	got.quota = spends
 	q := answer.Question{
 		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
-		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), Settled: settled,
-		Attended: r.Attendance.Since, Sets: r.MemberRoles.Sets,
+		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), WaitReady: settled,
+		Attended: r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
@@ -206,8 +206,8 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 		}
 		return r.Log.Warn().Err(err).Int64("question", int64(a.ID))
 	}
-	warn(got.Answer.Away).Msg("answered without the model")
-	warn(got.Answer.Instead).Str("model", got.Answer.Model).Msg("answered by another model")
+	warn(got.Answer.ModelError).Msg("answered without the model")
+	warn(got.Answer.FallbackReason).Str("model", got.Answer.Model).Msg("answered by another model")
 	warn(got.Answer.Shortened).Msg("answered from a smaller prompt")
 	warn(got.Answer.Unranked).Msg("answered without the reranker")
 	warn(got.Answer.ToolFailed).Msg("a tool failed")

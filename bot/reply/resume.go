@@ -51,7 +51,7 @@ func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestio
 		return err
 	}
 	if a == nil { // deleted, or it asks nothing now
-		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Unasked: true}
+		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Withdrawn: true}
 	}
 	a.Resumed = true
 	shown, err := r.partsShown(ctx, q)
@@ -62,7 +62,7 @@ func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestio
 		a.Shown = append(a.Shown, memory.MessageID(m.ID))
 	}
 	left := false
-	if !a.Unasked && r.IsFresh(a) {
+	if !a.Withdrawn && r.IsFresh(a) {
 		// it may also have been taken as a missed one
 		if _, left = r.questions.accept(last, a); r.questions.isOpen(a.ID) {
 			return nil

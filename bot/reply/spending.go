@@ -16,7 +16,7 @@ import (
 const nearlyUsed = 0.2
 
 // Allowance reserves tokens for an answer. It waits while answers under way may use up what is left.
-func (t *Tracker) Allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
+func (t *Tracker) TokenQuota(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
 	at time.Time) (tokenQuota, error) {
 	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
 	spent, err := t.replier.Memory.Spending(ctx, m.Guild, at)
@@ -35,7 +35,7 @@ func (t *Tracker) Allowance(ctx context.Context, m ingest.Membership, roles []me
 func (t *Tracker) Allow(ctx context.Context, a *ingest.Question) (tokenQuota, error) {
 	r := reservation{a.Membership(), max(1, t.replier.Limits.Reserve)}
 	got, err := t.quota.reserve(ctx, a.ID, r, func() (tokenQuota, error) {
-		return t.Allowance(ctx, r.Membership, a.Roles, a.When())
+		return t.TokenQuota(ctx, r.Membership, a.Roles, a.When())
 	})
 	if err == nil && got.Hit != nil {
 		t.count(got.Hit.Of)

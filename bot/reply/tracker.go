@@ -39,7 +39,7 @@ type Tracker struct {
 
 	mu       sync.Mutex
 	known    map[memory.MessageID]*question
-	removals map[memory.Spot]removal
+	removals map[memory.MessageRef]removal
 	wake     chan struct{} // receives when there is something to withdraw in Discord
 }
 
@@ -70,7 +70,7 @@ const (
 func newTracker(r *Replier) *Tracker {
 	t := &Tracker{
 		replier: r, quota: newQuota(), seed: maphash.MakeSeed(),
-		known: map[memory.MessageID]*question{}, removals: map[memory.Spot]removal{}, wake: make(chan struct{}, 1),
+		known: map[memory.MessageID]*question{}, removals: map[memory.MessageRef]removal{}, wake: make(chan struct{}, 1),
 	}
 	t.scheduler = newScheduler(func(*ingest.Question) {}, r.Progress)
 	return t
@@ -196,7 +196,7 @@ func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left
 		return false, full.first
 	}
 	if !a.Quiet {
-		t.Miss(last, a)
+		t.TellStopping(last, a)
 	}
 	return false, true
 }
@@ -205,14 +205,14 @@ func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left
 func (t *Tracker) Close(last context.Context) (left int) {
 	waiting := t.scheduler.close()
 	for _, a := range waiting {
-		t.Miss(last, a)
+		t.TellStopping(last, a)
 	}
 	return len(waiting)
 }
 
 // Miss tells the asker that Hark is stopping. If a part of the answer is shown, the next process finishes it
 // instead.
-func (t *Tracker) Miss(last context.Context, a *ingest.Question) {
+func (t *Tracker) TellStopping(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 {
 		t.scheduler.start(func() {
 			t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild,
@@ -227,7 +227,7 @@ func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q, known := t.known[a.ID]
-	if a.Unasked {
+	if a.Withdrawn {
 		if known && q.isOpen() {
 			q.text = 0 // so the same text counts as new
 			q.interrupt(errWithdrawn)
@@ -238,10 +238,10 @@ func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 		q = t.add(a.ID)
 	}
 	switch {
-	case silent || known && !a.Again:
+	case silent || known && !a.Reasked:
 		return nil
 	case q.state == unanswered:
-		if a.Brief || a.Again &&
+		if a.Brief || a.Reasked &&
 			a.ID < memory.FirstMessageID(t.replier.Since) { // it may have been answered
 			return nil
 		}
@@ -383,7 +383,7 @@ func (t *Tracker) Stop(id memory.MessageID) bool {
 
 // Unask ends an answer that isn't wanted. It is false if none is being written; then the question counts as
 // unanswered.
-func (t *Tracker) Unask(id memory.MessageID) bool {
+func (t *Tracker) Withdraw(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.lookup(id)
@@ -422,7 +422,7 @@ func (q *question) clear() []memory.MessageID {
 
 // isRewriting reports whether a message belongs to an answer that is being replaced. Waiting to be doesn't
 // count, because that may take long.
-func (t *Tracker) isRewriting(at memory.Spot) bool {
+func (t *Tracker) isRewriting(at memory.MessageRef) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, q := range t.known {

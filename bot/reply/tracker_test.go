@@ -23,8 +23,8 @@ type life struct {
 // does plays a step and tells what comes of it.
 func (l *life) does(step string) string {
 	verb, text, _ := strings.Cut(step, " ")
-	a := &ingest.Question{ID: 1, Guild: 3, Channel: 20, Parent: 2, Asker: 4, Text: text, Again: verb != "ask",
-		Unasked: verb == "nevermind", Brief: verb == "briefly"}
+	a := &ingest.Question{ID: 1, Guild: 3, Channel: 20, Parent: 2, Asker: 4, Text: text, Reasked: verb != "ask",
+		Withdrawn: verb == "nevermind", Brief: verb == "briefly"}
 	ids := func() (ids []memory.MessageID) {
 		for _, word := range strings.Fields(text) {
 			n, _ := strconv.Atoi(word)
@@ -64,7 +64,7 @@ func (l *life) does(step string) string {
 	case "stop":
 		return strconv.FormatBool(l.Stop(1))
 	case "unask":
-		return strconv.FormatBool(l.Unask(1))
+		return strconv.FormatBool(l.Withdraw(1))
 	case "clear":
 		return fmt.Sprint(l.clear(1))
 	case "delete":
@@ -75,7 +75,7 @@ func (l *life) does(step string) string {
 		return see(ingest.Subject{Guild: 3, Channel: memory.ChannelID(ids()[0]), Ended: true})
 	case "remove": // what is to be taken back in Discord
 		own, _ := l.unloggedRemovals()
-		slices.SortFunc(own, func(a, b memory.Spot) int { return int(a.Message - b.Message) })
+		slices.SortFunc(own, func(a, b memory.MessageRef) int { return int(a.Message - b.Message) })
 		return fmt.Sprint(own)
 	}
 	return ""

@@ -73,7 +73,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	if keep, _, _ := g.Retention(channel.ID, k.config.Memory.Retention.Duration); keep > 0 {
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
-	gaps, begun, err := memory.Unheard(c.Context(), k, g, channel.ID, after, now, func(c memory.Channel) bool {
+	gaps, begun, err := memory.PastGaps(c.Context(), k, g, channel.ID, after, now, func(c memory.Channel) bool {
 		c.Guild = channel.Guild
 		return k.canFetch(c) == nil
 	})

@@ -278,7 +278,7 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if err != nil {
 		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
 	}
-	t.warns(a.Away, instead(a.Model, a.Instead), a.Shortened, a.Unranked, a.ToolFailed)
+	t.warns(a.ModelError, instead(a.Model, a.FallbackReason), a.Shortened, a.Unranked, a.ToolFailed)
 	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
 		t.print(a)
 	}

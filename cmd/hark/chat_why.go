@@ -183,7 +183,7 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 				t.cite(got.Sources)
 			}
 			if got.Bounded {
-				fmt.Fprintf(t.out, "It goes back 7 days and %d messages at most.\n", answer.CatchUpMost)
+				fmt.Fprintf(t.out, "It goes back 7 days and %d messages at most.\n", answer.CatchUpMax)
 			}
 			return nil
 		},

@@ -95,7 +95,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	if len(o.messages) > 0 {
 		return o.deleteMessages(c, k, target)
 	}
-	extent, err := k.Extent(c.Context(), memory.ExtentQuery{Forgetting: target})
+	extent, err := k.DryRun(c.Context(), memory.DryRunQuery{Forgetting: target})
 	if err != nil {
 		return err
 	}
@@ -132,8 +132,8 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 		if g.ID == memory.LocalGuild {
 			continue
 		}
-		all := g.Outdated(now, most)
-		n, err := memory.CountOutdated(ctx, k, all)
+		all := g.Expired(now, most)
+		n, err := memory.CountExpired(ctx, k, all)
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
-	receipt := memory.Receipt{Forgetting: memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyAge, At: now}}
+	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyAge, At: now}}
 	for _, f := range outdated {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
 		add(&receipt, gone)
@@ -214,7 +214,7 @@ func nameOf(id memory.UserID, people []memory.Person) string {
 }
 
 // extent is how much would go, in words.
-func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
+func (o *forgetting) extent(e memory.DryRun, people []memory.Person) string {
 	text := fmt.Sprintf("%s in %s", terminal.Plural(e.Messages, "message"), terminal.Plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
 		text += fmt.Sprintf(", %s, and what is known of them in %s", terminal.Plural(e.Facts, "fact"),
@@ -247,7 +247,7 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 
 // finish carries out what was begun, and with tell says so of what was interrupted before: it was confirmed then, and
 // who is meant may not be known by name any more.
-func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts []memory.Receipt, err error) {
+func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts []memory.DeletionReport, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
@@ -269,12 +269,12 @@ func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts [
 
 // carryOut forgets. What was gone on with before is part of it where the same was meant.
 func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting,
-	before []memory.Receipt) (memory.Receipt, error) {
+	before []memory.DeletionReport) (memory.DeletionReport, error) {
 	later := 0
 	if target.Before.IsZero() {
 		var err error
 		if later, err = k.deleteLater(ctx, target); err != nil {
-			return memory.Receipt{}, err
+			return memory.DeletionReport{}, err
 		}
 	}
 	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
@@ -335,7 +335,7 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err := k.Erase(c.Context(), true); err != nil {
 		return err
 	}
-	return o.print(c, k, memory.Receipt{Forgetting: target, Messages: len(there)})
+	return o.print(c, k, memory.DeletionReport{Forgetting: target, Messages: len(there)})
 }
 
 // messageIDs are the messages of a channel that are called so: by their ids, or as in the file they were imported from.

@@ -18,16 +18,16 @@ type receiptJSON struct {
 	User    memory.UserID    `json:"user,string,omitempty"`
 	Before  time.Time        `json:"before,omitzero"`
 	At      time.Time        `json:"at"`
-	memory.Receipt
+	memory.DeletionReport
 	OutOf []string `json:"out_of_reach"`
 }
 
 // print prints what went, and what Hark can't reach.
-func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
+func (o *forgetting) print(c *cobra.Command, k *kept, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
 		out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
-			Receipt: r, OutOf: outOfReach(k)}
+			DeletionReport: r, OutOf: outOfReach(k)}
 		if f.Guild != memory.Everywhere {
 			out.Guild = f.Guild.String()
 		}
@@ -67,7 +67,7 @@ func outOfReach(k *kept) []string {
 }
 
 // add adds what another receipt counts.
-func add(to *memory.Receipt, r memory.Receipt) {
+func add(to *memory.DeletionReport, r memory.DeletionReport) {
 	to.Messages += r.Messages
 	to.Segments += r.Segments
 	to.Vectors += r.Vectors

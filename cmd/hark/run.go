@@ -228,7 +228,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 		}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
+	house := memory.Janitor{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
 		Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
 		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
@@ -276,7 +276,7 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 }
 
 // forgotten tells what was forgotten without anybody's waiting for it.
-func (r *runner) forgotten(done memory.Receipt) {
+func (r *runner) forgotten(done memory.DeletionReport) {
 	f := done.Forgetting
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).
 		Str("why", string(f.Why)).Int("messages", done.Messages).Int("segments", done.Segments).

@@ -64,7 +64,7 @@ func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err
 		}
 		n++
 		return writeMessage(lines, in, m, people[in.Guild], func(id memory.MessageID) string {
-			return s.Names[memory.Spot{Channel: in.ID, Message: id}]
+			return s.Names[memory.MessageRef{Channel: in.ID, Message: id}]
 		})
 	})
 	return n, err

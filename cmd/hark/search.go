@@ -125,7 +125,7 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	a.tellLacks(r.Result)
 	hits := slices.Concat(r.Result.Hits, r.Left)
 	found := len(hits)
-	hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return !r.Result.Above(h) })
+	hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return !r.Result.IsWorthShowing(h) })
 	below := found - len(hits)
 	hits = hits[:min(limit, len(hits))]
 	defer func() {

@@ -43,7 +43,7 @@ func stocked(t *testing.T) (c *commandLine, data string) {
 			Channel: 501, Message: day(2)}},
 		memory.LoreTold{Lore: memory.Lore{ID: 5, Guild: garden, Name: "Rake rota", Text: "Ann has it in May",
 			Own: []string{"rakes"}, By: 7, Channel: 501, At: day(4).Time(),
-			Sources: []memory.Spot{{Channel: 501, Message: day(2)}}}},
+			Sources: []memory.MessageRef{{Channel: 501, Message: day(2)}}}},
 		memory.LoreTold{Lore: memory.Lore{ID: 6, Guild: garden, Name: "Shed key", Text: "is under the pot",
 			At: day(4).Time()}},
 		memory.GuildLeft{Guild: shed, At: day(5).Time()},

@@ -55,17 +55,17 @@ func (l timedLog) Apply(ctx context.Context, events ...memory.Event) error {
 }
 
 func (l timedLog) Forget(ctx context.Context, f memory.Forgetting,
-	progress func(done, total int)) (memory.Receipt, error) {
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := l.Store.Forget(ctx, f, progress)
 	return r, l.forgot(r, err)
 }
 
-func (l timedLog) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+func (l timedLog) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := l.Store.Resume(ctx, id, progress)
 	return r, l.forgot(r, err)
 }
 
-func (l timedLog) forgot(r memory.Receipt, err error) error {
+func (l timedLog) forgot(r memory.DeletionReport, err error) error {
 	if err == nil {
 		l.m.Forgettings.WithLabelValues(string(r.Forgetting.Why)).Inc()
 		l.m.ForgottenMessages.Add(float64(r.Messages))

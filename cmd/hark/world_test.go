@@ -61,7 +61,7 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 	w.ana = d.AddMember(w.guild.ID, discordtest.User{Username: "ana"}, w.staffRole.ID)
 	w.jane = d.AddMember(w.guild.ID, discordtest.User{Username: "jane"}, w.staffRole.ID)
 	w.otto = d.AddMember(w.guild.ID, discordtest.User{Username: "otto"})
-	d.LetUse(w.guild.ID, w.ana.ID, "Remember ⭐", true)
+	d.SetCommandPermission(w.guild.ID, w.ana.ID, "Remember ⭐", true)
 	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("Noted", " [1].") })
 	w.env = map[string]string{
 		"HARK_DATA": t.TempDir(), "HARK_DISCORD_TOKEN": d.Token, "HARK_DISCORD_API_URL": d.URL,

@@ -72,7 +72,7 @@ func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	w.says(5*day, harbor, ben, "The lighthouse password is cod")
 	w.says(4*day, harbor, ben, "The captain of the ferry is late")
 	w.says(4*day-time.Minute, harbor, ben, "Bring a towel")
-	find := func() Finding {
+	find := func() FindResult {
 		f, err := w.engine.Find(t.Context(), seeks("what did the zeppelin captain order?"))
 		if err != nil {
 			t.Fatal(err)

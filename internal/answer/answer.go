@@ -32,13 +32,13 @@ type Question struct {
 	// Nothing of it is recalled or kept.
 	Session []memory.Message
 	// Settled, if not nil, waits until it is known who may read what in Guild.
-	Settled func(context.Context) error
+	WaitReady func(context.Context) error
 	// Attended returns since which message all who can read a channel could read what was said there. Where not
 	// all of them may read its past, earlier messages aren't used. nil: unknown. See search.Attendance.
 	Attended func(*memory.Guild, memory.ChannelID) memory.MessageID
 	// Sets returns the sets of roles that members of a guild have; nil if not all are known. See
 	// search.MemberRoles.
-	Sets func(*memory.Guild) *search.RoleSets
+	RoleSets func(*memory.Guild) *search.RoleSets
 	// Files came with the question, and with the message that it replies to. Nothing of their contents is
 	// recalled or kept.
 	Files []File
@@ -86,9 +86,9 @@ type Answer struct {
 	Sources []Source // those that Text cites, by number
 	Model   string   // the model that wrote it; empty when it was extractive
 	// Away is why the model didn't write the answer although there is one: to be logged, not shown.
-	Away error
+	ModelError error
 	// Instead is why another model wrote it than was to; nil if none did: to be logged, not shown.
-	Instead error
+	FallbackReason error
 	// Shortened is why the model was given a smaller prompt than it was to have: to be logged, not shown.
 	Shortened error
 	// Unranked is why what was recalled isn't in the order of the reranker that there is: to be logged, not shown.

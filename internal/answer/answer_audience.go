@@ -16,14 +16,14 @@ type answerAudience struct {
 	channel memory.ChannelID
 	present memory.MessageID // from here on everybody present has seen what was said
 	// judged answers and usable messages: answers of one dialogue share their sources
-	judged, usableAt map[memory.Spot]bool
-	traces           map[memory.Spot]memory.Trace // that were read, by each message of their answers; empty: none is kept
+	judged, usableAt map[memory.MessageRef]bool
+	traces           map[memory.MessageRef]memory.Trace // that were read, by each message of their answers; empty: none is kept
 }
 
 // audienceIn is for a channel in which everybody present has seen what was said since present.
 func (now readableScope) audienceIn(channel memory.ChannelID, present memory.MessageID) *answerAudience {
-	return &answerAudience{readableScope: now, channel: channel, present: present, judged: map[memory.Spot]bool{},
-		usableAt: map[memory.Spot]bool{}, traces: map[memory.Spot]memory.Trace{}}
+	return &answerAudience{readableScope: now, channel: channel, present: present, judged: map[memory.MessageRef]bool{},
+		usableAt: map[memory.MessageRef]bool{}, traces: map[memory.MessageRef]memory.Trace{}}
 }
 
 // repeatable removes the answers that mustn't be repeated. messages are of the channel, in order, and with
@@ -42,7 +42,7 @@ func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Messa
 		if ok = m.Kind != memory.FromHark; !ok {
 			ok, err = d.mayRepeat(ctx, m.ID)
 		}
-		d.usableAt[memory.Spot{Channel: d.channel, Message: m.ID}] = ok
+		d.usableAt[memory.MessageRef{Channel: d.channel, Message: m.ID}] = ok
 		return ok, err
 	})
 }
@@ -50,7 +50,7 @@ func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Messa
 // readTraces reads the traces of answers that weren't read yet.
 func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.MessageID) error {
 	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
-		_, read := d.traces[memory.Spot{Channel: d.channel, Message: id}]
+		_, read := d.traces[memory.MessageRef{Channel: d.channel, Message: id}]
 		return read
 	})
 	if len(answers) == 0 {
@@ -58,11 +58,11 @@ func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.Messa
 	}
 	traces, err := d.consents.log.Traces(ctx, memory.TraceQuery{Channel: d.channel, Answers: answers})
 	for _, id := range answers {
-		d.traces[memory.Spot{Channel: d.channel, Message: id}] = memory.Trace{} // unless there is one
+		d.traces[memory.MessageRef{Channel: d.channel, Message: id}] = memory.Trace{} // unless there is one
 	}
 	for _, t := range traces {
 		for _, id := range append(t.Parts, t.Answer) {
-			d.traces[memory.Spot{Channel: d.channel, Message: id}] = t
+			d.traces[memory.MessageRef{Channel: d.channel, Message: id}] = t
 		}
 	}
 	return err
@@ -70,20 +70,20 @@ func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.Messa
 
 // mayRepeat judges an answer. All messages of a long answer are judged together.
 func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
-	if ok, judged := d.judged[memory.Spot{Channel: d.channel, Message: answer}]; judged {
+	if ok, judged := d.judged[memory.MessageRef{Channel: d.channel, Message: answer}]; judged {
 		return ok, nil
 	}
-	d.judged[memory.Spot{Channel: d.channel, Message: answer}] = false
+	d.judged[memory.MessageRef{Channel: d.channel, Message: answer}] = false
 	if err := d.readTraces(ctx, answer); err != nil {
 		return false, err
 	}
-	trace := d.traces[memory.Spot{Channel: d.channel, Message: answer}]
+	trace := d.traces[memory.MessageRef{Channel: d.channel, Message: answer}]
 	if trace.Answer == 0 {
 		return false, nil
 	}
 	ok, err := d.sourcesReadable(ctx, trace)
 	for _, id := range append(trace.Parts, answer) {
-		d.judged[memory.Spot{Channel: d.channel, Message: id}] = ok
+		d.judged[memory.MessageRef{Channel: d.channel, Message: id}] = ok
 	}
 	return ok, err
 }
@@ -92,7 +92,7 @@ func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID)
 func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
 	used := messageSet{}
 	for _, s := range trace.Sources {
-		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
+		at := memory.MessageRef{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		switch s.Kind {
 		case memory.SourceLore:
 			if _, ok := d.lore[s.ID]; !ok {

@@ -31,9 +31,9 @@ type castle struct {
 	base   int64
 	events []memory.Event
 	serial memory.MessageID
-	said   []memory.Message                   // by members
-	old    map[memory.ChannelID][]memory.Spot // Hark's answers of long ago, and what was said then
-	words  map[string]func(audience) bool     // each marked word, and whether who reads an answer may know it
+	said   []memory.Message                         // by members
+	old    map[memory.ChannelID][]memory.MessageRef // Hark's answers of long ago, and what was said then
+	words  map[string]func(audience) bool           // each marked word, and whether who reads an answer may know it
 }
 
 // audience is a place, and what who is there may know the past of.
@@ -44,7 +44,7 @@ type audience struct {
 
 // origin is what an answer of Hark's was made from.
 type origin struct {
-	memory.Spot
+	memory.MessageRef
 	known func(audience) bool // by who reads it now
 }
 
@@ -60,7 +60,7 @@ func (w *world) castle(t *rapid.T) *castle {
 
 // newCastle fills a drawn guild. Two people talk in all channels, days ago and just now, and tell of themselves.
 func newCastle(t *rapid.T, base int64) *castle {
-	c := &castle{World: guildtest.Draw(t, base, 8), t: t, base: base, old: map[memory.ChannelID][]memory.Spot{},
+	c := &castle{World: guildtest.Draw(t, base, 8), t: t, base: base, old: map[memory.ChannelID][]memory.MessageRef{},
 		words: map[string]func(audience) bool{}}
 	g := c.Guild
 	for i := range g.Channels {
@@ -86,17 +86,17 @@ func newCastle(t *rapid.T, base int64) *castle {
 			word := c.word(fmt.Sprintf("past%d", j), ch.ID, there)
 			id := c.says(time.Duration(2*i+j+2)*day, memory.Message{Channel: ch.ID, Author: who,
 				Content: "The password of the lighthouse, of lantern 0 and of lantern 1, is " + word})
-			past[ch.ID] = origin{memory.Spot{Channel: ch.ID, Message: id}, there}
-			c.old[ch.ID] = append(c.old[ch.ID], memory.Spot{Channel: ch.ID, Message: id})
+			past[ch.ID] = origin{memory.MessageRef{Channel: ch.ID, Message: id}, there}
+			c.old[ch.ID] = append(c.old[ch.ID], memory.MessageRef{Channel: ch.ID, Message: id})
 			c.fact(who, id, ch.ID, false)
 			c.fact(who, id, ch.ID, true)
 		}
-		c.sums(past[ch.ID].Spot)
+		c.sums(past[ch.ID].MessageRef)
 		seen := func(a audience) bool { return a.at == ch.ID || there(a) }
 		replied := rapid.SampledFrom(c.old[ch.ID]).Draw(c.t, "replied to").Message
 		id := c.says(9*time.Minute, memory.Message{Channel: ch.ID, Author: c.speakers()[0], ReplyTo: replied,
 			Content: "Today's lighthouse password: " + c.word("now", ch.ID, seen)})
-		now[ch.ID] = origin{memory.Spot{Channel: ch.ID, Message: id}, seen}
+		now[ch.ID] = origin{memory.MessageRef{Channel: ch.ID, Message: id}, seen}
 	}
 	for i, ch := range g.Channels {
 		c.starts(ch)
@@ -157,7 +157,7 @@ func (c *castle) fact(who memory.UserID, id memory.MessageID, channel memory.Cha
 }
 
 // sums tells of a summary of what was said, which is told in its channel only, where the past of that may be known.
-func (c *castle) sums(source memory.Spot) {
+func (c *castle) sums(source memory.MessageRef) {
 	known := func(a audience) bool { return a.at == source.Channel && a.may[source.Channel] }
 	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.Channel, Until: source.Message, Summary: &memory.Summary{
 		ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel, Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
@@ -213,9 +213,9 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 	}
 	c.calls(trace, func(a audience) bool { return known(a) && a.at == channel && a.may[channel] })
 	if !recent {
-		c.old[channel] = append(c.old[channel], memory.Spot{Channel: channel, Message: id})
+		c.old[channel] = append(c.old[channel], memory.MessageRef{Channel: channel, Message: id})
 	}
-	return origin{memory.Spot{Channel: channel, Message: id}, known}
+	return origin{memory.MessageRef{Channel: channel, Message: id}, known}
 }
 
 // calls is the record of a call that an answer took. It counts what the answer was made from, and is told in

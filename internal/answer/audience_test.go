@@ -314,11 +314,11 @@ func TestAnswersObeyWhoIsThere(t *testing.T) {
 	w.says(day, vault, cleo, "The lighthouse password is swordfish")
 	q := w.asks(office, "What is the lighthouse password?")
 	hasNot(t, w.whole(q), "swordfish")
-	q.Sets = roster.Sets
+	q.RoleSets = roster.Sets
 	hasNot(t, w.whole(q), "swordfish")
 	roster.Open(guild)
-	_, nonce, _ := roster.Ask(noon, noon)
-	roster.Told(guild, nonce, 0, 1, []memory.Person{{ID: cleo, Roles: []memory.RoleID{crew, keepers}}})
+	_, nonce, _ := roster.NextRequest(noon, noon)
+	roster.AddChunk(guild, nonce, 0, 1, []memory.Person{{ID: cleo, Roles: []memory.RoleID{crew, keepers}}})
 	has(t, w.whole(q), "swordfish")
 	w.alter(&scripted{pieces: []string{"It is swordfish [1]."}, before: func() {
 		roster.Changed(memory.Person{Guild: guild, RolesKnown: true, ID: ben, Roles: []memory.RoleID{crew}})

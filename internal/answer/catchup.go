@@ -18,7 +18,7 @@ import (
 
 // How far back somebody is caught up with what they missed.
 const (
-	CatchUpMost  = 300                // messages, the newest
+	CatchUpMax   = 300                // messages, the newest
 	CatchUpBack  = 7 * 24 * time.Hour // at most
 	CatchUpFirst = 24 * time.Hour     // where they never wrote
 )
@@ -45,7 +45,7 @@ var errMissedChanged = errors.New("something was changed, deleted or closed whil
 type CaughtUp struct {
 	Since    time.Time // what was said after this was looked at
 	Spoke    time.Time // when the asker last wrote there; zero: never, as far as it is remembered
-	Messages int       // that were said since, CatchUpMost at most
+	Messages int       // that were said since, CatchUpMax at most
 	Bounded  bool      // whether what was asked for begins earlier than Since, or has more messages
 	Left     int       // how many of the messages, the oldest, the model wasn't shown
 	// Text is a summary, or, where Model is empty, the lines that tell most, with [n] where it cites source n.
@@ -132,7 +132,7 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catc
 // readMissed reads the messages after m.Since.
 func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 	const newest = memory.MessageID(math.MaxInt64) // Discord's clock may be ahead of ours
-	read, err := e.log.Around(ctx, q.Channel, []memory.MessageID{newest}, CatchUpMost+1, 0)
+	read, err := e.log.Around(ctx, q.Channel, []memory.MessageID{newest}, CatchUpMax+1, 0)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 		from = memory.FirstMessageID(m.Since.Add(time.Millisecond))
 	}
 	read = slices.DeleteFunc(slices.Clone(read), func(s memory.Message) bool { return s.ID < from })
-	if len(read) > CatchUpMost {
+	if len(read) > CatchUpMax {
 		read, m.Bounded = read[1:], true
 	}
 	// Hark's own answers were made from what others said, maybe elsewhere.

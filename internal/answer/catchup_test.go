@@ -80,13 +80,13 @@ func TestCatchUpIsBounded(t *testing.T) {
 		t.Errorf("after a long time: %+v", c)
 	}
 	var events []memory.Event
-	for i := range CatchUpMost + 5 {
+	for i := range CatchUpMax + 5 {
 		events = append(events, memory.Posted{Message: memory.Message{
 			ID: memory.FirstMessageID(noon.Add(-day)) +
 				memory.MessageID(i), Guild: guild, Channel: harbor, Author: ben, Content: fmt.Sprintf("Crate %d weighs %d kg", i, 3*i)}})
 	}
 	w.apply(events...)
-	if c = w.missed(harbor, noon.Add(-2*day)); c.Messages != CatchUpMost || !c.Bounded ||
+	if c = w.missed(harbor, noon.Add(-2*day)); c.Messages != CatchUpMax || !c.Bounded ||
 		strings.Contains(c.Text, "Crate 4 ") {
 		t.Errorf("of very much: %d messages, %v, %s", c.Messages, c.Bounded, c.Text)
 	}

@@ -116,7 +116,7 @@ func TestWhatRepeatedThingsAreFromIsRepeated(t *testing.T) {
 	w := newWorld(t, nil)
 	said := w.says(3*day, lobby, ben, "that thing of mine? oh well")
 	w.apply(memory.LoreTold{Lore: memory.Lore{Guild: guild, ID: 9, By: ben, At: noon.Add(-day),
-		Name: "Albatross", Text: "a boat with an outboard motor", Sources: []memory.Spot{{Channel: lobby,
+		Name: "Albatross", Text: "a boat with an outboard motor", Sources: []memory.MessageRef{{Channel: lobby,
 			Message: said}}}})
 	for _, model := range []Model{nil, &scripted{pieces: []string{"It has an outboard motor."}}} {
 		w.engine = w.over(w.store, model, builder.Options{}, Options{})

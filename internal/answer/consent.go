@@ -67,7 +67,7 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 func (c consents) existing(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	wanted := messageSet{}
 	for _, m := range messages {
-		wanted.add(memory.Spot{Channel: m.Channel, Message: m.ID})
+		wanted.add(memory.MessageRef{Channel: m.Channel, Message: m.ID})
 	}
 	there, err := c.lookUp(ctx, wanted, nil)
 	return slices.Collect(maps.Values(there)), err
@@ -76,8 +76,8 @@ func (c consents) existing(ctx context.Context, messages []memory.Message) ([]me
 // lookUp returns the wanted messages that exist, with consent, and as far as allowed, which may be nil,
 // permits.
 func (c consents) lookUp(ctx context.Context, wanted messageSet,
-	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.Spot]memory.Message, error) {
-	there := map[memory.Spot]memory.Message{}
+	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.MessageRef]memory.Message, error) {
+	there := map[memory.MessageRef]memory.Message{}
 	for channel, ids := range wanted {
 		messages, err := c.messages(ctx, channel, ids)
 		if err == nil && allowed != nil {
@@ -87,7 +87,7 @@ func (c consents) lookUp(ctx context.Context, wanted messageSet,
 			return nil, err
 		}
 		for _, m := range messages {
-			there[memory.Spot{Channel: channel, Message: m.ID}] = m
+			there[memory.MessageRef{Channel: channel, Message: m.ID}] = m
 		}
 	}
 	return there, nil
@@ -113,18 +113,18 @@ func keepHits(ctx context.Context, hits []search.Hit,
 		all = append(append(all, hit.Message), hit.Excerpt...)
 	}
 	left, err := leave(ctx, all)
-	is := map[memory.Spot]memory.Message{}
+	is := map[memory.MessageRef]memory.Message{}
 	for _, m := range left {
-		is[memory.Spot{Channel: m.Channel, Message: m.ID}] = m
+		is[memory.MessageRef{Channel: m.Channel, Message: m.ID}] = m
 	}
 	for _, hit := range hits {
-		m, there := is[memory.Spot{Channel: hit.Message.Channel, Message: hit.Message.ID}]
+		m, there := is[memory.MessageRef{Channel: hit.Message.Channel, Message: hit.Message.ID}]
 		if !there {
 			continue
 		}
 		var excerpt []memory.Message
 		for _, e := range hit.Excerpt {
-			if e, there := is[memory.Spot{Channel: e.Channel, Message: e.ID}]; there {
+			if e, there := is[memory.MessageRef{Channel: e.Channel, Message: e.ID}]; there {
 				excerpt = append(excerpt, e)
 			}
 		}
@@ -140,7 +140,7 @@ func keepHits(ctx context.Context, hits []search.Hit,
 // messageSet is messages by channel, each once.
 type messageSet map[memory.ChannelID][]memory.MessageID
 
-func (p messageSet) add(spots ...memory.Spot) {
+func (p messageSet) add(spots ...memory.MessageRef) {
 	for _, at := range spots {
 		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
 			p[at.Channel] = append(p[at.Channel], at.Message)

@@ -40,9 +40,9 @@ type Log interface {
 // Searcher recalls. See search.Engine.
 type Searcher interface {
 	Search(ctx context.Context, q search.Query) (search.Result, error)
-	Again(ctx context.Context, r search.Result, skip []memory.MessageID,
+	Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
 		left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error)
-	Beside(ctx context.Context, r search.Result, channels []memory.ChannelID, n int) ([]search.Hit, error)
+	SearchOutside(ctx context.Context, r search.Result, channels []memory.ChannelID, n int) ([]search.Hit, error)
 	Introduce(ctx context.Context, q search.Query) ([]search.Participant, error)
 }
 
@@ -193,7 +193,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
 		r.log.Restart()
-		return Answer{Text: r.resolved.say(withdrawn), Away: err,
+		return Answer{Text: r.resolved.say(withdrawn), ModelError: err,
 			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
 				Sources: q.asSource(), Asker: q.Asker}}, nil
 	}
@@ -205,13 +205,13 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		}
 		r.log.Restart()
 		a, quoteErr := e.quote(ctx, q, again, modelAway)
-		a.Away = err
+		a.ModelError = err
 		return a, quoteErr
 	}
 	a := e.cite(ctx, q, r, full)
 	a.Shortened = shortened
 	a.Proposals = digest.Each(r.talk.Proposals, func(l memory.Lore) Proposal { return Proposal{l} })
-	if a.Model, a.Instead = r.resolved.model.Name(), r.reply.Instead; a.Instead != nil {
+	if a.Model, a.FallbackReason = r.resolved.model.Name(), r.reply.Instead; a.FallbackReason != nil {
 		a.Model = r.reply.Model
 	}
 	a.Trace.Model = a.Model

@@ -72,8 +72,8 @@ func newEverything(t *testing.T) *everything {
 				"Breeds zebras"}[i], Channel: m.Channel, Message: m.ID}})
 	}
 	from, toolFrom := says("lore", 90*day, 0, "it is blue"), says("a tool's lore", 91*day, 0, "not here")
-	x.lore = x.tells(1, "Project X", "the boat is blue", 0, 0, memory.Spot{Channel: from.Channel, Message: from.ID})
-	x.tells(2, "Stable rules", "no smoking", 0, 0, memory.Spot{Channel: toolFrom.Channel, Message: toolFrom.ID})
+	x.lore = x.tells(1, "Project X", "the boat is blue", 0, 0, memory.MessageRef{Channel: from.Channel, Message: from.ID})
+	x.tells(2, "Stable rules", "no smoking", 0, 0, memory.MessageRef{Channel: toolFrom.Channel, Message: toolFrom.ID})
 	says("a tool's hit", 60*day, 0, "Zebras eat oats")
 	further := says("a further tool's", 60*day, 0, "oil")
 
@@ -266,16 +266,16 @@ func TestAnswersAreTakenBack(t *testing.T) {
 	settled := errors.New("ask again in a moment")
 	x.happens = func() {}
 	asked := 0
-	x.q.Settled = func(context.Context) error {
+	x.q.WaitReady = func(context.Context) error {
 		if asked++; asked > 2 {
 			return settled
 		}
 		return nil
 	}
-	if a := x.asked(); a.Text != withdrawn || !errors.Is(a.Away, settled) {
-		t.Errorf("once nobody knows who may read what: %q, %v", a.Text, a.Away)
+	if a := x.asked(); a.Text != withdrawn || !errors.Is(a.ModelError, settled) {
+		t.Errorf("once nobody knows who may read what: %q, %v", a.Text, a.ModelError)
 	}
-	x.q.Settled = func(context.Context) error { return settled }
+	x.q.WaitReady = func(context.Context) error { return settled }
 	if _, err := x.engine.Answer(t.Context(), x.q, nil); !errors.Is(err, settled) || len(x.model.got) != 2 {
 		t.Errorf("before anybody knows who may read what: %v", err)
 	}
@@ -349,7 +349,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 				m.got = nil
 			}
 			a, err := x.engine.Answer(t.Context(), q, nil)
-			return errors.Join(err, a.Away, a.ToolFailed)
+			return errors.Join(err, a.ModelError, a.ToolFailed)
 		}
 	}
 	caughtUp := func(model Model) func() error {
@@ -380,7 +380,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 			return err
 		}},
 		"look": {5, func() error {
-			_, err := x.engine.Look(t.Context(), command, []Found{{Channel: x.q.Channel, Message: x.own}})
+			_, err := x.engine.Inspect(t.Context(), command, []FoundMessage{{Channel: x.q.Channel, Message: x.own}})
 			return err
 		}},
 		"explain": {5, func() error {

@@ -81,7 +81,7 @@ func explained(ctx context.Context, now readableScope, t memory.Trace) ([]Explai
 	wanted := messageSet{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
-			wanted.add(memory.Spot{Channel: hit.Channel, Message: hit.Message})
+			wanted.add(memory.MessageRef{Channel: hit.Channel, Message: hit.Message})
 		}
 	}
 	there, err := now.consents.lookUp(ctx, wanted, nil)
@@ -90,7 +90,7 @@ func explained(ctx context.Context, now readableScope, t memory.Trace) ([]Explai
 	}
 	var told []Explained
 	for _, hit := range t.Recalled {
-		m, ok := there[memory.Spot{Channel: hit.Channel, Message: hit.Message}]
+		m, ok := there[memory.MessageRef{Channel: hit.Channel, Message: hit.Message}]
 		if !ok {
 			continue
 		}

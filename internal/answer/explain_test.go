@@ -228,7 +228,7 @@ func TestNothingRepeatsWhatWasWrittenAnew(t *testing.T) {
 	begun := w.says(9*time.Minute, lobby, ann, "fodder?")
 	own := w.answered(8*time.Minute, "In the vaultmark", source(harbor, said))
 	w.answered(7*time.Minute, "As I said, in the vaultmark", source(lobby, own))
-	w.tells(1, "So", "is the vaultmark", ben, 0, memory.Spot{Channel: lobby, Message: own})
+	w.tells(1, "So", "is the vaultmark", ben, 0, memory.MessageRef{Channel: lobby, Message: own})
 	w.apply(memory.SessionCondensed{Condensed: memory.Condensed{Guild: guild, Channel: lobby, Until: own,
 		Text: "They spoke of the vaultmark.", Made: noon, Model: "m",
 		Sources: []memory.SummarySource{{Message: begun}, {Message: own}}}})

@@ -18,7 +18,7 @@ func (w *world) finds(q Question) []memory.MessageID {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return sorted(f.Found, func(f Found) memory.MessageID { return f.Message })
+	return sorted(f.Found, func(f FoundMessage) memory.MessageID { return f.Message })
 }
 
 // sorted are the ids of all, in order.
@@ -30,13 +30,13 @@ func sorted[T any](all []T, id func(T) memory.MessageID) (ids []memory.MessageID
 	return ids
 }
 
-func (w *world) looks(q Question, found []Found) []memory.MessageID {
+func (w *world) looks(q Question, found []FoundMessage) []memory.MessageID {
 	w.t.Helper()
-	seen, err := w.engine.Look(w.t.Context(), q, found)
+	seen, err := w.engine.Inspect(w.t.Context(), q, found)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return sorted(seen, func(s Seen) memory.MessageID { return s.Message.ID })
+	return sorted(seen, func(s InspectedMessage) memory.MessageID { return s.Message.ID })
 }
 
 // seeks is a search of Ann's that no message asks.
@@ -115,13 +115,13 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 			t.Errorf("before it stood %d, want %d", f.Found[i].Before, asked)
 		}
 	}
-	f.Found = append(f.Found, Found{Channel: bensDM, Message: 1}, Found{Channel: harbor, Message: 4711})
+	f.Found = append(f.Found, FoundMessage{Channel: bensDM, Message: 1}, FoundMessage{Channel: harbor, Message: 4711})
 	if got, want := w.looks(q, f.Found),
 		[]memory.MessageID{gone, kept, cleos}; !slices.Equal(without(got, asked), want) {
 		t.Errorf("seen %d, want %d", got, want)
 	}
 	w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: gone, Content: "The password is secret", At: noon})
-	seen, err := w.engine.Look(t.Context(), q, []Found{{Channel: harbor, Message: gone, Before: asked, Relevance: 0.7}})
+	seen, err := w.engine.Inspect(t.Context(), q, []FoundMessage{{Channel: harbor, Message: gone, Before: asked, Relevance: 0.7}})
 	if err != nil || len(seen) != 1 || seen[0].Message.Content != "The password is secret" ||
 		seen[0].Relevance != 0.7 || seen[0].Before == nil || seen[0].Before.ID != asked {
 		t.Errorf("after an edit %+v, %v", seen, err)
@@ -136,7 +136,7 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 		t.Errorf("after an opt-out %d", got)
 	}
 	w.structure(memory.ViewChannel)
-	if got := w.looks(q, []Found{{Channel: harbor, Message: asked}}); len(got) > 0 {
+	if got := w.looks(q, []FoundMessage{{Channel: harbor, Message: asked}}); len(got) > 0 {
 		t.Errorf("of a closed channel %d", got)
 	}
 	w.apply(memory.GuildLeft{Guild: guild, At: noon})

@@ -29,7 +29,7 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 
 // verifyLore returns the lore whose sources may all be used, by name, and these sources.
 func (e *Engine) verifyLore(ctx context.Context, now readableScope, lore []memory.Lore) ([]memory.Lore,
-	map[memory.Spot]memory.Message, error) {
+	map[memory.MessageRef]memory.Message, error) {
 	r := &recalled{readableScope: now}
 	r.result.Lore = digest.Each(lore, func(l memory.Lore) search.LoreHit { return search.LoreHit{Lore: l} })
 	if err := e.verifySources(ctx, r); err != nil {

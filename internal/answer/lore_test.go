@@ -11,7 +11,7 @@ import (
 
 // tells has the guild told lore some time before noon.
 func (w *world) tells(id int64, name, text string, by memory.UserID, channel memory.ChannelID,
-	sources ...memory.Spot) memory.Lore {
+	sources ...memory.MessageRef) memory.Lore {
 	w.t.Helper()
 	l := memory.Lore{ID: id, Guild: guild, Name: name, Text: text, By: by, Channel: channel,
 		At: noon.Add(-day), Sources: sources}
@@ -65,9 +65,9 @@ func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
 	w := newWorld(t, nil)
 	openly, secretly := w.says(90*day, harbor, ben, "it is blue"), w.says(90*day, vault, ben, "it is safe")
 	w.chatter()
-	w.tells(1, "the Project X", "is blue", ben, harbor, memory.Spot{Channel: harbor, Message: openly})
-	w.tells(2, "Project X safe", "1234", cleo, 0, memory.Spot{Channel: vault, Message: secretly})
-	w.tells(3, "Colour", "invented", ben, 0, memory.Spot{Channel: harbor, Message: openly + 1})
+	w.tells(1, "the Project X", "is blue", ben, harbor, memory.MessageRef{Channel: harbor, Message: openly})
+	w.tells(2, "Project X safe", "1234", cleo, 0, memory.MessageRef{Channel: vault, Message: secretly})
+	w.tells(3, "Colour", "invented", ben, 0, memory.MessageRef{Channel: harbor, Message: openly + 1})
 	w.tells(4, "Anchor", "rusty", ann, 0)
 	q := w.asks(vault, "The Project X? And Project X safe?")
 	q.Asker, q.Name, q.Roles = cleo, "Cleo", []memory.RoleID{keepers}

@@ -268,8 +268,8 @@ func TestWithoutTokensTheModelIsntAsked(t *testing.T) {
 	a := w.answer(q)
 	has(t, a.Text, noTokens)
 	hasNot(t, a.Text, noModel)
-	if a.Model != "" || a.Trace.Model != "" || a.Away != nil || asked != 1 || len(model.tasks) != asked {
-		t.Errorf("by %q, away %v, asked %d and then %d times to rewrite", a.Model, a.Away, asked, len(model.tasks))
+	if a.Model != "" || a.Trace.Model != "" || a.ModelError != nil || asked != 1 || len(model.tasks) != asked {
+		t.Errorf("by %q, away %v, asked %d and then %d times to rewrite", a.Model, a.ModelError, asked, len(model.tasks))
 	}
 }
 

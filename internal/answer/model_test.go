@@ -37,14 +37,14 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if len(a.Sources) != 1 || a.Sources[0] != want {
 		t.Errorf("sources %+v, want %+v", a.Sources, want)
 	}
-	if a.Model != "parrot-1" || a.Trace.Model != a.Model || a.Away != nil || a.Instead != nil || a.Unranked != nil {
-		t.Errorf("model %q, trace %q, away %v", a.Model, a.Trace.Model, a.Away)
+	if a.Model != "parrot-1" || a.Trace.Model != a.Model || a.ModelError != nil || a.FallbackReason != nil || a.Unranked != nil {
+		t.Errorf("model %q, trace %q, away %v", a.Model, a.Trace.Model, a.ModelError)
 	}
 	model.instead = errors.New("it is away")
 	w.engine.search = &faultySearch{Searcher: w.engine.search, unranked: errDisk}
 	a = w.answer(q)
-	if a.Model != "spare" || a.Trace.Model != a.Model || a.Away != nil ||
-		!errors.Is(a.Instead, model.instead) || !errors.Is(a.Unranked, errDisk) {
+	if a.Model != "spare" || a.Trace.Model != a.Model || a.ModelError != nil ||
+		!errors.Is(a.FallbackReason, model.instead) || !errors.Is(a.Unranked, errDisk) {
 		t.Errorf("with another model and no reranker: %+v", a)
 	}
 	w.engine.model = nil
@@ -82,11 +82,11 @@ func TestModelThatFails(t *testing.T) {
 			if tt.away {
 				has(t, a.Text, tt.text, modelAway)
 				hasNot(t, a.Text, noModel)
-				if !errors.Is(a.Away, broken) || a.Model != "" || a.Trace.Model != "" {
-					t.Errorf("away %v, model %q", a.Away, a.Model)
+				if !errors.Is(a.ModelError, broken) || a.Model != "" || a.Trace.Model != "" {
+					t.Errorf("away %v, model %q", a.ModelError, a.Model)
 				}
-			} else if a.Text != tt.text || a.Away != nil || a.Model != "parrot-1" {
-				t.Errorf("got %q by %q, away %v", a.Text, a.Model, a.Away)
+			} else if a.Text != tt.text || a.ModelError != nil || a.Model != "parrot-1" {
+				t.Errorf("got %q by %q, away %v", a.Text, a.Model, a.ModelError)
 			}
 		})
 	}
@@ -101,8 +101,8 @@ func TestCancelledAnswers(t *testing.T) {
 	q := w.asks(lobby, "What is the lighthouse password?")
 	for range 2 { // while the model writes, then before
 		a, err := w.engine.Answer(ctx, q, nil)
-		if !errors.Is(err, context.Canceled) || a.Text != "" || a.Away != nil {
-			t.Errorf("answer %q, away %v, error %v", a.Text, a.Away, err)
+		if !errors.Is(err, context.Canceled) || a.Text != "" || a.ModelError != nil {
+			t.Errorf("answer %q, away %v, error %v", a.Text, a.ModelError, err)
 		}
 	}
 	if _, err := w.engine.Recall(ctx, q); !errors.Is(err, context.Canceled) {

@@ -138,7 +138,7 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	}
 	asked := text.Words(text.WithoutHark(q.Text))
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Relevance < search.Floor || !r.result.SpeaksOfIt(h) ||
+		return h.Relevance < search.Floor || !r.result.MatchesWords(h) ||
 			slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })

@@ -74,8 +74,8 @@ type readableScope struct {
 // readScope returns what an answer to q may use now, with the names of people and channels; nothing of a guild
 // that removed Hark.
 func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, error) {
-	if q.Settled != nil {
-		if err := q.Settled(ctx); err != nil {
+	if q.WaitReady != nil {
+		if err := q.WaitReady(ctx); err != nil {
 			return readableScope{}, err
 		}
 	}
@@ -167,8 +167,8 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	if q.OnlyAsker {
 		place.Viewer, place.Roles = q.Asker, q.Roles
 	}
-	if q.Sets != nil {
-		place.Sets = q.Sets(g)
+	if q.RoleSets != nil {
+		place.Sets = q.RoleSets(g)
 	}
 	return search.Readable(g, place, n.person)
 }

@@ -21,12 +21,12 @@ type recalled struct {
 	dialogue   // what was said before the question
 	Prompt     builder.Prompt
 	shown      manifest.Manifest
-	result     search.Result                  // but for what the gate left out
-	weak       []search.Hit                   // that it did
-	said       map[memory.Spot]memory.Message // sources of facts, lore and summaries
-	summaries  []search.SummaryHit            // of the channel's earlier sessions, best first
-	files      []attachment                   // of the question, as the model was told of them
-	searchText string                         // what is searched for: the question, or what was made of it
+	result     search.Result                        // but for what the gate left out
+	weak       []search.Hit                         // that it did
+	said       map[memory.MessageRef]memory.Message // sources of facts, lore and summaries
+	summaries  []search.SummaryHit                  // of the channel's earlier sessions, best first
+	files      []attachment                         // of the question, as the model was told of them
+	searchText string                               // what is searched for: the question, or what was made of it
 	mode       Mode
 	resolved   resolvedSettings
 	unlogged   bool       // whether the session isn't from the log

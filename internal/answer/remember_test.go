@@ -12,9 +12,9 @@ import (
 	"hark/memory"
 )
 
-func spots(channel memory.ChannelID, ids ...memory.MessageID) (all []memory.Spot) {
+func spots(channel memory.ChannelID, ids ...memory.MessageID) (all []memory.MessageRef) {
 	for _, id := range ids {
-		all = append(all, memory.Spot{Channel: channel, Message: id})
+		all = append(all, memory.MessageRef{Channel: channel, Message: id})
 	}
 	return all
 }

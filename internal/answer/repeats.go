@@ -49,9 +49,9 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		common[term] = common[term] || members > sharedBy
 	}
 	// derived are messages that are repeated by what was made from them.
-	cited, derived := map[memory.Spot]bool{}, map[memory.Spot]bool{}
+	cited, derived := map[memory.MessageRef]bool{}, map[memory.MessageRef]bool{}
 	for _, s := range a.Sources {
-		cited[memory.Spot{Channel: s.Channel, Message: s.Message}] = true
+		cited[memory.MessageRef{Channel: s.Channel, Message: s.Message}] = true
 	}
 	for i := range all {
 		s := &all[i]
@@ -63,7 +63,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		}
 	}
 	for _, m := range shown.Files { // what they hold isn't known any more
-		derived[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
+		derived[memory.MessageRef{Channel: m.Channel, Message: m.ID}] = true
 	}
 	a.Trace.Sources = q.asSource()
 	for _, s := range all {
@@ -71,7 +71,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	}
 	for i := range a.Trace.Sources {
 		s := &a.Trace.Sources[i]
-		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
+		at := memory.MessageRef{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || derived[at])
 	}
 	a.Trace.Recalled = shown.TraceHits(cited)

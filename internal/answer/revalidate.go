@@ -120,7 +120,7 @@ func (e *Engine) countHeldBack(ctx context.Context, r *recalled, t *memory.Trace
 	if len(r.closed) == 0 {
 		return
 	}
-	hits, err := e.search.Beside(ctx, r.result, r.closed, heldBackHits)
+	hits, err := e.search.SearchOutside(ctx, r.result, r.closed, heldBackHits)
 	if err != nil {
 		return
 	}

@@ -34,8 +34,8 @@ func TestPartsOfAnswersAreTakenBack(t *testing.T) {
 				}
 			})
 			if (a.Text == withdrawn) != closed || (a.Text == "It is swordfish") == closed ||
-				(err == nil) != closed || closed && !errors.Is(a.Away, failed) {
-				t.Errorf("closed: %v, %v: answered %q, %v, %v", closed, failed, a.Text, a.Away, err)
+				(err == nil) != closed || closed && !errors.Is(a.ModelError, failed) {
+				t.Errorf("closed: %v, %v: answered %q, %v, %v", closed, failed, a.Text, a.ModelError, err)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 		t.Error("what is gone was recalled")
 	}
 	found, err := w.engine.Find(t.Context(), w.asks(lobby, "lighthouse password"))
-	if err != nil || slices.ContainsFunc(found.Found, func(f Found) bool { return f.Message == gone }) {
+	if err != nil || slices.ContainsFunc(found.Found, func(f FoundMessage) bool { return f.Message == gone }) {
 		t.Errorf("found %+v, %v", found, err)
 	}
 }

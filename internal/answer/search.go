@@ -41,7 +41,7 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	there := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) { // as far as is known here
 		return keepHits(ctx, hits, consents{e.log.Log, r.consents.in}.existing)
 	}
-	if result, err = e.search.Again(ctx, r.result, skip, there); err != nil {
+	if result, err = e.search.Rerank(ctx, r.result, skip, there); err != nil {
 		return search.Result{}, nil, err
 	}
 	return e.usable(ctx, q, r, result, search.Result.Worth)
@@ -84,7 +84,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 	return search.Query{
 		Text: r.searchText, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
-		Seeks: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
+		IsSearch: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
 		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
 			return !slices.Contains(r.scope.Channels, c)
 		}),

@@ -192,12 +192,12 @@ type faultySearch struct {
 	unranked error
 }
 
-func (f *faultySearch) Again(ctx context.Context, r search.Result, skip []memory.MessageID,
+func (f *faultySearch) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
 	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
 	if f.n--; f.n == 0 {
 		return search.Result{}, errDisk
 	}
-	return f.Searcher.Again(ctx, r, skip, left)
+	return f.Searcher.Rerank(ctx, r, skip, left)
 }
 
 func (f *faultySearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
@@ -321,10 +321,10 @@ type deletes struct {
 	before func()
 }
 
-func (d *deletes) Again(ctx context.Context, r search.Result, skip []memory.MessageID,
+func (d *deletes) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
 	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
 	d.before()
-	return d.Searcher.Again(ctx, r, skip, left)
+	return d.Searcher.Rerank(ctx, r, skip, left)
 }
 
 // given is a reranker that tells what it was given.

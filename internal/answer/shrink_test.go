@@ -108,9 +108,9 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 			q := w.asks(lobby, "What is the lighthouse password?")
 			streamed := ""
 			a, err := w.engine.Answer(t.Context(), q, func(text string) { streamed = text })
-			if err != nil || a.Away != nil || a.Model != n.Name() ||
+			if err != nil || a.ModelError != nil || a.Model != n.Name() ||
 				!strings.HasPrefix(a.Text, "It is so [") || streamed != a.Text {
-				t.Fatalf("answer %q by %q, streamed %q, away %v, %v", a.Text, a.Model, streamed, a.Away, err)
+				t.Fatalf("answer %q by %q, streamed %q, away %v, %v", a.Text, a.Model, streamed, a.ModelError, err)
 			}
 			seen := n.seen()
 			if len(seen) != 2 || seen[1]+narrowAnswer > n.window || seen[1] < seen[0]/5 {
@@ -172,8 +172,8 @@ func TestRefusedTwice(t *testing.T) {
 		t.Errorf("prompts of %v tokens", seen)
 	}
 	has(t, a.Text, "> lighthouse", modelAway)
-	if _, _, is := a.Away.(interface{ TooLong() (int, int, bool) }).TooLong(); !is || a.Shortened != nil {
-		t.Errorf("away %v, shortened %v", a.Away, a.Shortened)
+	if _, _, is := a.ModelError.(interface{ TooLong() (int, int, bool) }).TooLong(); !is || a.Shortened != nil {
+		t.Errorf("away %v, shortened %v", a.ModelError, a.Shortened)
 	}
 }
 
@@ -183,8 +183,8 @@ func TestRefusedAtItsSmallest(t *testing.T) {
 	w := newWorld(t, nil)
 	n := newNarrow(w, 10, tooMuch, builder.Options{MaxTokens: builder.MinTokens, Citations: true})
 	a := w.answer(w.asks(lobby, "Hm?"))
-	if seen := n.seen(); len(seen) != 1 || a.Away == nil {
-		t.Errorf("prompts of %v tokens, away %v", seen, a.Away)
+	if seen := n.seen(); len(seen) != 1 || a.ModelError == nil {
+		t.Errorf("prompts of %v tokens, away %v", seen, a.ModelError)
 	}
 }
 

@@ -24,7 +24,7 @@ func (e *Engine) verifySources(ctx context.Context, r *recalled) error {
 		return err
 	}
 	lost := func(made manifest.Source) bool {
-		return slices.ContainsFunc(made.From, func(at memory.Spot) bool {
+		return slices.ContainsFunc(made.From, func(at memory.MessageRef) bool {
 			_, there := r.said[at]
 			return !there
 		})

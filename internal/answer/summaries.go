@@ -54,7 +54,7 @@ func asPreviousContext(hits []search.SummaryHit) []builder.Earlier {
 // agreed reports whether nobody mentioned in a summary's sources has opted out.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
 	return now.mentionsAgree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From,
-		func(at memory.Spot) memory.Message { return r.said[at] }))
+		func(at memory.MessageRef) memory.Message { return r.said[at] }))
 }
 
 // sameSummaries reports whether all summaries in the prompt may be used and are unchanged.

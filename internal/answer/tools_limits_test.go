@@ -35,9 +35,9 @@ func TestModelsThatTakeNoTools(t *testing.T) {
 	w.engine.now = func() time.Time { return now }
 	q := w.asks(lobby, "What is the lighthouse password?")
 	a := w.answer(q)
-	if a.Text != "It is [1]." || a.Away != nil || len(m.got) != 2 || len(m.got[0].Tools) == 0 ||
+	if a.Text != "It is [1]." || a.ModelError != nil || len(m.got) != 2 || len(m.got[0].Tools) == 0 ||
 		len(m.got[1].Tools) > 0 {
-		t.Fatalf("answered %q after %d requests, %v", a.Text, len(m.got), a.Away)
+		t.Fatalf("answered %q after %d requests, %v", a.Text, len(m.got), a.ModelError)
 	}
 	if !tellsOfTools(m.got[0]) || tellsOfTools(m.got[1]) {
 		t.Errorf("the instructions were\n%s\nand then\n%s", m.got[0].Messages[0].Content, m.got[1].Messages[0].Content)
@@ -60,7 +60,7 @@ func TestModelsThatTakeNoTools(t *testing.T) {
 	}
 	// One that says the same again has failed.
 	m = w.withTools(fails(unable{tools: true}), fails(unable{tools: true}))
-	if a := w.answer(q); a.Away == nil || len(m.got) != 2 {
+	if a := w.answer(q); a.ModelError == nil || len(m.got) != 2 {
 		t.Errorf("answered %q after %d requests", a.Text, len(m.got))
 	}
 }
@@ -73,7 +73,7 @@ func TestModelsThatCannotSee(t *testing.T) {
 	q.Files = []File{holding("a.png", "image/png", picture), holding("a.txt", "text/plain", "t")}
 	m := w.withTools(fails(unable{images: true, tools: true}), fails(unable{images: true}), writes("I can't see."))
 	if a := w.answer(q); a.Text != "I can't see." {
-		t.Errorf("answered %q, %v", a.Text, a.Away)
+		t.Errorf("answered %q, %v", a.Text, a.ModelError)
 	}
 	for i, want := range []int{1, 1, 0} {
 		last := m.got[i].Messages[len(m.got[i].Messages)-1]

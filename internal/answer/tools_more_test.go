@@ -86,7 +86,7 @@ func TestLoreIsLookedUp(t *testing.T) {
 	w.tells(1, "Project X", "the boat is blue", ben, harbor)
 	w.tells(2, "Albatross club", "meets on Mondays", cleo, 0)
 	w.tells(3, "Canary", "is in the vault", cleo, vault)
-	w.tells(4, "Canary song", "is in the vault", cleo, 0, memory.Spot{Channel: vault, Message: secret})
+	w.tells(4, "Canary song", "is in the vault", cleo, 0, memory.MessageRef{Channel: vault, Message: secret})
 	w.tells(5, "Olga's canary", "is Olga's", 24, 0)
 	w.apply(memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
 	q := w.asks(lobby, "What is it?")
@@ -215,16 +215,16 @@ func TestModelsThatFailAfterCalls(t *testing.T) {
 		t.Errorf("answered %q, %v, %+v", a.Text, err, a.Records)
 	}
 	w.withTools(uses("current_time", `{}`), fails(errDisk))
-	if a := w.answer(q); !errors.Is(a.Away, errDisk) ||
+	if a := w.answer(q); !errors.Is(a.ModelError, errDisk) ||
 		!strings.Contains(a.Text, "> The lighthouse password is swordfish") || len(a.Trace.Calls) != 1 ||
 		a.Usage.Calls != 2 || !slices.Equal(outcomesOf(a.Records), []string{"", "quoted, 1 source"}) {
-		t.Errorf("answered %q, %v, %+v", a.Text, a.Away, a.Records)
+		t.Errorf("answered %q, %v, %+v", a.Text, a.ModelError, a.Records)
 	}
 	// What is too long after calls is asked again in short, without tools.
 	m := w.withTools(uses("search_memory", `{"query":"x"}`), fails(refusal{900, 1000}), writes("It is [1]."))
 	if a := w.answer(q); a.Text != "It is [1]." || a.Shortened == nil && len(m.got) > 2 ||
 		len(m.last().Tools) > 0 || !slices.Equal(outcomesOf(a.Records), []string{"", "answered, 1 source"}) {
-		t.Errorf("answered %q after %d requests, %v, %v", a.Text, len(m.got), a.Away, a.Shortened)
+		t.Errorf("answered %q after %d requests, %v, %v", a.Text, len(m.got), a.ModelError, a.Shortened)
 	}
 }
 

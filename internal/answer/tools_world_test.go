@@ -296,7 +296,7 @@ func (c *castle) tellLore() {
 		c.tell(memory.LoreTold{Lore: memory.Lore{
 			ID: c.base + int64(c.serial), Guild: c.Guild.ID, Name: fmt.Sprintf("Lantern %d", i), Text: "is " +
 				c.word("lore", ch.ID, known),
-			By: c.speakers()[0], Channel: ch.ID, At: noon.Add(-day), Sources: []memory.Spot{{Channel: from,
+			By: c.speakers()[0], Channel: ch.ID, At: noon.Add(-day), Sources: []memory.MessageRef{{Channel: from,
 				Message: c.old[from][0].Message}},
 		}})
 	}

@@ -102,7 +102,7 @@ func (t *turn) Introduce(ctx context.Context, q search.Query) ([]search.Particip
 }
 
 func (t *turn) Facts(ctx context.Context, people []search.Participant) ([]search.Participant,
-	map[memory.Spot]memory.Message, error) {
+	map[memory.MessageRef]memory.Message, error) {
 	found := &recalled{readableScope: t.r.readableScope, result: search.Result{People: people}}
 	err := t.e.verifySources(ctx, found)
 	return found.result.People, found.said, err
@@ -110,7 +110,7 @@ func (t *turn) Facts(ctx context.Context, people []search.Participant) ([]search
 
 func (t *turn) HasLore() bool { return len(t.lore()) > 0 }
 
-func (t *turn) Lore(ctx context.Context) ([]memory.Lore, map[memory.Spot]memory.Message, error) {
+func (t *turn) Lore(ctx context.Context) ([]memory.Lore, map[memory.MessageRef]memory.Message, error) {
 	return t.e.verifyLore(ctx, t.r.readableScope, t.lore())
 }
 
@@ -155,14 +155,14 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 	}
 	wanted := messageSet{}
 	for _, r := range all {
-		wanted.add(memory.Spot{Channel: here, Message: r.Question}, memory.Spot{Channel: here, Message: r.Answer})
+		wanted.add(memory.MessageRef{Channel: here, Message: r.Question}, memory.MessageRef{Channel: here, Message: r.Answer})
 	}
 	there, err := now.consents.lookUp(ctx, wanted, nil)
 	if err != nil {
 		return nil, false, err
 	}
 	said := func(id memory.MessageID) *memory.Message {
-		if m, is := there[memory.Spot{Channel: here, Message: id}]; is {
+		if m, is := there[memory.MessageRef{Channel: here, Message: id}]; is {
 			return &m
 		}
 		return nil

@@ -112,7 +112,7 @@ func (s summaries) events(ctx context.Context, of *session) ([]memory.Event, err
 		if err != nil {
 			return nil, err
 		}
-		e.Evicted = search.MakeRoom(*e.Summary, others, memory.MaxSummaries)
+		e.Evicted = search.SummariesToDrop(*e.Summary, others, memory.MaxSummaries)
 	}
 	return []memory.Event{e}, nil
 }

@@ -6,15 +6,15 @@ type commandPermission struct {
 	command    string
 }
 
-// LetUse sets, as in a guild's integration settings, whether a role or a user may use a command. The guild's
+// SetCommandPermission sets, as in a guild's integration settings, whether a role or a user may use a command. The guild's
 // id is everybody. Otherwise the command's own default applies.
-func (s *Server) LetUse(guildID, roleOrUser ID, command string, may bool) {
+func (s *Server) SetCommandPermission(guildID, roleOrUser ID, command string, may bool) {
 	defer s.change()()
 	s.commandPermissions[commandPermission{guildID, roleOrUser, command}] = may
 }
 
 // Shows reports whether a user may use a slash command in a channel.
-func (s *Server) Shows(channelID, user ID, command string) bool {
+func (s *Server) CanUseCommand(channelID, user ID, command string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channel(channelID)

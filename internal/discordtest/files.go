@@ -83,7 +83,7 @@ func (s *Server) attach(c *call, b *messageBody, m *storedMessage) {
 }
 
 // WithData attaches a file that can be fetched from its URL. contentType is whatever its sender says.
-func WithData(name, description, contentType string, data []byte) Saying {
+func WithData(name, description, contentType string, data []byte) MessageOption {
 	return func(s *Server, m *storedMessage) {
 		WithFile(name, description)(s, m)
 		a := &m.Attachments[len(m.Attachments)-1]

@@ -15,11 +15,11 @@ type storedMessage struct {
 	mentionsReplied bool // a reply that mentions the author it replies to
 }
 
-// Saying modifies a message before it is sent.
-type Saying func(*Server, *storedMessage)
+// MessageOption modifies a message before it is sent.
+type MessageOption func(*Server, *storedMessage)
 
 // ReplyTo makes the message a reply that mentions the author it replies to.
-func ReplyTo(id ID) Saying {
+func ReplyTo(id ID) MessageOption {
 	return func(s *Server, m *storedMessage) {
 		QuietReplyTo(id)(s, m)
 		m.mentionsReplied = true
@@ -28,7 +28,7 @@ func ReplyTo(id ID) Saying {
 }
 
 // QuietReplyTo makes the message a reply that mentions nobody.
-func QuietReplyTo(id ID) Saying {
+func QuietReplyTo(id ID) MessageOption {
 	return func(s *Server, m *storedMessage) {
 		m.Type = 19
 		m.Reference = &Reference{MessageID: id, ChannelID: m.ChannelID, GuildID: m.GuildID}
@@ -41,7 +41,7 @@ func QuietReplyTo(id ID) Saying {
 }
 
 // WithFile attaches a file with a name and a description.
-func WithFile(name, description string) Saying {
+func WithFile(name, description string) MessageOption {
 	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
 		url := "https://cdn.discordapp.com/attachments/" + m.ChannelID.String() + "/" + id.String() + "/" +
@@ -52,12 +52,12 @@ func WithFile(name, description string) Saying {
 }
 
 // WithEmbed adds an embed, given as JSON.
-func WithEmbed(embed string) Saying {
+func WithEmbed(embed string) MessageOption {
 	return func(_ *Server, m *storedMessage) { m.Embeds = append(m.Embeds, json.RawMessage(embed)) }
 }
 
 // ViaWebhook sends the message through a webhook of that name.
-func ViaWebhook(name string) Saying {
+func ViaWebhook(name string) MessageOption {
 	return func(s *Server, m *storedMessage) {
 		id := s.clock.nextID()
 		m.WebhookID = id
@@ -66,13 +66,13 @@ func ViaWebhook(name string) Saying {
 }
 
 // AsNotice makes it a system message by type: 7 for a join, 6 for a pin.
-func AsNotice(messageType int) Saying {
+func AsNotice(messageType int) MessageOption {
 	return func(_ *Server, m *storedMessage) { m.Type = messageType }
 }
 
 // Say sends a message. Mentions are read from the text. Permissions aren't checked: they may have changed
 // since.
-func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message {
+func (s *Server) Say(channelID, author ID, text string, more ...MessageOption) Message {
 	defer s.change()()
 	c := s.channel(channelID)
 	m := s.newMessage(c, author, text)
@@ -84,7 +84,7 @@ func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message 
 }
 
 // DM sends the bot a direct message; its ChannelID is where an answer goes.
-func (s *Server) DM(author ID, text string, more ...Saying) Message {
+func (s *Server) DM(author ID, text string, more ...MessageOption) Message {
 	return s.Say(s.directWith(author), author, text, more...)
 }
 

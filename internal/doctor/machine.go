@@ -50,7 +50,7 @@ func configuration(path string, err error) Finding {
 
 // versions tells of what Hark is made.
 func (d *Doctor) versions(ctx context.Context) Finding {
-	seen, _ := sqlite.Look(ctx, d.Config.Data) // what is wrong with the database is told by database
+	seen, _ := sqlite.Inspect(ctx, d.Config.Data) // what is wrong with the database is told by database
 	return well("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
@@ -173,7 +173,7 @@ func checkDirectory(dir string) (at string, err error) {
 }
 
 func (d *Doctor) database(ctx context.Context) Finding {
-	seen, err := sqlite.Look(ctx, d.Config.Data)
+	seen, err := sqlite.Inspect(ctx, d.Config.Data)
 	switch {
 	case err != nil:
 		return ofDatabase(err)

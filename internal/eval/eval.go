@@ -219,7 +219,7 @@ func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, e
 func (a *asker) query(q imports.SetQuestion) search.Query {
 	mode, _ := builder.InferMode(q.Text, nil)
 	return search.Query{
-		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild}, Seeks: mode == builder.ModeSearch,
+		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild}, IsSearch: mode == builder.ModeSearch,
 		Scope: memory.Scope{Channels: []memory.ChannelID{a.channels[q.Channel]}}, Limit: rankedHits, Repeats: true,
 	}
 }

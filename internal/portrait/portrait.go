@@ -27,8 +27,8 @@ type Store interface {
 		after int) ([]memory.Message, error)
 	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
-	Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
-	Written(ctx context.Context, guild memory.GuildID, user memory.UserID, do func(memory.Message) error) error
+	Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.DeletionReport, error)
+	MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID, do func(memory.Message) error) error
 	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
 }
 
@@ -71,7 +71,7 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 			return e, err
 		}
 	}
-	err := s.Written(ctx, memory.Everywhere, user, func(m memory.Message) error {
+	err := s.MessagesBy(ctx, memory.Everywhere, user, func(m memory.Message) error {
 		g := guilds[m.Guild]
 		if g == nil {
 			return ctx.Err()

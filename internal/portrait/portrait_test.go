@@ -25,7 +25,7 @@ func (m many) Lore(context.Context, memory.GuildID) ([]memory.Lore, error) { ret
 func (m many) Condensed(context.Context, memory.ChannelID) ([]memory.Condensed, error) {
 	return nil, nil
 }
-func (m many) Forgettings(context.Context, memory.GuildID, memory.UserID) ([]memory.Receipt, error) {
+func (m many) Forgettings(context.Context, memory.GuildID, memory.UserID) ([]memory.DeletionReport, error) {
 	return nil, nil
 }
 func (m many) Spending(context.Context, memory.GuildID, time.Time) (map[memory.UserID]int, error) {
@@ -53,7 +53,7 @@ func (m many) Records(context.Context, memory.RecordQuery) ([]memory.Record, err
 	return make([]memory.Record, m.records), nil
 }
 
-func (m many) Written(_ context.Context, _ memory.GuildID, _ memory.UserID, each func(memory.Message) error) error {
+func (m many) MessagesBy(_ context.Context, _ memory.GuildID, _ memory.UserID, each func(memory.Message) error) error {
 	for i := range m.messages {
 		if err := each(memory.Message{ID: 1<<60 + memory.MessageID(i), Guild: 1, Channel: 2, Author: 3,
 			Content: "ok"}); err != nil {

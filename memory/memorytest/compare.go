@@ -131,7 +131,7 @@ func (t *harness) compareUnfinished() {
 func (t *harness) compareExtent(f memory.Forgetting) {
 	t.Helper()
 	f.At = time.Time{} // it takes what is there
-	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.Extent(t.ctx, memory.ExtentQuery{Forgetting: f}))(t),
+	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.DryRun(t.ctx, memory.DryRunQuery{Forgetting: f}))(t),
 		t.model.extent(f))
 }
 

@@ -147,7 +147,7 @@ func drawLore(t *rapid.T) memory.Event {
 		l.Own = []string{fmt.Sprintf("the %dth", n)}
 	}
 	if n > 2 {
-		l.Sources = []memory.Spot{spot(general, slotID(n%4)), spot(staff, slotID(v%3))}[:1+v%2]
+		l.Sources = []memory.MessageRef{spot(general, slotID(n%4)), spot(staff, slotID(v%3))}[:1+v%2]
 	}
 	return memory.LoreTold{Lore: l}
 }

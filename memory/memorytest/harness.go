@@ -81,7 +81,7 @@ func (t *harness) delete(channel memory.ChannelID, ids ...memory.MessageID) {
 }
 
 // forget runs f in the store and the model, and compares receipts and extents.
-func (t *harness) forget(f memory.Forgetting) memory.Receipt {
+func (t *harness) forget(f memory.Forgetting) memory.DeletionReport {
 	t.Helper()
 	alone := len(t.model.unfinished()) == 0
 	t.compareExtent(f)
@@ -94,7 +94,7 @@ func (t *harness) forget(f memory.Forgetting) memory.Receipt {
 }
 
 // carryOut resumes the unfinished forgettings and returns their receipts.
-func (t *harness) carryOut() (all []memory.Receipt) {
+func (t *harness) carryOut() (all []memory.DeletionReport) {
 	t.Helper()
 	unfinished := t.model.unfinished()
 	for i, f := range t.unfinished() {
@@ -108,7 +108,7 @@ func (t *harness) carryOut() (all []memory.Receipt) {
 
 // compareReceipt compares a receipt with the model's if only one forgetting ran: of two, either may count an
 // item. Stores may or may not count answers as messages.
-func (t *harness) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
+func (t *harness) compareReceipt(r memory.DeletionReport, want *forgetting, alone bool) {
 	t.Helper()
 	if !alone {
 		return
@@ -118,7 +118,7 @@ func (t *harness) compareReceipt(r memory.Receipt, want *forgetting, alone bool)
 		[]int{want.Answers, want.Facts, want.Lore, want.Summaries, want.Records, want.People})
 	if r.Messages < want.Messages-t.replied || r.Messages > want.Messages+t.replied || r.Vectors > r.Segments ||
 		r.Forgetting.ID == 0 {
-		t.Fatalf("the receipt is %+v, want %+v", r, want.Receipt)
+		t.Fatalf("the receipt is %+v, want %+v", r, want.DeletionReport)
 	}
 }
 

@@ -175,7 +175,7 @@ var searchCases = []testCase{
 		}
 		t.apply(stars(general, id(3), false, 3))
 		t.same("starred", got(t.store.Starred(t.ctx, in(general, staff), 2))(t),
-			[]memory.Spot{spot(staff, id(2)), spot(general, id(1))})
+			[]memory.MessageRef{spot(staff, id(2)), spot(general, id(1))})
 	}},
 	{"full text never fails for what the terms are", nil, func(t *harness) {
 		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))

@@ -127,7 +127,7 @@ func (m *machine) isUnclear(e memory.Event) bool {
 		_, told := m.model.facts[inGuild{e.Guild, e.Fact.ID}]
 		return !told && len(m.model.forgettings) > 0 || m.isUnknown(e.Fact.Channel, e.Fact.Message)
 	case memory.LoreTold:
-		return slices.ContainsFunc(e.Lore.Sources, func(s memory.Spot) bool {
+		return slices.ContainsFunc(e.Lore.Sources, func(s memory.MessageRef) bool {
 			return m.isUnknown(s.Channel, s.Message)
 		})
 	case memory.Called:
@@ -346,10 +346,10 @@ func (m *machine) compareSomeLog(t *rapid.T) {
 	ids, before, after := drawIDs(t), between(t, "before", 0, 4), between(t, "after", 0, 4)
 	m.same("Around", m.around(channel, ids, before, after), m.model.around(channel, ids, before, after))
 
-	reach := map[memory.Spot]int{}
+	reach := map[memory.MessageRef]int{}
 	for _, channel := range channels {
 		for _, id := range drawIDs(t) {
-			reach[memory.Spot{Channel: channel, Message: id}] = between(t, "reach", 1, 4)
+			reach[memory.MessageRef{Channel: channel, Message: id}] = between(t, "reach", 1, 4)
 		}
 	}
 	by := map[memory.ChannelID][][]memory.Message{}

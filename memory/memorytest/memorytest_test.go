@@ -45,7 +45,7 @@ func (b buggy) FullText(ctx context.Context, scope memory.Scope, terms []string,
 }
 
 func (b buggy) Forget(ctx context.Context, f memory.Forgetting,
-	progress func(done, total int)) (memory.Receipt, error) {
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	if b.forget != nil {
 		f = b.forget(f)
 	}

@@ -350,7 +350,7 @@ func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before,
 }
 
 // stretches are, of a channel, what is round ids, reach before and after each: together where one reaches the other.
-func (m *model) stretches(channel memory.ChannelID, reach map[memory.Spot]int) [][]memory.Message {
+func (m *model) stretches(channel memory.ChannelID, reach map[memory.MessageRef]int) [][]memory.Message {
 	read, follows := map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
 	for spot, n := range reach {
 		if spot.Channel != channel {
@@ -414,15 +414,15 @@ func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
 }
 
 // starred are the messages in scope that are marked, newest first.
-func (m *model) starred(scope memory.Scope) []memory.Spot {
-	var spots []memory.Spot
+func (m *model) starred(scope memory.Scope) []memory.MessageRef {
+	var spots []memory.MessageRef
 	for _, message := range m.inScope(scope) {
 		if message.Starred {
-			spots = append(spots, memory.Spot{Channel: message.Channel, Message: message.ID})
+			spots = append(spots, memory.MessageRef{Channel: message.Channel, Message: message.ID})
 		}
 	}
-	sorted(spots, func(s memory.Spot) memory.ChannelID { return s.Channel })
-	slices.SortStableFunc(spots, func(a, b memory.Spot) int { return cmp.Compare(b.Message, a.Message) })
+	sorted(spots, func(s memory.MessageRef) memory.ChannelID { return s.Channel })
+	slices.SortStableFunc(spots, func(a, b memory.MessageRef) int { return cmp.Compare(b.Message, a.Message) })
 	return spots
 }
 

@@ -11,7 +11,7 @@ import (
 
 // forgetting is one that was begun. The model forgets at once: only carrying it out may be left to do.
 type forgetting struct {
-	memory.Receipt
+	memory.DeletionReport
 	end  memory.MessageID // what is before it is forgotten
 	all  bool             // whether there was no end but the beginning
 	done bool
@@ -52,7 +52,7 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 }
 
 func newForgetting(f memory.Forgetting) *forgetting {
-	g := &forgetting{Receipt: memory.Receipt{Forgetting: f}, all: f.Before.IsZero()}
+	g := &forgetting{DeletionReport: memory.DeletionReport{Forgetting: f}, all: f.Before.IsZero()}
 	switch {
 	case f.Why == memory.WhyDeleted:
 		g.end = never
@@ -144,7 +144,7 @@ func (m *model) isKnownIn(g *forgetting, who memory.UserID) bool {
 }
 
 // extent is how much a forgetting would take, as memory.Store tells it.
-func (m *model) extent(f memory.Forgetting) (e memory.Extent) {
+func (m *model) extent(f memory.Forgetting) (e memory.DryRun) {
 	f.At = began.AddDate(100, 0, 0)
 	g := newForgetting(f)
 	channels := map[memory.ChannelID]bool{}

@@ -115,7 +115,7 @@ func spent(user memory.UserID, hours, tokens int) memory.Spent {
 }
 
 // facts tells a fact, with the message that told of it, if any did.
-func facts(user memory.UserID, id int64, text string, source ...memory.Spot) memory.FactTold {
+func facts(user memory.UserID, id int64, text string, source ...memory.MessageRef) memory.FactTold {
 	f := memory.Fact{ID: id, Text: text, By: user}
 	for _, s := range source {
 		f.Channel, f.Message = s.Channel, s.Message
@@ -124,7 +124,7 @@ func facts(user memory.UserID, id int64, text string, source ...memory.Spot) mem
 }
 
 // note is lore told so many minutes after the beginning.
-func note(id int64, by memory.UserID, channel memory.ChannelID, minutes int, sources ...memory.Spot) memory.Lore {
+func note(id int64, by memory.UserID, channel memory.ChannelID, minutes int, sources ...memory.MessageRef) memory.Lore {
 	return memory.Lore{
 		ID: id, Guild: guildOf(channel), Name: "Project X", Text: "is due on Friday", Own: []string{"the big one"}, By: by,
 		Channel: channel,
@@ -132,8 +132,8 @@ func note(id int64, by memory.UserID, channel memory.ChannelID, minutes int, sou
 	}
 }
 
-func spot(channel memory.ChannelID, id memory.MessageID) memory.Spot {
-	return memory.Spot{Channel: channel, Message: id}
+func spot(channel memory.ChannelID, id memory.MessageID) memory.MessageRef {
+	return memory.MessageRef{Channel: channel, Message: id}
 }
 
 // summed is a summary of a channel up to a message, made so many minutes after the beginning from messages

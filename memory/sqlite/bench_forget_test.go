@@ -55,7 +55,7 @@ func BenchmarkForget(b *testing.B) {
 		commits, found := others()
 		others = beside(b, s, scope)
 		started := time.Now()
-		var r memory.Receipt
+		var r memory.DeletionReport
 		var begun, took time.Duration
 		used := cpuOf(b, func() {
 			var err error

@@ -43,7 +43,7 @@ func roundEvents(n int) []memory.Event {
 			Text: canaryOf(n, 9006), Own: []string{canaryOf(n, 9007)}, By: roundUser(n), At: idAt(base)}},
 		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 2), Guild: guild, Name: canaryOf(n, 9008),
 			Text: canaryOf(n, 9009), By: 7, At: idAt(base),
-			Sources: []memory.Spot{{Channel: roundChannel(n), Message: id(base + 2)}}}},
+			Sources: []memory.MessageRef{{Channel: roundChannel(n), Message: id(base + 2)}}}},
 		summedAs(roundChannel(n), base+2, canaryOf(n, 9010)), summedAs(general, base+1, staysOf(n, 9010)),
 		memory.Called{Record: memory.Record{CallID: fmt.Sprintf("round%d", n), Timestamp: idAt(base + 2),
 			Speaker: memory.SpeakerTool, Method: "search", Guild: guild,
@@ -81,7 +81,7 @@ func TestForgetCrashChild(t *testing.T) {
 		case 2:
 			apply(t, s, memory.Opted{Guild: guild, User: roundUser(n), Out: true, At: at})
 			fmt.Printf("begun %d after 0\n", n)
-			var unfinished []memory.Receipt
+			var unfinished []memory.DeletionReport
 			if unfinished, err = s.Forgettings(bg, memory.Everywhere, 0); err == nil {
 				_, err = s.Resume(bg, unfinished[len(unfinished)-1].Forgetting.ID, step)
 			}

@@ -124,7 +124,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	s := populated(t)
 	version := func(id int64, n int) memory.LoreTold {
 		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project Z",
-			Text: fmt.Sprintf("version %d", n), By: 2, At: idAt(n), Sources: []memory.Spot{{Channel: general,
+			Text: fmt.Sprintf("version %d", n), By: 2, At: idAt(n), Sources: []memory.MessageRef{{Channel: general,
 				Message: memory.FirstMessageID(idAt(3))}}}}
 	}
 	apply(t, s, version(21, 1), version(22, 1), version(23, 1), summed(general, 14), summed(general, 15))
@@ -201,7 +201,7 @@ var reads = map[string]func(context.Context, *Store) (any, error){
 	},
 	"Starred": func(ctx context.Context, s *Store) (any, error) { return s.Starred(ctx, in(general), 1) },
 	"Stretches": func(ctx context.Context, s *Store) (any, error) {
-		return s.Stretches(ctx, map[memory.Spot]int{{Channel: general, Message: id(1)}: 1})
+		return s.Stretches(ctx, map[memory.MessageRef]int{{Channel: general, Message: id(1)}: 1})
 	},
 	"Summaries": func(ctx context.Context, s *Store) (any, error) { return s.Summaries(ctx, general) },
 	"Trace":     func(ctx context.Context, s *Store) (any, error) { return memory.TraceOf(ctx, s, general, id(71)) },

@@ -264,7 +264,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 		if err != nil || h.then != nil || r.Messages != c.messages {
 			t.Errorf("%s: %d messages are forgotten, %v", name, r.Messages, err)
 		}
-		must(t, s.Written(bg, guild, 1, func(m memory.Message) error {
+		must(t, s.MessagesBy(bg, guild, 1, func(m memory.Message) error {
 			t.Errorf("%s: %q is left", name, m.Content)
 			return nil
 		}))
@@ -326,7 +326,7 @@ func TestRowsThatAreTakenAgainAreForgotten(t *testing.T) {
 		Guild: guild, Channel: general, Answer: id(2), Sources: from(general, 1)}})
 	apply(t, s, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyMember, At: id(30).Time()},
 		posted(general, 40, "quinces"), memory.Opted{Guild: guild, User: 2, Out: true, At: id(50).Time()})
-	must(t, s.Written(bg, guild, 2, func(m memory.Message) error {
+	must(t, s.MessagesBy(bg, guild, 2, func(m memory.Message) error {
 		t.Errorf("%q is left", m.Content)
 		return nil
 	}))

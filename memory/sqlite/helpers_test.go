@@ -69,7 +69,7 @@ func closed(t rapid.TB, s *Store) {
 	must(t, s.Close())
 }
 
-func forget(t testing.TB, s *Store, f memory.Forgetting) memory.Receipt {
+func forget(t testing.TB, s *Store, f memory.Forgetting) memory.DeletionReport {
 	t.Helper()
 	r, err := s.Forget(bg, f, nil)
 	must(t, err)

@@ -29,7 +29,7 @@ var hides = map[string]memory.Event{
 
 func wantHidden(t *testing.T, s *Store, what string) {
 	t.Helper()
-	must(t, s.Written(bg, guild, 1, func(m memory.Message) error {
+	must(t, s.MessagesBy(bg, guild, 1, func(m memory.Message) error {
 		t.Errorf("%s: message %d is read still", what, m.ID)
 		return nil
 	}))
@@ -66,7 +66,7 @@ func TestWhatIsMadeOfMessagesThatAreBeingHiddenGoes(t *testing.T) {
 	t.Parallel()
 	for made, m := range map[string]memory.Event{
 		"lore": memory.LoreTold{Lore: memory.Lore{ID: 7, Guild: guild, Name: "quinces", Text: "quinces", By: 2,
-			At: id(950).Time(), Sources: []memory.Spot{{Channel: general, Message: id(3)}}}},
+			At: id(950).Time(), Sources: []memory.MessageRef{{Channel: general, Message: id(3)}}}},
 		"a fact": memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 9, Text: "quinces", By: 2,
 			Channel: general, Message: id(3)}},
 		"a record": recorded("quinces", 3, 2),

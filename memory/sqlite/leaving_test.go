@@ -19,7 +19,7 @@ const (
 )
 
 // loreOf is lore of user 5, or a version of it of the nth moment.
-func loreOf(id int64, n int, word string, sources ...memory.Spot) memory.LoreTold {
+func loreOf(id int64, n int, word string, sources ...memory.MessageRef) memory.LoreTold {
 	return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " + word + "b",
 		Own: []string{word + "c"}, By: 5, At: idAt(n), Sources: sources}}
 }
@@ -62,8 +62,8 @@ func sentPrompt(word string) *memory.Prompt {
 
 func lored() []memory.Event {
 	events := []memory.Event{posted(general, 1, "a source"), posted(general, 2, "another"),
-		posted(general, 3, "the usual"), loreOf(121, 1, canary, memory.Spot{Channel: general, Message: id(1)},
-			memory.Spot{Channel: general,
+		posted(general, 3, "the usual"), loreOf(121, 1, canary, memory.MessageRef{Channel: general, Message: id(1)},
+			memory.MessageRef{Channel: general,
 				Message: id(2)})}
 	for n := range 40 {
 		events = append(events, loreOf(int64(100+2*n), 1, "the usual"))

@@ -13,7 +13,7 @@ import (
 func TestLook(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	none, err := Look(t.Context(), dir)
+	none, err := Inspect(t.Context(), dir)
 	if err != nil || none.Exists || none.Bytes != 0 || none.SQLite == "" || none.Known != len(migrations) ||
 		none.Version != 0 {
 		t.Errorf("of no database: %+v, %v", none, err)
@@ -24,7 +24,7 @@ func TestLook(t *testing.T) {
 
 	s := open(t, dir) // stays open
 	apply(t, s, posted(general, 1, "apples"), posted(general, 2, "pears"), posted(secret, 3, "plums"))
-	seen, err := Look(t.Context(), dir)
+	seen, err := Inspect(t.Context(), dir)
 	if err != nil || !seen.Exists || seen.Bytes == 0 || seen.SQLite != none.SQLite || seen.Version != len(migrations) {
 		t.Errorf("%+v, %v", seen, err)
 	}
@@ -42,7 +42,7 @@ func TestLook(t *testing.T) {
 	}
 	execute(t, raw(t, dir), `INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt)
 		VALUES (7, -1, 0, 0, 0, 'asked', 0, 0, '{}')`)
-	seen, err = Look(t.Context(), dir)
+	seen, err = Inspect(t.Context(), dir)
 	if err != nil || seen.Waiting != 0 || seen.Unfinished != 1 ||
 		seen.Use != (memorytest.Embedder{}).Space() || seen.Next != (memory.Space{}) {
 		t.Errorf("%+v, %v", seen, err)

@@ -183,7 +183,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 			c.make(t, dir)
 			_, err := Open(t.Context(), filepath.Join(dir, c.dir), Options{})
 			wantError(t, err)
-			if _, err := Look(t.Context(), filepath.Join(dir, c.dir)); (err == nil) != c.seen {
+			if _, err := Inspect(t.Context(), filepath.Join(dir, c.dir)); (err == nil) != c.seen {
 				t.Errorf("looked at: %v", err)
 			} else if err != nil {
 				wantError(t, err)
@@ -199,7 +199,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 		if _, err := Open(t.Context(), dir, Options{}); err == nil && !strings.HasPrefix(query, "DROP") {
 			t.Errorf("%s: opened what can't be read", query)
 		}
-		if _, err := Look(t.Context(), dir); err == nil && strings.HasPrefix(query, "DROP") {
+		if _, err := Inspect(t.Context(), dir); err == nil && strings.HasPrefix(query, "DROP") {
 			t.Errorf("%s: looked at what can't be read", query)
 		}
 	}

@@ -20,7 +20,7 @@ func storied(t *testing.T) *Store {
 			Channel: general, Message: id(4)}},
 		memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 2, Text: "likes tea", By: 3}},
 		memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "Project X", Text: "is due", By: 3,
-			At: idAt(9), Sources: []memory.Spot{{Channel: general, Message: id(4)}}}},
+			At: idAt(9), Sources: []memory.MessageRef{{Channel: general, Message: id(4)}}}},
 		memory.LoreTold{Lore: memory.Lore{ID: 2, Guild: guild, Name: "Project Y", Text: "is late", By: 2, At: idAt(9)}},
 		summed(general, 4), condensed(general, "so far", 4, 5))
 	for n, trace := range []memory.Trace{
@@ -63,34 +63,34 @@ func TestForgottenIsToldAgain(t *testing.T) {
 func TestExtent(t *testing.T) {
 	t.Parallel()
 	s := storied(t)
-	of := func(channel memory.ChannelID, ns ...int) memory.ExtentQuery {
-		q := memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: channel},
+	of := func(channel memory.ChannelID, ns ...int) memory.DryRunQuery {
+		q := memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: channel},
 			Messages: []memory.MessageID{}}
 		for _, n := range ns {
 			q.Messages = append(q.Messages, id(n))
 		}
 		return q
 	}
-	within := func(channels ...memory.ChannelID) memory.ExtentQuery {
-		return memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember,
+	within := func(channels ...memory.ChannelID) memory.DryRunQuery {
+		return memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember,
 			At: idAt(900)}, Within: append([]memory.ChannelID{}, channels...)}
 	}
-	check := func(q memory.ExtentQuery, want memory.Extent) {
+	check := func(q memory.DryRunQuery, want memory.DryRun) {
 		t.Helper()
-		if got, err := s.Extent(bg, q); err != nil || got != want {
+		if got, err := s.DryRun(bg, q); err != nil || got != want {
 			t.Errorf("%+v: %+v, %v; want %+v", q, got, err, want)
 		}
 	}
-	check(of(general, 4), memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1, Summaries: 2, Answers: 2})
-	check(of(general, 5, 6), memory.Extent{Messages: 2, Channels: 1, Summaries: 1, Answers: 4})
-	check(of(general, 31), memory.Extent{Messages: 1, Channels: 1}) // an answer itself
-	check(of(secret, 4), memory.Extent{})
-	check(of(general), memory.Extent{})
-	check(within(general), memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2, Answers: 4})
-	check(within(secret), memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1})
-	check(within(), memory.Extent{Facts: 1, Lore: 1})
+	check(of(general, 4), memory.DryRun{Messages: 1, Channels: 1, Facts: 1, Lore: 1, Summaries: 2, Answers: 2})
+	check(of(general, 5, 6), memory.DryRun{Messages: 2, Channels: 1, Summaries: 1, Answers: 4})
+	check(of(general, 31), memory.DryRun{Messages: 1, Channels: 1}) // an answer itself
+	check(of(secret, 4), memory.DryRun{})
+	check(of(general), memory.DryRun{})
+	check(within(general), memory.DryRun{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2, Answers: 4})
+	check(within(secret), memory.DryRun{Messages: 1, Channels: 1, Facts: 1, Lore: 1})
+	check(within(), memory.DryRun{Facts: 1, Lore: 1})
 	check(within(general, secret),
-		memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4})
+		memory.DryRun{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4})
 	apply(t, s, deleted(general, 4))
-	check(of(general, 4), memory.Extent{})
+	check(of(general, 4), memory.DryRun{})
 }

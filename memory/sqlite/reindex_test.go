@@ -172,7 +172,7 @@ func TestWrittenAndAsked(t *testing.T) {
 		Kind: memory.PublicThread}},
 		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
 	var ids []memory.MessageID
-	if err := s.Written(t.Context(), memory.Everywhere, 1, func(m memory.Message) error {
+	if err := s.MessagesBy(t.Context(), memory.Everywhere, 1, func(m memory.Message) error {
 		if m.Author != 1 || m.Guild != guild || m.Content == "" {
 			t.Errorf("%+v", m)
 		}
@@ -182,20 +182,20 @@ func TestWrittenAndAsked(t *testing.T) {
 		t.Errorf("%d messages, %v", len(ids), err)
 	}
 	here := 0
-	if err := s.Written(t.Context(), guild, 1, func(memory.Message) error {
+	if err := s.MessagesBy(t.Context(), guild, 1, func(memory.Message) error {
 		here++
 		return nil
 	}); err != nil || here != len(ids) {
 		t.Errorf("%d messages in the guild, %v", here, err)
 	}
-	if err := s.Written(t.Context(), 5, 1, func(m memory.Message) error {
+	if err := s.MessagesBy(t.Context(), 5, 1, func(m memory.Message) error {
 		t.Errorf("elsewhere %+v", m)
 		return nil
 	}); err != nil {
 		t.Error(err)
 	}
 	stop := errors.New("enough")
-	if err := s.Written(t.Context(), memory.Everywhere, 1, func(memory.Message) error {
+	if err := s.MessagesBy(t.Context(), memory.Everywhere, 1, func(memory.Message) error {
 		return stop
 	}); !errors.Is(err, stop) {
 		t.Error(err)

@@ -21,8 +21,8 @@ type Restored struct {
 	Known   bool
 	Unknown error
 
-	Forgettings    []memory.Receipt // that were carried out
-	sqlstore.Taken                  // since
+	Forgettings    []memory.DeletionReport // that were carried out
+	sqlstore.Taken                         // since
 }
 
 // Restore replaces the database in dir by a copy of the backup at from. Nobody may have it open: ErrInUse.
@@ -113,12 +113,12 @@ func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken
 
 // resumeForgettings completes every unfinished forgetting.
 func (s *Store) resumeForgettings(ctx context.Context,
-	progress func(what string, done, total int64)) ([]memory.Receipt, error) {
+	progress func(what string, done, total int64)) ([]memory.DeletionReport, error) {
 	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
 		return nil, err
 	}
-	var receipts []memory.Receipt
+	var receipts []memory.DeletionReport
 	for _, f := range unfinished {
 		receipt, err := s.Resume(ctx, f.Forgetting.ID, func(done, total int) {
 			progress("forgetting", int64(done), int64(total))

@@ -94,8 +94,8 @@ func TestRestoredDerivedData(t *testing.T) {
 	summaries = append(summaries, posted(general, 6, "one of two"), posted(general, 7, "the other"), two,
 		ofHark(20),
 		usedSummary(id(20), id(1)))
-	changed, sourced := loreOf(2, 2, "different", memory.Spot{Channel: general, Message: id(3)}),
-		loreOf(6, 2, "Tlaltecuhtli", memory.Spot{Channel: general, Message: id(2)})
+	changed, sourced := loreOf(2, 2, "different", memory.MessageRef{Channel: general, Message: id(3)}),
+		loreOf(6, 2, "Tlaltecuhtli", memory.MessageRef{Channel: general, Message: id(2)})
 	theirs := loreOf(3, 1, "Popocatepetl")
 	theirs.Lore.By = 4
 	rewritten := answered(5, memory.Trace{Asker: 8, Sources: from(general, 2)})

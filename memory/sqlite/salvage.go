@@ -31,14 +31,14 @@ type Salvage struct {
 	// Places tells by channel how many messages of it were read, as far as Messages has read, and how many there were.
 	Places map[memory.ChannelID]*SalvagedPlace
 	People map[memory.GuildID][]memory.Person
-	Names  map[memory.Spot]string // what messages are called outside Discord
+	Names  map[memory.MessageRef]string // what messages are called outside Discord
 	Left   LeftOut
 
 	salvageRows
 	lock            *dirLock
 	byNumber        map[int64]*SalvagedPlace
 	decisions       *sqlstore.Decisions
-	gone            map[memory.Spot]bool
+	gone            map[memory.MessageRef]bool
 	pendingDeletion map[int64]bool
 	retainedFrom    map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
 }
@@ -66,8 +66,8 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 	s := &Salvage{
 		salvageRows: salvageRows{Damaged: map[string]int{}, orphans: map[string][]uint32{}},
 		Places:      map[memory.ChannelID]*SalvagedPlace{}, byNumber: map[int64]*SalvagedPlace{},
-		People: map[memory.GuildID][]memory.Person{}, Names: map[memory.Spot]string{},
-		gone: map[memory.Spot]bool{}, pendingDeletion: map[int64]bool{}, retainedFrom: map[memory.ChannelID]memory.MessageID{},
+		People: map[memory.GuildID][]memory.Person{}, Names: map[memory.MessageRef]string{},
+		gone: map[memory.MessageRef]bool{}, pendingDeletion: map[int64]bool{}, retainedFrom: map[memory.ChannelID]memory.MessageID{},
 		decisions: sqlstore.NewDecisions(),
 	}
 	if s.lock, err = lockAlone(dir); err != nil {
@@ -213,7 +213,7 @@ func (s *Salvage) readDecisions() (open bool) {
 	})
 	ids := map[memory.ChannelID][]memory.MessageID{}
 	s.rows("tombstone", func(r salvagedRow) {
-		var at memory.Spot
+		var at memory.MessageRef
 		r.read("channel, id", &at.Channel, &at.Message)
 		s.gone[at] = true
 		ids[at.Channel] = append(ids[at.Channel], at.Message)
@@ -243,7 +243,7 @@ func (s *Salvage) readPeople() {
 		}
 	})
 	s.rows("called", func(r salvagedRow) {
-		var at memory.Spot
+		var at memory.MessageRef
 		r.read("channel, id", &at.Channel, &at.Message)
 		s.Names[at] = r.text("name")
 	})
@@ -267,7 +267,7 @@ func (s *Salvage) readFactsAndLore() {
 		guild memory.GuildID
 		id    int64
 	}
-	sources, lore := map[loreID][]memory.Spot{}, map[int64]loreID{}
+	sources, lore := map[loreID][]memory.MessageRef{}, map[int64]loreID{}
 	s.rows("derived", func(r salvagedRow) {
 		if r.number("kind") == sqlstore.LoreKind {
 			lore[r.Row] = loreID{memory.GuildID(r.number("guild")), r.number("id")}
@@ -275,7 +275,7 @@ func (s *Salvage) readFactsAndLore() {
 	})
 	s.rows("source", func(r salvagedRow) {
 		if k, ok := lore[r.number("derived")]; ok {
-			var from memory.Spot
+			var from memory.MessageRef
 			r.read("place, id", &from.Channel, &from.Message)
 			sources[k] = append(sources[k], from)
 		}
@@ -292,7 +292,7 @@ func (s *Salvage) readFactsAndLore() {
 		gone := !text.Valid || json.Unmarshal([]byte(r.text("own")), &l.Own) != nil ||
 			s.decisions.OptedOut(l.Guild, l.By) ||
 			s.isGone(l.Guild, l.Channel, at, l.By) ||
-			slices.ContainsFunc(l.Sources, func(from memory.Spot) bool {
+			slices.ContainsFunc(l.Sources, func(from memory.MessageRef) bool {
 				return s.isGone(l.Guild, from.Channel, from.Message, 0)
 			})
 		if l, err := l.Checked(); err == nil && !gone {
@@ -308,7 +308,7 @@ func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memo
 	if p := s.Places[channel]; p != nil {
 		at = p.Channel
 	}
-	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decisions.Forgotten(at, id, author) ||
+	return s.gone[memory.MessageRef{Channel: channel, Message: id}] || s.decisions.Forgotten(at, id, author) ||
 		id < s.retainedFrom[channel]
 }
 
@@ -339,7 +339,7 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 		}
 		p.Read++
 		gone := s.pendingDeletion[r.Row] || s.decisions.OptedOut(c.Guild, m.Author) ||
-			s.gone[memory.Spot{Channel: c.ID, Message: m.ID}] || s.decisions.Forgotten(c, m.ID, m.Author)
+			s.gone[memory.MessageRef{Channel: c.ID, Message: m.ID}] || s.decisions.Forgotten(c, m.ID, m.Author)
 		if !gone && m.Kind.Recalled() {
 			p.Recalled++
 		}

@@ -59,7 +59,7 @@ func salvageable(t *testing.T) string {
 			memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 2, Text: "of what is gone", By: 2,
 				Channel: general, Message: id(4)}},
 			memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "the boat", Text: "is red", By: 2,
-				At: id(1).Time(), Sources: []memory.Spot{{Channel: general, Message: id(0)}}}},
+				At: id(1).Time(), Sources: []memory.MessageRef{{Channel: general, Message: id(0)}}}},
 			memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Ignore, At: id(1).Time()},
 			memory.Opted{Guild: guild, User: 1 + outsMessage, Out: true, At: id(salvaged).Time()},
 			deleted(general, 4))

@@ -37,7 +37,7 @@ func TestStretchesAreWhatIsAroundEachSpot(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		reach := map[memory.Spot]int{}
+		reach := map[memory.MessageRef]int{}
 		for _, channel := range channels {
 			all := said[channel]
 			begin := random.IntN(len(all))
@@ -46,7 +46,7 @@ func TestStretchesAreWhatIsAroundEachSpot(t *testing.T) {
 				if i%3 > 0 { // in a row
 					n = all[min(begin+random.IntN(30), len(all)-1)]
 				}
-				reach[memory.Spot{Channel: channel, Message: id(n) + memory.MessageID(random.IntN(2))}] =
+				reach[memory.MessageRef{Channel: channel, Message: id(n) + memory.MessageID(random.IntN(2))}] =
 					[]int{0, 1, 2, 8, 8, 8, 500}[random.IntN(7-round%2)]
 			}
 		}
@@ -65,7 +65,7 @@ func TestStretchesAreWhatIsAroundEachSpot(t *testing.T) {
 }
 
 // stretchesAround are Stretches of a channel by what is Around each spot.
-func stretchesAround(t *testing.T, s *Store, channel memory.ChannelID, reach map[memory.Spot]int) [][]memory.Message {
+func stretchesAround(t *testing.T, s *Store, channel memory.ChannelID, reach map[memory.MessageRef]int) [][]memory.Message {
 	t.Helper()
 	all, follows := map[memory.MessageID]memory.Message{}, map[memory.MessageID]bool{}
 	for spot, n := range reach {

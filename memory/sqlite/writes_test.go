@@ -181,7 +181,7 @@ func notes() []memory.Event {
 		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1,
 			Channel: general, Message: message}}
 	}
-	lore := func(id int64, n int, sources ...memory.Spot) memory.LoreTold {
+	lore := func(id int64, n int, sources ...memory.MessageRef) memory.LoreTold {
 		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project X", Text: "is due",
 			Own: []string{"it"}, By: 1, Channel: general, At: idAt(n), Sources: sources}}
 	}
@@ -197,8 +197,8 @@ func notes() []memory.Event {
 			Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
 		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1,
 			Fact: 4}, fact(4, 0),
-		lore(1, 4), lore(2, 4, memory.Spot{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3,
-			4, memory.Spot{Channel: general, Message: id(20)}),
+		lore(1, 4), lore(2, 4, memory.MessageRef{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3,
+			4, memory.MessageRef{Channel: general, Message: id(20)}),
 		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4),
 		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1,
@@ -264,7 +264,7 @@ func forgets(f memory.Event) work {
 func init() {
 	writes["edit what lore is from"] = func(s *Store) error {
 		l := memory.Lore{ID: 4, Guild: guild, Name: "Project X", Text: "is due", By: 1, At: idAt(9),
-			Sources: []memory.Spot{{Channel: general, Message: id(19)}}}
+			Sources: []memory.MessageRef{{Channel: general, Message: id(19)}}}
 		return s.Apply(bg, memory.LoreTold{Lore: l}, edited(general, 19, "otherwise"))
 	}
 	writes["sum up"] = func(s *Store) error {

@@ -126,7 +126,7 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 // dropped holds the newest messages that were dropped because of their author, and of which nothing is kept.
 // An edit, a star, a name or a deletion doesn't tell whose message it is about: of these it leaves nothing
 // either.
-type dropped struct{ newer, older map[memory.Spot]bool }
+type dropped struct{ newer, older map[memory.MessageRef]bool }
 
 // maxDropped is how many of the newest messages dropped holds at least.
 const maxDropped = 10_000
@@ -136,13 +136,13 @@ func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
 		d.older, d.newer = d.newer, nil
 	}
 	if d.newer == nil {
-		d.newer = map[memory.Spot]bool{}
+		d.newer = map[memory.MessageRef]bool{}
 	}
-	d.newer[memory.Spot{Channel: channel, Message: id}] = true
+	d.newer[memory.MessageRef{Channel: channel, Message: id}] = true
 }
 
 func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
-	at := memory.Spot{Channel: channel, Message: id}
+	at := memory.MessageRef{Channel: channel, Message: id}
 	return d.newer[at] || d.older[at]
 }
 
@@ -312,7 +312,7 @@ func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide
 	}
 	t.rekeyTrace(channel, id)
 	t.unshow(channel, id)
-	t.invalidate(madeFrom(aMessage, channel, id), cause{hide, memory.Spot{Channel: channel, Message: id}})
+	t.invalidate(madeFrom(aMessage, channel, id), cause{hide, memory.MessageRef{Channel: channel, Message: id}})
 	c := t.knownChannel(channel)
 	if c == nil {
 		return

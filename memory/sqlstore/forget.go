@@ -53,7 +53,7 @@ type forgettingRun struct {
 	id       int64
 	of       rule
 	channels string // the ids of those that it is about, as JSON
-	memory.Receipt
+	memory.DeletionReport
 }
 
 // begin deletes everything derived from the messages that a rule on record covers, and returns the channels
@@ -61,7 +61,7 @@ type forgettingRun struct {
 func (t *transaction) begin(id int64, o rule) (channels string) {
 	t.flush()
 	_, _, _, r := t.forgetting(id)
-	b := &forgettingRun{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), Receipt: r}
+	b := &forgettingRun{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), DeletionReport: r}
 	b.invalidate()
 	t.flush()
 	b.dropMessageRows()
@@ -74,7 +74,7 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
 	t.store.ingest.decisions = nil
-	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, jsonText(b.Receipt), id)
+	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, jsonText(b.DeletionReport), id)
 	return b.channels
 }
 
@@ -119,9 +119,9 @@ func (b *forgettingRun) run(query string, more ...any) int {
 // it reads their authors. Of a person, channel or guild that is forgotten as a whole, Discord shows no answer
 // any more.
 func (b *forgettingRun) invalidate() {
-	b.deletedCounts = memory.Receipt{}
+	b.deletedCounts = memory.DeletionReport{}
 	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
-	b.addDeleted(&b.Receipt)
+	b.addDeleted(&b.DeletionReport)
 }
 
 // hides returns which answers derived from what a rule covers Discord must stop showing.
@@ -133,7 +133,7 @@ func (o rule) hides() hiding {
 }
 
 // addDeleted adds the deleted derived things to a receipt.
-func (t *transaction) addDeleted(r *memory.Receipt) {
+func (t *transaction) addDeleted(r *memory.DeletionReport) {
 	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts, r.Lore+t.deletedCounts.Lore
 	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
 }

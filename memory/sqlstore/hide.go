@@ -16,7 +16,7 @@ type candidate struct{ row, segment int64 }
 // hide marks the messages of a begun forgetting for deletion, in steps, unless they are marked. It looks the
 // messages up while others write, and each step checks its own again. The rule is on record, so no further
 // message comes to fall under it. Only a database failure interrupts this: then Resume or Open continues.
-func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error) {
+func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var o rule
 	if begun, _, err := o.read(ctx, s.engine, id, &r); err != nil || begun != hasBegun {
@@ -86,7 +86,7 @@ const (
 // markForDeletion marks those of some messages that a rule covers. It takes them out of counts, segments and
 // messageTables, and deletes what was derived from them since the forgetting began. Without messages, it
 // records that all are marked.
-func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.Receipt {
+func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.DeletionReport {
 	o, _, _, r := t.forgetting(id)
 	if len(some) == 0 {
 		t.exec("UPDATE forgetting SET begun = ? WHERE id = ?", isHidden, id)

@@ -154,7 +154,7 @@ type invalid struct {
 // cause is why derived things are deleted.
 type cause struct {
 	hide    hiding
-	deleted memory.Spot // the message that was deleted, if one was: nobody asks any more for what it asked for
+	deleted memory.MessageRef // the message that was deleted, if one was: nobody asks any more for what it asked for
 }
 
 // invalidate deletes what s selects and everything derived from it. Of an answer that Discord still shows it
@@ -184,11 +184,11 @@ func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
 	d := derived{kind: k, guild: guild, id: id}
 	t.invalidate(madeFrom(k, d.sourcePlace(), id), cause{hide: hideRepeats})
 	t.underive(d)
-	t.deleteDerived(invalid{derived: d}, memory.Spot{})
+	t.deleteDerived(invalid{derived: d}, memory.MessageRef{})
 }
 
 // deleteDerived deletes a derived thing as its kind requires.
-func (t *transaction) deleteDerived(g invalid, deleted memory.Spot) {
+func (t *transaction) deleteDerived(g invalid, deleted memory.MessageRef) {
 	switch g.kind {
 	case anAnswer:
 		t.deletedCounts.Answers++

@@ -10,16 +10,16 @@ import (
 
 // Forget implements memory.Store.
 func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
-	progress func(done, total int)) (memory.Receipt, error) {
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	if f.At.IsZero() {
 		f.At = time.Now()
 	}
 	var id int64
 	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
-		return memory.Receipt{}, fmt.Errorf("begin to forget: %w", err)
+		return memory.DeletionReport{}, fmt.Errorf("begin to forget: %w", err)
 	}
 	if _, err := s.hide(ctx, id); err != nil { // whether or not ctx is done by now
-		return memory.Receipt{}, s.failed(err, "hide what forgetting %d is about", id)
+		return memory.DeletionReport{}, s.failed(err, "hide what forgetting %d is about", id)
 	}
 	return s.Resume(ctx, id, progress)
 }
@@ -38,13 +38,13 @@ func (o *rule) scan(scan Scanner, more ...any) error {
 }
 
 // Forgettings implements memory.Store. Of several finished ones for one reason it may return only the newest.
-func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error) {
+func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.DeletionReport, error) {
 	where, args := "done = 0 ORDER BY id", []any(nil)
 	if user != 0 {
 		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
 			[]any{guild, user}
 	}
-	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Receipt) error {
+	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.DeletionReport) error {
 		var o rule
 		err := o.scan(scan, asJSON{r})
 		r.Forgetting = o.Forgetting
@@ -55,12 +55,12 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 
 // Resume implements memory.Store. It deletes what any forgetting has pending, so whoever gets a receipt
 // needn't know of the others.
-func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := s.resume(ctx, id, progress)
 	return r, s.failed(err, "carry out forgetting %d", id)
 }
 
-func (s *Store) resume(ctx context.Context, id int64, progress func(done, total int)) (r memory.Receipt, err error) {
+func (s *Store) resume(ctx context.Context, id int64, progress func(done, total int)) (r memory.DeletionReport, err error) {
 	done := false
 	if err := s.writing(ctx, func(t *transaction) { r, done = t.beginAgain(id) }); err != nil {
 		return r, err
@@ -84,13 +84,13 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 }
 
 // forgetting reads a forgetting; its ID is 0 if there is none.
-func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memory.Receipt) {
+func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memory.DeletionReport) {
 	begun, done, err := o.read(t.ctx, t, id, &r)
 	ensure(err)
 	return o, begun, done, r
 }
 
-func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.Receipt) (begun int, done bool, err error) {
+func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int, done bool, err error) {
 	_, err = Found(o.scan(RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?",
 		id).Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting
@@ -98,7 +98,7 @@ func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.Receipt)
 }
 
 // beginAgain reads a forgetting, and begins it if it is only on record.
-func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
+func (t *transaction) beginAgain(id int64) (r memory.DeletionReport, done bool) {
 	o, begun, done, r := t.forgetting(id)
 	if o.ID == 0 {
 		ensure(memory.ErrNotFound)

@@ -36,9 +36,9 @@ func (t *transaction) unshow(channel memory.ChannelID, id memory.MessageID) {
 }
 
 // withdrawShown makes Discord stop showing what is left of an answer.
-func (t *transaction) withdrawShown(g invalid, deleted memory.Spot) {
+func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
 	eachKey(t, func(id, question memory.MessageID) {
-		unasked := int64(id) == g.id && deleted == memory.Spot{Channel: g.channel, Message: question}
+		unasked := int64(id) == g.id && deleted == memory.MessageRef{Channel: g.channel, Message: question}
 		t.withdraw(g.derived, id, unasked)
 		t.exec("DELETE FROM shown WHERE channel = ? AND id = ?", g.channel, id)
 	}, "SELECT id, question FROM shown WHERE derived = ? ORDER BY id", g.no)

@@ -9,16 +9,16 @@ import (
 )
 
 // Starred implements memory.Store.
-func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error) {
+func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.MessageRef, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
 	ids := s.channelIDs()
 	// Other guilds' newest may fill the limit by id, so that kinds and times are looked at in SQLite.
-	var spots []memory.Spot
+	var spots []memory.MessageRef
 	err := Each(ctx, s.engine, func(scan Scanner) error {
 		var no int64
-		var at memory.Spot
+		var at memory.MessageRef
 		var author memory.UserID
 		if err := scan(&no, &at.Message, &author); err != nil {
 			return err
@@ -33,7 +33,7 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 	if err != nil {
 		return nil, s.failed(err, "read what is starred")
 	}
-	slices.SortFunc(spots, func(a, b memory.Spot) int {
+	slices.SortFunc(spots, func(a, b memory.MessageRef) int {
 		return cmp.Or(cmp.Compare(b.Message, a.Message), cmp.Compare(a.Channel, b.Channel))
 	})
 	return spots[:min(max(limit, 0), len(spots))], nil

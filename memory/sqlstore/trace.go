@@ -197,10 +197,10 @@ func scanTrace(scan Scanner, t *memory.Trace) error {
 }
 
 // deleteAnswer deletes the messages of an answer, and its trace and prompt.
-func (t *transaction) deleteAnswer(g invalid, deleted memory.Spot) {
+func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 	trace, _ := t.traceOf(g.channel, memory.MessageID(g.id))
 	t.dropTrace(g.channel, trace.Answer)
-	if g.hide && deleted == (memory.Spot{Channel: trace.Channel, Message: trace.Question}) {
+	if g.hide && deleted == (memory.MessageRef{Channel: trace.Channel, Message: trace.Question}) {
 		t.withdraw(g.derived, trace.Answer, true)
 	}
 	left := t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide)

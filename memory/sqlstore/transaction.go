@@ -18,8 +18,8 @@ type transaction struct {
 	ctx           context.Context
 	store         *Store
 	changed       changes
-	deletedCounts memory.Receipt // derived things that went
-	hideNext      bool           // whether what has begun to be forgotten is to be hidden next
+	deletedCounts memory.DeletionReport // derived things that went
+	hideNext      bool                  // whether what has begun to be forgotten is to be hidden next
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange

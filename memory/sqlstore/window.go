@@ -54,7 +54,7 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 }
 
 // Stretches implements memory.Store.
-func (s *Store) Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]memory.Message, error) {
+func (s *Store) Stretches(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}

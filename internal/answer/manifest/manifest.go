@@ -27,14 +27,14 @@ type Manifest struct {
 	// Messages are the logged messages that were shown, or that something shown was made from, each once.
 	Messages []memory.Message
 
-	numbers map[memory.MessageID]int // the [n] of the hits that may be cited
-	known   map[memory.Spot]bool     // those of Messages
-	next    int                      // the number of the next message that may be cited
+	numbers map[memory.MessageID]int   // the [n] of the hits that may be cited
+	known   map[memory.MessageRef]bool // those of Messages
+	next    int                        // the number of the next message that may be cited
 }
 
 // New returns an empty manifest.
 func New() Manifest {
-	return Manifest{numbers: map[memory.MessageID]int{}, known: map[memory.Spot]bool{}, next: 1}
+	return Manifest{numbers: map[memory.MessageID]int{}, known: map[memory.MessageRef]bool{}, next: 1}
 }
 
 // Emission is what a tool showed the model.
@@ -47,7 +47,7 @@ type Emission struct {
 	Hits   []NumberedHit
 	People []search.Participant
 	Lore   []memory.Lore
-	Said   map[memory.Spot]memory.Message // the sources of People's facts and of Lore
+	Said   map[memory.MessageRef]memory.Message // the sources of People's facts and of Lore
 }
 
 // NumberedHit is a hit and the number it may be cited by; 0: none.
@@ -75,7 +75,7 @@ func (m *Manifest) Emit(e Emission) {
 // Add adds logged messages.
 func (m *Manifest) Add(messages ...memory.Message) {
 	for _, said := range messages {
-		at := memory.Spot{Channel: said.Channel, Message: said.ID}
+		at := memory.MessageRef{Channel: said.Channel, Message: said.ID}
 		if !m.known[at] {
 			m.known[at] = true
 			m.Messages = append(m.Messages, said)
@@ -84,7 +84,7 @@ func (m *Manifest) Add(messages ...memory.Message) {
 }
 
 // AddSources adds the messages that things were made from, by where they were said.
-func (m *Manifest) AddSources(said map[memory.Spot]memory.Message, made []Source) {
+func (m *Manifest) AddSources(said map[memory.MessageRef]memory.Message, made []Source) {
 	for _, s := range made {
 		for _, at := range s.From {
 			m.Add(said[at])
@@ -127,9 +127,9 @@ func (m *Manifest) ByChannel() map[memory.ChannelID][]memory.Message {
 }
 
 // TraceHits returns the hits and the other messages as a trace holds them.
-func (m *Manifest) TraceHits(cited map[memory.Spot]bool) (all []memory.TraceHit) {
+func (m *Manifest) TraceHits(cited map[memory.MessageRef]bool) (all []memory.TraceHit) {
 	for _, hit := range m.Hits {
-		at := memory.Spot{Channel: hit.Message.Channel, Message: hit.Message.ID}
+		at := memory.MessageRef{Channel: hit.Message.Channel, Message: hit.Message.ID}
 		all = append(all, memory.TraceHit{
 			Channel: at.Channel, Message: at.Message, Relevance: hit.Relevance,
 			Why:    digest.Each(hit.Why, func(w search.Reason) string { return w.Kind }),
@@ -150,8 +150,8 @@ func (m *Manifest) TraceHits(cited map[memory.Spot]bool) (all []memory.TraceHit)
 type Source struct {
 	memory.Source
 	Text string
-	By   memory.UserID // the member who said it; 0 for what was made from another source
-	From []memory.Spot // the messages it was made from
+	By   memory.UserID       // the member who said it; 0 for what was made from another source
+	From []memory.MessageRef // the messages it was made from
 }
 
 // Sources returns all that an answer is made from except the question, each once.
@@ -183,7 +183,7 @@ func SourcesOf(people []search.Participant, lore []memory.Lore, summaries []memo
 func OfFact(f memory.Fact) Source {
 	s := Source{Source: memory.Source{Kind: memory.SourceFact, ID: f.ID}, Text: f.Text}
 	if f.Message != 0 {
-		s.From = []memory.Spot{{Channel: f.Channel, Message: f.Message}}
+		s.From = []memory.MessageRef{{Channel: f.Channel, Message: f.Message}}
 	}
 	return s
 }
@@ -199,8 +199,8 @@ func OfSummary(s memory.Summary) Source {
 		Source: memory.Source{Kind: memory.SourceSummary, Channel: s.Channel, ID: int64(s.ID),
 			Version: s.Made.UnixMilli()},
 		Text: s.Text,
-		From: digest.Each(s.Sources, func(of memory.SummarySource) memory.Spot {
-			return memory.Spot{Channel: s.Channel, Message: of.Message}
+		From: digest.Each(s.Sources, func(of memory.SummarySource) memory.MessageRef {
+			return memory.MessageRef{Channel: s.Channel, Message: of.Message}
 		}),
 	}
 }

@@ -23,7 +23,7 @@ func (t *Turn) recallLore(ctx context.Context, a struct{ Name string }) (Outcome
 	}
 	called := all
 	if a.Name != "" {
-		called = search.LoreCalled(a.Name, all)
+		called = search.LoreNamed(a.Name, all)
 	}
 	var in builder.Input
 	for _, lore := range called {

@@ -59,9 +59,9 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 		return Outcome{}, callErrorf("These words are neither in the query nor in the messages that you named as sources: %s. "+
 			"Name the messages that they are from, or use the words that are there. What isn't in a message can't be remembered.", strings.Join(strange, ", "))
 	}
-	lore.Sources = []memory.Spot{{Channel: q.Channel, Message: q.ID}}
+	lore.Sources = []memory.MessageRef{{Channel: q.Channel, Message: q.ID}}
 	for _, m := range sources {
-		lore.Sources = append(lore.Sources, memory.Spot{Channel: m.Channel, Message: m.ID})
+		lore.Sources = append(lore.Sources, memory.MessageRef{Channel: m.Channel, Message: m.ID})
 	}
 	lore.ID, lore.At = 1, q.Now // of the one who agrees, later
 	if lore, err = lore.Checked(); err != nil {

@@ -109,11 +109,11 @@ type Answer interface {
 	Search(context.Context, search.Query) (search.Result, error)
 	Introduce(context.Context, search.Query) ([]search.Participant, error)
 	// Facts removes the facts whose messages may not be used, and returns the messages of the others.
-	Facts(context.Context, []search.Participant) ([]search.Participant, map[memory.Spot]memory.Message, error)
+	Facts(context.Context, []search.Participant) ([]search.Participant, map[memory.MessageRef]memory.Message, error)
 	// HasLore reports whether there is lore to read.
 	HasLore() bool
 	// Lore returns lore by name, and the messages it was made from.
-	Lore(context.Context) ([]memory.Lore, map[memory.Spot]memory.Message, error)
+	Lore(context.Context) ([]memory.Lore, map[memory.MessageRef]memory.Message, error)
 	// Records returns up to limit records of the channel that match, of the most that q.Limit allows to look
 	// at, and whether there may be more. It refreshes what may be used for itself alone.
 	Records(ctx context.Context, q memory.RecordQuery, matches func(Record) bool, limit int) (found []Record,

@@ -9,7 +9,7 @@ import (
 )
 
 // Extent implements memory.Store.
-func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent, error) {
+func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun, error) {
 	if q.Messages != nil {
 		return s.extentOf(ctx, q.Channel, q.Messages)
 	}
@@ -17,7 +17,7 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 		q.At = time.Now()
 	}
 	o := ruleOf(q.Forgetting)
-	var e memory.Extent
+	var e memory.DryRun
 	var within any
 	if q.Within != nil {
 		within = jsonOf(q.Within)
@@ -42,7 +42,7 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 }
 
 // countGoing counts the derived things that invalidate would delete and that meet a further condition.
-func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.Extent) error {
+func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.DryRun) error {
 	return s.row(ctx, goes.closure(hideNone)+
 		fmt.Sprintf(` SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
 		count(*) FILTER (WHERE kind IN (%d, %d)), count(*) FILTER (WHERE kind = %d)
@@ -52,8 +52,8 @@ func (s *Store) countGoing(ctx context.Context, goes selection, condition string
 
 // extentOf counts what deleting messages of a channel would take with it. Answers among these messages don't
 // count as made from them.
-func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error) {
-	var e memory.Extent
+func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
+	var e memory.DryRun
 	args := []any{channel, jsonOf(ids)}
 	err := s.row(ctx, `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no
 		AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`, args...).Scan(&e.Messages)
@@ -68,7 +68,7 @@ func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []me
 }
 
 // Written implements memory.Store.
-func (s *Store) Written(ctx context.Context, guild memory.GuildID, user memory.UserID,
+func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
 	err := Each(ctx, s.engine, func(scan Scanner) error {
 		var m memory.Message

@@ -101,7 +101,7 @@ func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
 	return f.applyErr
 }
 
-func (f *fakeHouse) Extent(_ context.Context, q ExtentQuery) (e Extent, err error) {
+func (f *fakeHouse) DryRun(_ context.Context, q DryRunQuery) (e DryRun, err error) {
 	for c, all := range f.messages {
 		if !f.covers(q.Forgetting, c) {
 			continue
@@ -120,15 +120,15 @@ func (f *fakeHouse) covers(g Forgetting, c ChannelID) bool {
 		g.Channel == ChannelID(g.Guild*10)
 }
 
-func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (Receipt, error) {
+func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (DeletionReport, error) {
 	if f.forgetErr != nil {
-		return Receipt{}, f.forgetErr
+		return DeletionReport{}, f.forgetErr
 	}
 	f.forgotten = append(f.forgotten, g)
 	if g.Before.IsZero() {
 		delete(f.guilds, g.Guild)
 	}
-	r := Receipt{Forgetting: g}
+	r := DeletionReport{Forgetting: g}
 	f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool {
 		return l.Guild == g.Guild && (g.Channel == 0 || f.covers(g, l.Channel)) &&
 			(g.Before.IsZero() || l.At.Before(g.Before))
@@ -144,25 +144,25 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 	return r, nil
 }
 
-func (f *fakeHouse) Forgettings(context.Context, GuildID, UserID) ([]Receipt, error) {
-	all := make([]Receipt, len(f.unfinished))
+func (f *fakeHouse) Forgettings(context.Context, GuildID, UserID) ([]DeletionReport, error) {
+	all := make([]DeletionReport, len(f.unfinished))
 	for i, g := range f.unfinished {
 		all[i].Forgetting = g
 	}
 	return all, f.unfinishedErr
 }
 
-func (f *fakeHouse) Resume(_ context.Context, id int64, _ func(done, total int)) (Receipt, error) {
+func (f *fakeHouse) Resume(_ context.Context, id int64, _ func(done, total int)) (DeletionReport, error) {
 	if f.carryErr != nil && id%2 == 0 {
-		return Receipt{}, f.carryErr
+		return DeletionReport{}, f.carryErr
 	}
 	f.unfinished = slices.DeleteFunc(f.unfinished, func(g Forgetting) bool { return g.ID == id })
-	return Receipt{Forgetting: Forgetting{ID: id}, Messages: int(id)}, nil
+	return DeletionReport{Forgetting: Forgetting{ID: id}, Messages: int(id)}, nil
 }
 
 // kept is a house that is being kept, and what it told.
 type kept struct {
-	done   []Receipt
+	done   []DeletionReport
 	failed []failed
 }
 
@@ -174,12 +174,12 @@ type failed struct {
 
 // keep keeps house until the test's bubble ends.
 func keep(t *testing.T, f Store, retention time.Duration) *kept {
-	return keepAll(t, House{Store: f, Retention: retention})
+	return keepAll(t, Janitor{Store: f, Retention: retention})
 }
 
-func keepAll(t *testing.T, h House) *kept {
+func keepAll(t *testing.T, h Janitor) *kept {
 	k := &kept{}
-	h.Done, h.Failed = func(r Receipt) { k.done = append(k.done, r) }, func(err error, wait time.Duration) {
+	h.Done, h.Failed = func(r DeletionReport) { k.done = append(k.done, r) }, func(err error, wait time.Duration) {
 		k.failed = append(k.failed, failed{err, wait})
 	}
 	running(t, &h)
@@ -394,7 +394,7 @@ func TestHouseExpires(t *testing.T) {
 		f := newHouse(LocalGuild)
 		began := time.Now()
 		f.expireErr = errors.New("the disk is full")
-		k := keepAll(t, House{Store: f, Prompts: time.Hour, Records: RecordRetention{Age: 30 * time.Minute,
+		k := keepAll(t, Janitor{Store: f, Prompts: time.Hour, Records: RecordRetention{Age: 30 * time.Minute,
 			Count: 5, Tokens: 6}})
 		want := Expiry{Prompts: began.Add(-time.Hour), Spending: began.Add(-aDay).UTC(),
 			Records: RecordLimits{Before: began.Add(-30 * time.Minute), Count: 5, Tokens: 6}}

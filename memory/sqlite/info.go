@@ -13,8 +13,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Sight is the state of a database, read without opening it as a store.
-type Sight struct {
+// Info is the state of a database, read without opening it as a store.
+type Info struct {
 	Exists  bool
 	Bytes   int64  // of the file and what is written ahead of it
 	SQLite  string // the version of SQLite
@@ -28,10 +28,10 @@ type Sight struct {
 	Use, Next                  memory.Space // as StoredSpaces tells
 }
 
-// Look returns the state of the database in dir while others use it. It changes nothing: it neither migrates
+// Inspect returns the state of the database in dir while others use it. It changes nothing: it neither migrates
 // nor creates it. It fails if the file is unreadable or has a newer version.
-func Look(ctx context.Context, dir string) (Sight, error) {
-	s := Sight{Known: len(migrations)}
+func Inspect(ctx context.Context, dir string) (Info, error) {
+	s := Info{Known: len(migrations)}
 	path := filepath.Join(dir, FileName)
 	for _, end := range []string{"", "-wal"} {
 		if info, err := os.Stat(path + end); err == nil {
@@ -55,7 +55,7 @@ func Look(ctx context.Context, dir string) (Sight, error) {
 	return s, nil
 }
 
-func (s *Sight) look(ctx context.Context, db *sql.DB) error {
+func (s *Info) look(ctx context.Context, db *sql.DB) error {
 	err := db.QueryRowContext(ctx,
 		"SELECT sqlite_version(), user_version FROM pragma_user_version").Scan(&s.SQLite, &s.Version)
 	switch {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// House does what is due because of time: it finishes interrupted Forgettings, erases deleted data from the
+// Janitor does what is due because of time: it finishes interrupted Forgettings, erases deleted data from the
 // file, and deletes expired data and guilds that removed Hark long ago.
-type House struct {
+type Janitor struct {
 	Store Store
 	// Retention is the longest that messages and lore are remembered; 0 means no limit. A guild's admins may
 	// set less with SettingRetention. It doesn't apply to LocalGuild.
@@ -20,7 +20,7 @@ type House struct {
 	Prompts time.Duration
 	Records RecordRetention
 	// Done, if not nil, is called after each deletion.
-	Done func(Receipt)
+	Done func(DeletionReport)
 	// Waits, if not nil, is called for each guild whose expired data waits, at first and once a day. See
 	// Expiring.
 	Waits func(*Guild, Expiring)
@@ -54,7 +54,7 @@ const (
 )
 
 // Run works until ctx is done; then it returns nil.
-func (h *House) Run(ctx context.Context) error {
+func (h *Janitor) Run(ctx context.Context) error {
 	var due time.Time // when to call deleteExpired next
 	for failures := 0; ctx.Err() == nil; {
 		err := errors.Join(h.resume(ctx), h.Store.Erase(ctx, false))
@@ -90,7 +90,7 @@ func (h *House) Run(ctx context.Context) error {
 }
 
 // resume continues Forgettings that an event began or that were interrupted.
-func (h *House) resume(ctx context.Context) error {
+func (h *Janitor) resume(ctx context.Context) error {
 	begun, err := h.Store.Forgettings(ctx, Everywhere, 0)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (h *House) resume(ctx context.Context) error {
 }
 
 // deleteExpired deletes old prompts, records and spending, then visits every guild.
-func (h *House) deleteExpired(ctx context.Context, now time.Time) error {
+func (h *Janitor) deleteExpired(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays: a question from before midnight may come late.
 	today, _ := Day(now)
 	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now),
@@ -121,7 +121,7 @@ func (h *House) deleteExpired(ctx context.Context, now time.Time) error {
 }
 
 // visitAll visits the guilds; if changed, only those whose retention was set since their last visit.
-func (h *House) visitAll(ctx context.Context, now time.Time, changed bool) error {
+func (h *Janitor) visitAll(ctx context.Context, now time.Time, changed bool) error {
 	guilds, err := h.Store.Guilds(ctx)
 	if err != nil {
 		return fmt.Errorf("keep house: %w", err)
@@ -143,7 +143,7 @@ func (h *House) visitAll(ctx context.Context, now time.Time, changed bool) error
 
 // visit forgets a guild that was left long ago, and what has expired in any other; if changed, only if its
 // retention was set.
-func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
+func (h *Janitor) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
 	g, err := h.Store.Guild(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -169,9 +169,9 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bo
 }
 
 // forgetExpired forgets what has expired in g, unless it waits.
-func (h *House) forgetExpired(ctx context.Context, g *Guild, now time.Time) error {
+func (h *Janitor) forgetExpired(ctx context.Context, g *Guild, now time.Time) error {
 	var outdated []Forgetting
-	for _, f := range g.Outdated(now, h.Retention) {
+	for _, f := range g.Expired(now, h.Retention) {
 		h.interval = min(h.interval, step(now.Sub(f.Before)))
 		some, err := h.hasBefore(ctx, g, f)
 		if err != nil {
@@ -197,7 +197,7 @@ func (h *House) forgetExpired(ctx context.Context, g *Guild, now time.Time) erro
 
 // forgetLore forgets expired lore of the whole guild. Where a channel has a longer retention, no Forgetting
 // covers it. Lore from messages goes with them.
-func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
+func (h *Janitor) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	keep, _, _ := g.Retention(0, h.Retention)
 	if keep <= 0 {
 		return nil
@@ -217,7 +217,7 @@ func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return h.done(Receipt{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
+	return h.done(DeletionReport{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
 }
 
 // retentions returns the retentions that admins have set, and whether they agreed to what waits, as one string
@@ -236,7 +236,7 @@ func (g *Guild) retentions() string {
 }
 
 // hasBefore reports whether g has anything that f would forget.
-func (h *House) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
+func (h *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
 	end, where := FirstMessageID(f.Before), g.Channels
 	if f.Channel != 0 {
 		where = g.WithThreads(f.Channel)
@@ -257,7 +257,7 @@ func (h *House) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, er
 	return false, nil
 }
 
-func (h *House) done(r Receipt, err error) error {
+func (h *Janitor) done(r DeletionReport, err error) error {
 	if err == nil && h.Done != nil {
 		h.Done(r)
 	}
