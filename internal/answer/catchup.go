@@ -183,7 +183,7 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 		chat.Request{Temperature: m.resolved.Temperature, Messages: []chat.Message{
 			{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
 		}})
-	log.Count(m.resolved.builder, reply, tokens)
+	log.AddUsage(m.resolved.builder, reply, tokens)
 	c.Usage = log.Usage
 	if err != nil {
 		return c, err

@@ -143,7 +143,7 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 		{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
 	}}, func(string) {})
 	built := r.resolved.builder
-	r.log.Count(built, reply, built.MessageTokens(rewriteTask)+built.MessageTokens(b.String()))
+	r.log.AddUsage(built, reply, built.MessageTokens(rewriteTask)+built.MessageTokens(b.String()))
 	made := strings.TrimSpace(reply.Text)
 	if err != nil || utf8.RuneCountInString(made) > maxRewritten || len(text.QueryTerms(made)) == 0 {
 		return q.Text

@@ -36,7 +36,7 @@ type CallLog struct {
 }
 
 // Count adds a model's reply. sent is how many tokens the model was sent, as b counts.
-func (l *CallLog) Count(b *builder.Builder, reply chat.Reply, sent int) {
+func (l *CallLog) AddUsage(b *builder.Builder, reply chat.Reply, sent int) {
 	l.Usage.Calls++
 	written := b.Tokens(reply.Text)
 	for _, c := range reply.Calls {

@@ -90,7 +90,7 @@ func (l *loop) askOnce(ctx context.Context) error {
 		}
 	})
 	l.text, l.reply = joinText(before, reply.Text), reply
-	l.t.Log.Count(l.t.Builder, reply, l.t.Prompt.Report.Tokens+l.t.Talk.SentTokens())
+	l.t.Log.AddUsage(l.t.Builder, reply, l.t.Prompt.Report.Tokens+l.t.Talk.SentTokens())
 	return err
 }
 
