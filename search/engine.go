@@ -170,7 +170,7 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	var all []Candidate
-	asked := repeats(q.Text)
+	asked := repeats(q)
 	pool := found.pool.without(q.Skip, found.question)
 	for _, r := range pool.score(found.query, found.question) {
 		m := r.entry

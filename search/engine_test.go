@@ -111,6 +111,11 @@ func TestSearchLeavesRepetitionsOut(t *testing.T) {
 	if r := k.search(t, ask("收穫祭はいつですか？", green)); len(r.Hits) != 0 {
 		t.Errorf("a repeated question without spaces is found: %v", r.Hits)
 	}
+	said := k.say(t, dawn, green, marta, "quince number 4711")
+	q := ask("Quince number 4711", green)
+	if q.IsSearch = true; !slices.Contains(hitIDs(k.search(t, q)), said) {
+		t.Error("who looks for the very words of a message doesn't find it")
+	}
 }
 
 func TestSearchRaisesTheDayAskedFor(t *testing.T) {

@@ -120,20 +120,20 @@ func addMatchedWords(q Query, hits []Hit) {
 
 // behind returns a test for messages that only repeat the question or are q.Behind.
 func behind(q Query) func(*entry) bool {
-	asked := repeats(q.Text)
+	asked := repeats(q)
 	return func(e *entry) bool { return asked(e) || q.Behind != nil && q.Behind(e.Message) }
 }
 
 // repeats returns a test for messages that ask the same as the question and say no more: the first time that
-// somebody asked answers nothing.
-func repeats(question string) func(*entry) bool {
-	question = text.WithoutHark(question)
+// somebody asked answers nothing. Who plainly looks for something may have written its very words.
+func repeats(q Query) func(*entry) bool {
+	question := text.WithoutHark(q.Text)
 	terms, same := setOf(text.Terms(question)), normalised(question)
 	batch := text.NearTo(slices.Collect(maps.Keys(terms)))
 	return func(e *entry) bool {
 		body := text.WithoutHark(e.Text())
 		if !e.signs.asks {
-			return same != "" && normalised(body) == same
+			return !q.IsSearch && same != "" && normalised(body) == same
 		}
 		return !slices.ContainsFunc(batch.Terms(body), func(t string) bool { return !terms[t] })
 	}
