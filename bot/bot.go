@@ -1,15 +1,14 @@
-// Package bot is the Discord door: it logs what is said, in the order in which Discord tells it, and answers
-// who asks. It wires the packages below it, each of which may use those before it:
+// Package bot connects Hark to Discord: it wires the packages below it and runs them. Each of these may use those
+// before it:
 //
 //   - bot/markdown and bot/locale: what Discord shows, and in which language;
-//   - bot/discord: requests, the gateway's connection, what is sent; nothing pings anybody but whom it answers;
-//   - bot/ingest: events to memory; what was taken in is in the log, or the process died;
-//   - bot/reply: a question is answered after its own message is committed, and how long that takes delays no
-//     logging.
+//   - bot/discord: requests, the gateway's connection, sending;
+//   - bot/ingest: Discord's events to memory;
+//   - bot/reply: a question from its arrival to the last edit of its answer;
+//   - bot/command: the commands, buttons, menus and forms.
 //
-// The commands are here as well. Hark's own messages are logged by the code that sends them, once they are what
-// they will stay: the gateway's account of them, with every edit of an answer being written, is ignored. Their
-// deletion isn't. Begin with New and Bot.Run.
+// Hark's own messages are logged by the code that sends them, in their final form. So the gateway's events about
+// them are ignored, except deletions. Begin with New and Bot.Run.
 package bot
 
 import (

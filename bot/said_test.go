@@ -39,7 +39,7 @@ const (
 	promptFile                    = "context.txt"
 	busyNow         locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
 	nothingAsked    locale.Phrase = "There is no question in that message any more. Please ask me anew."
-	noSources                     = "There is nothing left of what this answer was made from that you may read."
+	noSources                     = "What this answer was made from is gone, or you may not read it."
 	notMyAnswer                   = "That isn't an answer of mine, so I can't say how it came about."
 	unknownTool                   = "I don't know this command any more. Reload Discord to see those I know."
 	allTaken                      = "Too much is asked of me at the moment. Please try again in a minute."
@@ -74,7 +74,7 @@ const (
 		"`/context` shows only you what I'd remember for it."
 	restarting                     = "I'm being restarted. Please ask again in a minute."
 	stoppedLine                    = "-# ⏹️ Stopped."
-	sessionChanged                 = "While I was answering, something that was said here was deleted or changed, or what I remember here was, so I take my answer back. Please ask me again."
+	sessionChanged                 = "While I was answering, something said here was deleted or changed, or what I may remember here changed. So I take my answer back. Please ask me again."
 	withdrawnText                  = "-# I've taken this answer back: something that it was based on was deleted, forgotten or changed."
 	waitingQuestions               = 5
 	tooManyWait                    = "busy"

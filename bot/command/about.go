@@ -18,8 +18,8 @@ const (
 	// shownChannels is of how many channels it is told what somebody wrote there, and shownLore how much lore is shown.
 	shownChannels, shownLore = 20, 25
 
-	aboutOthers = "That is for oneself only: what I keep about somebody I show to nobody else. <@%d> can see it with `/memory show`.\n" +
-		"What was said where everybody here can read it you can ask me about: mention me with your question."
+	aboutOthers = "That works for yourself only: what I keep about somebody, I show only to them. <@%d> can see it with `/memory show`.\n" +
+		"To ask what was said where everybody here can read it, mention me with your question."
 	aboutHark = "That's me. I'm a bot that remembers what is said where I may. `/help` shows what I can do, and `/privacy` what I keep."
 	showFoot  = "-# `/memory add`, `/memory edit` and `/memory remove` change what I was told, `/memory export` gives you all of it as a file, " +
 		"`/memory forget` has me forget it all, and `/memory optout` has me keep nothing of yours any more. `/privacy` says how I keep it."

@@ -69,7 +69,7 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 		return refusal(x.Text("%s holds threads only, and I know none of them that I remember.",
 			channelMention(x.Locale, at.ID)))
 	case len(gaps) == 0:
-		return refusal(x.Text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", channelMention(x.Locale, at.ID), begun.Unix()))
+		return refusal(x.Text("There is nothing to fetch: I've listened in %s since <t:%d:f>. You asked for nothing older, or I may not remember it.", channelMention(x.Locale, at.ID), begun.Unix()))
 	}
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched", at.ID),
 		memory.BeginPast(gaps, now)...); err != nil {
@@ -153,7 +153,7 @@ func (c *Commands) fetched(ctx context.Context, x *interaction, at memory.Channe
 	}
 	return paragraphs(x.Count(fetched, "**Done**: I looked through %s message of the past of %s.",
 		"**Done**: I looked through %s messages of the past of %s.", channelMention(x.Locale, at.ID)),
-		x.Text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
+		x.Text("-# What was deleted or forgotten before isn't included, nor what members who opted out wrote."),
 		c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), nil
 }
 

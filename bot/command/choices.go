@@ -53,7 +53,7 @@ func (c *Commands) set(ctx context.Context, x *interaction) (response, error) {
 	others := slices.DeleteFunc(x.settingIn(key), func(id memory.ChannelID) bool { return id == at })
 	return paragraphs(p.heading(), c.settingLine(p, key),
 		when(key == memory.SettingTimezone,
-			x.Text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
+			x.Text("It applies to the times in my answers, and to days such as “yesterday” in questions. Discord shows its own times in each reader's time zone.")),
 		when(len(others) > 0, x.Text("-# Set for itself: %s", channelList(x.Locale, others)))), nil
 }
 

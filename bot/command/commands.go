@@ -1,3 +1,7 @@
+// Package command has the slash commands, buttons, menus and forms, and the notice that asks what may be remembered.
+//
+// Discord gets an acknowledgement before a command does its work. The package may import bot/reply and below, and
+// internal/answer. Begin with Commands.Put; declared in menu.go lists the commands with their handlers.
 package command
 
 import (
@@ -84,6 +88,7 @@ func (h handler) refuses(x *interaction) string {
 	return h.refuse(x)
 }
 
+// New returns the commands. Commands.Put takes each use.
 func New(o *Options, n *Notices) *Commands {
 	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
 		found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(o.Now)}

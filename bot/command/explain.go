@@ -20,7 +20,7 @@ const whyCommand = "Why did you say that?"
 
 const (
 	notMyAnswer = "That isn't an answer of mine, so I can't say how it came about."
-	noSources   = "There is nothing left of what this answer was made from that you may read."
+	noSources   = "What this answer was made from is gone, or you may not read it."
 )
 
 // quoteLength is how much of a source is quoted, in graphemes.
@@ -84,7 +84,7 @@ func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response,
 	return onPages(x.Locale, 2, []string{x.Text("**How this answer came about**"), written(x.Locale, e.Trace)}, parts,
 		when(around > 0, x.Count(around, "Besides, I had %s message around these, or from the conversation, before me.",
 			"Besides, I had %s messages around these, or from the conversation, before me.")),
-		when(len(e.Recalled)+len(e.Lore) == 0, x.Text("Nothing of what I recalled for it is left that you may read.")),
+		when(len(e.Recalled)+len(e.Lore) == 0, x.Text("What I recalled for it is gone, or you may not read it.")),
 		spent(x.Locale, e.Trace)), nil
 }
 
@@ -120,7 +120,7 @@ func onPages(l locale.Locale, most int, head []string, parts []part, foot ...str
 
 // written says who wrote an answer, and how.
 func written(l locale.Locale, t memory.Trace) string {
-	by := l.Text("Nobody but me wrote it: no model was asked, or it didn't answer, so I quoted what I recalled.")
+	by := l.Text("No model wrote it: none was asked, or it didn't answer, so I quoted what I recalled.")
 	switch model := markdown.Plain(t.Model, 60); {
 	case model != "" && t.Mode != "":
 		by = l.Text("Written by the model %s, in the mode “%s”.", model, markdown.Plain(t.Mode, 30))
@@ -311,7 +311,7 @@ func (c *Commands) showPrompt(x *interaction, q answer.Question, r answer.Recall
 	}
 	shown := paragraphs(
 		x.Text("**The prompt for “%s”**", markdown.AsSaid(q.Text, 200)),
-		x.Text("Of all that you may read: in an answer that others read there is only what they may read, too."),
+		x.Text("From all that you may read. An answer that others read holds only what they may read, too."),
 		x.Text("Mode: %s", string(r.Mode.Is)), sections,
 		x.Text("**All of it**: %s of %s tokens", x.Locale.Number(report.Tokens), x.Locale.Number(report.MaxTokens)),
 		when(r.Settings.Model == "" && len(c.Replies.Choices.Models) == 0,

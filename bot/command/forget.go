@@ -73,7 +73,7 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 	case err != nil:
 		return response{}, err
 	case f.User == 0 && e == (memory.DryRun{}) && x.seesAll():
-		return response{}, refusal(x.Text("There is nothing of that that I remember, so there is nothing to forget."))
+		return response{}, refusal(x.Text("I remember nothing of that, so there is nothing to forget."))
 	case f.Why == memory.WhyMember:
 		names, counted = x.Text("- the names that I know you by, and what your questions cost"), ""
 	case f.User != 0:
@@ -257,7 +257,7 @@ const forgetCommand = "Forget this"
 const confirmForgetThis = "forget-this"
 
 const (
-	forgetNotYours = "Only whoever wrote a message, and those who may manage messages here, can have me forget it. Of an answer of mine that is whoever asked."
+	forgetNotYours = "Only whoever wrote a message, and those who may manage messages here, can have me forget it. My answers count as written by whoever asked."
 	forgetThisNone = "**Forget this message?** I don't have it: it was sent where or when I remember nothing, or it is forgotten already. " +
 		"If you go on, I won't take it in later either, whatever becomes of it."
 )

@@ -316,7 +316,7 @@ func (c *Commands) keepLore(ctx context.Context, x *interaction, l memory.Lore, 
 		return response{}, err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return response{}, locale.Phrase("I couldn't keep that: it is forgotten already, or what it is from is.")
+		return response{}, locale.Phrase("I couldn't keep that: it, or the message that it is from, is already forgotten.")
 	}
 	return paragraphs(done, loreLines(x.Locale, l)), nil
 }

@@ -28,7 +28,7 @@ func (c *Commands) pause(ctx context.Context, x *interaction) (response, error) 
 	if state == answer.SettingOff {
 		if value = answer.SettingDefault; span != "" {
 			return response{}, refusal(x.Text(
-				"There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
+				"`for` says how long to pause, so it doesn't go with `off`. Please leave out `for`, or choose `on`."))
 		}
 	}
 	if err := c.setIn(ctx, &panel{interaction: x}, memory.SettingPaused, value); err != nil {

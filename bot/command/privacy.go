@@ -61,13 +61,13 @@ func (c *Commands) privacy(ctx context.Context, x *interaction, m member) (respo
 // that somebody can read that is so.
 func (c *Commands) keptHere(ctx context.Context, x *interaction) string {
 	id := memory.ChannelID(x.Channel)
-	heard := x.Text("I don't remember what is said in %s, but for the conversation going on.",
+	heard := x.Text("I don't remember what is said in %s, except the current conversation.",
 		channelMention(x.Locale, id))
 	switch {
 	case x.Guild == 0 && x.remembers(id):
 		return x.Text("I remember what we write in direct messages: that is how I was set up. I recall it here only.")
 	case x.Guild == 0:
-		return x.Text("I keep nothing of direct messages, but for the conversation going on: that is how I was set up.")
+		return x.Text("I keep nothing of direct messages, except the current conversation: that is how I was set up.")
 	case x.remembers(id):
 		heard = x.Text("I remember what is said in %s.", channelMention(x.Locale, id))
 	}

@@ -43,7 +43,7 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 	return paragraphs(
 		x.Text("**Remember what is said in %s only %s?**", channelMention(x.Locale, keeper),
 			lastingText(x.Locale, less.Keep)),
-		x.Text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
+		x.Text("Within a minute I forget for good what was said before <t:%d:f>, and from then on whatever gets too old.", less.Since.Unix()),
 		amounts(x.Locale, less.Goes, 0), x.Text(
 			"- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
 		x.Text("It can't be undone: a longer time set later brings nothing back.")).
@@ -80,10 +80,10 @@ func (x *interaction) expiringLine() (string, []discord.Component) {
 		return "", nil
 	}
 	until := e.Since.Add(memory.ExpiringFor).Unix()
-	line := x.Text("%s of %s messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
+	line := x.Text("%s of %s messages are older than I may remember. In case that is a mistake, I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
 		x.Locale.Number(e.Goes), x.Locale.Number(e.Kept), until)
 	if !x.seesAll() {
-		line = x.Text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
+		line = x.Text("Messages are older than I may remember. In case that is a mistake, I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
 	}
 	return "⏳ " + line, []discord.Component{discord.Row(discord.Button(discord.StyleRed,
 		x.Text("Forget them now"), expires))}
@@ -125,7 +125,7 @@ func (c *Commands) retentionTold(x *interaction, id memory.ChannelID) string {
 		own = x.decidedAlone(memory.SettingRetention)
 	}
 	return markdown.Lines(retainedText(x.Locale, x.server, id, most), own, limit,
-		x.Text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
+		x.Text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, or within a day if it is remembered for long."))
 }
 
 // retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if

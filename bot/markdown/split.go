@@ -1,4 +1,4 @@
-// Package markdown makes what Discord shows: messages that keep their formatting across cuts, links to
+// Package markdown makes what Discord shows: messages that keep their formatting when they are split, links to
 // sources, long code as files. Nothing that a model or a member wrote can ping, invite or mislead.
 //
 // It doesn't know Discord's API. It may import memory, the answers' types and bot/locale. Begin with Answer.

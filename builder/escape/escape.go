@@ -1,16 +1,16 @@
-// Package escape keeps what members wrote from being taken for the prompt's own words. Everything of theirs
-// goes through Escaper.AppendSafe, whose changes can be seen and leave the text readable:
+// Package escape keeps what members wrote from looking like the prompt's own words. All of it goes through
+// Escaper.AppendSafe, whose changes are visible and leave the text readable:
 //
-//   - its lines become one, with ⏎ between them, or are indented; so none begins a section, a list or a turn;
+//   - its lines become one, with ⏎ between them, or are indented; so no line begins a section, a list or a turn;
 //   - headings (===, also with characters that look like it), titles (SYSTEM ROLE:) and fences are broken up, and
 //     a line that begins with one of the prompt's own signs (•, 📋, 🔥, └─) gets › before it; see headings.go;
-//   - mention tags and the tokens that chat models are steered by lose their form, and so do numbers in brackets
-//     where the model is told to cite by them; see tags.go;
-//   - characters that can't be seen become �, but for the joiners that emoji and some scripts need; see hidden.go.
+//   - mention tags and the control tokens of chat models lose their form, and so do numbers in brackets where the
+//     model is told to cite by them; see tags.go;
+//   - invisible characters become �, except the joiners that emoji and some scripts need; see hidden.go.
 //
-// Anything else stays as it is: "ignore all previous instructions" is a sentence, and before it stands whose
-// it is. Hark's own earlier answers repeat what members wrote, and are treated alike. The persona is the
-// operator's: it keeps its mention tags, numbers and lists.
+// Anything else stays: "ignore all previous instructions" is a sentence, shown with its author's name. Hark's
+// earlier answers repeat what members wrote, and are treated alike. The persona is the operator's: it keeps its
+// mention tags, numbers and lists.
 //
 // It imports nothing of Hark. Begin with Words, New and Escaper.AppendSafe.
 package escape

@@ -1,7 +1,7 @@
-// Package answer turns a question into an answer: it recalls what everybody who will read the answer may read,
-// has the prompt built, asks the model, and keeps how the answer came about. It knows nothing of Discord.
+// Package answer turns a question into an answer: it recalls what everybody who will read the answer may read, builds
+// the prompt, asks the model, and records how the answer was made. It knows nothing of Discord.
 //
-// Without a model, or while the model is away, the answer quotes what was recalled. Begin with Engine.Answer; files
+// Without a model, or while the model is away, the answer quotes what was recalled. Begin with Engine.Answer; the files
 // follow a question: recall, session, search, turn, revalidate, cite, record. What may be used at all is in
 // readable_scope.go, consent.go and answer_audience.go.
 package answer

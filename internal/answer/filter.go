@@ -1,7 +1,3 @@
-// Package answer turns a question into an answer: it recalls what everybody who will read the answer may read,
-// has the prompt built, asks the model, and keeps how the answer came about. It knows nothing of Discord.
-//
-// Without a model, or while the model is away, the answer quotes what was recalled.
 package answer
 
 import (

@@ -1,3 +1,3 @@
-// Package arch holds no code but the tests that keep Hark's shape: which package may import which, and that the
-// container image is built the way docs/architecture.md says. To add a package, give it a line in rules.
+// Package arch has only tests, of Hark's layout: which package may import which, what the container image and the
+// systemd units hold, and that the documents are right. To add a package, give it a line in rules.
 package arch

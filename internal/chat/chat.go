@@ -1,4 +1,4 @@
-// Package chat is what is said to a model and by it, whatever server it is at.
+// Package chat has the requests to a model and its replies, in a form that is independent of the server.
 package chat
 
 import (

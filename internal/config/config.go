@@ -1,6 +1,6 @@
-// Package config reads what the operator decides: one TOML file, overridden key by key by the environment.
-// What it returns has been checked, so that nobody else needs to: every value is of its type and in its range.
-// A key or variable that Hark doesn't know is an error, never ignored; a secret never prints itself.
+// Package config reads the operator's configuration: a TOML file, whose keys environment variables override.
+// Every value that it returns has been checked for type and range. Unknown keys and variables are errors. A
+// secret never prints itself.
 package config
 
 import (

@@ -1,4 +1,4 @@
-// Package crash makes errors of panics. Begin with Recover.
+// Package crash turns panics into errors. Begin with Recover.
 package crash
 
 import (

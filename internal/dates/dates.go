@@ -1,5 +1,5 @@
-// Package dates reads the times that people write to narrow a search down: days, and how long ago. The command line and
-// commands of Discord understand the same.
+// Package dates parses the days and spans that people write to narrow a search. The command line and the commands in
+// Discord use it.
 package dates
 
 import (

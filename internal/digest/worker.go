@@ -1,11 +1,11 @@
-// Package digest makes less of much that was said: summaries of the sessions that have ended, what long sessions are
-// condensed to while they go on, and lasting facts that members state about themselves. One Worker does all of it,
-// with one view of the log. Begin with Worker.next, by which a session is looked at: each kind of digest says which
-// stretches it wants, what it asks the model, and what it makes of the reply.
+// Package digest condenses what was said: it makes summaries of ended sessions, condenses the older part of running
+// ones, and learns lasting facts that members state about themselves. One Worker does all of it, with one view of the
+// log. Begin with Worker.next. Each kind of digest says which stretches it wants, what it asks the model, and what it
+// makes of the reply.
 //
-// A digest is made only from what may be remembered there, of people who agree, and only kept if all of that is so
-// still after the model has written. The package imports no more than memory, search and builder, and knows nothing
-// of answers.
+// A digest is made only from what may be remembered there, of people who agree. It is kept only if that still holds
+// after the model has written. The package imports no more than memory, search and builder, and knows nothing of
+// answers.
 package digest
 
 import (

@@ -1,4 +1,4 @@
-// Package doctor checks all that Hark needs, changes nothing, and says what to do. Begin with Doctor.Examine.
+// Package doctor checks what Hark needs and says what to do. It changes nothing. Begin with Doctor.Examine.
 package doctor
 
 import (

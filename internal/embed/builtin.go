@@ -1,4 +1,4 @@
-// Package embed turns texts into vectors: with nothing but arithmetic, or by asking an endpoint.
+// Package embed turns texts into vectors: with the built-in embedder, or by asking a server.
 package embed
 
 import (

@@ -1,8 +1,7 @@
-// Package endpoint asks servers that answer one POST of JSON with JSON, and leaves those that fail alone for
-// a while.
+// Package endpoint asks servers that answer a POST of JSON with JSON, and stops asking those that fail for a while.
 //
-// Its errors say which server it was and which setting may mend it. They hold nothing of what was asked, of
-// the key, or of what the server says, which may quote both.
+// Its errors name the server, and the setting that may help. They hold nothing of the request, the key or the
+// server's reply, which may quote both.
 package endpoint
 
 import (

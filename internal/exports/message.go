@@ -1,4 +1,4 @@
-// Package exports writes down what is remembered, in the form in which "hark import" reads it back.
+// Package exports writes messages in the form that "hark import" reads.
 package exports
 
 import (

@@ -1,5 +1,5 @@
-// Package golden holds what people see in files beside the tests: one place for each sentence, written by go
-// test -update.
+// Package golden compares what people see with files beside the tests: one place for each sentence. "go test
+// -update" writes them.
 package golden
 
 import (

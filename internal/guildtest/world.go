@@ -1,5 +1,5 @@
-// Package guildtest draws guilds for tests of who may read what, and judges them in another way than search.Readable
-// does: person by person, as Discord's documentation has it.
+// Package guildtest draws random guilds for tests of who may read what. It judges them differently from
+// search.Readable: member by member, by the rules in Discord's documentation.
 package guildtest
 
 import (

@@ -1,9 +1,9 @@
 // Package imports turns files of conversations into memory's events: channel exports of DiscordChatExporter
 // as JSON, and recall sets.
 //
-// It promises that a file of any size is read in bounded memory, that reading one twice is reading it once,
-// that an import changes nothing Discord has told since, and that a file that breaks off keeps what it held
-// up to there. What a file is shows in its content, never in its name.
+// It reads files of any size in bounded memory. Reading one twice is the same as reading it once. An import changes
+// nothing that Discord has told since. A truncated file keeps what it held up to there. The format is recognised by
+// a file's content, never by its name.
 package imports
 
 import (

@@ -1,8 +1,7 @@
-// Package llm speaks to the model that writes answers, at any server that knows OpenAI's protocol. What it
-// passes on is only what guild members may see: a model's thoughts are left out, however they come. Calls of
-// tools are passed on whole. An answer is either whole or an error, which says what happened and what to do,
-// and never holds the key, the prompt or the answer. Nothing is asked twice once a part of the answer was
-// passed on.
+// Package llm asks models that write answers, at any server that speaks OpenAI's protocol. It passes on only what
+// guild members may see: it drops a model's thoughts in all their forms. Tool calls are passed on whole. An answer
+// is either whole or an error. Errors say what happened and what to do, and never hold the key, the prompt or the
+// answer. Once a part of the answer was passed on, nothing is asked again.
 package llm
 
 import (

@@ -1,9 +1,9 @@
 // Package llmtest is a fake model server on the loopback interface that speaks OpenAI's protocol: chat,
-// streamed and whole, tool calls in pieces, the list of models, and embeddings that really rank. It says what
-// it was scripted to say and fails the way real servers do: cut streams, errors in mid-answer, limits, pages
-// of HTML, vectors too few or not numbers. It never sleeps: a slow reply is held until the test lets it go. A
-// request that a real server would refuse gets its 400 and fails the test: one whose tools, calls and
-// outcomes don't keep to the protocol, too.
+// streamed and whole, tool calls in pieces, the list of models, and embeddings that really rank. It replies by a
+// script, and fails as real servers do: cut streams, errors in mid-answer, limits, pages of HTML, too few vectors,
+// vectors that aren't numbers. It never sleeps: it holds a slow reply until the test releases it. A request that a
+// real server would refuse gets its 400 and fails the test. So does one whose tools, calls and outcomes break the
+// protocol.
 package llmtest
 
 import (

@@ -1,6 +1,6 @@
-// Package metrics is what Hark counts, for Prometheus. Whoever does something counts it here at once; what is
-// rather looked up, such as lengths of queues, is read for each scrape. Values of labels are from a fixed
-// few, or names that the operator configured: never anybody's text, name or id.
+// Package metrics holds Hark's metrics for Prometheus. Code counts events when they happen; values that can be looked
+// up, such as lengths of queues, are read for each scrape. Label values are from a fixed set or are names that the
+// operator configured: never text, names or ids of members.
 package metrics
 
 import (

@@ -1,7 +1,7 @@
-// Package migrate makes Hark's configuration of other bots'.
+// Package migrate converts other bots' configuration to Hark's.
 //
-// It promises that what it makes is a file that Hark takes, that it says of every key of the other's what
-// became of it, and that no value shows in what it says: any may be secret.
+// Hark accepts the file that it makes. It reports what became of every key. The report shows no value, since any may
+// be secret.
 package migrate
 
 // Result is what became of a configuration.

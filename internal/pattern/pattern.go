@@ -1,5 +1,5 @@
-// Package pattern holds regular expressions that are compiled when they are first used: one command uses few
-// of Hark's, and compiling all of them takes longer than it does.
+// Package pattern holds regular expressions that are compiled at first use. Compiling all of Hark's would take longer
+// than most commands do.
 package pattern
 
 import (

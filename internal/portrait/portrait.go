@@ -1,5 +1,5 @@
-// Package portrait writes down all that is kept about one person, for "hark export --user" and for the member's own
-// "/memory export", in one shape. Of others it holds their ids at most.
+// Package portrait exports everything about one person, in the same form for "hark export --user" and for the
+// member's own "/memory export". Of other people it holds ids at most.
 package portrait
 
 import (

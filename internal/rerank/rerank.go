@@ -1,10 +1,9 @@
-// Package rerank asks a server how well each of some texts answers a question: the /rerank request that Text
-// Embeddings Inference (TEI), llama.cpp, Jina and Cohere share, as far as they share it.
+// Package rerank asks a server how well each text answers a question: with the /rerank request of Text Embeddings
+// Inference (TEI), llama.cpp, Jina and Cohere.
 //
-// All four take {"query", …} and tell of each text its index and its score. TEI wants the texts as "texts"
-// and refuses a request without them; the others want "documents", and Cohere refuses what it doesn't know,
-// so that nothing serves them all. A request is made with "documents", and once more with "texts" if the
-// server asks for those, which is remembered.
+// All four take {"query", …} and return an index and a score for each text. TEI requires the texts as "texts".
+// The others want "documents", and Cohere refuses unknown fields, so no single form suits all. Hark sends
+// "documents" first, sends "texts" if the server asks for it, and remembers that.
 package rerank
 
 import (

@@ -1,2 +1,2 @@
-// Package setup makes what a configuration names: the builder of prompts, the models, the embedder, the reranker.
+// Package setup makes what the configuration names: the prompt builder, the models, the embedder, the reranker.
 package setup

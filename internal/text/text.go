@@ -1,8 +1,7 @@
-// Package text splits what people write into the terms by which it is indexed and found.
+// Package text splits what people write into index terms.
 //
-// The same text always gives the same terms, and a message can be found by a question only through terms
-// that both have. Version grows whenever that changes, so that an index made by an older version is made
-// again.
+// The same text always gives the same terms, and a question finds a message by words only if they share terms.
+// Version grows whenever the terms change: an index made by an older version is then rebuilt.
 package text
 
 import (

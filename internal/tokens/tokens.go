@@ -1,8 +1,8 @@
-// Package tokens counts the tokens of a text as a model has them: exactly for OpenAI's encodings, and with an
-// estimate that is rather too high for all others.
+// Package tokens counts a text's tokens: exactly for OpenAI's encodings, with an estimate that tends to be too high for
+// others.
 //
-// The vocabularies are in the binary: nothing is fetched, and a Counter that is never asked loads nothing.
-// Whatever the text, counting it never fails, and takes time in proportion to its length.
+// The vocabularies are in the binary, and are loaded when a Counter is first asked. Counting never fails, and takes
+// time in proportion to the text's length.
 package tokens
 
 import (

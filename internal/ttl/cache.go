@@ -1,4 +1,4 @@
-// Package ttl caches what is known for a time. Begin with Cache.
+// Package ttl is a bounded cache whose entries expire. Begin with Cache.
 package ttl
 
 import (

@@ -1,4 +1,4 @@
-// Package wait is how tests wait: for a signal, never by looking again and again.
+// Package wait lets tests wait for a signal, without polling.
 package wait
 
 import (

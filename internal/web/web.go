@@ -1,6 +1,5 @@
-// Package web tells machines whether Hark is well. GET /healthz is 200 as long as the process can answer at all;
-// GET /readyz is 200 while Hark does its work, and otherwise 503 with the reason; GET /metrics is
-// what is counted, for Prometheus. Nothing that was said by anybody is served here.
+// Package web serves Hark's health to machines: GET /healthz is 200 while the process can answer; GET /readyz is 200
+// while Hark works, otherwise 503 with the reason; GET /metrics is for Prometheus. It serves nothing that anybody said.
 package web
 
 import (

@@ -1,5 +1,5 @@
-// Package manifest holds what the model was shown for an answer, and the numbers that it cites by. Citing,
-// revalidating, tracing and forgetting all read it.
+// Package manifest holds what the model was shown for an answer, and the numbers that it cites. Citing, revalidating,
+// tracing and forgetting all read it.
 //
 // It may import memory, search and internal/digest. Begin with Manifest.
 package manifest

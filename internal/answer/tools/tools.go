@@ -1,9 +1,8 @@
-// Package tools has a model write an answer, and carries out the tools that it calls meanwhile: search_memory,
-// get_participant, recall_lore, remember, current_time and conversation_history.
+// Package tools asks a model for an answer, and runs the tools that it calls: search_memory, get_participant,
+// recall_lore, remember, current_time and conversation_history.
 //
-// What may be used it asks of Answer, which internal/answer implements; what it showed the model it adds to the
-// manifest. It may import memory, search, builder, internal/digest and internal/answer/manifest. Begin with
-// Set.Ask.
+// It asks Answer, which internal/answer implements, for what may be used, and adds what it showed the model to the
+// manifest. It may import memory, search, builder, internal/digest and internal/answer/manifest. Begin with Set.Ask.
 package tools
 
 import (

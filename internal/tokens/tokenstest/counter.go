@@ -1,4 +1,4 @@
-// Package tokenstest has counters of tokens for tests that count the same texts again and again.
+// Package tokenstest has token counters that cache, for tests that count the same texts again and again.
 package tokenstest
 
 import (

@@ -1,4 +1,4 @@
-// Package sqlitetest gives tests stores of their own, quickly: an empty database is made once in a process, and copied.
+// Package sqlitetest gives tests empty databases quickly: it makes one in a process, and copies it.
 package sqlitetest
 
 import (

@@ -176,7 +176,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 }
 
 // sessionChanged replaces an answer whose source messages are gone.
-const sessionChanged = "While I was answering, something that was said here was deleted or changed, or what I remember here was, so I take my answer back. Please ask me again."
+const sessionChanged = "While I was answering, something said here was deleted or changed, or what I may remember here changed. So I take my answer back. Please ask me again."
 
 // sessionUnchanged reports whether an unlogged session's messages are still there unchanged. Those that were
 // trimmed don't count.

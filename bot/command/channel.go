@@ -76,7 +76,7 @@ func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.C
 	if at.Kind == memory.CategoryChannel {
 		heard, _, _ := strings.Cut(holds, "\n")
 		return markdown.Lines(heard,
-			x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
+			x.Text("-# This applies to its channels that have no choice of their own.")), nil
 	}
 	needs := discord.ToRead
 	if !reply.SilentIn(x.server, at.ID) {
@@ -106,14 +106,14 @@ func (c *Commands) holds(x *interaction, id memory.ChannelID) string {
 func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
 	switch silent := reply.SilentIn(g, id); {
 	case silent && id == 0:
-		return l.Text("In this server I answer nobody who mentions me, where nothing else is decided for a channel. Commands work.")
+		return l.Text("In this server I ignore mentions, except in channels that are set otherwise. Commands work.")
 	case silent:
-		return l.Text("In %s I answer nobody who mentions me: I say nothing at all. Commands work.",
+		return l.Text("In %s I ignore mentions. Commands work.",
 			channelMention(l, id))
 	case id == 0:
-		return l.Text("In this server I answer who mentions me, where nothing else is decided for a channel.")
+		return l.Text("In this server I answer mentions, except in channels that are set otherwise.")
 	}
-	return l.Text("In %s I answer who mentions me.", channelMention(l, id))
+	return l.Text("In %s I answer mentions.", channelMention(l, id))
 }
 
 // decidedAlone names the channels that have a setting of their own; "" if there are none.

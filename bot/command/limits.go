@@ -103,7 +103,7 @@ func toldLimits(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 		}
 	}
 	return markdown.Lines(shown,
-		l.Text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
+		l.Text("-# If a member has several roles, the highest limit counts. Days are in UTC. Whoever runs me sets the highest limit for a whole server. "+
 			"`/limits` shows each member what is left."))
 }
 
