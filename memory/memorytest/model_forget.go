@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-// forgetting is one that was begun. The model forgets at once: only the receipt may be outstanding.
+// forgetting is one that was begun. The model forgets at once. Only Resume may be left to do.
 type forgetting struct {
 	memory.DeletionReport
 	end  memory.MessageID // exclusive
