@@ -90,7 +90,7 @@ func (t *transaction) post(e *event) {
 		return
 	}
 	t.changed.newest = max(t.changed.newest, m.ID)
-	if m.ID > c.highest { // leaves the channel unnamed, so no name, edit, star or deletion of the message is kept
+	if m.ID > c.highest { // so there is no earlier edit, star or deletion of it
 		c.highest = m.ID
 		t.insert(c, m, millis(m.Edited), e.terms)
 		return

@@ -7,7 +7,8 @@ import (
 	"hark/memory"
 )
 
-// spend adds the tokens of a question, without its user or guild if those are forgotten.
+// spend keeps a question's tokens: without its user if they are forgotten or have opted out, and nothing if the
+// guild is forgotten.
 func (t *transaction) spend(e memory.Spent) {
 	// The widest rule comes first: user 0 is everybody.
 	var user memory.UserID

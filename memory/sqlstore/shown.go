@@ -42,7 +42,7 @@ func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
 	}, "SELECT id, question FROM shown WHERE derived = ? ORDER BY id", g.no)
 }
 
-// shownOf returns the guild, place and messages of an answer that only Discord still has.
+// shownOf returns the place and messages of an answer that only Discord still has. The trace has nothing else.
 func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
 	answer memory.MessageID) (trace memory.Trace, known bool) {
 	ids := must(column[memory.MessageID](t.ctx, t, `SELECT s.id FROM derived d CROSS JOIN shown s ON s.derived = d.no

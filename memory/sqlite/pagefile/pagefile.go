@@ -1,6 +1,5 @@
-// Package pagefile reads the pages of a SQLite file and its write-ahead log without SQLite. Salvage reads
-// damaged databases with it, and the engine finds the pages to zero. It imports no other package of Hark.
-// Begin reading at File.
+// Package pagefile reads the pages of a SQLite file and its write-ahead log without SQLite. Salvage reads damaged
+// databases with it, and the engine finds the pages to zero. It imports nothing of Hark. Begin with File.
 package pagefile
 
 import (
