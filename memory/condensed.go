@@ -8,26 +8,25 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what the older part of a session is condensed to.
+// Bounds of a condensed session.
 const (
 	MaxCondensedText    = 1200 // characters
 	MaxCondensedSources = 150
 )
 
-// Condensed stands for the older part of a running session, in place of its messages. A channel has at most
-// one: the next is made from it and the messages since, and has the sources of both. Once the session is over,
-// a Summary replaces it.
+// Condensed replaces the older part of a running session. A channel has at most one: the next is made from
+// it and the messages since, and has the sources of both. Once the session is over, a Summary replaces it.
 //
-// It may be told only where its session may be read. It goes with any of its sources, and when the text of one
-// changes.
+// It may be told only where its session may be read. It goes with any of its sources, and when the text of
+// one changes.
 type Condensed struct {
 	Guild   GuildID
 	Channel ChannelID
-	Until   MessageID // the last message that it tells of
+	Until   MessageID // the last message covered
 	Text    string
-	Sources []SummarySource // every message that the text was made from, by id; Hark's own answers among them
-	Made    time.Time       // to the millisecond: of two versions the later one holds
-	Model   string          // that wrote it
+	Sources []SummarySource // every source message, by id, Hark's own answers included
+	Made    time.Time       // to the millisecond; the later of two versions holds
+	Model   string
 }
 
 type (
@@ -36,8 +35,8 @@ type (
 	// changed, or if one with a later Made exists.
 	SessionCondensed struct{ Condensed Condensed }
 
-	// CondensedGone means that a channel's session up to Until is over. It removes the Condensed, if that
-	// doesn't go beyond Until.
+	// CondensedGone means that a channel's session up to Until is over. It removes the Condensed, unless
+	// that goes beyond Until.
 	CondensedGone struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -48,8 +47,8 @@ type (
 func (SessionCondensed) isEvent() {}
 func (CondensedGone) isEvent()    {}
 
-// Checked returns c as it can be stored: its text clean, its sources by id, each once. The error says why it
-// can't be.
+// Checked returns c ready to store: its text clean, its sources by id, each once. The error says why it is
+// invalid.
 func (c Condensed) Checked() (Condensed, error) {
 	c.Text, c.Model = strings.TrimSpace(Clean(c.Text)), Clean(c.Model)
 	c.Sources, c.Made = inOrder(c.Sources), c.Made.Truncate(time.Millisecond)

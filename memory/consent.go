@@ -13,14 +13,14 @@ const (
 
 // Policy is the operator's decision what to remember, for all guilds.
 type Policy struct {
-	Ask        bool // whether a guild that hasn't decided is to be asked first, rather than remembered
-	AgeLimited bool // whether age-restricted channels are remembered like others
-	Direct     bool // whether direct messages are remembered
+	Ask        bool // ask undecided guilds, instead of remembering them
+	AgeLimited bool // remember age-restricted channels like others
+	Direct     bool // remember direct messages
 }
 
-// Remembers reports whether messages in a channel of g are logged and may be recalled. A choice for a thread,
-// its channel or the category, the nearest first, overrides the choice for the guild. An unknown channel is
-// remembered only where every channel is, because it may be a thread of any of them.
+// Remembers reports whether messages in a channel of g are logged and may be recalled. The nearest choice
+// (for a thread, its channel or the category) overrides the guild's. An unknown channel is remembered only
+// if every channel is, because it may be a thread of any.
 func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	switch g.ID {
 	case LocalGuild:
@@ -31,7 +31,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	at := g.Channel(id)
 	var rules *Channel // the one whose overwrites and age restriction count
 	choice := Undecided
-	// A thread is in a channel, and a channel in a category. Anything deeper may be a cycle.
+	// Thread, channel, category: anything deeper may be a cycle.
 	for c, depth := at, 0; c != nil && choice == Undecided && depth < 3; c, depth = g.Channel(c.Parent), depth+1 {
 		choice = c.Choice
 	}
@@ -42,7 +42,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	case choice == Ignore, choice == Undecided && rules == nil && g.restricts(p):
 		return false
 	case choice == Remember && (at.Choice == Remember || rules != nil && rules.Choice == Remember):
-		return true // chosen by name, so also if it is age-restricted
+		return true // chosen by name, so even if age-restricted
 	case rules != nil && rules.AgeLimited && !p.AgeLimited:
 		return false
 	case choice == Remember:
@@ -59,7 +59,6 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	return false
 }
 
-// restricts reports whether any channel of g isn't remembered: an unknown channel may be a thread of it.
 func (g *Guild) restricts(p Policy) bool {
 	for i := range g.Channels {
 		if c := &g.Channels[i]; c.Choice == Ignore || c.AgeLimited && !p.AgeLimited {
@@ -69,7 +68,7 @@ func (g *Guild) restricts(p Policy) bool {
 	return false
 }
 
-// Channel returns the channel of g with that id, or nil.
+// Channel returns g's channel with that id, or nil.
 func (g *Guild) Channel(id ChannelID) *Channel {
 	for i := range g.Channels {
 		if g.Channels[i].ID == id {

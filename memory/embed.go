@@ -2,7 +2,7 @@ package memory
 
 import "context"
 
-// Space identifies a vector space: two vectors may be compared only if their spaces are equal.
+// Space identifies a vector space. Only vectors of equal spaces may be compared.
 type Space struct {
 	Name       string // of the model
 	Version    int    // of the built-in model's features; 0 for others
@@ -13,7 +13,7 @@ type Space struct {
 type Purpose uint8
 
 const (
-	ForStorage Purpose = iota // a segment that will be looked for
+	ForStorage Purpose = iota // a segment
 	ForSearch                 // a question
 )
 

@@ -2,8 +2,8 @@ package memory
 
 import "time"
 
-// Event is a change to what is remembered. Events may arrive twice and late: applied in any order, they give
-// the same log.
+// Event is a change to what is remembered. Events may arrive late and repeatedly: applied in any order,
+// they give the same log.
 type Event interface{ isEvent() }
 
 type (
@@ -11,24 +11,24 @@ type (
 	// stays. A channel that was never seen is created unplaced. Live means that Discord sent it as it
 	// happened: it counts as heard. Only Starred sets stars.
 	//
-	// If the author has opted out, or a Forgetting covers the message, it only counts as heard: nothing of it
-	// is kept.
+	// If the author has opted out, or a Forgetting covers the message, it only counts as heard, and nothing
+	// of it is kept.
 	Posted struct {
 		Message Message
 		Live    bool
 	}
 
-	// Heard is a live message that isn't to be logged. It keeps the message from counting as missing.
+	// Heard is a live message that isn't logged. It keeps the message from counting as missing.
 	Heard struct {
 		Guild   GuildID
 		Channel ChannelID
 		ID      MessageID
 	}
 
-	// Edited is an edit with the new text only: the rest stays as in the newest Posted. It may come before
-	// its message and is kept for it, like a Starred. Exception: it isn't kept in a guild where somebody has
-	// opted out or is forgotten if the message was heard, is in no gap and isn't there, because it may have
-	// been theirs.
+	// Edited is an edit with the new text only; the rest stays as in the newest Posted. It may come before
+	// its message and is kept for it, like a Starred. Exception: in a guild where somebody has opted out or
+	// is forgotten, an edit of a missing message isn't kept if that was heard and is in no gap, because it
+	// may have been theirs.
 	Edited struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -37,8 +37,8 @@ type (
 		At      time.Time
 	}
 
-	// Deleted removes messages for good: one that arrives later under a deleted id is dropped. A store
-	// needn't keep the id of a message that was dropped because of its author: it is dropped again.
+	// Deleted removes messages for good: later ones with the same id are dropped. A store needn't keep the
+	// id of a message that was dropped because of its author: it is dropped again.
 	Deleted struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -48,9 +48,9 @@ type (
 		Unlogged bool
 	}
 
-	// Named keeps a message's name outside Discord, such as its id in an imported file. A channel has one
-	// name for a message and one message for a name: the first of either stays. The name goes with its
-	// message; a message that isn't there gets none.
+	// Named keeps a message's name outside Discord, such as its id in an imported file. In a channel, a
+	// name belongs to one message and a message has one name; the first of either stays. The name goes with
+	// its message. A missing message gets none.
 	Named struct {
 		Channel ChannelID
 		ID      MessageID
@@ -70,27 +70,28 @@ type (
 	// Answered is the trace of an answer, applied together with the answer's own Posted. It replaces an
 	// earlier one.
 	//
-	// The answer is deleted with any of its Sources, and when one of them changes, also if that happened
-	// before. An answer of Hark's that is a source may grow, as it does while it is sent. A source in an
-	// unknown channel counts as deleted. The messages of a summary that is a source are sources too. The
-	// answer also goes when its Asker or one of Named is forgotten as a whole. Nothing is kept of an answer
-	// to somebody who has opted out.
+	// The answer is deleted with any of its Sources, and when one of them changes, even before the event. A
+	// source that is an answer of Hark's may grow, as it does while it is sent. A source in an unknown
+	// channel counts as deleted. The messages of a source summary are sources too. The answer also goes
+	// when its Asker or one of Named is forgotten as a whole. Nothing is kept of an answer to somebody who
+	// has opted out.
 	//
-	// Withdrawn lists a deleted answer if the source is its question or one that it Repeats, or if a person,
-	// a channel or a guild is forgotten as a whole; an answer made from a deleted one, if both repeat.
+	// Withdrawn lists a deleted answer if the source is its question or one that it Repeats, or if a
+	// person, a channel or a guild is forgotten as a whole; and an answer made from a deleted one, if both
+	// repeat.
 	//
-	// The trace's Prompt is kept with it if the question is among its Sources, all Sources are in the log as
-	// they were used, and none of Named (in LocalGuild: of any guild) has opted out or been forgotten as a
-	// whole since it was built. It goes with its trace, when the text of one of Hark's answers in it changes,
-	// and when a fact in it is told anew.
+	// The trace's Prompt is kept if the question is among its Sources, all Sources are in the log as they
+	// were used, and none of Named (in LocalGuild: of any guild) has opted out or been forgotten as a whole
+	// since it was built. It goes with its trace, when the text of one of Hark's answers in it changes, and
+	// when a fact in it changes.
 	Answered struct{ Trace Trace }
 
-	// Rewritten means that messages of Hark's in Discord are being rewritten. It is applied before their new
+	// Rewritten means that messages of Hark's in Discord are being rewritten. Apply it before their new
 	// text. It deletes their trace, the facts, lore, summaries and condensed turns made from them, the
 	// records of calls that led to them, and their messages that aren't among IDs. Answers made from them
-	// stay and take over their sources; one that is still being made from them isn't kept. Messages that went
-	// with a source or their question may be logged again and are no longer Withdrawn. Those that were
-	// themselves deleted or forgotten stay gone.
+	// stay and inherit their sources, except answers still being made. Messages that went with a source or
+	// their question may be logged again and are no longer Withdrawn. Those that were themselves deleted or
+	// forgotten stay gone.
 	Rewritten struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -98,62 +99,61 @@ type (
 	}
 
 	// GuildSeen is a guild's whole structure. Channels that it doesn't list become unplaced, except threads
-	// of those that it lists; so do those that it lists as unplaced, because Discord sent too little about
-	// them. What was chosen stays. At of the first, and of the first after the guild was left, is when Hark
-	// began to listen there.
+	// of listed ones. So do those that it lists as unplaced, because Discord sent too little about them.
+	// Choices stay. Hark began to listen at the first one's At, and again at the first after the guild was
+	// left.
 	GuildSeen struct {
 		Guild Guild
 		At    time.Time
 	}
 
-	// GuildNamed is a guild's name from an old file. A name that is known stays.
+	// GuildNamed is a guild's name from an old file. It doesn't replace a known name.
 	GuildNamed struct {
 		Guild GuildID
 		Name  string
 	}
 
-	// GuildLeft means that Hark was removed from a guild. All its channels become unplaced. A Janitor forgets
-	// the guild after LeftFor.
+	// GuildLeft means that Hark was removed from a guild. All its channels become unplaced. A Janitor
+	// forgets the guild after LeftFor.
 	GuildLeft struct {
 		Guild GuildID
 		At    time.Time
 	}
 
-	// ChannelSeen is a channel that is new, has changed, or is about to get imported messages. With Unplaced
-	// set it comes from an old file, and changes only a channel that is known merely by its messages. An
-	// empty name changes none.
+	// ChannelSeen is a channel that is new, has changed, or is about to get imported messages. With
+	// Unplaced set it comes from an old file, and only changes a channel known by its messages alone. An
+	// empty name changes nothing.
 	ChannelSeen struct{ Channel Channel }
 
-	// ChannelGone makes a channel unplaced. Its threads stay as they are: as long as it is unplaced, nobody
-	// counts as able to read them.
+	// ChannelGone makes a channel unplaced. Its threads stay, but while it is unplaced, nobody counts as
+	// able to read them.
 	ChannelGone struct {
 		Guild   GuildID
 		Channel ChannelID
 	}
 
-	// ChannelDeleted means that a channel was deleted in Discord. It and its threads become unplaced and lose
-	// their names. It begins a Forgetting of all their messages, which the caller or a Janitor has to carry
-	// out.
+	// ChannelDeleted means that a channel was deleted in Discord. It and its threads become unplaced and
+	// lose their names. It begins a Forgetting of all their messages, which the caller or a Janitor must
+	// carry out.
 	ChannelDeleted struct {
 		Guild   GuildID
 		Channel ChannelID
 		At      time.Time
 	}
 
-	// RoleSeen is a role that is new or has changed.
 	RoleSeen struct {
 		Guild GuildID
 		Role  Role
 	}
 
-	// RoleGone is a role that was removed, and with it the overwrites that name it.
+	// RoleGone removes a role and the overwrites that name it.
 	RoleGone struct {
 		Guild GuildID
 		Role  RoleID
 	}
 
-	// PersonSeen is what is known of a person now. Empty texts and unknown roles leave what was known.
-	// Exception: if roles are known, an empty nickname means that there is none.
+	// PersonSeen is what is known of a person now. Empty texts and unknown roles change nothing, but with
+	// known roles, an empty nickname means that there is none.
 	//
 	// Nothing is kept of somebody who has opted out. Facts and aliases in Person are ignored: FactTold sets
 	// them.
@@ -165,20 +165,19 @@ type (
 		Said   MessageID
 	}
 
-	// PersonLeft means that a person has left the guild: their roles and nickname are no longer known.
+	// PersonLeft means that a person has left the guild: their roles and nickname become unknown.
 	PersonLeft struct {
 		Guild GuildID
 		User  UserID
 	}
 
-	// FactTold adds a fact about a person, or changes the fact with that id.
+	// FactTold adds a fact about a person, or changes the one with that id.
 	FactTold struct {
 		Guild GuildID
 		User  UserID
 		Fact  Fact
 	}
 
-	// FactGone removes a fact for good.
 	FactGone struct {
 		Guild GuildID
 		User  UserID
@@ -203,8 +202,8 @@ type (
 	}
 
 	// Opted is a user's decision about themselves in a guild. With Out, none of their messages are logged.
-	// The last by At holds. Opting out begins a Forgetting of what was logged before, which the caller or a
-	// Janitor has to carry out. Opting in begins another, so that messages from meanwhile don't come back.
+	// The last by At holds. Opting out begins a Forgetting of earlier messages, which the caller or a
+	// Janitor must carry out. Opting in begins another, so that messages from meanwhile don't come back.
 	Opted struct {
 		Guild GuildID
 		User  UserID
@@ -212,43 +211,44 @@ type (
 		At    time.Time
 	}
 
-	// GapFound adds a stretch of a channel that has to be fetched.
+	// GapFound adds a stretch of a channel to fetch.
 	GapFound struct{ Gap Gap }
 
-	// GapFilled means that a gap was fetched, or compared, up to and including Through; completely if Through
-	// reaches the gap's Until.
+	// GapFilled means that a gap was fetched, or compared, up to and including Through; completely if
+	// Through reaches its Until.
 	GapFilled struct {
 		Gap     Gap
 		Through MessageID
 	}
 
-	// Absent means that Hark may have missed edits and deletions in a guild, or in a channel with its threads
-	// or channels, until At. Messages remembered from before are to be compared with Discord; see Store.Gaps.
+	// Absent means that Hark may have missed edits and deletions in a guild, or in a channel with its
+	// threads or channels, until At. Messages remembered from before must be compared with Discord; see
+	// Store.Gaps.
 	Absent struct {
 		Guild   GuildID
 		Channel ChannelID
 		At      time.Time
 	}
 
-	// UnreadableByHark means that Hark can no longer read a channel. The channel is Shut until all of it is compared
+	// ShutOut means that Hark can no longer read a channel. The channel is Shut until all of it is compared
 	// after an Absent, which is applied when Hark can read it again.
 	ShutOut struct {
 		Guild   GuildID
 		Channel ChannelID
 	}
 
-	// QuestionOpened means that a message asks Hark something. It is applied with the message's own Posted,
-	// so that the question survives a restart, and again to have it answered anew.
+	// QuestionOpened means that a message asks Hark something. Apply it with the message's own Posted, so
+	// that the question survives a restart, and again to have it answered anew.
 	QuestionOpened struct{ Question OpenQuestion }
 
-	// QuestionClosed means that a question was answered or won't be. In the first case it is applied with the
-	// answer's own Posted. Of QuestionOpened and QuestionClosed the last one applied holds.
+	// QuestionClosed means that a question was answered or won't be. If answered, apply it with the
+	// answer's own Posted. The last applied of QuestionOpened and QuestionClosed holds.
 	QuestionClosed struct {
 		Channel ChannelID
 		ID      MessageID
 	}
 
-	// Marked means that Discord shows a withdrawn answer as withdrawn, or no longer shows it.
+	// Marked means that Discord shows an answer as withdrawn, or no longer shows it.
 	Marked struct {
 		Channel ChannelID
 		Message MessageID
@@ -286,6 +286,6 @@ func (QuestionOpened) isEvent() {}
 func (QuestionClosed) isEvent() {}
 func (Marked) isEvent()         {}
 
-// A Forgetting is an event when another store had it on record. It is begun, as by an Opted, unless one that
-// covers as much exists.
+// A Forgetting is an event if another store recorded it. It begins, as by an Opted, unless one that covers
+// as much exists.
 func (Forgetting) isEvent() {}

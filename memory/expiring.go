@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// Expiring means that more of a guild's messages have expired than are deleted without asking: a retention may
-// be mistyped, or a clock wrong. They are forgotten once an admin agrees, or ExpiringFor after it was noticed.
+// Expiring means that more of a guild's messages have expired than are deleted without asking: a retention
+// may be mistyped, or a clock wrong. They are forgotten once an admin agrees, or after ExpiringFor.
 type Expiring struct {
 	Since time.Time // when it was noticed
-	Goes  int       // messages that were too old then
-	Kept  int       // messages that were remembered then, those included
+	Goes  int       // messages that had expired then
+	Kept  int       // messages remembered then, those included
 }
 
 // ExpiringFor is how long Expiring messages wait.
 const ExpiringFor = 72 * time.Hour
 
 const (
-	expiringShare = 10   // more than one in so many waits
-	expiringLeast = 1000 // fewer messages never wait: a quiet guild reaches a tenth of what it keeps in a day
+	expiringShare = 10   // more than one in so many messages waits
+	expiringLeast = 1000 // fewer never wait: a quiet guild gets a tenth of its messages in a day
 )
 
-// expiringAgreed is the value of SettingExpiring from an admin's agreement until a Janitor has acted on it.
+// expiringAgreed is the value of SettingExpiring from an admin's agreement until a Janitor acts on it.
 const expiringAgreed = "agreed"
 
-// Expiring returns what waits in g, if anything does.
 func (g *Guild) Expiring() (e Expiring, waits bool) {
 	var since int64
 	_, err := fmt.Sscanf(g.Settings[SettingExpiring], "%d %d %d", &since, &e.Goes, &e.Kept)
@@ -33,20 +32,19 @@ func (g *Guild) Expiring() (e Expiring, waits bool) {
 	return e, err == nil
 }
 
-// setting returns the event that stores e.
 func (e Expiring) setting(guild GuildID, now time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring,
 		Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept), At: now}
 }
 
-// AgreeToExpiring returns the event that lets a Janitor forget what has expired in a guild, however much it is.
+// AgreeToExpiring returns the event that lets a Janitor forget all expired messages of a guild.
 func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }
 
-// CountExpired counts the messages that the forgettings from Guild.Outdated delete.
+// CountExpired counts the messages that the forgettings from Guild.Expired delete.
 func CountExpired(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
-	var whole time.Time // what is before that goes in all channels
+	var whole time.Time // expired in all channels before this
 	for _, f := range outdated {
 		goes, err := store.DryRun(ctx, DryRunQuery{Forgetting: f})
 		if err != nil {
@@ -80,7 +78,7 @@ func (h *Janitor) waits(ctx context.Context, g *Guild, outdated []Forgetting, no
 		return false, err
 	}
 	e, waiting := g.Expiring()
-	if !waiting || (goes-e.Goes)*expiringShare > all.Messages { // much more than was told of waits anew
+	if !waiting || (goes-e.Goes)*expiringShare > all.Messages { // much more than announced waits again
 		e = Expiring{Since: now, Goes: goes, Kept: all.Messages}
 		if err := h.Store.Apply(ctx, e.setting(g.ID, now)); err != nil {
 			return false, err

@@ -2,26 +2,26 @@ package memory
 
 import "time"
 
-// OpenQuestion is a message that asks Hark something and isn't answered yet. A store keeps only its ids.
+// OpenQuestion is an unanswered message that asks Hark something. A store keeps only its ids.
 type OpenQuestion struct {
 	Guild   GuildID
 	Channel ChannelID
 	ID      MessageID
 }
 
-// SweptFirst is the age of messages that are compared with Discord first, after a time in which Hark couldn't
-// hear of changes.
+// SweptFirst is the age of messages that are compared with Discord first, after Hark couldn't hear of
+// changes.
 const SweptFirst = 7 * 24 * time.Hour
 
-// Gap is a stretch of a channel, After < id <= Until, to fetch because Hark hasn't heard its messages; or, if
-// Sweep, to compare, because some of its messages may have been edited or deleted since. Channel, Until and
-// Sweep identify it; After moves on as it is filled.
+// Gap is a stretch of a channel, After < id <= Until, to fetch because Hark hasn't heard its messages; or,
+// if Sweep, to compare, because some of its messages may have been edited or deleted since. Channel, Until
+// and Sweep identify it. After moves on as it is filled.
 type Gap struct {
 	Guild   GuildID
 	Channel ChannelID
 	After   MessageID
 	Until   MessageID
-	Past    bool // asked for, rather than missed
-	Sweep   bool // to be compared, rather than logged
+	Past    bool // requested, not missed
+	Sweep   bool // to compare, not to log
 	Fetched int  // messages fetched so far
 }

@@ -6,35 +6,34 @@ import (
 	"time"
 )
 
-// Guild is the structure of a Discord server, as far as it decides who may read what. A Guild from a store is
-// shared: don't change it.
+// Guild is the structure of a Discord server, as far as it decides who may read what. A Guild from a store
+// is shared: don't change it.
 type Guild struct {
 	ID       GuildID
 	Name     string
 	Owner    UserID
-	Self     UserID // Hark's own; 0: not known. One that is seen stays
+	Self     UserID // Hark's own; 0: unknown. Once known, it stays
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
-	// The events Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. In a GuildSeen's
-	// Guild they are ignored.
+	// The events Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. In a
+	// GuildSeen's Guild they are ignored.
 	Choice Choice
-	Asked  bool      // whether its admins were asked what to remember
+	Asked  bool      // its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
 	Left   time.Time // when Hark was removed; zero while it is there
-	Learn  time.Time // since when facts may be learned, known by Learn; zero: they may not
-	// Settings are those of the whole guild; none of them is empty.
+	Learn  time.Time // since when facts may be learned, set by Learn; zero: never
+	// Settings are the guild's own. No value is empty.
 	Settings map[Setting]string
-	// Limits are those chosen, by role; see LimitChosen.
+	// Limits are the chosen ones, by role; see LimitChosen.
 	Limits []RoleLimit
 }
 
-// Role is a role of a guild.
 type Role struct {
 	ID          RoleID
 	Name        string
 	Permissions Permissions
-	Bot         UserID // the one bot that the role belongs to; 0 for the roles that people can have
+	Bot         UserID // the only bot with this role; 0 for roles of people
 }
 
 // ChannelKind is the kind of a channel, as far as it matters to who may read it.
@@ -54,27 +53,26 @@ const (
 // IsThread reports whether the channel is a thread: its parent's overwrites and age restriction apply.
 func (k ChannelKind) IsThread() bool { return k == PublicThread || k == PrivateThread }
 
-// Channel is a place where messages are written.
 type Channel struct {
 	ID     ChannelID
 	Guild  GuildID
 	Parent ChannelID // a thread's channel; else the category
 	Kind   ChannelKind
-	// Name is empty where it isn't known, of channels that were deleted, and of threads of somebody who has
-	// opted out or is forgotten: it is their words.
+	// Name is empty if unknown, for deleted channels, and for threads of somebody who has opted out or is
+	// forgotten, because it is their words.
 	Name       string
-	Owner      UserID // who made a thread; 0 if that isn't known
+	Owner      UserID // who made a thread; 0: unknown
 	AgeLimited bool   // Discord's nsfw
 	Overwrites []Overwrite
 	// Unplaced is set until Discord sends the channel, and again when the channel is gone. Its messages can
 	// then be read on the command line only.
 	Unplaced bool
-	// Shut is set while what is remembered of the channel may be out of date because Hark couldn't read it;
-	// see UnreadableByHark and Absent.
+	// Shut is set while the remembered messages may be out of date because Hark couldn't read the channel;
+	// see ShutOut and Absent.
 	Shut    bool
-	Choice  Choice    // known by Chose
-	Learned MessageID // up to here what was said has been looked at for facts; known by Learned
-	// Settings are those of the channel's own, known by SettingChosen; none of them is empty.
+	Choice  Choice    // set by Chose
+	Learned MessageID // searched for facts up to here; set by Learned
+	// Settings are the channel's own, set by SettingChosen. No value is empty.
 	Settings map[Setting]string
 }
 
@@ -86,7 +84,7 @@ type Overwrite struct {
 	Deny  Permissions
 }
 
-// Person is a member of a guild, or was one, with the names they use.
+// Person is a member or former member of a guild, with the names they use.
 type Person struct {
 	ID         UserID
 	Guild      GuildID
@@ -95,15 +93,15 @@ type Person struct {
 	Nick       string // in this guild
 	Bot        bool
 	Roles      []RoleID
-	RolesKnown bool      // whether Roles is what they have, rather than unknown
+	RolesKnown bool      // whether Roles is known
 	Facts      []Fact    // by id
-	Learn      time.Time // since when facts may be learned from what they say, known by Learn; zero: they may not
+	Learn      time.Time // since when facts may be learned from their messages, set by Learn; zero: never
 }
 
 // People are the persons of several guilds, by id within each.
 type People [][]Person
 
-// Of returns a person as the last guild that knows them does; false if none does.
+// Of returns a person as in the last guild that knows them; false if none does.
 func (p People) Of(id UserID) (Person, bool) {
 	for _, guild := range slices.Backward(p) {
 		at, known := slices.BinarySearchFunc(guild, id, func(p Person, id UserID) int { return cmp.Compare(p.ID, id) })
@@ -114,7 +112,7 @@ func (p People) Of(id UserID) (Person, bool) {
 	return Person{}, false
 }
 
-// Name returns the name a person uses, or their mention if they aren't known.
+// Name returns the name a person uses, or their mention if unknown.
 func (p People) Name(id UserID) string {
 	if known, _ := p.Of(id); known.DisplayName() != "" {
 		return known.DisplayName()
@@ -122,7 +120,6 @@ func (p People) Name(id UserID) string {
 	return "<@" + id.String() + ">"
 }
 
-// IsBot reports whether a person is known to be a bot.
 func (p People) IsBot(id UserID) bool {
 	known, _ := p.Of(id)
 	return known.Bot
@@ -130,18 +127,18 @@ func (p People) IsBot(id UserID) bool {
 
 // Fact is something about a person that they, or an admin, told Hark.
 type Fact struct {
-	ID    int64  // unique in the guild; that of the interaction or message that told it
+	ID    int64  // unique in the guild; the id of the interaction or message that told it
 	Text  string // valid UTF-8 without NUL; see Clean
-	Alias bool   // whether Text is another name that the person goes by
-	By    UserID // who told it
-	// Channel is where it was said, or told by a command: it may be told only where that channel may be read.
-	// 0: anywhere in the guild.
+	Alias bool   // Text is another name of the person
+	By    UserID
+	// Channel is where it was told. The fact may be told only where that channel may be read. 0: anywhere
+	// in the guild.
 	Channel ChannelID
-	// Message, if not 0, is the message it was learned from: the fact goes with it, or when its text changes.
+	// Message, if not 0, is the message it was learned from. The fact goes with it, or when its text
+	// changes.
 	Message MessageID
 }
 
-// Aliases returns the person's other names.
 func (p Person) Aliases() []string {
 	var names []string
 	for _, f := range p.Facts {
@@ -152,7 +149,6 @@ func (p Person) Aliases() []string {
 	return names
 }
 
-// DisplayName returns the name that the guild sees.
 func (p Person) DisplayName() string {
 	switch {
 	case p.Nick != "":

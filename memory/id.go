@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Ids are Discord snowflakes: 42 bits of milliseconds since 2015, then 22 bits that tell apart what
-// happened in the same millisecond. Each kind of thing has a type of its own, so that a channel's id can't
-// be passed where a person's is wanted. Zero means "none".
+// Ids are Discord snowflakes: 42 bits of milliseconds since 2015, then 22 bits that distinguish ids of the
+// same millisecond. Each kind has its own type, so that they can't be confused. Zero means "none".
 type (
 	GuildID   int64
 	ChannelID int64
@@ -18,22 +17,23 @@ type (
 )
 
 const (
-	// DirectGuild is the guild of direct messages, which belong to none.
+	// DirectGuild stands for the guild of direct messages, which have none.
 	DirectGuild GuildID = 0
-	// LocalGuild is the guild of what Discord doesn't know: recall sets and the terminal's conversations.
+	// LocalGuild is the guild of recall sets and the terminal's conversations, which Discord doesn't know.
 	LocalGuild GuildID = 1
 )
 
-// discordEpoch is the first millisecond of 2015, from which snowflakes count.
+// discordEpoch is the start of 2015, from which snowflakes count.
 const discordEpoch = 1420070400000
 
-// Time is when the message was sent, to the millisecond, in UTC.
+// Time returns when the message was sent, to the millisecond, in UTC.
 func (id MessageID) Time() time.Time {
 	return time.UnixMilli(int64(id)>>22 + discordEpoch).UTC()
 }
 
-// FirstMessageID is the smallest id that a message sent at t can have. Times before 2015 give negative ids,
-// which keep their order. Ids reach from 1945 to 2084; all earlier times give the smallest, all later ones the largest.
+// FirstMessageID returns the smallest id that a message sent at t can have. Times before 2015 give negative
+// ids, which keep their order. Ids reach from 1945 to 2084; earlier times give the smallest, later ones the
+// largest.
 func FirstMessageID(t time.Time) MessageID {
 	ms := t.UnixMilli() - discordEpoch
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 // Indexer takes segments from the store's queue, has them embedded, and stores their vectors. While the
-// embedder is down they wait in the queue, and recall uses full text.
+// embedder is down they stay in the queue, and recall uses full text.
 type Indexer struct {
 	Queue    Store
 	Embedder Embedder
@@ -26,15 +26,15 @@ const (
 	indexBatch = 256 // segments embedded at a time
 	// readAtOnce segments are read at a time: in a busy channel they overlap.
 	readAtOnce = 4 * indexBatch
-	// gatherFor is how long Run lets segments grow, because each is embedded as a whole.
+	// gatherFor is how long Run lets segments grow, because each change embeds the whole segment again.
 	gatherFor = 2 * time.Second
 	firstWait = time.Second
 	longWait  = 5 * time.Minute
-	longFill  = 4000 // segments, of which one tells Progress
+	longFill  = 4000 // segments from which Progress is called
 	tellEvery = 30 * time.Second
 )
 
-// Run indexes pending segments until ctx is done; then it returns nil.
+// Run indexes pending segments until ctx is done. Then it returns nil.
 func (x *Indexer) Run(ctx context.Context) error {
 	var fill fill
 	for wait := firstWait; ctx.Err() == nil; {
@@ -70,7 +70,7 @@ func (x *Indexer) Run(ctx context.Context) error {
 	return nil
 }
 
-// gather waits for gatherFor, or until so many segments wait that most of them won't grow.
+// gather waits for gatherFor, or until so many segments wait that most won't grow.
 func (x *Indexer) gather(ctx context.Context) {
 	enough, cancel := context.WithTimeout(ctx, gatherFor)
 	defer cancel()
@@ -88,7 +88,7 @@ func (x *Indexer) gather(ctx context.Context) {
 
 // fill is the progress of work without a pause.
 type fill struct {
-	began, told time.Time // zero before the first batch, or before Progress was told
+	began, told time.Time // zero before the first batch, or the first report
 	done        int       // segments
 }
 
@@ -113,14 +113,14 @@ func (x *Indexer) tell(ctx context.Context, f *fill, n int) {
 	}
 	waiting, err := x.Queue.Waiting(ctx, Everywhere)
 	if err != nil || f.told.IsZero() && f.done+waiting < longFill {
-		return // whoever fails next tells
+		return // the next failure is reported
 	}
 	f.told = time.Now()
 	left := time.Duration(float64(time.Since(f.began)) / float64(f.done) * float64(waiting))
 	x.Progress(f.done, f.done+waiting, left)
 }
 
-// retryAfter returns the least time to wait that the embedder asks for, or 0.
+// retryAfter returns the wait that the embedder asks for, or 0.
 func retryAfter(err error) time.Duration {
 	var e interface{ RetryAfter() time.Duration }
 	if errors.As(err, &e) {
@@ -129,8 +129,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// Drain indexes pending segments until none are left, or until the first error. It calls progress with the
-// number done.
+// Drain indexes pending segments until none are left or one fails. It calls progress with the number done.
 func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	done := 0
 	for {
@@ -160,18 +159,18 @@ func (x *Indexer) step(ctx context.Context, did func(n int)) (done int, err erro
 		done += len(batch)
 		did(len(batch))
 		if time.Since(read) > gatherFor {
-			break // what else was read may have grown since, or been deleted: it is read again
+			break // the rest may have grown or been deleted since: read again
 		}
 	}
 	return done, nil
 }
 
-// index embeds segments. If the embedder refuses a batch, index halves it until the culprit is alone and goes
-// without a vector: one text mustn't keep the others from being found.
+// index embeds segments. If the embedder refuses a batch, index halves it until it finds the culprit, which
+// gets no vector, so that one text doesn't keep others from being found.
 func (x *Indexer) index(ctx context.Context, segments []Segment) error {
 	vectors, err := x.embed(ctx, segments)
 	if err != nil && len(segments) == 1 && x.answers(ctx) {
-		vectors, err = x.embed(ctx, segments) // it may have been passing
+		vectors, err = x.embed(ctx, segments) // it may have been temporary
 	}
 	switch {
 	case err == nil:
@@ -203,16 +202,14 @@ func (x *Indexer) embed(ctx context.Context, segments []Segment) ([][]float32, e
 	return vectors, nil
 }
 
-// harmless is a text that every embedder accepts.
 const harmless = "hello"
 
-// answers reports whether the embedder works at all.
 func (x *Indexer) answers(ctx context.Context) bool {
 	_, err := x.Embedder.Embed(ctx, ForStorage, []string{harmless})
 	return err == nil && ctx.Err() == nil
 }
 
-// Text returns what is embedded: the text of the segment's messages, a line each.
+// Text returns what is embedded: the messages' text, a line each.
 func (s Segment) Text() string {
 	var b strings.Builder
 	for _, m := range s.Messages {

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Janitor does what is due because of time: it finishes interrupted Forgettings, erases deleted data from the
-// file, and deletes expired data and guilds that removed Hark long ago.
+// Janitor does what is due by time: it finishes interrupted Forgettings, erases deleted data from the file,
+// and deletes expired data and guilds that removed Hark long ago.
 type Janitor struct {
 	Store Store
-	// Retention is the longest that messages and lore are remembered; 0 means no limit. A guild's admins may
-	// set less with SettingRetention. It doesn't apply to LocalGuild.
+	// Retention is the longest that messages and lore are remembered; 0 means no limit. A guild's admins
+	// may set less with SettingRetention. It doesn't apply to LocalGuild.
 	Retention time.Duration
-	// Prompts is how long prompts are kept, LocalGuild's included; 0 means that none are.
+	// Prompts is how long prompts are kept, also LocalGuild's. 0: they aren't kept.
 	Prompts time.Duration
 	Records RecordRetention
 	// Done, if not nil, is called after each deletion.
@@ -29,33 +29,32 @@ type Janitor struct {
 	// Failed, if not nil, is called for each failure, with the time until the next try.
 	Failed func(err error, wait time.Duration)
 
-	// seen has each guild's retentions at its last visit. interval is the time between visits.
+	// seen holds each guild's retentions at its last visit; interval is the time between visits.
 	seen     map[GuildID]string
 	interval time.Duration
-	warned   map[GuildID]time.Time // when Waits was last told
+	warned   map[GuildID]time.Time // when Waits was last called
 }
 
 // RecordRetention is how long records of calls are kept, and how many of a channel. The newest stay. See
 // RecordLimits.
 type RecordRetention struct {
 	Age    time.Duration // 0: none are kept
-	Count  int           // 0: without a bound
-	Tokens int           // 0: without a bound
+	Count  int           // 0: no limit
+	Tokens int           // 0: no limit
 }
 
-// At returns the limits at now.
 func (r RecordRetention) At(now time.Time) RecordLimits {
 	return RecordLimits{Before: now.Add(-r.Age), Count: r.Count, Tokens: r.Tokens}
 }
 
 const (
-	lookEvery   = 5 * time.Second // for Forgettings that others have begun
+	lookEvery   = 5 * time.Second // for Forgettings begun by others
 	deleteEvery = time.Hour       // through the guilds
 )
 
-// Run works until ctx is done; then it returns nil.
+// Run works until ctx is done. Then it returns nil.
 func (h *Janitor) Run(ctx context.Context) error {
-	var due time.Time // when to call deleteExpired next
+	var due time.Time // next call of deleteExpired
 	for failures := 0; ctx.Err() == nil; {
 		err := errors.Join(h.resume(ctx), h.Store.Erase(ctx, false))
 		if now := time.Now(); !now.Before(due) {
@@ -101,7 +100,7 @@ func (h *Janitor) resume(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !errors.Is(err, ErrNotFound) { // else another has done it, and begun one that covers it
+		if !errors.Is(err, ErrNotFound) { // else another did it, and began one that covers it
 			errs = append(errs, h.done(receipt, err))
 		}
 	}
@@ -110,7 +109,7 @@ func (h *Janitor) resume(ctx context.Context) error {
 
 // deleteExpired deletes old prompts, records and spending, then visits every guild.
 func (h *Janitor) deleteExpired(ctx context.Context, now time.Time) error {
-	// Yesterday's spending stays: a question from before midnight may come late.
+	// Yesterday's spending stays, because a question from before midnight may come late.
 	today, _ := Day(now)
 	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now),
 		Spending: today.Add(-24 * time.Hour)})
@@ -141,7 +140,7 @@ func (h *Janitor) visitAll(ctx context.Context, now time.Time, changed bool) err
 	return errors.Join(errs...)
 }
 
-// visit forgets a guild that was left long ago, and what has expired in any other; if changed, only if its
+// visit forgets a guild that was left long ago, or the expired data of another; if changed, only if its
 // retention was set.
 func (h *Janitor) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
 	g, err := h.Store.Guild(ctx, id)
@@ -168,7 +167,6 @@ func (h *Janitor) visit(ctx context.Context, id GuildID, now time.Time, changed 
 	return nil
 }
 
-// forgetExpired forgets what has expired in g, unless it waits.
 func (h *Janitor) forgetExpired(ctx context.Context, g *Guild, now time.Time) error {
 	var outdated []Forgetting
 	for _, f := range g.Expired(now, h.Retention) {
@@ -195,8 +193,8 @@ func (h *Janitor) forgetExpired(ctx context.Context, g *Guild, now time.Time) er
 	return h.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now})
 }
 
-// forgetLore forgets expired lore of the whole guild. Where a channel has a longer retention, no Forgetting
-// covers it. Lore from messages goes with them.
+// forgetLore forgets expired lore of the whole guild. If a channel has a longer retention, no Forgetting
+// covers that lore. Lore from messages goes with them.
 func (h *Janitor) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	keep, _, _ := g.Retention(0, h.Retention)
 	if keep <= 0 {
@@ -220,7 +218,7 @@ func (h *Janitor) forgetLore(ctx context.Context, g *Guild, now time.Time) error
 	return h.done(DeletionReport{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
 }
 
-// retentions returns the retentions that admins have set, and whether they agreed to what waits, as one string
+// retentions returns the retentions that admins set, and whether they agreed to what waits, as one string
 // to compare.
 func (g *Guild) retentions() string {
 	set := g.Settings[SettingRetention]
@@ -235,7 +233,6 @@ func (g *Guild) retentions() string {
 	return set
 }
 
-// hasBefore reports whether g has anything that f would forget.
 func (h *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
 	end, where := FirstMessageID(f.Before), g.Channels
 	if f.Channel != 0 {

@@ -4,8 +4,8 @@ import "time"
 
 type (
 	// Learn switches the learning of facts on or off: with User set for what that member says about
-	// themselves, else for the guild. Facts are learned only where both are on, and only from messages after
-	// both were. The last by At holds. Switching it off removes no fact; FactGone does.
+	// themselves, else for the guild. Facts are learned only if both are on, and only from later messages.
+	// The last by At holds. Switching it off removes no fact; FactGone does.
 	Learn struct {
 		Guild GuildID
 		User  UserID

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// What a limit can be besides a number.
+// Special values of a limit.
 const (
 	Unlimited    = 0
-	AsConfigured = -1 // nothing was chosen
+	AsConfigured = -1 // not set
 )
 
 // Limit is how much may be asked: each field is above 0, Unlimited or AsConfigured.
 type Limit struct {
 	Messages int // questions within any minute
-	Tokens   int // that models read and write for them, in a day of UTC
+	Tokens   int // that models read and write for them in a UTC day
 }
 
 // RoleLimit is the limit of each member with a role. That of @everyone, whose id is the guild's, applies to
-// members without another; that of role 0 applies to the whole guild together.
+// members without another; that of role 0 to the whole guild together.
 type RoleLimit struct {
 	Role RoleID
 	Limit
@@ -31,20 +31,19 @@ type LimitChosen struct {
 	At time.Time
 }
 
-// Spent is how many tokens models took for a question so far. Of several for one question the largest counts.
-// If the user has opted out, or was forgotten as a whole since they asked, only the guild's total is kept; if
-// the guild was forgotten since, nothing.
+// Spent is how many tokens models took for a question so far. The largest for a question counts. If the
+// user has opted out, or was forgotten as a whole since they asked, only the guild's total is kept; if the
+// guild was forgotten since, nothing.
 type Spent struct {
 	Guild    GuildID
 	User     UserID    // who asked
-	Question MessageID // or another id from Discord, of when it was asked
+	Question MessageID // or another id from Discord of that time
 	Tokens   int
 }
 
 func (LimitChosen) isEvent() {}
 func (Spent) isEvent()       {}
 
-// Check returns an error if l isn't a valid limit.
 func (l Limit) Check() error {
 	if l.Messages < AsConfigured || l.Tokens < AsConfigured {
 		return errors.New("a limit is a number above 0, or 0 for none")
@@ -52,7 +51,6 @@ func (l Limit) Check() error {
 	return nil
 }
 
-// LimitOf returns the limit chosen for a role; see RoleLimit.
 func (g *Guild) LimitOf(role RoleID) Limit {
 	for _, l := range g.Limits {
 		if l.Role == role {

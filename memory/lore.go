@@ -23,17 +23,18 @@ const (
 // Lore is something that a guild told Hark to remember, under a name.
 //
 // It may be told only where Channel and the channels of all its sources may be read. It is forgotten like a
-// message that By wrote in Channel at At, and goes with any of its sources, or when the text of one changes.
+// message that By wrote in Channel at At, and goes with any of its sources, or when the text of one
+// changes.
 type Lore struct {
-	ID      int64 // unique; that of the interaction or message that told it
+	ID      int64 // unique; the id of the interaction or message that told it
 	Guild   GuildID
 	Name    string
 	Text    string
 	Own     []string     // other names, given by hand
 	By      UserID       // who said it; 0 for the operator
-	Channel ChannelID    // where it was told; 0 if it was told for the whole guild
-	At      time.Time    // when it was told, or changed last; to the millisecond
-	Sources []MessageRef // the messages it is from, by channel and id
+	Channel ChannelID    // where it was told; 0: for the whole guild
+	At      time.Time    // when it was told or last changed, to the millisecond
+	Sources []MessageRef // its source messages, by channel and id
 }
 
 // MessageRef is where a message is.
@@ -43,9 +44,9 @@ type MessageRef struct {
 }
 
 type (
-	// LoreTold adds lore, or changes the lore with its id. Of several versions the last by At holds, of
-	// several with one At the first applied. It is refused unless Lore.Checked accepts it. Nothing is kept of
-	// somebody who has opted out, nor what a Forgetting covers. If a source is gone, so is the lore, for
+	// LoreTold adds lore, or changes the lore with its id. The last version by At holds, and of several
+	// with one At the first applied. It is refused unless Lore.Checked accepts it. Nothing is kept from
+	// somebody who has opted out or that a Forgetting covers. If a source is gone, so is the lore, for
 	// good.
 	LoreTold struct{ Lore Lore }
 
@@ -59,8 +60,8 @@ type (
 func (LoreTold) isEvent() {}
 func (LoreGone) isEvent() {}
 
-// Checked returns l as it can be stored: its texts clean and trimmed, no alias or source twice. The error
-// says, in words for the user, why it can't be.
+// Checked returns l ready to store: its texts clean and trimmed, each alias and source once. The error
+// says, for the user, why it is invalid.
 func (l Lore) Checked() (Lore, error) {
 	l.Name, l.Text = strings.Join(strings.Fields(Clean(l.Name)), " "), strings.TrimSpace(Clean(l.Text))
 	var own []string
@@ -106,8 +107,8 @@ func (l Lore) check() error {
 	return nil
 }
 
-// Aliases returns further names made from a name's words: the first word last ("x project"), the same with an
-// article, the words hyphenated, the words joined, and the initials in capitals, to be used only if they are
+// Aliases returns further names made from a name's words: the first word last ("x project"), the same with
+// an article, the words hyphenated, the words joined, and the initials in capitals. Use them only if
 // unambiguous. A name of one word has none.
 func Aliases(name string) []string {
 	words := text.Words(name)
@@ -141,8 +142,8 @@ func IsDeterminer(word string) bool {
 	return false
 }
 
-// LoreNamed returns the lore with that name or id, or, if there is none, with that alias, given or derived.
-// Capitals and surrounding spaces don't matter.
+// LoreCalled returns the lore with that name or id, or, if there is none, with that alias, given or
+// derived. Capitals and surrounding spaces are ignored.
 func LoreCalled(lore []Lore, name string) []Lore {
 	is := func(other string) bool { return strings.EqualFold(other, strings.TrimSpace(name)) }
 	for _, matches := range []func(Lore) bool{

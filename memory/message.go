@@ -13,7 +13,7 @@ const (
 	FromMember  Kind = iota // a person
 	FromBot                 // another bot
 	FromWebhook             // a webhook
-	FromHark                // Hark's own answer: kept for the session it belongs to, never recalled elsewhere
+	FromHark                // Hark's own answer, never recalled outside its session
 	FromSystem              // a notice of Discord's: somebody joined, a message was pinned
 )
 
@@ -26,21 +26,19 @@ type Message struct {
 	Kind     Kind
 	Content  string // valid UTF-8 without NUL; see Clean
 	Files    []File
-	Edited   time.Time // of the version at hand; zero if never edited
+	Edited   time.Time // of this version; zero: never edited
 	ReplyTo  MessageID // in the same channel
 	Mentions []UserID
 	Starred  bool // marked important by a member
-	Tokens   int  // of Text by o200k, whatever model answers, as the store counted them; 0 until stored
+	Tokens   int  // of Text by o200k for every model, counted by the store; 0 until stored
 }
 
-// File is an attachment as remembered: its name and its sender's description. Its URL isn't kept, because it
-// expires.
+// File is an attachment: its name and its sender's description. Its URL isn't kept, because it expires.
 type File struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 }
 
-// Time is when the message was sent.
 func (m Message) Time() time.Time { return m.ID.Time() }
 
 // Text returns what is indexed, embedded and shown: the content, then a bracketed line for each file.
@@ -65,7 +63,7 @@ func (m Message) Text() string {
 	return b.String()
 }
 
-// Clean makes s storable: bytes that aren't UTF-8 become U+FFFD, NUL is removed, the rest stays.
+// Clean makes s storable: bytes that aren't UTF-8 become U+FFFD, and NUL is removed.
 func Clean(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
@@ -73,6 +71,6 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// Recalled reports whether messages of kind k can be found later. Those of people, other bots and webhooks
-// can. Hark's own answers and Discord's notices are in the log, but neither indexed nor part of a segment.
+// Recalled reports whether messages of kind k can be found later: those of people, other bots and webhooks.
+// Hark's own answers and Discord's notices are in the log, but neither indexed nor part of a segment.
 func (k Kind) Recalled() bool { return k == FromMember || k == FromBot || k == FromWebhook }

@@ -19,7 +19,7 @@ func (g *Guild) WithThreads(id ChannelID) []Channel {
 	return all
 }
 
-// PastOf returns the requested gaps of a channel and its threads that are still to be fetched.
+// PastOf returns the requested gaps of a channel and its threads that are still to fetch.
 func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, error) {
 	gaps, err := store.Gaps(ctx, g.ID, false)
 	if err != nil {
@@ -31,8 +31,8 @@ func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, er
 	}), nil
 }
 
-// PastGaps returns the gaps to request for the past of a channel and its threads from after on: those that may
-// allows and that aren't requested yet. begun is the latest end of them, including empty ones; zero if there
+// PastGaps returns the gaps to request for the past of a channel and its threads from after on: those that
+// may allows and that aren't requested yet. begun is their latest end, including empty ones; zero if there
 // are none.
 func PastGaps(ctx context.Context, store Store, g *Guild, id ChannelID, after MessageID, now time.Time,
 	may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
@@ -42,7 +42,7 @@ func PastGaps(ctx context.Context, store Store, g *Guild, id ChannelID, after Me
 	}
 	for _, c := range g.WithThreads(id) {
 		there := slices.ContainsFunc(listed, func(gap Gap) bool { return gap.Channel == c.ID })
-		if there || c.Kind == ForumChannel || !may(c) { // a forum holds nothing but threads
+		if there || c.Kind == ForumChannel || !may(c) { // a forum holds only threads
 			continue
 		}
 		gap := Gap{Guild: g.ID, Channel: c.ID, After: after, Past: true}
@@ -59,9 +59,9 @@ func PastGaps(ctx context.Context, store Store, g *Guild, id ChannelID, after Me
 	return gaps, begun, nil
 }
 
-// pastEnd returns the last message that may be from before Hark began to listen in a channel: before its
-// oldest message; or, if older ones were imported, before Hark came to the guild, or where fetching its past
-// was stopped.
+// pastEnd returns the last message that may be from before Hark listened in a channel: before its oldest
+// message; or, if older ones were imported, before Hark came to the guild, or where fetching its past
+// stopped.
 func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Time) (MessageID, error) {
 	until := FirstMessageID(now)
 	oldest, err := store.Log(ctx, c.ID, 0, until, 1)
@@ -72,8 +72,8 @@ func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Tim
 	return max(oldest[0].ID-1, g.Since, MessageID(stopped)), nil
 }
 
-// NewPast returns the events that make all messages so far the past of those channels of g that a choice newly
-// allows, so that they can be fetched even if older messages are known.
+// NewPast returns the events that make all messages so far the past of the channels of g that a choice
+// newly allows, so that they can be fetched even if older messages are known.
 func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	then := *g
 	then.Channels = slices.Clone(g.Channels)
@@ -92,7 +92,6 @@ func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	return events
 }
 
-// BeginPast returns the events that request gaps.
 func BeginPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {
@@ -102,8 +101,8 @@ func BeginPast(gaps []Gap, at time.Time) []Event {
 	return events
 }
 
-// StopPast returns the events that withdraw requested gaps. They keep where each ended, so that the rest can
-// be requested again.
+// StopPast returns the events that withdraw requested gaps. They keep where each stopped, so that the rest
+// can be requested again.
 func StopPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {

@@ -13,7 +13,6 @@ const (
 	Connect            Permissions = 1 << 20
 )
 
-// Has reports whether p holds every permission of q.
 func (p Permissions) Has(q Permissions) bool { return p&q == q }
 
 // Reading returns the permissions needed to read the past of a channel of kind k.
@@ -25,7 +24,7 @@ func (k ChannelKind) Reading() Permissions {
 }
 
 // Rules returns the channel whose overwrites and age restriction apply to c: for a thread its parent, given
-// here, or nil. It returns nil if that channel isn't known or can't have threads.
+// here, or nil. It returns nil if that channel is unknown or can't have threads.
 func (c *Channel) Rules(parent *Channel) *Channel {
 	if c.Unplaced || !c.Kind.IsThread() {
 		parent = c
@@ -38,11 +37,11 @@ func (c *Channel) Rules(parent *Channel) *Channel {
 	return parent
 }
 
-// Permissions computes the permissions of a user with roles (@everyone is implied) in a channel to which the
-// overwrites of rules apply, in Discord's order: the roles' own; then the overwrites of @everyone, the denials
-// of all roles, the grants of all roles, and the user's own. The owner and administrators may do everything.
-// User 0 is somebody without overwrites of their own. Timeouts are ignored: Discord doesn't send them to Hark,
-// and they don't affect reading text channels. https://discord.com/developers/docs/topics/permissions
+// Permissions computes the permissions of a user with roles (@everyone is implied) in a channel to which
+// the overwrites of rules apply, in Discord's order: the roles' own; then the overwrites of @everyone, the
+// denials of all roles, the grants of all roles, and the user's own. The owner and administrators may do
+// everything. User 0 has no overwrites. Timeouts are ignored: Discord doesn't send them to Hark, and they
+// don't affect reading text channels. https://discord.com/developers/docs/topics/permissions
 func (g *Guild) Permissions(user UserID, roles []RoleID, rules *Channel) Permissions {
 	everyone := RoleID(g.ID)
 	var p Permissions
@@ -84,8 +83,8 @@ func (g *Guild) SelfPermissions(roles []RoleID, rules *Channel) Permissions {
 	return g.Permissions(g.Self, roles, rules)
 }
 
-// IsPublic reports whether a member without any role can read a channel and its past, by roles and overwrites.
-// It ignores the age restriction.
+// IsPublic reports whether a member without roles can read a channel and its past. It ignores the age
+// restriction.
 func (g *Guild) IsPublic(id ChannelID) bool {
 	c := g.Channel(id)
 	if c == nil || c.Kind == PrivateThread {

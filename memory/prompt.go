@@ -2,13 +2,12 @@ package memory
 
 import "time"
 
-// Prompt is what was sent to a model for an answer. Unlike the rest of a Trace it holds what people said and
-// their names. So it is kept for a limited time, apart from the numbers, and goes when any of its contents
-// goes.
+// Prompt is what was sent to a model for an answer. Unlike the rest of a Trace it holds text and names of
+// people, so it is kept separately and for a limited time, and goes when any of its contents goes.
 type Prompt struct {
-	Built      time.Time       `json:"-"` // by the clock of whoever keeps it
+	Built      time.Time       `json:"-"` // by the caller's clock
 	Messages   []PromptMessage `json:"messages"`
-	Boundaries []Boundary      `json:"boundaries"` // of the sections that are there, in order
+	Boundaries []Boundary      `json:"boundaries"` // of the sections in it, in order
 }
 
 // PromptMessage is one message to a model.

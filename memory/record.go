@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// Record is one call of the history: who called what, with which arguments, and the outcome. It holds no text
-// of anybody's, the model included: a message is its id, other text its length and fingerprint (see
+// Record is one call of the history: who called what, with which arguments, and the outcome. It holds no
+// text, not even the model's: a message is its id, other text its length and fingerprint (see
 // FingerprintOf).
 //
 // It may be told where its channel may be read and its answer may be repeated, because the answer's trace
-// names all its sources. It goes with its question, its answer and its asker, when the question's text changes
-// or the answer is rewritten, with its channel and guild, and with any person whose id its arguments name.
+// names all its sources. It goes with its question, its answer and its asker, when the question's text
+// changes or the answer is rewritten, with its channel and guild, and with any person whose id its
+// arguments name.
 //
 // The first seven fields are always written, under exactly these names; the others if they are set.
 type Record struct {
@@ -26,31 +27,29 @@ type Record struct {
 	Method    string         `json:"method_name"`
 	Args      []any          `json:"args"`
 	Kwargs    map[string]any `json:"kwargs"`
-	Outcome   string         `json:"outcome_summary"` // in a few words, without anybody's
+	Outcome   string         `json:"outcome_summary"` // in a few words of Hark's own
 
 	Guild    GuildID   `json:"guild,omitzero"`
 	Channel  ChannelID `json:"channel,omitzero"`
-	Question MessageID `json:"question,omitzero"` // that it came of; 0 if no message asked
-	Asker    UserID    `json:"asker,omitzero"`    // who asked that
-	Answer   MessageID `json:"answer,omitzero"`   // that it came to; 0 if to none
+	Question MessageID `json:"question,omitzero"` // that led to it; 0: none
+	Asker    UserID    `json:"asker,omitzero"`
+	Answer   MessageID `json:"answer,omitzero"` // that it led to; 0: none
 
 	// More holds the fields that a newer Hark wrote, unchanged.
 	More map[string]json.RawMessage `json:"-"`
 }
 
-// Speaker is the maker of a call.
 type Speaker string
 
-// The speakers.
 const (
-	SpeakerUser  Speaker = "user"  // a member, who asked Hark
-	SpeakerAgent Speaker = "agent" // Hark, which answered
-	SpeakerTool  Speaker = "tool"  // a tool, which the model called
+	SpeakerUser  Speaker = "user"
+	SpeakerAgent Speaker = "agent"
+	SpeakerTool  Speaker = "tool"
 )
 
-// Called adds a call to the history, after the answer that it led to and together with it. Of several with one
-// CallID the first stays. It isn't kept if its question or answer is gone, if a Forgetting covers it, or if
-// the asker has opted out.
+// Called adds a call to the history, after the answer that it led to and together with it. The first with a
+// CallID stays. It isn't kept if its question or answer is gone, if a Forgetting covers it, or if the asker
+// has opted out.
 type Called struct{ Record Record }
 
 func (Called) isEvent() {}
@@ -58,29 +57,29 @@ func (Called) isEvent() {}
 // RecordQuery selects the records that match every field that is set.
 type RecordQuery struct {
 	Channels     []ChannelID // where they were made; none: no records
-	Since, Until time.Time   // from Since on, and before Until; zero: without a bound
+	Since, Until time.Time   // from Since, before Until; zero: no limit
 	Speaker      Speaker     // empty: any
 	Method       string      // empty: any
 	Asker        UserID      // 0: anybody
-	// Oldest returns the oldest first instead of the newest. Records of one moment are in the order in which
-	// they were applied, or its reverse.
+	// Oldest returns the oldest first. Records of one moment are in the order of their events, or its
+	// reverse.
 	Oldest bool
 	Limit  int // 0: all
 }
 
-// RecordLimits bounds how many records are kept. The newest of a channel stay.
+// RecordLimits bounds how many records are kept. A channel's newest stay.
 type RecordLimits struct {
-	Before time.Time // those made before it go; zero: none goes for its age
-	Count  int       // of a channel; 0: without a bound
-	// Tokens is the most that a channel's records may cost the model together if it were shown them in full,
-	// in tokens of o200k. 0: no limit.
+	Before time.Time // keep those made since; zero: no limit
+	Count  int       // of a channel; 0: no limit
+	// Tokens bounds what a channel's records would cost the model together in full, in tokens of o200k. 0:
+	// no limit.
 	Tokens int
 }
 
-// plainRecord is a Record without its methods, so that encoding/json uses the tags.
+// plainRecord is a Record without methods, so that encoding/json uses the tags.
 type plainRecord Record
 
-// recordFields are the names of a record's fields in written order; alwaysThere are those that every record
+// recordFields are the names of a record's fields in written order; alwaysThere those that every record
 // has.
 var recordFields, alwaysThere = func() (all, always []string) {
 	for i := range reflect.TypeFor[Record]().NumField() {
@@ -98,7 +97,6 @@ var recordFields, alwaysThere = func() (all, always []string) {
 // RecordFields returns the names of the fields that every record has, in written order.
 func RecordFields() []string { return slices.Clone(alwaysThere) }
 
-// isOwn reports whether name is a field of Record.
 func isOwn(name string, _ json.RawMessage) bool { return slices.Contains(recordFields, name) }
 
 // MarshalJSON writes r, including More.

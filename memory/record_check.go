@@ -16,12 +16,12 @@ import (
 const (
 	longestName    = 64   // of a method, an argument or a call
 	longestOutcome = 200  // bytes
-	longestWord    = 64   // bytes of a text in an argument that stays as it is
+	longestWord    = 64   // bytes of a text that an argument may keep
 	mostArguments  = 4096 // bytes of a record's arguments
-	deepest        = 8    // of values in values
+	deepest        = 8    // nesting of values
 )
 
-// Sentences in the place of what a record can't hold.
+// Sentences that replace what a record can't hold.
 const (
 	notSerialised = "(left out: it can't be written as JSON)"
 	tooLarge      = "(left out: the arguments were longer than a record's may be)"
@@ -30,9 +30,9 @@ const (
 	nameless      = "(left out: its name wasn't one)"
 )
 
-// Checked returns r as it is kept, or an error: it needs a valid call id, time, speaker, method and channel.
-// Arguments that can't be written as JSON are replaced by a sentence that says so, and possible texts by their
-// lengths.
+// Checked returns r as it is kept, or an error: it needs a valid call id, time, speaker, method and
+// channel. A sentence replaces arguments that can't be written as JSON, and possible texts are replaced by
+// their lengths.
 func (r Record) Checked() (Record, error) {
 	switch {
 	case !isName(r.CallID):
@@ -68,7 +68,7 @@ func (r Record) Checked() (Record, error) {
 	return r, nil
 }
 
-// isName reports whether s looks like an identifier rather than words that somebody wrote.
+// isName reports whether s looks like an identifier and not like somebody's words.
 func isName(s string) bool {
 	return s != "" && len(s) <= longestName && strings.IndexFunc(s, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
@@ -95,7 +95,7 @@ func withoutText(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
 		if slices.Contains([]string{notSerialised, tooLarge, tooDeep, nameless}, v) {
-			return v // of our own, from an earlier check
+			return v // ours, from an earlier check
 		}
 		if len(v) > longestWord || strings.ContainsFunc(v, func(r rune) bool {
 			return unicode.IsSpace(r) || unicode.IsControl(r)
@@ -121,7 +121,7 @@ func withoutText(v any, depth int) any {
 	return v
 }
 
-// nameOnly removes the keys that aren't names and says so.
+// nameOnly removes keys that aren't names and says so.
 func nameOnly(v map[string]any) map[string]any {
 	n := len(v)
 	maps.DeleteFunc(v, func(name string, _ any) bool { return !isName(name) })
@@ -166,5 +166,4 @@ func (r Record) Named() []int64 {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// mention strips the syntax of Discord's mentions.
 var mention = strings.NewReplacer("<@!", "", "<@&", "", "<@", "", "<#", "", ">", "")

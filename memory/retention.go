@@ -12,9 +12,9 @@ import (
 // RetentionForever is the value of SettingRetention for as long as the operator allows.
 const RetentionForever = "forever"
 
-// Bounds of what can be set as a retention.
+// Bounds of a retention setting.
 const (
-	// so that a slip such as "6m" for six months empties nothing; memory.retention has it too
+	// so that a slip such as "6m" for six months deletes nothing; memory.retention has the same bound
 	MinRetention = 24 * time.Hour
 	MaxRetention = 36500 * 24 * time.Hour
 )
@@ -35,8 +35,8 @@ func ParseRetention(text string) (time.Duration, error) {
 	return time.Duration(n) * day, nil
 }
 
-// FormatRetention returns keep in the form that ParseRetention reads. What isn't whole days, which only the
-// operator can set, is in hours, rounded up.
+// FormatRetention returns keep in the form that ParseRetention reads. Parts of days, which only the
+// operator can set, give hours, rounded up.
 func FormatRetention(keep time.Duration) string {
 	switch hours := (keep + time.Hour - 1) / time.Hour; {
 	case keep <= 0:
@@ -48,9 +48,9 @@ func FormatRetention(keep time.Duration) string {
 	}
 }
 
-// Retention returns how long messages in a channel of g are remembered, at most most, and where that was set:
-// in the channel, or, with at 0, in the guild; set is false if nowhere. For both times 0 means no limit. A
-// thread has its parent's retention. An invalid value counts as not set.
+// Retention returns how long messages in a channel of g are remembered, at most most, and where that was
+// set: in the channel or, with at 0, in the guild; set is false if nowhere. For both times 0 means no
+// limit. A thread has its parent's retention. An invalid value counts as not set.
 func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration, at ChannelID, set bool) {
 	if c := g.Channel(id); c != nil {
 		c = g.keeper(c)
@@ -80,7 +80,6 @@ func shorter(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// longer returns the longer of two retentions.
 func longer(a, b time.Duration) time.Duration {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -88,9 +87,8 @@ func longer(a, b time.Duration) time.Duration {
 	return max(a, b)
 }
 
-// KeptSince returns the time before which nothing is remembered at now with a retention of keep; zero if keep
-// is. It is up to a day further back than keep, so that an active guild isn't searched every hour, and less
-// with a short retention.
+// KeptSince returns the time before which nothing is remembered at now; zero if keep is. It is up to a day
+// further back than keep (less for a short retention), so that an active guild isn't searched every hour.
 func KeptSince(now time.Time, keep time.Duration) time.Time {
 	if keep <= 0 {
 		return time.Time{}
@@ -107,8 +105,8 @@ func step(retention time.Duration) time.Duration {
 	return min(max(retention/24, time.Minute), day)
 }
 
-// Outdated returns the forgettings, of WhyAge, that remove everything expired from g at now, if the operator
-// allows at most most. The first covers the whole guild with its longest retention; further ones cover
+// Expired returns the forgettings, of WhyAge, that remove everything expired from g at now, if the operator
+// allows at most most. The first covers the whole guild with its longest retention; the others cover
 // channels with a shorter one. They may leave lore of the whole guild, which a Janitor deletes.
 func (g *Guild) Expired(now time.Time, most time.Duration) []Forgetting {
 	longest, _, _ := g.Retention(0, most)

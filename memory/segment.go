@@ -13,15 +13,15 @@ type Segment struct {
 	Messages []Message
 }
 
-// The limits that cut a channel into segments. People answer messages of the last few minutes. Where several
-// talk at once, only one message in three answers the one before, so there only a reply, a mention or the
-// author's own last message joins.
+// The limits that cut a channel into segments. People answer messages of the last few minutes. If several
+// talk at once, only one message in three answers the one before, so only a reply, a mention or the
+// author's own last message joins a segment.
 const (
 	MaxSegment = 8                // messages in a segment
-	LookBack   = 24               // messages before, searched for a segment to join
-	ownGap     = 15 * time.Minute // from the author's own last message, or from the one mentioned
-	quietGap   = 5 * time.Minute  // from the last message of a quiet channel
-	quietLast  = 8                // the messages that show whether a channel is quiet
+	LookBack   = 24               // previous messages searched for a segment to join
+	ownGap     = 15 * time.Minute // to the author's own last message, or a mentioned person's
+	quietGap   = 5 * time.Minute  // to the last message of a quiet channel
+	quietLast  = 8                // messages that show whether a channel is quiet
 	quietCount = 3                // authors in a quiet channel, at most
 )
 

@@ -11,7 +11,7 @@ import (
 // Setting is the key of what admins can set for a guild or a channel.
 type Setting string
 
-// The settings about how answers are made. A store keeps any key and value; internal/answer checks them.
+// Settings for answers. A store keeps any key and value; internal/answer checks them.
 const (
 	SettingModel       Setting = "model"
 	SettingPersona     Setting = "persona"
@@ -30,10 +30,10 @@ const (
 	SettingAnswers Setting = "answers"
 	// of a channel, else of the guild: the retention, for ParseRetention; see Guild.Retention
 	SettingRetention Setting = "retention"
-	// of a channel: the newest message of its past that wasn't fetched yet when fetching stopped; see StopPast
+	// of a channel: the newest unfetched message of its past when fetching stopped; see StopPast
 	SettingPast     Setting = "past"
 	SettingExpiring Setting = "expiring" // of a guild: expired messages that wait; see Expiring
-	// of a guild: the place and the words of its notice about what is remembered, as the bot wrote them
+	// of a guild: place and text of the bot's notice about what is remembered
 	SettingNotice Setting = "notice"
 )
 
@@ -51,13 +51,13 @@ func Settings() []Setting {
 func (s Setting) OfGuild() bool { return s == SettingTimezone || s == SettingPaused }
 
 // StaysWithChannel reports whether a channel's value stays when the channel is forgotten, unless it was
-// deleted. This holds for whether Hark speaks there and how long it remembers: nobody's text.
+// deleted: whether Hark speaks there and how long it remembers, which is nobody's text.
 func (s Setting) StaysWithChannel() bool { return s == SettingAnswers || s == SettingRetention }
 
-// SettingChosen sets a key for a channel and its threads, or, with Channel 0, for the guild. A channel's own
-// value overrides the guild's. An empty Value removes it. The last by At holds. Forgetting a whole channel or
-// guild takes it like a message written in Channel at At, except as StaysWithChannel says; the retention, or
-// forgetting a person, doesn't.
+// SettingChosen sets a key for a channel and its threads, or, with Channel 0, for the guild. A channel's
+// own value overrides the guild's. An empty Value removes it. The last by At holds. Forgetting a whole
+// channel or guild takes it like a message written in Channel at At, except as StaysWithChannel says; the
+// retention, or forgetting a person, doesn't.
 type SettingChosen struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -87,16 +87,15 @@ func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) 
 // Implied is an admin's statement that everybody with Role also has Also.
 type Implied struct{ Role, Also RoleID }
 
-// impliedKey is the prefix of the keys of these statements. Each has its own key, so that none replaces
-// another.
+// impliedKey is the prefix of these keys. Each statement has its own key, so that none replaces another.
 const impliedKey = "implied "
 
-// Setting returns the guild setting that holds i. Any value counts.
+// Setting returns the guild setting that holds i. Its value is ignored.
 func (i Implied) Setting() Setting {
 	return Setting(fmt.Sprintf("%s%d %d", impliedKey, i.Role, i.Also))
 }
 
-// Implied returns the statements of g's admins about roles that exist and that people can have.
+// Implied returns the admins' statements about existing roles that people can have.
 func (g *Guild) Implied() (all []Implied) {
 	for key := range g.Settings {
 		rest, is := strings.CutPrefix(string(key), impliedKey)

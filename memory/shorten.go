@@ -9,14 +9,14 @@ import (
 
 // Shortening is the effect of setting a shorter retention.
 type Shortening struct {
-	Keep  time.Duration // for how long
-	Since time.Time     // what was said before goes at once
-	Goes  DryRun        // how much that is
+	Keep  time.Duration
+	Since time.Time // earlier messages go at once
+	Goes  DryRun
 }
 
-// Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value, if
-// the operator allows at most most; nil if nothing would be remembered for a shorter time. It counts what is
-// in within; see DryRunQuery.Within and SettingRetention.
+// Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value,
+// if the operator allows at most most; nil if no retention becomes shorter. It counts what is in within;
+// see DryRunQuery.Within and SettingRetention.
 func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, id ChannelID, value string,
 	most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
@@ -31,7 +31,7 @@ func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, i
 	if s.Goes, err = store.DryRun(ctx, q); err != nil || id != 0 {
 		return s, err
 	}
-	for _, own := range g.Channels { // which the guild's doesn't concern
+	for _, own := range g.Channels { // has its own retention
 		if _, at, set := g.Retention(own.ID, 0); !set || at != own.ID {
 			continue
 		}
@@ -45,7 +45,6 @@ func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, i
 	return s, nil
 }
 
-// withRetention returns a copy of g with a retention set.
 func (g *Guild) withRetention(id ChannelID, value string) *Guild {
 	set := func(settings map[Setting]string) map[Setting]string {
 		settings = maps.Clone(settings)

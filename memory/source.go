@@ -5,7 +5,6 @@ import "slices"
 // SourceKind is the kind of a Source.
 type SourceKind string
 
-// The kinds of sources.
 const (
 	SourceMessage SourceKind = "message"
 	SourceFact    SourceKind = "fact"
@@ -13,18 +12,18 @@ const (
 	SourceSummary SourceKind = "summary"
 )
 
-// Source is what a derived thing, such as an answer, was made from. The derived thing is deleted with any of
-// its sources.
+// Source is what a derived thing, such as an answer, was made from. The derived thing is deleted with any
+// of its sources.
 type Source struct {
 	Kind    SourceKind `json:"kind"`
 	Channel ChannelID  `json:"channel,omitempty"` // of a message or a summary
-	ID      int64      `json:"id"`                // within its kind: of facts in the guild, of summaries in the channel
-	// Version is the version that was used: of a message when its text was last edited, in milliseconds since
-	// 1970, 0 if never; of lore the first id that a message of its At can have; of a summary when it was
-	// made, in milliseconds since 1970; of a fact 0.
+	ID      int64      `json:"id"`                // unique for a fact in the guild, for a summary in the channel
+	// Version is the version used: of a message when its text was last edited, in milliseconds since 1970,
+	// 0 if never; of lore the first id that a message of its At can have; of a summary when it was made, in
+	// milliseconds since 1970; of a fact 0.
 	Version int64 `json:"version,omitempty"`
-	// Repeats means that the answer's text cites this source or repeats words of it: when the source goes,
-	// Discord no longer shows the answer. Otherwise only what Hark keeps of the answer goes.
+	// Repeats means that the answer cites this source or repeats words of it: when the source goes, Discord
+	// no longer shows the answer. Otherwise only what Hark keeps of the answer goes.
 	Repeats bool `json:"repeats,omitempty"`
 }
 

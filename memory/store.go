@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// ErrNotFound means that the store holds nothing under the id or name asked for.
+// ErrNotFound means that the store has nothing under that id or name.
 var ErrNotFound = errors.New("not found")
 
-// ErrRefused means that an event can't be stored, and a retry won't help: it is invalid, or no number is left
-// for what it adds. Other errors may be temporary.
+// ErrRefused means that an event can't be stored, and a retry won't help: it is invalid, or no number is
+// left for what it adds. Other errors may be temporary.
 var ErrRefused = errors.New("refused")
 
 // Store keeps messages and everything derived from them. Every implementation passes memorytest.Run.
@@ -41,43 +41,42 @@ type Store interface {
 
 	// Log returns a channel's first limit messages with after < id <= until, by id.
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
-	// Around returns the messages with ids, and up to before messages before and after messages after each id,
-	// whether a message has that id or not: by id, each once.
+	// Around returns the messages with ids, and up to before messages before and after messages after each
+	// id, which needn't exist: by id, each once.
 	Around(ctx context.Context, channel ChannelID, ids []MessageID, before, after int) ([]Message, error)
 	// Stretches returns runs of consecutive messages: those at each spot, with up to reach[spot] before and
-	// after it. Runs are by channel, and their messages by id, each once.
+	// after it. Runs are by channel, their messages by id, each once.
 	Stretches(ctx context.Context, reach map[MessageRef]int) ([][]Message, error)
-	// Written calls do for each message of a user in a guild, or Everywhere, by channel and id, from one
+	// MessagesBy calls do for each message of a user in a guild, or Everywhere, by channel and id, from one
 	// snapshot.
 	MessagesBy(ctx context.Context, guild GuildID, user UserID, do func(Message) error) error
-	// MessageNamed returns the message that Named gave a name in a channel; ErrNotFound if there is none.
+	// MessageNamed returns the message with a name (see Named) in a channel; ErrNotFound if there is none.
 	MessageNamed(ctx context.Context, channel ChannelID, name string) (MessageID, error)
 	// NameOf returns the names of those ids that have one.
 	NameOf(ctx context.Context, channel ChannelID, ids []MessageID) (map[MessageID]string, error)
 
-	// FullText returns the best limit messages in scope that hold at least one of terms (see text.Terms), best
+	// FullText returns the best limit messages in scope with at least one of terms (see text.Terms), best
 	// first.
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
-	// Frequencies counts the messages in scope's channels that can be recalled, and those with each of terms,
-	// which may stop at limit. Other channels don't count, so that nothing leaks from them.
+	// Frequencies counts the messages in scope's channels that can be recalled, and those with each of
+	// terms, which may stop at limit. It ignores other channels, so that nothing leaks from them.
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
-	// Starred returns the newest limit messages in scope that are marked as important and can be recalled,
-	// newest first.
+	// Starred returns the newest limit starred messages in scope that can be recalled, newest first.
 	Starred(ctx context.Context, scope Scope, limit int) ([]MessageRef, error)
 	// Nearest returns the limit segments with messages in scope whose vectors are nearest to vector, nearest
 	// first; ErrNoVectors if space isn't Space, or no vector could be searched in time.
 	Nearest(ctx context.Context, scope Scope, space Space, vector []float32, limit int) ([]VectorHit, error)
-	// Space returns the vector space in use. It changes to the one that the store was opened for once all
+	// Space returns the active vector space. The store switches to the one that it was opened for once all
 	// segments have vectors there.
 	Space(ctx context.Context) (Space, error)
 
-	// Waiting counts the segments of a guild, or Everywhere, without an up-to-date vector in the space that the
-	// store was opened for.
+	// Waiting counts the segments of a guild, or Everywhere, without an up-to-date vector in the space that
+	// the store was opened for.
 	Waiting(ctx context.Context, guild GuildID) (int, error)
 	// Pending returns at most limit of these segments, oldest first. Their messages have only place, author and
 	// text.
 	Pending(ctx context.Context, limit int) ([]Segment, error)
-	// Embedded stores one vector for each segment that Pending returned. It drops that of a segment that has
+	// Embedded stores one vector for each segment from Pending. It drops those of segments that have
 	// changed since.
 	Embedded(ctx context.Context, segments []Segment, vectors [][]float32) error
 	// Wake receives after a commit that made segments pending.
@@ -91,7 +90,7 @@ type Store interface {
 	// the messages of each channel that can be recalled and that no Summarised covers, by end and channel. In a
 	// channel without a Summarised they begin at since.
 	SummaryBacklog(ctx context.Context, since MessageID) ([]Stretch, error)
-	// Condensed returns the condensed part of a channel's running session, if there is one; of all channels for
+	// Condensed returns the condensed part of a channel's running session, if any; of all channels for
 	// channel 0.
 	Condensed(ctx context.Context, channel ChannelID) ([]Condensed, error)
 	// Traces returns the traces of answers: by channel and id if q has an asker, else newest first.
@@ -104,8 +103,8 @@ type Store interface {
 	// HeardUntil returns, for each channel of a guild, the newest message that Discord sent live, or the later
 	// point before which nothing counts as missing.
 	HeardUntil(ctx context.Context, guild GuildID) (map[ChannelID]MessageID, error)
-	// Gaps returns the stretches of a guild, or Everywhere, to fetch, missed ones before requested ones; or, if
-	// sweep, those to compare with Discord, the greatest Until first.
+	// Gaps returns the stretches of a guild, or Everywhere, to fetch, missed ones before requested ones;
+	// or, if sweep, those to compare with Discord, the greatest Until first.
 	Gaps(ctx context.Context, guild GuildID, sweep bool) ([]Gap, error)
 	// Questions returns the open questions, by id. A question goes with its message, and when its author,
 	// channel or guild is forgotten as a whole.
@@ -118,8 +117,8 @@ type Store interface {
 	// that crashed is open again. Erasing it from the storage runs in further batches, which call progress;
 	// Resume continues after an interruption.
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (DeletionReport, error)
-	// Resume continues an interrupted Forgetting, or returns the receipt of a finished one; ErrNotFound if there
-	// is none.
+	// Resume continues an interrupted Forgetting, or returns the receipt of a finished one; ErrNotFound if
+	// there is none.
 	Resume(ctx context.Context, id int64, progress func(done, total int)) (DeletionReport, error)
 	// Forgettings returns the receipts so far of unfinished ones, oldest first; with a user, of finished ones
 	// that deleted everything the user wrote in the guild, newest first.

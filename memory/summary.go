@@ -20,27 +20,27 @@ const (
 )
 
 // Summary describes an ended session, or part of a long one, in a few sentences. A channel's summaries, in
-// order of time, are its previous context: each session's end adds one, and none is made from another.
+// order of time, are its previous context. None is made from another.
 //
-// It may be told only where its channel may be read. It goes with any of its sources, and when the text of one
-// changes.
+// It may be told only where its channel may be read. It goes with any of its sources, and when the text of
+// one changes.
 type Summary struct {
-	// ID is the last message that it covers, unique in its channel.
+	// ID is the last message covered, unique in its channel.
 	ID      MessageID
 	Guild   GuildID
 	Channel ChannelID
 	Text    string
-	Topics  []string // what it is about, in small letters; the first says most
+	Topics  []string // in small letters, the most telling first
 	Kind    SummaryKind
-	Sources []SummarySource // every message that the text was made from, by id
-	Made    time.Time       // to the millisecond: of two versions the later one holds
-	Model   string          // that wrote it; empty: its text is what was said
+	Sources []SummarySource // every source message, by id
+	Made    time.Time       // to the millisecond; the later of two versions holds
+	Model   string          // empty: the text is what was said
 }
 
 // SummarySource is a message of the channel that a summary was made from.
 type SummarySource struct {
 	Message MessageID
-	// Edited is when the text that was used was last edited, in milliseconds since 1970; 0 if it never was.
+	// Edited is when the text used was last edited, in milliseconds since 1970; 0: never.
 	Edited int64
 }
 
@@ -55,7 +55,6 @@ func SourcesOf(messages []Message) []SummarySource {
 	return sources
 }
 
-// inOrder returns sources by id, each once.
 func inOrder(sources []SummarySource) []SummarySource {
 	sources = slices.SortedFunc(slices.Values(sources), func(a, b SummarySource) int {
 		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Edited, b.Edited))
@@ -66,7 +65,6 @@ func inOrder(sources []SummarySource) []SummarySource {
 // SummaryKind is the main kind of a session.
 type SummaryKind string
 
-// The kinds of summaries.
 const (
 	SummaryDecision SummaryKind = "decision" // something was agreed on
 	SummaryPlan     SummaryKind = "plan"     // something is to be done
@@ -75,27 +73,27 @@ const (
 	SummaryTalk     SummaryKind = "talk"     // all else
 )
 
-// SummaryKinds returns all kinds.
 func SummaryKinds() []SummaryKind {
 	return []SummaryKind{SummaryDecision, SummaryPlan, SummaryFact, SummaryQuestion, SummaryTalk}
 }
 
-// Stretch is a part of a channel's log without a summary: the messages after After, up to and including Until.
+// Stretch is a part of a channel's log without a summary: the messages after After, up to and including
+// Until.
 type Stretch struct {
 	Guild        GuildID
 	Channel      ChannelID
 	After, Until MessageID
-	// Again means that its summary was invalidated by a source: it is what is left of one session. Otherwise
+	// Again means that its summary was invalidated by a source, so it is the rest of one session. Otherwise
 	// any number of sessions may begin or end in it.
 	Again bool
 }
 
-// Summarised means that a channel's messages after After, up to and including Until, need no further summary:
-// Summary, whose ID is Until, covers them, or nil if there is nothing to say. It is refused unless
+// Summarised means that a channel's messages after After, up to and including Until, need no further
+// summary: Summary, whose ID is Until, covers them, or nil if there is nothing to say. It is refused unless
 // Summary.Checked accepts Summary. The last by Made holds.
 //
-// If a source of the summary is gone or has changed, the summary isn't kept and the stretch needs one again.
-// Evicted are summaries of the channel that make room for it, if it is kept.
+// If a source of the summary is gone or has changed, the summary isn't kept and the stretch needs one
+// again. If it is kept, the channel's summaries in Evicted make room for it.
 type Summarised struct {
 	Guild        GuildID
 	Channel      ChannelID
@@ -112,8 +110,8 @@ func (s Summary) From() time.Time { return s.Sources[0].Message.Time() }
 // To returns the time of the last source.
 func (s Summary) To() time.Time { return s.Sources[len(s.Sources)-1].Message.Time() }
 
-// Checked returns s as it can be stored: its texts clean, its topics in lower case and its sources by id, each
-// once. The error says why it can't be.
+// Checked returns s ready to store: its texts clean, its topics in lower case, its sources by id, each
+// once. The error says why it is invalid.
 func (s Summary) Checked() (Summary, error) {
 	s.Text = strings.TrimSpace(Clean(s.Text))
 	var topics []string

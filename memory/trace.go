@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Trace describes how an answer was made. Except for Prompt it holds ids and numbers, no text: the text is in
-// the messages that it points to, and goes with them. A store returns Sources and Named in order, each once,
-// including those that the answer took over from a rewritten source or through a summary.
+// Trace describes how an answer was made. Except for Prompt it holds ids and numbers, no text: the text is
+// in the messages that it points to, and goes with them. A store returns Sources and Named in order, each
+// once, including inherited ones.
 type Trace struct {
 	Guild    GuildID     `json:"guild"`
 	Channel  ChannelID   `json:"channel"`
 	Answer   MessageID   `json:"answer"`
-	Parts    []MessageID `json:"parts,omitempty"` // further messages, where the answer didn't fit into one
+	Parts    []MessageID `json:"parts,omitempty"` // further messages of a long answer
 	Question MessageID   `json:"question"`
 	Asker    UserID      `json:"asker"`
-	Model    string      `json:"model,omitempty"` // empty when the answer was extractive
-	// the name of the mode whose instructions the model had; empty without a model
+	Model    string      `json:"model,omitempty"` // empty: extractive answer
+	// of the instructions; empty without a model
 	Mode     string     `json:"mode,omitempty"`
 	Recalled []TraceHit `json:"recalled"` // best first
-	// Sources are the question and everything shown to the model, in the versions that were shown.
+	// Sources are the question and everything shown to the model, in the versions shown.
 	Sources []Source `json:"sources,omitempty"`
-	// Named are the people whom the prompt names, whether it is kept or not. A store adds the asker.
+	// Named are the people whom the prompt names, even if it isn't kept. A store adds the asker.
 	Named    []UserID   `json:"named,omitempty"`
 	Sections []TraceUse `json:"sections"` // in the prompt's order
 	// Tokens counts the whole prompt, MaxTokens is its limit, Reserved is kept free for the answer, and
@@ -36,37 +36,37 @@ type Trace struct {
 	Prompt *Prompt `json:"-"`
 	// Calls are the model's tool calls, in order.
 	Calls []TraceCall `json:"calls,omitempty"`
-	// TextOnly means that vectors couldn't be searched: only full text found anything.
+	// TextOnly means that vectors couldn't be searched, only full text.
 	TextOnly bool `json:"text_only,omitempty"`
-	// HeldBack counts the best-matching messages that weren't used because not everybody who can read the
-	// answer may read them.
+	// HeldBack counts the best-matching messages that weren't used because some readers of the answer may
+	// not read them.
 	HeldBack int           `json:"held_back,omitempty"`
 	Search   time.Duration `json:"search"`
 	Total    time.Duration `json:"total"`
 }
 
-// TraceHit is a message that was recalled.
+// TraceHit is a recalled message.
 type TraceHit struct {
 	Channel   ChannelID `json:"channel"`
 	Message   MessageID `json:"message"`
 	Relevance float64   `json:"relevance"` // in [0, 1], kept in thousandths
 	Why       []string  `json:"why"`
-	Number    int       `json:"number,omitempty"` // the [n] it had in the prompt; 0 if it was dropped
+	Number    int       `json:"number,omitempty"` // its [n] in the prompt; 0: dropped
 	Cited     bool      `json:"cited,omitempty"`
-	// Context marks a message that the model was shown, with or without a number of its own.
+	// Context marks a message that the model saw, numbered or not.
 	Context bool `json:"context,omitempty"`
-	// Edited is when the text that was used was last edited, in milliseconds since 1970; 0 if it never was.
+	// Edited is when the text used was last edited, in milliseconds since 1970; 0: never.
 	Edited int64 `json:"edited,omitempty"`
 }
 
 // TraceCall is a tool call, without its arguments and its result.
 type TraceCall struct {
-	// its name; "unknown" if there is no tool of the name that the model called
+	// "unknown" if the model called a tool that doesn't exist
 	Tool    string        `json:"tool"`
 	Outcome string        `json:"outcome"`          // in a word or two, such as "ok" or "bad arguments"
-	Round   int           `json:"round"`            // calls of one reply of the model have the same, from 1
-	Shown   int           `json:"shown,omitempty"`  // messages that the model was shown
-	Tokens  int           `json:"tokens,omitempty"` // of what the model was told
+	Round   int           `json:"round"`            // from 1; calls in one reply of the model share it
+	Shown   int           `json:"shown,omitempty"`  // messages shown to the model
+	Tokens  int           `json:"tokens,omitempty"` // of the result
 	Took    time.Duration `json:"took,omitempty"`
 }
 
@@ -77,12 +77,12 @@ type TraceUse struct {
 	Floor    int    `json:"floor,omitempty"`
 	Ceiling  int    `json:"ceiling,omitempty"`
 	Included int    `json:"included,omitempty"`
-	Cut      int    `json:"cut,omitempty"`     // of those included, the ones that aren't there in full
+	Cut      int    `json:"cut,omitempty"`     // included items that were cut
 	Dropped  int    `json:"dropped,omitempty"` // items left out
-	Why      string `json:"why,omitempty"`     // what kept them out or had them cut, in a word
+	Why      string `json:"why,omitempty"`     // reason for cutting or dropping, in a word
 }
 
-// TraceQuery selects traces. Zero fields don't count.
+// TraceQuery selects traces. Zero fields are ignored.
 type TraceQuery struct {
 	// Channel and Answer select one answer by the id of any of its messages.
 	Channel ChannelID
@@ -90,10 +90,10 @@ type TraceQuery struct {
 	// Answers selects several answers of Channel likewise. Their traces have only the ids of messages and
 	// questions, and Sources without versions.
 	Answers []MessageID
-	Before  MessageID // those of answers with smaller ids
-	Asker   UserID    // those of answers to their questions
+	Before  MessageID // answers with smaller ids
+	Asker   UserID    // answers to their questions
 	Limit   int
-	Prompts bool // with what the model was sent, where that is kept
+	Prompts bool // with prompts, if kept
 }
 
 // TraceOf returns the trace of an answer by the id of any of its messages; ErrNotFound if none was kept.
@@ -110,7 +110,7 @@ func TraceOf(ctx context.Context, store interface {
 	return all[0], nil
 }
 
-// Use returns the part of the model's window that the prompt and the room for the answer take, from 0 to 1; 0
+// Use returns the share of the model's window that the prompt and the room for the answer take, 0 to 1; 0
 // if the window is unknown.
 func (t Trace) Use() float64 {
 	if t.Window <= 0 {

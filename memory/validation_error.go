@@ -2,10 +2,10 @@ package memory
 
 import "fmt"
 
-// ValidationError is an error in what a user entered, in words for that user. Format and Args are separate, so that
-// it can be translated.
+// ValidationError is an error in a user's input, in words for that user. Format and Args are separate, so
+// that it can be translated.
 type ValidationError struct {
-	Format string // as fmt.Sprintf has it, in English: a sentence without its full stop
+	Format string // for fmt.Sprintf, in English, without a full stop
 	Args   []any
 }
 

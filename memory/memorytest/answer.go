@@ -15,7 +15,7 @@ func (t *harness) answers(n int, sources ...memory.Source) memory.Trace {
 	return trace
 }
 
-// madeOf posts an answer made from one message that was never edited.
+// madeOf posts an answer made from one unedited message.
 func (t *harness) madeOf(n int, channel memory.ChannelID, source memory.MessageID, repeats bool) memory.Trace {
 	t.Helper()
 	s := shown(channel, source)
@@ -23,8 +23,8 @@ func (t *harness) madeOf(n int, channel memory.ChannelID, source memory.MessageI
 	return t.answers(n, s)
 }
 
-// answersTwofold posts a question and an answer in two parts. The sources are the question, a message that the
-// answer was only shown, and one that it repeats. Ids begin at n.
+// answersTwofold posts a question and an answer in two parts, with ids from n on. The sources are the
+// question, a message that the answer only saw, and one that it repeats.
 func (t *harness) answersTwofold(n int) memory.Trace {
 	t.Helper()
 	t.post(said(staff, id(n), ben, "tpyo"), said(staff, id(n+1), ada, "the code is 4711"),
@@ -38,14 +38,13 @@ func (t *harness) answersTwofold(n int) memory.Trace {
 	return trace
 }
 
-// anew rewrites the first message of an answer, so many minutes after the beginning.
+// anew rewrites the first message of an answer, minutes after began.
 func anew(trace memory.Trace, minutes int, content string) events {
 	trace.Parts, trace.Recalled, trace.Sources, trace.Prompt = nil, nil, nil, nil
 	return events{memory.Rewritten{Guild: trace.Guild, Channel: trace.Channel, IDs: []memory.MessageID{trace.Answer}},
 		post(edited(said(trace.Channel, trace.Answer, hark, ""), minutes, content)), memory.Answered{Trace: trace}}
 }
 
-// What becomes of answers.
 const (
 	stays     = "stays"
 	bare      = "stays without its prompt"
@@ -54,7 +53,6 @@ const (
 	unasked   = "gone, and Discord is to show nothing of it, for its question is deleted"
 )
 
-// outcome is what became of an answer.
 func (t *harness) outcome(trace memory.Trace) string {
 	t.Helper()
 	all := append([]memory.MessageID{trace.Answer}, trace.Parts...)
@@ -83,7 +81,7 @@ func (t *harness) outcome(trace memory.Trace) string {
 	return gone
 }
 
-// becomes fails the test unless that became of answers.
+// becomes fails the test unless the outcome of answers is want.
 func (t *harness) becomes(what, want string, answers ...memory.Trace) {
 	t.Helper()
 	for _, a := range answers {
@@ -91,7 +89,8 @@ func (t *harness) becomes(what, want string, answers ...memory.Trace) {
 	}
 }
 
-// whole is an answer in two parts, to Ada, made from all kinds of things, and what has to be told before it.
+// whole returns an answer in two parts, to Ada, with all kinds of sources, and the events that must come
+// before it.
 func whole() (events, memory.Trace) {
 	sum, lore := summed(general, id(6), 1, id(5), id(6)), note(1, ada, general, 1)
 	elsewhere := facts(ben, 5, "rows")
@@ -119,8 +118,7 @@ func whole() (events, memory.Trace) {
 	}
 }
 
-// answerCases tell what becomes of an answer with what it was made from, and of one that was being written
-// meanwhile.
+// answerCases check what happens to an answer, kept or being written, when its sources change.
 func answerCases() []testCase {
 	before, trace := whole()
 	forgets := func(f memory.Forgetting) events {
@@ -216,7 +214,7 @@ func answerCases() []testCase {
 			t.becomes("the answer", c.became, trace)
 			t.carryOut()
 			t.compare()
-			t.apply(memory.Answered{Trace: trace}) // once more
+			t.apply(memory.Answered{Trace: trace}) // repeated
 		}}, testCase{"what becomes of an answer that was being written, with: " + c.what, nil, func(t *harness) {
 			t.apply(append(slices.Clone(before), c.happens...)...)
 			t.carryOut()
@@ -285,7 +283,7 @@ var otherAnswerPromises = []testCase{
 			t.apply(anew(trace, 500, "At one")...)
 			known = append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: id(212)})
 			t.same("withdrawn, a part of which isn't written anew", t.withdrawn(), known)
-			t.delete(staff, id(201)) // of which the one made from it was made as well
+			t.delete(staff, id(201)) // also a source of the answer made from it
 			t.same("withdrawn", t.withdrawn(),
 				append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: next.Answer,
 					First: true}))
@@ -298,7 +296,7 @@ var otherAnswerPromises = []testCase{
 				{Question: id(102), Sources: []memory.Source{shown(staff, id(100))}},
 				{Named: []memory.UserID{ada}, Prompt: sent(id(103).Time(), "")},
 				{Named: []memory.UserID{ada}, Prompt: sent(id(106).Time(), "")}, {Question: id(110),
-					Sources: []memory.Source{shown(staff, id(100))}}, // since then
+					Sources: []memory.Source{shown(staff, id(100))}},
 			} {
 				trace.Guild, trace.Channel, trace.Answer, trace.Asker = guild, general, id(111+i), ben
 				t.apply(post(said(general, trace.Answer, hark, "Ada says so")), memory.Answered{Trace: trace})
@@ -335,7 +333,7 @@ var otherAnswerPromises = []testCase{
 		t.becomes("with a source", withdrawn, next)
 		t.apply(rewritten)
 		t.same("withdrawn once it is written anew", len(t.withdrawn()), 0)
-		t.apply(again, memory.Answered{Trace: next}) // a source of which is gone
+		t.apply(again, memory.Answered{Trace: next}) // a source of it is gone
 		t.becomes("made from what is gone", withdrawn, next)
 		t.apply(deletes(general, trace.Answer), rewritten, again)
 		t.same("once it is deleted", t.around(general, []memory.MessageID{trace.Answer}, 0, 0), []memory.Message(nil))
@@ -365,7 +363,7 @@ var otherAnswerPromises = []testCase{
 		t.same("what is left", []int{len(t.lore(guild)), len(t.summaries(general)), len(t.condensed(0)),
 			len(t.records(memory.RecordQuery{Channels: []memory.ChannelID{general}}))}, []int{1, 0, 0, 1})
 		t.compare()
-		t.delete(staff, id(101)) // which it was made from before
+		t.delete(staff, id(101)) // an earlier source
 		t.becomes("answers that were made from it", withdrawn, next, fromPart, last, fromSum)
 		t.becomes("written anew, and made from its question", bare,
 			memory.Trace{Channel: general, Answer: trace.Answer},
@@ -415,8 +413,8 @@ var otherAnswerPromises = []testCase{
 					trace.Question, trace.Sources = id(99), []memory.Source{repeated(general, id(99), 0)}
 				},
 				func(trace *memory.Trace) { trace.Sources[1].ID = int64(id(99)) },
-				func(trace *memory.Trace) { trace.Named = []memory.UserID{503} }, // who is out
-				func(trace *memory.Trace) { trace.Named = []memory.UserID{504} }, // who was forgotten
+				func(trace *memory.Trace) { trace.Named = []memory.UserID{503} }, // opted out
+				func(trace *memory.Trace) { trace.Named = []memory.UserID{504} }, // forgotten
 				func(trace *memory.Trace) {
 					trace.Prompt.Built, trace.Named = built.Add(time.Second), []memory.UserID{504}
 				},

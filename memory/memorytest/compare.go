@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-// compare fails the test unless all that the store tells is what the model tells.
+// compare fails the test unless the store returns everything as the model does.
 func (t *harness) compare() {
 	t.Helper()
 	all := append(slices.Collect(maps.Keys(t.model.channels)), nowhere)
@@ -27,13 +27,13 @@ func (t *harness) compare() {
 	t.compareHeard()
 }
 
-// compareLog compares all of a channel, with what was made from it.
+// compareLog compares a channel and everything derived from it.
 func (t *harness) compareLog(channel memory.ChannelID) {
 	t.Helper()
 	m := t.model
 	log := m.log(channel)
 	ids, names := idsOf(log), map[memory.MessageID]string{}
-	for at := range m.entries { // what is gone as well
+	for at := range m.entries { // includes deleted messages
 		if at.channel == channel {
 			ids = append(ids, at.id)
 		}
@@ -63,7 +63,7 @@ func (t *harness) compareLog(channel memory.ChannelID) {
 	t.same("Summaries", t.summaries(channel), m.summariesOf(channel))
 }
 
-// compareGuilds compares what is known of guilds and people, and what was made of what they said.
+// compareGuilds compares guilds, people, and what was derived from their messages.
 func (t *harness) compareGuilds() {
 	t.Helper()
 	m := t.model
@@ -104,7 +104,7 @@ func (t *harness) compareGuilds() {
 		func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
 }
 
-// compareHeard compares what is to be fetched, compared with Discord, carried out and withdrawn.
+// compareHeard compares gaps, sweeps, forgettings and withdrawn answers.
 func (t *harness) compareHeard() {
 	t.Helper()
 	for id := range t.model.guilds {
@@ -118,7 +118,7 @@ func (t *harness) compareHeard() {
 	t.compareUnfinished()
 }
 
-// compareUnfinished compares what is to be carried out, and, if nothing is, what Discord is to show no more.
+// compareUnfinished compares the unfinished forgettings or, if there are none, the withdrawn answers.
 func (t *harness) compareUnfinished() {
 	t.Helper()
 	t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
@@ -127,10 +127,10 @@ func (t *harness) compareUnfinished() {
 	}
 }
 
-// compareExtent compares how much a forgetting would take.
+// compareExtent compares dry runs.
 func (t *harness) compareExtent(f memory.Forgetting) {
 	t.Helper()
-	f.At = time.Time{} // it takes what is there
+	f.At = time.Time{} // so it takes effect now
 	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.DryRun(t.ctx, memory.DryRunQuery{Forgetting: f}))(t),
 		t.model.extent(f))
 }
@@ -140,7 +140,7 @@ func (t *harness) compareRecords(q memory.RecordQuery) {
 	t.same("Records", t.records(q), t.model.recordsFor(q))
 }
 
-// compareFound compares what is found in a scope.
+// compareFound compares what searches in a scope find.
 func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	m := t.model
@@ -176,7 +176,7 @@ func (t *harness) compareCounts(scope memory.Scope, terms []string, limit int) {
 	}
 }
 
-// Segments are cut as each store likes. What is compared is how it keeps what it was given.
+// Stores may cut segments as they like. The comparison checks how they keep their vectors.
 
 // embeddedSegment is a segment as it was when its vector was stored.
 type embeddedSegment struct {
@@ -184,7 +184,7 @@ type embeddedSegment struct {
 	vector []float32
 }
 
-// embedded gives the store vectors and notes those that it took.
+// embedded gives the store vectors and records those that it accepted.
 func (t *harness) embedded(segments []memory.Segment) {
 	t.Helper()
 	vectors := make([][]float32, len(segments))
@@ -203,7 +203,6 @@ func (t *harness) embedded(segments []memory.Segment) {
 	t.checkQueue()
 }
 
-// embedAll embeds what is pending.
 func (t *harness) embedAll() {
 	t.Helper()
 	t.embedded(t.pending())
@@ -211,7 +210,7 @@ func (t *harness) embedAll() {
 }
 
 // checkQueue fails the test unless every message lies in exactly one segment, and every segment that isn't
-// pending is as it was when it was embedded.
+// pending is unchanged since it was embedded.
 func (t *harness) checkQueue() {
 	t.Helper()
 	where := map[place]int64{}
@@ -244,7 +243,7 @@ func (t *harness) checkQueue() {
 		if slices.ContainsFunc(s.Messages, func(message memory.Message) bool {
 			_, ok := t.model.message(place{message.Channel, message.ID})
 			return !ok
-		}) { // whatever is left of it must be pending
+		}) { // the rest of it must be pending
 			delete(t.segments, id)
 			continue
 		}
@@ -269,17 +268,17 @@ func (t *harness) pendingByID() map[int64]memory.Segment {
 	return pending
 }
 
-// tolerance is by how much a similarity may differ, as stores keep vectors in few bits.
+// tolerance is the allowed error of a similarity: stores keep vectors in few bits.
 const tolerance = 0.03
 
-// candidate is a segment that Nearest may give.
+// candidate is a segment that Nearest may return.
 type candidate struct {
 	hit  memory.VectorHit
-	must bool // else it may be left out, being out of date
+	must bool // else it is out of date, and may be left out
 }
 
-// compareNearest holds Nearest against all that was embedded. A segment that has grown since may be found by
-// its old vector; one of which something was deleted or changed may not.
+// compareNearest checks Nearest against everything that was embedded. It may find a segment that has grown
+// by its old vector, but not one in which something was deleted or changed.
 func (t *harness) compareNearest(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	vector := embedTerms(terms)
@@ -338,7 +337,7 @@ func (t *harness) candidates(scope memory.Scope, vector []float32) []candidate {
 	return all
 }
 
-// holdsAll reports whether now holds what then held, unchanged.
+// holdsAll reports whether now contains all of then, unchanged.
 func holdsAll(now, then []memory.Message) bool {
 	for _, old := range then {
 		if !slices.ContainsFunc(now, func(m memory.Message) bool { return m.ID == old.ID && m.Text() == old.Text() }) {

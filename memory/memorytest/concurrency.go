@@ -18,7 +18,7 @@ var concurrencyCases = []testCase{
 		forgetAmongWriters},
 }
 
-// meanwhile calls each of others repeatedly, with growing numbers, while do runs, and once more after it. The
+// meanwhile calls each of others repeatedly, with increasing n, while do runs, and once more after it. The
 // first error fails the test.
 func (t *harness) meanwhile(do func() error, others ...func(n int) error) {
 	t.Helper()
@@ -47,11 +47,12 @@ func (t *harness) meanwhile(do func() error, others ...func(n int) error) {
 
 const (
 	batchWriters = 3
-	batchCount   = 25 // by each writer
+	batchCount   = 25 // of each writer
 	batchSize    = 6
 )
 
-// wholeBatches has each writer post batches, and delete every second of them, while readers look for halves.
+// wholeBatches has writers post batches and delete every second one, while readers look for incomplete
+// ones.
 func wholeBatches(t *harness) {
 	write := func() error {
 		var writers sync.WaitGroup
@@ -108,7 +109,7 @@ func writeBatch(t *harness, writer, batch int) error {
 	return err
 }
 
-// readBatch says what is wrong with what can be seen of a batch.
+// readBatch returns an error if a reader sees part of a batch.
 func readBatch(t *harness, writer, batch int) error {
 	messages, err := t.store.Around(t.ctx, general, batchIDs(writer, batch), 0, 0)
 	if err != nil || len(messages) != 0 && len(messages) != batchSize {
@@ -122,7 +123,7 @@ func readBatch(t *harness, writer, batch int) error {
 	return err
 }
 
-// forgetAmongWriters forgets somebody while others post what they and others say, again and again, and readers look.
+// forgetAmongWriters forgets somebody while others repeatedly post everybody's messages, and readers check.
 func forgetAmongWriters(t *harness) {
 	const each, step = 200, 40
 	events := func(from int) []memory.Event {
@@ -159,7 +160,7 @@ func forgetAmongWriters(t *harness) {
 	}
 }
 
-// seesOf says what a reader sees of somebody who was forgotten.
+// seesOf returns an error if a reader sees anything of a forgotten person.
 func seesOf(t *harness, user memory.UserID) error {
 	theirs := func(m memory.Message) bool { return m.Author == user }
 	log, err := t.store.Log(t.ctx, general, -never, never, 10_000)

@@ -78,8 +78,8 @@ var derivedCases = []testCase{
 	{"a summary isn't kept if a source has changed or gone while it was made, nor makes anything room for it",
 		steps{
 			post(first), post(second), post(edited(said(general, id(3), ada, "three"), 1, "3")),
-			sums(0, summed(general, id(3), 1, id(1), id(3))), again(id(3)), // of an older text
-			sums(0, summed(general, id(3), 1, id(1), id(1)+1)), again(id(3)), // of what was never said
+			sums(0, summed(general, id(3), 1, id(1), id(3))), again(id(3)), // of an earlier text
+			sums(0, summed(general, id(3), 1, id(1), id(1)+1)), again(id(3)), // of a missing message
 			deletes(general, id(2)), sums(0, summed(general, id(3), 1, id(1), id(2))),
 			current, again(), sums(0, summed(general, id(3), 9, id(1), id(2))),
 			post(said(general, id(4), ada, "four")), memory.Summarised{Guild: guild, Channel: general, After: id(3),
@@ -95,7 +95,7 @@ var derivedCases = []testCase{
 			memory.Summarised{Guild: guild, Channel: nowhere, Until: id(3)}, post(said(staff, id(6), ada, "late")),
 			post(said(staff, id(8), ada, "new")),
 		}, func(t *harness) {
-			for _, since := range []memory.MessageID{0, id(900)} { // however long ago that is
+			for _, since := range []memory.MessageID{0, id(900)} { // at any age
 				t.same("what is new", t.unsummarised(since),
 					[]memory.Stretch{{Guild: guild, Channel: general, After: id(1),
 						Until: id(2)}, {Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
@@ -173,7 +173,7 @@ var derivedCases = []testCase{
 		trace := t.answersTwofold(100)
 		t.apply(answering("d", trace.Question, trace.Answer))
 		calls("d")(t)
-		t.delete(staff, id(101)) // a source of the answer
+		t.delete(staff, id(101))
 		calls("")(t)
 	}},
 	{"a record goes with all of somebody whom it names, and none is kept of who has opted out", nil,
@@ -219,21 +219,21 @@ var derivedCases = []testCase{
 
 func tells(l memory.Lore) memory.LoreTold { return memory.LoreTold{Lore: l} }
 
-// answering is a call that came of a question and of which an answer came.
+// answering is the record of a call that led from a question to an answer.
 func answering(name string, question, answer memory.MessageID) memory.Called {
 	e := called(name, general, question, ada, 10)
 	e.Record.Answer = answer
 	return e
 }
 
-// notice is what Discord notes in general.
+// notice is a notice of Discord's in general.
 func notice(id memory.MessageID) memory.Message {
 	m := said(general, id, 0, "the boiler was serviced")
 	m.Kind = memory.FromSystem
 	return m
 }
 
-// current sums up a message in the version that is there.
+// current summarises a message in its current version.
 var current = func() memory.Summarised {
 	s := summed(general, id(3), 1, id(3))
 	s.Sources[0].Edited = minute(1).UnixMilli()
@@ -245,14 +245,14 @@ func late() *memory.Summary {
 	return &s
 }
 
-// now condenses second as it was changed.
+// now condenses the edited version of second.
 func now() memory.SessionCondensed {
 	e := condenses(general, "Ben, now.", 6, id(2))
 	e.Condensed.Sources[0].Edited = minute(5).UnixMilli()
 	return e
 }
 
-// again fails the test unless just the summaries of general that end with these messages are to be made again.
+// again fails the test unless exactly the summaries of general with these ids must be made again.
 func again(want ...memory.MessageID) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
@@ -266,7 +266,7 @@ func again(want ...memory.MessageID) func(*harness) {
 	}
 }
 
-// condensed fails the test unless sessions were condensed to these texts, by channel.
+// condensed fails the test unless these are the condensed texts, by channel.
 func condensed(want ...string) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
@@ -278,7 +278,7 @@ func condensed(want ...string) func(*harness) {
 	}
 }
 
-// calls fails the test unless these are the names of the records of general.
+// calls fails the test unless these are the names of general's records.
 func calls(want string) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
@@ -287,7 +287,7 @@ func calls(want string) func(*harness) {
 	}
 }
 
-// calls are the names of the records that q asks for.
+// calls returns the names of the records that q selects.
 func (t *harness) calls(q memory.RecordQuery) string {
 	t.Helper()
 	var names []string

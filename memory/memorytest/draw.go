@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The world of random operations: few places and people, so that operations meet.
+// The world of random operations is small, so that operations meet.
 var (
 	channels = []memory.ChannelID{general, staff, thread, local}
 	ofGuild  = channels[:3]
@@ -26,17 +26,18 @@ var (
 )
 
 const (
-	slots    = 24 // messages that a channel can have
-	versions = 5  // of each
+	slots    = 24 // messages a channel can have
+	versions = 5  // of each message
 )
 
-// slotID is of the n-th message of a channel: in bursts, some in the same millisecond.
+// slotID is the id of a channel's n-th message: in bursts, some in the same millisecond.
 func slotID(n int) memory.MessageID {
 	at := began.Add(time.Duration(n-n/4%2)*40*time.Second + time.Duration(n/6)*20*time.Minute)
 	return memory.FirstMessageID(at) + memory.MessageID(n)
 }
 
-// version is the v-th version of a message: what can change depends on v alone, what can't on the message.
+// version is the v-th version of a message. Fields that an edit can change depend on v alone, the others on
+// the message.
 func version(channel memory.ChannelID, slot, v int) memory.Message {
 	m := said(channel, slotID(slot), authors[slot*7/3%len(authors)], content(channel, slot, v))
 	m.Kind = map[memory.UserID]memory.Kind{503: memory.FromBot, 504: memory.FromWebhook}[m.Author]
@@ -63,7 +64,7 @@ func content(channel memory.ChannelID, slot, v int) string {
 	return strings.Join(some, " ")
 }
 
-// drawSlot is often one of a few, so that much happens to them.
+// drawSlot prefers a few messages, so that much happens to them.
 func drawSlot(t *rapid.T) (memory.ChannelID, int) {
 	if coin(t, "one of few") {
 		return pick(t, "channel", channels[:2]...), between(t, "slot", 0, 2)
@@ -71,7 +72,7 @@ func drawSlot(t *rapid.T) (memory.ChannelID, int) {
 	return pick(t, "channel", channels...), between(t, "slot", 0, slots-1)
 }
 
-// drawMessageEvent is something that happens to a message.
+// drawMessageEvent draws an event about a message.
 func drawMessageEvent(t *rapid.T) memory.Event {
 	channel, slot := drawSlot(t)
 	v := between(t, "version", 0, versions-1)
@@ -91,11 +92,10 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 	return memory.Posted{Message: m, Live: coin(t, "live")}
 }
 
-// drawMinute is one of a few, so that the same one is drawn again. Of each kind of event two that are told at
-// the same time are the same.
+// drawMinute draws one of a few, so that times repeat. Two events of a kind with the same time are equal.
 func drawMinute(t *rapid.T) int { return between(t, "minute", 0, 9) }
 
-// drawPeople is something that somebody decides, or that is told of them.
+// drawPeople draws an event about a person.
 func drawPeople(t *rapid.T) memory.Event {
 	who, where := pick(t, "who", authors...), pick(t, "where", guilds...)
 	switch between(t, "people", 0, 9) {
@@ -122,7 +122,7 @@ func drawStar(t *rapid.T) memory.Event {
 	return stars(channel, slotID(slot), n%2 == 1, n)
 }
 
-// drawFact is one of a few facts; what it says depends on its id alone.
+// drawFact draws one of a few facts. Its text depends on its id alone.
 func drawFact(t *rapid.T) memory.Event {
 	n := between(t, "fact", 1, 8)
 	e := facts(authors[n%len(authors)], int64(n), fmt.Sprintf("fact %d", n))
@@ -133,10 +133,10 @@ func drawFact(t *rapid.T) memory.Event {
 	return e
 }
 
-// drawLore is a version of one of a few pieces of lore. What it says depends on its id and time alone.
+// drawLore draws a version of one of a few pieces of lore. Its text depends on its id and time alone.
 func drawLore(t *rapid.T) memory.Event {
 	n, v := between(t, "lore", 1, 6), drawMinute(t)
-	// Who told it where is the same in all versions: those that are forgotten must be the older ones.
+	// All versions have the same teller and channel: the forgotten versions must be the older ones.
 	channel := []memory.ChannelID{0, general, staff, thread}[n*n%7%4]
 	if n%3 == 0 {
 		channel = local
@@ -152,7 +152,7 @@ func drawLore(t *rapid.T) memory.Event {
 	return memory.LoreTold{Lore: l}
 }
 
-// drawHearing is something about what is to be heard and kept of a guild.
+// drawHearing draws an event about what Hark hears and keeps of a guild.
 func drawHearing(t *rapid.T) memory.Event {
 	channel, slot := pick(t, "channel", ofGuild...), between(t, "slot", 0, slots-1)
 	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4),
@@ -183,7 +183,7 @@ func drawHearing(t *rapid.T) memory.Event {
 	return chose(pick(t, "chosen", 0, channel), choice, n)
 }
 
-// drawSweep is something about what is fetched, and compared.
+// drawSweep draws an event about fetching or comparing.
 func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) memory.Event {
 	switch between(t, "sweep", 0, 5) {
 	case 0:
@@ -199,11 +199,11 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 	return memory.GapFilled{Gap: gap, Through: slotID(slot + between(t, "through", 0, 4))}
 }
 
-// sweptAt is when nobody had told of changes: half of the slots are from within SweptFirst before.
+// sweptAt is the time of an Absent: half of the slots lie within SweptFirst before it.
 var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 
-// drawSetting is a setting, or none any more, of the guild, of one of two channels, or of one that nothing
-// else tells of.
+// drawSetting draws a setting, or its removal, for the guild, one of two channels, or an otherwise unknown
+// channel.
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := pick(t, "of channel", general, general, thread, nowhere, 0)
@@ -211,21 +211,21 @@ func drawSetting(t *rapid.T) memory.Event {
 	return sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
 }
 
-// drawLimit is a limit of one of two roles, or none any more.
+// drawLimit draws a limit of one of two roles, or its removal.
 func drawLimit(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	messages := []int{memory.AsConfigured, memory.Unlimited, 5}[n%3]
 	return limits(pick[memory.RoleID](t, "of role", 0, 951), messages, memory.AsConfigured, n)
 }
 
-// drawSpent is what one of a few questions took.
+// drawSpent draws what one of a few questions spent.
 func drawSpent(t *rapid.T) memory.Event {
 	n := between(t, "asked", 0, slots-1)
 	return memory.Spent{Guild: []memory.GuildID{guild, guild, memory.LocalGuild}[n%3], User: authors[n/3%3],
 		Question: slotID(n), Tokens: between(t, "tokens", 0, 3)}
 }
 
-// drawForgetting is mostly of little.
+// drawForgetting mostly selects little.
 func drawForgetting(t *rapid.T) memory.Forgetting {
 	f := memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}
 	switch between(t, "where", 0, 9) {
@@ -237,7 +237,7 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 	kind := between(t, "forgetting", 0, 15)
 	if kind == 0 {
 		f.Why = pick(t, "why", memory.WhyLeft, memory.WhyPurge)
-		return f // all of it
+		return f // everything
 	}
 	if kind%4 == 1 || kind > 8 {
 		f.User = pick(t, "who", authors...)
@@ -252,7 +252,7 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 	return f
 }
 
-// drawStructure is something that happens to a guild, or to somebody in it.
+// drawStructure draws an event about a guild or a member.
 func drawStructure(t *rapid.T) memory.Event {
 	channel := pick(t, "channel", ofGuild...)
 	switch between(t, "structure", 0, 6) {
@@ -307,7 +307,7 @@ func drawRole(t *rapid.T) memory.Role {
 		Permissions: memory.Connect}
 }
 
-// drawCall is one of many; what it says depends on its name alone.
+// drawCall draws one of many calls. Its content depends on its name alone.
 func drawCall(t *rapid.T) memory.Event {
 	channel, slot := drawSlot(t)
 	n := between(t, "call", 0, 11)
@@ -331,7 +331,7 @@ func drawCall(t *rapid.T) memory.Event {
 	return e
 }
 
-// drawQuestion opens a question that is there, or closes one.
+// drawQuestion opens an existing question or closes one.
 func (m *machine) drawQuestion(t *rapid.T) memory.Event {
 	at := place{general, slotID(between(t, "question", 0, 5))}
 	if now, there := m.model.message(at); there && coin(t, "opened") {
@@ -340,7 +340,7 @@ func (m *machine) drawQuestion(t *rapid.T) memory.Event {
 	return memory.QuestionClosed{Channel: at.channel, ID: at.id}
 }
 
-// drawSummary sums up a stretch, mostly as it is.
+// drawSummary summarises a stretch, mostly in its current versions.
 func (m *machine) drawSummary(t *rapid.T) memory.Event {
 	channel, until := drawSlot(t)
 	after := between(t, "after", -1, until-1)
@@ -358,7 +358,7 @@ func (m *machine) drawSummary(t *rapid.T) memory.Event {
 	return e
 }
 
-// drawSources are mostly of messages that are there, as they are.
+// drawSources draws mostly existing messages in their current versions.
 func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until int) (sources []memory.SummarySource) {
 	for n := after + 1; n <= until && len(sources) < 3; n++ {
 		now, ok := m.model.message(place{channel, slotID(n)})
@@ -374,7 +374,7 @@ func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until
 	return sources
 }
 
-// drawUsedSummary is mostly none, or one that is there.
+// drawUsedSummary draws mostly none, or an existing one.
 func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory.Source {
 	if coin(t, "from a summary?") {
 		return nil
@@ -391,7 +391,7 @@ func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory
 	return nil
 }
 
-// drawCondensed condenses what was said in a channel, mostly as it is, or says that a session is over.
+// drawCondensed condenses a channel's session, mostly in its current versions, or ends it.
 func (m *machine) drawCondensed(t *rapid.T) memory.Event {
 	channel, until := drawSlot(t)
 	if between(t, "over?", 0, 7) == 0 {
@@ -407,7 +407,7 @@ func (m *machine) drawCondensed(t *rapid.T) memory.Event {
 	return e
 }
 
-// drawPrompt is of one of a few moments, or none.
+// drawPrompt draws a prompt of one of a few moments, or none.
 func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 	if between(t, "no prompt?", 0, 4) == 0 {
 		return nil
@@ -416,7 +416,7 @@ func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 		answer.String()+pick(t, "where", "", " in #quay", " in #pier"))
 }
 
-// drawScope is of some channels, and now and then of a time.
+// drawScope draws some channels, and sometimes a time.
 func drawScope(t *rapid.T) memory.Scope {
 	somewhere := rapid.SampledFrom(append(channels, nowhere))
 	scope := in(rapid.SliceOfNDistinct(somewhere, 0, 4, rapid.ID).Draw(t, "scope")...)

@@ -14,8 +14,7 @@ import (
 
 func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }
 
-// everything is what is told of the world of settle once it is there: lore, summaries, what a session was
-// condensed to and records.
+// everything adds lore, summaries, a condensed session and records to the world of settle.
 func everything() events {
 	all := events{threadOf(general, thread, 0, "thread"),
 		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))),
@@ -36,7 +35,8 @@ func everything() events {
 	return all
 }
 
-// left is what is left of everything, in a line: messages, lore, what sums up, records, facts, and people of the guild.
+// left counts, in a line, what is left of everything: messages, lore, summaries, records, facts, and the
+// guild's people.
 func (t *harness) left() string {
 	t.Helper()
 	var line strings.Builder
@@ -69,7 +69,7 @@ func (t *harness) left() string {
 	return strings.TrimSpace(line.String())
 }
 
-// forgetCases are one for each kind of forgetting.
+// forgetCases has one case for each kind of forgetting.
 func forgetCases() []testCase {
 	var all []testCase
 	for _, c := range []struct {
@@ -185,7 +185,7 @@ var otherForgetPromises = []testCase{
 					names = append(names, t.channel(guild, c.(memory.ChannelSeen).Channel.ID).Name)
 				}
 				t.same(what, names, want)
-				// without its owner, as what tells it sometimes is
+				// the owner may be missing
 				t.apply(threadOf(general, memory.ChannelID(id(1)), 0, "ada's"))
 			}
 		}
@@ -293,7 +293,7 @@ var otherForgetPromises = []testCase{
 			before := t.pending()
 			t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
 			t.same("pending", len(t.pending()), 1)
-			t.embedded(before) // as an indexer that had read them earlier does
+			t.embedded(before) // like an indexer that read them earlier
 			t.same("near", t.nearest(in(general, thread), "first barley", 5), []memory.VectorHit(nil))
 			t.carryOut()
 			t.embedAll()
@@ -301,13 +301,13 @@ var otherForgetPromises = []testCase{
 		}},
 }
 
-// onRecord is a forgetting of what was said in general until so long before later.
+// onRecord forgets what was said in general until some time before later.
 func onRecord(before time.Duration) memory.Forgetting {
 	return memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-before), Why: memory.WhyPurge,
 		At: later}
 }
 
-// brokenOff breaks off a forgetting as soon as it tells of its progress.
+// brokenOff interrupts a forgetting at its first progress.
 func brokenOff(t *harness) {
 	const many = 1500
 	var batch []memory.Message
@@ -324,7 +324,7 @@ func brokenOff(t *harness) {
 	if g.done = err == nil; g.done {
 		return
 	}
-	t.compare() // it hides all
+	t.compare() // it is hidden completely
 	last := 0
 	r, err := t.store.Resume(t.ctx, t.unfinished()[0].ID, func(done, total int) {
 		if done < last || done > total || total > many/3 {

@@ -8,24 +8,23 @@ import (
 	"hark/memory"
 )
 
-// townWith is the town after a change.
 func townWith(change func(*memory.Guild)) memory.GuildSeen {
 	g := town()
 	change(&g)
 	return memory.GuildSeen{Guild: g, At: later}
 }
 
-// person is what is known of somebody by their name.
+// person is an event with somebody's name.
 func person(id memory.UserID, name string) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name}}
 }
 
-// hasRoles tells of all the roles that Ada has.
+// hasRoles is an event with all of Ada's roles.
 func hasRoles(roles ...memory.RoleID) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Roles: roles, RolesKnown: true}}
 }
 
-// overtaken is a message of Ada's that an edit overtakes, so that it is known of when it is dropped.
+// overtaken is a message of Ada's whose edit comes first, so that it is known when it is dropped.
 var overtaken = said(general, id(401), ada, "late")
 
 var seenTown = memory.GuildSeen{Guild: town(), At: began}
@@ -131,7 +130,7 @@ var guildCases = []testCase{
 				stars(general, dropped.ID, true, 60),
 				memory.Named{Channel: general, ID: dropped.ID, Name: "d"}, post(dropped))
 			t.same("while out", t.log(general), []memory.Message(nil))
-			t.apply(opts(ada, false, 5), post(dropped)) // before it was said, by the clock
+			t.apply(opts(ada, false, 5), post(dropped)) // earlier, by the clock
 			t.same("in again", t.log(general), []memory.Message{dropped})
 		}},
 	{"the last star, setting and limit by time hold, before what they are of and after it, whatever else is seen of it", steps{
@@ -165,10 +164,10 @@ var guildCases = []testCase{
 		forgot(memory.Forgetting{Guild: memory.Everywhere, Before: minute(60), Why: memory.WhyAge, At: minute(60)}),
 		settings(general, memory.SettingPersona, memory.SettingMode, memory.SettingAnswers),
 		forgot(memory.Forgetting{Guild: guild, Channel: general, At: minute(60)}),
-		// late, of which one stays
+		// late; one of them stays
 		sets(thread, memory.SettingMode, "analysis", 2), sets(general, memory.SettingPersona, "Loud.", 2),
 		sets(general, memory.SettingRetention, "5d", 2),
-		settings(general, memory.SettingMode, memory.SettingAnswers, memory.SettingRetention), // one was set later
+		settings(general, memory.SettingMode, memory.SettingAnswers, memory.SettingRetention), // one is newer
 		settings(thread, memory.SettingRetention), settings(staff, memory.SettingMode),
 		settings(0, memory.SettingPersona, memory.SettingRetention),
 		memory.ChannelDeleted{Guild: guild, Channel: staff, At: later},
@@ -177,7 +176,7 @@ var guildCases = []testCase{
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), townWith(func(*memory.Guild) {}),
 		settings(0), settings(general)}, nil},
 	{"what is spent is counted by day and by who asked, and is forgotten with them",
-		steps{ // the beginning is at noon
+		steps{ // began is at noon
 			spent(ada, 1, 10), spent(ada, 2, 20), spent(ben, 3, 5), spent(ada, 12, 100), spent(ada, -13, 200),
 			spent(ada, 2, 15), spent(ben, 3, 6), today(map[memory.UserID]int{ada: 30, ben: 6}),
 			func(t *harness) { t.expire(memory.Expiry{Spending: id(2 * 3600).Time()}) },
@@ -185,7 +184,7 @@ var guildCases = []testCase{
 			forgot(memory.Forgetting{Guild: guild, User: ada, Before: began.Add(9 * time.Hour)}),
 			forgot(memory.Forgetting{Guild: village, User: ada}), today(map[memory.UserID]int{ada: 20, ben: 6}),
 			forgot(memory.Forgetting{Guild: guild, User: ada, At: began.Add(4 * time.Hour)}),
-			spent(ada, 1, 7), spent(ada, 2, 22), spent(ada, 5, 1), // what comes late, and what comes then
+			spent(ada, 1, 7), spent(ada, 2, 22), spent(ada, 5, 1), // late ones and those in time
 			today(map[memory.UserID]int{0: 29, ben: 6, ada: 1}),
 			opts(ada, true, 1), spent(ada, 6, 2), today(map[memory.UserID]int{0: 32, ben: 6}),
 			forgot(memory.Forgetting{Guild: memory.Everywhere, User: ben}), today(map[memory.UserID]int{0: 38}),
@@ -266,7 +265,7 @@ var guildCases = []testCase{
 	}},
 }
 
-// imported is a channel as a file tells of it.
+// imported is a channel as an imported file describes it.
 var imported = memory.ChannelSeen{Channel: memory.Channel{ID: staff, Guild: guild, Parent: general,
 	Kind: memory.PublicThread, Name: "from a file", Unplaced: true}}
 
@@ -276,14 +275,14 @@ func toSweep(channel memory.ChannelID, after, until memory.MessageID) memory.Gap
 	return memory.Gap{Guild: guild, Channel: channel, After: after, Until: until, Sweep: true}
 }
 
-// sweepEnd is so many hours after what was said in the beginning is a week old, or however long sweeps begin with.
+// sweepEnd is hours after the end of a sweep's first week.
 func sweepEnd(hours int) memory.MessageID {
 	return memory.FirstMessageID(began.Add(memory.SweptFirst + time.Duration(hours)*time.Hour))
 }
 
-// Steps that look at what is so then.
+// Steps that check the current state.
 
-// unplaced fails the test unless these are general, staff and thread of the guild.
+// unplaced fails the test unless Unplaced is so for general, staff and thread.
 func unplaced(want ...bool) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
@@ -292,7 +291,7 @@ func unplaced(want ...bool) func(*harness) {
 	}
 }
 
-// settings fails the test unless a channel, or with 0 the guild, has these settings and no others.
+// settings fails the test unless a channel, or for 0 the guild, has exactly these settings.
 func settings(of memory.ChannelID, want ...memory.Setting) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
@@ -304,7 +303,7 @@ func settings(of memory.ChannelID, want ...memory.Setting) func(*harness) {
 	}
 }
 
-// today fails the test unless so many tokens were spent on the first day.
+// today fails the test unless this was spent on the first day.
 func today(want map[memory.UserID]int) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
@@ -314,7 +313,7 @@ func today(want map[memory.UserID]int) func(*harness) {
 	}
 }
 
-// listens fails the test unless nothing said in these channels before at counts as missing, and all after it does.
+// listens fails the test unless in these channels only messages after at can count as missing.
 func listens(at time.Time, channels ...memory.ChannelID) func(*harness) {
 	return func(t *harness) {
 		t.Helper()

@@ -15,20 +15,20 @@ import (
 	"hark/memory"
 )
 
-// fataler is what testing.T and rapid.T have in common.
+// fataler is implemented by testing.T and rapid.T.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// harness applies the same events to a store and to a model. Its methods fail the test if the store fails.
+// harness applies the same events to a store and a model. Its methods fail the test if the store fails.
 type harness struct {
 	fataler
 	ctx      context.Context
 	store    memory.Store
 	model    *model
-	segments map[int64]embeddedSegment // those that were embedded, as they were then
-	replied  int                       // of Hark's, that were posted
+	segments map[int64]embeddedSegment // as they were when embedded
+	replied  int                       // answers posted
 }
 
 func newHarness(t fataler, ctx context.Context, store memory.Store) *harness {
@@ -46,7 +46,6 @@ func got[T any](v T, err error) func(*harness) T {
 	}
 }
 
-// apply applies events to the store and to the model.
 func (t *harness) apply(events ...memory.Event) {
 	t.Helper()
 	if err := t.store.Apply(t.ctx, events...); err != nil {
@@ -106,8 +105,8 @@ func (t *harness) carryOut() (all []memory.DeletionReport) {
 	return all
 }
 
-// compareReceipt compares a receipt with the model's if only one forgetting ran: of two, either may count an
-// item. Stores may or may not count answers as messages.
+// compareReceipt compares a receipt with the model's if only one forgetting ran, because either of two may
+// count an item. Stores may or may not count answers as messages.
 func (t *harness) compareReceipt(r memory.DeletionReport, want *forgetting, alone bool) {
 	t.Helper()
 	if !alone {
@@ -122,7 +121,6 @@ func (t *harness) compareReceipt(r memory.DeletionReport, want *forgetting, alon
 	}
 }
 
-// unfinished returns the forgettings still to be carried out.
 func (t *harness) unfinished() []memory.Forgetting {
 	t.Helper()
 	var all []memory.Forgetting
@@ -132,7 +130,6 @@ func (t *harness) unfinished() []memory.Forgetting {
 	return all
 }
 
-// expire runs e in the store and the model.
 func (t *harness) expire(e memory.Expiry) {
 	t.Helper()
 	if err := t.store.Expire(t.ctx, e); err != nil {
@@ -146,7 +143,6 @@ func (t *harness) around(channel memory.ChannelID, ids []memory.MessageID, befor
 	return got(t.store.Around(t.ctx, channel, ids, before, after))(t)
 }
 
-// log returns a channel's messages, read in pages.
 func (t *harness) log(channel memory.ChannelID) []memory.Message {
 	t.Helper()
 	var all []memory.Message
@@ -162,7 +158,7 @@ func (t *harness) log(channel memory.ChannelID) []memory.Message {
 	}
 }
 
-// find returns the messages that full text finds for a question, by id.
+// find returns the messages that full text finds, by id.
 func (t *harness) find(scope memory.Scope, question string) (ids []memory.MessageID) {
 	t.Helper()
 	for _, h := range got(t.store.FullText(t.ctx, scope, text.QueryTerms(question), 100))(t) {
@@ -172,7 +168,7 @@ func (t *harness) find(scope memory.Scope, question string) (ids []memory.Messag
 	return ids
 }
 
-// nearest returns the segments nearest to a question; none if there are no vectors.
+// nearest returns the segments nearest to a question; none without vectors.
 func (t *harness) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
 	t.Helper()
 	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), embedText(question), limit)
@@ -197,7 +193,6 @@ func (t *harness) guild(id memory.GuildID) memory.Guild {
 	return *got(t.store.Guild(t.ctx, id))(t)
 }
 
-// channel returns a channel as its guild lists it.
 func (t *harness) channel(guild memory.GuildID, id memory.ChannelID) memory.Channel {
 	t.Helper()
 	g := t.guild(guild)
@@ -208,7 +203,7 @@ func (t *harness) channel(guild memory.GuildID, id memory.ChannelID) memory.Chan
 	return g.Channels[i]
 }
 
-// people returns a guild's people, and checks that asking for one of them gives the same.
+// people returns a guild's people, and checks that asking for one gives the same.
 func (t *harness) people(guild memory.GuildID) []memory.Person {
 	t.Helper()
 	all := got(t.store.People(t.ctx, guild))(t)
@@ -219,7 +214,6 @@ func (t *harness) people(guild memory.GuildID) []memory.Person {
 	return all
 }
 
-// trace returns the trace of an answer, and whether it is kept.
 func (t *harness) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
 	t.Helper()
 	trace, err := memory.TraceOf(t.ctx, t.store, channel, answer)
@@ -229,7 +223,6 @@ func (t *harness) trace(channel memory.ChannelID, answer memory.MessageID) (memo
 	return trace, err == nil
 }
 
-// prompt returns the prompt of an answer, and whether it is kept.
 func (t *harness) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
 	t.Helper()
 	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer,
@@ -296,7 +289,6 @@ func (t *harness) gaps(guild memory.GuildID, sweep bool) []memory.Gap {
 	return got(t.store.Gaps(t.ctx, guild, sweep))(t)
 }
 
-// withdrawn returns the withdrawn messages, by id.
 func (t *harness) withdrawn() []memory.Withdrawn {
 	t.Helper()
 	return byMessage(got(t.store.Withdrawn(t.ctx, 1000))(t))
@@ -306,11 +298,11 @@ func byMessage(all []memory.Withdrawn) []memory.Withdrawn {
 	return sorted(all, func(w memory.Withdrawn) memory.MessageID { return w.Message })
 }
 
-// alike are the differences that stores may have.
+// alike are the allowed differences between stores.
 var alike = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(),
 	cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
 
-// same fails the test unless got equals want, except for what stores may differ in.
+// same fails the test unless got equals want, apart from alike.
 func (t *harness) same(what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) && !gocmp.Equal(got, want, alike) {
@@ -318,7 +310,6 @@ func (t *harness) same(what string, got, want any) {
 	}
 }
 
-// sorted sorts all by a key, and gives it.
 func sorted[T any, K ~int64](all []T, key func(T) K) []T {
 	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
 	return all

@@ -280,13 +280,13 @@ var searchCases = []testCase{
 	}},
 }
 
-// topics are as many texts that share no word.
+// topics are texts that share no word.
 var topics = []string{
 	"the ferry leaves the harbour at noon", "tomatoes want sun and water", "our printer jams on thick paper",
 	"grandmother's recipe needs cinnamon", "chess club meets on thursday", "the bicycle has a flat tyre",
 }
 
-// topics posts the texts, an hour apart, in two channels in turn, and embeds them.
+// topics posts the texts, an hour apart, alternating between two channels, and embeds them.
 func (t *harness) topics() {
 	t.Helper()
 	for i, content := range topics {

@@ -11,14 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// machine does what is drawn to a store and to the model.
+// machine applies random operations to a store and the model.
 type machine struct {
 	*harness
-	replies []memory.Trace // of answers that were told
+	replies []memory.Trace // answers so far
 }
 
-// operations does what is drawn to a store and to the model, and compares the two. reopen, if not nil, opens
-// a store again that was closed.
+// operations applies random operations to a store and the model, and compares the two. reopen, if not nil,
+// opens a closed store again.
 func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		m := &machine{harness: newHarness(rt, context.Background(), open(t))}
@@ -76,7 +76,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 	}
 }
 
-// postHalf posts every second message that there can be.
+// postHalf posts every second possible message.
 func (m *machine) postHalf() {
 	for _, channel := range channels {
 		var batch []memory.Message
@@ -87,7 +87,7 @@ func (m *machine) postHalf() {
 	}
 }
 
-// some has some events of a kind happen, one by one.
+// some applies some events of a kind, one by one.
 func (m *machine) some(draw func(*rapid.T) memory.Event) func(*rapid.T) {
 	return func(t *rapid.T) {
 		for range between(t, "events", 1, 4) {
@@ -115,8 +115,8 @@ func (m *machine) someMessages(t *rapid.T) {
 	m.apply(batch...)
 }
 
-// isUnclear reports whether an event is about a message that nobody may know: it may have been dropped, so that what
-// becomes of what is said about it is a store's own affair.
+// isUnclear reports whether an event is about a message that may have been dropped. Stores may differ in
+// what they keep of such an event.
 func (m *machine) isUnclear(e memory.Event) bool {
 	switch e := e.(type) {
 	case memory.Edited:
@@ -136,7 +136,7 @@ func (m *machine) isUnclear(e memory.Event) bool {
 	return false
 }
 
-// isUnknown reports whether any of some messages, but for the id 0, may have been dropped.
+// isUnknown reports whether any of ids, except 0, may have been dropped.
 func (m *machine) isUnknown(channel memory.ChannelID, ids ...memory.MessageID) bool {
 	return slices.ContainsFunc(ids, func(id memory.MessageID) bool {
 		at := place{channel, id}
@@ -145,14 +145,12 @@ func (m *machine) isUnknown(channel memory.ChannelID, ids ...memory.MessageID) b
 	})
 }
 
-// areUnknown is isUnknown of the messages that are sources.
 func (m *machine) areUnknown(sources []memory.Source) bool {
 	return slices.ContainsFunc(sources, func(s memory.Source) bool {
 		return s.Kind == memory.SourceMessage && m.isUnknown(s.Channel, memory.MessageID(s.ID))
 	})
 }
 
-// forgetSome forgets something in the store and in the model.
 func (m *machine) forgetSome(t *rapid.T) {
 	if between(t, "forget?", 0, 2) > 0 {
 		return
@@ -180,7 +178,7 @@ func (m *machine) carryOn(*rapid.T) {
 	m.compareHeard()
 }
 
-// expireSome has what is too old go, and what is too much.
+// expireSome deletes expired data.
 func (m *machine) expireSome(t *rapid.T) {
 	e := memory.Expiry{
 		Prompts:  pick(t, "prompts", began, built, built.Add(time.Minute)),
@@ -193,7 +191,7 @@ func (m *machine) expireSome(t *rapid.T) {
 	m.expire(e)
 }
 
-// embedSome embeds some of what is pending; now and then something happens before the vectors arrive.
+// embedSome embeds some pending segments. Sometimes something happens before the vectors arrive.
 func (m *machine) embedSome(t *rapid.T) {
 	m.checkQueue()
 	segments := got(m.store.Pending(m.ctx, between(t, "pending", 1, 20)))(m.harness)
@@ -205,7 +203,7 @@ func (m *machine) embedSome(t *rapid.T) {
 	m.embedded(segments)
 }
 
-// answer has Hark answer from a message, which may be gone or yet to come.
+// answer posts an answer to a message, which may be gone or yet to come.
 func (m *machine) answer(t *rapid.T) {
 	channel, slot := drawSlot(t)
 	reply := said(channel, slotID(slots)+memory.MessageID(100*(m.replied+1)), hark, "so I heard")
@@ -264,7 +262,7 @@ func (m *machine) answer(t *rapid.T) {
 	}
 }
 
-// drawReply is one of the answers that were told; false if none was.
+// drawReply draws one of the answers so far; false if there is none.
 func (m *machine) drawReply(t *rapid.T) (memory.Trace, bool) {
 	if len(m.replies) == 0 {
 		return memory.Trace{}, false
@@ -272,7 +270,7 @@ func (m *machine) drawReply(t *rapid.T) (memory.Trace, bool) {
 	return pick(t, "reply", m.replies...), true
 }
 
-// loseSources has some of what an answer was made from go, one after the other, or one of its messages.
+// loseSources deletes some of an answer's sources, one by one, or one of its messages.
 func (m *machine) loseSources(t *rapid.T) {
 	was, _ := m.drawReply(t)
 	if was.Answer != 0 && between(t, "itself?", 0, 3) == 0 {
@@ -287,7 +285,7 @@ func (m *machine) loseSources(t *rapid.T) {
 	}
 }
 
-// answerAgain tells again how an answer came about, as when something is done with it later.
+// answerAgain repeats the trace of an answer, as when it is updated later.
 func (m *machine) answerAgain(t *rapid.T) {
 	was, _ := m.drawReply(t)
 	if again, kept := m.model.traceOf(was.Channel, was.Answer); kept && !m.areUnknown(again.Sources) {
@@ -295,7 +293,7 @@ func (m *machine) answerAgain(t *rapid.T) {
 	}
 }
 
-// rewrite has Hark write one of its answers anew, which may be gone.
+// rewrite rewrites one of Hark's answers, which may be gone.
 func (m *machine) rewrite(t *rapid.T) {
 	was, some := m.drawReply(t)
 	if !some {
@@ -311,7 +309,7 @@ func (m *machine) rewrite(t *rapid.T) {
 		memory.Posted{Message: again}, memory.Answered{Trace: was})
 }
 
-// drawUsedLore is mostly of lore that is there, as it is or in whatever version.
+// drawUsedLore draws mostly existing lore, in its current or another version.
 func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
 	for _, id := range pick(t, "lore", [][]int64{nil, {1, 4}, {2, 3}, {5}}...) {
 		l := m.model.loreAt(id)
@@ -327,7 +325,7 @@ func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
 	return used
 }
 
-// drawRepeated is an answer of before, as it was or is, among what another is made from; mostly none.
+// drawRepeated draws mostly none, or an earlier answer, in its old or current version, as a source.
 func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
 	was, some := m.drawReply(t)
 	if !some || coin(t, "nothing said before") {

@@ -1,9 +1,10 @@
 // Package memorytest is the conformance suite of memory.Store.
 //
-// The harness applies the same events to a store and to a naive model, and compares everything that the store
-// returns with the model (compare.go). Run does so for named cases, which also state the decisive answers, and
-// for events in any order; Reopen for random operations, and across closing and opening again; Concurrent for
-// several readers and writers at once. A store that passes all three can replace any other. Begin with Run.
+// The harness applies the same events to a store and to a naive model, and compares everything that the
+// store returns with the model (compare.go). Run does so for named cases, which also state the decisive
+// answers, and for events in any order; Reopen for random operations, also across closing and opening;
+// Concurrent tests several readers and writers at once. A store that passes all three can replace any
+// other. Begin with Run.
 package memorytest
 
 import (
@@ -18,8 +19,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Run tests the stores that open returns. Each call of open must return an empty store of its own, opened for
-// the space of Embedder. The suite closes them.
+// Run tests the stores that open returns. Each call must return an empty store of its own, opened for
+// Embedder's space. The suite closes them.
 func Run(t *testing.T, open func(t testing.TB) memory.Store) {
 	each(t, testCases(), open, testCase.check)
 	t.Run("events in any order end in the same log", func(t *testing.T) {
@@ -28,8 +29,8 @@ func Run(t *testing.T, open func(t testing.TB) memory.Store) {
 	})
 }
 
-// Concurrent tests stores with several readers and writers at once. It is separate from Run, so that it alone
-// can run with the race detector.
+// Concurrent tests stores with several readers and writers at once. It is separate from Run, so that only
+// it needs the race detector.
 func Concurrent(t *testing.T, open func(t testing.TB) memory.Store) {
 	each(t, concurrencyCases, open, func(c testCase, t *harness) { c.then(t) })
 }
@@ -43,7 +44,6 @@ func each(t *testing.T, cases []testCase, open func(t testing.TB) memory.Store, 
 	}
 }
 
-// closed closes store when the test ends.
 func closed(t *testing.T, store memory.Store) memory.Store {
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
@@ -53,9 +53,8 @@ func closed(t *testing.T, store memory.Store) memory.Store {
 	return store
 }
 
-// Reopen tests that stores keep everything when they are closed and opened again. Each call of empty must
-// return a new directory, which open opens as an empty store for the space of Embedder, and later as it was
-// left.
+// Reopen tests that stores keep everything when closed and opened again. Each call of empty must return a
+// new directory. open must open it as an empty store for Embedder's space, and later as it was left.
 func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
 		t.Parallel()
@@ -79,7 +78,8 @@ func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
 	FuzzDrawn(f, func(t *testing.T, rt *rapid.T) { operations(t, open, nil)(rt) })
 }
 
-// FuzzDrawn lets check draw from the fuzzer's bytes; without fuzzing, from seeds long enough for most draws.
+// FuzzDrawn lets check draw from the fuzzer's bytes; without fuzzing, from seeds long enough for most
+// draws.
 func FuzzDrawn(f *testing.F, check func(*testing.T, *rapid.T)) {
 	for seed := range byte(6) {
 		source, data := rand.NewChaCha8([32]byte{seed}), make([]byte, 256<<10)
@@ -97,7 +97,7 @@ type (
 	steps  = []any // events, and func(*harness), which act or assert
 )
 
-// testCase is one property of every store: given steps, then an assertion, if not nil, besides the comparison
+// testCase is one property of every store: steps, then an assertion, if not nil, besides the comparison
 // with the model.
 type testCase struct {
 	name  string

@@ -9,67 +9,64 @@ import (
 	"hark/memory"
 )
 
-// place is where a message is.
 type place struct {
 	channel memory.ChannelID
 	id      memory.MessageID
 }
 
-// inGuild is what has an id in its guild.
+// inGuild is an id that is unique in its guild.
 type inGuild struct {
 	guild memory.GuildID
 	id    int64
 }
 
-// entry is what was heard of a message: the newest whole version, the newest edit, the last that was said of its
-// star, and whether it was deleted.
+// entry is everything heard of a message: the newest whole version, the newest edit, the last star, and
+// whether it was deleted.
 type entry struct {
 	posted  *memory.Message
 	edit    *memory.Edited
 	star    memory.Starred
 	deleted bool
-	taken   bool // with something that it was made from, rather than by itself
-	// anew says that it was written anew: versions edited before since, which is nil as long as none is
-	// known, are gone.
+	taken   bool // with a source, not directly
+	// anew says that it was rewritten. Versions edited before since are gone; nil while since is unknown.
 	anew  bool
 	since *int64
 }
 
-// channel is a channel with what is noted of it.
 type channel struct {
 	memory.Channel
-	seen              bool // told of by more than a message
+	seen              bool // known by more than a message
 	heard, summarised memory.MessageID
-	condensed         memory.Condensed // its zero value if there is none
+	condensed         memory.Condensed
 }
 
-// model keeps what was told, and answers every question by looking at all of it.
+// model keeps every event, and answers every question by looking at all of them.
 type model struct {
 	entries map[place]*entry
 	names   map[place]string
-	// who wrote what isn't logged because of that, or where it is, and of which nothing is kept
+	// messages not logged because of their author or channel, of which nothing is kept
 	dropped map[place]memory.Opted
-	spoken  map[string]bool // every term that was ever told
+	spoken  map[string]bool // every term ever said
 	gaps    map[gapKey]memory.Gap
 	open    map[place]memory.OpenQuestion
 
 	guilds   map[memory.GuildID]*memory.Guild // without channels
 	channels map[memory.ChannelID]*channel
 	people   map[memory.GuildID]map[memory.UserID]memory.Person
-	decided  map[memory.Event]decision // by the event without what was decided
+	decided  map[memory.Event]decision // by the event without the decision
 	spent    map[inGuild]memory.Spent  // by question
 
 	facts     map[inGuild]*fact
 	lore      map[inGuild]*lore
 	summaries map[place]*summary // by channel and last message
-	records   []memory.Record    // in the order in which they came
-	traces    map[place]answer   // without their prompts
+	records   []memory.Record    // in order of arrival
+	traces    map[place]answer   // without prompts
 	prompts   map[place]memory.Prompt
-	shown     map[place]answer // that aren't kept any more and Discord shows still: Answer and Parts are what it shows
+	shown     map[place]answer // deleted, but still shown by Discord: Answer and Parts are what it shows
 
 	forgettings []*forgetting
 	withdrawn   map[place]memory.Withdrawn
-	lost        map[string]int // things that went, by kind
+	lost        map[string]int // deleted things, by kind
 }
 
 func newModel() *model {
@@ -160,7 +157,7 @@ func (m *model) apply(events ...memory.Event) {
 	}
 }
 
-// speak notes which words were told.
+// speak records the terms of a text.
 func (m *model) speak(what string) {
 	for _, term := range text.Terms(what) {
 		m.spoken[term] = true
@@ -188,10 +185,10 @@ func (m *model) post(p memory.Posted) {
 	case m.isAway(at):
 	case out || m.isForgotten(message):
 		if !m.isKnown(at) {
-			// so that of what is told of it nothing is kept either
+			// so nothing is kept of later events about it
 			m.dropped[at] = memory.Opted{Guild: message.Guild, User: message.Author}
 		} else if !out || e.posted == nil {
-			m.delete(at, 1) // with an edit that came before it, and those that follow
+			m.delete(at, 1) // with an earlier edit, and later ones
 		}
 	default:
 		m.changing(at, func() {
@@ -211,7 +208,7 @@ func (m *model) isAway(at place) bool {
 // isGone reports whether a message was deleted, or would be forgotten if it came.
 func (m *model) isGone(at place) bool { return m.isAway(at) || m.isForgotten(m.known(at)) }
 
-// isKnown reports whether anything was heard of a message, or was made from it.
+// isKnown reports whether anything was heard of a message or derived from it.
 func (m *model) isKnown(at place) bool {
 	e := m.entry(at)
 	_, asked := m.open[at]
@@ -242,7 +239,7 @@ func (m *model) edit(edit memory.Edited) {
 	})
 }
 
-// changing takes away what was made from a message if change changes its text. An answer of Hark's grows
+// changing deletes what was derived from a message if change changes its text. An answer of Hark's grows
 // while it is sent.
 func (m *model) changing(at place, change func()) {
 	before, was := m.message(at)
@@ -260,7 +257,7 @@ func (m *model) changing(at place, change func()) {
 	}
 }
 
-// message is the message as it is now; false if there is none.
+// message returns the current message; false if there is none.
 func (m *model) message(at place) (memory.Message, bool) {
 	e := m.entries[at]
 	if e == nil || e.deleted || e.posted == nil {
@@ -274,7 +271,7 @@ func (m *model) message(at place) (memory.Message, bool) {
 	return message, true
 }
 
-// known is the message, or so much of it as what came before it tells: nobody knows yet who wrote it.
+// known returns the message, or what earlier events say of it; its author is then unknown.
 func (m *model) known(at place) memory.Message {
 	message, ok := m.message(at)
 	if !ok {
@@ -286,7 +283,7 @@ func (m *model) known(at place) memory.Message {
 	return message
 }
 
-// delete deletes a message, with what was made from it. most is how what repeats it goes.
+// delete deletes a message and what was derived from it. most is going.hide for what repeats it.
 func (m *model) delete(at place, most int) {
 	*m.entry(at) = entry{deleted: true}
 	delete(m.names, at)
@@ -314,7 +311,6 @@ func (m *model) name(n memory.Named) {
 	m.names[at] = n.Name
 }
 
-// log is a channel's messages by id.
 func (m *model) log(channel memory.ChannelID) []memory.Message {
 	var all []memory.Message
 	for at := range m.entries {
@@ -349,7 +345,8 @@ func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before,
 	return slices.DeleteFunc(log, func(m memory.Message) bool { return !wanted[m.ID] })
 }
 
-// stretches are, of a channel, what is round ids, reach before and after each: together where one reaches the other.
+// stretches returns a channel's messages round ids, with reach before and after each. Ranges that meet are
+// one.
 func (m *model) stretches(channel memory.ChannelID, reach map[memory.MessageRef]int) [][]memory.Message {
 	read, follows := map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
 	for spot, n := range reach {
@@ -372,7 +369,7 @@ func (m *model) stretches(channel memory.ChannelID, reach map[memory.MessageRef]
 	return stretches
 }
 
-// inScope are the messages in scope that can be recalled, in no order.
+// inScope returns the messages in scope that can be recalled, in no order.
 func (m *model) inScope(scope memory.Scope) []memory.Message {
 	var all []memory.Message
 	for at := range m.entries {
@@ -402,7 +399,7 @@ func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.U
 	return present
 }
 
-// fullText are the messages in scope that hold at least one of terms.
+// fullText returns the messages in scope that hold any of terms.
 func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
 	found := map[place]bool{}
 	for _, message := range m.inScope(scope) {
@@ -413,7 +410,7 @@ func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
 	return found
 }
 
-// starred are the messages in scope that are marked, newest first.
+// starred returns the starred messages in scope, newest first.
 func (m *model) starred(scope memory.Scope) []memory.MessageRef {
 	var spots []memory.MessageRef
 	for _, message := range m.inScope(scope) {
@@ -435,14 +432,14 @@ func (m *model) frequencies(scope memory.Scope, terms []string) (messages int, c
 	return len(m.inScope(always)), counts
 }
 
-// decision is what was decided last, by time.
+// decision is the latest decision by time.
 type decision struct {
 	at time.Time
 	memory.Event
 }
 
-// decide keeps what was decided unless something was later or at the same time, and tells what was decided
-// before. key is the event without what was decided.
+// decide keeps a decision, unless there is one as new, and returns the previous one. key is the event
+// without the decision.
 func decide[E memory.Event](m *model, key E, at time.Time, e E) (was E, newer bool) {
 	old, known := m.decided[key]
 	if known && !at.After(old.at) {
@@ -453,16 +450,15 @@ func decide[E memory.Event](m *model, key E, at time.Time, e E) (was E, newer bo
 	return was, true
 }
 
-// decided is what was decided last; its zero value if nothing was.
+// decided returns the latest decision, or a zero value.
 func decided[E memory.Event](m *model, key E) E {
 	e, _ := m.decided[key].Event.(E)
 	return e
 }
 
-// isOut reports whether somebody has opted out.
 func (m *model) isOut(guild memory.GuildID, user memory.UserID) bool {
 	return decided(m, memory.Opted{Guild: guild, User: user}).Out
 }
 
-// editedAt is when m was edited as traces tell it.
+// editedAt is when m was edited, as traces write it.
 func editedAt(m memory.Message) int64 { return m.AsSource(false).Version }

@@ -8,13 +8,13 @@ import (
 	"hark/memory"
 )
 
-// answer is an answer that is kept, with what it was made from, also of what that was made from before.
+// answer is a kept answer with its sources, including inherited ones.
 type answer struct {
 	memory.Trace
 	from []memory.Source
 }
 
-// told is how an answer came about as the store tells it: with all that it was made from, each once and in order.
+// told is the trace as the store returns it: with all sources, in order and each once.
 func (a answer) told() memory.Trace {
 	t := a.Trace
 	t.Sources = nil
@@ -35,10 +35,10 @@ func (a answer) told() memory.Trace {
 	return t
 }
 
-// partsOf are the messages of an answer.
 func partsOf(a answer) []memory.MessageID { return append([]memory.MessageID{a.Answer}, a.Parts...) }
 
-// keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
+// keepTrace keeps a trace, unless the answer was deleted, or one of its sources deleted or edited
+// meanwhile.
 func (m *model) keepTrace(t memory.Trace) {
 	if !m.stand(&t) {
 		return
@@ -54,7 +54,7 @@ func (m *model) keepTrace(t memory.Trace) {
 			a.from[i].Channel = memory.ChannelID(t.Guild)
 		}
 		isSame, isThere, isAnew := m.stands(t.Guild, s)
-		if known := m.traces[at].from; isAnew { // it stays where what that was made from was handed down to it
+		if known := m.traces[at].from; isAnew { // it stays if it inherited that source's sources
 			i := slices.IndexFunc(known, func(o memory.Source) bool {
 				return isAt(o, place{s.Channel, memory.MessageID(s.ID)})
 			})
@@ -84,7 +84,7 @@ func (m *model) keepTrace(t memory.Trace) {
 		lost, hide = true, 2
 	}
 	a.Trace = t
-	a.Prompt = nil // which is kept beside it
+	a.Prompt = nil // kept separately
 	m.traces[at] = a
 	delete(m.prompts, at)
 	switch {
@@ -98,7 +98,7 @@ func (m *model) keepTrace(t memory.Trace) {
 	}
 }
 
-// stand has a trace be under the first message of its answer that is there, and tells whether there is one.
+// stand keys a trace by the first message of its answer that is left, and reports whether there is one.
 func (m *model) stand(t *memory.Trace) bool {
 	for m.isAway(place{t.Channel, t.Answer}) {
 		if len(t.Parts) == 0 {
@@ -114,15 +114,15 @@ func (m *model) dropTrace(at place) {
 	delete(m.prompts, at)
 }
 
-// dropPrompts takes the prompts away for whose answers a condition holds.
+// dropPrompts deletes the prompts for which a condition holds.
 func (m *model) dropPrompts(holds func(answer, memory.Prompt) bool) {
 	maps.DeleteFunc(m.prompts, func(at place, p memory.Prompt) bool { return holds(m.traces[at], p) })
 }
 
-// about are those whom an answer is about.
+// about returns the people whom an answer names, and its asker.
 func about(t memory.Trace) []memory.UserID { return append([]memory.UserID{t.Asker}, t.Named...) }
 
-// traceOf is how an answer came about, by any of its messages.
+// traceOf returns the trace of an answer by any of its messages.
 func (m *model) traceOf(channel memory.ChannelID, id memory.MessageID) (memory.Trace, bool) {
 	for at, a := range m.traces {
 		if at.channel == channel && slices.Contains(partsOf(a), id) {
@@ -132,7 +132,7 @@ func (m *model) traceOf(channel memory.ChannelID, id memory.MessageID) (memory.T
 	return memory.Trace{}, false
 }
 
-// bareTraces are what the answers of a channel were made from.
+// bareTraces returns the sources of a channel's answers.
 func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
 	for at, a := range m.traces {
 		if at.channel != channel {
@@ -147,7 +147,7 @@ func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
 	return sorted(all, func(t memory.Trace) memory.MessageID { return t.Answer })
 }
 
-// lastTraces are those of the answers before an id, newest first.
+// lastTraces returns the traces before an id, newest first.
 func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 	var all []memory.Trace
 	for at, a := range m.traces {
@@ -160,7 +160,7 @@ func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 	return all[:min(limit, len(all))]
 }
 
-// unshow notes that Discord shows a message no more, or not as it was.
+// unshow records that Discord no longer shows a message, or shows it changed.
 func (m *model) unshow(at place) {
 	for key, a := range m.shown {
 		parts := partsOf(a)
@@ -171,7 +171,7 @@ func (m *model) unshow(at place) {
 	}
 }
 
-// leaveShown notes which messages of an answer that isn't kept any more Discord shows still.
+// leaveShown records which messages of a deleted answer Discord still shows.
 func (m *model) leaveShown(a answer, messages []memory.MessageID) {
 	if len(messages) > 0 {
 		a.Answer, a.Parts = messages[0], messages[1:]
@@ -179,7 +179,7 @@ func (m *model) leaveShown(a answer, messages []memory.MessageID) {
 	}
 }
 
-// dropPart deletes a message of an answer, and tells whether it was there.
+// dropPart deletes a message of an answer and reports whether it was there.
 func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bool {
 	at := place{t.Channel, id}
 	if m.isAway(at) {
@@ -193,15 +193,15 @@ func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bo
 	return true
 }
 
-// withdraw has Discord show a message no more.
+// withdraw makes Discord stop showing a message.
 func (m *model) withdraw(w memory.Withdrawn) {
 	if at := (place{w.Channel, w.Message}); m.withdrawn[at].Message == 0 {
 		m.withdrawn[at] = w
 	}
 }
 
-// rewrite takes away how messages of Hark's came about, and what was made from them, but for other answers,
-// which get what they were made from for sources. Those that went with a source count as never logged.
+// rewrite deletes the traces of rewritten messages and what was derived from them, except other answers,
+// which inherit their sources. Messages that went with a source count as never logged.
 func (m *model) rewrite(e memory.Rewritten) {
 	for _, id := range e.IDs {
 		was, kept := m.traces[place{e.Channel, id}]
@@ -216,7 +216,7 @@ func (m *model) rewrite(e memory.Rewritten) {
 		m.unshow(at)
 		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record"), place{})
 		now := m.known(at)
-		now.Guild = e.Guild // of a channel that may be forgotten
+		now.Guild = e.Guild // the channel may be forgotten
 		if m.entry(at).taken && !m.isForgotten(now) {
 			*m.entry(at) = entry{}
 			delete(m.withdrawn, at)
@@ -225,8 +225,8 @@ func (m *model) rewrite(e memory.Rewritten) {
 	}
 }
 
-// handDown gives those answers that were made from one its sources, and takes away its parts that don't stay.
-// kept says that it is kept, rather than shown by Discord only.
+// handDown adds an answer's sources to the answers made from it, and deletes its parts that don't stay.
+// kept is false if only Discord still shows it.
 func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
 	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool {
 		return slices.Contains(stay, id)
@@ -262,7 +262,7 @@ func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
 	}
 }
 
-// settleRewritten notes of the messages of an answer from which version on they are those that a trace tells of.
+// settleRewritten records the version from which the messages of an answer match a trace.
 func (m *model) settleRewritten(t memory.Trace) {
 	for _, id := range partsOf(answer{Trace: t}) {
 		at := place{t.Channel, id}
@@ -273,7 +273,7 @@ func (m *model) settleRewritten(t memory.Trace) {
 	}
 }
 
-// isRewritten reports whether what was used of a message was written anew since.
+// isRewritten reports whether a message was rewritten since it was used.
 func (m *model) isRewritten(s memory.Source) bool {
 	e := m.entry(place{s.Channel, memory.MessageID(s.ID)})
 	return e.anew && (e.since == nil || s.Version < *e.since)

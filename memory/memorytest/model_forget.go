@@ -9,17 +9,17 @@ import (
 	"hark/memory"
 )
 
-// forgetting is one that was begun. The model forgets at once: only carrying it out may be left to do.
+// forgetting is one that was begun. The model forgets at once. Only Resume may be left to do.
 type forgetting struct {
 	memory.DeletionReport
-	end  memory.MessageID // what is before it is forgotten
-	all  bool             // whether there was no end but the beginning
+	end  memory.MessageID // exclusive
+	all  bool             // ends only with its beginning
 	done bool
 }
 
 const never memory.MessageID = 1<<63 - 1
 
-// begin forgets, and keeps what was forgotten, so that it doesn't come back.
+// begin forgets, and keeps the rule so that nothing comes back.
 func (m *model) begin(f memory.Forgetting) *forgetting {
 	g := newForgetting(f)
 	g.Forgetting.ID = int64(len(m.forgettings) + 1)
@@ -64,14 +64,14 @@ func newForgetting(f memory.Forgetting) *forgetting {
 	return g
 }
 
-// covers reports whether a message falls under a forgetting.
 func (m *model) covers(g *forgetting, message memory.Message) bool {
 	f := g.Forgetting
 	return g.of(message.Guild) && (f.User == 0 || f.User == message.Author) && message.ID < g.end &&
 		(f.Channel == 0 || m.lies(message.Channel, f.Channel))
 }
 
-// coversName reports whether a channel's name falls under a forgetting: it was deleted, or it is somebody's thread.
+// coversName reports whether a rule covers a channel's name: the channel was deleted, or it is the person's
+// thread.
 func (g *forgetting) coversName(c memory.Channel) bool {
 	f := g.Forgetting
 	lies := f.Channel == 0 || f.Channel == c.ID || c.Kind.IsThread() && f.Channel == c.Parent
@@ -79,14 +79,14 @@ func (g *forgetting) coversName(c memory.Channel) bool {
 		(f.Why == memory.WhyDeleted || f.User != 0 && f.User == c.Owner)
 }
 
-// takesSetting reports whether a setting falls under a forgetting of all of its channel or guild.
+// takesSetting reports whether a forgetting of a whole channel or guild covers a setting.
 func (m *model) takesSetting(g *forgetting, e memory.SettingChosen) bool {
 	f := g.Forgetting
 	return f.User == 0 && g.all && (f.Channel == 0 || f.Why == memory.WhyDeleted || !e.Key.StaysWithChannel()) &&
 		m.covers(g, memory.Message{ID: memory.FirstMessageID(e.At), Guild: e.Guild, Channel: e.Channel})
 }
 
-// lies reports whether channel is another one or a thread of it.
+// lies reports whether channel is in, or a thread of it.
 func (m *model) lies(channel, in memory.ChannelID) bool {
 	c := m.channels[channel]
 	return channel == in || c != nil && c.Kind.IsThread() && c.Parent == in
@@ -100,7 +100,7 @@ func (m *model) isForgotten(message memory.Message) bool {
 	return slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.covers(g, message) })
 }
 
-// fallsUnder selects the things that fall under a forgetting.
+// fallsUnder selects the derived things that a forgetting covers.
 func (m *model) fallsUnder(g *forgetting) func(thing) (going, bool) {
 	f, most := g.Forgetting, 1
 	if g.all || g.end == never {
@@ -133,7 +133,6 @@ func (m *model) fallsUnder(g *forgetting) func(thing) (going, bool) {
 	}
 }
 
-// isKnownIn reports whether somebody was seen in a guild that is forgotten.
 func (m *model) isKnownIn(g *forgetting, who memory.UserID) bool {
 	for guild, people := range m.people {
 		if _, known := people[who]; known && g.of(guild) {
@@ -143,7 +142,7 @@ func (m *model) isKnownIn(g *forgetting, who memory.UserID) bool {
 	return false
 }
 
-// extent is how much a forgetting would take, as memory.Store tells it.
+// extent returns the dry run of a forgetting.
 func (m *model) extent(f memory.Forgetting) (e memory.DryRun) {
 	f.At = began.AddDate(100, 0, 0)
 	g := newForgetting(f)
@@ -163,8 +162,8 @@ func (m *model) extent(f memory.Forgetting) (e memory.DryRun) {
 	return e
 }
 
-// areForgotten reports whether any of some people has opted out, or was forgotten as a whole, with the guild
-// or alone, since a moment.
+// areForgotten reports whether any of who has opted out, or was forgotten as a whole since a moment, alone
+// or with the guild.
 func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since memory.MessageID) bool {
 	for _, of := range m.decided {
 		if e, ok := of.Event.(memory.Opted); ok && e.Out && slices.Contains(who, e.User) &&
@@ -176,7 +175,7 @@ func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since me
 		func(user memory.UserID) bool { return user == 0 || slices.Contains(who, user) })
 }
 
-// forgottenSince are those who were forgotten as a whole, with the guild (0) or alone, since a moment.
+// forgottenSince returns those forgotten as a whole since a moment, alone or with the guild (0).
 func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (all []memory.UserID) {
 	for _, g := range m.forgettings {
 		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 &&
@@ -188,14 +187,14 @@ func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (al
 	return all
 }
 
-// forgetNames forgets the names of channels that were deleted, or of somebody's threads, and the prompts that
-// may show them.
+// forgetNames deletes the names of deleted channels and of the person's threads, and the prompts that may
+// show them.
 func (m *model) forgetNames(g *forgetting) {
 	for _, c := range m.channels {
 		if name := c.Name; name != "" && g.coversName(c.Channel) {
 			c.Name = ""
 			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-			first := append(words, "")[0] // what marks up text may be written otherwise
+			first := append(words, "")[0] // a prompt may escape markup
 			m.dropPrompts(func(t answer, p memory.Prompt) bool {
 				return (g.of(t.Guild) || t.Guild == memory.LocalGuild) && slices.ContainsFunc(p.Messages,
 					func(message memory.PromptMessage) bool {
@@ -206,8 +205,8 @@ func (m *model) forgetNames(g *forgetting) {
 	}
 }
 
-// forgetPeople forgets what is known of those of whom everything is forgotten, and on whose questions tokens
-// were spent, or, with all of a guild, that any were.
+// forgetPeople deletes people of whom everything is forgotten, and whose questions tokens were spent on;
+// with a whole guild all its spending.
 func (m *model) forgetPeople(g *forgetting) {
 	f := g.Forgetting
 	if f.Channel != 0 || !g.all {
@@ -239,8 +238,8 @@ func (m *model) forgetPeople(g *forgetting) {
 	}
 }
 
-// forgetGuilds forgets the structure of guilds of which everything is forgotten and that Hark isn't in, and what was
-// chosen there. Who opted out stays so.
+// forgetGuilds deletes the structure and choices of guilds of which everything is forgotten and that Hark
+// isn't in. Opt-outs stay.
 func (m *model) forgetGuilds(g *forgetting) {
 	if f := g.Forgetting; f.Channel != 0 || f.User != 0 || !g.all {
 		return
@@ -268,7 +267,6 @@ func (m *model) forgetGuilds(g *forgetting) {
 	}
 }
 
-// expire takes away what is too old.
 func (m *model) expire(e memory.Expiry) {
 	m.dropPrompts(func(_ answer, p memory.Prompt) bool { return p.Built.Before(e.Prompts) })
 	maps.DeleteFunc(m.spent, func(_ inGuild, s memory.Spent) bool {
@@ -277,7 +275,7 @@ func (m *model) expire(e memory.Expiry) {
 	m.limitRecords(e.Records)
 }
 
-// beginOnce begins a forgetting unless one that covers as much for the same reason was begun.
+// beginOnce begins a forgetting, unless one covers as much for the same reason.
 func (m *model) beginOnce(f memory.Forgetting) {
 	next := newForgetting(f)
 	if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
@@ -290,7 +288,6 @@ func (m *model) beginOnce(f memory.Forgetting) {
 	}
 }
 
-// unfinished are the forgettings that were begun and not carried out.
 func (m *model) unfinished() []*forgetting {
 	return slices.DeleteFunc(slices.Clone(m.forgettings), func(g *forgetting) bool { return g.done })
 }

@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-// applyPerson applies what changes what is known of people and guilds.
+// applyPerson applies an event about people or guilds.
 func (m *model) applyPerson(e memory.Event) {
 	switch e := e.(type) {
 	case memory.PersonSeen:
@@ -85,7 +85,7 @@ func (m *model) seePerson(p memory.Person) {
 	m.people[p.Guild][p.ID] = p
 }
 
-// opt keeps what somebody decided about themselves, and begins to forget what they said.
+// opt keeps an opt-out or opt-in, and begins its forgetting.
 func (m *model) opt(e memory.Opted) {
 	key := memory.Opted{Guild: e.Guild, User: e.User}
 	was, newer := decide(m, key, e.At, e)
@@ -103,7 +103,7 @@ func (m *model) opt(e memory.Opted) {
 	}
 }
 
-// learnsSince is since when facts may be learned in a guild (user 0), or from what a user says there.
+// learnsSince is since when facts may be learned in a guild (user 0) or from a user.
 func (m *model) learnsSince(guild memory.GuildID, user memory.UserID) time.Time {
 	if l := decided(m, memory.Learn{Guild: guild, User: user}); l.On {
 		return l.At
@@ -111,7 +111,7 @@ func (m *model) learnsSince(guild memory.GuildID, user memory.UserID) time.Time 
 	return time.Time{}
 }
 
-// everybody are the persons of a guild that were seen, or that something is known of.
+// everybody returns the people of a guild who were seen or have facts.
 func (m *model) everybody(guild memory.GuildID) []memory.Person {
 	known := map[memory.UserID]memory.Person{}
 	for id, p := range m.people[guild] {
@@ -129,7 +129,7 @@ func (m *model) everybody(guild memory.GuildID) []memory.Person {
 	return sorted(slices.Collect(maps.Values(known)), func(p memory.Person) memory.UserID { return p.ID })
 }
 
-// spend keeps what a question took, and whose it was unless they are forgotten.
+// spend keeps a question's tokens, and its user unless forgotten.
 func (m *model) spend(e memory.Spent) {
 	if m.isOut(e.Guild, e.User) {
 		e.User = 0
@@ -156,7 +156,7 @@ func (m *model) disown(key inGuild) {
 	m.spent[key] = e
 }
 
-// spending is what was spent on a day, by who asked.
+// spending returns what was spent on a day, by asker.
 func (m *model) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
 	by := map[memory.UserID]int{}
 	for key, e := range m.spent {
@@ -182,7 +182,7 @@ func (m *model) guild(id memory.GuildID) *memory.Guild {
 	return m.guilds[id]
 }
 
-// meet notes a channel that a message names.
+// meet adds the channel of a message.
 func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 	m.guild(guild)
 	if m.channels[channel] == nil {
@@ -190,14 +190,13 @@ func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 	}
 }
 
-// kindIn is the kind of a channel of which only its guild is known.
+// kindIn returns the kind of a channel of which only the guild is known.
 func kindIn(guild memory.GuildID) memory.ChannelKind {
 	return map[memory.GuildID]memory.ChannelKind{memory.DirectGuild: memory.DirectChannel,
 		memory.LocalGuild: memory.LocalChannel}[guild]
 }
 
-// found notes that a channel is there that wasn't known: what was said in it before its guild chose to remember isn't
-// missing.
+// found adds a channel: what was said before its guild chose to remember isn't missing.
 func (m *model) found(c memory.Channel) {
 	m.channels[c.ID] = &channel{Channel: c}
 	if e := decided(m, memory.Chose{Guild: c.Guild}); e.Choice != memory.Undecided && e.Choice != memory.Ignore {
@@ -250,7 +249,7 @@ func dropRole(g *memory.Guild, id memory.RoleID) {
 	g.Roles = slices.DeleteFunc(slices.Clone(g.Roles), func(r memory.Role) bool { return r.ID == id })
 }
 
-// dropOverwrites takes off what is said of a role that is gone. @everyone never goes.
+// dropOverwrites deletes the overwrites of a deleted role, except @everyone.
 func (m *model) dropOverwrites(gone memory.RoleGone) {
 	for _, c := range m.channels {
 		if c.Guild == gone.Guild && gone.Role != memory.RoleID(gone.Guild) {
@@ -260,7 +259,7 @@ func (m *model) dropOverwrites(gone memory.RoleGone) {
 	}
 }
 
-// whole is a guild with its channels, and all that was chosen for them.
+// whole returns a guild with its channels and choices.
 func (m *model) whole(id memory.GuildID) memory.Guild {
 	g := memory.Guild{ID: id}
 	if known := m.guilds[id]; known != nil {
@@ -285,7 +284,7 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	return g
 }
 
-// settingsOf are those of a channel, or with the channel 0 those of the guild.
+// settingsOf returns the settings of a channel, or for 0 of the guild.
 func (m *model) settingsOf(guild memory.GuildID, channel memory.ChannelID) map[memory.Setting]string {
 	values := map[memory.Setting]string{}
 	for _, of := range m.decided {
@@ -296,7 +295,7 @@ func (m *model) settingsOf(guild memory.GuildID, channel memory.ChannelID) map[m
 	return values
 }
 
-// choose keeps a choice, and moves the point before which nothing is missing to where remembering begins.
+// choose keeps a choice. If remembering begins, earlier messages don't count as missing.
 func (m *model) choose(e memory.Chose) {
 	was, newer := decide(m, memory.Chose{Guild: e.Guild, Channel: e.Channel}, e.At, e)
 	if !newer {
@@ -317,14 +316,15 @@ func (m *model) choose(e memory.Chose) {
 	}
 }
 
-// isWithin reports whether a channel is of a guild, or, if that isn't 0, is a channel or category or lies in it.
+// isWithin reports whether a channel is in a guild and, if within isn't 0, is that channel or category or
+// lies in it.
 func (m *model) isWithin(c *channel, guild memory.GuildID, within memory.ChannelID) bool {
 	above := m.channels[c.Parent]
 	return c.Guild == guild && (within == 0 || c.ID == within || c.Parent == within ||
 		above != nil && above.Guild == guild && above.Parent == within)
 }
 
-// listened is from when on Hark listens in the channels of a guild, as far as it is known.
+// listened is from when Hark listens in a guild's channels, as far as known.
 func (m *model) listened(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
 	until := map[memory.ChannelID]memory.MessageID{}
 	for _, c := range m.channels {
@@ -357,12 +357,12 @@ func (m *model) fillGap(e memory.GapFilled) {
 	}
 }
 
-// openSwept opens a channel of which nothing is to be compared any more.
+// openSwept opens a channel that is fully compared.
 func (m *model) openSwept(c *channel) {
 	c.Shut = c.Shut && slices.ContainsFunc(m.unswept(), func(g memory.Gap) bool { return g.Channel == c.ID })
 }
 
-// dropSweeps takes away what is to be compared of a channel, and gives how far the first comparison was.
+// dropSweeps deletes a channel's sweeps and returns how far the first one was.
 func (m *model) dropSweeps(channel memory.ChannelID) (after memory.MessageID, some bool) {
 	for key, g := range m.gaps {
 		if g.Sweep && g.Channel == channel {
@@ -373,7 +373,7 @@ func (m *model) dropSweeps(channel memory.ChannelID) (after memory.MessageID, so
 	return after, some
 }
 
-// sweep has all of a guild or a channel compared, first from where an earlier sweep was.
+// sweep compares a guild or a channel, first from where an earlier sweep stopped.
 func (m *model) sweep(e memory.Absent) {
 	for _, c := range m.channels {
 		if !m.isWithin(c, e.Guild, e.Channel) {
@@ -398,14 +398,14 @@ func (m *model) sweep(e memory.Absent) {
 	}
 }
 
-// gapsThat are the gaps that a condition holds for, in an order.
+// gapsThat returns the gaps that meet a condition, in an order.
 func (m *model) gapsThat(holds func(memory.Gap) bool, order func(a, b memory.Gap) int) []memory.Gap {
 	all := slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool { return !holds(g) })
 	slices.SortFunc(all, order)
 	return all
 }
 
-// unswept is what is to be compared, the newest first.
+// unswept returns what is to be compared, newest first.
 func (m *model) unswept() []memory.Gap {
 	return m.gapsThat(func(g memory.Gap) bool { return g.Sweep },
 		func(a, b memory.Gap) int {
@@ -413,7 +413,7 @@ func (m *model) unswept() []memory.Gap {
 		})
 }
 
-// missing are the gaps, those that were missed first.
+// missing returns the gaps, missed ones first.
 func (m *model) missing() []memory.Gap {
 	past := func(g memory.Gap) int64 { return map[bool]int64{true: 1}[g.Past] }
 	return m.gapsThat(func(g memory.Gap) bool { return !g.Sweep }, func(a, b memory.Gap) int {
@@ -421,7 +421,7 @@ func (m *model) missing() []memory.Gap {
 	})
 }
 
-// normal is g with its roles and channels by id, without the channels of which nothing is known.
+// normal returns g with roles and channels by id, without unknown channels.
 func normal(g memory.Guild) memory.Guild {
 	g.Roles = sorted(slices.Clone(g.Roles), func(r memory.Role) memory.RoleID { return r.ID })
 	g.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {

@@ -6,14 +6,14 @@ import (
 	"hark/memory"
 )
 
-// fact is what was told under an id, or that it is gone for good.
+// fact is the fact of an id, or that it is gone for good.
 type fact struct {
 	user memory.UserID
 	gone bool
 	memory.Fact
 }
 
-// tellFact keeps a fact, unless it is gone, or its source, or its person has opted out.
+// tellFact keeps a fact, unless it or its source is gone, or its person has opted out.
 func (m *model) tellFact(e memory.FactTold) {
 	key := inGuild{e.Guild, e.Fact.ID}
 	old := m.facts[key]
@@ -29,24 +29,24 @@ func (m *model) tellFact(e memory.FactTold) {
 	}
 }
 
-// takeFact takes a fact away, with the answers that used it.
+// takeFact deletes a fact and the answers that used it.
 func (m *model) takeFact(key inGuild) {
 	m.facts[key] = &fact{gone: true}
 	m.invalidate(madeFrom(1, func(s memory.Source) bool { return isFact(s, key) }), place{})
 }
 
-// lore is what was told under an id, or that it is gone for good.
+// lore is the lore of an id, or that it is gone for good.
 type lore struct {
 	gone bool
 	memory.Lore
 }
 
-// loreAsMessage is l as the message that it is forgotten like.
+// loreAsMessage is the message by which rules cover l.
 func loreAsMessage(l memory.Lore) *memory.Message {
 	return &memory.Message{ID: memory.FirstMessageID(l.At), Guild: l.Guild, Channel: l.Channel, Author: l.By}
 }
 
-// tellLore keeps lore, unless it is gone, or a source, or there is a newer version, or whoever told it is forgotten.
+// tellLore keeps lore, unless it or a source is gone, a newer version exists, or its teller is forgotten.
 func (m *model) tellLore(l memory.Lore) {
 	l, _ = l.Checked()
 	key := inGuild{l.Guild, l.ID}
@@ -64,7 +64,7 @@ func (m *model) tellLore(l memory.Lore) {
 	m.lore[key] = &lore{Lore: l}
 }
 
-// takeLore takes lore away, with the answers that used it.
+// takeLore deletes lore and the answers that used it.
 func (m *model) takeLore(key inGuild) {
 	m.lore[key] = &lore{gone: true}
 	m.dropMadeFromLore(key.id)
@@ -74,7 +74,7 @@ func (m *model) dropMadeFromLore(id int64) {
 	m.invalidate(madeFrom(1, func(s memory.Source) bool { return s.Kind == memory.SourceLore && s.ID == id }), place{})
 }
 
-// loreAt is the lore with an id, in any guild; nil if there is none.
+// loreAt returns the lore with an id in any guild, or nil.
 func (m *model) loreAt(id int64) (found *lore) {
 	for key, l := range m.lore {
 		if key.id == id && !l.gone {
@@ -84,7 +84,6 @@ func (m *model) loreAt(id int64) (found *lore) {
 	return found
 }
 
-// loreOf is the lore of a guild, by id.
 func (m *model) loreOf(guild memory.GuildID) []memory.Lore {
 	var all []memory.Lore
 	for key, l := range m.lore {

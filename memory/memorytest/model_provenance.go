@@ -6,38 +6,36 @@ import (
 	"hark/memory"
 )
 
-// thing is something that was made from what people said.
+// thing is a derived thing.
 type thing struct {
 	kind  string
 	guild memory.GuildID
-	from  []memory.Source // that of a fact has the guild's id for the channel's
+	from  []memory.Source // a fact's source has the guild's id as its channel
 	about []memory.UserID
-	// it is forgotten as this message would be; nil: with what it was made from only
+	// rules cover the thing like this message; nil: it goes with its sources only
 	as    *memory.Message
-	is    func(memory.Source) bool         // whether it is a source of others; nil: of none
-	goes  func(itself bool)                // takes it away
-	after func(hidden bool, deleted place) // what else happens, once all that goes is away; nil: nothing
+	is    func(memory.Source) bool         // whether it is a given source; nil: it is none
+	goes  func(itself bool)                // deletes it
+	after func(hidden bool, deleted place) // runs after everything was deleted; may be nil
 }
 
-// going is how a thing goes.
+// going is how a thing is deleted.
 type going struct {
-	// 2: Discord is to show it no more, whatever it says; 1: since it repeats what went; 0: Discord may show
-	// it
+	// what Discord must stop showing: 2: the thing; 1: the thing if it repeats what went; 0: nothing
 	hide   int
-	itself bool // it goes by itself rather than with a source
+	itself bool // selected directly, not by a source
 }
 
-// isAt reports whether a source is a message.
 func isAt(s memory.Source, at place) bool {
 	return s.Kind == memory.SourceMessage && s.Channel == at.channel && s.ID == int64(at.id)
 }
 
-// isFact reports whether a source of a thing that is kept is a fact.
+// isFact reports whether a kept thing's source is a fact.
 func isFact(s memory.Source, key inGuild) bool {
 	return s.Kind == memory.SourceFact && s.Channel == memory.ChannelID(key.guild) && s.ID == key.id
 }
 
-// things are all that there are.
+// things returns all derived things.
 func (m *model) things() []thing {
 	var all []thing
 	for at, a := range m.traces {
@@ -92,7 +90,7 @@ func (m *model) things() []thing {
 			all = append(all, thing{kind: "lore", guild: key.guild, from: from, as: loreAsMessage(l.Lore),
 				is: func(s memory.Source) bool { return s.Kind == memory.SourceLore && s.ID == key.id },
 				goes: func(itself bool) {
-					// of other lore an older version may be without that source
+					// another version, perhaps an older one, may lack that source
 					if m.lore[key] = (&lore{gone: true}); itself {
 						delete(m.lore, key)
 					}
@@ -124,7 +122,7 @@ func (m *model) things() []thing {
 	return all
 }
 
-// answerAt is an answer as a thing, but for how it goes.
+// answerAt returns an answer as a thing, without its deletion.
 func answerAt(kind string, at place, a answer) thing {
 	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace),
 		as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
@@ -135,7 +133,7 @@ func answerAt(kind string, at place, a answer) thing {
 		}}
 }
 
-// versionsOf are versions of messages of a channel, as what was made from them repeats them.
+// versionsOf returns message versions as repeated sources.
 func versionsOf(channel memory.ChannelID, from []memory.SummarySource) (all []memory.Source) {
 	for _, s := range from {
 		all = append(all, repeated(channel, s.Message, s.Edited))
@@ -143,7 +141,7 @@ func versionsOf(channel memory.ChannelID, from []memory.SummarySource) (all []me
 	return all
 }
 
-// messages are messages of a channel, as what was made from them repeats them, in whatever version; none of the id 0.
+// messages returns messages, in any version, as repeated sources; none for id 0.
 func messages(channel memory.ChannelID, ids ...memory.MessageID) (all []memory.Source) {
 	for _, id := range ids {
 		if id != 0 {
@@ -153,8 +151,8 @@ func messages(channel memory.ChannelID, ids ...memory.MessageID) (all []memory.S
 	return all
 }
 
-// closure is how all things go that find selects, and all that was made from them. find tells how a thing
-// goes, if it does.
+// closure returns how everything goes that find selects, and everything derived from it. find returns
+// whether and how a thing goes.
 func (m *model) closure(all []thing, find func(thing) (going, bool)) map[int]going {
 	gone := map[int]going{}
 	for i, t := range all {
@@ -184,8 +182,8 @@ func (m *model) closure(all []thing, find func(thing) (going, bool)) map[int]goi
 	return gone
 }
 
-// invalidate takes away what find selects, and all that was made from that. deleted is the message that was
-// deleted, if that is why.
+// invalidate deletes what find selects, and everything derived from it. deleted is the deleted message that
+// caused it, if any.
 func (m *model) invalidate(find func(thing) (going, bool), deleted place) {
 	all := m.things()
 	gone := m.closure(all, find)
@@ -200,7 +198,7 @@ func (m *model) invalidate(find func(thing) (going, bool), deleted place) {
 	}
 }
 
-// madeFrom selects what was made from what a source tells of. most is how it goes that repeats it.
+// madeFrom selects what was derived from a source. most is going.hide for what repeats it.
 func madeFrom(most int, is func(memory.Source) bool, kinds ...string) func(thing) (going, bool) {
 	return func(t thing) (g going, found bool) {
 		for _, s := range t.from {
@@ -215,12 +213,11 @@ func madeFrom(most int, is func(memory.Source) bool, kinds ...string) func(thing
 	}
 }
 
-// fromMessage selects what was made from a message.
 func fromMessage(at place, most int, kinds ...string) func(thing) (going, bool) {
 	return madeFrom(most, func(s memory.Source) bool { return isAt(s, at) }, kinds...)
 }
 
-// stands tells how a source is: as it was read, not gone at least, and whether it is gone since it was written anew.
+// stands returns the state of a source: unchanged, not gone, and gone because it was rewritten.
 func (m *model) stands(guild memory.GuildID, s memory.Source) (same, there, anew bool) {
 	at := place{s.Channel, memory.MessageID(s.ID)}
 	switch s.Kind {

@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-// keepRecord keeps what is known of a call, unless what it is about is gone.
+// keepRecord keeps a record, unless its subject is gone.
 func (m *model) keepRecord(r memory.Record) {
 	r, err := r.Checked()
 	if err != nil || m.isOut(r.Guild, r.Asker) {
@@ -23,7 +23,7 @@ func (m *model) keepRecord(r memory.Record) {
 	}
 }
 
-// recordAsMessage is the message that r is forgotten like.
+// recordAsMessage is the message by which rules cover r.
 func recordAsMessage(r memory.Record) *memory.Message {
 	of := memory.Message{ID: r.Question, Guild: r.Guild, Channel: r.Channel, Author: r.Asker}
 	if of.ID == 0 {
@@ -32,7 +32,7 @@ func recordAsMessage(r memory.Record) *memory.Message {
 	return &of
 }
 
-// namedIn are those whom the arguments of r name.
+// namedIn returns the people whom r's arguments name.
 func namedIn(r memory.Record) (all []memory.UserID) {
 	for _, id := range r.Named() {
 		all = append(all, memory.UserID(id))
@@ -40,7 +40,6 @@ func namedIn(r memory.Record) (all []memory.UserID) {
 	return all
 }
 
-// recordsFor are those that q asks for.
 func (m *model) recordsFor(q memory.RecordQuery) []memory.Record {
 	var all []memory.Record
 	for _, r := range m.records {
@@ -61,8 +60,8 @@ func (m *model) recordsFor(q memory.RecordQuery) []memory.Record {
 	return all
 }
 
-// limitRecords takes away what is too old, and of each channel all but the newest. What records cost is the
-// store's affair.
+// limitRecords deletes what is too old and, of each channel, all but the newest. The tokens of records are
+// left to the store.
 func (m *model) limitRecords(l memory.RecordLimits) {
 	goes := map[string]bool{}
 	for channel := range m.channels {

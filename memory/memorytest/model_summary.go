@@ -7,14 +7,13 @@ import (
 	"hark/memory"
 )
 
-// summary is what sums up a stretch that ends at its place: it is there, or to be made again.
+// summary is the summary of a stretch that ends at its place, or that it must be made again.
 type summary struct {
 	again bool
 	after memory.MessageID
 	memory.Summary
 }
 
-// there reports whether s is a summary that is there.
 func (s *summary) there() bool { return s != nil && !s.again }
 
 func (m *model) summarise(e memory.Summarised) {
@@ -45,7 +44,7 @@ func (m *model) summarise(e memory.Summarised) {
 	}
 }
 
-// makeRoom takes away the summaries that make room for one.
+// makeRoom deletes the summaries that make room for a new one.
 func (m *model) makeRoom(e memory.Summarised) {
 	for _, id := range e.Evicted {
 		if at := (place{e.Channel, id}); m.summaries[at].there() {
@@ -54,7 +53,7 @@ func (m *model) makeRoom(e memory.Summarised) {
 	}
 }
 
-// areAsTheyWere reports whether messages of a channel are there, in the versions that something was made from.
+// areAsTheyWere reports whether messages still have the versions of sources.
 func (m *model) areAsTheyWere(channel memory.ChannelID, sources []memory.SummarySource) bool {
 	return !slices.ContainsFunc(sources, func(s memory.SummarySource) bool {
 		now, ok := m.message(place{channel, s.Message})
@@ -62,7 +61,6 @@ func (m *model) areAsTheyWere(channel memory.ChannelID, sources []memory.Summary
 	})
 }
 
-// summariesOf are those of a channel, by id.
 func (m *model) summariesOf(channel memory.ChannelID) []memory.Summary {
 	var all []memory.Summary
 	for at, s := range m.summaries {
@@ -73,7 +71,7 @@ func (m *model) summariesOf(channel memory.ChannelID) []memory.Summary {
 	return sorted(all, func(s memory.Summary) memory.MessageID { return s.ID })
 }
 
-// unsummarised is what is to be summed up: what is to be made again first.
+// unsummarised returns the stretches to summarise: invalidated ones first.
 func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 	var again, fresh []memory.Stretch
 	for at, s := range m.summaries {
@@ -102,7 +100,7 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 	return append(again, fresh...)
 }
 
-// condense keeps what a session was condensed to if all that it was made from is there, as it was.
+// condense keeps a condensed session if all its sources are unchanged.
 func (m *model) condense(c memory.Condensed) {
 	c, _ = c.Checked()
 	if of := m.channels[c.Channel]; of != nil && c.Made.After(of.condensed.Made) &&

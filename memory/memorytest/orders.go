@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkOrders applies the same events in two orders, in batches of any size, some of them more than once.
+// checkOrders applies the same events in two orders, in batches of any size, some repeatedly.
 func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(drawOrderless), 2, 24).Draw(rt, "events")
 		if slices.ContainsFunc(events, func(e memory.Event) bool { o, ok := e.(memory.Opted); return ok && o.Out }) {
-			// What is told of a message that was heard and isn't there may be about one that was dropped: it
-			// need not wait.
+			// Events about a message that was heard and is missing may be about a dropped one, so stores
+			// needn't keep them.
 			if events = slices.DeleteFunc(events, mayNotWait); len(events) == 0 {
 				return
 			}
@@ -52,9 +52,8 @@ func mayNotWait(e memory.Event) bool {
 	return false
 }
 
-// drawOrderless is an event that ends in the same, whenever it comes: what was made from messages tells
-// nothing of which versions of them it is of, those who opt out write nothing, and a choice always differs
-// from another.
+// drawOrderless draws an event whose result doesn't depend on order: derived things don't name versions,
+// those who opt out write nothing, and two choices always differ.
 func drawOrderless(t *rapid.T) memory.Event {
 	gone := between(t, "gone?", 0, 3) == 0
 	n := drawMinute(t)
@@ -84,7 +83,7 @@ func drawOrderless(t *rapid.T) memory.Event {
 		if gone {
 			return memory.Learned{Guild: guild, Channel: general, Until: slotID(n)}
 		}
-		// since when it is on isn't told where it is switched on twice
+		// switching it on twice doesn't determine since when it is on
 		return memory.Learn{Guild: guild, On: n == 7, At: minute(n)}
 	case 8, 9:
 		e := drawLore(t).(memory.LoreTold)
@@ -107,7 +106,7 @@ func drawOrderless(t *rapid.T) memory.Event {
 	return drawMessageEvent(t)
 }
 
-// ended fails the test unless the store ended as the model.
+// ended fails the test unless the store equals the model.
 func (t *harness) ended(events []memory.Event) {
 	t.Helper()
 	told := func(is func(memory.Event) bool) bool { return slices.ContainsFunc(events, is) }
@@ -120,11 +119,11 @@ func (t *harness) ended(events []memory.Event) {
 	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall),
 		slices.SortedFunc(slices.Values(t.model.recordsFor(all)),
 			byCall))
-	// From when on something is remembered depends on whether it was before.
+	// From when something is remembered depends on the earlier choice.
 	if !told(func(e memory.Event) bool { _, ok := e.(memory.Chose); return ok }) {
 		t.same("heard", t.heard(guild), t.model.listened(guild))
 	}
-	if !told(func(e memory.Event) bool { _, ok := e.(memory.Opted); return ok }) { // each is one
+	if !told(func(e memory.Event) bool { _, ok := e.(memory.Opted); return ok }) { // each begins a forgetting
 		t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
 	}
 }

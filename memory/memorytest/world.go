@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// The places and people of the test cases.
+// Places and people of the test cases.
 const (
 	guild   memory.GuildID   = 900
 	general memory.ChannelID = 911
@@ -16,28 +16,27 @@ const (
 	local   memory.ChannelID = 921
 	village memory.GuildID   = 901
 	square  memory.ChannelID = 941 // of village
-	nowhere memory.ChannelID = 999 // no message is ever there
+	nowhere memory.ChannelID = 999 // never has a message
 
 	ada  memory.UserID = 501
 	ben  memory.UserID = 502
 	hark memory.UserID = 509
-	// nobody never says anything, and nothing is said about them.
+	// nobody never says anything, and isn't mentioned.
 	nobody memory.UserID = 599
 )
 
 var (
-	began = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC) // when everything here begins
-	// when prompts are built: after all that was said, and before later
+	began = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+	// when prompts are built: after all messages, before later
 	built = began.Add(100 * time.Hour)
-	later = began.Add(1000 * time.Hour) // when forgettings are begun: after all that was said
+	later = began.Add(1000 * time.Hour) // when forgettings begin: after all messages
 )
 
-// id is of a message sent so many seconds after the beginning.
+// id is the id of a message sent seconds after began.
 func id(seconds int) memory.MessageID {
 	return memory.FirstMessageID(began.Add(time.Duration(seconds)*time.Second)) + 1
 }
 
-// minute is so many minutes after the beginning.
 func minute(n int) time.Time { return began.Add(time.Duration(n) * time.Minute) }
 
 func guildOf(channel memory.ChannelID) memory.GuildID {
@@ -52,7 +51,6 @@ func guildOf(channel memory.ChannelID) memory.GuildID {
 
 func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
 
-// said is a plain message.
 func said(channel memory.ChannelID, id memory.MessageID, author memory.UserID, content string) memory.Message {
 	m := memory.Message{ID: id, Guild: guildOf(channel), Channel: channel, Author: author, Content: content}
 	if author == hark {
@@ -61,7 +59,6 @@ func said(channel memory.ChannelID, id memory.MessageID, author memory.UserID, c
 	return m
 }
 
-// post is that a message was posted.
 func post(m memory.Message) memory.Event { return memory.Posted{Message: m} }
 
 func posted(messages ...memory.Message) (events []memory.Event) {
@@ -71,13 +68,13 @@ func posted(messages ...memory.Message) (events []memory.Event) {
 	return events
 }
 
-// edited is m after an edit so many minutes after the beginning.
+// edited is m after an edit, minutes after began.
 func edited(m memory.Message, minutes int, content string) memory.Message {
 	m.Content, m.Edited = content, minute(minutes)
 	return m
 }
 
-// edits is that edit alone.
+// edits is the event of that edit.
 func edits(m memory.Message, minutes int, content string) memory.Edited {
 	return memory.Edited{Guild: m.Guild, Channel: m.Channel, ID: m.ID, Content: content, At: minute(minutes)}
 }
@@ -94,12 +91,12 @@ func opts(user memory.UserID, out bool, minutes int) memory.Opted {
 	return memory.Opted{Guild: guild, User: user, Out: out, At: minute(minutes)}
 }
 
-// chose is a choice about a channel, or with the channel 0 about the guild.
+// chose is a choice for a channel, or for 0 the guild.
 func chose(channel memory.ChannelID, choice memory.Choice, minutes int) memory.Chose {
 	return memory.Chose{Guild: guild, Channel: channel, Choice: choice, At: minute(minutes)}
 }
 
-// sets is a setting of a channel, or with the channel 0 of the guild.
+// sets is a setting of a channel, or for 0 of the guild.
 func sets(channel memory.ChannelID, key memory.Setting, value string, minutes int) memory.SettingChosen {
 	return memory.SettingChosen{Guild: guild, Channel: channel, Key: key, Value: value, At: minute(minutes)}
 }
@@ -109,12 +106,12 @@ func limits(role memory.RoleID, messages, tokens, minutes int) memory.LimitChose
 		Limit: memory.Limit{Messages: messages, Tokens: tokens}}, At: minute(minutes)}
 }
 
-// spent is what the question so many hours after the beginning took.
+// spent is the tokens of a question asked hours after began.
 func spent(user memory.UserID, hours, tokens int) memory.Spent {
 	return memory.Spent{Guild: guild, User: user, Question: id(hours * 3600), Tokens: tokens}
 }
 
-// facts tells a fact, with the message that told of it, if any did.
+// facts adds a fact, with its source message, if any.
 func facts(user memory.UserID, id int64, text string, source ...memory.MessageRef) memory.FactTold {
 	f := memory.Fact{ID: id, Text: text, By: user}
 	for _, s := range source {
@@ -123,7 +120,7 @@ func facts(user memory.UserID, id int64, text string, source ...memory.MessageRe
 	return memory.FactTold{Guild: guild, User: user, Fact: f}
 }
 
-// note is lore told so many minutes after the beginning.
+// note is lore told minutes after began.
 func note(id int64, by memory.UserID, channel memory.ChannelID, minutes int, sources ...memory.MessageRef) memory.Lore {
 	return memory.Lore{
 		ID: id, Guild: guildOf(channel), Name: "Project X", Text: "is due on Friday", Own: []string{"the big one"}, By: by,
@@ -136,8 +133,7 @@ func spot(channel memory.ChannelID, id memory.MessageID) memory.MessageRef {
 	return memory.MessageRef{Channel: channel, Message: id}
 }
 
-// summed is a summary of a channel up to a message, made so many minutes after the beginning from messages
-// that were never edited.
+// summed is a summary of a channel up to a message, made minutes after began from unedited messages.
 func summed(channel memory.ChannelID, until memory.MessageID, minutes int, sources ...memory.MessageID) memory.Summary {
 	return memory.Summary{
 		ID: until, Guild: guildOf(channel), Channel: channel, Text: "Ada: the ferry leaves at noon", Topics: []string{"ferry", "noon"},
@@ -146,12 +142,12 @@ func summed(channel memory.ChannelID, until memory.MessageID, minutes int, sourc
 	}
 }
 
-// sums tells of a summary of what was said in its channel after a message.
+// sums is the event of a summary that begins after a message.
 func sums(after memory.MessageID, s memory.Summary) memory.Summarised {
 	return memory.Summarised{Guild: s.Guild, Channel: s.Channel, After: after, Until: s.ID, Summary: &s}
 }
 
-// condenses is what a session of a channel was condensed to, as summed is what it was summed up to.
+// condenses is a condensed session of a channel, with parameters as in summed.
 func condenses(channel memory.ChannelID, text string, minutes int,
 	sources ...memory.MessageID) memory.SessionCondensed {
 	return memory.SessionCondensed{Condensed: memory.Condensed{
@@ -167,7 +163,7 @@ func unedited(ids ...memory.MessageID) (sources []memory.SummarySource) {
 	return sources
 }
 
-// called is a tool's call, so many seconds after the beginning, that came of a question there.
+// called is the record of a tool's call, seconds after began, that came from a question there.
 func called(name string, channel memory.ChannelID, question memory.MessageID, asker memory.UserID,
 	seconds int) memory.Called {
 	return memory.Called{Record: memory.Record{
@@ -177,12 +173,12 @@ func called(name string, channel memory.ChannelID, question memory.MessageID, as
 	}}
 }
 
-// repeated is a message as a source that an answer repeats, edited so many milliseconds since 1970.
+// repeated is a message that an answer repeats, as its source; edited is in milliseconds since 1970.
 func repeated(channel memory.ChannelID, id memory.MessageID, edited int64) memory.Source {
 	return memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(id), Version: edited, Repeats: true}
 }
 
-// shown is a message, never edited, as a source that an answer doesn't repeat.
+// shown is an unedited message that an answer doesn't repeat, as its source.
 func shown(channel memory.ChannelID, id memory.MessageID) memory.Source {
 	return memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(id)}
 }
@@ -200,7 +196,6 @@ func summarySource(s memory.Summary) memory.Source {
 		Version: s.Made.UnixMilli(), Repeats: true}
 }
 
-// sent is a prompt.
 func sent(at time.Time, content string) *memory.Prompt {
 	return &memory.Prompt{
 		Built: at,
@@ -211,7 +206,6 @@ func sent(at time.Time, content string) *memory.Prompt {
 	}
 }
 
-// threadOf is a thread that somebody made.
 func threadOf(parent memory.ChannelID, id memory.ChannelID, owner memory.UserID, name string) memory.ChannelSeen {
 	return memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent,
 		Kind: memory.PublicThread, Name: name,
@@ -235,7 +229,7 @@ func town() memory.Guild {
 	}
 }
 
-// scattered is what is said in two guilds, at the terminal, and by two people, each in words of their own.
+// scattered returns messages in two guilds and at the terminal by two people, each in words of its own.
 func scattered() []memory.Message {
 	return []memory.Message{
 		said(general, id(1), ada, "apricots in general"), said(general, id(2), ben, "barley in general"),
@@ -246,7 +240,7 @@ func scattered() []memory.Message {
 	}
 }
 
-// settle has all that scattered says be said, in two guilds with people of whom something is known, and embedded.
+// settle posts scattered in two guilds with known people, and embeds it.
 func (t *harness) settle() {
 	t.Helper()
 	t.apply(memory.GuildSeen{Guild: town(), At: began}, memory.GuildSeen{Guild: memory.Guild{

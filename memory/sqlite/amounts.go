@@ -5,16 +5,15 @@ import (
 	"fmt"
 )
 
-// Amounts counts what a store keeps that Hark makes itself.
+// Amounts counts what a store keeps of Hark's own making.
 type Amounts struct {
 	Traces  int64 // of answers
-	Prompts int64 // as they were sent to models
+	Prompts int64 // as sent to models
 	Records int64 // of calls
 	Lore    int64
-	Bytes   int64 // of the database, without what its log hasn't given to it yet
+	Bytes   int64 // of the database, without its write-ahead log
 }
 
-// Count returns how much s keeps now.
 func Count(ctx context.Context, s *Store) (Amounts, error) {
 	var a Amounts
 	err := s.engine.read.QueryRowContext(ctx,

@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// A deletion where nothing is remembered leaves nothing, but takes what is there, and elsewhere it wins over
-// its message.
+// Where nothing is remembered, a deletion leaves no tombstone but deletes what exists. Elsewhere it wins
+// over its message.
 func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -26,7 +26,7 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	apply(t, s, posted(general, 4, "stays"))
 	scrubbed(t, s)
 	s.engine.writer.statements = nil
-	apply(t, s, deleted(general, 7)) // for its message may be on its way
+	apply(t, s, deleted(general, 7)) // the message may still arrive
 	if n := len(s.engine.writer.statements); n > 7 || !s.engine.writer.zeroed {
 		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.engine.writer.zeroed)
 	}
@@ -48,8 +48,8 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	}
 }
 
-// Of what somebody writes who has opted out, or is forgotten, nothing is kept, not even that it was there,
-// whatever is told of it later; it comes cheap, and doesn't come back.
+// Nothing is kept of messages of somebody who has opted out or is forgotten, whatever events follow. It is
+// cheap, and they don't come back.
 func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -68,7 +68,7 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	apply(t, s, by(out, 9, "canary"))
 	s.engine.writer.statements = nil
 	apply(t, s, by(out, 10, "canary"))
-	if n := len(s.engine.writer.statements); n > 5 { // those of any transaction among them
+	if n := len(s.engine.writer.statements); n > 5 { // includes those of every transaction
 		t.Errorf("a message that is dropped takes %d different statements", n)
 	}
 	tell := func(author memory.UserID, n int) {
@@ -97,15 +97,15 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 		t.Errorf("there is %v, %v", log, err)
 	}
 
-	// An edit that came before its message was kept: it goes, and leaves that it may not come back.
+	// An edit that came before its message was kept. It goes and leaves a tombstone.
 	apply(t, s, memory.Opted{Guild: guild, User: out, Out: true, At: at(60)}, edited(general, 61, "canary"),
 		by(out, 61, "canary"), edited(general, 61, "canary"))
 	scrubbed(t, s)
 	wantNowhere(t, dir, "canary")
 }
 
-// What is told of a dropped message leaves no text, nor a star, also where the process that dropped it has
-// ended, or somebody has decided anew meanwhile. Only what may still be on its way is waited for.
+// Events about a dropped message leave no text and no star, also after a restart or a new decision. Only a
+// message that may still arrive is waited for.
 func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 	t.Parallel()
 	const out, forgotten memory.UserID = 61, 62
@@ -150,7 +150,6 @@ func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 	}
 }
 
-// rowsIn counts the rows of the tables that tell of single messages.
 func rowsIn(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	rows := map[string]int{}

@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// BackupInfo is what a backup holds.
+// BackupInfo describes a backup.
 type BackupInfo struct {
 	Size     int64 // bytes
 	Guilds   int
@@ -25,12 +25,11 @@ type BackupInfo struct {
 	Newest   time.Time // when the newest message was sent; zero if there is none
 }
 
-// ErrNotBackup says that a file isn't a database of Hark's.
 var ErrNotBackup = errors.New("it is no backup of Hark's")
 
 // Backup copies the database in dir to the file at path, as of one moment, while others write. The file
 // appears whole or not at all, readable by its owner only. It replaces an older backup of Hark's, or with
-// force any file. progress, if not nil, gets the bytes written and about how many there will be.
+// force any file. progress, if not nil, gets the bytes written and an estimated total.
 func Backup(ctx context.Context, dir, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
 	info, err := backup(ctx, dir, path, force, progress)
 	if err != nil {
@@ -66,11 +65,11 @@ func backup(ctx context.Context, dir, path string, force bool, progress func(don
 	return info, errors.Join(syncPath(filepath.Dir(path)), lock.Unlock())
 }
 
-// partNote begins the names of files in the data directory that record where a backup is being written. A
-// later start finds by them what an interrupted backup left, in the clear.
+// partNote begins the names of files in the data directory that record where a backup is being written.
+// After an interruption, a later start uses them to find and delete the partial, unencrypted copy.
 const partNote = "backing-up-"
 
-// notePart records where a backup is being written; the caller removes the note at the end.
+// notePart records where a backup is being written. The caller removes the note at the end.
 func notePart(dir, part string) (note string, err error) {
 	if part, err = filepath.Abs(part); err != nil {
 		return "", err
@@ -115,7 +114,7 @@ func dropPart(note string) error {
 	return os.Remove(note)
 }
 
-// mayOverwrite returns an error if path holds something that mustn't be lost.
+// mayOverwrite returns an error if the file at path must be kept.
 func mayOverwrite(ctx context.Context, dir, path string, force bool) error {
 	there, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -139,7 +138,6 @@ func mayOverwrite(ctx context.Context, dir, path string, force bool) error {
 	return nil
 }
 
-// notTheStore returns an error if path is a file of the store in dir.
 func notTheStore(dir, path string) error {
 	in, err1 := os.Stat(filepath.Dir(path))
 	own, err2 := os.Stat(dir)
@@ -208,7 +206,7 @@ func watchSize(path string, total int64, progress func(done, total int64)) (stop
 	}
 }
 
-// ReadBackup returns what the backup at path holds; ErrNotBackup if it is none.
+// ReadBackup describes the backup at path. It returns ErrNotBackup if the file isn't one.
 func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 	file, err := os.Stat(path)
 	if err != nil {
@@ -220,7 +218,7 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 	return readInfo(ctx, path, file.Size())
 }
 
-// Holds returns what the memory in dir holds, even while Hark uses it; fs.ErrNotExist if there is none.
+// Holds describes the memory in dir, even while Hark uses it; fs.ErrNotExist if there is none.
 func Holds(ctx context.Context, dir string) (BackupInfo, error) {
 	path := filepath.Join(dir, FileName)
 	file, err := os.Stat(path)

@@ -24,7 +24,7 @@ func backUp(t *testing.T, s *Store) string {
 	return path
 }
 
-// wantOnly checks that a directory holds these files and no others, which only their owner can read.
+// wantOnly checks that a directory holds exactly these files, private to their owner.
 func wantOnly(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
@@ -47,7 +47,7 @@ func TestConcurrentBackups(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	wrote := make(chan error)
 	go func() {
-		for n := 2000; ; n += 2 { // two at a time, of which a backup holds both or none
+		for n := 2000; ; n += 2 { // two at a time; a backup holds both or none
 			if err := s.Apply(context.Background(), posted(general, n, "pears twinned"),
 				posted(secret, n, "plums twinned")); err != nil || ctx.Err() != nil {
 				wrote <- err
@@ -154,7 +154,7 @@ func TestBackupThatIsCutShortLeavesNothing(t *testing.T) {
 	}
 	before, err := os.ReadFile(path)
 	must(t, err)
-	// One that was killed left its part, which the next takes over.
+	// The next backup takes over a killed one's partial file.
 	must(t, os.WriteFile(path+".part", []byte("half a file"), 0o600))
 	if _, err := Backup(ctx, s.engine.dir, path, false, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -201,7 +201,7 @@ func TestReadBackup(t *testing.T) {
 	wantError(t, err)
 }
 
-// restored restores a backup to dir and opens what came of it.
+// restored restores a backup to dir and opens it.
 func restored(t *testing.T, dir, backup string) (*Store, Restored) {
 	t.Helper()
 	r, err := Restore(t.Context(), dir, backup, nil)
@@ -221,7 +221,7 @@ func TestRestoreOntoNothing(t *testing.T) {
 	backup := backUp(t, s)
 	dir := filepath.Join(t.TempDir(), "new")
 	told := map[string]bool{}
-	// full text of other rules is made again
+	// outdated full text is rebuilt
 	execute(t, s.engine.write, "UPDATE meta SET value = '0' WHERE key = 'terms'")
 	if _, err := Restore(t.Context(), t.TempDir(), backUp(t, s), func(what string, done, total int64) {
 		if done > total {
@@ -245,8 +245,8 @@ func withoutMark(dump string) string {
 	return strings.ReplaceAll(dump, openMark+" \n", "")
 }
 
-// What was forgotten, deleted, edited and decided since the backup is so after it was restored, and what was said
-// before is nowhere in the directory.
+// Forgettings, deletions, edits and decisions since the backup survive the restore, and the forgotten text
+// is nowhere in the directory.
 func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
@@ -337,7 +337,7 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	}
 }
 
-// What can be read of what is damaged is taken over; of what is of a newer version nothing is.
+// From a damaged database, what is readable is taken over; from a newer version nothing is.
 func TestRestoreOverADamagedDatabase(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"message", "sqlite_schema", "tombstone", "a newer version"} {
@@ -371,7 +371,7 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 	}
 }
 
-// What a backup that was killed has left is found wherever it was to be, and one that is being written is left alone.
+// A killed backup's remains are found wherever they are, and a running backup is left alone.
 func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 	t.Parallel()
 	dir, elsewhere := emptyDir(t), t.TempDir()
@@ -412,7 +412,6 @@ func block(t *testing.T, path string) {
 	must(t, os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
 }
 
-// content is what a file holds.
 func content(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -420,7 +419,7 @@ func content(t *testing.T, path string) string {
 	return string(b)
 }
 
-// Whatever keeps a file from taking another's place, one of them is there.
+// Whatever prevents the replacement, one of the two files is there.
 func TestReplaceFile(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"-wal", "-shm", ""} {

@@ -11,8 +11,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// traceLike is a trace of the size that an answer of a prompt of 4,000 tokens has: forty hits, of which two dozen were
-// shown with what stands beside them, and a session of forty messages.
+// traceLike is a trace of the size of an answer to a prompt of 4,000 tokens: forty hits, two dozen of them
+// shown with context, and a session of forty messages.
 func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 	kinds := [][]string{{"words", "around"}, {"words"}, {"meaning", "around", "words"}, {"words", "answers", "author"}}
 	t := memory.Trace{Guild: guild, Channel: general, Answer: answer, Question: answer - 1<<22, Asker: 7e17,
@@ -51,8 +51,8 @@ func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 	return t
 }
 
-// BenchmarkAnswers keeps a thousand answers, without prompts, and tells what each takes in the file, beside what its
-// trace takes as JSON.
+// BenchmarkAnswers keeps a thousand answers, without prompts, and reports the size of each in the file, and
+// of its trace as JSON.
 func BenchmarkAnswers(b *testing.B) {
 	for b.Loop() {
 		s := open(b, b.TempDir())

@@ -14,8 +14,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// talkative is a directory with a store of a guild of a million messages by 23 people, of whom all but the last wrote
-// about 45,000 each.
+// talkative is a directory with a guild of a million messages by 23 people; all but the last wrote about
+// 45,000 each.
 func talkative(b *testing.B) string {
 	b.Helper()
 	kept := os.Getenv(keptDir)
@@ -41,9 +41,9 @@ func talkative(b *testing.B) string {
 	return dir
 }
 
-// BenchmarkForget forgets a member with 45,000 messages among a million while others log a hundred messages a second
-// and search five times a second. It prints how long these waited, before and meanwhile, and beside it what taking as
-// many rows and their full text out in one transaction takes, with the zeroing.
+// BenchmarkForget forgets a member with 45,000 messages among a million, while others log a hundred
+// messages and search five times a second. It reports their waits, before and meanwhile, and, for
+// comparison, how long deleting as many rows and their full text in one transaction takes, with zeroing.
 func BenchmarkForget(b *testing.B) {
 	s := openBench(b, talkative(b))
 	scope := everywhereIn(b, s, 1000)
@@ -88,8 +88,8 @@ func BenchmarkForget(b *testing.B) {
 	}
 }
 
-// beside logs a hundred messages and searches five times a second, until what it returns is called, which tells how
-// long each took.
+// beside logs a hundred messages and searches five times a second. The function that it returns ends this
+// and returns how long each took.
 func beside(b *testing.B, s *Store, scope memory.Scope) (end func() (commits, searches []time.Duration)) {
 	ctx, stop := context.WithCancel(b.Context())
 	var running sync.WaitGroup
@@ -123,8 +123,8 @@ func beside(b *testing.B, s *Store, scope memory.Scope) (end func() (commits, se
 	}
 }
 
-// takenOutAtOnce deletes the rows and the full text of what somebody wrote in one transaction, merges full text, and
-// overwrites the unused middle of pages, and nothing else.
+// takenOutAtOnce only deletes somebody's rows and full text in one transaction, merges full text, and
+// zeroes pages.
 func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 	type gone struct {
 		row   int64
@@ -158,7 +158,7 @@ func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 	return time.Since(started)
 }
 
-// BenchmarkForgetOne deletes one message among a million and waits until nothing of it is in the file.
+// BenchmarkForgetOne deletes one message among a million and waits until it is erased from the file.
 func BenchmarkForgetOne(b *testing.B) {
 	s := openBench(b, talkative(b))
 	scope := everywhereIn(b, s, 1000)

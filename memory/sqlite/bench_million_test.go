@@ -17,7 +17,7 @@ import (
 
 const indexLimit = 128 << 20 // the default of memory.index_limit
 
-// hybrid asks as a search does: by full text and by vectors, with the surroundings of what is found.
+// hybrid searches by full text and vectors, and reads the hits' surroundings.
 func hybrid(b *testing.B, s *Store, guild memory.GuildID) {
 	scope := everywhereIn(b, s, guild)
 	terms := text.QueryTerms(sentence(rand.New(rand.NewPCG(uint64(guild), 4))))
@@ -42,9 +42,9 @@ func hybrid(b *testing.B, s *Store, guild memory.GuildID) {
 	}
 }
 
-// BenchmarkMillion opens a million messages, of 100 guilds and of one, until the first hybrid answer, beside 100,000 in
-// 10 guilds, and asks all guilds with the vectors that are loaded bounded as by default. It prints what loading the
-// vectors takes, and the process's resident memory: as it is, and with what the runtime could give back.
+// BenchmarkMillion opens a million messages, of 100 guilds and of one, and 100,000 of 10 guilds, until the
+// first hybrid answer, and then searches all guilds with the default limit for vectors. It reports how long
+// vectors take to load, and resident memory: as it is, and less what the runtime could return.
 func BenchmarkMillion(b *testing.B) {
 	for _, of := range []struct{ guilds, messages int }{{10, guildMessages}, {100, guildMessages}, {1, 1_000_000}} {
 		if of.guilds == 1 && os.Getenv(keptDir) == "" {
@@ -107,7 +107,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// residentMemory is what the process has in memory, in MiB.
+// residentMemory returns the process's resident memory in MiB.
 func residentMemory(b *testing.B) float64 {
 	b.Helper()
 	told, err := os.ReadFile("/proc/self/statm")

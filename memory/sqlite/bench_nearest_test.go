@@ -11,9 +11,9 @@ import (
 	"hark/memory"
 )
 
-// BenchmarkNearest finds the 20 segments nearest to a question, with their messages, among all of a guild and
-// among those of a tenth of its channels, and prints beside it what finding them takes without reading their
-// messages, and what the raw limit takes: choosing the shortlist by the sketches.
+// BenchmarkNearest finds the 20 segments nearest to a question, with their messages, in a guild and in a
+// tenth of its channels. For comparison it reports the time without reading messages, and the lower bound:
+// choosing the shortlist by sketches.
 func BenchmarkNearest(b *testing.B) {
 	for _, messages := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		if messages > 100_000 && os.Getenv(keptDir) == "" { // takes long to fill

@@ -16,8 +16,8 @@ import (
 	"hark/search"
 )
 
-// BenchmarkFullText looks for questions in one of 100 guilds with a million messages, beside the same
-// statement prepared over the guild's range of rows, and beside one that filters by a join.
+// BenchmarkFullText searches one of 100 guilds with a million messages. It compares the same statement
+// prepared over the guild's range of rows, and one that filters by a join.
 func BenchmarkFullText(b *testing.B) {
 	s := openBench(b, filled(b, 100, guildMessages))
 	const guild = 42
@@ -61,10 +61,10 @@ func BenchmarkFullText(b *testing.B) {
 	b.ReportMetric(median(joins)/median(ours), "times-quicker-than-a-join")
 }
 
-// BenchmarkSearch searches a guild: all of it, a channel of its ten, and one with 20,000 people. Beside it runs what
-// no search can do without, for the same terms and vector: the bare statement that finds the best 120 messages in the
-// guild's rows by full text, prepared, and the ranking of the vectors, by sketches where there are many. To count
-// terms, to read what was found and what stands round it, and to score that is Hark's own part.
+// BenchmarkSearch searches a guild, one of its ten channels, and a guild of 20,000 people. For comparison
+// it runs what no search can avoid, with the same terms and vector: the prepared statement that finds the
+// best 120 messages in the guild's rows by full text, and the ranking of vectors, by sketches if there are
+// many. Counting terms, reading hits with their surroundings, and scoring are Hark's own part.
 func BenchmarkSearch(b *testing.B) {
 	for _, messages := range []int{1000, 10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("messages=%d", messages), func(b *testing.B) {
@@ -78,7 +78,7 @@ func BenchmarkSearch(b *testing.B) {
 	b.Run("messages=10000/people=20000", func(b *testing.B) { benchSearch(b, kept(b, "people", crowd), guildChannels) })
 }
 
-// crowd fills a guild of 20,000 people, who go by two words each.
+// crowd fills a guild of 20,000 people with two-word names.
 func crowd(b *testing.B, s *Store) {
 	r := rand.New(rand.NewPCG(20, 24))
 	var people []memory.Event
@@ -91,7 +91,7 @@ func crowd(b *testing.B, s *Store) {
 	logAndIndex(b, s, conversations(1, guildMessages, guildChannels))
 }
 
-// noted notes what a search asks the store for.
+// noted records what a search asks the store.
 type noted struct {
 	*Store
 	terms  []string
@@ -140,7 +140,7 @@ func benchSearch(b *testing.B, dir string, channels int) {
 	b.ReportMetric(median(whole)/median(bare), "times-raw")
 }
 
-// rawSearch is what BenchmarkSearch compares a search with.
+// rawSearch is the comparison in BenchmarkSearch.
 func rawSearch(b *testing.B, s *Store, scope memory.Scope) func(terms []string, vector []float32) {
 	nos := numbersOf(b, s, scope)
 	statement, err := s.engine.read.PrepareContext(bg, `SELECT rowid, bm25(fulltext) FROM fulltext

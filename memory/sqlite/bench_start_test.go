@@ -14,10 +14,9 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// BenchmarkStart opens what a killed process left until the first message is logged and the first answer of full
-// text is there, and prints how long the check beside it takes. The raw limit is SQLite opening the same files for
-// one prepared query; checking them first is what an open took that checks before it serves. A million messages are
-// opened where HARK_BENCH_DIR is set.
+// BenchmarkStart opens a killed process's files until the first message is logged and the first full-text
+// answer is there, and reports how long the background check takes. The lower bound is SQLite opening the
+// same files for one prepared query. With HARK_BENCH_DIR it opens a million messages.
 func BenchmarkStart(b *testing.B) {
 	guilds := []int{10}
 	if os.Getenv(keptDir) != "" {
@@ -64,7 +63,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// killedCopy is what a process would leave that is killed while it logs to a copy of the store in dir.
+// killedCopy returns what a process killed while logging to a copy of the store in dir would leave.
 func killedCopy(b *testing.B, dir string) string {
 	dir = copied(b, dir)
 	s := openBench(b, dir)
@@ -76,7 +75,7 @@ func killedCopy(b *testing.B, dir string) string {
 	return killed
 }
 
-// onDisk is a copy of a directory whose files don't wait to be written to the disk.
+// onDisk copies a directory and syncs the files.
 func onDisk(b *testing.B, dir string) string {
 	b.Helper()
 	dir = copied(b, dir)
@@ -86,7 +85,7 @@ func onDisk(b *testing.B, dir string) string {
 	return dir
 }
 
-// openRaw is how long SQLite takes to open the database in dir and to answer a query of full text.
+// openRaw returns how long SQLite takes to open the database in dir and answer a full-text query.
 func openRaw(b *testing.B, dir string, terms []string) time.Duration {
 	b.Helper()
 	const guildBits = sqlstore.ChannelBits + sqlstore.SequenceBits

@@ -21,7 +21,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// words of made-up talk, of which the first are said most often, as in any language.
+// sentence makes up talk. Low words are the most frequent, as in any language.
 func sentence(r *rand.Rand) string {
 	var b strings.Builder
 	for i := range 6 + r.IntN(12) {
@@ -35,13 +35,14 @@ func sentence(r *rand.Rand) string {
 }
 
 const (
-	keptDir       = "HARK_BENCH_DIR" // where benchmarks keep their stores from one run to the next
+	keptDir       = "HARK_BENCH_DIR" // where benchmarks keep their stores between runs
 	guildMessages = 10_000
 	guildChannels = 10
 	batchSize     = 200
 )
 
-// conversations are n messages in a guild: two to four people talk in one of its channels, then others in another.
+// conversations returns n messages in a guild: two to four people talk in one of its channels, then others
+// in another.
 func conversations(guild memory.GuildID, n, channels int) []memory.Event {
 	r := rand.New(rand.NewPCG(uint64(guild), 7))
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -70,7 +71,7 @@ func openBench(b *testing.B, dir string) *Store {
 	return s
 }
 
-// filled is a directory with a store of guilds with so many messages each.
+// filled returns a directory with a store of guilds with so many messages each.
 func filled(b *testing.B, guilds, messages int) string {
 	b.Helper()
 	return kept(b, fmt.Sprintf("%dx%d", guilds, messages), func(b *testing.B, s *Store) {
@@ -80,7 +81,7 @@ func filled(b *testing.B, guilds, messages int) string {
 	})
 }
 
-// kept is a directory with a store, filled unless it is there.
+// kept returns a directory with a store, and fills it unless it exists.
 func kept(b *testing.B, name string, fill func(*testing.B, *Store)) string {
 	b.Helper()
 	dir := os.Getenv(keptDir)
@@ -99,7 +100,7 @@ func kept(b *testing.B, name string, fill func(*testing.B, *Store)) string {
 	return dir
 }
 
-// logAndIndex logs events in large commits, and embeds what they say.
+// logAndIndex logs events in large commits and embeds them.
 func logAndIndex(b *testing.B, s *Store, events []memory.Event) {
 	for chunk := range slices.Chunk(events, 2000) {
 		must(b, s.Apply(bg, chunk...))
@@ -117,8 +118,8 @@ func everywhereIn(b testing.TB, s *Store, guild memory.GuildID) (scope memory.Sc
 	return scope
 }
 
-// questions are made of the words that are said there, rare and common ones: three to eight of them, as
-// people's questions have beside stop words.
+// questions consist of three to eight rare and common words of the talk, like people's questions without
+// stop words.
 func questions(n int) []string {
 	r := rand.New(rand.NewPCG(4, 4))
 	all := make([]string, n)
@@ -129,12 +130,11 @@ func questions(n int) []string {
 	return all
 }
 
-// vectorOf is that of a question's terms.
 func vectorOf(terms []string) []float32 {
 	return embed.Builtin{}.EmbedTerms(terms, func(string) float64 { return 1 })
 }
 
-// cpuOf is what do takes of processors' time.
+// cpuOf returns the processor time that do takes.
 func cpuOf(b testing.TB, do func()) time.Duration {
 	b.Helper()
 	used := func() time.Duration {
@@ -155,8 +155,8 @@ func at(all []time.Duration, q float64) float64 {
 
 func median(all []time.Duration) float64 { return at(all, 0.5) }
 
-// BenchmarkIngest logs messages, counts their tokens, indexes their words and embeds their segments, and prints beside
-// it what the same takes with nothing but SQLite's own work: each row, prepared, but once, in batches of the same size.
+// BenchmarkIngest logs messages, counts tokens, indexes words and embeds segments. For comparison it
+// reports SQLite's part alone: the same rows, prepared, once each, in batches of the same size.
 func BenchmarkIngest(b *testing.B) {
 	for _, channels := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("channels=%d", channels), func(b *testing.B) {
@@ -184,7 +184,7 @@ func BenchmarkIngest(b *testing.B) {
 	}
 }
 
-// ingestAll logs events in batches while an indexer embeds, and returns how long it took until all was committed.
+// ingestAll logs events in batches while an indexer embeds, and returns how long the commits took.
 func ingestAll(b *testing.B, events []memory.Event) (time.Duration, rows) {
 	ctx, cancel := context.WithCancel(bg)
 	defer cancel()
@@ -243,8 +243,8 @@ func rowsOf(b *testing.B, s *Store) rows {
 	return r
 }
 
-// insertRows inserts rows in batches into an empty database with the same schema and settings, as they came and each
-// but once, and works out terms, tokens and vectors as Hark does.
+// insertRows inserts rows in batches, in order and once each, into an empty database with the same schema
+// and settings. It computes terms, tokens and vectors as Hark does.
 func insertRows(b *testing.B, r rows) time.Duration {
 	s := newStore(&engine{options: Options{Tokens: func(string) int { return 0 }}})
 	must(b, s.open(b.Context(), filepath.Join(b.TempDir(), FileName), busyTimeout))

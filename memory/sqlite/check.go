@@ -21,19 +21,19 @@ import (
 // Rescue tells the user what to do about a damaged database.
 const Rescue = "restore a backup with \"hark restore FILE\", or get out what can be read with \"hark export --salvage\""
 
-// openMark is a key in meta while somebody has the file open. Its value is the state of the file's pages.
-// Whoever finds it and is alone knows that the file wasn't closed.
+// openMark is a key in meta while a process has the file open. Its value is the state of the file's pages.
+// A process that finds it and is alone knows that the file wasn't closed.
 const openMark = "open"
 
 const (
 	sound     = ""
-	unchecked = "unchecked" // it wasn't closed, and no check has come to its end since
-	damaged   = "damaged"   // a check found damage: the next to open it checks it first
+	unchecked = "unchecked" // not closed, and no check has completed since
+	damaged   = "damaged"   // a check found damage: the next open starts with a check
 )
 
-// openLocked opens the database. If the file wasn't closed and nobody else has it open, it first checks the
-// tables that hold deletions and permissions, and the rest in the background. It checks everything first if an
-// earlier check found damage or the file has another version.
+// openLocked opens the database. If the file wasn't closed and no other process has it open, it first
+// checks the tables that hold deletions and permissions, and then the rest in the background. It checks
+// everything first if an earlier check found damage or the file has another version.
 func (s *Store) openLocked(ctx context.Context) error {
 	e := s.engine
 	path, anew, mark := filepath.Join(e.dir, FileName), false, sound
@@ -91,7 +91,7 @@ func (s *Store) openLocked(ctx context.Context) error {
 type check struct {
 	stop context.CancelFunc
 	done chan struct{} // closed at its end
-	err  error         // what it came to, once done is closed
+	err  error         // the outcome, once done is closed
 }
 
 // end cancels the check and waits for it.
@@ -102,7 +102,6 @@ func (c *check) end() {
 	}
 }
 
-// running reports whether the check hasn't ended.
 func (c *check) running() bool {
 	select {
 	case <-c.done:
@@ -112,7 +111,7 @@ func (c *check) running() bool {
 	}
 }
 
-// wait waits for the end of the check and returns the damage that it found.
+// wait waits for the check to end and returns the damage that it found.
 func (c *check) wait(ctx context.Context) error {
 	if c.done == nil {
 		return nil
@@ -125,9 +124,9 @@ func (c *check) wait(ctx context.Context) error {
 	}
 }
 
-// Checked waits for the check of a file that wasn't closed, and returns the damage that it found; every later
-// write fails with that error. Without a check it returns nil at once. If Close cancels the check, the next to
-// open the file repeats it.
+// Checked waits for the background check of a file that wasn't closed, and returns the damage found; every
+// later write fails with that error. Without a check it returns nil at once. If Close cancels the check,
+// the next open repeats it.
 func (s *Store) Checked(ctx context.Context) error { return s.engine.check.wait(ctx) }
 
 // checkInBackground starts to check the file. If only full text is damaged, it rebuilds that.
@@ -142,14 +141,14 @@ func (s *Store) checkInBackground(path string) {
 			err = sqlstore.RebuildFullText(ctx, s.Store, true, true, e.options.Progress)
 		}
 		if err == nil {
-			_ = e.setOpenMark(ctx, sound) // where that fails, as when the disk is full, the next to open it checks it again
+			_ = e.setOpenMark(ctx, sound) // on failure, such as a full disk, the next open repeats the check
 		} else if ctx.Err() == nil {
 			e.check.err = e.refuseWrites(ctx, fmt.Errorf("check %s: %w", path, explain(err)))
 		}
 	}()
 }
 
-// ignoreWhileChecking returns err, or nil if full text is damaged and the check hasn't ended: full text finds
+// ignoreWhileChecking returns err, or nil if full text is damaged and the check still runs: full text finds
 // nothing until it is rebuilt.
 func (e *engine) ignoreWhileChecking(err error) error {
 	if isFullTextDamage(err) && e.check.running() {
@@ -158,13 +157,11 @@ func (e *engine) ignoreWhileChecking(err error) error {
 	return err
 }
 
-// isFullTextDamage reports whether err says that full text is damaged.
 func isFullTextDamage(err error) bool {
 	damage, ok := errors.AsType[*sqlitedriver.Error](err)
 	return ok && damage.Code() == sqlite3.SQLITE_CORRUPT_VTAB
 }
 
-// setOpenMark writes the state of the file's pages to the file.
 func (e *engine) setOpenMark(ctx context.Context, value string) error {
 	return e.writing(ctx, func(t *tx) error {
 		return t.exec("UPDATE meta SET value = ? WHERE key = ?", value, openMark)
@@ -172,26 +169,26 @@ func (e *engine) setOpenMark(ctx context.Context, value string) error {
 }
 
 // refuseWrites makes every later write fail with damage, which it returns. Its last write marks the file as
-// damaged; if that fails, the next to open the file repeats the check.
+// damaged. If that fails, the next open repeats the check.
 func (e *engine) refuseWrites(ctx context.Context, damage error) error {
 	_ = e.setOpenMark(ctx, damaged)
 	if err := e.acquireWriteLock(ctx); err != nil {
-		return nil // it is being closed
+		return nil // Close has begun
 	}
 	e.writer.damage = damage
 	<-e.writer.lock
 	return damage
 }
 
-// clearOpenMark marks the file as closed, unless somebody else has it open or a check hasn't ended. If that
-// fails, the next to open it checks it.
+// clearOpenMark marks the file as closed, unless another process has it open or a check still runs. On
+// failure the next open checks the file.
 func (e *engine) clearOpenMark() {
 	if e.opened && e.lock.last() {
 		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ? AND value = ?", openMark, sound)
 	}
 }
 
-// readOpenMark reports whether the database at path wasn't closed, and whether it must then be checked
+// readOpenMark reports whether the database at path wasn't closed, and whether it must be checked
 // completely before it is opened.
 func readOpenMark(ctx context.Context, path string) (unclosed, first bool, err error) {
 	db, err := openReading(path)
@@ -210,12 +207,11 @@ func readOpenMark(ctx context.Context, path string) (unclosed, first bool, err e
 	return unclosed, unclosed && (mark == damaged || version != len(migrations)), err
 }
 
-// Check runs SQLite's quick_check on the database in dir, while others use it.
+// Check runs SQLite's quick_check on the database in dir while others use it.
 func Check(ctx context.Context, dir string) error {
 	return explain(quickCheck(ctx, filepath.Join(dir, FileName)))
 }
 
-// errFullText reports that only full text is damaged.
 var errFullText = errors.New("full text is damaged")
 
 // quickCheck runs SQLite's quick_check on the database at path, or on some of its tables.
@@ -246,7 +242,7 @@ func quickCheck(ctx context.Context, path string, tables ...string) error {
 		return err
 	}, query, args...)
 	switch {
-	case ctx.Err() != nil: // what was cut short tells nothing
+	case ctx.Err() != nil: // an interrupted check proves nothing
 		return ctx.Err()
 	case other != "":
 		return explained{fmt.Errorf("the database is damaged: %s (SQLite: %s)", Rescue, other)}
@@ -256,7 +252,7 @@ func quickCheck(ctx context.Context, path string, tables ...string) error {
 	return err
 }
 
-// openReading opens a database read-only; even closing it writes nothing.
+// openReading opens a database read-only. Even closing it writes nothing.
 func openReading(path string) (*sql.DB, error) {
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", file, busyTimeout/time.Millisecond))

@@ -15,7 +15,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// unclose lets the file in dir look as if a process that had it open had died.
+// unclose makes the file in dir look as if its process had died.
 func unclose(t *testing.T, dir string) {
 	t.Helper()
 	conn := raw(t, dir)
@@ -23,7 +23,7 @@ func unclose(t *testing.T, dir string) {
 	must(t, conn.Close())
 }
 
-// written is the directory of a closed store that has something of everything.
+// written returns the directory of a closed store with something of everything.
 func written(t *testing.T) string {
 	t.Helper()
 	return fixture.Dir(t, "written", func(dir string) {
@@ -35,7 +35,7 @@ func written(t *testing.T) string {
 	})
 }
 
-// damage overwrites the page on which a table or an index begins.
+// damage overwrites the first page of a table or an index.
 func damage(t *testing.T, dir, name string) {
 	t.Helper()
 	conn := raw(t, dir)
@@ -53,9 +53,9 @@ func damage(t *testing.T, dir, name string) {
 	}
 }
 
-// wantRefused checks that Check finds dir damaged, that opening it with a check is refused with what to do, and that
-// nothing is changed then. Without, it is refused as soon as damage is met or found, from then on nothing is written
-// to it, and it is opened no more. With atOnce it isn't opened at all.
+// wantRefused checks that Check finds dir damaged, and that opening it with a check fails with advice and
+// changes nothing. Without a check, it fails once damage is found; then nothing is written, and it doesn't
+// open again. With atOnce it doesn't open at all.
 func wantRefused(t *testing.T, dir string, atOnce bool) {
 	t.Helper()
 	path := filepath.Join(dir, FileName)
@@ -141,8 +141,8 @@ func TestAnOlderVersionIsCheckedBeforeItIsChanged(t *testing.T) {
 	}
 }
 
-// Full text whose pages are sound and whose content isn't is made again: at once after an unclean end and in what is
-// restored, else by reindexing.
+// Full text with sound pages and wrong content is rebuilt: at once after a crash and in a restored store,
+// else by reindexing.
 func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	for name, opened := range map[string]func(dir string) *Store{
@@ -183,7 +183,8 @@ func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 	}
 }
 
-// While full text may be damaged, searching finds less and doesn't fail. What is written meanwhile is found afterwards.
+// While full text may be damaged, searches find less and don't fail. What is written meanwhile is found
+// afterwards.
 func TestDamagedFullTextIsUnsureUntilItIsChecked(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
@@ -211,7 +212,7 @@ func TestDamagedFullTextIsUnsureUntilItIsChecked(t *testing.T) {
 	}
 }
 
-// A sound file whose check can't be noted is used on, and checked again by the next to open it.
+// A sound file whose check can't be recorded stays in use; the next open checks it again.
 func TestACheckThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	dir := written(t)

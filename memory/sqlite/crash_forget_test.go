@@ -12,11 +12,12 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
+// doomedEach is how many messages a round posts in each of its two ways. Forgetting them takes several
+// steps.
 const doomedEach = 520
 
-// In each round somebody says canaries in a channel of the round's own and in one that stays, others say what
-// stays. Then they opt out, or the channel is deleted, or all of it is forgotten in other ways.
+// Each round posts canaries in its own channel and in one that stays, among messages of others. Then it
+// forgets them by opt-out, by deleting the channel, or in other ways.
 func roundUser(n int) memory.UserID       { return memory.UserID(5000 + n) }
 func roundChannel(n int) memory.ChannelID { return memory.ChannelID(70_000 + n) }
 func canaryOf(n, i int) string            { return fmt.Sprintf("canary%dx%dq", n, i) }
@@ -91,8 +92,8 @@ func TestForgetCrashChild(t *testing.T) {
 	}
 }
 
-// Whenever the process is killed, also half-way through a forgetting: what was begun to be forgotten is in nothing that
-// is read from then on, and when it is carried out nothing of it is left in the files; what was to stay is there.
+// After a kill at any point, also during a forgetting, no read returns what was to be forgotten, and once
+// the forgetting is complete the files hold nothing of it. Everything else stays.
 func TestCrashWhileForgetting(t *testing.T) {
 	t.Parallel()
 	kills := 2
@@ -145,7 +146,7 @@ func forgetRound(t *testing.T, s *Store, n int) {
 }
 
 // crashForgetting runs a child from round first on, kills it after some lines, and returns the last rounds
-// that it told of.
+// it reported.
 func crashForgetting(t *testing.T, dir string, first, after int) (said, begun, receipts int) {
 	t.Helper()
 	said, begun, receipts = first-1, first-1, first-1
@@ -169,7 +170,7 @@ func crashForgetting(t *testing.T, dir string, first, after int) (said, begun, r
 	return said, begun, receipts
 }
 
-// checkUnread fails the test if any read still knows of what a round's somebody said.
+// checkUnread fails the test if any read returns something of a round's person.
 func checkUnread(t *testing.T, s *Store, n int) {
 	t.Helper()
 	for _, i := range []int{0, 1, doomedEach / 2, doomedEach - 1, 9004} {
@@ -202,7 +203,7 @@ func checkUnread(t *testing.T, s *Store, n int) {
 	}
 }
 
-// checkStays fails the test unless what others said in a round is there once.
+// checkStays fails the test unless others' messages of a round are there once.
 func checkStays(t *testing.T, s *Store, n int) {
 	t.Helper()
 	log, err := s.Log(bg, general, id(n*2*doomedEach)-1, id((n+1)*2*doomedEach), 10_000)
@@ -225,7 +226,7 @@ func checkStays(t *testing.T, s *Store, n int) {
 	}
 }
 
-// checkGone fails the test if the files hold anything of what a round's somebody said, as text or as full text has it.
+// checkGone fails the test if the files hold anything of a round's person, as text or as full-text hashes.
 func checkGone(t *testing.T, dir string, n int) {
 	t.Helper()
 	wantNowhere(t, dir, fmt.Sprintf("canary%dx", n))

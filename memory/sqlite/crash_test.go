@@ -21,8 +21,8 @@ const (
 	perBatch   = 6
 )
 
-// crashBatch is the nth batch of the crash test: new messages in three channels; of the batch before, one is
-// edited and one deleted.
+// crashBatch is the nth batch: new messages in three channels, and an edit and a deletion of the previous
+// batch.
 func crashBatch(n int) []memory.Event {
 	var events []memory.Event
 	for i := range perBatch {
@@ -44,8 +44,8 @@ func crashChannel(n, i int) memory.ChannelID { return general + memory.ChannelID
 // crashWord is in one message only.
 func crashWord(n, i int) string { return fmt.Sprintf("w%dx%dq", n, i) }
 
-// TestCrashChild is the process that TestCrash kills: it logs batch after batch, tells of each that was
-// acknowledged, and embeds meanwhile.
+// TestCrashChild is the process that TestCrash kills: it logs batches, reports each acknowledged one, and
+// embeds meanwhile.
 func TestCrashChild(t *testing.T) {
 	s, first := childStore(t)
 	indexer := memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}
@@ -56,8 +56,8 @@ func TestCrashChild(t *testing.T) {
 	}
 }
 
-// Whenever the process is killed, all that was acknowledged is there once, what was deleted is not, and all
-// that is made of the log agrees with it.
+// After a kill at any point, everything acknowledged is there once, deletions hold, and everything derived
+// agrees with the log.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	stores, kills := 1, 4
@@ -82,7 +82,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crash runs a child from batch first on, kills it after some acknowledgements, and returns the last of them.
+// crash runs a child from batch first on, kills it after some acknowledgements, and returns the last one.
 func crash(t *testing.T, dir string, first, after int) int {
 	t.Helper()
 	last := -1
@@ -95,8 +95,8 @@ func crash(t *testing.T, dir string, first, after int) int {
 	return last
 }
 
-// killChild runs a test as a process of its own on dir from a batch on, hears each line that it says, and
-// kills it after some.
+// killChild runs a test in a process of its own on dir from a batch on, reads its lines, and kills it after
+// some.
 func killChild(t *testing.T, test, dir string, first, after int, hear func(line string) bool) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^"+test+"$")
@@ -121,8 +121,8 @@ func killChild(t *testing.T, test, dir string, first, after int, hear func(line 
 	}
 }
 
-// childStore is the store that a process which killChild runs works on, and the batch from which on; other
-// processes skip the test.
+// childStore returns the store and first batch of a process that killChild runs. Other processes skip the
+// test.
 func childStore(t *testing.T) (s *Store, first int) {
 	t.Helper()
 	dir := os.Getenv(crashDir)
@@ -139,7 +139,7 @@ func scanned(line, format string, to ...any) bool {
 	return err == nil && n == len(to)
 }
 
-// checkCrashed checks batches [from, next), all acknowledged; the one after may be there or not.
+// checkCrashed checks the acknowledged batches [from, next). The next one may be there or not.
 func checkCrashed(t *testing.T, s *Store, from, next int) {
 	t.Helper()
 	checkSound(t, s)

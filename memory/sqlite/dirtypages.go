@@ -8,30 +8,30 @@ import (
 	"os"
 )
 
-// dirtyPages holds which pages were written since their unallocated space was last zeroed. It reads them from
-// the write-ahead log, where every write goes first. Closing our own file on the log drops none of SQLite's
-// locks, as closing one on the database would. Only the holder of the write lock uses it.
+// dirtyPages holds which pages were written since their unallocated space was last zeroed. It reads them
+// from the write-ahead log, which every write goes to first. Closing a file on the log is safe; closing one
+// on the database would drop SQLite's locks. Only the holder of the write lock uses it.
 type dirtyPages struct {
 	known  bool         // outside pages, all unallocated space is zero
-	pages  pagefile.Set // that were written since lost last grew
-	next   uint32       // where to go on looking at them, so that none waits for others that are written all the time
-	misses int          // how often pages may have been written that weren't noted
+	pages  pagefile.Set // written since misses last grew
+	next   uint32       // where the next look begins, so that often written pages don't delay others
+	misses int          // how often written pages may have been missed
 
-	path string            // of the log
+	path string
 	log  *os.File          // nil until it is there
-	salt uint32            // tells when the log was begun anew: it grows by one each time
-	at   int64             // up to where the log was noted; 0 while it is empty
-	sums pagefile.Checksum // of the log up to there
+	salt uint32            // of the log header; grows by one when the log restarts
+	at   int64             // how far the log was read; 0: it is empty
+	sums pagefile.Checksum // of the log up to at
 }
 
-// markUnknown records that pages were written that weren't noted.
+// markUnknown records that pages may have been missed.
 func (d *dirtyPages) markUnknown() {
 	d.known, d.pages = false, nil
 	d.misses++
 }
 
-// note adds the pages in the log that weren't noted yet. Call it after each commit, before the next can
-// restart the log. A restart by another process shows in the salt, or in an empty log.
+// note adds the log's new pages. Call it after each commit, before the next can restart the log. A restart
+// by another process shows in the salt, or in an empty log.
 func (d *dirtyPages) note() {
 	if err := d.read(); err != nil {
 		d.markUnknown()
@@ -66,7 +66,7 @@ func (d *dirtyPages) read() (err error) {
 		d.salt, d.at, d.sums = salt, int64(len(head)), pagefile.HeaderChecksum(head[:])
 	}
 	frame, sums := make([]byte, 24+pagefile.Size), d.sums
-	var written []uint32 // by a transaction of which the end wasn't read yet
+	var written []uint32 // by the transaction that is being read
 	for at := d.at; ; {
 		if _, err := d.log.ReadAt(frame, at); errors.Is(err, io.EOF) || string(frame[8:16]) != string(head[16:24]) {
 			return nil
@@ -74,8 +74,9 @@ func (d *dirtyPages) read() (err error) {
 			return err
 		}
 		last := binary.BigEndian.Uint32(frame[4:]) > 0
-		// What follows may be left of a commit that failed, or whose process was killed, and be written over later.
-		// Its sums don't follow those of what is before it. They take long, so only those of the ends are looked at.
+		// The rest may be from a failed or killed commit, to be overwritten later. Its checksums don't
+		// continue the previous ones. Checking is slow, so only the last frame of each transaction is
+		// checked.
 		if last || len(written) == 0 {
 			sums.Add(frame[:8])
 			if sums.Add(frame[24:]); !sums.Matches(frame[16:24]) {
@@ -94,7 +95,7 @@ func (d *dirtyPages) read() (err error) {
 	}
 }
 
-// logTruncated records that this process has truncated the log, after it was noted.
+// logTruncated records that this process has truncated the log, after note.
 func (d *dirtyPages) logTruncated() {
 	d.salt++
 	d.at = 0

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// As long as it is known which pages are dirty, no other holds anything in its unused part, whatever happens to the
-// log, and whoever writes to it.
+// While the dirty pages are known, all others have zeroed unallocated space, whatever happens to the log
+// and whoever writes.
 func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -64,7 +64,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 	}
 }
 
-// Whatever others do to the log before a commit is noted, nobody takes its pages for clean.
+// Whatever others do to the log before a commit is noted, no dirty page counts as clean.
 func TestLogsThatOthersTouchedFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -107,7 +107,7 @@ func TestLogsThatOthersTouchedFirst(t *testing.T) {
 	}
 }
 
-// What a process that was killed while it committed has left in the log isn't taken for what was written.
+// What a process killed during its commit left in the log doesn't count as written.
 func TestWhatAFailedCommitLeavesInTheLog(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

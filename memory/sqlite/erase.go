@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// errLogInUse reports that removed text is still in the write-ahead log.
 var errLogInUse = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// maxDirty is how many pages may be dirty, to keep the zeroing short for whoever waits for it.
+// maxDirty is how many pages may be dirty, so that a caller who waits for Erase waits briefly.
 const maxDirty = 2000
 
-// Erase implements sqlstore.Engine: it zeroes what was removed in the pages and truncates the write-ahead log.
-// Others can write meanwhile. Without wait it runs seldom enough not to be felt, and also if no text was
-// removed, to leave little work for when some is.
+// Erase implements sqlstore.Engine: it zeroes removed text in the pages and truncates the write-ahead log.
+// Others can write meanwhile. Without wait it runs so seldom that nobody notices, and also if no text was
+// removed, to leave less work for a removal.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
-		if err := e.check.wait(ctx); err != nil { // which reads all the while
+		if err := e.check.wait(ctx); err != nil { // the check reads all the while
 			return err
 		}
 		return e.erase(ctx)
@@ -68,15 +67,13 @@ func (e *engine) erase(ctx context.Context) error {
 
 var errClosed = errors.New("the database is closed")
 
-// lockAndTruncateLog truncates the write-ahead log, under the write lock.
 func (e *engine) lockAndTruncateLog(ctx context.Context, wait time.Duration) error {
 	return e.withWriteLock(ctx, func(w *writer) error {
-		w.removed = time.Now() // so that the next to write tries again
+		w.removed = time.Now() // makes the next writer try again
 		return explain(e.truncateLog(ctx, max(0, wait)))
 	})
 }
 
-// withWriteLock calls f under the write lock.
 func (e *engine) withWriteLock(ctx context.Context, f func(*writer) error) error {
 	if err := e.acquireWriteLock(ctx); err != nil {
 		return err

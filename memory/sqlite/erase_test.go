@@ -12,7 +12,7 @@ import (
 	"hark/internal/wait"
 )
 
-// Removed text stays in the write-ahead log no longer than somebody reads, and who waits for that is told.
+// Removed text stays in the write-ahead log only while somebody reads, and whoever waits gets an error.
 func TestALogThatCannotBeEmptied(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
@@ -48,7 +48,7 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	}
 }
 
-// Readers of whom one begins before the other ends keep nobody from emptying the log.
+// Overlapping readers don't prevent truncating the log.
 func TestTheLogIsEmptiedBesideManyReaders(t *testing.T) {
 	t.Parallel()
 	s := open(t, written(t))
@@ -78,7 +78,7 @@ func TestTheLogIsEmptiedBesideManyReaders(t *testing.T) {
 	}
 }
 
-// endsAfter is a context that has ended once it has been asked for its end some times.
+// endsAfter is a context that ends after it was checked some times.
 type endsAfter struct {
 	context.Context
 	asked int

@@ -13,8 +13,8 @@ import (
 	"hark/memory"
 )
 
-// Whichever statement of a write fails, the write is an error, nothing of it is in the file, and the same write
-// succeeds afterwards, as if nothing had been. The plain form tries the writes that do the most.
+// Whichever statement of a write fails, the write returns an error and changes nothing, and the same write
+// then succeeds. The short form tries the largest writes.
 func TestEveryStatementMayFail(t *testing.T) {
 	t.Parallel()
 	for name, write := range writes {
@@ -62,8 +62,8 @@ func scrubbed(t *testing.T, s *Store) {
 	must(t, s.engine.erase(bg))
 }
 
-// Whichever statement of what takes several transactions fails, it is an error, and done again it comes to
-// the same end.
+// Whichever statement of a write in several transactions fails, it returns an error, and a repetition
+// reaches the same end.
 func TestEveryStatementOfLongWorkMayFail(t *testing.T) {
 	t.Parallel()
 	for name, work := range works {
@@ -117,7 +117,7 @@ func breakStatement(t *testing.T, s *Store, query string) {
 	s.engine.writer.statements[query] = statement
 }
 
-// What restoring took over in part, because a statement failed, is taken over by the next in full.
+// After a restore failed half-way, the next one takes over everything.
 func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	t.Parallel()
 	onlyLong(t)
@@ -225,7 +225,7 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 	}
 }
 
-// What can't be read is an error, and nothing of it is told.
+// Unreadable data gives an error and no partial results.
 func TestReadsThatFail(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ damage, read string }{ // what is done to the file, and asked then

@@ -14,7 +14,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// holding are the files in a directory, and below it, that hold a word.
+// holding returns the files below a directory that hold a word.
 func holding(t *testing.T, dir, word string) (found []string) {
 	t.Helper()
 	files := 0
@@ -46,7 +46,7 @@ func wantNowhere(t *testing.T, dir string, words ...string) {
 }
 
 // leaves checks that words, which files hold before, leave them when something is done, and don't come back
-// when the store is closed.
+// on closing.
 func leaves(t *testing.T, s *Store, do func(*testing.T, *Store), words ...string) {
 	t.Helper()
 	if len(holding(t, s.engine.dir, words[0])) == 0 {
@@ -59,8 +59,8 @@ func leaves(t *testing.T, s *Store, do func(*testing.T, *Store), words ...string
 	wantNowhere(t, s.engine.dir, canaries(words...)...)
 }
 
-// canaries are words that occur nowhere else, and their endings, since files may hold words without what they
-// have in common with the one before.
+// canaries are unique words, and their endings, because files may omit what a word shares with the one
+// before.
 func canaries(words ...string) []string {
 	var all []string
 	for _, word := range words {
@@ -69,8 +69,8 @@ func canaries(words ...string) []string {
 	return all
 }
 
-// Everything that was deleted or written over is gone from the bytes of the files, at once when nobody reads,
-// and so is it after closing.
+// Everything deleted or overwritten is gone from the files' bytes: at once when nobody reads, and after
+// closing.
 func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -132,8 +132,7 @@ func reading(t *testing.T, s *Store) (end func()) {
 	return end
 }
 
-// While somebody reads, deleting doesn't wait: the next to write empties the log, or, where nobody writes any
-// more, asking for what is to be embedded does.
+// Deleting doesn't wait for a reader: the next write truncates the log, or else Pending does.
 func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -159,7 +158,7 @@ func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	}
 }
 
-// Nobody is told that something is forgotten while a reader keeps it in the write-ahead log.
+// A forgetting isn't reported as done while a reader keeps its text in the write-ahead log.
 func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	t.Parallel()
 	s, err := quick(t, written(t))
@@ -180,7 +179,7 @@ func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	}
 }
 
-// A process that died before it emptied the log leaves that to the next one.
+// The next process truncates the log that a killed one left.
 func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	t.Parallel()
 	dir, image := t.TempDir(), t.TempDir()
@@ -222,7 +221,7 @@ func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 	return err
 }
 
-// What others do between the look for the messages that are forgotten and the steps that hide them counts.
+// What others do between finding the messages and hiding them counts.
 func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 	t.Parallel()
 	const newcomer = general + 77
@@ -247,7 +246,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 		"the last go, and others come in their rows": {says(deleted(general, 57, 58, 59), posted(general, 65, "stays"),
 			posted(general, 67, "stays"), posted(general, 68, "stays")), 19},
 		"another's goes": {says(deleted(general, 58)), 20},
-		// Whoever has something be forgotten hides all that has begun.
+		// Any forgetting hides everything that has begun.
 		"all are hidden":     {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 20},
 		"half are forgotten": {gone, 10},
 		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
@@ -276,7 +275,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 	}
 }
 
-// What was being hidden when a process died is hidden for whoever opens the file next.
+// The next open hides what a killed process was hiding.
 func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
@@ -292,8 +291,8 @@ func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
 	checkSound(t, s)
 }
 
-// Answers that go with what they were made from are counted off once, whether they fall under the order or are
-// elsewhere, and whatever came late.
+// Answers that go with their sources are counted down once, whether the rule covers them or not, and
+// whatever came late.
 func TestAnswersThatGoAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	const elsewhere = general + 1
@@ -318,7 +317,7 @@ func TestAnswersThatGoAreCountedOnce(t *testing.T) {
 	}
 }
 
-// What has the row of an answer that went is forgotten like all else, also at once.
+// A message that gets a deleted answer's row is forgotten like any other, also at once.
 func TestRowsThatAreTakenAgainAreForgotten(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

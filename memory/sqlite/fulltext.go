@@ -11,12 +11,12 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// maxRanked is how many messages are ranked at once. Ranking reads the length of each, which takes most of the
-// time.
+// maxRanked is how many messages are ranked at once. Ranking reads the length of each, which takes most of
+// the time.
 const maxRanked = 3000
 
-// FindText implements sqlstore.Engine. If too many messages match, it ranks those with the rarest term or both
-// of the others, if these are enough.
+// FindText implements sqlstore.Engine. If too many messages match, it ranks only those with the rarest term
+// or with both others, if these suffice.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	if len(q.Terms) == 3 {
 		few := q
@@ -35,7 +35,7 @@ func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore
 	return e.rank(ctx, q, matchAny(q.Terms))
 }
 
-// rank returns the best messages that match and that q allows.
+// rank returns the best messages that match within q.
 func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) ([]sqlstore.TextMatch, error) {
 	var query strings.Builder
 	query.WriteString(`SELECT m.channel, m.id, -f.score
@@ -85,21 +85,21 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 	return n, e.ignoreWhileChecking(err)
 }
 
-// matching appends the condition for matching rows of q's channels that aren't pending deletion, and returns
-// its arguments. What differs between searches is in the arguments, to keep the statements few.
+// matching appends the condition for matching rows of q's channels, except those pending deletion, and
+// returns its arguments. Only the arguments differ between searches, so there are few statements to
+// prepare.
 func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any {
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
 	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]
 	args := []any{match, first << sqlstore.SequenceBits,
 		last<<sqlstore.SequenceBits | (1<<sqlstore.SequenceBits - 1)}
-	if int64(len(q.Channels)) == last-first+1 { // no other channel lies between
+	if int64(len(q.Channels)) == last-first+1 { // the channels are consecutive
 		return args
 	}
 	fmt.Fprintf(query, " AND fulltext.rowid >> %d IN (SELECT value FROM json_each(?))", sqlstore.SequenceBits)
 	return append(args, jsonList(q.Channels))
 }
 
-// jsonList encodes ids for json_each.
 func jsonList[T ~int64](ids []T) string {
 	b, _ := json.Marshal(ids) // never fails
 	return string(b)
@@ -110,7 +110,7 @@ func (t *tx) AddText(row int64, terms string) error {
 	return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
 }
 
-// RemoveText implements sqlstore.Tx. While full text is being rebuilt it may lack the row.
+// RemoveText implements sqlstore.Tx. During a rebuild, full text may lack the row.
 func (t *tx) RemoveText(row int64, terms string) error {
 	there, err := t.HasText(row)
 	if err != nil || !there {
@@ -130,7 +130,7 @@ func (e *engine) isUnmerged(ctx context.Context) (bool, error) {
 }
 
 // RemoveInBulk implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message.
-// Without it FTS5 only notes that the message is gone, and drops its terms when it merges its segments.
+// Without it FTS5 only records that the message is gone, and drops its terms when it merges segments.
 func (t *tx) RemoveInBulk() error {
 	if t.inBulk {
 		return nil
@@ -144,12 +144,12 @@ func (t *tx) setSecureDelete(on bool) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
 }
 
-// mergeText removes from full text what RemoveInBulk left there: it merges all segments into one, in steps
+// mergeText erases what RemoveInBulk left in full text: it merges all segments into one, in steps
 // (https://www.sqlite.org/fts5.html#the_merge_command).
 func (e *engine) mergeText(ctx context.Context, write transact) error {
-	var begun int64 // removals that the merge under way takes out; 0 if it has not begun
+	var begun int64 // removals that the current merge covers; 0: not begun
 	more, err := e.isUnmerged(ctx)
-	step := 50 // pages of full text that one transaction merges
+	step := 50 // pages merged per transaction
 	for err == nil && more {
 		err = write(ctx, func(t *tx) error {
 			var removed int64
@@ -188,12 +188,12 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 var fillers = []string{strings.Repeat("a", 2000) + " " + strings.Repeat("b", 2000) + " " + strings.Repeat("c", 2000),
 	"a"}
 
-// beginMerge starts to merge all segments of full text. FTS5 drops its notes of deleted rows, with their
-// terms, only in a segment that becomes the oldest. If all segments are on one level, FTS5 merges them into
-// the next, and takes any level beyond for older, even an empty one. So one segment of a page must be on the
-// lowest level and a larger one on another. The first merge, of at least two segments, makes that.
+// beginMerge starts to merge all segments of full text. FTS5 drops deleted rows and their terms only in a
+// segment that becomes the oldest. If all segments are on one level, FTS5 merges them into the next, and
+// treats any level beyond as older, even an empty one. So one segment of a page must be on the lowest level
+// and a larger one on another. The first merge, of at least two segments, achieves that.
 func (t *tx) beginMerge(pages int) error {
-	// so that a merge goes on also where two new parts are on the lowest level
+	// lets a merge continue even with two new parts on the lowest level
 	err := t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('usermerge', 2)")
 	for i, terms := range fillers {
 		row := int64(-1 - i)
@@ -202,12 +202,12 @@ func (t *tx) beginMerge(pages int) error {
 	return err
 }
 
-// merge merges the given number of pages of full text; a negative number restarts with all segments.
+// merge merges the given number of pages of full text. A negative number restarts with all segments.
 func (t *tx) merge(pages int) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages)
 }
 
-// isMerging reports whether a merge is incomplete: whether the structure record has a level with segments
+// isMerging reports whether a merge is incomplete: whether a level in the structure record has segments
 // being merged (https://www.sqlite.org/fts5.html#the_structure_record_format).
 func (t *tx) isMerging() (bool, error) {
 	var record []byte
@@ -229,7 +229,7 @@ func (t *tx) isMerging() (bool, error) {
 		if merging := next(); merging > 0 {
 			return true, nil
 		}
-		for range 3 * next() { // id, first and last page of each part
+		for range 3 * next() { // each part's id, first and last page
 			next()
 		}
 	}

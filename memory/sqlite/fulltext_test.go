@@ -43,7 +43,7 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 	}
 }
 
-// While full text has parts that hold what was removed, the file doesn't say that it is scrubbed.
+// While full text has segments with removed terms, the file isn't marked as scrubbed.
 func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -62,7 +62,7 @@ func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	}
 }
 
-// What is removed while full text is merged is taken out of it as well.
+// What is removed during a merge is erased too.
 func TestTextRemovedDuringAMerge(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -100,8 +100,8 @@ func TestTextRemovedDuringAMerge(t *testing.T) {
 	}
 }
 
-// However full text is spread over parts and levels, what was removed is nowhere once it is merged in small steps,
-// while others write.
+// However full text is spread over segments and levels, a merge in small steps erases removed terms while
+// others write.
 func TestTextRemovedFromAllParts(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

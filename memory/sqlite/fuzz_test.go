@@ -16,7 +16,7 @@ import (
 	"hark/memory/memorytest"
 )
 
-// FuzzOperations holds the store beside the model that memorytest keeps.
+// FuzzOperations compares the store with memorytest's model.
 func FuzzOperations(f *testing.F) {
 	memorytest.Fuzz(f, func(t testing.TB) memory.Store {
 		s, err := Open(context.Background(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space()})
@@ -127,7 +127,7 @@ func place(t *rapid.T, v reflect.Value) {
 	}
 }
 
-// Whatever is told, the store takes it or refuses it, its file is sound, and it doesn't matter in what batches it came.
+// The store accepts or refuses any event, its file stays sound, and batches make no difference.
 func FuzzEvents(f *testing.F) {
 	memorytest.FuzzDrawn(f, func(t *testing.T, rt *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(drawEvent), 0, 60).Draw(rt, "events")
@@ -206,8 +206,8 @@ func answers(t testing.TB, s *Store) []string {
 	return all
 }
 
-// Every message that is recalled lies in one segment, in order, and a stream that comes in order is cut the same way
-// whatever batches it comes in.
+// Every recalled message lies in one segment, in order, and an ordered stream is cut the same way in any
+// batches.
 func FuzzSegments(f *testing.F) {
 	memorytest.FuzzDrawn(f, func(t *testing.T, rt *rapid.T) {
 		var stream []memory.Event

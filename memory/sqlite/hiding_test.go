@@ -35,7 +35,7 @@ func wantHidden(t *testing.T, s *Store, what string) {
 	}))
 }
 
-// Who is told again what to forget, after a failure or while another hides it, has it hidden as well.
+// Repeating a forgetting, after a failure or while another process hides it, hides it as well.
 func TestWhatIsToldAgainIsHiddenBeforeItIsDone(t *testing.T) {
 	t.Parallel()
 	const dooms = "INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)"
@@ -60,8 +60,8 @@ func TestWhatIsToldAgainIsHiddenBeforeItIsDone(t *testing.T) {
 	}
 }
 
-// What is made of a message after its forgetting began goes with it, whether it is told together with the order or
-// before the message is hidden.
+// What is made of a message after its forgetting began goes with it, also if it comes with the order or
+// before the hiding.
 func TestWhatIsMadeOfMessagesThatAreBeingHiddenGoes(t *testing.T) {
 	t.Parallel()
 	for made, m := range map[string]memory.Event{
@@ -95,8 +95,8 @@ func wantNoSource(t *testing.T, s *Store, what string) {
 	}
 }
 
-// Where it is told with its channel's deletion that a thread is of that channel, all of the thread goes too: what was
-// made of it, and what is of it without a message in it.
+// If a channel's deletion comes with the news that a thread is in it, all of the thread goes too, with what
+// was made of it.
 func TestWhatIsMadeOfAThreadThatIsPlacedLateGoes(t *testing.T) {
 	t.Parallel()
 	const thread = general + 9
@@ -117,7 +117,7 @@ func TestWhatIsMadeOfAThreadThatIsPlacedLateGoes(t *testing.T) {
 	checkSound(t, s)
 }
 
-// The number of a segment that went while its messages were hidden may be another channel's next.
+// Another channel may reuse the number of a segment that went while its messages were hidden.
 func TestSegmentsThatWentWhileHidingArentContinued(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -135,7 +135,7 @@ func TestSegmentsThatWentWhileHidingArentContinued(t *testing.T) {
 	checkSound(t, s)
 }
 
-// What was embedded before a message of it is hidden is neither found nor kept, whether it is stored by then or on its way.
+// A vector made before a message was hidden is neither found nor kept, stored or not.
 func TestVectorsOfWhatIsHiddenGo(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []bool{true, false} {
@@ -160,7 +160,7 @@ func TestVectorsOfWhatIsHiddenGo(t *testing.T) {
 	}
 }
 
-// Another process may give the row of a message that was to be hidden, and that was deleted meanwhile, to one that stays.
+// Another process may reuse the row of a message to hide, if it was deleted meanwhile.
 func TestWhatHasTheRowOfAMessageThatWasToBeHiddenStays(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{40, 903} { // somebody else's, and one from after the order

@@ -13,16 +13,16 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// index holds in memory what a search needs of a guild's segments before it ranks. The vectors stay in the
+// index holds in memory what a search needs of a guild's segments before ranking. The vectors stay in the
 // file.
 type index struct {
 	guild int64
 	space memory.Space
-	used  int64 // when, as vectors counts; guarded by vectors.mu
+	used  int64 // value of indexCache.clock; guarded by its mu
 
 	cancelLoad context.CancelFunc // ends loading
-	loaded     chan struct{}      // closed once it is loaded, or can't be
-	err        error              // why not
+	loaded     chan struct{}      // closed when loading ends
+	err        error              // why loading failed
 
 	count atomic.Int64 // segments
 	size  atomic.Int64 // bytes in memory
@@ -30,12 +30,12 @@ type index struct {
 	mu            sync.RWMutex
 	ready         bool // loading has ended
 	table         sketchTable
-	version       int64          // of the guild's vectors in the file when they were as in table
-	latestVersion int64          // the newest version that is known of
-	queued        []vectorChange // what was committed while it was being loaded
+	version       int64          // of the guild's vectors in the file that table matches
+	latestVersion int64          // newest known version
+	queued        []vectorChange // commits during loading
 }
 
-// vectorChange is what a commit changed in a guild's vectors, and their version since.
+// vectorChange is what a commit changed in a guild's vectors, and their version after it.
 type vectorChange struct {
 	version int64
 	gone    []int64 // segments
@@ -57,8 +57,8 @@ func (x *index) isLoaded(waiting context.Context) bool {
 	}
 }
 
-// fill reads the guild's vectors. It queues what is committed meanwhile, to block no writer, and applies it at
-// the end.
+// fill reads the guild's vectors. It queues commits meanwhile, so that writers needn't wait, and applies
+// them at the end.
 func (x *index) fill(ctx context.Context, e *engine) error {
 	for {
 		read, version, err := x.read(ctx, e)
@@ -73,7 +73,7 @@ func (x *index) fill(ctx context.Context, e *engine) error {
 			x.change(c)
 		}
 		x.queued = nil
-		x.ready = x.version >= x.latestVersion // else somebody else wrote between
+		x.ready = x.version >= x.latestVersion // else another process wrote in between
 		x.updateStats()
 		x.mu.Unlock()
 		if x.ready {
@@ -82,7 +82,6 @@ func (x *index) fill(ctx context.Context, e *engine) error {
 	}
 }
 
-// read reads the guild's vectors and their version.
 func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int64, err error) {
 	first, end := x.guild<<sqlstore.SegmentBits, (x.guild+1)<<sqlstore.SegmentBits
 	t = newTable(x.guild, x.space.Dimensions)
@@ -109,7 +108,7 @@ func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int
 	return t, version, err
 }
 
-// apply applies a commit, and reports whether the index then matches the file.
+// apply applies a commit and reports whether the index then matches the file.
 func (x *index) apply(c vectorChange) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -122,7 +121,7 @@ func (x *index) apply(c vectorChange) bool {
 	return x.version >= x.latestVersion
 }
 
-// upToDate records the file's version, and reports whether the index is as new.
+// upToDate records the file's version and reports whether the index has it.
 func (x *index) upToDate(version int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -132,7 +131,7 @@ func (x *index) upToDate(version int64) bool {
 
 func (x *index) change(c vectorChange) {
 	x.latestVersion = max(x.latestVersion, c.version)
-	if c.version != x.version+1 { // it was read already, or something before it is missing
+	if c.version != x.version+1 { // it was read already, or an earlier one is missing
 		return
 	}
 	x.version = c.version
@@ -144,13 +143,12 @@ func (x *index) change(c vectorChange) {
 	}
 }
 
-// updateStats updates count and size.
 func (x *index) updateStats() {
 	x.count.Store(int64(len(x.table.segments)))
 	x.size.Store(x.table.bytes())
 }
 
-// nearest returns the limit segments that f allows nearest to vector, and whether it allows more.
+// nearest returns the limit segments nearest to vector that f allows, and whether it allows more.
 func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float32, f filter,
 	limit int) (found []sqlstore.Near, more bool, err error) {
 	x.mu.RLock()
@@ -170,7 +168,7 @@ func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float3
 	return found[:min(limit, len(found))], more, err
 }
 
-// rank returns the similarity to vector of those segments that have a vector in space.
+// rank returns the similarity to vector of the segments that have a vector in space.
 func rank(ctx context.Context, q sqlstore.Querier, space memory.Space, vector []float32,
 	segments []int64) ([]sqlstore.Near, error) {
 	slices.Sort(segments)             // neighbours share a page

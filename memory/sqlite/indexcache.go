@@ -12,43 +12,40 @@ import (
 	"hark/memory"
 )
 
-// indexCache holds the loaded indexes of guilds' vectors.
 type indexCache struct {
 	limit          int64         // bytes; see Options
-	evictedTimeout time.Duration // evictedTimeout, but in tests
+	evictedTimeout time.Duration // evictedTimeout, except in tests
 	loadSlots      chan struct{}
-	loads          sync.WaitGroup // what loads; Close waits for it
+	loads          sync.WaitGroup // running loads, which Close waits for
 
 	mu      sync.Mutex
-	closed  bool             // so that nothing is loaded any more
-	space   memory.Space     // in which they lie
+	closed  bool             // no more loading
+	space   memory.Space     // of the vectors
 	guilds  map[int64]*index // by guild number
-	clock   int64            // how often any was used
-	evicted map[int64]bool   // the guilds that made room for others
+	clock   int64            // counts uses
+	evicted map[int64]bool   // guilds that made room for others
 }
 
-// evictedTimeout is the least that a search with a time limit waits for a guild that was loaded and evicted.
-// Else servers that are asked in turn and don't fit together would never be found by meaning.
+// evictedTimeout is the least time that a search with Options.Patience waits for an evicted guild. Without
+// it, servers that are asked in turn and don't fit in memory together would never be searched by meaning.
 const evictedTimeout = 3 * time.Second
 
-// wasEvicted reports whether any of guilds was loaded and evicted.
 func (v *indexCache) wasEvicted(guilds []int64) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.ContainsFunc(guilds, func(guild int64) bool { return v.evicted[guild] })
 }
 
-// maxLoads bounds how many guilds load at once, to leave other searches a connection.
+// maxLoads bounds how many guilds load at once, so that other searches get a connection.
 const maxLoads = 2
 
-// currentSpace returns the space of the loaded vectors.
 func (v *indexCache) currentSpace() memory.Space {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.space
 }
 
-// reset drops all indexes and cancels loading; later loads are of space.
+// reset drops all indexes and cancels loading. Later loads are of space.
 func (v *indexCache) reset(space memory.Space) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -67,8 +64,8 @@ func (v *indexCache) close() {
 	v.loads.Wait()
 }
 
-// startLoading returns a guild's index, and starts to load it if needed; nil if space isn't the active one.
-// Loading ends with the store, not with a caller's context: a caller may stop waiting while others go on.
+// startLoading returns a guild's index and starts to load it if needed; nil if space isn't the active one.
+// Loading ends with the store, not with a caller's context, because other callers may still wait.
 func (e *engine) startLoading(guild int64, space memory.Space) *index {
 	v := &e.vectors
 	v.mu.Lock()
@@ -94,7 +91,6 @@ func (e *engine) startLoading(guild int64, space memory.Space) *index {
 	return x
 }
 
-// load loads an index.
 func (e *engine) load(ctx context.Context, x *index) {
 	defer close(x.loaded)
 	v := &e.vectors
@@ -122,11 +118,11 @@ func (e *engine) index(waiting context.Context, guild int64, space memory.Space)
 		}
 		if e.vectors.drop(x) {
 			return nil, fmt.Errorf("load the vectors: %w", explain(x.err))
-		} // else another index has its place
+		} // else it was replaced: try the new one
 	}
 }
 
-// drop removes an index, and reports whether it was still cached.
+// drop removes an index and reports whether it was still cached.
 func (v *indexCache) drop(x *index) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -137,8 +133,8 @@ func (v *indexCache) drop(x *index) bool {
 	return true
 }
 
-// evict drops the least recently used indexes until the rest is within the limit; the last one used stays.
-// Searches running in a dropped index go on.
+// evict drops the least recently used indexes beyond the limit, but never the last used. Searches running
+// in a dropped index go on.
 func (v *indexCache) evict() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -165,7 +161,6 @@ func (v *indexCache) evict() {
 	}
 }
 
-// all returns the indexes that are loaded or loading.
 func (v *indexCache) all() []*index {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -16,20 +16,20 @@ import (
 // Info is the state of a database, read without opening it as a store.
 type Info struct {
 	Exists  bool
-	Bytes   int64  // of the file and what is written ahead of it
-	SQLite  string // the version of SQLite
-	Version int    // of the database, of which there are more with each change of what is stored
-	Known   int    // the newest version that this Hark knows
+	Bytes   int64 // of the file and its write-ahead log
+	SQLite  string
+	Version int // of the schema
+	Known   int // newest version that this Hark supports
 
-	// What follows is told where Version is Known.
+	// The rest is set if Version is Known.
 	Guilds, Channels, Messages int
 	Waiting                    int          // segments without a vector
-	Unfinished                 int          // forgettings that aren't carried out
-	Use, Next                  memory.Space // as StoredSpaces tells
+	Unfinished                 int          // incomplete forgettings
+	Use, Next                  memory.Space // as in StoredSpaces
 }
 
-// Inspect returns the state of the database in dir while others use it. It changes nothing: it neither migrates
-// nor creates it. It fails if the file is unreadable or has a newer version.
+// Inspect returns the state of the database in dir while others use it. It changes nothing: it neither
+// migrates nor creates it. It fails if the file is unreadable or has a newer version.
 func Inspect(ctx context.Context, dir string) (Info, error) {
 	s := Info{Known: len(migrations)}
 	path := filepath.Join(dir, FileName)
@@ -42,7 +42,7 @@ func Inspect(ctx context.Context, dir string) (Info, error) {
 	}
 	source := path
 	if !s.Exists {
-		source = ":memory:" // has the same SQLite
+		source = ":memory:" // for the SQLite version alone
 	}
 	db, err := openReading(source)
 	if err != nil {

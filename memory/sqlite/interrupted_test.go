@@ -42,8 +42,8 @@ func (c *stepping) step() {
 	}
 }
 
-// interrupt does something once, and then cuts it short in many places, at each look at its context in the long form;
-// after is called each time. What was cut short must say so, unless that came too late to matter.
+// interrupt does something once, and then interrupts it in many places, in the long form at each check of
+// its context; after is called each time. An interrupted run must say so, unless it was done.
 func interrupt(t *testing.T, do func(context.Context) error, after func()) {
 	t.Helper()
 	run := func(n int) (seen int) {
@@ -118,7 +118,7 @@ func TestRestoreInterruptedAnywhere(t *testing.T) {
 	}
 }
 
-// Making the indexes again ends in the same, wherever it was cut short before.
+// An interrupted reindex reaches the same end, wherever it was interrupted.
 func TestReindexInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	s := populated(t)

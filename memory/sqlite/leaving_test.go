@@ -12,9 +12,9 @@ import (
 
 const (
 	canary                     = "Quetzalcoatl" // which nothing else says
-	mentioned    memory.UserID = 41             // in a prompt, and in a record, without having written anything
+	mentioned    memory.UserID = 41             // in a prompt and a record, without having written anything
 	harks        memory.UserID = 42
-	bystander    memory.UserID = 51 // named in a prompt, and nothing is known of them
+	bystander    memory.UserID = 51 // named in a prompt, otherwise unknown
 	promptsBuilt               = 800
 )
 
@@ -57,8 +57,8 @@ func sentPrompt(word string) *memory.Prompt {
 	}, Boundaries: []memory.Boundary{{Section: "history", Message: 1, End: 9}}}
 }
 
-// Of each kind of what is kept beside messages there is one here that holds the word canary, among others of its
-// kind on the same pages.
+// One of each kind of thing kept besides messages contains the word canary, among others of its kind on the
+// same pages.
 
 func lored() []memory.Event {
 	events := []memory.Event{posted(general, 1, "a source"), posted(general, 2, "another"),
@@ -86,7 +86,8 @@ func condensing() (events []memory.Event) {
 	return append(events, condensed(general, "about "+canary, 1, 2))
 }
 
-// recording is an answer, number 20, to number 10, and the record of a call that holds the word, as no record should.
+// recording is an answer, number 20, to number 10, and a call's record that holds the word, as no record
+// should.
 func recording() []memory.Event {
 	called := recorded("told", 10, 2)
 	called.Record.Answer, called.Record.Outcome = id(20), canary
@@ -134,7 +135,7 @@ func expiring(e memory.Expiry) func(*testing.T, *Store) {
 
 type ways = map[string]func(*testing.T, *Store)
 
-// Whatever takes away what holds a word, or what that was made from, takes the word out of the file.
+// Whatever deletes what holds a word, or its source, erases the word from the file.
 func TestForgottenDerivedDataLeavesTheFile(t *testing.T) {
 	t.Parallel()
 	forget, tell := forgetting, telling

@@ -12,19 +12,18 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// inGuild is a message of a guild's only channel, which has the guild's id.
+// inGuild is a message in a guild's only channel, which has the guild's id.
 func inGuild(g memory.GuildID, n int, content string) memory.Posted {
 	p := posted(memory.ChannelID(g), n, content)
 	p.Message.Guild = g
 	return p
 }
 
-// spent is what the question of that slot took.
 func spent(user memory.UserID, n, tokens int) memory.Spent {
 	return memory.Spent{Guild: guild, User: user, Question: id(n), Tokens: tokens}
 }
 
-// limited is a store of guilds with each segments, of which it holds the vectors of holds at a time.
+// limited is a store of guilds with each segments; its limit allows the vectors of holds at a time.
 func limited(t *testing.T, guilds, each, holds int) *Store {
 	t.Helper()
 	space := memorytest.Embedder{}.Space()
@@ -41,7 +40,7 @@ func limited(t *testing.T, guilds, each, holds int) *Store {
 	return s
 }
 
-// asked asks guilds and checks that each finds its own.
+// asked searches guilds and checks that each finds its own.
 func asked(t *testing.T, s *Store, each int, guilds ...memory.ChannelID) {
 	t.Helper()
 	for _, g := range guilds {
@@ -78,7 +77,7 @@ func TestGuildsAskedAboutLastStayLoaded(t *testing.T) {
 	wantLoaded(t, s, 3, 4)
 }
 
-// What came and went while a guild wasn't loaded is right when it is again.
+// Changes while a guild wasn't loaded are there after loading.
 func TestWhatChangesWhileAGuildIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 3, 3, 1)
@@ -93,7 +92,7 @@ func TestWhatChangesWhileAGuildIsNotLoaded(t *testing.T) {
 	}
 }
 
-// One guild fits always, however large; one that grows makes others leave.
+// One guild always fits, however large. A growing one evicts others.
 func TestOneGuildAlwaysFits(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 3, 3, 0)
@@ -112,7 +111,7 @@ func TestOneGuildAlwaysFits(t *testing.T) {
 	asked(t, s, 4, 2)
 }
 
-// A search that is under way in a guild's vectors goes on when they are no longer kept.
+// A running search continues after its guild's vectors were evicted.
 func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
@@ -132,7 +131,7 @@ func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
 	}
 }
 
-// hold has every guild wait that is to be loaded, until release is called.
+// hold makes loading wait until release is called.
 func hold(s *Store) (release func()) {
 	for range maxLoads {
 		s.engine.vectors.loadSlots <- struct{}{}
@@ -144,7 +143,7 @@ func hold(s *Store) (release func()) {
 	}
 }
 
-// While guilds are being loaded, others are searched.
+// While guilds load, others can be searched.
 func TestConcurrentLoadingKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	s := limited(t, maxLoads+2, 3, 9)
@@ -168,8 +167,8 @@ func TestConcurrentLoadingKeepsNobodyWaiting(t *testing.T) {
 	wantLoaded(t, s, 1, 2, 3, 4)
 }
 
-// What an index counts as is what it takes.
-func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the heap
+// An index's counted size matches its memory.
+func TestWhatVectorsTake(t *testing.T) { // not parallel: it measures the heap
 	space := memory.Space{Name: "large", Dimensions: 384}
 	const n = 20_000
 	x := &index{guild: 1, space: space}

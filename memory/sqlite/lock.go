@@ -10,22 +10,21 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// LockName is the file in the data directory whose lock shows who has the database open. It is empty. Its
-// locks end with the process.
+// LockName is the file in the data directory that a process locks while it has the database open. It is
+// empty. Its locks end with the process.
 const LockName = "hark.lock"
 
-// ErrInUse reports that somebody else has the data directory open.
 var ErrInUse = errors.New("another Hark has it open")
 
-// dirLock is a lock on a data directory. Whoever has the database open shares it. Replacing the database file
-// needs it exclusively, and so do the first to open and the last to close, for a moment.
+// dirLock is a lock on a data directory. Processes that have the database open share it. Replacing the
+// database file needs it exclusively, and so, for a moment, do the first open and the last close.
 type dirLock struct {
 	file  *flock.Flock
 	alone bool
 }
 
-// lockDir locks dir: exclusively if nobody else has it open, else shared, waiting up to patience for an
-// exclusive holder.
+// lockDir locks dir: exclusively if no other process has it open, else shared. It waits up to patience for
+// an exclusive holder.
 func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock, error) {
 	l := &dirLock{file: flock.New(filepath.Join(dir, LockName))}
 	var err error
@@ -38,7 +37,7 @@ func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock,
 	return l, nil
 }
 
-// lockAlone locks dir exclusively; ErrInUse if somebody has it open.
+// lockAlone locks dir exclusively; ErrInUse if another process has it open.
 func lockAlone(dir string) (*dirLock, error) {
 	l := &dirLock{file: flock.New(filepath.Join(dir, LockName))}
 	var err error
@@ -63,7 +62,6 @@ func (l *dirLock) wait(ctx context.Context, patience time.Duration) error {
 	return err
 }
 
-// share turns an exclusive lock into a shared one.
 func (l *dirLock) share(ctx context.Context, patience time.Duration) error {
 	l.alone = false
 	if ok, err := l.file.TryRLock(); ok && err == nil {
@@ -73,7 +71,7 @@ func (l *dirLock) share(ctx context.Context, patience time.Duration) error {
 	return l.wait(ctx, patience)
 }
 
-// last reports whether nobody else has the directory open; if so, the lock is exclusive from then on.
+// last reports whether no other process has the directory open. Then the lock becomes exclusive.
 func (l *dirLock) last() bool {
 	if l.alone {
 		return true

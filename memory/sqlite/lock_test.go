@@ -53,7 +53,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// While a backup is restored nobody gets in, and while somebody is in nothing is restored.
+// Restoring and having the store open exclude each other.
 func TestConcurrentRestoreIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

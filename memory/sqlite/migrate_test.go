@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What comes after the first release migrates databases that are there: wholly or not at all, and once.
+// Later versions migrate existing databases: completely or not at all, and once.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	dir := stored(t, 3)

@@ -28,12 +28,12 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	if q.Limit <= 0 {
 		return nil, nil
 	}
-	// What the file doesn't have in scope any more falls out: then more are taken in its stead.
-	// Of somebody who said little, what isn't among so many isn't near.
+	// The next round replaces hits that the file no longer has in scope. With authors there are only so
+	// many rounds: what comes later isn't near.
 	const rounds = 4
 	for n, round := q.Limit, 1; ; n, round = 4*n, round+1 {
 		var found []sqlstore.Near
-		beyond := float32(-2) // what wasn't given is no nearer
+		beyond := float32(-2) // all others are at most this near
 		for _, x := range indexes {
 			nearest, more, err := x.nearest(ctx, e, q.Vector, scopeFilter(q.Scope, x.guild, q.Channels), n)
 			if err != nil {
@@ -42,7 +42,7 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 			switch {
 			case len(nearest) == n:
 				beyond = max(beyond, nearest[n-1].Similarity)
-			case more: // another process took some of them away just now
+			case more: // another process has just deleted some
 				beyond = 2
 			}
 			found = append(found, nearest...)
@@ -56,13 +56,13 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	}
 }
 
-// indexes returns the indexes of the guilds of the channels nos that aren't empty and are loaded in time.
+// indexes returns the indexes of the guilds of nos that aren't empty and load in time.
 func (e *engine) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
 	var guilds []int64
-	for _, no := range nos { // which are in order
+	for _, no := range nos { // sorted by guild
 		if n := len(guilds); n == 0 || guilds[n-1] != sqlstore.GuildOf(no) {
 			guilds = append(guilds, sqlstore.GuildOf(no))
-			e.startLoading(sqlstore.GuildOf(no), space) // all at once, so that the wait is for the longest
+			e.startLoading(sqlstore.GuildOf(no), space) // in parallel, so the wait is only for the longest
 		}
 	}
 	waiting := ctx

@@ -20,7 +20,7 @@ import (
 	"hark/memory/memorytest"
 )
 
-// raw is a connection to the file in dir that knows nothing of Hark.
+// raw is a plain connection to the file in dir.
 func raw(t *testing.T, dir string) *sql.Conn {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
@@ -38,7 +38,7 @@ func execute(t testing.TB, conn *sql.Conn, query string, args ...any) {
 	}
 }
 
-// stored is the directory of a closed store with some messages, embedded.
+// stored returns the directory of a closed store with some embedded messages.
 func stored(t *testing.T, messages int) string {
 	t.Helper()
 	return fixture.Dir(t, fmt.Sprintf("%d stored", messages), func(dir string) {
@@ -54,14 +54,14 @@ func stored(t *testing.T, messages int) string {
 	})
 }
 
-// quick opens a store that waits for nobody long.
+// quick opens a store with short waits.
 func quick(t *testing.T, dir string) (*Store, error) {
 	s := newStore(&engine{options: Options{Space: memorytest.Embedder{}.Space(), Tokens: words}})
 	t.Cleanup(func() { s.Close() })
 	return s, s.open(t.Context(), filepath.Join(dir, FileName), time.Millisecond)
 }
 
-// wantError checks that an error reads as testdata/seen.txtar has it, and holds nothing of what was said.
+// wantError checks that an error is as in testdata/seen.txtar, and holds no text of messages.
 func wantError(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {
@@ -122,7 +122,7 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	}
 }
 
-// Who reads a store while it is closed gets an answer or an error.
+// A read of a store that is being closed returns a result or an error.
 func TestReadingWhileClosing(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -150,7 +150,7 @@ func TestReadingWhileClosing(t *testing.T) {
 	}
 }
 
-// What can't be opened as a store is told with what to do, and left as it is; looking at it tells as much.
+// What can't be opened as a store gives an error with advice and stays unchanged, and so does Inspect.
 func TestWhatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	const letter = "This is a letter and no database, but for its name."
@@ -210,7 +210,7 @@ func TestWhatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// wantUnchanged checks that the files in a directory, but for the lock, hold nothing but a text.
+// wantUnchanged checks that the files in a directory, except the lock, hold only a text.
 func wantUnchanged(t *testing.T, dir, text string) {
 	t.Helper()
 	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
@@ -247,7 +247,7 @@ func TestALockedDatabase(t *testing.T) {
 	wantError(t, explain(err))
 }
 
-// A full disk refuses what is new and keeps what is old; with room again, everything goes on.
+// A full disk refuses new data and keeps the old. With room again, everything goes on.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := open(t, stored(t, 20))
@@ -272,7 +272,7 @@ func TestAFullDisk(t *testing.T) {
 	checkSound(t, s)
 }
 
-// Full text that was made by other rules is made again, on from where it was cut short, and progress is told.
+// Outdated full text is rebuilt, from where it was interrupted, and progress is reported.
 func TestOtherTerms(t *testing.T) {
 	t.Parallel()
 	dir := stored(t, 1100)

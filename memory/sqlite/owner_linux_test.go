@@ -14,7 +14,7 @@ import (
 	"hark/internal/golden"
 )
 
-// asAnother calls do as another user, in a thread of its own.
+// asAnother calls do as another user, in its own thread.
 func asAnother(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -23,7 +23,7 @@ func asAnother(t *testing.T, do func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocks it: the thread ends with its user
+		runtime.LockOSThread() // and never unlocks it, so the thread ends with its user
 		if _, _, err := unix.RawSyscall(unix.SYS_SETRESUID, 54321, 54321, 54321); err != 0 {
 			t.Error(err)
 			return
@@ -33,7 +33,7 @@ func asAnother(t *testing.T, do func()) {
 	<-done
 }
 
-// Whoever meets the files of another user is told whose they are.
+// An error about another user's files names the owner.
 func TestLocksOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Denied adds to a permission error whose file it is, and what to do.
+// Denied adds the file's owner and advice to a permission error.
 func Denied(path string, err error) error {
 	info, gone := os.Stat(path)
 	what := "it"
@@ -35,7 +35,6 @@ func Denied(path string, err error) error {
 		err, what, userCalled(int(owner.Uid)), userCalled(syscall.Geteuid()))
 }
 
-// userCalled returns a user's name for people.
 func userCalled(id int) string {
 	if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return fmt.Sprintf("the user %s (%d)", u.Username, id)

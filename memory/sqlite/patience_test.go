@@ -10,7 +10,7 @@ import (
 	"hark/memory/memorytest"
 )
 
-// hurried is a store of two guilds with three segments each whose searches don't wait for vectors at all.
+// hurried is a store of two guilds with three segments each, whose searches never wait for vectors.
 func hurried(t *testing.T) *Store {
 	t.Helper()
 	s := limited(t, 2, 3, 9)
@@ -37,7 +37,8 @@ func loadAll(t *testing.T, s *Store, guilds ...int64) {
 	}
 }
 
-// Full text answers first: a search goes on without the vectors that aren't loaded in time, and later ones have them.
+// Full text answers first: a search continues without vectors that aren't loaded in time; later ones have
+// them.
 func TestConcurrentSearchesDoNotWaitForVectors(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
@@ -60,7 +61,7 @@ func TestConcurrentSearchesDoNotWaitForVectors(t *testing.T) {
 	wantTextOnly(t, s, 2)
 }
 
-// Whoever gives up ends nobody's waiting but their own.
+// A caller that gives up doesn't affect others' waits.
 func TestConcurrentLoadingGoesOnWhenOneGivesUp(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 1, 3, 9)
@@ -107,7 +108,7 @@ func TestConcurrentLoadingEndsWithTheStore(t *testing.T) {
 	}
 }
 
-// Loading that fails when nobody waits for it any more is told to whoever asks next; then it is tried again.
+// If loading fails while nobody waits, the next caller gets the error. Then it is tried again.
 func TestLoadingThatFailsUnseen(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
@@ -121,8 +122,7 @@ func TestLoadingThatFailsUnseen(t *testing.T) {
 	asked(t, s, 3, 1)
 }
 
-// Who waits for vectors that are thrown away meanwhile, for another process has written, gets those that are
-// loaded then.
+// If another process's write drops vectors that a caller waits for, it gets those loaded next.
 func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 1, 3, 9)
@@ -147,7 +147,8 @@ func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 	}
 }
 
-// What overlaps the times asked for and has no message within is not found, and what comes next is found in its stead.
+// A segment that overlaps the times asked for without a message within isn't found; the next nearest takes
+// its place.
 func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -173,7 +174,7 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 	}
 }
 
-// Guilds that don't fit together make room for each other, and each is waited for when it is asked again.
+// Guilds that don't fit together evict each other, and each is waited for when searched again.
 func TestGuildsThatMadeRoomAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)

@@ -6,8 +6,7 @@ import (
 	"hark/memory"
 )
 
-// storied is a store in which messages of user 2, whose numbers are 3n+1, have been the source of all that
-// there can be.
+// storied is a store in which messages of user 2, with numbers 3n+1, are a source of everything possible.
 func storied(t *testing.T) *Store {
 	t.Helper()
 	s := open(t, emptyDir(t))
@@ -39,7 +38,7 @@ func storied(t *testing.T) *Store {
 	return s
 }
 
-// The receipt of what somebody had forgotten in a guild is told again, to nobody else.
+// The report of a forgetting that somebody asked for can be read again, by nobody else.
 func TestForgottenIsToldAgain(t *testing.T) {
 	t.Parallel()
 	s := storied(t)
@@ -58,8 +57,8 @@ func TestForgottenIsToldAgain(t *testing.T) {
 	}
 }
 
-// How much is to go is told of single messages, and in some channels alone, where what lies or is from elsewhere makes
-// no difference.
+// A dry run works for single messages and for some channels alone, and ignores what is elsewhere or comes
+// from there.
 func TestExtent(t *testing.T) {
 	t.Parallel()
 	s := storied(t)

@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// Full text is written at the end of a transaction, but for what the transaction itself takes out again.
+// Full text is written at the end of a transaction, without what the transaction removed again.
 func TestFullTextOfWhatComesAndGoesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

@@ -10,7 +10,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Two stores on one file are as two processes: SQLite and the stores themselves know no difference.
+// Two stores on one file act like two processes: SQLite and the stores can't tell the difference.
 
 func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	t.Parallel()
@@ -68,7 +68,7 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	if got := vector(a); slices.Contains(got, id(1)) || slices.Contains(got, id(50)) || !slices.Contains(got, id(3)) {
 		t.Errorf("nearest are %v", got)
 	}
-	// The other's numbers are not given out again.
+	// The other's numbers aren't reused.
 	apply(t, a, posted(general, 5, "elderberries"), posted(secret, 6, "figs"), posted(3000, 7, "grapes"))
 	apply(t, b, posted(general, 8, "hazelnuts"), posted(3000, 9, "ivy"), posted(4000, 10, "junipers"))
 	apply(t, a, posted(4000, 11, "kiwis"))
@@ -81,7 +81,7 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	}
 }
 
-// A segment's number that came to a channel outside the scope leads nobody there.
+// A segment's number reused in a channel outside the scope isn't found.
 func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -90,7 +90,7 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	if got := nearest(t, s, in(general), "apples"); !slices.Equal(got, []memory.MessageID{id(1)}) {
 		t.Fatalf("nearest are %v", got)
 	}
-	// As if both segments had been deleted and their numbers given to others, between the search and the reading.
+	// As if both segments were deleted and their numbers reused between search and read.
 	x, err := s.engine.index(bg, 1, s.engine.options.Space)
 	must(t, err)
 	for i := range x.table.channels {
@@ -100,7 +100,7 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	if err != nil || len(hits) != 1 || hits[0].Channel != general {
 		t.Errorf("got %v, %v", hits, err)
 	}
-	// As if another space had come into use meanwhile.
+	// As if another space had become active meanwhile.
 	execute(t, raw(t, s.engine.dir), "UPDATE meta SET value = 'another' WHERE key = 'space'")
 	found, _, err := x.nearest(bg, s.engine, unit(), everything(), 10)
 	if read, _, unread := x.read(bg, s.engine); len(found)+len(read.segments) > 0 || err != nil || unread != nil {
@@ -108,8 +108,8 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	}
 }
 
-// What another process writes has the vectors loaded anew of the guilds whose vectors it changed, and of no others. So
-// does a first write, and one that fails.
+// After another process's write, only the guilds whose vectors it changed are loaded again. The same holds
+// for a first write and a failed one.
 func TestVectorsThatNobodyChangedStayLoaded(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -161,7 +161,7 @@ func load(t *testing.T, s *Store, guild int64) *index {
 	return x
 }
 
-// Stores that write and read one file at once lose nothing and disturb nobody.
+// Stores that write and read one file at once lose nothing and don't disturb each other.
 func TestConcurrentStores(t *testing.T) {
 	t.Parallel()
 	const each = 15

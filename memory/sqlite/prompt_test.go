@@ -22,7 +22,7 @@ func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memo
 	return *all[0].Prompt, nil
 }
 
-// carryOutAll carries out what was begun to be forgotten.
+// carryOutAll completes all forgettings.
 func carryOutAll(t *testing.T, s *Store) {
 	t.Helper()
 	if _, err := s.resumeForgettings(bg, func(string, int64, int64) {}); err != nil {
@@ -30,7 +30,7 @@ func carryOutAll(t *testing.T, s *Store) {
 	}
 }
 
-// Many prompts go in steps, between which others write, and a context that ends stops it.
+// Many prompts are deleted in steps, between which others write. A context that ends stops it.
 func TestOldPromptsGoInSteps(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -61,7 +61,7 @@ func TestOldPromptsGoInSteps(t *testing.T) {
 	}
 }
 
-// Forgetting prompts reports a reader that keeps their text in the write-ahead log.
+// Deleting prompts reports a reader that keeps their text in the write-ahead log.
 func TestOldPromptsBesideAReaderThatStays(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -74,8 +74,8 @@ func TestOldPromptsBesideAReaderThatStays(t *testing.T) {
 	wantError(t, s.Expire(bg, memory.Expiry{Prompts: idAt(9999)}))
 }
 
-// What was sent isn't part of what a trace tells. Taking a prompt away counts as taking text away, so that its
-// copies are overwritten; finding none doesn't.
+// A trace doesn't include its prompt. Deleting a prompt counts as removing text, so its copies are zeroed;
+// finding none doesn't.
 func TestPromptsAreApartFromTraces(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

@@ -12,7 +12,7 @@ import (
 // storedVector is the part of a vector that is held in memory.
 type storedVector struct {
 	segment, channel int64
-	first, last      memory.MessageID // between which the segment's messages lie
+	first, last      memory.MessageID // the segment's messages lie between them
 	sketch           []byte
 }
 
@@ -30,7 +30,7 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 		pack(steps))
 }
 
-// quantise scales v to int8, with its largest component at ±127. The scale isn't kept: only a vector's
+// quantise scales v to int8, with its largest component at ±127. The scale is dropped: only a vector's
 // direction counts.
 func quantise(v []float32) []byte {
 	var largest float64
@@ -45,15 +45,15 @@ func quantise(v []float32) []byte {
 	return steps
 }
 
-// pack encodes a quantised vector for the file. Half of a hashed vector's components are 0: then a bitmap
-// tells which aren't, and those follow.
+// pack encodes a quantised vector for the file. Half of a hashed vector's components are 0. A bitmap marks
+// the others, which follow.
 func pack(steps []byte) []byte {
 	packed := make([]byte, (len(steps)+7)/8, len(steps))
 	for i, b := range steps {
 		if b == 0 {
 			continue
 		}
-		if len(packed)+1 >= len(steps) { // as a rule, of an endpoint's
+		if len(packed)+1 >= len(steps) { // typical for an endpoint's vectors
 			return steps
 		}
 		packed[i/8] |= 1 << (i % 8)

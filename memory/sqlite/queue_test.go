@@ -11,7 +11,7 @@ import (
 	"hark/memory/memorytest"
 )
 
-// crooked is an embedder that gives back something else than it should.
+// crooked is an embedder that returns invalid vectors.
 type crooked struct {
 	memorytest.Embedder
 	bend func([][]float32) [][]float32
@@ -22,7 +22,7 @@ func (e crooked) Embed(ctx context.Context, p memory.Purpose, texts []string) ([
 	return e.bend(vectors), err
 }
 
-// A vector that can't be compared with others is refused with all of its batch, and the segments wait on.
+// An incomparable vector is refused with its batch, and the segments stay pending.
 func TestCrookedVectors(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -65,7 +65,7 @@ func unit() []float32 {
 	return v
 }
 
-// Vectors that are stored while a guild's are about to be loaded are found; those torn meanwhile are not.
+// Vectors stored while a guild's are about to load are found; invalidated ones aren't.
 func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -80,7 +80,7 @@ func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
 	}
 }
 
-// What comes and goes after the file was read and before the index is complete is in it.
+// Changes between reading the file and completing the index are in it.
 func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

@@ -8,8 +8,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// statements caches prepared statements, since preparing takes as long as running many of them. Callers put
-// what differs between searches in the arguments, to keep the statements few.
+// statements caches prepared statements, because preparing takes as long as running many of them. Callers
+// put what varies into arguments, to keep the statements few.
 type statements struct {
 	sync.Mutex
 	by map[string]*sql.Stmt
@@ -24,8 +24,7 @@ func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*
 	return statement.QueryContext(ctx, args...)
 }
 
-// statement returns a prepared query, and prepares it if needed. That takes a connection, so nobody waits for
-// it with the lock held.
+// statement returns a prepared query. Preparing takes a connection, so it doesn't hold the lock meanwhile.
 func (e *engine) statement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if statement := e.prepared(query); statement != nil {
 		return statement, nil
@@ -36,7 +35,7 @@ func (e *engine) statement(ctx context.Context, query string) (*sql.Stmt, error)
 	}
 	e.statements.Lock()
 	defer e.statements.Unlock()
-	if other := e.statements.by[query]; other != nil { // which was prepared meanwhile
+	if other := e.statements.by[query]; other != nil { // prepared meanwhile
 		return other, statement.Close()
 	}
 	if e.statements.by == nil {
@@ -46,7 +45,6 @@ func (e *engine) statement(ctx context.Context, query string) (*sql.Stmt, error)
 	return statement, nil
 }
 
-// prepared returns a cached statement; nil if there is none.
 func (e *engine) prepared(query string) *sql.Stmt {
 	e.statements.Lock()
 	defer e.statements.Unlock()
@@ -61,16 +59,16 @@ func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 	}
 	s := snapshot{engine: e, tx: tx}
 	defer func() {
-		_ = tx.Rollback() // nothing was written
+		_ = tx.Rollback() // it only reads
 		for _, query := range s.fresh {
-			_, _ = e.statement(ctx, query) // for the next one
+			_, _ = e.statement(ctx, query) // for the next snapshot
 		}
 	}()
 	return read(&s)
 }
 
-// snapshot runs the engine's statements in a transaction. It waits for no second connection, since the holder
-// of that may wait for its own. So it prepares missing statements afterwards.
+// snapshot runs the engine's statements in a transaction. It prepares missing statements afterwards:
+// waiting for a second connection could deadlock, because its holder may wait for another too.
 type snapshot struct {
 	engine *engine
 	tx     *sql.Tx

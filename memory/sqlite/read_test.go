@@ -8,7 +8,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Those who read at one moment each, with all connections there are, don't wait for one another's.
+// Concurrent snapshots on all connections don't wait for each other's.
 func TestSnapshotsTakeOneConnectionEach(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

@@ -17,7 +17,7 @@ func records(t testing.TB, s *Store, channels ...memory.ChannelID) []memory.Reco
 	return all
 }
 
-// A channel's newest records stay as long as they cost no more than they may, and what goes goes in steps.
+// A channel's newest records stay within their token limit, and deletion goes in steps.
 func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t)) // which counts a token for each word
@@ -45,7 +45,7 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 		t.Fatalf("%d records fit", want)
 	}
 	err := context.Canceled
-	for looks := 2; err != nil; looks++ { // broken off, it has gone as far as it came, and goes on where it was
+	for looks := 2; err != nil; looks++ { // an interrupted run keeps its progress, and the next continues
 		ctx, cancel := context.WithCancel(bg)
 		err = s.Expire(&stepping{Context: ctx, cancel: cancel, left: looks},
 			memory.Expiry{Records: memory.RecordLimits{Tokens: 100}})

@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-// What can't be stored whoever tries again is told from what may pass.
+// Events that can never be stored are told apart from temporary failures.
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -39,7 +39,7 @@ func TestRefusedEvents(t *testing.T) {
 	}
 }
 
-// Batches that are committed together don't fail together when one of them is refused.
+// If one batch of a shared commit is refused, the others succeed.
 func TestRefusalIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

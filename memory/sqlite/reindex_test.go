@@ -51,8 +51,8 @@ func TestReindex(t *testing.T) {
 	}
 }
 
-// Where it was cut short, it goes on, whatever happened to the messages meanwhile; and another process that opens the
-// file alone does so as well.
+// An interrupted reindex continues, whatever happened to the messages meanwhile, also in another process
+// that opens the file alone.
 func TestReindexGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, reopened := range []bool{false, true} {
@@ -95,7 +95,7 @@ func TestReindexGoesOn(t *testing.T) {
 	}
 }
 
-// terms are those of full text, with the rows and the places where they stand.
+// terms returns full text's terms, with rows and positions.
 func terms(t *testing.T, s *Store) string {
 	t.Helper()
 	execute(t, s.engine.write, `CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main,
@@ -107,7 +107,7 @@ func terms(t *testing.T, s *Store) string {
 	return all
 }
 
-// faults is what may go wrong with what is made of the log.
+// faults are ways in which derived data may be damaged.
 var faults = map[string]string{
 	"no segment":        "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)",
 	"a segment too far": "INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",

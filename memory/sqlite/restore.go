@@ -14,21 +14,20 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Restored reports the outcome of a restore.
 type Restored struct {
-	// Known says that the database that was in its place told what was forgotten since. Why not is in Unknown, nil if
-	// there was none.
+	// Known says whether the replaced database told what was forgotten since the backup. Unknown is why it
+	// couldn't; nil if there was no database.
 	Known   bool
 	Unknown error
 
-	Forgettings    []memory.DeletionReport // that were carried out
-	sqlstore.Taken                         // since
+	Forgettings    []memory.DeletionReport // carried out
+	sqlstore.Taken                         // since the backup
 }
 
-// Restore replaces the database in dir by a copy of the backup at from. Nobody may have it open: ErrInUse.
-// Everything that the old database knows to be forgotten, deleted, edited or decided since the backup is
-// applied to the copy before it takes its place. Whenever it is interrupted, one of the two is there, whole.
-// progress, if not nil, gets the current phase and how far it is.
+// Restore replaces the database in dir by a copy of the backup at from. No other process may have it open
+// (ErrInUse). It first applies to the copy everything that the old database knows to be forgotten, deleted,
+// edited or decided since the backup. After an interruption, either the old or the new database is there,
+// whole. progress, if not nil, gets the current phase and how far it is.
 func Restore(ctx context.Context, dir, from string,
 	progress func(what string, done, total int64)) (r Restored, err error) {
 	if progress == nil {
@@ -70,7 +69,7 @@ func restore(ctx context.Context, dir, from string,
 	options := Options{Check: true, Progress: func(done, total int) {
 		progress("indexing words", int64(done), int64(total))
 	}}
-	s, err := Open(ctx, copied, options) // so that it is sound, and of the present version
+	s, err := Open(ctx, copied, options) // checks and migrates it
 	if err != nil {
 		return r, err
 	}
@@ -111,7 +110,6 @@ func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken
 	return errors.Join(err, detached)
 }
 
-// resumeForgettings completes every unfinished forgetting.
 func (s *Store) resumeForgettings(ctx context.Context,
 	progress func(what string, done, total int64)) ([]memory.DeletionReport, error) {
 	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
@@ -163,7 +161,7 @@ func checkpoint(ctx context.Context, path string) error {
 // restoringName is the directory in the data directory where a backup is prepared.
 const restoringName = "restoring"
 
-// removeLeftovers removes what an interrupted restore left. Nobody else may use dir.
+// removeLeftovers removes what an interrupted restore left. No other process may use dir.
 func removeLeftovers(dir string) error { return os.RemoveAll(filepath.Join(dir, restoringName)) }
 
 // copyFile copies a file to a new one, readable by its owner only, and syncs it.
@@ -199,10 +197,10 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 	}
 }
 
-// replaceFile puts a whole, synced database in the place of the one at path, which nobody has open. Whenever
-// it is interrupted, one of the two is there, whole.
+// replaceFile replaces the database at path, which nobody has open, by a synced one. After an interruption,
+// one of the two is there, whole.
 func replaceFile(from, path string) error {
-	// What is left in the old one's write-ahead log mustn't be taken for the new one's.
+	// The old write-ahead log mustn't be applied to the new database.
 	for _, end := range []string{"-wal", "-shm"} {
 		if err := os.Remove(path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -214,7 +212,6 @@ func replaceFile(from, path string) error {
 	return syncPath(filepath.Dir(path))
 }
 
-// syncPath syncs a file or a directory.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"hark/memory"
 )
 
-// withdrawn are the messages that Discord is to show no more.
+// withdrawn returns the messages that Discord must stop showing.
 func withdrawn(t *testing.T, s *Store) (ids []memory.MessageID) {
 	t.Helper()
 	all, err := s.Withdrawn(bg, 99)
@@ -25,7 +25,7 @@ func withdrawn(t *testing.T, s *Store) (ids []memory.MessageID) {
 	return ids
 }
 
-// withdraws fails the test unless Discord is to show these messages no more, and no others.
+// withdraws fails the test unless Discord must stop showing exactly these messages.
 func withdraws(t *testing.T, s *Store, when string, want ...memory.MessageID) {
 	t.Helper()
 	if got := withdrawn(t, s); !slices.Equal(got, want) {
@@ -51,7 +51,7 @@ func wantNoTrace(t *testing.T, s *Store, n int) {
 	}
 }
 
-// shownOf are messages that an answer is shown and doesn't repeat.
+// shownOf are sources that an answer was shown and doesn't repeat.
 func shownOf(ns ...int) []memory.Source {
 	all := from(general, ns...)
 	for i := range all {
@@ -60,7 +60,7 @@ func shownOf(ns ...int) []memory.Source {
 	return all
 }
 
-// What was taken away, changed or decided since a backup is so after it was restored.
+// What was deleted, changed or decided since a backup is so after the restore.
 func TestRestoredDerivedData(t *testing.T) {
 	t.Parallel()
 	opted := telling(memory.Opted{Guild: guild, User: mentioned, Out: true, At: idAt(900)})
@@ -198,7 +198,7 @@ func TestRestoredDerivedData(t *testing.T) {
 				apply(t, s, deleted(general, 1))
 				withdraws(t, s, "once what both were made from is deleted", id(5), id(6))
 			}},
-		// They stay in Discord, and are found still when something goes that they repeat.
+		// They stay in Discord, and are still found when something that they repeat goes.
 		"answers that went with what they were only shown": {slices.Concat([]memory.Event{posted(general, 1,
 			"tpyo"),
 			posted(general, 2, "the code is 4711")}, repeats(5, append(shownOf(1), from(general, 2)...)...),

@@ -18,20 +18,20 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Salvage reads what it can of a database that may be damaged. It doesn't change the file. It reads page by
-// page, without SQLite and without indexes, so a whole page is readable whatever happened to the others.
-// SQLite's pages have no checksums: errors inside a row that still decodes go unnoticed.
+// Salvage reads what it can of a possibly damaged database and doesn't change the file. It reads page by
+// page, without SQLite and indexes, so damage to one page doesn't affect others. SQLite's pages have no
+// checksums: errors inside a row that still decodes go unnoticed.
 type Salvage struct {
 	Guilds []*memory.Guild // with their channels
-	// Events are what else is to be taken over: first what was decided and forgotten, then what people told
-	// Hark to remember.
+	// Events are the other things to take over: first decisions and forgettings, then what people told Hark
+	// to remember.
 	Events []memory.Event
-	// Unsure are the parts that can't be read wholly and tell what must stay gone.
+	// Unsure are the damaged parts that say what must stay deleted.
 	Unsure []string
-	// Places tells by channel how many messages of it were read, as far as Messages has read, and how many there were.
+	// Places counts, by channel, the messages that Messages has read so far, and how many there were.
 	Places map[memory.ChannelID]*SalvagedPlace
 	People map[memory.GuildID][]memory.Person
-	Names  map[memory.MessageRef]string // what messages are called outside Discord
+	Names  map[memory.MessageRef]string // messages' names outside Discord
 	Left   LeftOut
 
 	salvageRows
@@ -40,27 +40,27 @@ type Salvage struct {
 	decisions       *sqlstore.Decisions
 	gone            map[memory.MessageRef]bool
 	pendingDeletion map[int64]bool
-	retainedFrom    map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
+	retainedFrom    map[memory.ChannelID]memory.MessageID // older messages have expired
 }
 
-// SalvagedPlace counts what was read of a channel.
 type SalvagedPlace struct {
 	Channel  memory.Channel
 	Read     int // messages
-	Recalled int // of them those that Known counts
-	Known    int // messages that people, bots and webhooks wrote there, by the channel's own count
+	Recalled int // those of them that Known counts
+	Known    int // messages of people, bots and webhooks, by the channel's own count
 }
 
-// LeftOut counts the messages that were read and are left out.
+// LeftOut counts messages that were read but left out.
 type LeftOut struct {
-	Gone    int // deleted or forgotten, or by somebody who has opted out
-	Expired int // older than they may be
+	Gone    int // deleted, forgotten, or their author has opted out
+	Expired int // too old to keep
 	Answers int // Hark's own
-	Nowhere int // of channels that can't be read
+	Nowhere int // of unreadable channels
 }
 
-// OpenSalvage reads the database in dir, except its messages. Nobody may have it open (ErrInUse). most is how
-// long the operator keeps messages; 0: forever. progress, if not nil, gets the number of pages read.
+// OpenSalvage reads the database in dir, except its messages. No other process may have it open (ErrInUse).
+// most is how long the operator keeps messages; 0: forever. progress, if not nil, gets the number of pages
+// read and the expected total.
 func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration,
 	progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{
@@ -98,7 +98,6 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 	return s, ctx.Err()
 }
 
-// Close closes the file.
 func (s *Salvage) Close() error {
 	var err error
 	if s.pages != nil {
@@ -107,7 +106,6 @@ func (s *Salvage) Close() error {
 	return errors.Join(err, s.lock.release())
 }
 
-// read reads everything except the messages.
 func (s *Salvage) read(now time.Time, most time.Duration) {
 	s.readPlaces()
 	open := s.readDecisions()
@@ -136,7 +134,7 @@ func (s *Salvage) read(now time.Time, most time.Duration) {
 	}
 }
 
-// guild returns the guild with an id, whose row may be missing.
+// guild returns a guild by id; its row may be missing.
 func (s *Salvage) guild(id memory.GuildID) *memory.Guild {
 	for _, g := range s.Guilds {
 		if g.ID == id {
@@ -148,7 +146,6 @@ func (s *Salvage) guild(id memory.GuildID) *memory.Guild {
 	return g
 }
 
-// readPlaces reads the guilds, their channels, and their decisions.
 func (s *Salvage) readPlaces() {
 	s.rows("guild", func(r salvagedRow) {
 		var e memory.Chose
@@ -167,7 +164,7 @@ func (s *Salvage) readPlaces() {
 		var e memory.SettingChosen
 		r.read("guild, channel, key, value, at", &e.Guild, &e.Channel, &e.Key, &e.Value, &e.At)
 		if e.Key == memory.SettingExpiring || e.Key == memory.SettingPast {
-			return // of the old file's messages
+			return // they concern the old file's messages
 		}
 		s.Events = append(s.Events, e)
 		of := s.guild(e.Guild).Settings
@@ -201,7 +198,7 @@ func (s *Salvage) readDecisions() (open bool) {
 	var forgotten, deleted []memory.Event
 	s.rows("forgetting", func(r salvagedRow) {
 		f, _ := s.decisions.ReadForgetting(r.scan(sqlstore.ForgettingColumns))
-		if f.ID = 0; !f.At.IsZero() { // else it is damaged
+		if f.ID = 0; !f.At.IsZero() { // else the row is damaged
 			forgotten = append(forgotten, f)
 		}
 	})
@@ -233,7 +230,6 @@ func (s *Salvage) readDecisions() (open bool) {
 	return open
 }
 
-// readPeople reads the people, and the names of messages outside Discord.
 func (s *Salvage) readPeople() {
 	s.rows("person", func(r salvagedRow) {
 		var p memory.Person
@@ -249,7 +245,7 @@ func (s *Salvage) readPeople() {
 	})
 }
 
-// readFactsAndLore reads the facts and the lore that aren't deleted.
+// readFactsAndLore reads the facts and lore that aren't deleted.
 func (s *Salvage) readFactsAndLore() {
 	s.rows("fact", func(r salvagedRow) {
 		var e memory.FactTold
@@ -281,7 +277,7 @@ func (s *Salvage) readFactsAndLore() {
 		}
 	})
 	if s.Damaged["derived"]+s.Damaged["source"] > 0 {
-		return // what lore is from says who may be told of it, and with what it goes
+		return // its sources are unknown, and so who may read it and when it must go
 	}
 	s.rows("lore", func(r salvagedRow) {
 		var l memory.Lore
@@ -301,7 +297,6 @@ func (s *Salvage) readFactsAndLore() {
 	})
 }
 
-// isGone reports whether a message is deleted, forgotten or expired.
 func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID,
 	author memory.UserID) bool {
 	at := memory.Channel{Guild: guild, ID: channel}
@@ -316,7 +311,7 @@ func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memo
 func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) error {
 	var failed error
 	s.pages.OnRead = func() error { return cmp.Or(failed, ctx.Err()) }
-	// those that were read, where a page may be there twice; damage may give two the same row
+	// A page may occur twice; damage may give two messages the same row.
 	twice := map[[2]int64]bool{}
 	s.rows("message", func(r salvagedRow) {
 		which := [2]int64{r.Row, r.number("id")}

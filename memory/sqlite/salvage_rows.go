@@ -12,44 +12,43 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// salvageRows finds the rows of tables on the pages of a file that may be damaged.
+// salvageRows finds the rows of tables on the pages of a possibly damaged file.
 type salvageRows struct {
-	// Damaged tells by table how many of its pages can't be read, or not wholly.
+	// Damaged counts, by table, the pages that are wholly or partly unreadable.
 	Damaged map[string]int
 
 	pages         *pagefile.File
 	tables        map[string]*layout
-	orphans       map[string][]uint32 // pages of tables that their trees don't lead to
-	unknownTables bool                // whether the file has tables that this Hark doesn't know
+	orphans       map[string][]uint32 // table pages that no tree leads to
+	unknownTables bool                // the file has tables that this Hark doesn't know
 }
 
 // layout describes how a table's rows lie in the file.
 type layout struct {
 	name    string
-	table   bool // whether rows are numbered
+	table   bool // a rowid table
 	columns map[string]int
 	shape   []columnKind
-	create  string // its statement
-	root    uint32 // page; 0 if it isn't known
+	create  string // CREATE statement
+	root    uint32 // page; 0: unknown
 }
 
 type columnKind struct{ text, null bool }
 
-// salvagedTables are the tables to read, in that order.
+// salvagedTables are the tables to read, in this order.
 var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
 	"opted", "doomed", "fact", "lore", "derived", "source", "message"}
 
-// deletionTables are the tables without which nobody knows what must stay deleted.
+// deletionTables are the tables that say what must stay deleted.
 var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
 
-// layouts returns the layouts of the tables in this Hark's schema.
 func layouts(ctx context.Context) (map[string]*layout, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1) // another would have another database
+	db.SetMaxOpenConns(1) // each connection would have its own database
 	for _, m := range migrations {
 		if _, err := db.ExecContext(ctx, m); err != nil {
 			return nil, err
@@ -83,7 +82,6 @@ func layouts(ctx context.Context) (map[string]*layout, error) {
 	}, query)
 }
 
-// knows reports whether this Hark's schema has a table with that CREATE statement.
 func (s *salvageRows) knows(create string) bool {
 	for _, l := range s.tables {
 		if l.create == create {
@@ -93,7 +91,6 @@ func (s *salvageRows) knows(create string) bool {
 	return false
 }
 
-// fits reports whether c may be a row of the table.
 func (l *layout) fits(c pagefile.Cell) bool {
 	if len(c.Values) != len(l.shape) {
 		return false
@@ -107,7 +104,7 @@ func (l *layout) fits(c pagefile.Cell) bool {
 	return true
 }
 
-// scan walks every tree and finds the pages that none leads to.
+// scan walks every tree and finds orphaned pages.
 func (s *salvageRows) scan() {
 	seen := s.pages.NewSet()
 	s.pages.Free(seen)
@@ -125,7 +122,7 @@ func (s *salvageRows) scan() {
 	}
 }
 
-// roots reads where the trees begin, and walks them.
+// roots reads where the trees begin and walks them.
 func (s *salvageRows) roots(seen pagefile.Set) {
 	schema := s.tables["sqlite_schema"]
 	roots := map[string]uint32{}
@@ -158,7 +155,7 @@ func (s *salvageRows) roots(seen pagefile.Set) {
 		}
 		read := slices.Contains(salvagedTables, name)
 		var fits func(pagefile.Cell) bool
-		if read || l != nil && table { // a damaged page may lead to another table's
+		if read || l != nil && table { // a damaged page may lead into another tree
 			fits = l.fits
 		}
 		if damaged := s.pages.Walk(root, table, seen, fits); read {
@@ -173,7 +170,7 @@ func (s *salvageRows) roots(seen pagefile.Set) {
 	}
 }
 
-// ownerOf returns the table of a page that no tree leads to, if its rows identify it.
+// ownerOf returns the table of an orphaned page, if its rows identify it.
 func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 	n, err := s.pages.Node(no, true)
 	if err != nil || len(n.Cells) == 0 {
@@ -185,7 +182,7 @@ func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 			continue
 		}
 		if slices.Contains(deletionTables, name) {
-			s.Damaged[name]++ // it may be this one's
+			s.Damaged[name]++ // it may belong to this table
 		}
 		if owner != nil {
 			return nil
@@ -217,7 +214,6 @@ func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 	}
 }
 
-// salvagedRow is a row of a table.
 type salvagedRow struct {
 	of *layout
 	pagefile.Cell
@@ -237,7 +233,7 @@ func (r salvagedRow) text(column string) string {
 	return string(b)
 }
 
-// scan sets what columns hold, as sql.Rows.Scan does, and times. Only a sql.Scanner fails.
+// scan returns a Scanner for columns, like sql.Rows.Scan. Only a sql.Scanner destination can fail.
 func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 	return func(to ...any) error {
 		for i, column := range strings.Split(columns, ", ") {
@@ -265,5 +261,4 @@ func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 	}
 }
 
-// read is scan for callers whose destinations can't fail.
 func (r salvagedRow) read(columns string, to ...any) { _ = r.scan(columns)(to...) }

@@ -21,20 +21,20 @@ import (
 	"hark/memory/sqlite/pagefile"
 )
 
-// marked is a text that shows on each page that holds a part of it.
+// marked is a text that is recognisable on each page that holds part of it.
 func marked(n, length int) string {
 	mark := fmt.Sprintf("<%06d>", n)
 	return strings.Repeat(mark, length/len(mark)+1)
 }
 
-// Messages of the file that is to be damaged, of which some are gone.
+// Messages of the file to damage; some are deleted.
 const (
 	salvaged    = 900
 	outsMessage = 3 // of each ten, by somebody who has opted out
 )
 
-// salvageable is the directory of a closed store with messages, of which some were deleted, forgotten, or are
-// by somebody who has opted out. What is being forgotten, in the channel secret, is there still.
+// salvageable returns the directory of a closed store with messages, some of them deleted, forgotten, or by
+// somebody who has opted out. In the channel secret, a forgetting is unfinished.
 func salvageable(t *testing.T) string {
 	t.Helper()
 	return fixture.Dir(t, "salvageable", func(dir string) {
@@ -71,7 +71,7 @@ func salvageable(t *testing.T) string {
 	})
 }
 
-// staysGone reports whether the nth message of salvageable must not come out.
+// staysGone reports whether the nth message of salvageable must stay deleted.
 func staysGone(n int) bool {
 	return n%4 == 3 || n%10 == outsMessage || n == 4 || n%4 < 2 && n%10 == 8 && n < 100
 }
@@ -91,7 +91,7 @@ func salvage(t rapid.TB, dir string) (s *Salvage, got map[memory.MessageID]memor
 	return s, got
 }
 
-// pagesWith are the pages that hold a text, but for the list of those that are free, which hold nothing.
+// pagesWith returns the pages that hold a text, except free ones.
 func pagesWith(file []byte, what string) []int {
 	var all []int
 	for no := 0; no*pagefile.Size < len(file); no++ {
@@ -135,7 +135,7 @@ func TestSalvageOfASoundFile(t *testing.T) {
 	}
 }
 
-// What was decided, forgotten and told comes with the messages, so that another store keeps to it.
+// Decisions, forgettings, facts and lore come with the messages, so another store respects them.
 func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	t.Parallel()
 	s, _ := salvage(t, salvageable(t))
@@ -183,8 +183,8 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	}
 }
 
-// Of a damaged file each message comes out whose pages are whole, and none that must stay gone unless Salvage
-// says that it isn't sure.
+// From a damaged file, every message on whole pages is read, and none that must stay deleted unless Salvage
+// is unsure.
 func TestSalvageOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	from := salvageable(t)
@@ -245,7 +245,7 @@ func TestSalvageOfADamagedFile(t *testing.T) {
 	})
 }
 
-// What stands in the write-ahead log counts, and without it nobody knows what was deleted last.
+// The write-ahead log counts. Without it nobody knows the last deletions.
 func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	t.Parallel()
 	made := salvageable(t)
@@ -288,7 +288,7 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	}
 }
 
-// brokenAt is a file of which what lies from some place on can't be read.
+// brokenAt is a file that is unreadable from some offset on.
 type brokenAt struct {
 	*bytes.Reader
 	at int64
@@ -301,8 +301,8 @@ func (b brokenAt) ReadAt(p []byte, off int64) (int, error) {
 	return b.Reader.ReadAt(p, off)
 }
 
-// Whatever is damaged in the write-ahead log, up to the end of what was written since it was begun anew, is
-// noticed. What lies behind that is of an earlier time, and says nothing.
+// Damage anywhere in the current part of the write-ahead log is noticed. What lies behind is older and
+// ignored.
 func TestSalvageOfADamagedLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -380,7 +380,7 @@ func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {
 	}
 }
 
-// What is cut short tells so, wherever that is, and takes no further message.
+// An interrupted read returns an error, wherever it stopped, and no further messages.
 func TestSalvageThatIsCutShort(t *testing.T) {
 	t.Parallel()
 	s, err := OpenSalvage(bg, salvageable(t), id(salvaged).Time(), 0, nil)
@@ -416,7 +416,7 @@ func TestNothingIsSalvagedWhereHarkRuns(t *testing.T) {
 	wantError(t, err)
 }
 
-// Where damage gives a row the number of another, both messages come out.
+// If damage gives two rows the same number, both messages are read.
 func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 	t.Parallel()
 	from, dir := salvageable(t), t.TempDir()

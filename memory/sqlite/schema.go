@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// migrations take an empty file to the present schema, one version each. A released one never changes; add a
-// new one.
+// migrations bring an empty file to the current schema, one version each. Never change a released one; add
+// a new one.
 var migrations = []string{schema}
 
-// schema is version 1. Row numbers of messages are guild << 48 | channel << 28 | sequence, and of segments
-// guild << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is
-// one range, and full text searches it without reading anything else.
+// schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
+// << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
+// range, which full text searches without reading anything else.
 const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -367,7 +367,6 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 ) WITHOUT ROWID;
 `
 
-// migrate runs the missing migrations.
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {
 	var version int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {

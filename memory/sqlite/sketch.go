@@ -14,16 +14,16 @@ const rotations = 3
 // weightBits is the number of bits of a query component's weight.
 const weightBits = 3
 
-// sketcher makes sketches of vectors: the sign bit of each component, after a fixed random rotation. A hashed
-// vector says most in few of its components. Rotation spreads that over all, so the signs alone show how near
-// two vectors are.
+// sketcher makes sketches of vectors: the sign bit of each component, after a fixed random rotation. Few
+// components of a hashed vector carry most of its meaning. Rotation spreads it over all, so the signs alone
+// show how near two vectors are.
 type sketcher struct {
-	width int                 // of a vector that was filled up, a power of two
-	flips [rotations][]uint32 // the sign bit for each number that changes its sign, else 0
+	width int                 // of a padded vector, a power of two
+	flips [rotations][]uint32 // the sign bit where the sign is flipped, else 0
 }
 
 func newSketcher(dimensions int) *sketcher {
-	k := &sketcher{width: 64} // a word at least
+	k := &sketcher{width: 64} // at least a word
 	for k.width < dimensions {
 		k.width *= 2
 	}
@@ -54,7 +54,7 @@ func (k *sketcher) rotate(v []float32, turn int, scratch []float32) []float32 {
 	return turned
 }
 
-// hadamard computes the unscaled Walsh–Hadamard transform of v in place. Its length is a power of two.
+// hadamard computes the unscaled Walsh–Hadamard transform of v in place. len(v) must be a power of two.
 func hadamard(v []float32) {
 	for i := 0; i+4 <= len(v); i += 4 { // the first two rounds at once
 		q := v[i : i+4 : i+4]
@@ -72,7 +72,7 @@ func hadamard(v []float32) {
 	}
 }
 
-// sketch returns a quantised vector's sketch as the file holds it, one rotation after the other.
+// sketch returns a quantised vector's sketch in the file's format, one rotation after the other.
 func (k *sketcher) sketch(steps []byte) []byte {
 	v := make([]float32, len(steps))
 	for i, b := range steps {
@@ -89,7 +89,6 @@ func (k *sketcher) sketch(steps []byte) []byte {
 	return sketch
 }
 
-// signs packs the sign bits of a rotated vector.
 func signs(turned []float32) []uint64 {
 	words := make([]uint64, len(turned)/64)
 	for i, x := range turned {
@@ -98,8 +97,8 @@ func signs(turned []float32) []uint64 {
 	return words
 }
 
-// weights returns the weight of each component of a rotated query, from 0 to 7 with 3 the mean, as bit planes
-// from the lowest.
+// weights returns the weight of each component of a rotated query, 0 to 7 with mean 3, as bit planes from
+// the lowest.
 func weights(turned []float32) [weightBits][]uint64 {
 	sum := float32(0)
 	for _, x := range turned {
@@ -119,7 +118,7 @@ func weights(turned []float32) [weightBits][]uint64 {
 	return bit
 }
 
-// heavyBits masks the bits with a weight of at least 2, which tell more than all bits with equal weight.
+// heavyBits masks the bits with a weight of at least 2. They tell more than all bits with equal weight.
 func heavyBits(weights *[weightBits][]uint64) []uint64 {
 	mask := slices.Clone(weights[1])
 	for i, x := range weights[2] {

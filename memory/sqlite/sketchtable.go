@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// shortlisted is how many segments are ranked at least, and shortlistedEach for each that is wanted.
+	// shortlisted is the least number of segments ranked, shortlistedEach the number for each one wanted.
 	shortlisted, shortlistedEach = 400, 8
-	// longlist is how many times as many are preselected by some bits of one rotation; all bits then choose
+	// longlist is how many times as many are preselected by some bits of one rotation. All bits then choose
 	// the shortlist.
 	longlist = 25
 )
 
-// minID and maxID exclude no message.
 const minID, maxID = memory.MessageID(-1 << 63), memory.MessageID(1<<63 - 1)
 
 // filter selects what may be found in a guild.
@@ -49,7 +48,6 @@ func scopeFilter(scope memory.Scope, guild int64, nos []int64) filter {
 	return f
 }
 
-// allows reports whether the row at i may be found.
 func (f *filter) allows(t *sketchTable, i int32) bool {
 	c := int(t.channels[i])
 	return c < len(f.channels) && f.channels[c] && (f.always() || t.lasts[i] >= f.since && t.firsts[i] < f.until)
@@ -57,15 +55,16 @@ func (f *filter) allows(t *sketchTable, i int32) bool {
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// sketchTable holds a guild's segments in memory, by column, since every search scans some columns completely.
+// sketchTable holds a guild's segments in memory, by column, because every search scans some columns
+// completely.
 type sketchTable struct {
 	guild         int64
 	segments      []int64
-	channels      []uint32 // their numbers in the guild
+	channels      []uint32 // numbers in the guild
 	firsts, lasts []memory.MessageID
 	sketches      [rotations][]uint64 // one after the other
 	words         int                 // of a sketch, per rotation
-	at            map[int64]int32     // places, by segment
+	at            map[int64]int32     // row by segment
 	sketcher      *sketcher
 }
 
@@ -74,7 +73,6 @@ func newTable(guild int64, dimensions int) sketchTable {
 	return sketchTable{guild: guild, at: map[int64]int32{}, sketcher: k, words: k.width / 64}
 }
 
-// grow makes room for n rows.
 func (t *sketchTable) grow(n int) {
 	t.segments, t.channels = slices.Grow(t.segments, n), slices.Grow(t.channels, n)
 	t.firsts, t.lasts = slices.Grow(t.firsts, n), slices.Grow(t.lasts, n)
@@ -83,7 +81,6 @@ func (t *sketchTable) grow(n int) {
 	}
 }
 
-// put adds or replaces a segment's row.
 func (t *sketchTable) put(v storedVector) error {
 	if n := 8 * rotations * t.words; len(v.sketch) != n {
 		return fmt.Errorf("the sketch of segment %d takes %d bytes and not %d", v.segment, len(v.sketch), n)
@@ -105,7 +102,7 @@ func (t *sketchTable) put(v storedVector) error {
 	return nil
 }
 
-// remove deletes a segment's row; the last row takes its place.
+// remove deletes a segment's row. The last row takes its place.
 func (t *sketchTable) remove(segment int64) {
 	i, ok := t.at[segment]
 	if !ok {
@@ -139,17 +136,14 @@ func resized[T any](list []T, n int) []T {
 // perRow is the measured size of a row in bytes without its sketch: 28, and its share of the map.
 const perRow = 60
 
-// bytes returns the table's size in memory.
 func (t *sketchTable) bytes() int64 {
 	return int64(len(t.segments)) * int64(perRow+8*rotations*t.words)
 }
 
-// sketch returns row i's sketch of one rotation.
 func (t *sketchTable) sketch(turn int, i int32) []uint64 {
 	return t.sketches[turn][int(i)*t.words : (int(i)+1)*t.words]
 }
 
-// allowed returns the rows that f allows.
 func (t *sketchTable) allowed(f filter) []int32 {
 	places := make([]int32, 0, len(t.segments))
 	for i := range int32(len(t.segments)) {
@@ -160,7 +154,7 @@ func (t *sketchTable) allowed(f filter) []int32 {
 	return places
 }
 
-// shortlist returns those of places that may be among the limit nearest to vector.
+// shortlist returns the rows of places that may be among the limit nearest to vector.
 func (t *sketchTable) shortlist(places []int32, vector []float32, limit int) []int32 {
 	n := max(shortlisted, min(limit, len(places))*shortlistedEach)
 	if len(places) <= n {
@@ -190,13 +184,13 @@ func (t *sketchTable) shortlist(places []int32, vector []float32, limit int) []i
 	return t.smallest(places, distances, n)
 }
 
-// smallest returns the n of places with the smallest distances; of equal ones the newest segments.
+// smallest returns the n of places with the smallest distances. Ties go to the newest segments.
 func (t *sketchTable) smallest(places, distances []int32, n int) []int32 {
 	counts := make([]int32, rotations*64*t.words<<weightBits)
 	for _, d := range distances {
 		counts[d]++
 	}
-	border, within := int32(0), 0 // so many are nearer than border
+	border, within := int32(0), 0 // the number nearer than border
 	for within+int(counts[border]) < n {
 		within += int(counts[border])
 		border++

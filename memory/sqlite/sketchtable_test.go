@@ -15,7 +15,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// dequantise is what quantise was given, as near as the steps allow, with length 1.
+// dequantise approximately reverses quantise, with length 1.
 func dequantise(steps []byte) []float32 {
 	v := make([]float32, len(steps))
 	var square float64
@@ -46,8 +46,8 @@ func cosineOf(a, b []float32) float64 {
 // everything is a filter that excludes nothing of channel 1.
 func everything() filter { return scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 1}) }
 
-// recall is how many of the 20 segments nearest to each question are on the shortlist, of 1. One as near as the 20th
-// counts as one.
+// recall returns the share of the 20 segments nearest to each question that are on the shortlist. Ties with
+// the 20th count.
 func recall(t *testing.T, vectors, questions [][]float32) float64 {
 	t.Helper()
 	of := newTable(1, len(vectors[0]))
@@ -145,7 +145,7 @@ func TestRecallAmongHashedText(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes, a table has the rows that it was given, with their sketches, and allows those in the scope.
+// After any changes, a table has exactly its rows, with their sketches, and allows those in scope.
 func TestTableHoldsWhatItWasGiven(t *testing.T) {
 	t.Parallel()
 	const dimensions = 70 // which fill neither a word nor a power of two
@@ -233,8 +233,7 @@ func checkTable(t *rapid.T, of *sketchTable, want map[int64]storedVector) {
 	}
 }
 
-// What lies outside the scope takes nobody's place on the shortlist, though it is nearer; of equals the
-// newest are on it.
+// Rows outside the scope take no place on the shortlist, even if nearer. Of equals, the newest are on it.
 func TestTheShortlistLiesInScope(t *testing.T) {
 	t.Parallel()
 	const all = 60_000
@@ -275,8 +274,8 @@ func TestTheShortlistLiesInScope(t *testing.T) {
 	}
 }
 
-// How near a vector is can be told of it as it is packed, in no more bytes than it has numbers; of one that
-// lacks some, it can't.
+// comparer works on a packed vector, which takes no more bytes than it has numbers. It fails if some are
+// missing.
 func TestComparer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,7 +9,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// loadSpace reads the active space, and drops indexes of vectors that others have changed.
+// loadSpace reads the active space and drops indexes of vectors that other processes have changed.
 func (e *engine) loadSpace(ctx context.Context) error {
 	v := &e.vectors
 	use, _, err := sqlstore.Spaces(ctx, e.read)
@@ -44,8 +44,8 @@ func (e *engine) loadSpace(ctx context.Context) error {
 	return nil
 }
 
-// StoredSpaces returns the active space of the store in dir and the one being filled; zero if there is none or
-// the store is unreadable.
+// StoredSpaces returns the active space of the store in dir and the one being filled; zero if there is none
+// or the store is unreadable.
 func StoredSpaces(ctx context.Context, dir string) (use, next memory.Space) {
 	path := filepath.Join(dir, FileName)
 	if _, err := os.Stat(path); err != nil {

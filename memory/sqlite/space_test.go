@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// What made a store's vectors can be told without opening it for writing, so that an embedding server needn't be
-// asked.
+// The space of a store's vectors is readable without opening it for writing, so nobody must ask an
+// embedding server.
 func TestStoredSpaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ func openIn(t testing.TB, dir string, space memory.Space) *Store {
 	return s
 }
 
-// pointing is an embedder whose vectors' first two numbers stand for a text's length and x.
+// pointing is an embedder whose vectors begin with a text's length and x.
 type pointing float32
 
 func (p pointing) vector(text string, dimensions int) []float32 {
@@ -77,7 +77,7 @@ func embedSome(t testing.TB, s *Store, p pointing, n int) bool {
 	return len(segments) > 0
 }
 
-// wantSpace checks in which space a store compares, and that it does in no other.
+// wantSpace checks that a store compares in this space and no other.
 func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space) {
 	t.Helper()
 	if space, err := s.Space(bg); err != nil || space != use {
@@ -152,7 +152,7 @@ func aside(t *testing.T, n int) (string, *Store) {
 	return dir, s
 }
 
-// What is left of a segment that was torn while another space is filled gets a vector there, too.
+// What is left of a segment that was invalidated while another space is filled gets a vector there, too.
 func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
 	t.Parallel()
 	dir, s := aside(t, 10)
@@ -176,8 +176,8 @@ func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
 	checkSound(t, s)
 }
 
-// The space in use stays while another is filled beside it, and until the last of its segments is embedded, through
-// new messages, edits and deletions; then it is replaced at once, and its vectors are gone from the file.
+// The active space stays while another is filled, through new messages, edits and deletions, until its last
+// segment is embedded. Then it is replaced at once, and its vectors are erased.
 func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	t.Parallel()
 	dir, s := aside(t, 10)
@@ -198,7 +198,7 @@ func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	wantWaiting(t, s, 7)
 	embedSome(t, s, 9, 6)
 	wantSpace(t, s, oldSpace, newSpace)
-	// A segment in which there is nothing to embed is done as well, and it may be the last.
+	// A segment with nothing to embed counts as embedded, even as the last.
 	segments := pendingIn(t, s, 1)
 	must(t, s.Embedded(bg, segments, make([][]float32, 1)))
 	wantSpace(t, s, newSpace, oldSpace)
@@ -213,7 +213,7 @@ func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	wantSpace(t, s, newSpace, oldSpace)
 }
 
-// What lies in neither table any more is nowhere in the files.
+// What is in neither table is nowhere in the files.
 func TestVectorsOfTheOldSpaceAreGoneFromTheFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -234,7 +234,7 @@ func TestVectorsOfTheOldSpaceAreGoneFromTheFile(t *testing.T) {
 	checkSound(t, s)
 }
 
-// Where nothing is embedded yet, there is nothing to keep in use.
+// Without vectors, there is no active space to keep.
 func TestAFileWithoutVectorsTakesASpaceAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -252,7 +252,7 @@ func TestAFileWithoutVectorsTakesASpaceAtOnce(t *testing.T) {
 	checkSound(t, s)
 }
 
-// Whoever opens the file with the space in use gives up the one that was being filled.
+// Opening the file with the active space gives up the one being filled.
 func TestGoingBackToTheOldSpace(t *testing.T) {
 	t.Parallel()
 	dir, _ := aside(t, 6)
@@ -281,7 +281,7 @@ func TestAThirdSpace(t *testing.T) {
 	embedSome(t, s, 9, 4)
 	s = openIn(t, dir, third)
 	wantSpace(t, s, oldSpace, newSpace, third)
-	// Whatever is given before anything was swept isn't mixed with what is left of the second.
+	// Vectors stored before the sweep don't mix with the second space's remains.
 	segments := allSegments(t, s)
 	if len(segments) != 6 {
 		t.Fatal(len(segments))
@@ -297,7 +297,7 @@ func TestAThirdSpace(t *testing.T) {
 	wantSpace(t, s, third, oldSpace, newSpace)
 }
 
-// The last segment that is missing may be deleted instead of embedded.
+// The last missing segment may be deleted instead of embedded.
 func TestTheLastMissingSegmentIsDeleted(t *testing.T) {
 	t.Parallel()
 	dir, _ := aside(t, 3)
@@ -325,8 +325,8 @@ func TestOpeningWithoutASpace(t *testing.T) {
 	wantWaiting(t, s, 1)
 }
 
-// Of two stores with different spaces, that of the space in use goes on; once the other's has taken its place, it is
-// told, and compares in neither.
+// Of two stores with different spaces, the one with the active space continues. After the exchange it gets
+// an error, and compares in neither.
 func TestStoresOfTwoSpaces(t *testing.T) {
 	t.Parallel()
 	dir, a := aside(t, 4)
@@ -361,7 +361,7 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 	checkSound(t, b)
 }
 
-// The last to open a file decides what is filled: the one before is told.
+// The last process to open a file decides which space is filled; the earlier one gets an error.
 func TestTwoStoresFillTwoSpaces(t *testing.T) {
 	t.Parallel()
 	dir, _ := aside(t, 4)
@@ -377,7 +377,7 @@ func TestTwoStoresFillTwoSpaces(t *testing.T) {
 	checkSound(t, c)
 }
 
-// Searches go on while the spaces are exchanged, and each compares in one.
+// Searches continue during the exchange, and each compares in one space.
 func TestConcurrentSearchesDuringTheSwitch(t *testing.T) {
 	t.Parallel()
 	dir, s := aside(t, 40)
@@ -405,7 +405,7 @@ func TestConcurrentSearchesDuringTheSwitch(t *testing.T) {
 	wantSpace(t, s, newSpace, oldSpace)
 }
 
-// In whatever order segments change and are embedded, what is in use is found.
+// In whatever order segments change and are embedded, searches find the active ones.
 func TestSweepingIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	dir, _ := aside(t, 5)

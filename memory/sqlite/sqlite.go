@@ -1,8 +1,8 @@
-// Package sqlite is the engine of sqlstore for one machine: one SQLite file. The file is the truth; everything in
-// memory is a cache of it. Only message.content holds words; full text holds hashes of them. Deleting erases both
-// from the file's pages, not only from answers.
+// Package sqlite is the engine of sqlstore for one machine: one SQLite file. Everything in memory is a
+// cache of it. Only message.content holds words; full text holds hashes of them. Deleting erases both from
+// the file's pages, not only from answers.
 //
-// Several processes may have the file open: each sees the others' commits before it writes or answers.
+// Several processes may have the file open. Each sees the others' commits before it writes or answers.
 //
 // Begin reading at Open; writer.go commits, indexcache.go holds vectors in memory, zeroing.go erases.
 package sqlite
@@ -28,23 +28,23 @@ import (
 
 // Options configure a store.
 type Options struct {
-	// Space is where the vectors that will be stored lie. When it isn't the one of the file's vectors, these stay in
-	// use until every segment has one in Space as well. The last to open the file decides; the zero Space leaves
-	// things as they are.
+	// Space is the space of new vectors. If the file's vectors are of another, those stay in use until
+	// every segment has one in Space. The last process to open the file decides. The zero Space changes
+	// nothing.
 	Space memory.Space
-	// Tokens counts the tokens of a message's text, in several goroutines at once; nil leaves Message.Tokens 0. It
-	// must be tokens.New's, whatever model answers: what is stored outlives the choice of a model.
+	// Tokens counts the tokens of a text. It is called from several goroutines. If nil, Message.Tokens
+	// stays 0. It must be tokens.New's for every model, because stored counts outlive the choice of a
+	// model.
 	Tokens func(string) int
-	// IndexLimit is how many bytes of memory the vectors of the guilds asked about may take, of which those asked
-	// about last stay: one guild's at least. 0: as many as there are.
+	// IndexLimit bounds the bytes of memory for vectors. The most recently searched guilds stay, at least
+	// one. 0: no limit.
 	IndexLimit int64
-	// Patience is how long a search waits for a guild's vectors to be loaded. Then it goes on without them,
-	// and loading goes on for the searches that follow. 0: as long as it takes, for who would rather wait
-	// than find less.
+	// Patience is how long a search waits for a guild's vectors to load. Then it goes on without them, and
+	// loading continues for later searches. 0: no limit, for callers that prefer complete results.
 	Patience time.Duration
-	// Progress, if not nil, is told of long work at opening: done of total messages.
+	// Progress, if not nil, gets how many of total messages long work at opening has done.
 	Progress func(done, total int)
-	// Check has the file checked before it is opened, even if it was closed, unless somebody else has it open.
+	// Check checks the file before opening it, even if it was closed, unless another process has it open.
 	Check bool
 }
 
@@ -54,7 +54,7 @@ type Store struct {
 	engine *engine
 }
 
-// engine is the file: writing, reading, other processes' writes, full text, vectors, and erasing.
+// engine is the file: reads, writes, other processes' writes, full text, vectors and erasing.
 type engine struct {
 	writeDB *sql.DB
 	write   *sql.Conn // writeDB's only connection, for the holder of the write lock
@@ -64,15 +64,16 @@ type engine struct {
 	watch   watch
 	dir     string
 	lock    *dirLock // on dir
-	opened  bool     // wholly
+	opened  bool     // completely
 	check   check    // of a file that wasn't closed
 
-	eraseAfter time.Time // until when Erase, where nobody waits, does nothing
+	eraseAfter time.Time // until then, Erase without wait does nothing
 
 	vectors    indexCache
 	statements statements
 
-	// changed is called before a transaction goes on, or a read is answered, when somebody else has written since.
+	// changed is called after another process's write, before a transaction continues or a read is
+	// answered.
 	changed func(ctx context.Context, q sqlstore.Querier, writing bool) error
 }
 
@@ -149,7 +150,7 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) e
 func (e *engine) open(ctx context.Context, path string, patience time.Duration) (err error) {
 	e.vectors.limit, e.vectors.evictedTimeout, e.vectors.loadSlots = e.options.IndexLimit, evictedTimeout,
 		make(chan struct{}, maxLoads)
-	e.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
+	e.writer.removed = time.Now() // a killed process may have left removed text in the write-ahead log
 	e.writer.name, e.writer.busyTimeout = rand.Text(), patience
 	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
@@ -164,7 +165,7 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if e.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=cache_size(-4000)&"+common); err != nil {
 		return err
 	}
-	e.read.SetMaxOpenConns(5) // four, and that of watch
+	e.read.SetMaxOpenConns(5) // four, and watch's
 	e.read.SetMaxIdleConns(5)
 	if err := migrate(ctx, e.write, migrations); err != nil {
 		return err
@@ -180,8 +181,8 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	return err
 }
 
-// Close implements sqlstore.Engine: it closes the file after the current write. Running reads may fail: cancel
-// them first.
+// Close implements sqlstore.Engine: it closes the file after the current write. Running reads may fail:
+// cancel them first.
 func (e *engine) Close() error {
 	e.check.end()
 	e.writer.lock <- struct{}{}
@@ -190,7 +191,7 @@ func (e *engine) Close() error {
 		return nil
 	}
 	if e.opened && (!e.writer.removed.IsZero() || !e.writer.zeroed) {
-		// Else whoever opens the file next does it, as with a merge, which takes long.
+		// What isn't done here, such as a long merge, is left to the next open.
 		unmerged, err := e.isUnmerged(context.Background())
 		if !e.writer.zeroed && !unmerged && err == nil {
 			_ = e.zeroFreed(context.Background(), e.transact)

@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// People who were read before a write aren't remembered after it: they may be as they were before.
+// A read of people before a write isn't cached after it, because it may be out of date.
 func TestConcurrentChangesOfPeopleWhoAreRead(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -36,7 +36,7 @@ func TestConcurrentChangesOfPeopleWhoAreRead(t *testing.T) {
 	}
 }
 
-// A message that follows a deleted one doesn't join the segment that went with it.
+// A message after a deleted one doesn't join its deleted segment.
 func TestWhatFollowsADeletedMessage(t *testing.T) {
 	t.Parallel()
 	for name, together := range map[string]bool{"in one batch": true, "in two": false} {

@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// Stretches are what Around tells of each spot, together where they meet: also of much in a row, with silences between,
-// while some of it is being hidden, and as another process reads it.
+// Stretches equal what Around returns for each spot, merged: also of many in a row, with pauses, during a
+// forgetting, and in another process.
 func TestStretchesAreWhatIsAroundEachSpot(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

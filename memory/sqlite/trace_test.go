@@ -11,7 +11,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Who asked, and which answer a message is a part of, is found without reading all traces.
+// The asker and an answer's other messages are found without reading all traces.
 func TestTracesAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
@@ -36,8 +36,7 @@ func TestTracesAreFoundByIndex(t *testing.T) {
 	}
 }
 
-// What an answer was made from is told in one order, whatever is asked for: facts by their numbers, also those of
-// another server.
+// An answer's sources are always in the same order: facts by number, also those of another server.
 func TestSourcesComeInOneOrder(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

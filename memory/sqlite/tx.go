@@ -7,20 +7,19 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// tx is a running transaction.
 type tx struct {
 	ctx         context.Context
 	engine      *engine
-	othersWrote bool     // somebody else had written before
+	othersWrote bool     // another process wrote since the last transaction
 	inBulk      bool     // RemoveInBulk was called
-	zeroed      []uint32 // pages whose unallocated space was zeroed, and nothing else
+	zeroed      []uint32 // pages that were written only to zero their unallocated space
 	sqlstore.Changes
-	put     []storedVector         // new vectors in the space in use
+	put     []storedVector         // new vectors in the active space
 	vectors map[int64]vectorChange // by guild: see bumpVectorVersions
 }
 
 // bumpVectorVersions increments the versions of the guilds whose vectors this transaction changes, so other
-// processes reload those and no others.
+// processes reload only those.
 func (t *tx) bumpVectorVersions() error {
 	t.vectors = map[int64]vectorChange{}
 	for _, segment := range t.Gone {

@@ -10,12 +10,12 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// watch sees other processes' commits, so no answer comes from stale memory.
+// watch sees other processes' commits, so no answer comes from a stale cache.
 type watch struct {
 	mu      sync.Mutex
-	conn    *sql.Conn // of its own: each connection has its own PRAGMA data_version
+	conn    *sql.Conn // its own, because PRAGMA data_version is per connection
 	version *sql.Stmt // reads it
-	seen    int64     // its last value
+	seen    int64     // last value
 }
 
 // Watch implements sqlstore.Engine.
@@ -28,7 +28,7 @@ func (e *engine) Notice(ctx context.Context) error {
 	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ctx = context.WithoutCancel(ctx) // an interrupted connection is of no use any more
+	ctx = context.WithoutCancel(ctx) // interrupting would make the connection useless
 	var version int64
 	if err := w.version.QueryRowContext(ctx).Scan(&version); err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
@@ -41,7 +41,7 @@ func (e *engine) Notice(ctx context.Context) error {
 		"SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
 	}
-	// If the last to write was this engine itself, it noticed the others then.
+	// If this engine wrote last, it noticed the others then.
 	if last != e.writer.name {
 		err := errors.Join(e.loadSpace(ctx),
 			w.read(ctx, func(q sqlstore.Querier) error { return e.changed(ctx, q, false) }))
@@ -76,7 +76,7 @@ func (w *watch) settle(ctx context.Context) error {
 	return w.version.QueryRowContext(ctx).Scan(&w.seen)
 }
 
-// close waits for a running Notice, which uses the statement that close closes.
+// close waits for a running Notice, which uses the statement.
 func (w *watch) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,26 +14,24 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// writer lets one goroutine write at a time.
 type writer struct {
-	lock        chan struct{} // holds a token while somebody writes
-	name        string        // of this writer among those that have the file open
+	lock        chan struct{}
+	name        string // unique among the writers of the file
 	busyTimeout time.Duration
 	step        time.Duration // about how long one transaction of long work takes
 
-	// Only the holder of lock uses what follows.
+	// The holder of lock uses the rest.
 	closed     bool
-	damage     error     // a check found it: nothing is written any more
-	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
-	zeroed     bool      // no text was removed since what it left in unused parts of pages was overwritten
+	damage     error     // found by a check; every write fails with it
+	removed    time.Time // since when removed text may be in the write-ahead log; zero: none is
+	zeroed     bool      // no text was removed since the dirty pages were zeroed
 	removals   int       // transactions that removed text
 	dirty      dirtyPages
-	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
+	version    int64 // PRAGMA data_version after the last transaction; it differs once another process has written
 	statements map[string]*sql.Stmt
-	sketcher   *sketcher // that was used last
+	sketcher   *sketcher // the last used
 }
 
-// sketcherOf returns a sketcher for vectors of that many dimensions.
 func (w *writer) sketcherOf(dimensions int) *sketcher {
 	if w.sketcher == nil || w.sketcher.dimensions() != dimensions {
 		w.sketcher = newSketcher(dimensions)
@@ -53,7 +51,6 @@ func (e *engine) acquireWriteLock(ctx context.Context) error {
 	}
 }
 
-// writing runs f in a transaction of its own.
 func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -65,8 +62,8 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	return e.transact(ctx, f)
 }
 
-// Transact implements sqlstore.Engine. ctx doesn't interrupt it: SQLite's driver can't tell whether an
-// interrupted statement was carried out.
+// Transact implements sqlstore.Engine. ctx doesn't interrupt it, because SQLite's driver can't tell whether
+// an interrupted statement took effect.
 func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.transact(ctx, func(t *tx) error { return f(t) })
 }
@@ -83,7 +80,7 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	err := t.run(f)
 	if err == nil {
 		if e.writer.dirty.note(); t.Text && e.writer.dirty.at == 0 {
-			e.writer.dirty.markUnknown() // another process has emptied the log at once
+			e.writer.dirty.markUnknown() // another process emptied the log first
 		}
 		for _, number := range t.zeroed {
 			e.writer.dirty.pages.Remove(number)
@@ -91,7 +88,7 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 		err = e.publish(t)
 	}
 	if err != nil {
-		e.writer.forget() // what it knew may not have been committed
+		e.writer.forget() // the caches may hold what wasn't committed
 		return fmt.Errorf("write to the database: %w", explain(err))
 	}
 	return nil
@@ -105,7 +102,7 @@ func (t *tx) run(f func(*tx) error) error {
 	defer func() {
 		if !committed {
 			t.engine.writer.forget()
-			_ = t.exec("ROLLBACK") // fails if SQLite has done so itself, as when the disk is full
+			_ = t.exec("ROLLBACK") // fails if SQLite has rolled back itself, as on a full disk
 		}
 	}()
 	if err := t.refreshIfChanged(); err != nil {
@@ -135,8 +132,7 @@ func (t *tx) run(f func(*tx) error) error {
 	return nil
 }
 
-// refreshIfChanged drops what is held in memory if another process has written, and records in the file who
-// writes now.
+// refreshIfChanged drops the caches if another process has written, and records in the file who writes now.
 func (t *tx) refreshIfChanged() error {
 	var version int64
 	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
@@ -163,7 +159,6 @@ func (t *tx) refreshIfChanged() error {
 	return e.Latest(t.ctx, func(q sqlstore.Querier) error { return e.changed(t.ctx, q, true) })
 }
 
-// publish updates what the engine holds in memory after a commit.
 func (e *engine) publish(t *tx) error {
 	if t.Text || t.othersWrote {
 		if e.writer.removals++; e.writer.removed.IsZero() {
@@ -179,7 +174,6 @@ func (e *engine) publish(t *tx) error {
 	return nil
 }
 
-// close closes the statements.
 func (w *writer) close() error {
 	var errs []error
 	for _, s := range w.statements {
@@ -188,23 +182,23 @@ func (w *writer) close() error {
 	return errors.Join(errs...)
 }
 
-// forget makes the next transaction read again what others and this one have written.
+// forget makes the next transaction read everything cached again.
 func (w *writer) forget() { w.version, w.zeroed = 0, false }
 
 // longRemoved is how long a writer that is never idle leaves removed text in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// ReleaseWriteLock implements sqlstore.Engine. Removed text is still in the write-ahead log then: whoever
-// leaves no work behind truncates it.
+// ReleaseWriteLock implements sqlstore.Engine. Removed text may still be in the write-ahead log, so the
+// last writer before a pause truncates it.
 func (e *engine) ReleaseWriteLock(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
-		_ = e.truncateLog(context.Background(), 0) // the next to write or to ask for what is pending tries again
+		_ = e.truncateLog(context.Background(), 0) // if it fails, the next write or Pending tries again
 	}
 	<-w.lock
 }
 
-// tryTruncateLog truncates the log unless somebody writes, who will do it.
+// tryTruncateLog truncates the log, unless a writer is active, who will do it.
 func (e *engine) tryTruncateLog() {
 	select {
 	case e.writer.lock <- struct{}{}:
@@ -214,8 +208,8 @@ func (e *engine) tryTruncateLog() {
 }
 
 // truncateLog checkpoints and truncates the write-ahead log. It waits up to wait for readers that began
-// before; later readers aren't in the way. If one is, the next to write or to ask for pending segments tries
-// again, or at the latest the next to open the file. The caller holds the write lock.
+// before; later readers don't matter. If one remains, the next write or Pending tries again, or at the
+// latest the next open. The caller holds the write lock.
 func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
 	if err := e.setBusyTimeout(ctx, wait); err != nil {
 		return err
@@ -234,16 +228,13 @@ func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
 	return err
 }
 
-// setBusyTimeout sets how long the writer waits for other processes.
 func (e *engine) setBusyTimeout(ctx context.Context, wait time.Duration) error {
 	_, err := e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()))
 	return err
 }
 
-// diskFull is what to do about a full disk.
 const diskFull = "the disk is full: free some space; nothing that was stored is lost"
 
-// explained is an error that says what to do about it.
 type explained struct{ error }
 
 func (e explained) Unwrap() error { return e.error }

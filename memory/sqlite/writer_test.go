@@ -14,7 +14,7 @@ import (
 	"hark/memory/memorytest"
 )
 
-// waitingContext tells when somebody who has it begins to wait for something.
+// waitingContext signals when a caller begins to wait.
 type waitingContext struct {
 	context.Context
 	waits chan struct{} // closed then
@@ -32,7 +32,8 @@ func (c *waitingContext) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// queue applies an event in another goroutine, and returns once it waits for the turn, which the caller holds.
+// queue applies an event in another goroutine, and returns once it waits for the write lock, which the
+// caller holds.
 func queue(t *testing.T, ctx context.Context, s *Store, e memory.Event) <-chan error {
 	t.Helper()
 	done, waits := make(chan error, 1), waiting(ctx)
@@ -48,7 +49,7 @@ func queue(t *testing.T, ctx context.Context, s *Store, e memory.Event) <-chan e
 	return done
 }
 
-// Batches that wait while another is written are committed together; each caller learns of its own.
+// Batches that wait during a write are committed together, and each caller gets its own result.
 func TestConcurrentGroupCommit(t *testing.T) {
 	t.Parallel()
 	const n = 60
@@ -96,7 +97,7 @@ func TestConcurrentGroupCommit(t *testing.T) {
 	checkSound(t, s)
 }
 
-// A panic in the midst of a transaction undoes it, is an error to the others, and leaves the store usable.
+// A panic in a transaction undoes it, is an error to the others, and leaves the store usable.
 func TestConcurrentPanic(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space(),
@@ -125,7 +126,7 @@ func TestConcurrentPanic(t *testing.T) {
 	checkSound(t, s)
 }
 
-// With the file closed under it a store says so; what was acknowledged is there when it is opened again.
+// If its file is closed, a store returns an error; acknowledged events are there after reopening.
 func TestWritingToAClosedFile(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -145,7 +146,7 @@ func TestWritingToAClosedFile(t *testing.T) {
 	}
 }
 
-// A writer that always has more to do empties the log all the same, after a while.
+// A writer that is never idle still truncates the log after a while.
 func TestABusyWriterEmptiesTheLog(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

@@ -13,12 +13,11 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// applies is a write that tells of events.
 func applies(events ...memory.Event) func(*Store) error {
 	return func(s *Store) error { return s.Apply(bg, events...) }
 }
 
-// writes are operations that, together, use every statement that changes the file.
+// writes together use every statement that changes the file.
 var writes = map[string]func(*Store) error{
 	"apply": func(s *Store) error {
 		reply := posted(general, 500, "a reply with everything")
@@ -109,7 +108,7 @@ var writes = map[string]func(*Store) error{
 	},
 }
 
-// work is what takes several transactions: what is to be there before, and what is done.
+// work is a write of several transactions: its preparation, and the write.
 type work struct{ before, do func(*Store) error }
 
 var works = map[string]work{
@@ -175,7 +174,7 @@ func inSpace(s *Store, name string) error {
 		sqlstore.Options{Space: memory.Space{Name: name, Dimensions: 2}, Tokens: words}))
 }
 
-// notes are events about everything that is kept beside messages and structure.
+// notes are events about everything kept besides messages and structure.
 func notes() []memory.Event {
 	fact := func(id int64, message memory.MessageID) memory.FactTold {
 		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1,
@@ -240,7 +239,7 @@ func notes() []memory.Event {
 	}
 }
 
-// usedSummary tells of an answer in general that a summary was used for.
+// usedSummary is an answer in general made from a summary.
 func usedSummary(answer, id memory.MessageID) memory.Event {
 	return memory.Answered{Trace: memory.Trace{
 		Guild: guild, Channel: general, Answer: answer, Asker: 1,
@@ -252,7 +251,7 @@ func usedSummary(answer, id memory.MessageID) memory.Event {
 // idAt is when the nth message of these tests was sent.
 func idAt(n int) time.Time { return id(n).Time() }
 
-// forgets is the work of hiding and taking out what an event has be forgotten.
+// forgets is the work of hiding and deleting what an event makes the store forget.
 func forgets(f memory.Event) work {
 	named := recorded("named", 9, 4)
 	named.Record.Kwargs = map[string]any{"user": 3}

@@ -11,31 +11,32 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// SQLite's secure delete zeroes a cell that is deleted. But where SQLite moves cells to another page, as when it
-// balances pages after a delete, copies stay in the unallocated space of the old page, and deleting the cell later
-// doesn't reach those. So after text was removed, the unallocated space of every page that was written
-// (dirtypages.go) is zeroed, in short transactions. If these pages aren't known, as after the start, all pages are
-// read first, while others write. A process that dies in between has not set zeroedKey.
+// SQLite's secure delete zeroes a deleted cell. But when SQLite moves cells to another page, for example to
+// balance pages after a delete, copies stay in the old page's unallocated space, and deleting the cell
+// later doesn't reach them. So after a removal, the unallocated space of every written page (dirtypages.go)
+// is zeroed, in short transactions. If these pages aren't known, as after a start, all pages are read
+// first, while others write. A process that dies in between hasn't set zeroedKey.
 
 // zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
 const zeroedKey = "scrubbed"
 
 const (
-	// stepTime is about how long one transaction of long work takes, to keep others' waits short.
+	// stepTime is about how long one transaction of long work takes, so that others wait briefly.
 	stepTime = 20 * time.Millisecond
-	// scanBatch is how many pages are read at one moment, so that the log can be emptied meanwhile.
+	// scanBatch is how many pages one read covers, so that the log can be truncated in between.
 	scanBatch = 2000
-	// zeroRounds is how often all pages are looked at while others write, before it is done while nobody does.
+	// zeroRounds is how often all pages are scanned while others write. After that, writers wait.
 	zeroRounds = 5
-	// restAfterZeroing is the pause after zeroing, as a multiple of its duration, unless a receipt waits.
+	// restAfterZeroing is the pause after zeroing, as a multiple of its duration, unless a forgetting
+	// waits.
 	restAfterZeroing = 20
 )
 
 // transact writes: engine.writing, or engine.transact for the holder of the write lock.
 type transact func(ctx context.Context, f func(*tx) error) error
 
-// zeroFreed zeroes the copies of moved cells that were in unallocated space when it was called. If SQLite
-// moves such a copy to another page meanwhile, it writes that page, which makes it dirty.
+// zeroFreed zeroes the copies of moved cells that were in unallocated space at the call. If SQLite moves
+// such a copy meanwhile, it writes the new page, which becomes dirty.
 func (e *engine) zeroFreed(ctx context.Context, write transact) error {
 	for range zeroRounds {
 		if err := e.mergeText(ctx, write); err != nil {
@@ -53,10 +54,10 @@ func (e *engine) zeroFreed(ctx context.Context, write transact) error {
 
 // zeroInSteps zeroes the dirty pages, also those written meanwhile, and reports whether none is left.
 func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, err error) {
-	limit, before := e.writer.step, 0 // pages that were dirty when the round began
+	limit, before := e.writer.step, 0 // pages dirty when the round began
 	for round, again := 0, true; again && err == nil; {
 		err = write(ctx, func(t *tx) (err error) {
-			if before <= 0 { // few are left, unless they are written faster than they can be looked at
+			if before <= 0 { // few are left, unless pages are written faster than zeroed
 				if before = e.writer.dirty.pages.Count(); round == zeroRounds {
 					limit = time.Hour
 				}
@@ -72,8 +73,8 @@ func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, er
 	return done, err
 }
 
-// scanForDirty reads all pages, unless the dirty ones are known. If other processes write meanwhile, they stay
-// unknown.
+// scanForDirty reads all pages, unless the dirty ones are known. If other processes write meanwhile, they
+// stay unknown.
 func (e *engine) scanForDirty(ctx context.Context, write transact) error {
 	d := &e.writer.dirty
 	lost := 0
@@ -97,14 +98,13 @@ func (e *engine) scanForDirty(ctx context.Context, write transact) error {
 	})
 }
 
-// learn adds the pages whose unallocated space isn't zero, after which the dirty pages are known.
+// learn adds the pages whose unallocated space isn't zero. Then the dirty pages are known.
 func (d *dirtyPages) learn(found []uint32) {
 	for d.known = true; len(found) > 0; found = found[1:] {
 		d.pages.Add(found[0])
 	}
 }
 
-// zeroAll zeroes the unallocated space of all pages at once.
 func (t *tx) zeroAll() error {
 	found, err := findNonzero(t.ctx, t)
 	if err != nil {
@@ -115,8 +115,8 @@ func (t *tx) zeroAll() error {
 	return err
 }
 
-// zeroDirty zeroes dirty pages for up to limit. It returns how many it read and whether it is done, which it
-// then records in the file. It reads none if the dirty pages are unknown.
+// zeroDirty zeroes dirty pages for up to limit. It returns how many it read and whether it is done, which
+// it then records in the file. It reads none if the dirty pages are unknown.
 func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 	w, end := &t.engine.writer, time.Now().Add(limit)
 	if !w.dirty.known {
@@ -140,7 +140,7 @@ func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 			return looked, false, nil
 		}
 	}
-	w.removed = time.Now() // of the pages themselves, until the log is emptied
+	w.removed = time.Now() // old versions of the pages stay in the log until it is truncated
 	unmerged, err := sqlstore.Found(t.row(readUnmerged).Scan(new(int)))
 	if err != nil || unmerged || w.zeroed {
 		return 0, !unmerged, err
@@ -179,8 +179,8 @@ func isNonzero(middle []byte) bool {
 	return slices.ContainsFunc(middle, func(b byte) bool { return b != 0 })
 }
 
-// maxPages is the number of pages from which a page of another kind may begin like a B-tree page: with a page
-// number whose first byte is at least 2.
+// maxPages is the number of pages from which another kind of page may look like a B-tree page: it may begin
+// with a page number whose first byte is at least 2.
 const maxPages = 2 << 24
 
 // unallocated returns the space between a B-tree page's cell pointers and its cells
@@ -196,7 +196,7 @@ func unallocated(page []byte, number uint32) []byte {
 	header := page[at:]
 	length := 8
 	switch header[0] {
-	case 2, 5: // pages that lead to others
+	case 2, 5: // interior pages
 		length = 12
 	case 10, 13: // leaves
 	default:

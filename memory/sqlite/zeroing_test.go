@@ -15,8 +15,8 @@ import (
 	"hark/memory"
 )
 
-// Deleting rows has SQLite move others from page to page, and it leaves copies behind where they were. Nothing of them
-// is left when they are deleted as well.
+// When rows are deleted, SQLite moves others between pages and leaves copies behind. Those are erased when
+// the rows are.
 func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -56,7 +56,7 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 	}
 }
 
-// stains counts the pages that hold something in their unused parts, the write-ahead log being empty.
+// stains counts the pages with data in their unallocated space; the write-ahead log is empty.
 func stains(t *testing.T, s *Store) int {
 	t.Helper()
 	s.engine.writer.lock <- struct{}{}
@@ -67,8 +67,7 @@ func stains(t *testing.T, s *Store) int {
 	return len(all)
 }
 
-// A scrub overwrites in steps, between which others write. Wherever it is killed, nothing is forgotten of
-// what is left to do.
+// Zeroing runs in steps, between which others write. A kill at any point loses none of the remaining work.
 func TestScrubsGoInSteps(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -135,7 +134,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 	}
 }
 
-// Where other processes write all the time, nobody knows which pages they wrote, and in the end they wait.
+// If other processes write all the time, their pages are unknown, and in the end they wait.
 func TestScrubsThatOthersDisturb(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -248,7 +247,7 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 	}
 }
 
-// A message that comes after newer ones takes no text away, unless an edit waited for it.
+// A late message counts as no removal of text, unless an edit waited for it.
 func TestLateMessagesRemoveNoText(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -266,7 +265,7 @@ func TestLateMessagesRemoveNoText(t *testing.T) {
 	}
 }
 
-// What a forgetting takes out after what it began with was erased is erased as well.
+// What a forgetting removes after its first part was erased is erased as well.
 func TestWhatIsTakenOutLateIsErased(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())

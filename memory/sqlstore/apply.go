@@ -7,7 +7,6 @@ import (
 	"hark/memory"
 )
 
-// apply writes one event.
 func (t *transaction) apply(e *event) {
 	switch v := e.Event.(type) {
 	case memory.Posted:
@@ -77,7 +76,7 @@ func (t *transaction) apply(e *event) {
 	}
 }
 
-// post logs a message or its newer version, unless its author has opted out or it is forgotten.
+// post logs a message or its newer version.
 func (t *transaction) post(e *event) {
 	m := e.message
 	c := t.channel(m.Guild, m.Channel)
@@ -91,7 +90,7 @@ func (t *transaction) post(e *event) {
 		return
 	}
 	t.changed.newest = max(t.changed.newest, m.ID)
-	if m.ID > c.highest { // so that nothing is known of it: neither itself, nor an edit, a star or a deletion
+	if m.ID > c.highest { // so there is no earlier edit, star or deletion of it
 		c.highest = m.ID
 		t.insert(c, m, millis(m.Edited), e.terms)
 		return
@@ -107,28 +106,26 @@ func (t *transaction) post(e *event) {
 	}
 }
 
-// drop deletes what is kept of a message that isn't logged because its author has opted out or it is
-// forgotten, an early edit for example. It leaves a tombstone only if there was something; without one, later
-// events about the message end the same. The opt-out, the forgetting that opting in starts, or the rule that
-// it fell under, which stays on record, drops the message again. ingest.dropped knows it for the events that
-// follow soon, and mayBeDropped for later ones, except deletions.
+// drop deletes what is kept of a message whose author has opted out or whose text is forgotten, for example
+// an early edit. It leaves a tombstone only if it deleted something. Without one, later events about the
+// message are dropped too: by the opt-out or the rule, which stay on record, by ingest.dropped soon after,
+// and later by mayBeDropped (except deletions).
 func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	switch {
 	case t.isGone(m.Guild, m.Channel, m.ID):
 	case !t.isKnown(m.Channel, m.ID):
 		t.store.ingest.dropped.add(m.Channel, m.ID)
-	case out && t.stored(c, m.ID).row != 0: // it was logged before
+	case out && t.stored(c, m.ID).row != 0:
 	default:
 		t.delete(m.Channel, m.ID, hideRepeats)
 	}
 }
 
-// dropped holds the newest messages that were dropped because of their author, and of which nothing is kept.
-// An edit, a star, a name or a deletion doesn't tell whose message it is about: of these it leaves nothing
-// either.
+// dropped holds the newest messages that were dropped because of their author. Edits, stars, names and
+// deletions don't name the author, so they are looked up here.
 type dropped struct{ newer, older map[memory.MessageRef]bool }
 
-// maxDropped is how many of the newest messages dropped holds at least.
+// maxDropped is the least number of messages that dropped holds.
 const maxDropped = 10_000
 
 func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
@@ -146,9 +143,9 @@ func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 	return d.newer[at] || d.older[at]
 }
 
-// mayBeDropped reports whether a message that isn't there may have been dropped because of its author: it was
-// heard and isn't in a gap, in a guild where somebody has opted out or is forgotten. Unlike ingest.dropped
-// this outlives the process.
+// mayBeDropped reports whether a missing message may have been dropped because of its author: it was heard,
+// isn't in a gap, and somebody in its guild has opted out or is forgotten. Unlike ingest.dropped, this
+// survives a restart.
 func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
 	return t.decisions().mayDrop(c.location, id) && value[bool](t, `SELECT
 		?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0))
@@ -157,7 +154,7 @@ func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
 		FROM channel c WHERE c.no = ?1`, c.no, id, t.heard[c.no])
 }
 
-// insertEdited logs a new message, with the text of an edit that overtook it, if any.
+// insertEdited logs a new message, with the text of an edit that came before it, if any.
 func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
@@ -174,13 +171,13 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	t.insert(c, m, whole, terms)
 }
 
-// newer reports whether the version edited at a with text x comes after the one edited at b with text y. Texts
-// of the same moment need an order too.
+// newer reports whether the version edited at a with text x comes after the one edited at b with text y.
+// Texts order versions of the same moment.
 func newer(a int64, x string, b int64, y string) bool {
 	return a > b || a == b && x > y
 }
 
-// insert logs a new message; whole is the time of the version that everything except its text is from.
+// insert logs a new message; whole is the time of the version that everything except the text is from.
 func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms string) {
 	segment := int64(0)
 	if m.Kind.Recalled() {
@@ -196,8 +193,8 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	t.index(row, terms)
 }
 
-// replace updates an older version of a message to m. The text and the rest have times of their own, since
-// some edits hold the text only.
+// replace updates an older version of a message to m. Text and the rest have separate times, because some
+// edits hold only the text.
 func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	now := old
 	newWhole := millis(m.Edited) > old.whole
@@ -214,7 +211,7 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	}
 }
 
-// update stores a message's new version; its author stays.
+// update stores a message's new version. The author stays.
 func (t *transaction) update(c *channel, old, now storedMessage) {
 	text := now.Text()
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
@@ -233,19 +230,17 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 		t.invalidate(made, cause{hide: hideRepeats})
 		return
 	}
-	// it grows while it is sent
+	// an answer grows while it is sent
 	t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{})
 	t.dropPromptsFrom(aMessage, old.Channel, old.ID)
 }
 
-// reindex replaces one version of a message by another in full text.
 func (t *transaction) reindex(row int64, old, new memory.Message) {
 	var batch text.Batch
 	t.unindex(row, indexTerms(&batch, old))
 	t.index(row, indexTerms(&batch, new))
 }
 
-// unindex removes a message with these terms from full text.
 func (t *transaction) unindex(row int64, terms string) {
 	if terms != "" {
 		t.flushTerms()
@@ -269,7 +264,6 @@ func (t *transaction) edit(e memory.Edited) {
 	}
 }
 
-// keepEdit keeps an edit of a message that isn't there yet.
 func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 	if t.mayBeDropped(c, e.ID) {
 		return
@@ -282,8 +276,8 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 		e.Channel, e.ID, millis(e.At), e.Content)
 }
 
-// deleted removes a message that was deleted in Discord. An unknown one leaves a tombstone, because it may be
-// on its way, unless nothing of it would be logged.
+// deleted removes a message that was deleted in Discord. An unknown one leaves a tombstone, because it may
+// still arrive, unless it wouldn't be logged.
 func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unlogged bool) {
 	if t.isKnown(channel, id) {
 		t.delete(channel, id, hideRepeats)
@@ -295,15 +289,14 @@ func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unl
 	}
 }
 
-// addTombstone records that a message is deleted.
 func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID) {
 	t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
 }
 
-// messageTables hold more about messages, by channel and id, also about those that aren't there.
+// messageTables hold more about messages by channel and id, also before the message arrives.
 var messageTables = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
 
-// delete removes a message for good, present or yet to come, with everything derived from it.
+// delete removes a message, present or yet to come, with everything derived from it.
 func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
 	t.changed.Text = true
 	t.addTombstone(channel, id)
@@ -323,7 +316,6 @@ func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide
 	}
 }
 
-// isKnown reports whether anything is kept of a message, or was derived from it.
 func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) bool {
 	return value[bool](t, knownQuery, channel, id)
 }
@@ -336,7 +328,7 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 	strings.Join(messageTables, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
 	" WHERE channel = ?1 AND id = ?2)"
 
-// remove deletes a stored message, also from full text, its segment and the counts.
+// remove deletes a stored message and updates full text, its segment and the counts.
 func (t *transaction) remove(c *channel, old storedMessage) {
 	t.reindex(old.row, old.Message, memory.Message{})
 	t.exec("DELETE FROM message WHERE row = ?", old.row)
@@ -350,7 +342,7 @@ func (t *transaction) remove(c *channel, old storedMessage) {
 	change.invalid = true
 }
 
-// star keeps whether a message is marked as important, present or yet to come.
+// star keeps whether a message, present or yet to come, is marked as important.
 func (t *transaction) star(e memory.Starred) {
 	if e.At.IsZero() || t.isGone(e.Guild, e.Channel, e.ID) {
 		return
@@ -365,7 +357,6 @@ func (t *transaction) star(e memory.Starred) {
 	}
 }
 
-// name keeps what a message is called.
 func (t *transaction) name(e memory.Named) {
 	t.exec(`INSERT INTO called SELECT ?1, ?2, ?3
 		WHERE NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)
@@ -373,16 +364,14 @@ func (t *transaction) name(e memory.Named) {
 		ON CONFLICT DO NOTHING`, e.Channel, e.ID, memory.Clean(e.Name))
 }
 
-// extra holds what few messages have.
+// extra holds the fields that few messages have.
 type extra struct {
 	Files    []memory.File   `json:"files,omitempty"`
 	Mentions []memory.UserID `json:"mentions,omitempty"`
 }
 
-// asExtra scans the extra of a message.
 type asExtra struct{ *memory.Message }
 
-// Scan implements sql.Scanner.
 func (a asExtra) Scan(from any) error {
 	if from == nil {
 		return nil

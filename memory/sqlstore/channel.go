@@ -9,21 +9,21 @@ import (
 	"hark/memory"
 )
 
-// channel is what the writer knows of a channel it writes to.
+// channel is the writer's cache of a channel.
 type channel struct {
 	location
-	nameless bool          // so that nothing but messages is known of it
-	owner    memory.UserID // of a thread; 0 if that isn't known
+	nameless bool          // known only by its messages
+	owner    memory.UserID // of a thread; 0: unknown
 	no       int64
-	next     int64 // row of the next message
-	// highest is the highest id that the channel's messages, early edits, stars and tombstones have.
+	next     int64
+	// highest is the greatest id of its messages, early edits, stars and tombstones.
 	highest memory.MessageID
-	// tail are the channel's last messages that lie in segments, oldest first, at most memory.LookBack; nil
-	// if they must be read first.
+	// tail are the last messages that lie in segments, oldest first, at most memory.LookBack; nil: not read
+	// yet.
 	tail []memory.Placed
 }
 
-// Rows: see the schema.
+// How row numbers are composed: see the schema.
 const (
 	ChannelBits  = 20 // of a channel's number in its guild
 	SequenceBits = 28 // of a message's in its channel
@@ -34,7 +34,7 @@ const (
 // GuildOf returns the guild number of a channel number.
 func GuildOf(no int64) int64 { return no >> ChannelBits }
 
-// channel returns a channel by id, and adds it if it is new.
+// channel returns a channel by id; it adds a new one.
 func (t *transaction) channel(guild memory.GuildID, id memory.ChannelID) *channel {
 	c := t.knownChannel(id)
 	if c == nil {
@@ -44,7 +44,7 @@ func (t *transaction) channel(guild memory.GuildID, id memory.ChannelID) *channe
 	return c
 }
 
-// kindIn returns the kind of a channel when only its guild is known.
+// kindIn returns the kind of a channel of which only the guild is known.
 func kindIn(guild memory.GuildID) memory.ChannelKind {
 	switch guild {
 	case memory.DirectGuild:
@@ -55,7 +55,6 @@ func kindIn(guild memory.GuildID) memory.ChannelKind {
 	return memory.TextChannel
 }
 
-// knownChannel returns a channel by id, or nil.
 func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	w := &t.store.ingest
 	if c, ok := w.channels[id]; ok {
@@ -78,14 +77,12 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	return c
 }
 
-// place notes what is known of a channel.
 func (c *channel) place(known memory.Channel) {
 	c.location = locationOf(known)
 	c.owner = cmp.Or(known.Owner, c.owner)
 	c.nameless = known.Unplaced && known.Name == "" && c.owner == 0
 }
 
-// addChannel stores a new channel.
 func (t *transaction) addChannel(c memory.Channel) {
 	t.changed.structure = true
 	guild := t.guildNo(c.Guild)
@@ -95,7 +92,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 		ensure(fmt.Errorf("guild %d has %d channels, as many as can be numbered: %w", c.Guild,
 			1<<ChannelBits-1, memory.ErrRefused))
 	}
-	// What was said there before the guild chose to remember isn't missing.
+	// What was said before the guild chose to remember doesn't count as missing.
 	var heard memory.MessageID
 	var choice memory.Choice
 	var chosen int64
@@ -109,7 +106,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 		c.AgeLimited, c.Unplaced, jsonText(c.Overwrites))
 }
 
-// guildNo returns a guild's number; a new guild gets one.
+// guildNo returns a guild's number, and gives a new guild one.
 func (t *transaction) guildNo(id memory.GuildID) int64 {
 	if no, ok := t.store.ingest.guildNos[id]; ok {
 		return no
@@ -179,7 +176,7 @@ func (t *transaction) readBefore(no int64, id memory.MessageID) []memory.Placed 
 	return placed
 }
 
-// follow records that m came last and lies in segment.
+// follow records m as the channel's last message, in segment.
 func (c *channel) follow(m memory.Message, segment int64) {
 	size := 1
 	for i := range c.tail {
@@ -206,16 +203,14 @@ func (t *transaction) newSegment(guild int64) int64 {
 	return last + 1
 }
 
-// storedMessage is a message with its columns that memory.Message lacks.
 type storedMessage struct {
 	memory.Message
-	row             int64 // 0 if it isn't there
+	row             int64 // 0: not stored
 	segment         int64
 	whole           int64 // milliseconds; see the schema
-	pendingDeletion bool  // being forgotten
+	pendingDeletion bool
 }
 
-// stored reads a message from the file.
 func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) {
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
 		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)

@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-// condense keeps what the older part of a session was condensed to, if all its sources are unchanged.
+// condense keeps a condensed session if all its sources are unchanged.
 func (t *transaction) condense(c memory.Condensed) {
 	at := t.knownChannel(c.Channel)
 	if at == nil { // forgotten with its guild
@@ -23,7 +23,7 @@ func (t *transaction) condense(c memory.Condensed) {
 	t.derive(derived{kind: aCondensed, guild: at.guild, channel: c.Channel}, sources, nil)
 }
 
-// endSession deletes what the ended session of a channel was condensed to.
+// endSession deletes the condensed session of a channel.
 func (t *transaction) endSession(e memory.CondensedGone) {
 	t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 0 AS itself FROM condensed c
 		JOIN derived d ON d.kind = ? AND d.place = c.channel WHERE c.channel = ? AND c.until <= ?`,

@@ -7,12 +7,13 @@ import (
 	"hark/memory"
 )
 
-// Decisions holds the opt-outs and forgettings that every message is checked against before it is logged. The
-// writer caches them.
+// Decisions holds the opt-outs and forgettings that every message is checked against. The writer caches
+// them.
 type Decisions struct {
-	out   map[member]bool // who has opted out
+	out   map[member]bool
 	rules []rule
-	// newest is the greatest end of an order that has one: what comes now is hardly ever older.
+	// newest is the greatest end of a rule that isn't endless. Most new messages are past it, so checks are
+	// quick.
 	newest memory.MessageID
 }
 
@@ -21,34 +22,31 @@ type member struct {
 	user  memory.UserID
 }
 
-// rule is a forgetting and what it covers, now and later.
+// rule is a forgetting, and what it covers now and later.
 type rule struct {
 	memory.Forgetting
 	end   memory.MessageID // exclusive; or endless
-	whole bool             // whether nothing but its beginning ends it
+	whole bool             // covers everything up to its own time
 }
 
-// endless is the end of what has none.
 const endless memory.MessageID = 1<<63 - 1
 
-// ruleOf returns what f covers.
 func ruleOf(f memory.Forgetting) rule {
 	o := rule{Forgetting: f, end: endless}
 	if f.Why == memory.WhyDeleted {
 		return o
 	}
-	if o.whole = f.Before.IsZero(); o.whole || f.Before.After(f.At) { // what isn't said yet can't be forgotten
+	if o.whole = f.Before.IsZero(); o.whole || f.Before.After(f.At) { // nothing said after the order can be forgotten
 		f.Before = f.At
 	}
 	o.end = FirstAt(f.Before)
 	return o
 }
 
-// location is where a message is, as far as known.
 type location struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
-	parent  memory.ChannelID // of a thread; else 0
+	parent  memory.ChannelID // of a thread
 }
 
 func locationOf(c memory.Channel) location {
@@ -75,7 +73,6 @@ func (d *Decisions) add(o rule) {
 	}
 }
 
-// forgotten reports whether a message falls under a rule.
 func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.UserID) bool {
 	for i := range d.rules {
 		if o := &d.rules[i]; (id < d.newest || o.end == endless) && o.covers(s, id, author) {
@@ -85,7 +82,6 @@ func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.Use
 	return false
 }
 
-// NewDecisions returns empty Decisions.
 func NewDecisions() *Decisions { return &Decisions{out: map[member]bool{}, newest: noMessage} }
 
 // Opt records an opt-out or opt-in.
@@ -93,7 +89,6 @@ func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
 	d.out[member{guild, user}] = out
 }
 
-// OptedOut reports whether somebody has opted out.
 func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
 	return d.out[member{guild, user}]
 }
@@ -121,7 +116,7 @@ func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.User != 0 && o.covers(at, id, o.User) })
 }
 
-// decisions returns the cached decisions, or reads them.
+// decisions returns the cached decisions; the first call reads them.
 func (t *transaction) decisions() *Decisions {
 	w := &t.store.ingest
 	if w.decisions != nil {
@@ -138,7 +133,7 @@ func (t *transaction) decisions() *Decisions {
 	return d
 }
 
-// locationAt returns a message's location; its channel may be unknown.
+// locationAt returns a message's location. Its channel may be unknown.
 func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID) location {
 	if c := t.knownChannel(channel); c != nil {
 		return c.location
@@ -146,8 +141,8 @@ func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID)
 	return location{guild: guild, channel: channel}
 }
 
-// isGone reports whether a message was deleted or dropped, or would be forgotten whoever wrote it. guild
-// counts if the channel is unknown.
+// isGone reports whether a message was deleted or dropped, or is forgotten whoever wrote it. guild counts
+// if the channel is unknown.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
 	if t.store.ingest.dropped.has(channel, id) ||
 		t.has("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", channel, id) {
@@ -161,16 +156,15 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
 }
 
-// opt keeps a member's opt-out or opt-in.
 func (t *transaction) opt(e memory.Opted) {
-	t.hideNext = true // or it was told before, and isn't hidden yet
+	t.hideNext = true // also for a repeated event, whose forgetting may not be hidden yet
 	d := t.decisions()
 	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
 		return
 	}
 	wasOut := d.OptedOut(e.Guild, e.User)
 	d.Opt(e.Guild, e.User, e.Out)
-	t.store.ingest.dropped = dropped{} // what comes of somebody who is in again isn't dropped any more
+	t.store.ingest.dropped = dropped{} // later messages of somebody who opts in aren't dropped
 	if e.Out {
 		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 	}
@@ -186,7 +180,7 @@ func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.
 	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 
-// choose keeps a decision about remembering. If remembering begins now, nothing said before is missing.
+// choose keeps a decision about remembering. What was said before remembering begins isn't missing.
 func (t *transaction) choose(e memory.Chose) {
 	t.guildNo(e.Guild)
 	table, id := "guild", int64(e.Guild)
@@ -205,7 +199,7 @@ func (t *transaction) choose(e memory.Chose) {
 	if e.Choice == memory.Ignore || e.Choice == was {
 		return
 	}
-	// What was edited while it wasn't remembered isn't known.
+	// Edits made while it wasn't remembered are unknown.
 	t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At})
 	t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, e.Guild, e.Channel,
 		memory.FirstMessageID(e.At))

@@ -8,7 +8,7 @@ import (
 	"hark/memory"
 )
 
-// Extent implements memory.Store.
+// DryRun implements memory.Store.
 func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun, error) {
 	if q.Messages != nil {
 		return s.extentOf(ctx, q.Channel, q.Messages)
@@ -26,7 +26,7 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
 	goes, all := o.selects(jsonOf(channels), within), o
 	if q.Before.IsZero() {
-		all.end = endless // what is said until it is ordered counts as well
+		all.end = endless // includes what is said until the order is given
 	}
 	if err == nil {
 		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(),
@@ -41,7 +41,7 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 	return e, s.failed(err, "count what would be forgotten")
 }
 
-// countGoing counts the derived things that invalidate would delete and that meet a further condition.
+// countGoing counts the derived things that invalidate would delete and that meet condition.
 func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.DryRun) error {
 	return s.row(ctx, goes.closure(hideNone)+
 		fmt.Sprintf(` SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
@@ -50,8 +50,8 @@ func (s *Store) countGoing(ctx context.Context, goes selection, condition string
 		condition+")", goes.args...).Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
 }
 
-// extentOf counts what deleting messages of a channel would take with it. Answers among these messages don't
-// count as made from them.
+// extentOf counts what deleting messages of a channel would take with it, except answers among these
+// messages.
 func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
 	var e memory.DryRun
 	args := []any{channel, jsonOf(ids)}
@@ -67,7 +67,7 @@ func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []me
 	return e, s.failed(err, "count what goes with messages of channel %d", channel)
 }
 
-// Written implements memory.Store.
+// MessagesBy implements memory.Store.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
 	err := Each(ctx, s.engine, func(scan Scanner) error {

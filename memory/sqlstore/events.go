@@ -10,16 +10,16 @@ import (
 	"hark/memory"
 )
 
-// event is an event with what is computed before its turn to be written.
+// event is an event with what is computed before the write lock is taken.
 type event struct {
 	memory.Event
 	message memory.Message // of Posted: cleaned, with its tokens
-	terms   string         // of Posted: what full text holds of it
+	terms   string         // of Posted: its full-text entry
 	live    bool           // of Posted
 	record  preparedRecord // of Called
 }
 
-// prepare checks and cleans events, so applying them fails only if the file does.
+// prepare checks and cleans events, so that applying them can only fail with the database.
 func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	prepared := make([]event, len(events))
 	return prepared, inHalves(len(events), func(from, to int) error {
@@ -27,7 +27,7 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	})
 }
 
-// parallelFrom is the number of events from which preparing them in two goroutines is faster.
+// parallelFrom is the number of events from which two goroutines prepare faster than one.
 const parallelFrom = 64
 
 // inHalves runs f on the halves of n things, in parallel if there are many, and returns the first error in
@@ -112,7 +112,6 @@ func (s *Store) clean(m memory.Message) memory.Message {
 	return m
 }
 
-// indexTerms returns m's entry in full text: a hash of each term, separated by spaces.
 func indexTerms(batch *text.Batch, m memory.Message) string {
 	if !m.Kind.Recalled() {
 		return ""
@@ -120,7 +119,6 @@ func indexTerms(batch *text.Batch, m memory.Message) string {
 	return Hashes(batch.Terms(m.Text()))
 }
 
-// Hashes returns the hashes of terms, separated by spaces.
 func Hashes(terms []string) string {
 	var b []byte
 	for i, term := range terms {
@@ -132,8 +130,8 @@ func Hashes(terms []string) string {
 	return string(b)
 }
 
-// appendHash appends 40 bits of a term's FNV-1a hash in letters and digits: short, the same on every machine,
-// and one token whatever the term is made of.
+// appendHash appends 40 bits of a term's FNV-1a hash in letters and digits: short, equal on every machine,
+// and always one token.
 func appendHash(b []byte, term string) []byte {
 	const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 	sum := uint64(14695981039346656037)

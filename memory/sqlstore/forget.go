@@ -10,17 +10,18 @@ import (
 	"hark/memory"
 )
 
-// A forgetting begins with a short transaction. It deletes everything derived from the messages, and puts a rule on
-// record that keeps them from coming back. Then further steps mark the messages as pending deletion: a marked message
-// is in nothing that is read (the view said). Last, more steps delete their rows and their full text (resume.go).
+// A forgetting begins with a short transaction. It deletes everything derived from the messages and stores
+// a rule that keeps the messages from coming back. Further steps mark the messages as pending deletion,
+// which hides them from every read (the view said). Last, steps delete their rows and full text
+// (resume.go).
 
-// forget begins a forgetting and returns its id. Store.hide must mark the messages next.
+// forget begins a forgetting and returns its id. The caller must call Store.hide next.
 func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	o := ruleOf(f)
-	// What is done and covers no more than this needn't stay on record.
+	// Finished forgettings that this one covers needn't stay on record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
 		AND whole <= ? AND done = 1
-		AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
+		AND id < (SELECT max(id) FROM forgetting)`, // its number must stay taken
 		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
 	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
@@ -28,8 +29,8 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	return id
 }
 
-// forgetOnce begins a forgetting, unless one on record covers as much for the same reason. That one may not be
-// hidden yet.
+// forgetOnce begins a forgetting, unless one on record covers as much for the same reason. That one may not
+// be hidden yet.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
 	t.hideNext = true
 	o := ruleOf(f)
@@ -41,23 +42,23 @@ func (t *transaction) forgetOnce(f memory.Forgetting) {
 	}
 }
 
-// How far a forgetting has come that is on record.
+// States of an unfinished forgetting.
 const (
-	hasBegun = 1 // its messages are to be marked
-	isHidden = 2 // they are
+	hasBegun = 1 // its messages aren't all marked
+	isHidden = 2 // they all are
 )
 
-// forgettingRun is a forgetting that is being begun.
+// forgettingRun is a forgetting that begins.
 type forgettingRun struct {
 	*transaction
 	id       int64
 	of       rule
-	channels string // the ids of those that it is about, as JSON
+	channels string // ids of the channels concerned, as JSON
 	memory.DeletionReport
 }
 
-// begin deletes everything derived from the messages that a rule on record covers, and returns the channels
-// that it concerns. It may run again.
+// begin deletes everything derived from the messages that a recorded rule covers, and returns the channels
+// concerned. It may run again.
 func (t *transaction) begin(id int64, o rule) (channels string) {
 	t.flush()
 	_, _, _, r := t.forgetting(id)
@@ -70,7 +71,7 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	b.dropSettings()
 	b.dropStructure()
 	t.changed.Text, t.changed.structure = true, true
-	// read again, the order with them
+	// the caches are read again, with the new rule
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
 	t.store.ingest.decisions = nil
@@ -84,16 +85,15 @@ func (o rule) channels(ctx context.Context, q Querier) (string, error) {
 	return jsonOf(ids), err
 }
 
-// args are the arguments of every statement about a rule: ?1 the ids of its channels as JSON, ?2 its end, ?3
-// its user, ?4 and ?5 its guild and channel, ?6 whether it covers all of a person or a guild.
+// args are the arguments of every statement about a rule: ?1 the ids of its channels as JSON, ?2 its end,
+// ?3 its user, ?4 its guild, ?5 its channel, ?6 whether it covers all of a person or a guild.
 func (o rule) args(channels string, more ...any) []any {
 	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.coversPeople()}, more...)
 }
 
-// coversPeople reports whether a rule covers all of a person or a guild.
 func (o rule) coversPeople() bool { return o.whole && o.Channel == 0 }
 
-// Conditions for what an order is about.
+// Conditions for the rows that a rule is about.
 var (
 	ofGuild   = fmt.Sprintf("(guild = ?4 OR ?4 = %d)", memory.Everywhere)
 	theGuild  = fmt.Sprintf("(id = ?4 OR ?4 = %d)", memory.Everywhere) // of guilds
@@ -103,28 +103,28 @@ var (
 
 // messages selects the messages m in channels c that a rule covers.
 func (o rule) messages() string {
-	which := "?3 = 0 AND m.channel = c.no" // the index tells all
-	if o.User != 0 {                       // a channel's rows are one range of the table, which is read in order
+	which := "?3 = 0 AND m.channel = c.no" // the index answers this alone
+	if o.User != 0 {                       // reads a channel's rows in order, as one range of the table
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
 	}
 	return "channel c CROSS JOIN said m ON " + which + " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
 }
 
-// run executes a statement about the rule; further arguments begin with ?7.
+// run executes a statement about the rule. more begins at ?7.
 func (b *forgettingRun) run(query string, more ...any) int {
 	return b.exec(query, b.of.args(b.channels, more...)...)
 }
 
-// invalidate deletes what was derived from what the rule covers. It runs before the messages are marked, since
-// it reads their authors. Of a person, channel or guild that is forgotten as a whole, Discord shows no answer
-// any more.
+// invalidate deletes what was derived from covered messages. It must run before they are marked, because it
+// reads their authors. If all of a person, channel or guild is forgotten, Discord stops showing the
+// answers.
 func (b *forgettingRun) invalidate() {
 	b.deletedCounts = memory.DeletionReport{}
 	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
 	b.addDeleted(&b.DeletionReport)
 }
 
-// hides returns which answers derived from what a rule covers Discord must stop showing.
+// hides returns which of the deleted answers Discord must stop showing.
 func (o rule) hides() hiding {
 	if o.whole || o.end == endless {
 		return hideAll
@@ -132,14 +132,13 @@ func (o rule) hides() hiding {
 	return hideRepeats
 }
 
-// addDeleted adds the deleted derived things to a receipt.
 func (t *transaction) addDeleted(r *memory.DeletionReport) {
 	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts, r.Lore+t.deletedCounts.Lore
 	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
 }
 
-// dropMessageRows deletes what the messageTables hold of everybody, also about messages that aren't there yet.
-// A single person's rows go with the messages.
+// dropMessageRows deletes the rows of everybody in messageTables, also of messages that haven't arrived.
+// One person's rows go with the messages.
 func (b *forgettingRun) dropMessageRows() {
 	if b.of.User != 0 {
 		return
@@ -155,8 +154,8 @@ func (b *forgettingRun) dropMessageRows() {
 	}
 }
 
-// dropNames deletes the names of deleted channels, or of threads that the forgotten person made, and the
-// prompts that may show them.
+// dropNames deletes the names of deleted channels and of the forgotten person's threads, and the prompts
+// that may show them.
 func (b *forgettingRun) dropNames() {
 	which := "id IN (SELECT value FROM json_each(?1))"
 	switch {
@@ -167,7 +166,7 @@ func (b *forgettingRun) dropNames() {
 	}
 	for _, name := range must(column[string](b.ctx, b, "SELECT name FROM channel WHERE name <> '' AND "+which,
 		b.of.args(b.channels)...)) {
-		// What marks up text is written otherwise in a prompt, and what is long is cut.
+		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		b.dropPromptsWhere("("+ofGuild+" OR guild = ?7) AND instr(body, ?8) > 0",
 			b.of.args(b.channels, memory.LocalGuild, append(words, "")[0])...)
@@ -175,8 +174,8 @@ func (b *forgettingRun) dropNames() {
 	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
 }
 
-// dropPeople deletes the person rows of those of whom everything is forgotten, and whose questions tokens were
-// spent on. With a whole guild it deletes its spending too.
+// dropPeople deletes the rows of people of whom everything is forgotten, and whose questions tokens were
+// spent on. With a whole guild it deletes the guild's spending too.
 func (b *forgettingRun) dropPeople() {
 	if !b.of.coversPeople() {
 		return
@@ -187,15 +186,14 @@ func (b *forgettingRun) dropPeople() {
 		change = "DELETE FROM spent"
 	}
 	b.run(change + " WHERE question < ?2 AND (user = ?3 OR ?3 = 0) AND " + ofGuild)
-	// Where Hark stays, its own roles tell still what it may read.
+	// While Hark is in the guild, it needs its own roles to know what it may read.
 	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND `+ofGuild+` AND NOT (?3 = 0 AND ?7 <> ?8
 		AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
 		b.of.Why, memory.WhyLeft)
 }
 
-// dropStructure deletes the structure of guilds of which everything is forgotten and that Hark isn't in. If
-// Hark is in the guild, it still needs permissions and settings. Messages need their channels' numbers until
-// they are deleted.
+// dropStructure deletes the structure of guilds of which everything is forgotten. While Hark is in a guild,
+// it keeps permissions and settings. Messages need their channels' numbers until they are deleted.
 func (b *forgettingRun) dropStructure() {
 	if !b.of.coversPeople() || b.of.User != 0 {
 		return
@@ -217,11 +215,11 @@ func (b *forgettingRun) dropStructure() {
 		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0,
 			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
 	clear(b.store.ingest.guildNos)
-	b.changed.Space = true // numbers may be given out again, so that nothing loaded may stay
+	b.changed.Space = true // numbers may be reused, so cached vectors must go
 	b.dropUnused(b.of)
 }
 
-// dropUnused deletes the channels and guilds of a rule of which nothing is known any more.
+// dropUnused deletes a rule's channels and guilds of which nothing else is known.
 func (t *transaction) dropUnused(o rule) {
 	t.execAll(o.args(""), "DELETE FROM channel WHERE "+ofGuild+unused, "DELETE FROM guild WHERE "+theGuild+empty)
 }
@@ -229,7 +227,7 @@ func (t *transaction) dropUnused(o rule) {
 // absent is the condition for rows of guilds that Hark isn't in.
 var absent = fmt.Sprintf("guild IN (SELECT id FROM guild WHERE gone <> 0 OR id = %d)", memory.LocalGuild)
 
-// Conditions for channels and guilds of which nothing is known any more.
+// Conditions for channels and guilds of which nothing else is known.
 var (
 	unused = fmt.Sprintf(` AND unplaced <> 0 AND name = '' AND choice = 0 AND heard = 0
 		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d)

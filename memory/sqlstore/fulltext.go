@@ -60,7 +60,6 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	return messages, counts, nil
 }
 
-// byGuild groups sorted channel numbers by guild.
 func byGuild(nos []int64) (guilds [][]int64) {
 	for len(nos) > 0 {
 		n := slices.IndexFunc(nos, func(no int64) bool { return GuildOf(no) != GuildOf(nos[0]) })
@@ -86,8 +85,8 @@ func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *m
 	return since, until
 }
 
-// newestMessage returns an upper bound of all message ids. The first call reads it; if that fails, it is the
-// greatest id.
+// newestMessage returns an upper bound of all message ids. The first call reads it; on failure it is the
+// greatest possible id.
 func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.RLock()
 	newest, read, version := s.newest, s.newestRead, s.peopleVersion
@@ -95,7 +94,7 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	if read {
 		return newest
 	}
-	// Of each channel the index gives it at once.
+	// The index gives each channel's maximum at once.
 	err := s.row(ctx, `SELECT coalesce(max((SELECT max(id) FROM message WHERE channel = no)), 0)
 		FROM channel`).Scan(&newest)
 	if err != nil {
@@ -104,22 +103,21 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.newest = max(s.newest, newest)
-	s.newestRead = version == s.peopleVersion // or what others wrote meanwhile may be missing
+	s.newestRead = version == s.peopleVersion // else another process's writes may be missing
 	return s.newest
 }
 
-// FirstAt returns the smallest id of a message that isn't before t: ids count whole milliseconds.
+// FirstAt returns the smallest message id at or after t, rounded up to milliseconds, the unit of ids.
 func FirstAt(t time.Time) memory.MessageID {
 	return memory.FirstMessageID(t.Add(time.Millisecond - 1).Truncate(time.Millisecond))
 }
 
-// inScope reports whether a message's time and author are within scope.
 func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool {
 	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) &&
 		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
 }
 
-// termsOf returns the rows of the messages that a query finds, and their entries in full text.
+// termsOf returns the rows of the messages that a query finds, and their full-text entries.
 func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
 	t.each(func(scan Scanner) error {
@@ -132,21 +130,20 @@ func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []
 	return rows, terms
 }
 
-// rowTerms is a message's entry in full text.
 type rowTerms struct {
 	row   int64
 	terms string
 }
 
-// index queues a message's entry in full text for flushTerms.
+// index queues a message's full-text entry for flushTerms.
 func (t *transaction) index(row int64, terms string) {
 	if terms != "" {
 		t.terms = append(t.terms, rowTerms{row, terms})
 	}
 }
 
-// flushTerms writes the queued entries, in the order of rows: a smaller row after a greater one makes FTS5
-// write all that it has gathered, which takes most of the time for messages of many channels.
+// flushTerms writes the queued entries in ascending order of rows. A smaller row after a greater one makes
+// FTS5 flush its buffer, which takes most of the time for messages of many channels.
 func (t *transaction) flushTerms() {
 	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
 	for _, r := range t.terms {

@@ -10,12 +10,12 @@ import (
 	"hark/memory"
 )
 
-// candidate is a message that a rule covered when it was looked up.
+// candidate is a message that a rule covered when it was read.
 type candidate struct{ row, segment int64 }
 
-// hide marks the messages of a begun forgetting for deletion, in steps, unless they are marked. It looks the
-// messages up while others write, and each step checks its own again. The rule is on record, so no further
-// message comes to fall under it. Only a database failure interrupts this: then Resume or Open continues.
+// hide marks the messages of a begun forgetting for deletion, in steps. It finds the messages while others
+// write, and each step checks its own again. The rule is on record, so no new messages fall under it. Only
+// a database failure interrupts this: then Resume or Open continues.
 func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var o rule
@@ -23,7 +23,7 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, er
 		return r, err
 	}
 	var channels string
-	if o.Channel != 0 { // threads may have been told to be of it since, of which all is to go, or nothing
+	if o.Channel != 0 { // threads may have joined the channel since; the rule covers all of each or nothing
 		err = s.writing(ctx, func(t *transaction) { channels = t.begin(id, o) })
 	} else {
 		channels, err = o.channels(ctx, s.engine)
@@ -39,13 +39,13 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, er
 	}); err != nil {
 		return r, err
 	}
-	slices.SortFunc(found, func(a, b candidate) int { // so that each page of segments and vectors is written once
+	slices.SortFunc(found, func(a, b candidate) int { // writes each page of segments and vectors once
 		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row))
 	})
 	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
 		n := min(limit, len(found))
 		for 0 < n && n < len(found) && found[n].segment != 0 && found[n].segment == found[n-1].segment {
-			n++ // a segment's vectors are deleted once
+			n++ // a segment's messages stay in one step
 		}
 		r = t.markForDeletion(id, channels, found[:n])
 		found = found[n:]
@@ -54,7 +54,6 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, er
 	return r, err
 }
 
-// HideForgotten hides the messages of every begun forgetting, whoever began it.
 func HideForgotten(ctx context.Context, s *Store) error {
 	ctx = context.WithoutCancel(ctx)
 	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
@@ -69,23 +68,22 @@ func HideForgotten(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// pendingDeletion collects messages that were just marked.
 type pendingDeletion struct {
 	rows     []int64
 	ids      map[memory.ChannelID][]memory.MessageID
 	counted  map[presenceKey]int
-	segments map[int64]int // how many of each
+	segments map[int64]int // messages by segment
 }
 
-// These are those of some messages m, in channels c, that fall under an order.
+// Messages m of some, in channels c, that a rule covers.
 const (
 	someMessages = "json_each(?7) j CROSS JOIN said m ON m.row = j.value CROSS JOIN channel c ON c.no = m.channel"
 	thatFall     = " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)"
 )
 
-// markForDeletion marks those of some messages that a rule covers. It takes them out of counts, segments and
-// messageTables, and deletes what was derived from them since the forgetting began. Without messages, it
-// records that all are marked.
+// markForDeletion marks those of some messages that a rule covers. It takes them out of counts, segments
+// and messageTables, and deletes what was derived from them since the forgetting began. Without messages,
+// it records that all are marked.
 func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.DeletionReport {
 	o, _, _, r := t.forgetting(id)
 	if len(some) == 0 {
@@ -110,7 +108,7 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	t.uncount(d.counted)
 	segments, vectors := t.shrinkSegments(d.segments)
 	r.Segments, r.Vectors = r.Segments+segments, r.Vectors+vectors
-	t.changed.Text = true // again: what begin removed may have been erased meanwhile
+	t.changed.Text = true // again, because Erase may have run since begin
 	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", jsonText(r), id)
 	return r
 }
@@ -124,15 +122,15 @@ func (d *pendingDeletion) add(scan Scanner) error {
 		return err
 	}
 	d.rows, d.ids[channel] = append(d.rows, row), append(d.ids[channel], id)
-	if segment != 0 { // as all that are counted
+	if segment != 0 { // counted messages are those in segments
 		d.counted[presenceKey{row >> SequenceBits, author}]++
 		d.segments[segment]++
 	}
 	return nil
 }
 
-// dropMessageRowsOf deletes what the messageTables hold about messages. With tombstones it also records the
-// deletions, which a rule about a person doesn't tell from an id alone.
+// dropMessageRowsOf deletes the messages' rows in messageTables. With tombstones it also records the
+// deletions, because an id alone doesn't tell whether a person's rule covers it.
 func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
 	for channel, ids := range messages {
 		for _, table := range messageTables {
@@ -148,8 +146,8 @@ func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.M
 	}
 }
 
-// uncount subtracts messages from the counts of channels and people. Nobody's last message changes: what stays
-// is newer than what goes.
+// uncount subtracts messages from the counts of channels and people. The last messages stay, because a
+// forgetting takes the older ones.
 func (t *transaction) uncount(counted map[presenceKey]int) {
 	for of, n := range counted {
 		t.counts[of.channel] -= n
@@ -158,7 +156,7 @@ func (t *transaction) uncount(counted map[presenceKey]int) {
 	}
 }
 
-// shrinkSegments takes the given number of messages out of each segment, and deletes the segments' vectors.
+// shrinkSegments takes the given number of messages out of each segment and deletes the segments' vectors.
 func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) {
 	if len(out) == 0 {
 		return 0, 0
@@ -173,7 +171,7 @@ func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) 
 	}
 	t.changed.Gone, t.changed.pending = append(t.changed.Gone, torn...), true
 	for _, c := range t.store.ingest.channels {
-		c.tail = nil // what lies in a segment that is gone, whose number may be given out again, isn't continued
+		c.tail = nil // a deleted segment's number may be reused, so nothing may continue it
 	}
 	ids := jsonOf(torn)
 	for _, table := range []string{activeSet.table, shadowSet.table} {

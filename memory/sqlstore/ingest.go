@@ -12,12 +12,12 @@ import (
 )
 
 // ingest commits in groups: whoever gets the write lock commits the waiting batches of all callers in one
-// transaction. Nothing runs in the background: a janitor tidies up (Store.Erase).
+// transaction. It has no goroutine; a janitor calls Store.Erase.
 type ingest struct {
 	mu      sync.Mutex
 	waiting []*batch
 
-	// What follows caches the file. Only the holder of the write lock uses it.
+	// Caches of the database, used only by the holder of the write lock.
 	channels  map[memory.ChannelID]*channel
 	guildNos  map[memory.GuildID]int64
 	segments  map[int64]int64 // last segment id by guild number
@@ -25,14 +25,13 @@ type ingest struct {
 	dropped   dropped
 }
 
-// batch is the work of one Apply.
 type batch struct {
 	events  []event
-	forgets bool       // whether something in it has something be forgotten
-	done    chan error // buffered: gets the outcome once
+	forgets bool       // whether its events begin a forgetting
+	done    chan error // buffered; gets the outcome once
 }
 
-// maxCommit bounds the events of a shared transaction, to keep the wait for the lock short.
+// maxCommit bounds the events of a shared transaction, so the lock is soon free.
 const maxCommit = 2000
 
 // Apply implements memory.Store.
@@ -60,7 +59,7 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 	}
 }
 
-// committed hides what a batch has forgotten once it is committed, even if another has begun that forgetting.
+// committed hides what a committed batch has forgotten, even if another batch began that forgetting.
 func (s *Store) committed(ctx context.Context, b *batch, err error) error {
 	if err != nil || !b.forgets {
 		return err
@@ -68,7 +67,7 @@ func (s *Store) committed(ctx context.Context, b *batch, err error) error {
 	return HideForgotten(ctx, s)
 }
 
-// withdraw takes b back, unless it is being committed.
+// withdraw takes b back and reports whether it could: not once it is being committed.
 func (w *ingest) withdraw(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,8 +92,8 @@ func (w *ingest) take() []*batch {
 	return taken
 }
 
-// commitWaiting commits some waiting batches and releases the write lock. The transaction belongs to no
-// caller, so one that gives up doesn't undo the others' work.
+// commitWaiting commits waiting batches and releases the write lock. The transaction belongs to no caller,
+// so a caller that gives up doesn't undo the work of others.
 func (s *Store) commitWaiting() {
 	defer func() { s.engine.ReleaseWriteLock(s.ingest.isIdle()) }()
 	batches := s.ingest.take()
@@ -111,12 +110,11 @@ func (s *Store) commitWaiting() {
 	if err = s.commit(batches); len(batches) == 1 || !errors.Is(err, memory.ErrRefused) {
 		return
 	}
-	for err = panicked; len(batches) > 0; batches = batches[1:] { // what is refused mustn't be the others' loss
+	for err = panicked; len(batches) > 0; batches = batches[1:] { // one by one, so one failure spares the others
 		batches[0].done <- s.commit(batches[:1])
 	}
 }
 
-// commit commits batches in one transaction.
 func (s *Store) commit(batches []*batch) error {
 	return s.transact(context.Background(), func(t *transaction) {
 		for _, b := range batches {
@@ -128,7 +126,6 @@ func (s *Store) commit(batches []*batch) error {
 	})
 }
 
-// writing runs f in a transaction of its own.
 func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -142,11 +139,11 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	return s.transact(ctx, f)
 }
 
-// stepTime is about how long one transaction of a long write takes, to keep others' waits short.
+// stepTime is about how long one transaction of a long write takes, so that others wait briefly.
 const stepTime = 20 * time.Millisecond
 
-// inSteps runs a long write in short transactions, to keep others' waits short. step does up to limit and
-// returns how much it did, 0 at the end. progress, if not nil, gets done and total.
+// inSteps runs a long write in short transactions. step does up to limit and returns how much it did; 0
+// ends it. progress, if not nil, gets done and total.
 func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done, total int),
 	step func(t *transaction, limit int) int) (int, error) {
 	for limit := 100; ; {
@@ -167,14 +164,14 @@ func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done
 	}
 }
 
-// transact runs f in a transaction and publishes the changes to readers. The caller holds the write lock. ctx
-// doesn't interrupt it, because SQLite's driver can't tell whether an interrupted statement was carried out;
-// if f is long, it checks ctx itself.
+// transact runs f in a transaction and publishes the changes to readers. The caller holds the write lock.
+// ctx doesn't interrupt it, because SQLite's driver can't tell whether an interrupted statement took
+// effect. A long f checks ctx itself.
 func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) {
 	whole := false
 	defer func() {
 		if !whole || err != nil {
-			s.ingest.forget() // what it knew may not have been committed
+			s.ingest.forget() // the caches may hold what wasn't committed
 		}
 	}()
 	ctx = context.WithoutCancel(ctx)
@@ -194,7 +191,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	return err
 }
 
-// forget drops the caches; they are read again when needed.
+// forget drops the caches.
 func (w *ingest) forget() {
 	clear(w.channels)
 	clear(w.guildNos)
@@ -208,7 +205,7 @@ func (w *ingest) isIdle() bool {
 	return len(w.waiting) == 0
 }
 
-// invalidateCaches drops what is held in memory after another process has written.
+// invalidateCaches drops the caches after another process has written.
 func (s *Store) invalidateCaches(ctx context.Context, q Querier, writing bool) error {
 	if writing {
 		s.ingest.forget()
@@ -217,16 +214,16 @@ func (s *Store) invalidateCaches(ctx context.Context, q Querier, writing bool) e
 	return s.reload(ctx, q)
 }
 
-// changes is what a transaction changed that readers hold in memory.
+// changes is what a transaction changed that readers cache.
 type changes struct {
-	Changes                           // that the engine may hold
+	Changes
 	structure bool                    // guilds, roles or channels
-	people    map[memory.GuildID]bool // guilds with people or lore that changed
+	people    map[memory.GuildID]bool // guilds whose people or lore changed
 	pending   bool
 	newest    memory.MessageID
 }
 
-// publish updates what readers hold in memory after a commit.
+// publish updates the readers' caches after a commit.
 func (s *Store) publish(ctx context.Context, c changes) error {
 	s.mu.Lock()
 	s.newest = max(s.newest, c.newest)

@@ -7,9 +7,10 @@ import (
 	"hark/memory"
 )
 
-// spend keeps the tokens of a question, as far as that may be kept.
+// spend keeps a question's tokens: without its user if they are forgotten or have opted out, and nothing if the
+// guild is forgotten.
 func (t *transaction) spend(e memory.Spent) {
-	// The widest of those who are forgotten comes first: everybody is user 0.
+	// The widest rule comes first: user 0 is everybody.
 	var user memory.UserID
 	gone := t.row(`SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?1
 		AND guild IN (?2, ?3) AND user IN (0, ?4) ORDER BY user LIMIT 1`,

@@ -8,7 +8,8 @@ import (
 	"hark/memory"
 )
 
-// tellLore keeps lore or its newer version, unless it was deleted, is forgotten, or its author has opted out.
+// tellLore keeps lore or its newer version, unless it was deleted, is forgotten, or its author has opted
+// out.
 func (t *transaction) tellLore(l memory.Lore) {
 	d := t.decisions()
 	var taken bool
@@ -39,8 +40,8 @@ func (t *transaction) tellLore(l memory.Lore) {
 
 var loreTable = table{"lore", 2, "guild, id, by, channel, at, name, own, text"}
 
-// deleteLore keeps only the id of lore, so no later version comes back. Lore that fell under a rule by itself
-// goes with its id: the rule keeps out everything older, and newer lore may use the id.
+// deleteLore keeps only the id, so no later version comes back. Lore that a rule covers directly loses its
+// id as well: the rule keeps out everything older, and newer lore may use the id.
 func (t *transaction) deleteLore(g invalid) {
 	t.changed.people[g.guild] = true
 	t.changed.Text = true
@@ -51,7 +52,6 @@ func (t *transaction) deleteLore(g invalid) {
 	}
 }
 
-// selectLore selects the lore for which a condition on l holds.
 func selectLore(schema, where string) string {
 	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, " +
 		strings.Replace(sourcesColumn, "source", schema+"source", 1) +
@@ -59,7 +59,6 @@ func selectLore(schema, where string) string {
 		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
 }
 
-// scanLore reads a row of selectLore.
 func scanLore(scan Scanner, l *memory.Lore) error {
 	var at memory.MessageID
 	err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, asJSON{&l.Own}, &l.By, &l.Channel, &at, asJSON{&l.Sources})
@@ -74,7 +73,7 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 	})
 }
 
-// takeOldLore deletes the lore that the replaced database has deleted, and takes over its newer versions.
+// takeOldLore deletes the lore that the replaced database has deleted, and takes over newer versions.
 func (t *transaction) takeOldLore(r *Taken) {
 	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.deleteKnowledge(aLore, guild, id) },
 		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL

@@ -18,13 +18,13 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 		func(found []Near) ([]memory.VectorHit, error) { return s.vectorHits(ctx, scope, nos, found, limit) })
 }
 
-// segmentMessages selects the messages of segments. Preparing it takes half as long as running it, so it is
-// prepared once.
+// segmentMessages selects the messages of segments. It is prepared once, because preparing takes half as
+// long as running it.
 const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
 	FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
 	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
 
-// vectorHits reads the messages of segments. The file decides what exists, and where.
+// vectorHits reads the messages of segments. The database decides which exist, and in which channel.
 func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []Near,
 	limit int) ([]memory.VectorHit, error) {
 	ids := s.channelIDs()
@@ -45,7 +45,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 			var segment, no int64
 			var id memory.MessageID
 			var author memory.UserID
-			// A segment's number may have come to another channel's since its vector was loaded.
+			// The segment's number may have been reused in another channel since its vector was loaded.
 			if err := scan(&segment, &no, &id, &author); err != nil || !channels[no] || !inScope(scope, id, author) {
 				return err
 			}

@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// seePerson stores what is known of somebody now. Empty names and unknown roles change nothing. Known roles
-// show that the member was seen, and so whether they have a nickname.
+// seePerson stores what is known of somebody now. Empty names and unknown roles change nothing. With known
+// roles, an empty nickname means that the member has none.
 func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 	d := t.decisions()
 	if d.OptedOut(p.Guild, p.ID) || said != 0 && d.forgotten(location{guild: p.Guild}, said, p.ID) {
@@ -29,7 +29,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 		WHERE (username, name, nick, bot) <> (excluded.username, excluded.name, excluded.nick, excluded.bot)
 		OR roles IS DISTINCT FROM excluded.roles`,
 		p.Guild, p.ID, memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
-	if changed > 0 { // people are seen with each message of theirs, and read by whoever asks
+	if changed > 0 { // only real changes drop the cache: every message sees its author
 		t.changed.people[p.Guild] = true
 	}
 }
@@ -49,7 +49,7 @@ func (t *transaction) tellFact(e memory.FactTold) {
 		}
 		source = append(source, memory.Message{Channel: f.Channel, ID: f.Message}.AsSource(true))
 	}
-	t.dropPromptsFrom(aFact, e.Guild, f.ID) // that show what it said before
+	t.dropPromptsFrom(aFact, e.Guild, f.ID) // they show the earlier text
 	t.changed.people[e.Guild] = true
 	t.changed.Text = true
 	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message, memory.Clean(f.Text))
@@ -58,14 +58,13 @@ func (t *transaction) tellFact(e memory.FactTold) {
 
 var factTable = table{"fact", 2, "guild, id, user, alias, by, channel, message, text"}
 
-// deleteFact keeps only the id of a fact, so it doesn't come back.
+// deleteFact keeps only the fact's id, so the fact doesn't come back.
 func (t *transaction) deleteFact(guild memory.GuildID, id int64) {
 	t.changed.people[guild] = true
 	t.changed.Text = true
 	t.put(factTable, guild, id, 0, 0, 0, 0, 0, nil)
 }
 
-// learn keeps whether facts may be learned.
 func (t *transaction) learn(e memory.Learn) {
 	if e.On && t.decisions().OptedOut(e.Guild, e.User) {
 		return
@@ -105,14 +104,14 @@ func cached[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, gu
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.peopleVersion == version { // nothing was written meanwhile
+	if s.peopleVersion == version {
 		(*of)[guild] = all
 	}
 	return all, nil
 }
 
-// readPeople returns the people of a guild who were seen or have facts, as of one moment: all, or those with
-// ids.
+// readPeople returns, as of one moment, the people of a guild who were seen or have facts: all, or those
+// with ids.
 func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memory.UserID) ([]memory.Person, error) {
 	var some any
 	if len(ids) > 0 {

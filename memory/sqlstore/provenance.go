@@ -7,13 +7,13 @@ import (
 	"hark/memory"
 )
 
-// A derived thing is what Hark makes from messages: an answer with its trace and prompt, lore, a summary, a condensed
-// session, a fact, the record of a call. The table derived lists them, source holds what each was made from, and named
-// whom each is about. A derived thing is deleted with any of its sources: invalidate finds everything that a selection
-// leads to, directly or through other derived things, and deletes each as its kind requires. Nothing else walks from
-// sources to what was made from them.
+// Hark derives things from messages: an answer with its trace and prompt, lore, a summary, a condensed
+// session, a fact, the record of a call. The table derived lists them, source holds what each was made
+// from, and named the people in it. A derived thing is deleted with any of its sources: invalidate finds
+// everything that a selection leads to, directly or through other derived things, and deletes each as its
+// kind requires. No other code walks from sources to derived things.
 
-// kind is what a derived thing or a source is.
+// kind is the kind of a derived thing or a source.
 type kind int64
 
 // The kinds are written to the file.
@@ -25,10 +25,9 @@ const (
 	aSummary
 	aCondensed
 	aRecord
-	aShown // what is left of an answer that Hark keeps no more and Discord shows still
+	aShown // what is left of a deleted answer that Discord still shows
 )
 
-// LoreKind is the kind of lore in the table derived.
 const LoreKind = int64(aLore)
 
 var sourceKinds = map[memory.SourceKind]kind{
@@ -39,14 +38,14 @@ var sourceKinds = map[memory.SourceKind]kind{
 type derived struct {
 	kind    kind
 	guild   memory.GuildID
-	channel memory.ChannelID // where it may be told; 0: in the whole guild
-	id      int64            // of facts and lore in the guild, of others in the channel
-	// at isn't 0 where it is forgotten as a message would be that author had written in channel with that id.
+	channel memory.ChannelID // who may read the channel may read it; 0: the whole guild
+	id      int64            // unique in the guild for facts and lore, else in the channel
+	// at, if not 0, is the message id by which rules cover it, as if author had written that message in
+	// channel.
 	author memory.UserID
 	at     memory.MessageID
 }
 
-// place is the scope in which the id is unique.
 func (d derived) place() int64 {
 	if d.kind == aFact || d.kind == aLore {
 		return int64(d.guild)
@@ -54,7 +53,7 @@ func (d derived) place() int64 {
 	return int64(d.channel)
 }
 
-// sourcePlace is its place when it is a source.
+// sourcePlace is its place as a source.
 func (d derived) sourcePlace() int64 {
 	if d.kind == aLore {
 		return 0
@@ -62,7 +61,7 @@ func (d derived) sourcePlace() int64 {
 	return d.place()
 }
 
-// derive records a thing's sources and the people it names, in place of an earlier version's.
+// derive records a thing's sources and the people it names, and replaces those of an earlier version.
 func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) {
 	t.underive(d)
 	no := value[int64](t, `INSERT INTO derived (kind, place, id, guild, channel, author, at)
@@ -84,7 +83,6 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 const orRepeats = ` ON CONFLICT (kind, place, id, derived)
 	DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`
 
-// underive deletes the record of a thing's sources.
 func (t *transaction) underive(d derived) {
 	if no := value[int64](t, "DELETE FROM derived WHERE kind = ? AND place = ? AND id = ? RETURNING no",
 		d.kind, d.place(), d.id); no != 0 {
@@ -92,25 +90,23 @@ func (t *transaction) underive(d derived) {
 	}
 }
 
-// sourcesColumn is an expression for the messages that d, a derived thing, was made from, by channel and id, as
-// the JSON of memory.SummarySource and of memory.Spot; NULL if there are none.
+// sourcesColumn is an expression for the source messages of derived thing d, by channel and id, as the JSON
+// of memory.SummarySource and of memory.Spot; NULL if there are none.
 const sourcesColumn = `(SELECT nullif(json_group_array(json_object('Channel', o.place, 'Message', o.id,
 	'Edited', o.version) ORDER BY o.place, o.id), '[]') FROM source o WHERE o.derived = d.no)`
 
-// selection is a query for derived things with three columns: derived; repeats, whether it repeats the source
-// that it was found by; itself, whether it was found by itself and not by a source.
+// selection is a query for derived things with three columns: derived; repeats, whether it repeats the
+// source that led to it; itself, whether it was selected directly and not by a source.
 type selection struct {
 	query string
 	args  []any
 }
 
-// madeFrom selects what was derived from something.
 func madeFrom(k kind, place, id any) selection {
 	return selection{"SELECT derived, repeats, 0 AS itself FROM source WHERE kind = ? AND place = ? AND id = ?",
 		[]any{k, place, id}}
 }
 
-// only restricts s to some kinds.
 func (s selection) only(kinds ...kind) selection {
 	s.query = "SELECT * FROM (" + s.query +
 		") AS all_kinds WHERE (SELECT kind FROM derived WHERE no = derived) IN (SELECT value FROM json_each(?))"
@@ -123,12 +119,12 @@ type hiding int
 
 const (
 	hideNone    hiding = iota
-	hideRepeats        // those that repeat what went
+	hideRepeats        // those that repeat what was deleted
 	hideAll
 )
 
-// closure begins a query of gone: what s selects and everything derived from it, with whether Discord must
-// stop showing it. Summaries lead to nothing more: what was made from one has its sources as well.
+// closure begins a query of gone: what s selects, everything derived from it, and whether Discord must stop
+// showing it. It doesn't follow summaries, because what is made from one has its sources as well.
 func (s selection) closure(how hiding) string {
 	const next = ` UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0
 		FROM gone CROSS JOIN derived d ON d.no = gone.derived`
@@ -143,22 +139,20 @@ func (s selection) closure(how hiding) string {
 		how, s.query, anAnswer, aFact, aLore, aShown)
 }
 
-// invalid is a derived thing to delete.
 type invalid struct {
 	derived
 	no     int64
-	hide   bool // whether Discord is to show it no more
-	itself bool // whether it goes by itself rather than with a source
+	hide   bool // Discord must stop showing it
+	itself bool // selected directly, not by a source
 }
 
-// cause is why derived things are deleted.
 type cause struct {
 	hide    hiding
-	deleted memory.MessageRef // the message that was deleted, if one was: nobody asks any more for what it asked for
+	deleted memory.MessageRef // the deleted message, if any: answers to it count as unasked
 }
 
-// invalidate deletes what s selects and everything derived from it. Of an answer that Discord still shows it
-// keeps the sources, to find it when it must be hidden.
+// invalidate deletes what s selects and everything derived from it. It keeps the sources of answers that
+// Discord still shows, to find those answers when they must be hidden.
 func (t *transaction) invalidate(s selection, why cause) {
 	all := must(list(t.ctx, t, func(scan Scanner, g *invalid) error {
 		return scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
@@ -166,7 +160,7 @@ func (t *transaction) invalidate(s selection, why cause) {
 		SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
 		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no
 		HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...))
-	for _, g := range all { // first of all of them, so that none is found again by what happens to another
+	for _, g := range all { // all first, so that deleting one doesn't select another again
 		if g.kind == anAnswer && !g.hide {
 			t.exec("UPDATE derived SET kind = ? WHERE no = ?", aShown, g.no)
 		} else {
@@ -179,7 +173,7 @@ func (t *transaction) invalidate(s selection, why cause) {
 	}
 }
 
-// deleteKnowledge deletes a fact or lore for good, with the answers that used it; only its id stays.
+// deleteKnowledge deletes a fact or lore, with the answers that used it. Only its id stays.
 func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
 	d := derived{kind: k, guild: guild, id: id}
 	t.invalidate(madeFrom(k, d.sourcePlace(), id), cause{hide: hideRepeats})
@@ -187,7 +181,6 @@ func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
 	t.deleteDerived(invalid{derived: d}, memory.MessageRef{})
 }
 
-// deleteDerived deletes a derived thing as its kind requires.
 func (t *transaction) deleteDerived(g invalid, deleted memory.MessageRef) {
 	switch g.kind {
 	case anAnswer:
@@ -219,13 +212,13 @@ type sourceState int
 
 const (
 	sourceSame      sourceState = iota
-	sourcePending               // a message that is yet to come, or an answer of Hark's that has grown
-	sourceRewritten             // an answer of Hark's that was written anew
-	sourceGone                  // it is gone, or says something else
+	sourcePending               // a message that hasn't arrived, or an answer of Hark's that has grown
+	sourceRewritten             // an answer of Hark's that was rewritten
+	sourceGone                  // deleted or edited
 )
 
-// stateOf returns the state of a source of something in a guild. A source in an unknown channel counts as
-// gone: it may have been forgotten with its guild.
+// stateOf returns the state of a source. A source in an unknown channel counts as gone: it may have been
+// forgotten with its guild.
 func (t *transaction) stateOf(guild memory.GuildID, s memory.Source) sourceState {
 	query, ok := stateQueries[s.Kind]
 	if !ok {
@@ -268,14 +261,14 @@ func (t *transaction) messageState(guild memory.GuildID, s memory.Source) source
 	return sourceGone
 }
 
-// areSame reports whether all sources are as they were read.
+// areSame reports whether all sources are unchanged.
 func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) bool {
 	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stateOf(guild, s) != sourceSame })
 }
 
-// selects selects what a rule covers: what was derived from covered messages, what is covered like a message,
-// and what names a person of whom everything is covered. A question at the command line may be about people of
-// any guild.
+// selects selects what a rule covers: things derived from covered messages, things covered like a message,
+// and things that name a person who is forgotten as a whole. A question at the command line may be about
+// people of any guild.
 func (o rule) selects(channels string, more ...any) selection {
 	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s
 			WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2

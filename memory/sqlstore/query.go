@@ -16,7 +16,6 @@ import (
 // Scanner copies a row's columns, like sql.Rows.Scan.
 type Scanner = func(dest ...any) error
 
-// Each calls f for every row of a query.
 func Each(ctx context.Context, q Querier, f func(scan Scanner) error, query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -31,7 +30,7 @@ func Each(ctx context.Context, q Querier, f func(scan Scanner) error, query stri
 	return rows.Err()
 }
 
-// list returns the rows of a query, each decoded by read.
+// list returns a query's rows, each decoded by read.
 func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) error, query string,
 	args ...any) ([]T, error) {
 	var all []T
@@ -45,12 +44,11 @@ func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) 
 	return all, nil
 }
 
-// column returns the values of a query's only column.
 func column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
 	return list(ctx, q, func(scan Scanner, to *T) error { return scan(to) }, query, args...)
 }
 
-// mapOf returns a query's second column by its first.
+// mapOf maps a query's first column to its second.
 func mapOf[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
 	all := map[K]V{}
 	err := Each(ctx, q, func(scan Scanner) error {
@@ -63,7 +61,6 @@ func mapOf[K comparable, V any](ctx context.Context, q Querier, query string, ar
 	return all, err
 }
 
-// rowError adds to an error which row it is about.
 func rowError[I ~int64](err error, kind string, id I) error {
 	if err == nil {
 		return nil
@@ -71,10 +68,9 @@ func rowError[I ~int64](err error, kind string, id I) error {
 	return fmt.Errorf("%s %d: %w", kind, id, err)
 }
 
-// asJSON scans a column of JSON; NULL changes nothing.
+// asJSON scans a JSON column. NULL changes nothing.
 type asJSON struct{ to any }
 
-// Scan implements sql.Scanner.
 func (a asJSON) Scan(from any) error {
 	switch from := from.(type) {
 	case string:
@@ -87,13 +83,11 @@ func (a asJSON) Scan(from any) error {
 	return fmt.Errorf("%T where JSON should be", from)
 }
 
-// jsonText encodes v for asJSON.
 func jsonText(v any) string { return string(must(json.Marshal(v))) }
 
 // asTime scans a column of milliseconds.
 type asTime struct{ *time.Time }
 
-// Scan implements sql.Scanner.
 func (a asTime) Scan(from any) error {
 	switch from := from.(type) {
 	case int64:
@@ -106,10 +100,9 @@ func (a asTime) Scan(from any) error {
 	return nil
 }
 
-// asInt scans an integer. database/sql converts other types than int64 through text.
+// asInt scans an integer. database/sql converts types other than int64 through text.
 type asInt[T ~int | ~int64 | ~uint8] struct{ to *T }
 
-// Scan implements sql.Scanner.
 func (a asInt[T]) Scan(from any) error {
 	n, ok := from.(int64)
 	if !ok {
@@ -132,7 +125,6 @@ func Found(err error) (bool, error) {
 	return err == nil, err
 }
 
-// orNotFound turns Scan's error for no row into memory.ErrNotFound.
 func orNotFound(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return memory.ErrNotFound
@@ -140,7 +132,7 @@ func orNotFound(err error) error {
 	return err
 }
 
-// failed says what failed and what to do about it; nil if err is nil.
+// failed adds what failed and what to do about it; nil if err is nil.
 func (s *Store) failed(err error, what string, args ...any) error {
 	if err == nil {
 		return nil
@@ -148,7 +140,7 @@ func (s *Store) failed(err error, what string, args ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), s.engine.Explain(err))
 }
 
-// Row is the first row of a result, or why there is none.
+// Row is the first row of a result, or the error.
 type Row struct {
 	rows *sql.Rows
 	err  error
@@ -160,7 +152,6 @@ func RowOf(ctx context.Context, q Querier, query string, args ...any) Row {
 	return Row{rows, err}
 }
 
-// Scan is sql.Row's.
 func (r Row) Scan(dest ...any) error {
 	if r.err != nil {
 		return r.err
@@ -172,12 +163,10 @@ func (r Row) Scan(dest ...any) error {
 	return cmp.Or(r.rows.Scan(dest...), r.rows.Close())
 }
 
-// row is the first row of what is committed.
 func (s *Store) row(ctx context.Context, query string, args ...any) Row {
 	return RowOf(ctx, s.engine, query, args...)
 }
 
-// meta returns the value of a key in meta; empty if there is none.
 func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
 	_, err = Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&kept))
 	return kept, err
@@ -188,13 +177,12 @@ const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, con
 // ScanMessage reads MessageColumns.
 func ScanMessage(scan Scanner, m *memory.Message) error { return scan(messageColumns(m)...) }
 
-// messageColumns are where MessageColumns belong in m.
+// messageColumns are m's fields for MessageColumns.
 func messageColumns(m *memory.Message) []any {
 	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
 		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content, asExtra{m}}
 }
 
-// channelNo returns a channel's guild and number.
 func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -202,7 +190,6 @@ func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, 
 	return s.nos.guilds[no], no, ok
 }
 
-// messages returns the messages of a channel for which a condition holds.
 func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
 	args ...any) ([]memory.Message, error) {
 	if err := s.engine.Notice(ctx); err != nil {

@@ -30,7 +30,7 @@ func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) 
 // Pending implements memory.Store.
 func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
 	select {
-	case s.engine.WriteLock() <- struct{}{}: // the last delete may have met a reader that is gone by now
+	case s.engine.WriteLock() <- struct{}{}: // a reader that has ended since may have stopped the last sweep
 		s.engine.ReleaseWriteLock(true)
 	default:
 	}
@@ -40,17 +40,17 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 	if err == nil {
 		segments, to, err = s.readPending(ctx, limit)
 	}
-	if err == nil && len(segments) == 0 && to == shadowSet && limit > 0 { // the last that was missing is gone
+	if err == nil && len(segments) == 0 && to == shadowSet && limit > 0 { // the last missing vector may have come meanwhile
 		err = s.writing(ctx, (*transaction).activateShadow)
 	}
 	return segments, s.failed(err, "read what is to be embedded")
 }
 
-// readPending returns segments to embed, and the set that their vectors belong to.
+// readPending returns segments to embed, and the set for their vectors.
 func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, vectorSet, error) {
 	var segments []memory.Segment
 	var to vectorSet
-	err := s.engine.Snapshot(ctx, func(q Querier) (err error) { // so that the texts are those of the versions
+	err := s.engine.Snapshot(ctx, func(q Querier) (err error) { // so texts and versions match
 		if to, err = s.vectorSetOf(ctx, q); err != nil {
 			return err
 		}
@@ -64,12 +64,11 @@ func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, v
 	return segments, to, err
 }
 
-// waitingSegment is a segment to embed, without its messages.
 type waitingSegment struct {
 	memory.Segment
 	guild       memory.GuildID
-	no          int64            // of its channel
-	first, last memory.MessageID // between which its messages lie
+	no          int64
+	first, last memory.MessageID // its messages lie between them
 }
 
 func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*waitingSegment, error) {
@@ -81,8 +80,8 @@ func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*wa
 		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
 }
 
-// readSegments reads the messages of segments. Segments of a channel overlap when people talk at once: each
-// stretch is read once.
+// readSegments reads the messages of segments. A channel's segments overlap when people talk at once, so
+// each stretch is read once.
 func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
@@ -140,8 +139,8 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 	})
 }
 
-// storeVectors stores the vectors of segments that are unchanged since they were embedded, which then no
-// longer wait. A nil vector says that there is nothing to embed.
+// storeVectors stores the vectors of segments that are unchanged since they were embedded, and clears their
+// pending flag. A nil vector says that there is nothing to embed.
 func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vectors [][]float32) {
 	for i, s := range segments {
 		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0

@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// preparedRecord is a record with what is computed before its turn to be written.
+// preparedRecord is a record with what is computed before the write lock is taken.
 type preparedRecord struct {
 	memory.Record
 	body   string
@@ -28,7 +28,7 @@ func (s *Store) prepareRecord(r memory.Record) (preparedRecord, error) {
 	return preparedRecord{r, string(body), s.options.Tokens(string(body))}, err
 }
 
-// keepRecord keeps a record, unless what it is about is gone.
+// keepRecord keeps a record, unless its subject is gone.
 func (t *transaction) keepRecord(r preparedRecord) {
 	d := t.decisions()
 	if d.OptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).location, askedAt(r.Record), r.Asker) {
@@ -58,7 +58,7 @@ func (t *transaction) keepRecord(r preparedRecord) {
 	}
 }
 
-// askedAt returns when a record's question was asked, as a message id. A rule that ends later covers the
+// askedAt returns when a record's question was asked, as a message id. Rules that end later cover the
 // record.
 func askedAt(r memory.Record) memory.MessageID {
 	if r.Question != 0 {
@@ -91,7 +91,7 @@ func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Rec
 	return all, s.failed(err, "read records of calls")
 }
 
-// ceilMillis returns the first millisecond that isn't before t.
+// ceilMillis rounds t up to milliseconds.
 func ceilMillis(t time.Time) int64 {
 	ms := t.UnixMilli()
 	if t.After(time.UnixMilli(ms)) {
@@ -115,8 +115,8 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 		s.failed(err3, "forget what was spent long ago"), s.failed(err4, "erase what expired"))
 }
 
-// forgetRecords looks up what expires while others write, and deletes it in steps, oldest first: if it is
-// interrupted, nothing older stays than what it deleted. Records that come meanwhile are newer, and stay.
+// forgetRecords finds expired records while others write, and deletes them in steps, oldest first: an
+// interrupted run leaves only the newer ones. Records added meanwhile stay.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
 	gone, err := column[int64](ctx, s.engine,
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
@@ -138,7 +138,7 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 	return total, err
 }
 
-// fingerprintKey is where the key of fingerprints stands in meta.
+// fingerprintKey is the key of the fingerprint key in meta.
 const fingerprintKey = "fingerprints"
 
 // FingerprintKey implements memory.Store.
@@ -148,7 +148,7 @@ func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if stored == "" { // or another process is making it now: the first to write it has made it
+	if stored == "" { // another process may be creating it too; the first write wins
 		fresh := make([]byte, memory.FingerprintKeyBytes)
 		_, _ = rand.Read(fresh) // never fails
 		if err := s.writing(ctx, func(t *transaction) {

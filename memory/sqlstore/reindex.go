@@ -9,18 +9,18 @@ import (
 	"hark/memory"
 )
 
-// The meta table records how far a rebuild ("reindex") is: the row up to which full text is rebuilt, or that only
-// vectors are left. Until full text is complete, the messages that it lacks are those after that row that aren't in
-// fulltext_docsize.
+// The meta table records how far a rebuild ("reindex") is: the row up to which full text is rebuilt, or
+// that only vectors are left. Until full text is complete, it lacks the messages after that row that aren't
+// in fulltext_docsize.
 const (
 	reindexKey = "reindex"
 	reindexed  = "vectors"
 )
 
-// Reindex rebuilds everything derived from the log except vectors; it makes every segment pending, and the old
-// vectors serve until new ones replace them. It runs in steps, between which others write; an interrupted one
-// continues at the next call. Until it ends, full text finds only part. progress, if not nil, gets the indexed
-// messages and their total.
+// Reindex rebuilds everything derived from the log, except vectors: it makes every segment pending, and old
+// vectors serve until new ones replace them. It runs in steps, between which others write. The next call
+// continues an interrupted one. Until it ends, full text is incomplete. progress, if not nil, gets the
+// indexed messages and their total.
 func Reindex(ctx context.Context, s *Store, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 	return s.writing(ctx, (*transaction).reembed)
 }
 
-// RebuildFullText rebuilds full text if anew, or if the rules for terms have changed; with goOn it continues
-// an interrupted rebuild.
+// RebuildFullText rebuilds full text if anew, or if the rules for terms have changed. With goOn it
+// continues an interrupted rebuild.
 func RebuildFullText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
 	rules, err := s.meta(ctx, "terms")
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *transaction) reembed() {
 	t.note(reindexKey, reindexed)
 }
 
-// The channels whose segments or counts aren't as their messages say.
+// Channels whose segments or counts don't match their messages.
 const (
 	missegmented = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
 			FROM said WHERE segment <> 0 GROUP BY 1, 2)
@@ -127,9 +127,9 @@ func (t *transaction) recount(no int64) {
 			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`)
 }
 
-// resegment cuts a channel into segments again, as if its messages had come in order.
+// resegment cuts a channel into segments again, in the order of its messages.
 func (t *transaction) resegment(no int64) {
-	// version: a vector made for a segment as it was must fit none
+	// higher than before, so no vector of an old segment fits a new one
 	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
 	t.execAll([]any{no},
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
@@ -156,7 +156,7 @@ func (t *transaction) resegment(no int64) {
 	t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
 }
 
-// unsegmented returns the next messages of a channel that belong in segments, and their rows.
+// unsegmented returns a channel's next messages that belong in segments, and their rows.
 func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
 	t.each(func(scan Scanner) error {
 		var row int64
@@ -169,7 +169,6 @@ func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []
 	return messages, rows
 }
 
-// finishFullText continues an unfinished rebuild of full text.
 func (s *Store) finishFullText(ctx context.Context, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil || state == "" || state == reindexed {
@@ -187,10 +186,10 @@ func (s *Store) finishFullText(ctx context.Context, progress func(done, total in
 	return err
 }
 
-// indexMore adds the next messages to full text and returns how many it read: 0 at the end.
+// indexMore adds the next messages to full text and returns how many it read; 0 at the end.
 func (t *transaction) indexMore(limit int) int {
 	state := t.meta(reindexKey)
-	if state == "" || state == reindexed { // somebody else was faster
+	if state == "" || state == reindexed { // another process finished it
 		return 0
 	}
 	rows, terms := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",

@@ -18,16 +18,15 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
 		return memory.DeletionReport{}, fmt.Errorf("begin to forget: %w", err)
 	}
-	if _, err := s.hide(ctx, id); err != nil { // whether or not ctx is done by now
+	if _, err := s.hide(ctx, id); err != nil { // even if ctx is done
 		return memory.DeletionReport{}, s.failed(err, "hide what forgetting %d is about", id)
 	}
 	return s.Resume(ctx, id, progress)
 }
 
-// ForgettingColumns are the columns of a forgetting.
 const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
-// scan reads ForgettingColumns, and what follows them.
+// scan reads ForgettingColumns and the columns after them.
 func (o *rule) scan(scan Scanner, more ...any) error {
 	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole},
 		more...)...)
@@ -37,7 +36,8 @@ func (o *rule) scan(scan Scanner, more ...any) error {
 	return err
 }
 
-// Forgettings implements memory.Store. Of several finished ones for one reason it may return only the newest.
+// Forgettings implements memory.Store. Of several finished ones for one reason it may return only the
+// newest.
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.DeletionReport, error) {
 	where, args := "done = 0 ORDER BY id", []any(nil)
 	if user != 0 {
@@ -53,8 +53,8 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 	return all, s.failed(err, "read what is forgotten")
 }
 
-// Resume implements memory.Store. It deletes what any forgetting has pending, so whoever gets a receipt
-// needn't know of the others.
+// Resume implements memory.Store. It deletes what every forgetting has pending, so a finished forgetting
+// needn't wait for others.
 func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := s.resume(ctx, id, progress)
 	return r, s.failed(err, "carry out forgetting %d", id)
@@ -72,7 +72,7 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 		if err := s.deletePending(ctx, progress); err != nil {
 			return r, err
 		}
-		// It is done when the log is empty as well: else whoever keeps house tries again.
+		// The forgetting is done once the write-ahead log is empty too; else the janitor tries again.
 		if err := s.engine.Erase(ctx, true); err != nil {
 			return r, err
 		}
@@ -109,7 +109,7 @@ func (t *transaction) beginAgain(id int64) (r memory.DeletionReport, done bool) 
 	return r, done
 }
 
-// deletePending deletes the rows of messages pending deletion, and their full text.
+// deletePending deletes the rows and full text of messages pending deletion.
 func (s *Store) deletePending(ctx context.Context, progress func(done, total int)) error {
 	var total, all int
 	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM doomed").Scan(&total,
@@ -125,8 +125,8 @@ func (s *Store) deletePending(ctx context.Context, progress func(done, total int
 	return err
 }
 
-// bulkFraction: deleting more than one in so many messages counts as bulk. That is fewer than full text can
-// merge in the time that it removes one.
+// bulkFraction: deleting more than one in this many messages counts as bulk. Below that, removing terms one
+// by one is faster than merging full text.
 const bulkFraction = 100
 
 func (t *transaction) deletePendingBatch(limit int) int {
@@ -136,7 +136,7 @@ func (t *transaction) deletePendingBatch(limit int) int {
 		t.exec("DELETE FROM doomed")
 		return 0
 	}
-	t.changed.Text = true // again: what begin removed may have been erased meanwhile
+	t.changed.Text = true // again, because Erase may have run since begin
 	for i, row := range rows {
 		t.unindex(row, terms[i])
 	}
@@ -145,7 +145,7 @@ func (t *transaction) deletePendingBatch(limit int) int {
 	return len(rows)
 }
 
-// finish marks a forgetting as done, and deletes the channels and guilds that nothing needs any more.
+// finish marks a forgetting as done and deletes the channels and guilds that nothing needs.
 func (t *transaction) finish(id int64) {
 	o, _, _, _ := t.forgetting(id)
 	if o.ID == 0 {

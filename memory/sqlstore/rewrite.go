@@ -6,8 +6,8 @@ import (
 	"hark/memory"
 )
 
-// rewrite treats messages of Hark's as new: how they came about is deleted. Answers made from them stay and
-// inherit their sources, which nothing could reach otherwise. Everything else made from their old text is
+// rewrite treats messages of Hark's as new: their trace and prompt are deleted. Answers made from them stay
+// and inherit their sources, which would otherwise be lost. Everything else made from their old text is
 // deleted. Messages that were deleted with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) {
 	t.changed.Text = true
@@ -19,14 +19,14 @@ func (t *transaction) rewrite(e memory.Rewritten) {
 		t.unshow(e.Channel, id)
 		t.invalidate(madeFrom(aMessage, e.Channel, id).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
 		t.restore(e.Guild, e.Channel, id)
-		if !t.isGone(e.Guild, e.Channel, id) { // else nothing is kept of it
+		if !t.isGone(e.Guild, e.Channel, id) {
 			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, nil)
 		}
 	}
 }
 
-// inheritSources adds the sources of an answer to the answers made from it. It deletes the answer's messages
-// that aren't rewritten with it, whose sources nothing would tell any more.
+// inheritSources adds the sources of an answer to the answers made from it. It deletes the answer's
+// messages that aren't rewritten with it, because their sources would be lost.
 func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID) {
 	trace, kept := t.traceOf(e.Channel, answer)
 	if !kept {
@@ -74,7 +74,7 @@ func (t *transaction) restore(guild memory.GuildID, channel memory.ChannelID, id
 		"DELETE FROM taken WHERE channel = ? AND id = ?")
 }
 
-// settleRewritten records from which version on the messages of an answer are those that a trace describes.
+// settleRewritten records the version from which the messages of an answer match a trace.
 func (t *transaction) settleRewritten(trace memory.Trace) {
 	c := t.knownChannel(trace.Channel)
 	if c == nil {
@@ -88,8 +88,7 @@ func (t *transaction) settleRewritten(trace memory.Trace) {
 	}
 }
 
-// isRewritten reports whether a source was rewritten since the answer was made from it: what it said then is
-// gone.
+// isRewritten reports whether a source was rewritten since the answer was made from it.
 func (t *transaction) isRewritten(source memory.Source) bool {
 	return t.has("SELECT 1 FROM rewritten WHERE channel = ? AND id = ? AND (edited IS NULL OR edited > ?)",
 		source.Channel, source.ID, source.Version)

@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-// chooseSetting keeps a setting, unless it is forgotten. The guild and the channel needn't be known yet.
+// chooseSetting keeps a setting, unless it is forgotten. The guild and the channel may be unknown.
 func (t *transaction) chooseSetting(e memory.SettingChosen) {
 	where := location{guild: e.Guild, channel: e.Channel, parent: t.locationAt(e.Guild, e.Channel).parent}
 	id := memory.FirstMessageID(e.At)
@@ -15,19 +15,17 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) {
 	}) {
 		return
 	}
-	t.changed.Text = t.changed.Text || e.Key == memory.SettingPersona // what it said before
+	t.changed.Text = t.changed.Text || e.Key == memory.SettingPersona // the earlier value
 	t.putNewer(settingTable, e.Guild, e.Channel, e.Key, e.Value, millis(e.At))
 }
 
 // coversSettings reports whether a rule covers all of a channel or a guild, and so its settings.
 func (o rule) coversSettings() bool { return o.User == 0 && (o.whole || o.end == endless) }
 
-// coversSetting is coversSettings for one key.
 func (o rule) coversSetting(key memory.Setting) bool {
 	return o.coversSettings() && (o.Channel == 0 || o.end == endless || !key.StaysWithChannel())
 }
 
-// dropSettings deletes the settings of a channel or a guild of which everything is forgotten.
 func (b *forgettingRun) dropSettings() {
 	if !b.of.coversSettings() {
 		return

@@ -6,11 +6,10 @@ import (
 	"hark/memory"
 )
 
-// Discord may still show an answer that Hark has deleted: it was made from something that is gone, but repeats none of
-// it. Of such an answer Hark keeps its sources, whom it is about, and the ids of its messages (shown), but no text. So
-// it is found when something is deleted that it does repeat.
+// Discord may still show an answer that Hark has deleted because a source is gone, if it repeats none of
+// it. Hark keeps the answer's sources, the people it names and the ids of its messages (shown), but no
+// text. So the answer is found when something that it does repeat is deleted.
 
-// leaveShown records which messages of a deleted answer Discord still shows.
 func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) {
 	for _, id := range messages {
 		t.put(table{"shown", 2, "channel, id, derived, question"}, g.channel, id, g.no, question)
@@ -18,8 +17,8 @@ func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages 
 	t.settleShown(g.channel, g.no)
 }
 
-// settleShown keys what is left of an answer by the first message that Discord shows, and deletes it if there
-// is none.
+// settleShown keys what is left of an answer by the first message that Discord shows. If there is none, it
+// deletes it.
 func (t *transaction) settleShown(channel memory.ChannelID, no int64) {
 	first := value[int64](t, "SELECT coalesce(min(id), 0) FROM shown WHERE derived = ?", no)
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE no = ?2", first, no)
@@ -35,7 +34,6 @@ func (t *transaction) unshow(channel memory.ChannelID, id memory.MessageID) {
 	}
 }
 
-// withdrawShown makes Discord stop showing what is left of an answer.
 func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
 	eachKey(t, func(id, question memory.MessageID) {
 		unasked := int64(id) == g.id && deleted == memory.MessageRef{Channel: g.channel, Message: question}
@@ -44,8 +42,7 @@ func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
 	}, "SELECT id, question FROM shown WHERE derived = ? ORDER BY id", g.no)
 }
 
-// shownOf returns an answer of which only Discord has anything left, as far as its trace would tell where that
-// is.
+// shownOf returns the place and messages of an answer that only Discord still has. The trace has nothing else.
 func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
 	answer memory.MessageID) (trace memory.Trace, known bool) {
 	ids := must(column[memory.MessageID](t.ctx, t, `SELECT s.id FROM derived d CROSS JOIN shown s ON s.derived = d.no

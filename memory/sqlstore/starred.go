@@ -14,7 +14,7 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 		return nil, err
 	}
 	ids := s.channelIDs()
-	// Other guilds' newest may fill the limit by id, so that kinds and times are looked at in SQLite.
+	// Other guilds' newest could fill a limit by id, so SQLite filters kinds and times.
 	var spots []memory.MessageRef
 	err := Each(ctx, s.engine, func(scan Scanner) error {
 		var no int64

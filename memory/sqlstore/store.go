@@ -14,11 +14,11 @@ import (
 
 // Options configure a store.
 type Options struct {
-	// Space is where the vectors that will be stored lie. When it isn't the one of the database's vectors,
-	// these stay in use until every segment has one in Space as well. The last to open the database decides;
-	// the zero Space leaves things as they are.
+	// Space is the space of new vectors. If the database's vectors are of another, those stay in use until
+	// every segment has one in Space. The last process to open the database decides. The zero Space changes
+	// nothing.
 	Space memory.Space
-	// Tokens counts the tokens of a message's text, in several goroutines at once.
+	// Tokens counts the tokens of a text. It is called from several goroutines.
 	Tokens func(string) int
 }
 
@@ -34,12 +34,12 @@ type Store struct {
 	nos           numbers                          // replaced, never changed
 	people        map[memory.GuildID][]memory.Person
 	lore          map[memory.GuildID][]memory.Lore
-	peopleVersion int              // grows when people or lore are written
-	newest        memory.MessageID // nothing that can be found is newer
-	newestRead    bool             // whether newest knows what is in the database
+	peopleVersion int              // grows with each write to people or lore
+	newest        memory.MessageID // upper bound of searchable ids
+	newestRead    bool             // whether newest was read
 }
 
-// New returns a store over e, which Open opens. Closing it closes e.
+// New returns a store over e. Call Open before use. Close closes e.
 func New(e Engine, o Options) *Store {
 	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
 		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{}, segments: map[int64]int64{}}}
@@ -47,7 +47,6 @@ func New(e Engine, o Options) *Store {
 	return s
 }
 
-// Open makes a store ready to be used.
 func Open(ctx context.Context, s *Store) error {
 	if err := s.engine.Notice(ctx); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// storedTrace is a trace as its body column has it: without other columns' values, and without sources and
-// names, which have tables of their own. Messages are lists of numbers.
+// storedTrace is a trace's body column: without the values of other columns, sources and names, which have
+// tables of their own. Messages are lists of numbers.
 type storedTrace struct {
 	memory.Trace
 	Channel  *struct{}          `json:"channel,omitempty"`
@@ -20,17 +20,17 @@ type storedTrace struct {
 	Sources  *struct{}          `json:"sources,omitempty"`
 	Named    *struct{}          `json:"named,omitempty"`
 	Recalled [][]int64          `json:"recalled,omitempty"`
-	Channels []memory.ChannelID `json:"channels,omitempty"` // of what was recalled
-	Why      []string           `json:"why,omitempty"`      // something was: each the kinds of reasons
+	Channels []memory.ChannelID `json:"channels,omitempty"` // of recalled messages
+	Why      []string           `json:"why,omitempty"`      // each a set of reasons
 }
 
-// What the numbers of a message stand for. Zeros at their end are left out.
+// The numbers of a message. Trailing zeros are left out.
 const (
-	hitChannel   = iota // its place in Channels
-	hitMessage          // the id, less that of the message before
+	hitChannel   = iota // index in Channels
+	hitMessage          // id, less the previous message's
 	hitMarks            // hitContext and hitCited
 	hitRelevance        // in thousandths
-	hitWhy              // the place in Why, from 1 on; 0: no reasons
+	hitWhy              // index in Why, from 1; 0: no reasons
 	hitNumber
 	hitEdited
 	hitNumbers
@@ -62,7 +62,6 @@ func storedTraceOf(t memory.Trace) storedTrace {
 	return k
 }
 
-// indexOrAppend returns the index of one in a list, and appends it if it is missing.
 func indexOrAppend[T comparable](list *[]T, one T) int64 {
 	at := slices.Index(*list, one)
 	if at < 0 {
@@ -92,18 +91,17 @@ func (k storedTrace) trace() (memory.Trace, error) {
 	return t, nil
 }
 
-// has reports whether a list has an index.
 func has[T any](list []T, place int64) bool { return 0 <= place && place < int64(len(list)) }
 
-// sourcesOfTrace is a column with the given columns of each source o of trace t, in the order that a trace
-// shows, which hides a fact's server.
+// sourcesOfTrace is a column with the given columns of each source o of trace t, in the trace's order. The
+// guild of a fact is left out.
 func sourcesOfTrace(columns string) string {
 	return fmt.Sprintf(`(SELECT json_group_array(json_array(%s)
 		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer)`, columns, aFact)
 }
 
-// storedSources are the columns with the sources of trace t, and whom it names.
+// storedSources are the columns with trace t's sources and names.
 var storedSources = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
 	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`

@@ -11,7 +11,7 @@ import (
 	"hark/memory"
 )
 
-// applyStructure writes what changes guilds, roles and channels.
+// applyStructure writes changes of guilds, roles and channels.
 func (t *transaction) applyStructure(e memory.Event) {
 	t.changed.structure = true
 	switch v := e.(type) {
@@ -26,7 +26,7 @@ func (t *transaction) applyStructure(e memory.Event) {
 		t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?", v.Guild)
 	case memory.ChannelSeen:
 		t.seeChannel(v.Channel)
-	case memory.ChannelGone: // Discord may leave its guild out
+	case memory.ChannelGone: // Discord may omit the guild
 		t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", v.Channel)
 	case memory.ChannelDeleted:
 		t.channel(v.Guild, v.Channel)
@@ -47,13 +47,13 @@ func (t *transaction) applyStructure(e memory.Event) {
 	case memory.SettingChosen:
 		t.chooseSetting(v)
 	case memory.LimitChosen:
-		t.putNewer(limitTable, v.Guild, v.Role, v.Messages, v.Tokens, millis(v.At)) // of a guild that may not be known
+		t.putNewer(limitTable, v.Guild, v.Role, v.Messages, v.Tokens, millis(v.At)) // the guild may be unknown
 	default:
 		ensure(fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused))
 	}
 }
 
-// deleteRole removes a role and its overwrites. @everyone stays.
+// deleteRole removes a role and its overwrites, except @everyone.
 func (t *transaction) deleteRole(gone memory.RoleGone) {
 	t.guildNo(gone.Guild)
 	t.exec("DELETE FROM role WHERE guild = ? AND id = ?", gone.Guild, gone.Role)
@@ -94,8 +94,8 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
 	}
 }
 
-// unplaceOthers unplaces the channels that g doesn't list, except threads of those it lists: Discord lists
-// only active ones.
+// unplaceOthers unplaces the channels that g doesn't list. Threads of listed channels stay, because Discord
+// lists only active threads.
 func (t *transaction) unplaceOthers(g memory.Guild) {
 	var listed, unplaced []memory.ChannelID
 	for _, c := range g.Channels {
@@ -109,8 +109,8 @@ func (t *transaction) unplaceOthers(g memory.Guild) {
 		g.ID, jsonOf(listed), jsonOf(unplaced), memory.PublicThread, memory.PrivateThread)
 }
 
-// seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it only fills in a
-// channel known by nothing but messages.
+// seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it only
+// completes a channel known by its messages alone.
 func (t *transaction) seeChannel(c memory.Channel) {
 	known := t.knownChannel(c.ID)
 	if known == nil {
@@ -150,27 +150,26 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
 		memory.Clean(r.Name), int64(r.Permissions), r.Bot)
 }
 
-// numbers maps channels to the file's numbers, and back.
+// numbers maps channels to their numbers, and back.
 type numbers struct {
 	of     map[memory.ChannelID]int64
 	ids    map[int64]memory.ChannelID
 	guilds map[int64]memory.GuildID
 }
 
-// structure is that of all guilds, while it is read.
+// structure is all guilds' structure while it is read.
 type structure struct {
 	guilds   map[memory.GuildID]*memory.Guild
 	nos      numbers
 	settings map[settingPlace]map[memory.Setting]string
 }
 
-// settingPlace is where a setting applies; channel 0: the whole guild.
+// settingPlace is where a setting applies. Channel 0 is the whole guild.
 type settingPlace struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
 }
 
-// reload reads the structure of all guilds.
 func (s *Store) reload(ctx context.Context, q Querier) error {
 	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
 		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}},
@@ -232,7 +231,7 @@ func (r *structure) readRole(scan Scanner) error {
 	return err
 }
 
-// readLimit reads a limit, whose guild may be unknown.
+// readLimit reads a limit. Its guild may be unknown.
 func (r *structure) readLimit(scan Scanner) error {
 	var guild memory.GuildID
 	var l memory.RoleLimit
@@ -280,14 +279,13 @@ func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 	return nil, fmt.Errorf("guild %d: %w", id, memory.ErrNotFound)
 }
 
-// channelIDs returns the channels' ids by number.
 func (s *Store) channelIDs() map[int64]memory.ChannelID {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.nos.ids
 }
 
-// channelNos returns the numbers of scope's known channels, in order.
+// channelNos returns the numbers of scope's known channels, ascending.
 func (s *Store) channelNos(scope memory.Scope) []int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

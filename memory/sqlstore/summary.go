@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// checkSummary returns e with its summary as it can be stored.
+// checkSummary returns e ready to store.
 func checkSummary(e memory.Summarised) (memory.Event, error) {
 	if e.Channel == 0 {
 		return e, errors.New("no channel is named")
@@ -23,8 +23,8 @@ func checkSummary(e memory.Summarised) (memory.Event, error) {
 	return e, err
 }
 
-// summarise records how far a channel is summarised, and keeps the summary if its sources are unchanged. Else
-// the range must be summarised again.
+// summarise records how far a channel is summarised, and keeps the summary if its sources are unchanged.
+// Else the range stays in the backlog.
 func (t *transaction) summarise(e memory.Summarised) {
 	c := t.knownChannel(e.Channel)
 	if c == nil { // forgotten with its guild
@@ -45,14 +45,13 @@ func (t *transaction) summarise(e memory.Summarised) {
 			VALUES (?, ?, ?, 0, '', '', '') ON CONFLICT DO NOTHING`, e.Channel, e.Until, e.After)
 	default:
 		t.makeRoom(e)
-		t.changed.Text = true // what it said before
+		t.changed.Text = true // the replaced text
 		t.put(table{"summary", 2, "channel, id, after, made, model, kind, topics, text"},
 			s.Channel, s.ID, e.After, millis(s.Made), s.Model, s.Kind, jsonText(s.Topics), s.Text)
 		t.derive(derived{kind: aSummary, guild: c.guild, channel: c.channel, id: int64(e.Until)}, sources, nil)
 	}
 }
 
-// summarySources returns the messages that something was made from.
 func summarySources(channel memory.ChannelID, from []memory.SummarySource) []memory.Source {
 	all := make([]memory.Source, len(from))
 	for i, s := range from {
@@ -62,7 +61,7 @@ func summarySources(channel memory.ChannelID, from []memory.SummarySource) []mem
 	return all
 }
 
-// makeRoom deletes the summaries that another replaces, or that the channel has no room for.
+// makeRoom deletes the summaries that the new one replaces or that exceed the channel's limit.
 func (t *transaction) makeRoom(e memory.Summarised) {
 	for _, id := range e.Evicted {
 		t.changed.Text = true

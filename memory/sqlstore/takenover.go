@@ -7,19 +7,18 @@ import (
 	"hark/memory"
 )
 
-// Taken counts what was taken over from another store.
 type Taken struct {
-	Deleted int // messages that were deleted there
-	Edited  int // messages that were edited
-	Facts   int // that were taken away
-	Lore    int // that was taken away or changed
-	OptOuts int // decisions of members about themselves, either way
-	Choices int // decisions about what to remember
+	Deleted int
+	Edited  int
+	Facts   int
+	Lore    int // deleted or changed
+	OptOuts int // opt-outs and opt-ins
+	Choices int // about remembering
 }
 
-// TakeOver applies to a store, which is a copy of an older one, the forgettings, deletions and decisions that
-// the tables in the schema old have and its own lack. Forgettings are only put on record. It takes over what
-// is readable; the error describes the rest. The caller holds the write lock.
+// TakeOver applies to a store that was restored from a copy the forgettings, deletions and decisions that
+// the replaced database (schema old) has and the copy lacks. It only records forgettings. It takes over
+// what is readable; the error describes the rest. The caller holds the write lock.
 func TakeOver(ctx context.Context, s *Store, r *Taken) error {
 	var errs []error
 	for _, take := range []func(*transaction, *Taken){
@@ -43,7 +42,6 @@ func (t *transaction) takeForgettings(*Taken) {
 
 func (t *transaction) takeOptOuts(r *Taken) { r.OptOuts = t.takeNewer(optedTable) }
 
-// decided takes over newer decisions.
 func decided(from table) func(*transaction, *Taken) {
 	return func(t *transaction, _ *Taken) {
 		t.changed.structure = true
@@ -81,7 +79,7 @@ func (t *transaction) takeWithdrawn(*Taken) {
 		SELECT guild, channel, message, first FROM old.withdrawn WHERE true ORDER BY no ON CONFLICT DO NOTHING`)
 }
 
-// takeTaken takes over why answers are gone.
+// takeTaken takes over why answers were deleted.
 func (t *transaction) takeTaken(*Taken) {
 	t.execAll(nil, `UPDATE main.withdrawn SET unasked = 1
 		WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)`,
@@ -89,7 +87,7 @@ func (t *transaction) takeTaken(*Taken) {
 			WHERE d.channel = o.channel AND d.id = o.id) ON CONFLICT DO NOTHING`)
 }
 
-// takeShown takes over the sources of answers that Discord still shows and that aren't kept.
+// takeShown takes over the sources of deleted answers that Discord still shows.
 func (t *transaction) takeShown(*Taken) {
 	t.execAll([]any{aShown}, `INSERT INTO main.derived (kind, place, id, guild, channel, author, at)
 			SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1 ON CONFLICT DO NOTHING`,
@@ -106,7 +104,7 @@ func (t *transaction) takeShown(*Taken) {
 const shownBefore = ` FROM old.derived o
 	CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id `
 
-// takeRewritten deletes the messages of Hark's that were rewritten since: the copy doesn't know the sources of
+// takeRewritten deletes messages of Hark's that were rewritten since, because the copy lacks the sources of
 // their present text. Discord must stop showing them.
 func (t *transaction) takeRewritten(*Taken) {
 	for _, e := range must(list(t.ctx, t, func(scan Scanner, e *memory.Rewritten) error {
@@ -117,7 +115,7 @@ func (t *transaction) takeRewritten(*Taken) {
 		CROSS JOIN main.channel c ON c.id = w.channel CROSS JOIN main.message m ON m.channel = c.no AND m.id = w.id
 		WHERE o.edited <> m.edited OR o.content <> m.content ORDER BY m.id`)) {
 		if !t.isGone(e.Guild, e.Channel, e.IDs[0]) { // with the first message of its answer
-			// so that what was made from them is known to be made from what they were made from
+			// so that things made from them inherit their sources
 			t.rewrite(e)
 			t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.IDs[0]}, e.IDs, true)
 		}
@@ -135,7 +133,7 @@ func (t *transaction) takeDeleted(r *Taken) {
 		channel memory.ChannelID
 		id      memory.MessageID
 		there   bool
-		taken   bool // with something that it was made from: others that it tells of weren't deleted
+		taken   bool // with a source; the other messages it lists weren't deleted
 	}
 	for _, d := range must(list(t.ctx, t, func(scan Scanner, d *deleted) error {
 		return scan(&d.channel, &d.id, &d.there, &d.taken)

@@ -27,7 +27,7 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 			asked, sources[i].Repeats = true, true // an answer is nothing without its question
 		}
 		now := t.stateOf(trace.Guild, s)
-		if now == sourceRewritten && t.hasSource(trace, s) { // it stays where what that was made from is handed down to it
+		if now == sourceRewritten && t.hasSource(trace, s) { // the answer stays if it inherits that source's sources
 			now = sourcePending
 		}
 		same, lost, gone = same && now == sourceSame, lost || now == sourceRewritten || now == sourceGone, gone || now == sourceGone
@@ -43,7 +43,7 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	t.derive(made, sources, namedIn(trace))
 	t.addSourcesOfSummaries(made)
 	if lost || t.decisions().OptedOut(trace.Guild, trace.Asker) {
-		// a source was deleted or edited while the answer was being written
+		// a source was deleted or edited during the answer
 		t.invalidate(selection{`SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived
 			WHERE kind = ? AND place = ? AND id = ?`, []any{made.kind, made.place(), made.id}}, cause{hide: hide})
 		return
@@ -51,7 +51,6 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	t.keepPrompt(trace, same && asked)
 }
 
-// hasSource reports whether a stored answer has that version of a message as a source.
 func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
 	return t.has(`SELECT 1 FROM derived d
 		CROSS JOIN source s ON s.derived = d.no AND s.kind = ? AND s.place = ? AND s.id = ? AND s.version = ?
@@ -59,8 +58,8 @@ func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
 		anAnswer, answer.Channel, answer.Answer)
 }
 
-// fallsUnderSince reports whether somebody was forgotten as a whole while an answer was being written whom it
-// names or, if a source is gone, who may be that source's author, which is no longer known.
+// fallsUnderSince reports whether a rule since the question covers the answer: it forgets somebody whom the
+// answer names or, if a source is gone, somebody who may be its author, who is unknown by now.
 func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) bool {
 	since := trace.Answer
 	if trace.Prompt != nil {
@@ -73,12 +72,12 @@ func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) bool 
 		memory.LocalGuild, jsonOf(namedIn(trace)), since-1, memory.Everywhere, sourceGone)
 }
 
-// namedIn returns whom an answer is about: the asker, and whom its prompt names.
+// namedIn returns the asker and the people whom the prompt names.
 func namedIn(trace memory.Trace) []memory.UserID {
 	return append([]memory.UserID{trace.Asker}, trace.Named...)
 }
 
-// addSourcesOfSummaries adds the sources of the summaries that an answer was made from.
+// addSourcesOfSummaries adds the sources of an answer's summaries to the answer's own.
 func (t *transaction) addSourcesOfSummaries(answer derived) {
 	t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats)
 		SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
@@ -88,11 +87,10 @@ func (t *transaction) addSourcesOfSummaries(answer derived) {
 		anAnswer, answer.place(), answer.id, aSummary)
 }
 
-// Where traces are found.
 var (
 	tracesBefore = "trace t WHERE t.answer < ? ORDER BY t.answer DESC, t.channel LIMIT ?+0"
 	traceOf      = "trace t WHERE t.channel = ? AND t.answer = ?"
-	// SQLite would else read all of the channel's traces.
+	// Without the index, SQLite reads all of the channel's traces.
 	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
 		AND ? IN (SELECT value FROM json_each(t.parts))`
 	answersOf     = "trace t WHERE t.channel = ? AND t.answer IN (SELECT value FROM json_each(?))"
@@ -147,7 +145,7 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 	}, "SELECT "+storedSources+", "+prompt+", "+traceColumns+" FROM "+from, args...)
 }
 
-// bareSources is the part of sources that sourcesOf returns.
+// bareSources are the columns that sourcesOf returns.
 var bareSources = sourcesOfTrace("o.kind, o.place, o.id")
 
 // sourcesOf returns the sources of some answers of a channel, by the ids of any of their messages.
@@ -178,7 +176,6 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 
 const traceColumns = "t.channel, t.answer, t.parts, t.body"
 
-// scanTrace reads traceColumns.
 func scanTrace(scan Scanner, t *memory.Trace) error {
 	var k storedTrace
 	var channel memory.ChannelID
@@ -196,7 +193,7 @@ func scanTrace(scan Scanner, t *memory.Trace) error {
 	return err
 }
 
-// deleteAnswer deletes the messages of an answer, and its trace and prompt.
+// deleteAnswer deletes an answer's messages, trace and prompt.
 func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 	trace, _ := t.traceOf(g.channel, memory.MessageID(g.id))
 	t.dropTrace(g.channel, trace.Answer)
@@ -218,8 +215,8 @@ func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID)
 	return trace, known
 }
 
-// deleteParts deletes messages of an answer, and returns which were still there. If withdrawn, Discord must
-// stop showing them.
+// deleteParts deletes messages of an answer and returns those that were still there. If withdrawn, Discord
+// must stop showing them.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 	withdrawn bool) (there []memory.MessageID) {
 	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
@@ -243,7 +240,6 @@ func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool
 		ON CONFLICT DO NOTHING`, answer.guild, answer.channel, id, int64(id) == answer.id, unasked)
 }
 
-// dropTrace deletes the trace of an answer, and its prompt.
 func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageID) {
 	t.dropPrompt(channel, answer)
 	t.underive(derived{kind: anAnswer, channel: channel, id: int64(answer)})
@@ -258,8 +254,8 @@ func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, e
 	return all, s.failed(err, "read which answers were withdrawn")
 }
 
-// firstRemaining returns a trace keyed by the first message of its answer that is left, so the rest of an
-// answer is found by its sources; false if none is left.
+// firstRemaining returns a trace keyed by the answer's first remaining message, so the rest is found by its
+// sources; false if none remains.
 func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 	for t.isGone(trace.Guild, trace.Channel, trace.Answer) {
 		if len(trace.Parts) == 0 {

@@ -9,23 +9,23 @@ import (
 	"hark/memory"
 )
 
-// transaction is a running write. It collects what the events of a batch change together, and flush writes it once.
+// transaction is a running write. It collects what the events of a batch change, and flush writes it once.
 //
-// If anything fails, nothing is committed, and no caller on the way up can do anything about it. So its methods return
-// no errors: they stop it (ensure, must), and Store.transact, the only place that begins transactions, returns why.
+// After any failure nothing is committed, and no caller on the way up can help. So its methods return no
+// errors: they panic (ensure, must), and Store.transact, which begins every transaction, returns the cause.
 type transaction struct {
 	Tx
 	ctx           context.Context
 	store         *Store
 	changed       changes
-	deletedCounts memory.DeletionReport // derived things that went
-	hideNext      bool                  // whether what has begun to be forgotten is to be hidden next
+	deletedCounts memory.DeletionReport // derived things deleted
+	hideNext      bool                  // whether the caller must hide a forgetting next
 
-	terms    []rowTerms // that full text doesn't hold yet
+	terms    []rowTerms // not yet written to full text
 	segments map[int64]*segmentChange
 	presence map[presenceKey]*presenceChange
 	counts   map[int64]int              // change of channel.messages by channel.no
-	heard    map[int64]memory.MessageID // newest told of live by channel.no
+	heard    map[int64]memory.MessageID // newest live message by channel.no
 }
 
 func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
@@ -34,23 +34,19 @@ func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
 		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}
 }
 
-// failure is the panic value that stops a transaction.
 type failure struct{ error }
 
-// ensure stops the running transaction if err isn't nil.
 func ensure(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// must returns v, or stops the running transaction if err isn't nil.
 func must[T any](v T, err error) T {
 	ensure(err)
 	return v
 }
 
-// recoverFailure, deferred, sets err to what stopped a transaction.
 func recoverFailure(err *error) {
 	switch reason := recover().(type) {
 	case nil:
@@ -61,12 +57,11 @@ func recoverFailure(err *error) {
 	}
 }
 
-// segmentChange is what the transaction changes in a segment.
 type segmentChange struct {
 	channel     int64
 	first, last memory.MessageID // of messages added
-	size        int              // added less removed
-	invalid     bool             // something in it was removed or changed, so that its vector must go
+	size        int              // added minus removed
+	invalid     bool             // its vector must go: something in it was removed or changed
 }
 
 type presenceKey struct {
@@ -74,17 +69,16 @@ type presenceKey struct {
 	author  memory.UserID
 }
 
-// presenceChange is what the transaction changes in somebody's messages in a channel.
+// presenceChange is the change in a person's messages in a channel.
 type presenceChange struct {
-	messages int              // added less removed
+	messages int              // added minus removed
 	newest   memory.MessageID // of those added
-	removed  bool             // so that the last may be another now
+	removed  bool             // so the last may be another now
 }
 
 // exec returns how many rows it changed.
 func (t *transaction) exec(query string, args ...any) int { return must(t.Exec(query, args...)) }
 
-// execAll runs several statements with the same arguments.
 func (t *transaction) execAll(args []any, queries ...string) {
 	for _, query := range queries {
 		t.exec(query, args...)
@@ -98,7 +92,6 @@ type table struct {
 	columns string
 }
 
-// upsert returns a statement that inserts rows or replaces those with the same key.
 func (to table) upsert(rows string) string {
 	names := strings.Split(to.columns, ", ")
 	changed := make([]string, 0, len(names)-to.key)
@@ -111,10 +104,9 @@ func (to table) upsert(rows string) string {
 
 func values(n int) string { return "VALUES (?" + strings.Repeat(", ?", n-1) + ")" }
 
-// put inserts a row or replaces the one with the same key.
 func (t *transaction) put(to table, row ...any) { t.exec(to.upsert(values(len(row))), row...) }
 
-// Decisions, of which the last by at holds.
+// Tables of decisions: the latest by at wins.
 var (
 	optedTable   = table{"opted", 2, "guild, user, out, at"}
 	learnTable   = table{"learn", 2, "guild, user, allow, at"}
@@ -127,12 +119,12 @@ func (to table) upsertNewer(rows string) string {
 	return to.upsert(rows) + " WHERE excluded.at > " + to.name + ".at"
 }
 
-// putNewer is put unless the existing row is as new; it reports whether it wrote.
+// putNewer is put, unless the existing row is at least as new. It reports whether it wrote.
 func (t *transaction) putNewer(to table, row ...any) bool {
 	return t.exec(to.upsertNewer(values(len(row))), row...) > 0
 }
 
-// takeNewer takes over newer rows from the replaced database, and returns how many.
+// takeNewer takes over newer rows from the replaced database and returns how many.
 func (t *transaction) takeNewer(from table) int {
 	return t.exec(from.upsertNewer("SELECT " + from.columns + " FROM old." + from.name + " WHERE true"))
 }
@@ -140,38 +132,34 @@ func (t *transaction) takeNewer(from table) int {
 // note sets a key in meta.
 func (t *transaction) note(key, value string) { t.put(table{"meta", 1, "key, value"}, key, value) }
 
-// meta returns the value of a key in meta; empty if there is none.
 func (t *transaction) meta(key string) string {
 	return value[string](t, "SELECT value FROM meta WHERE key = ?", key)
 }
 
-// row returns the first row of a result.
 func (t *transaction) row(query string, args ...any) answer {
 	return answer{RowOf(t.ctx, t, query, args...)}
 }
 
 type answer struct{ Row }
 
-// into scans a row, and reports whether there is one.
+// into scans a row and reports whether there is one.
 func (a answer) into(dest ...any) bool { return must(Found(a.Scan(dest...))) }
 
-// has reports whether a query finds anything.
 func (t *transaction) has(query string, args ...any) bool {
 	return t.row(query, args...).into(new(any))
 }
 
-// value returns the only column of a query's first row; zero if there is none.
+// value returns the only column of a query's first row, or zero.
 func value[T any](t *transaction, query string, args ...any) (v T) {
 	t.row(query, args...).into(&v)
 	return v
 }
 
-// each calls f for every row.
 func (t *transaction) each(f func(scan Scanner) error, query string, args ...any) {
 	ensure(Each(t.ctx, t, f, query, args...))
 }
 
-// eachKey calls f for every row of two numbers, after reading all, so f may write.
+// eachKey calls f for every row of two numbers. It reads all rows first, so f may write.
 func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, args ...any) {
 	type key struct {
 		place P
@@ -183,7 +171,6 @@ func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, a
 	}
 }
 
-// segment returns the pending change of a segment.
 func (t *transaction) segment(id, channel int64) *segmentChange {
 	c, ok := t.segments[id]
 	if !ok {
@@ -210,10 +197,8 @@ func (t *transaction) count(m memory.Message, channel int64, change int) {
 	}
 }
 
-// noMessage is smaller than every id.
 const noMessage memory.MessageID = -1 << 63
 
-// flush writes the collected changes.
 func (t *transaction) flush() {
 	t.flushTerms()
 	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
@@ -237,7 +222,7 @@ func (t *transaction) flush() {
 	clear(t.heard)
 }
 
-// hear records a message that was told of live.
+// hear records a live message.
 func (t *transaction) hear(channel int64, id memory.MessageID) {
 	t.heard[channel] = max(t.heard[channel], id)
 }
@@ -248,8 +233,8 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) {
 	if first == 0 && last == 0 { // only removals or edits: the span stays
 		first, last = 1<<62, -1<<62
 	}
-	// Versions begin at a number of the segment's own, so that a vector made for one that is gone never fits
-	// another that was given its id.
+	// Versions start at a number of the segment's own, so a vector of a deleted segment never fits another
+	// that reuses its id.
 	t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, (SELECT count(*) FROM meta WHERE key = 'next'))
 		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4),
@@ -269,7 +254,7 @@ func (t *transaction) flushPresence(key presenceKey, c *presenceChange) {
 		return
 	}
 	t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", key.channel, key.author)
-	// Reading back through the channel is slow for somebody who hasn't written for long, but only deleting does it.
+	// For somebody who hasn't written for long this reads far back, but only deletions do it.
 	t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE channel = ?1 AND author = ?2
 			AND kind IN (`+recalledKinds+`) ORDER BY id DESC LIMIT 1) WHERE channel = ?1 AND author = ?2`,
 		key.channel, key.author)

@@ -10,12 +10,11 @@ import (
 	"hark/memory"
 )
 
-// The meta table names the space of the active vectors ("space") and, while a new one is being filled, the space of
-// the shadow vectors ("next"). A segment has a flag for each set: its vector is missing there, or out of date. The
-// commit that leaves no shadow vector missing exchanges tables and flags. Then vector_next is useless ("sweep") and is
-// deleted in steps.
+// The meta table names the space of the active vectors ("space") and, while a new one is being filled, of
+// the shadow vectors ("next"). A segment has a flag for each set: its vector is missing or out of date. The
+// commit that completes the shadow set exchanges tables and flags. Then vector_next is obsolete ("sweep")
+// and is deleted in steps.
 
-// vectorSet is one of the two sets of vectors.
 type vectorSet struct{ table, flag string }
 
 var (
@@ -32,8 +31,8 @@ func (s *Store) Space(ctx context.Context) (memory.Space, error) {
 	return parseSpace(use), s.failed(err, "read the space of the vectors")
 }
 
-// useSpace activates the store's space if the file has no vectors of another; else that space is filled in the
-// shadow set.
+// useSpace activates the store's space if the database has no vectors of another. Else it fills that space
+// in the shadow set.
 func (s *Store) useSpace(ctx context.Context) error {
 	use, next, err := readSpaces(ctx, s.engine)
 	if err != nil {
@@ -69,13 +68,12 @@ func (t *transaction) useSpace() {
 	t.note(key, own)
 }
 
-// dropShadow gives up the space that was being filled.
 func (t *transaction) dropShadow() {
 	t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'")
 	t.note("sweep", "")
 }
 
-// activateShadow replaces the active vectors by the shadow set, if none is missing.
+// activateShadow replaces the active vectors by the shadow set, if that is complete.
 func (t *transaction) activateShadow() {
 	next := t.meta("next")
 	if next == "" || t.has("SELECT 1 FROM segment WHERE next = 1 LIMIT 1") {
@@ -97,7 +95,6 @@ func (t *transaction) vectorSet() vectorSet {
 	return to
 }
 
-// vectorSetOf returns the file's set of vectors in the store's space.
 func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 	use, next, err := readSpaces(ctx, q)
 	if err != nil {
@@ -114,10 +111,10 @@ func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 	}
 }
 
-// sweepStep bounds how many vectors one transaction deletes, to keep others' waits short.
+// sweepStep bounds how many vectors one transaction deletes, so that others wait briefly.
 const sweepStep = 2000
 
-// sweep deletes vectors of a space that is neither active nor being filled.
+// sweep deletes obsolete vectors.
 func (s *Store) sweep(ctx context.Context) error {
 	for {
 		var left bool
@@ -131,13 +128,12 @@ func (s *Store) sweep(ctx context.Context) error {
 }
 
 func (t *transaction) sweepStep() {
-	t.changed.Text = true // or what can be told of it from a vector
+	t.changed.Text = true // vectors reveal something of the text
 	t.exec(`DELETE FROM vector_next WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')
 		AND segment IN (SELECT segment FROM vector_next LIMIT ?)`, sweepStep)
 	t.exec("DELETE FROM meta WHERE key = 'sweep' AND NOT EXISTS (SELECT 1 FROM vector_next)")
 }
 
-// deleteVectors deletes a segment's vectors from both sets.
 func (t *transaction) deleteVectors(segment int64) {
 	t.changed.Gone = append(t.changed.Gone, segment)
 	t.execAll([]any{segment}, "DELETE FROM "+activeSet.table+" WHERE segment = ?", "DELETE FROM "+
@@ -153,18 +149,15 @@ func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) 
 	return parseSpace(inUse), parseSpace(toFollow), err
 }
 
-// readSpaces returns the names of the active space and of the one being filled; empty if there is none.
 func readSpaces(ctx context.Context, q Querier) (use, next string, err error) {
 	err = RowOf(ctx, q, "SELECT "+spaceColumns).Scan(&use, &next)
 	return use, next, err
 }
 
-// NameOf returns a space's name in the file.
 func NameOf(s memory.Space) string {
 	return fmt.Sprintf("%s/%d/%d", s.Name, s.Version, s.Dimensions)
 }
 
-// parseSpace parses a space's name in the file; the zero Space if it is invalid.
 func parseSpace(name string) memory.Space {
 	parts := strings.Split(name, "/")
 	n := len(parts)

@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// readBounds finds the first and last id of the window round each id, from the index alone. Limits are written
-// ?+0 everywhere, because SQLite prepares a statement again if its limit is a bare parameter.
+// readBounds finds the first and last id of the window round each id, from the index alone. Limits are
+// written ?+0, because SQLite prepares a statement again if its limit is a bare parameter.
 const readBounds = `SELECT CAST(c.key AS INTEGER), j.value,
 	(SELECT id FROM message WHERE channel = CAST(c.key AS INTEGER) AND id < j.value AND ` + unforgotten + `
 		ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
@@ -19,20 +19,19 @@ const readBounds = `SELECT CAST(c.key AS INTEGER), j.value,
 		ORDER BY id LIMIT 1 OFFSET ?3+0)
 	FROM json_each(?1) c, json_each(c.value) j`
 
-// unforgotten is the condition of the view said. If nothing is pending deletion, which SQLite looks up once,
-// it takes no time.
+// unforgotten is the condition of the view said. It costs nothing if nothing is pending deletion: SQLite
+// looks that up once.
 const unforgotten = "(NOT EXISTS (SELECT 1 FROM doomed) OR row NOT IN (SELECT row FROM doomed))"
 
 const readSpans = "SELECT key, " + MessageColumns + ` FROM (SELECT key, value FROM json_each(?)) j CROSS JOIN message
 	ON channel = j.value ->> 0 AND id BETWEEN j.value ->> 1 AND j.value ->> 2 AND ` + unforgotten
 
-// span is a channel's number, and the first and last id of a part of it.
+// span is a channel's number and the first and last id of a range in it.
 type span [3]int64
 
 // window is how many messages to read before and after one.
 type window struct{ before, after int }
 
-// windows holds message ids by window and channel number.
 type windows map[window]map[int64][]memory.MessageID
 
 // Around implements memory.Store.
@@ -72,7 +71,6 @@ func (s *Store) Stretches(ctx context.Context, reach map[memory.MessageRef]int) 
 	return stretches, s.failed(err, "read messages")
 }
 
-// stretches reads the windows, as of one moment.
 func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.Message, err error) {
 	s.mu.RLock()
 	nos := s.nos
@@ -88,7 +86,7 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		}
 		near := len(spans)
 		spans = mergeSpans(spans)
-		// room for about as many messages as there are, where some are wanted alone and some in a row
+		// sized for a mix of single messages and rows of them
 		all, begins := make([]memory.Message, 0, 16*len(spans)+4*near), make([]int, 0, len(spans))
 		var m memory.Message
 		var at int64
@@ -120,10 +118,10 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 	return stretches, nil
 }
 
-// spans returns the windows round ids. Of many ids in a row it looks up some: if the windows of two meet, they
-// include those between.
+// spans returns the windows round ids. Of many ids in a row it looks up a few: windows that meet include
+// the ids between them.
 func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) ([]span, error) {
-	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // in ids; it ends a row
+	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // between ids; it ends a row
 	each := max(1, (round.before+round.after)/2)
 	some := map[int64][]memory.MessageID{}
 	for no, all := range ids {
@@ -160,7 +158,6 @@ func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory
 	return append(spans, more...), err
 }
 
-// bounds returns the window round each of ids.
 func (round window) bounds(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) (spans []span, err error) {
 	err = Each(ctx, q, func(scan Scanner) error {
 		var no, id int64
@@ -185,7 +182,6 @@ func (round window) bounds(ctx context.Context, q Querier, ids map[int64][]memor
 	return spans, err
 }
 
-// mergeSpans sorts spans and merges those that overlap.
 func mergeSpans(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return slices.Compare(a[:], b[:]) })
 	all := spans[:0]

@@ -2,7 +2,7 @@ package pagefile
 
 import "encoding/binary"
 
-// The kinds of B-tree pages.
+// Kinds of B-tree pages.
 const (
 	indexInner, TableInner = 2, 5
 	indexLeaf, TableLeaf   = 10, 13
@@ -13,16 +13,16 @@ type Node struct {
 	Kind     byte
 	children []uint32
 	Cells    []Cell
-	damaged  bool // whether part of it is unreadable
+	damaged  bool // part of it is unreadable
 }
 
-// Cell is an entry of a table, or of an index.
+// Cell is an entry of a table or an index.
 type Cell struct {
 	Row    int64 // of a table
 	Values []any // int64, float64, []byte, or nil
 }
 
-// Node reads a B-tree page; a leaf's cells only if wanted.
+// Node reads a B-tree page, and a leaf's cells if wanted.
 func (f *File) Node(no uint32, wanted bool) (n Node, err error) {
 	p, err := f.page(no)
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *File) Node(no uint32, wanted bool) (n Node, err error) {
 	if head == at+12 {
 		n.children = append(n.children, binary.BigEndian.Uint32(p[at+8:]))
 	}
-	n.damaged = n.damaged || taken != len(p) // its contents must fill the page, or a cell is missing
+	n.damaged = n.damaged || taken != len(p) // gaps mean that a cell is missing
 	return n, nil
 }
 
@@ -116,7 +116,8 @@ func (f *File) cell(n *Node, p []byte, at int) (size int, err error) {
 	return size, err
 }
 
-// payload returns a cell's payload with its overflow pages, and how many of its bytes are in the page itself.
+// payload returns a cell's payload with its overflow pages, and how many of its bytes are in the page
+// itself.
 func (f *File) payload(b []byte, length int, table bool) (payload []byte, local int, err error) {
 	most, least := (Size-12)*64/255-23, (Size-12)*32/255-23
 	if table {
@@ -147,7 +148,6 @@ func (f *File) payload(b []byte, length int, table bool) (payload []byte, local 
 	return payload, local + 4, nil
 }
 
-// record decodes a record.
 func record(b []byte) (values []any, err error) {
 	head, k := varint(b)
 	if k == 0 || head > uint64(len(b)) || head < uint64(k) {
@@ -192,7 +192,7 @@ func value(kind uint64, b []byte) (v any, size int, err error) {
 		return nil, 0, ErrDamaged
 	}
 	if kind == 7 || kind >= 12 {
-		return b[:size], size, nil // no column of Hark's is REAL
+		return b[:size], size, nil // Hark has no REAL columns
 	}
 	n := int64(int8(b[0]))
 	for _, c := range b[1:size] {

@@ -10,22 +10,23 @@ import (
 	"os"
 )
 
-// File reads a database's pages without SQLite, which gives up a table at its first damaged page. It writes nothing.
-// Committed pages in the write-ahead log replace those in the file. The format:
+// File reads a database's pages without SQLite, which gives up a table at its first damaged page. It never
+// writes. Committed pages in the write-ahead log replace those in the file. Format:
 // https://www.sqlite.org/fileformat2.html
 type File struct {
 	file, log *os.File
 	Count     uint32           // of pages
 	inLog     map[uint32]int64 // offset in log of a page's newest committed version
-	HasLog    bool             // whether a write-ahead log exists, even an empty one
-	LogLost   bool             // whether part of the log is unreadable
-	OnRead    func() error     // called for each page, if not nil; its error fails the read
+	HasLog    bool             // a write-ahead log exists, even if empty
+	LogLost   bool             // part of the log is unreadable
+	OnRead    func() error     // if not nil, called for each page; its error fails the read
 }
 
-// Size is the page size in bytes of every Hark database. The header's own value may be damaged.
+// Size is the page size in bytes of every Hark database. The header's value may be damaged.
 const Size = 4096
 
-// Open opens the database at path. Nobody may have it open: closing the file would drop this process's locks on it.
+// Open opens the database at path. No process may have it open: closing the file drops this process's locks
+// on it.
 func Open(path string) (f *File, err error) {
 	f = &File{}
 	if f.file, err = os.Open(path); err != nil {
@@ -54,7 +55,6 @@ func (f *File) Close() error {
 	return err
 }
 
-// ReadLog records which pages the write-ahead log holds.
 func (f *File) ReadLog(log io.ReaderAt) {
 	if f.inLog == nil {
 		f.inLog = map[uint32]int64{}
@@ -71,7 +71,7 @@ func (f *File) ReadLog(log io.ReaderAt) {
 	written := map[uint32]int64{} // by the uncommitted transaction
 	for at, ended := int64(32), false; !f.LogLost; at += int64(len(frame)) {
 		if n, err := log.ReadAt(frame, at); n < len(frame) {
-			f.LogLost = !errors.Is(err, io.EOF) // a last frame cut short wasn't committed
+			f.LogLost = !errors.Is(err, io.EOF) // an incomplete last frame wasn't committed
 			return
 		}
 		if of := frame[8:16]; ended || string(of) != string(salt) {
@@ -93,14 +93,13 @@ func (f *File) ReadLog(log io.ReaderAt) {
 	}
 }
 
-// isEarlier reports whether a frame's salt is from before the log was last restarted, not the current one damaged:
-// each restart increments its first half and draws the second at random.
+// isEarlier reports whether a frame's salt is from before the log's last restart, and not a damaged current
+// one: each restart increments the first half and draws the second at random.
 func isEarlier(of, salt []byte) bool {
 	behind := binary.BigEndian.Uint32(salt) - binary.BigEndian.Uint32(of)
 	return behind > 0 && behind < 1<<20 && string(of[4:]) != string(salt[4:])
 }
 
-// startsLog reports whether head is a log header.
 func startsLog(head []byte) bool {
 	sums := HeaderChecksum(head)
 	return binary.BigEndian.Uint32(head)&^1 == 0x377f0682 && sums.Matches(head[24:32]) &&
@@ -125,12 +124,11 @@ func (f *File) page(no uint32) ([]byte, error) {
 	return p, err
 }
 
-// ErrDamaged reports bytes that SQLite wouldn't write.
 var ErrDamaged = errors.New("damaged")
 
-// Walk goes through a tree from its root on. It tells each what is in it, in order, unless that is nil, and adds the
-// pages that it saw to seen, but for those that hold something of which each says that it doesn't fit. It tells how
-// many of the tree's pages are damaged: what lies below them isn't reached.
+// Walk visits a tree from its root. It calls each, if not nil, for every cell in order, and adds the pages
+// read to seen, except pages with a cell that each rejects. It returns how many of the tree's pages are
+// damaged. It can't reach the pages below those.
 func (f *File) Walk(root uint32, table bool, seen Set, each func(Cell) (fits bool)) (damaged int) {
 	own := f.NewSet()
 	var visit func(no uint32, depth int)
@@ -142,7 +140,7 @@ func (f *File) Walk(root uint32, table bool, seen Set, each func(Cell) (fits boo
 		own.Add(no)
 		n, unread := f.Node(no, each != nil)
 		if unread != nil || table != (n.Kind == TableInner || n.Kind == TableLeaf) {
-			damaged++ // it may belong to another tree, so it isn't seen
+			damaged++ // it may belong to another tree, so it stays out of seen
 			return
 		}
 		for _, child := range n.children {
@@ -165,7 +163,7 @@ func (f *File) Walk(root uint32, table bool, seen Set, each func(Cell) (fits boo
 	return damaged
 }
 
-// Free adds the pages of the list of free pages to seen, as far as it can be read.
+// Free adds the pages of the free list to seen, as far as it is readable.
 func (f *File) Free(seen Set) {
 	p, err := f.page(1)
 	if err != nil {
@@ -187,7 +185,7 @@ func (f *File) Free(seen Set) {
 	}
 }
 
-// Version is the database's, 0 if that can't be read.
+// Version returns the schema version (user_version); 0 if it is unreadable.
 func (f *File) Version() int {
 	if p, err := f.page(1); err == nil && string(p[:16]) == "SQLite format 3\x00" {
 		return int(binary.BigEndian.Uint32(p[60:]))

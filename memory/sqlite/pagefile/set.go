@@ -23,7 +23,8 @@ func (s Set) Remove(no uint32) {
 	}
 }
 
-// From are the pages in order, from first and wrapping around to the one before it. The loop may remove each page.
+// From yields the pages in order, from first to the end and then from the start. The loop may remove the
+// current page.
 func (s Set) From(first uint32) iter.Seq[uint32] {
 	if int(first/64) >= len(s) {
 		first = 0
