@@ -136,7 +136,7 @@ func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) 
 		}
 		defer a.close()
 		a.missing = func(model string) {
-			fmt.Fprintf(f.env.stderr, "hark: the model %q is set and isn't configured: the configured one answers\n", model)
+			fmt.Fprintf(f.env.stderr, "hark: the chosen model %q isn't configured; the default model answers\n", model)
 		}
 		for _, amiss := range []error{a.standIn, a.tight} {
 			if amiss != nil {

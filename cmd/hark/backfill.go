@@ -101,7 +101,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	if threads > 0 {
 		with = ", with that of " + terminal.Plural(threads, "thread")
 	}
-	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is on the list. A running Hark begins within a minute; \"hark backfill\" tells how far it is.\n",
+	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is queued. A running Hark begins within a minute; \"hark backfill\" shows progress.\n",
 		k.called(channel), begun.Format(time.DateOnly), with)
 	return nil
 }
@@ -144,7 +144,7 @@ func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 	if err := k.Apply(c.Context(), memory.StopPast(gaps, time.Now())...); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n",
+	fmt.Fprintf(c.OutOrStdout(), "Stopped fetching the past of %s; what was fetched stays: %s.\n",
 		k.called(channel), terminal.Plural(fetched, "message"))
 	return nil
 }
@@ -165,11 +165,11 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 			from = gap.After.Time().Format(toTheMinute)
 		}
 		at := memory.Channel{Guild: gap.Guild, ID: gap.Channel, Name: k.channelName(gap.Guild, gap.Channel)}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; left is from %s to %s (%s)\n", k.called(at),
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; still to fetch: %s to %s (%s)\n", k.called(at),
 			terminal.Plural(gap.Fetched, "message"), from, gap.Until.Time().Format(toTheMinute), why)
 	}
 	if len(gaps) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to fetch.")
 	}
 	return nil
 }

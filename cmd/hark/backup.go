@@ -75,7 +75,7 @@ func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (s
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
-	return info, terminal.CutShort(ctx, err, "interrupted; there is no backup, and one that was there before is as it was")
+	return info, terminal.CutShort(ctx, err, "interrupted; no backup was made, and an earlier one is unchanged")
 }
 
 // holds is what a backup holds, in words.
@@ -138,9 +138,9 @@ func (f *flags) replaced(ctx context.Context, dir string) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("It becomes the memory in %s.", dir)
 	case err != nil: // it is damaged
-		return fmt.Sprintf("It takes the place of the memory in %s.", dir)
+		return fmt.Sprintf("It replaces the memory in %s.", dir)
 	}
-	return fmt.Sprintf("It takes the place of the memory in %s, which holds %s.", dir, holds(now))
+	return fmt.Sprintf("It replaces the memory in %s, which holds %s.", dir, holds(now))
 }
 
 func (f *flags) restore(c *cobra.Command, dir, file string) error {
@@ -156,7 +156,7 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}
 	if err != nil {
-		return terminal.CutShort(c.Context(), err, "interrupted; the memory is as it was")
+		return terminal.CutShort(c.Context(), err, "interrupted; the memory is unchanged")
 	}
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "Restored to %s.\n", dir)

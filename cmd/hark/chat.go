@@ -82,7 +82,7 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 	group.Go(func() error { return indexer.Run(ctx) })
 	if talk.app.condenses() {
 		talk.app.digest.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
-			fmt.Fprintf(notices, "hark: what was said a while ago is cut off: %v\n", err)
+			fmt.Fprintf(notices, "hark: the older part of the session is cut off: %v\n", err)
 		}
 		group.Go(func() error { return talk.app.digest.Run(ctx, digest.Condensed) })
 	}
@@ -107,7 +107,7 @@ func (t *conversation) sumUp(ctx context.Context) error {
 	w := t.app.newDigest()
 	w.Channel, w.Now, w.Patience = t.place.channel, time.Now, chatPatience
 	w.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
-		fmt.Fprintf(t.warn, "hark: what was said before is summed up without the model: %v\n", err)
+		fmt.Fprintf(t.warn, "hark: the session before is summed up without the model: %v\n", err)
 	}
 	before, err := t.app.store.Log(ctx, t.place.channel, 0, memory.FirstMessageID(time.Now()), 1)
 	if err != nil {
@@ -150,7 +150,7 @@ func (t *conversation) lines(ctx context.Context, r io.Reader) error {
 		line, whole, err := readLine(in)
 		if !whole {
 			t.unanswered = true
-			fmt.Fprintf(t.warn, "hark: a line is longer than %d bytes and was passed over: break it up\n", maxLine)
+			fmt.Fprintf(t.warn, "hark: skipped a line longer than %d bytes: break it up\n", maxLine)
 		}
 		if first {
 			line, first = strings.TrimPrefix(line, "\ufeff"), false // some programs begin a file with a mark

@@ -120,7 +120,7 @@ func arguments(line string) ([]string, error) {
 		}
 	}
 	if quoted {
-		return nil, errors.New("a quotation mark isn't closed: write \" at the end of what belongs together, or \\\" for a mark within it")
+		return nil, errors.New("a quotation mark isn't closed: close it with \", or write \\\" for a mark within quotes")
 	}
 	if in {
 		args = append(args, word.String())
@@ -178,7 +178,7 @@ func (t *conversation) helpCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "  %-34s %s\n", line, c.Short)
 			}
-			fmt.Fprintln(w, "What belongs together stands in double quotes. \"/recall --help\" shows how a command is used.\n"+
+			fmt.Fprintln(w, "Put double quotes around an argument with spaces. \"/recall --help\" shows how a command is used.\n"+
 				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and \"hark forget --user\" give and forget all about somebody.")
 			return nil
 		},

@@ -77,8 +77,8 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			return t.keepLore(c.Context(), l, "Changed")
 		}),
 	}
-	edit.Flags().StringVar(&told.name, "name", "", "call it by this `name`")
-	edit.Flags().StringVar(&told.text, "text", "", "have it say this `text`")
+	edit.Flags().StringVar(&told.name, "name", "", "its new `name`")
+	edit.Flags().StringVar(&told.text, "text", "", "its new `text`")
 	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil,
 		"a `name` given by hand that it goes by no longer; may be repeated")
@@ -196,7 +196,7 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 func (t *conversation) listLore(c *cobra.Command, k *kept, _ []string) error {
 	all, err := k.allLore(c.Context(), t.place.within())
 	if err == nil && len(all) == 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
+		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: add some with \"%s add\".\n", c.Parent().CommandPath())
 	}
 	for _, l := range all {
 		err = errors.Join(err, k.printLore(c.Context(), c.OutOrStdout(), l))

@@ -23,7 +23,7 @@ var errElsewhere = errors.New("this is a Discord channel, and nothing can be add
 func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 	yes, showMe := false, t.with(t.showMe)
 	removing := &cobra.Command{
-		Use: "remove NUMBER", Short: "Take back something that I was told about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
+		Use: "remove NUMBER", Short: "Remove a fact about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, f, strings.Join(args, " "), yes) },
 	}
 	forgetting := &cobra.Command{
@@ -122,7 +122,7 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
 		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", terminal.OneLine(t.speaker))
 	}
-	fmt.Fprintln(c.OutOrStdout(), "Noted. /memory show shows it, /memory remove takes it back.")
+	fmt.Fprintln(c.OutOrStdout(), "Saved. /memory show lists it, /memory remove removes it.")
 	return nil
 }
 
@@ -139,7 +139,7 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 	case len(p.Facts) == 0:
 		return errors.New("I know no facts about you, so there is nothing to remove")
 	case i < 1 || i > len(p.Facts):
-		return fmt.Errorf("which one? Write its number after /memory remove, from 1 to %d as /memory show has them", len(p.Facts))
+		return fmt.Errorf("which one? Write its number in /memory show, from 1 to %d, after /memory remove", len(p.Facts))
 	}
 	gone := p.Facts[i-1]
 	if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", terminal.OneLine(gone.Text))); err != nil {

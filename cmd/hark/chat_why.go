@@ -44,7 +44,7 @@ func (t *conversation) whyCommand() *cobra.Command {
 // lastAnswer is the last of Hark's answers in the channel. It is looked up each time, for it may be forgotten by now.
 func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error) {
 	if !t.logs() {
-		return 0, errors.New("this is a Discord channel, and I keep nothing of what I answer in it from here. /context shows what a question would make")
+		return 0, errors.New("this is a Discord channel, and I don't keep what I answer in it from here: /context shows the prompt for a question")
 	}
 	const look = 200
 	said, err := t.app.store.Around(ctx, t.place.channel,
@@ -57,7 +57,7 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 			return m.ID, nil
 		}
 	}
-	return 0, errors.New("I have answered nothing here yet that is remembered")
+	return 0, errors.New("I remember no answer of mine here")
 }
 
 // printExplanation says how an answer came about.
@@ -152,7 +152,7 @@ func (p printer) explained(heading string, all []answer.Explained, a *app) {
 func (t *conversation) catchUpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "catchup [SINCE]",
-		Short: "Tell what was said here since I last wrote, or since a day or so long ago, such as yesterday or 3d",
+		Short: "Tell what was said here since I last wrote, or since a time such as yesterday or 3d",
 		RunE: func(c *cobra.Command, args []string) error {
 			zone := t.app.config.Answer.Location()
 			var since time.Time

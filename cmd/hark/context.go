@@ -143,7 +143,7 @@ func modeReason(m answer.Mode) string {
 	case m.By == answer.ModeChannel:
 		return "chosen for the channel or the server"
 	case m.Why == "":
-		return "nothing in the question speaks for another"
+		return "nothing in the question suggests another"
 	case m.By == answer.ModeEarlier:
 		return "of the question before it: " + terminal.OneLine(m.Why)
 	}

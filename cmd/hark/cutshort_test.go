@@ -151,7 +151,7 @@ func TestCutShort(t *testing.T) {
 			},
 		},
 		"restore": {
-			args: []string{"restore", "early.hark", "--yes"}, says: "as it was", after: func(d desk) {
+			args: []string{"restore", "early.hark", "--yes"}, says: "unchanged", after: func(d desk) {
 				d.count("1301 messages in 2 channels")
 			},
 			again: func(d desk) { d.count("1300 messages in 1 channel") },

@@ -169,7 +169,7 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 		cfg.Embedding.BaseURL = e.at
 	}
 	if e.at != "" && cfg.Embedding.Model == "" {
-		return nil, errors.New("which model is there? Name it with --embedding")
+		return nil, errors.New("--embedding-url needs --embedding: which model is there?")
 	}
 	embedder, err := setup.NewEmbedder(c.Context(), cfg, memory.Space{})
 	if err != nil {

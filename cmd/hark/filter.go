@@ -43,8 +43,7 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic),
 		Kind: memory.SummaryKind(strings.ToLower(f.kind))}
 	if f.kind != "" && !slices.Contains(memory.SummaryKinds(), out.Summaries.Kind) {
-		return out, fmt.Errorf("--kind %q is unknown: %s", f.kind,
-			"decision, plan, fact, question or talk")
+		return out, fmt.Errorf("--kind %q is unknown: choose from %s", f.kind, listed(memory.SummaryKinds()))
 	}
 	if f.since != "" {
 		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {

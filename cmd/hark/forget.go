@@ -141,7 +141,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
 		}
 	}
-	told := fmt.Sprintf("This forgets what is older than it is to be remembered: %s in %s.",
+	told := fmt.Sprintf("This forgets what is older than the retention: %s in %s.",
 		terminal.Plural(messages, "message"), terminal.Plural(servers, "server"))
 	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 }
 
 // goesOn is what becomes of a forgetting that is cut short.
-const goesOn = "interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file"
+const goesOn = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any \"hark forget\" finishes erasing it"
 
 // target is what is to be forgotten, also in words, and the person's names where one is meant.
 func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string,
@@ -260,7 +260,7 @@ func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts [
 			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
 		}
 		if tell {
-			fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
+			fmt.Fprintf(o.env.stderr, "An interrupted forgetting%s is complete now: %s gone.\n", whose,
 				terminal.Plural(r.Messages, "message"))
 		}
 	}
@@ -324,7 +324,7 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s of %s that are remembered.", terminal.Plural(len(there), "message"),
+	told := fmt.Sprintf("This forgets %s (%s given).", terminal.Plural(len(there), "message"),
 		terminal.Plural(len(ids), "id"))
 	if err := o.confirm(c.Context(), o.yes, told, "Forget them for good?"); err != nil {
 		return err

@@ -54,7 +54,7 @@ func (f *flags) help(c *cobra.Command, _ []string) {
 		}
 	}
 	if c.HasAvailableSubCommands() {
-		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more of a command.",
+		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more about a command.",
 			c.CommandPath()), "", width))
 	}
 	fmt.Fprint(c.OutOrStdout(), b.String())
@@ -148,7 +148,7 @@ func takes(f *pflag.Flag) string {
 	case "int":
 		return "a whole number, such as 5"
 	case "bool":
-		return "true or false, or nothing behind it"
+		return "true or false, or no value"
 	}
 	article := "a "
 	if strings.ContainsAny(name[:1], "aeiou") {

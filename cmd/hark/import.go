@@ -55,10 +55,10 @@ func (f *flags) importCommand() *cobra.Command {
 			}
 			err := f.indexNow(c.Context(), a)
 			if c.Context().Err() != nil {
-				return terminal.Interrupted("interrupted; all messages are stored, and the next command goes on indexing them by meaning")
+				return terminal.Interrupted("interrupted; all messages are stored, and the next command continues indexing them by meaning")
 			}
 			if err != nil { // the messages are stored, so nothing that was asked for has failed
-				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; they are found by their words, and the next command goes on\n", err)
+				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; they are found by their words, and the next command continues\n", err)
 			}
 			if failed {
 				return errShown
@@ -211,7 +211,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 			continue
 		}
 		if passed > 0 {
-			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports do.\n",
+			fmt.Fprintf(f.env.stderr, "%s: skipped %s of unknown type.\n",
 				name, terminal.Plural(passed, "file"))
 		}
 		paths = append(paths, found...)

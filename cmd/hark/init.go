@@ -115,7 +115,7 @@ func (s *wizard) askToken(ctx context.Context) error {
 	fmt.Fprintln(s.Out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
 	variable := s.given("HARK_DISCORD_TOKEN", "HARK_DISCORD_TOKEN_FILE")
 	if variable != "" {
-		fmt.Fprintf(s.Out, "It is taken from %s, which goes before the file.\n", variable)
+		fmt.Fprintf(s.Out, "It is taken from %s, which overrides the file.\n", variable)
 	}
 	for {
 		if variable == "" {
@@ -124,7 +124,7 @@ func (s *wizard) askToken(ctx context.Context) error {
 			}
 		}
 		if !s.config.Discord.Token.IsSet() {
-			fmt.Fprintln(s.Out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
+			fmt.Fprintln(s.Out, "Without a token Hark can't connect to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
 			return nil
 		}
 		checking, cancel := context.WithTimeout(ctx, doctor.DiscordTime)
@@ -172,7 +172,7 @@ func (s *wizard) finish(c *cobra.Command) error {
 		return err
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%s is written; only you can read it.\n", s.path)
+	fmt.Fprintf(out, "Wrote %s; only you can read it.\n", s.path)
 	if s.account != nil {
 		fmt.Fprintf(out, "Invite Hark into your server: %s\n", discord.InviteURL(s.account.App, 0))
 	}

@@ -118,7 +118,7 @@ func (s *wizard) untilWell(ctx context.Context, usual server,
 func (s *wizard) tellGiven(variables ...string) {
 	fmt.Fprintln(s.Out)
 	if v := s.given(variables...); v != "" {
-		fmt.Fprintf(s.Out, "%s is set in the environment, and goes before the file.\n", v)
+		fmt.Fprintf(s.Out, "%s is set in the environment, which overrides the file.\n", v)
 	}
 }
 

@@ -117,5 +117,5 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 			fmt.Fprintf(w, "%s  %s%s%s\n", line, terminal.OneLine(n.Key), part.between, terminal.OneLine(n.Says))
 		}
 	}
-	fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
+	fmt.Fprintf(w, "Wrote %[1]s. Only you can read it, because it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
 }

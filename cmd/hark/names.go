@@ -135,7 +135,7 @@ func (k *kept) guildCalled(name string) (memory.GuildID, error) {
 		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), meant})
 	}
 	return only("server", name, all,
-		"its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
+		"an id works too; \"local\" is what was imported without a server, \"direct\" is direct messages")
 }
 
 // channelCalled is the channel with that name or id, in guild or Everywhere.
@@ -153,7 +153,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 				c.Name != "" && byName})
 		}
 	}
-	return only("channel", name, all, "its id will do too")
+	return only("channel", name, all, "an id works too")
 }
 
 // personCalled is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.

@@ -168,7 +168,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	a, err := open(ctx, cfg, r.metrics, vectorPatience, func(done, total int) {
 		if done == total {
-			r.log.Info().Int("messages", total).Msg("indexed words anew")
+			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}
 	})
 	if err != nil {
@@ -181,7 +181,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if a.standIn != nil {
-		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
+		r.log.Warn().Err(a.standIn).Msg("the configured embedder can't be used")
 	}
 	r.dropStreams(cfg.Data)
 	if a.tight != nil {
@@ -189,7 +189,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			Msg(a.tight.Error())
 	}
 	a.missing = func(model string) {
-		r.log.Warn().Str("model", model).Msg("a model is set and isn't configured: the configured one answers")
+		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
@@ -288,7 +288,7 @@ func (r *runner) forgotten(done memory.DeletionReport) {
 func (r *runner) expiring(g *memory.Guild, e memory.Expiring) {
 	r.log.Warn().Stringer("guild", g.ID).Int("messages", e.Goes).Int("of", e.Kept).Time("until",
 		e.Since.Add(memory.ExpiringFor)).
-		Msg("messages are too old to be kept, and so many that they wait: check memory.retention and the clock, or agree with \"hark forget --expired\"; at the time in until they are forgotten")
+		Msg("unusually many messages are older than the retention, so they are kept until the time in \"until\": check memory.retention and the clock, or agree with \"hark forget --expired\"")
 }
 
 func (f *flags) healthCommand() *cobra.Command {
@@ -302,7 +302,7 @@ func (f *flags) healthCommand() *cobra.Command {
 				return err
 			}
 			if cfg.Web.Listen == "" {
-				return fmt.Errorf("web.listen is off: there is nobody to ask")
+				return fmt.Errorf("web.listen is off, so Hark can't be asked")
 			}
 			return web.Check(c.Context(), cfg.Web.Listen)
 		},
@@ -312,6 +312,6 @@ func (f *flags) healthCommand() *cobra.Command {
 // dropStreams removes what backups that were cut short have left, which may hold what is forgotten.
 func (r *runner) dropStreams(dir string) {
 	if err := dropStreams(dir); err != nil {
-		r.log.Warn().Err(err).Msg("what a backup has left can't be removed")
+		r.log.Warn().Err(err).Msg("can't remove an interrupted backup's files")
 	}
 }

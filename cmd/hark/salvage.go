@@ -78,7 +78,7 @@ func salvaged(s *sqlite.Salvage, n int) string {
 			channels++
 		}
 	}
-	line := fmt.Sprintf("Salvaged %s of %s, and %s about what was decided, forgotten and told. The database is as it was.",
+	line := fmt.Sprintf("Salvaged %s of %s, and %s about what was decided, forgotten and told. The database is unchanged.",
 		terminal.Plural(n, "message"), terminal.Plural(channels, "channel"), terminal.Plural(len(s.Events), "line"))
 	for _, left := range []struct {
 		n   int

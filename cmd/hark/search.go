@@ -130,7 +130,7 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	hits = hits[:min(limit, len(hits))]
 	defer func() {
 		if below > 0 {
-			fmt.Fprintf(a.env.stderr, "Left out: %s with too little to do with it.\n", terminal.Plural(below, "message"))
+			fmt.Fprintf(a.env.stderr, "Left out: %s of too little relevance.\n", terminal.Plural(below, "message"))
 		}
 	}()
 	if !a.json {
@@ -156,7 +156,7 @@ var oneQuestion = someOf("what is the question? Write it after the command, in q
 func (a *asking) tellSession(p builder.Prompt) {
 	for _, s := range p.Report.Sections {
 		if s.Type == builder.SectionSession && s.Included > 0 {
-			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the session going on, they are before Hark's eyes anyway.\n",
+			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the current session, they are in the prompt already.\n",
 				terminal.Plural(s.Included, "message"))
 		}
 	}
@@ -168,7 +168,7 @@ func (a *asking) tellLacks(r search.Result) {
 		fmt.Fprintf(a.env.stderr, "hark: the order is Hark's own: %v\n", r.RerankFailed)
 	}
 	if r.TextOnly && len(r.Hits) > 0 {
-		fmt.Fprintln(a.env.stderr, "Found by words only: it can't be searched by meaning now, because nothing is indexed by it yet or the embedding server doesn't answer.")
+		fmt.Fprintln(a.env.stderr, "Found by words only: no vectors are made yet, or the embedding server doesn't answer.")
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 // streamBackup writes a backup to w.
 func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sqlite.BackupInfo, err error) {
 	if _, is := terminal.Of(w); is {
-		return info, errors.New("a terminal can't take a backup: redirect it with \"> FILE\"")
+		return info, errors.New("a backup can't be written to a terminal: redirect it with \"> FILE\"")
 	}
 	path := filepath.Join(k.config.Data, streamedOut)
 	if info, err = f.backUp(ctx, k, path, true); err != nil {

@@ -45,7 +45,7 @@ func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 		intents = well("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
 			"recalls more where roles open channels")
 	}
-	takes := well("it takes the token; Hark is %s, application %s", account.Name, account.App)
+	takes := well("it accepts the token; Hark is %s, application %s", account.Name, account.App)
 	return account, []Finding{takes.For("Discord"), intents.For("intents")}
 }
 
@@ -64,7 +64,7 @@ func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 		if g.ID == dev {
 			lonely = false
 			add("commands", advised("only "+g.Name+" has them",
-				"when Hark isn't changed any more, take discord.dev_guild away"))
+				"when you no longer change Hark, remove discord.dev_guild"))
 		}
 	}
 	if len(guilds) == 0 {
@@ -72,7 +72,7 @@ func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 	}
 	if lonely {
 		add("commands", Finding{Detail: fmt.Sprintf("discord.dev_guild names the server %d, and Hark isn't in it", dev),
-			Advice: "change discord.dev_guild or take it away, or invite Hark: " + discord.InviteURL(a.App, dev)})
+			Advice: "change or remove discord.dev_guild, or invite Hark: " + discord.InviteURL(a.App, dev)})
 	}
 	return found
 }
@@ -83,7 +83,7 @@ func permissions(a *discord.Account, g discord.Membership) Finding {
 	case g.NoCommands:
 		missing = append(missing, "the scope applications.commands")
 	case g.Untold:
-		return advised("unknown: Discord didn't tell them", "look in the server's settings, or try again later")
+		return advised("unknown: Discord didn't send them", "look in the server's settings, or try again later")
 	case len(missing) == 0:
 		return well("Hark has all that it needs")
 	}
@@ -132,7 +132,7 @@ func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
 		off = other.off.Load()
 	}
 	if off == nil {
-		return advised("there is nobody whose clock it could be compared with", "check it by hand: date -u")
+		return advised("no server answered to compare the clock with", "check it by hand: date -u")
 	}
 	if off.Abs() <= most {
 		return well("it agrees with %s", whose)

@@ -27,7 +27,7 @@ func configuration(path string, err error) Finding {
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return well("there is no file; the environment and the defaults are what counts")
+		return well("there is no file; the environment and the defaults apply")
 	}
 	var held []string
 	if err == nil {
@@ -44,7 +44,7 @@ func configuration(path string, err error) Finding {
 	if meant {
 		who = "its group"
 	}
-	detail := fmt.Sprintf("%s holds secrets (%s), and %s can get at it", path, strings.Join(held, ", "), who)
+	detail := fmt.Sprintf("%s holds secrets (%s), and %s can access it", path, strings.Join(held, ", "), who)
 	return Finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
@@ -129,12 +129,12 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 		return failed(err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	}
 	if len(others) > 0 {
-		return Finding{Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
+		return Finding{Detail: fmt.Sprintf("others on this machine can access %s", mainFiles(others)),
 			Advice: "\"hark run\" makes that private at its start, or: chmod 700 " + dir}
 	}
 	found := well("Hark can write to %s", dir)
 	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
-		found.Detail += fmt.Sprintf("; the group can get at %s", mainFiles(group))
+		found.Detail += fmt.Sprintf("; the group can access %s", mainFiles(group))
 		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
 	}
 	measure := diskSpace
@@ -178,12 +178,12 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	case err != nil:
 		return ofDatabase(err)
 	case !seen.Exists:
-		return well("there is none yet; the first start makes it")
+		return well("there is none yet; the first start creates it")
 	case seen.Bytes == 0:
 		return advised("the file is empty: nothing is remembered; the next start makes a new one",
 			"if there was something in it, restore a backup with \"hark restore FILE\"")
 	case seen.Version < seen.Known:
-		return well("version %d, %s; the next start brings it to version %d", seen.Version,
+		return well("version %d, %s; the next start upgrades it to version %d", seen.Version,
 			terminal.Bytes(seen.Bytes), seen.Known)
 	}
 	found := well("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
@@ -203,7 +203,7 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	}
 	switch err := sqlite.Check(ctx, d.Config.Data); {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		found.Detail += fmt.Sprintf("; it is too large to look at all its pages within %v", Timeout)
+		found.Detail += fmt.Sprintf("; it is too large to check all its pages within %v", Timeout)
 	case err != nil:
 		return ofDatabase(err)
 	default:

@@ -56,7 +56,7 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 	window, room := client.Window()
 	switch {
 	case window == 0:
-		return well("%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
+		return well("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)
 	case room < setup.WantedTokens(d.Config):
 		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
@@ -73,7 +73,7 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 		return Failure(err, advice)
 	}
 	if r == nil {
-		return well("none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order")
+		return well("none is configured, and none is needed; one (search.rerank_url) improves the order of what is recalled")
 	}
 	started := time.Now()
 	scores, err := r.Rerank(ctx, "What colour is the sky?",
@@ -86,7 +86,7 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 			" takes bread for a better answer than the sky where the sky is asked about",
 			Advice: "is it a reranking model? (search.rerank_model)"}
 	}
-	return well("%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
+	return well("%s ranked the test texts correctly, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
 
 // samples are as long as segments are.
@@ -124,7 +124,7 @@ func (d *Doctor) Embedder(ctx context.Context) Finding {
 	switch {
 	case use == (memory.Space{}) || use == space:
 	case next == space:
-		f.Detail += fmt.Sprintf("; its vectors take the place of those of %s, %d, when all are made",
+		f.Detail += fmt.Sprintf("; its vectors replace those of %s, %d, when all are made",
 			use.Name, use.Dimensions)
 	default:
 		f.Detail += fmt.Sprintf("; the stored vectors are those of %s, with %d dimensions", use.Name, use.Dimensions)
