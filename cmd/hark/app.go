@@ -84,18 +84,18 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		return nil, err
 	}
 	if b, asks := a.embedder.(*embed.Breaker); asks {
-		a.embedder = timedEmbedder{b, a.metrics}
+		a.embedder = meteredEmbedder{b, a.metrics}
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
 	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
 	if a.reranker != nil {
-		a.search.WithReranker(timedReranker{a.reranker, a.metrics})
+		a.search.WithReranker(meteredReranker{a.reranker, a.metrics})
 	}
 	if a.key, err = a.store.FingerprintKey(ctx); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
 	a.digest = a.newDigest()
-	a.answers = answer.New(a.store, timedSearch{a.search, a.metrics}, a.builder, a.model(), a.options())
+	a.answers = answer.New(a.store, meteredSearch{a.search, a.metrics}, a.builder, a.model(), a.options())
 	return a, nil
 }
 
@@ -148,7 +148,9 @@ func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) 
 }
 
 // kept is the memory of a.
-func (a *app) kept(ctx context.Context) (*kept, error) { return newKept(ctx, a.store, a.config) }
+func (a *app) archive(ctx context.Context) (*archive, error) {
+	return newArchive(ctx, a.store, a.config)
+}
 
 // policy is what the operator has decided about remembering.
 func policy(c config.Config) memory.Policy {
@@ -223,7 +225,7 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	if name == "" {
 		return place{guild: memory.LocalGuild, channel: terminalChannel, name: terminalName, everywhere: true}, nil
 	}
-	k, err := a.kept(ctx)
+	k, err := a.archive(ctx)
 	if err != nil {
 		return place{}, err
 	}

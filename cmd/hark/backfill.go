@@ -28,7 +28,7 @@ func (f *flags) backfillCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: f.withKept(func(c *cobra.Command, k *kept, names []string) error {
+		RunE: f.withArchive(func(c *cobra.Command, k *archive, names []string) error {
 			for _, name := range names {
 				channel, err := k.channelCalled(memory.Everywhere, name)
 				if err == nil && stop {
@@ -52,7 +52,7 @@ func (f *flags) backfillCommand() *cobra.Command {
 	return c
 }
 
-func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) error {
+func (k *archive) backfill(c *cobra.Command, channel memory.Channel, since string) error {
 	if err := k.canFetch(channel); err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 }
 
 // called is what people call a channel.
-func (k *kept) called(c memory.Channel) string {
+func (k *archive) called(c memory.Channel) string {
 	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())), terminal.OneLine(guildName(k.guildOf(c.Guild))))
 }
 
 // canFetch says why a channel's past can't be fetched, if so.
-func (k *kept) canFetch(c memory.Channel) error {
+func (k *archive) canFetch(c memory.Channel) error {
 	g := k.guildOf(c.Guild)
 	switch {
 	case c.Guild == memory.LocalGuild:
@@ -129,7 +129,7 @@ func (k *kept) canFetch(c memory.Channel) error {
 	return nil
 }
 
-func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
+func (k *archive) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 	gaps, err := memory.PastOf(c.Context(), k, k.guildOf(channel.Guild), channel.ID)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 }
 
 // tellGaps tells what is to be fetched.
-func (k *kept) tellGaps(c *cobra.Command) error {
+func (k *archive) tellGaps(c *cobra.Command) error {
 	gaps, err := k.Gaps(c.Context(), memory.Everywhere, false)
 	if err != nil {
 		return err

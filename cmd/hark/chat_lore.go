@@ -49,7 +49,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Show lore with all its names and where it is from", Args: oneLore,
-		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, k *archive, l memory.Lore) error {
 			if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: t.withLore(func(c *cobra.Command, _ *kept, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, _ *archive, l memory.Lore) error {
 			l, err := told.change(l)
 			if err != nil {
 				return err
@@ -84,7 +84,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
-		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, k *archive, l memory.Lore) error {
 			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
 				terminal.OneLine(guildName(k.guildOf(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
 			if err := f.confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
@@ -106,10 +106,10 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 }
 
 // with is a command that is given the memory as it is now.
-func (t *conversation) with(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command,
+func (t *conversation) with(do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
-		k, err := t.app.kept(c.Context())
+		k, err := t.app.archive(c.Context())
 		if err != nil {
 			return err
 		}
@@ -118,9 +118,9 @@ func (t *conversation) with(do func(c *cobra.Command, k *kept, args []string) er
 }
 
 // withLore is a command that is given the memory and the lore that it names.
-func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command,
+func (t *conversation) withLore(do func(c *cobra.Command, k *archive, l memory.Lore) error) func(*cobra.Command,
 	[]string) error {
-	return t.with(func(c *cobra.Command, k *kept, args []string) error {
+	return t.with(func(c *cobra.Command, k *archive, args []string) error {
 		l, err := k.loreCalled(c.Context(), t.place.within(), args[0])
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if err != nil {
 		return err
 	}
-	k, err := t.app.kept(ctx)
+	k, err := t.app.archive(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	return l, nil
 }
 
-func (t *conversation) listLore(c *cobra.Command, k *kept, _ []string) error {
+func (t *conversation) listLore(c *cobra.Command, k *archive, _ []string) error {
 	all, err := k.allLore(c.Context(), t.place.within())
 	if err == nil && len(all) == 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: add some with \"%s add\".\n", c.Parent().CommandPath())
@@ -205,7 +205,7 @@ func (t *conversation) listLore(c *cobra.Command, k *kept, _ []string) error {
 }
 
 // printLore prints what lore says, of which server, and who told it when.
-func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error {
+func (k *archive) printLore(ctx context.Context, w io.Writer, l memory.Lore) error {
 	by := ""
 	if l.By != 0 {
 		people, err := k.peopleOf(ctx, l.Guild)
@@ -244,7 +244,7 @@ func indented(text string) string {
 }
 
 // allLore is the lore of a guild, or Everywhere, by guild and name.
-func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
+func (k *archive) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
 	var all []memory.Lore
 	for _, g := range k.guilds {
 		if in != memory.Everywhere && in != g.ID {
@@ -264,7 +264,7 @@ func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, e
 }
 
 // loreCalled is the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
-func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
+func (k *archive) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
 	all, err := k.allLore(ctx, in)
 	if err != nil {
 		return memory.Lore{}, err
@@ -276,7 +276,7 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
 		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
 	}
-	return only("lore", name, known, "\"/lore list\" shows what there is")
+	return pick("lore", name, known, "\"/lore list\" shows what there is")
 }
 
 // now is the time, as exact as it is kept.

@@ -29,7 +29,7 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 	forgetting := &cobra.Command{
 		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you",
 		Args: noArguments,
-		RunE: t.with(func(c *cobra.Command, k *kept, _ []string) error { return t.forgetMe(c, k, f, yes) }),
+		RunE: t.with(func(c *cobra.Command, k *archive, _ []string) error { return t.forgetMe(c, k, f, yes) }),
 	}
 	for _, c := range []*cobra.Command{removing, forgetting} {
 		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
@@ -49,7 +49,7 @@ func (t *conversation) me(ctx context.Context) (memory.Person, error) {
 	return p, err
 }
 
-func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
+func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
 	ctx, w := c.Context(), c.OutOrStdout()
 	p, err := t.me(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 }
 
 // forgetMe forgets what the speaker wrote, and what is known of them.
-func (t *conversation) forgetMe(c *cobra.Command, k *kept, f *flags, yes bool) error {
+func (t *conversation) forgetMe(c *cobra.Command, k *archive, f *flags, yes bool) error {
 	p, err := t.me(c.Context())
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 		p.say("Lore, and used:")
 	}
 	for _, lore := range x.Lore {
-		p.say("  %s\n%s", terminal.OneLine(lore.Name), below(lore.Text))
+		p.say("  %s\n%s", terminal.OneLine(lore.Name), indent(lore.Text))
 	}
 	p.explained("Recalled, and used:", used, a)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, a)

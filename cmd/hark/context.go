@@ -41,7 +41,7 @@ func (a *asking) context(c *cobra.Command, app *app, q answer.Question, mode str
 	if err != nil {
 		return err
 	}
-	a.tellLacks(r.Result)
+	a.warnDegraded(r.Result)
 	return printPrompt(c, a.json, r)
 }
 

@@ -50,7 +50,7 @@ func (f *flags) exportCommand() *cobra.Command {
 			if (user == "") == (channel == "") {
 				return errors.New("export what? Name either --user or --channel")
 			}
-			return f.withKept(func(c *cobra.Command, k *kept, _ []string) error {
+			return f.withArchive(func(c *cobra.Command, k *archive, _ []string) error {
 				where, err := k.guildCalled(guild)
 				if err != nil {
 					return err
@@ -99,7 +99,7 @@ func writeOut(path string, replace bool, write func(io.Writer) error) error {
 // exportPage is how many messages are read at once.
 const exportPage = 1000
 
-func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
+func (k *archive) exportChannel(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
 	c, err := k.channelCalled(guild, name)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 }
 
 // peopleOf are the people of a guild, by id.
-func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (exports.People, error) {
+func (k *archive) peopleOf(ctx context.Context, guild memory.GuildID) (exports.People, error) {
 	people, err := k.People(ctx, guild)
 	return exports.PeopleOf(people), err
 }
@@ -152,7 +152,7 @@ func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, peopl
 	return lines.Encode(e)
 }
 
-func (k *kept) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
+func (k *archive) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
 	user, _, err := k.personCalled(ctx, guild, name)
 	if err != nil {
 		return err

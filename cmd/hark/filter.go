@@ -61,7 +61,7 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	if len(f.from)+len(f.in) == 0 {
 		return out, nil
 	}
-	k, err := a.kept(ctx)
+	k, err := a.archive(ctx)
 	if err != nil {
 		return out, err
 	}

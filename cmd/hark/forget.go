@@ -41,7 +41,7 @@ func (f *flags) forgetCommand() *cobra.Command {
 			"  hark forget --expired                       whatever is older than the retention, also where that waits",
 		Args:    noArguments,
 		PreRunE: func(*cobra.Command, []string) error { return o.check() },
-		RunE:    f.withKept(func(c *cobra.Command, k *kept, _ []string) error { return o.run(c, k) }),
+		RunE:    f.withArchive(func(c *cobra.Command, k *archive, _ []string) error { return o.run(c, k) }),
 	}
 	c.Flags().StringVar(&o.user, "user", "", "what the person of this `name` or id wrote")
 	c.Flags().StringVar(&o.channel, "channel", "",
@@ -80,15 +80,15 @@ func (o *forgetting) check() error {
 	return nil
 }
 
-func (o *forgetting) run(c *cobra.Command, k *kept) error {
-	before, err := o.finish(c.Context(), k, true)
+func (o *forgetting) run(c *cobra.Command, k *archive) error {
+	before, err := o.resume(c.Context(), k, true)
 	if err != nil {
-		return terminal.CutShort(c.Context(), err, goesOn)
+		return terminal.CutShort(c.Context(), err, forgetInterrupted)
 	}
 	if o.expired {
 		return o.forgetExpired(c, k)
 	}
-	target, what, people, err := o.target(c.Context(), k)
+	target, what, people, err := o.selection(c.Context(), k)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s: %s.", what, o.extent(extent, people))
+	told := fmt.Sprintf("This forgets %s: %s.", what, o.describe(extent, people))
 	if err := o.confirm(c.Context(), o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
-		begun, err := o.finish(c.Context(), k, false)
+		begun, err := o.resume(c.Context(), k, false)
 		if err != nil {
-			return terminal.CutShort(c.Context(), err, goesOn)
+			return terminal.CutShort(c.Context(), err, forgetInterrupted)
 		}
 		for _, r := range begun { // in each server, which is a part of what is meant
 			r.Forgetting.Guild = target.Guild
@@ -118,13 +118,13 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	}
 	receipt, err := o.carryOut(c.Context(), k, target, before)
 	if err != nil {
-		return terminal.CutShort(c.Context(), err, goesOn)
+		return terminal.CutShort(c.Context(), err, forgetInterrupted)
 	}
 	return o.print(c, k, receipt)
 }
 
 // forgetExpired forgets what is too old in all servers.
-func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
+func (o *forgetting) forgetExpired(c *cobra.Command, k *archive) error {
 	ctx, now, most := c.Context(), time.Now(), k.config.Memory.Retention.Duration
 	var outdated []memory.Forgetting
 	messages, servers := 0, 0
@@ -151,17 +151,17 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
 		add(&receipt, gone)
 		if err != nil {
-			return terminal.CutShort(ctx, err, goesOn)
+			return terminal.CutShort(ctx, err, forgetInterrupted)
 		}
 	}
 	return o.print(c, k, receipt)
 }
 
-// goesOn is what becomes of a forgetting that is cut short.
-const goesOn = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any \"hark forget\" finishes erasing it"
+// forgetInterrupted is what becomes of a forgetting that is cut short.
+const forgetInterrupted = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any \"hark forget\" finishes erasing it"
 
 // target is what is to be forgotten, also in words, and the person's names where one is meant.
-func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string,
+func (o *forgetting) selection(ctx context.Context, k *archive) (t memory.Forgetting, what string,
 	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
 	if t.Guild, err = k.guildCalled(o.guild); err != nil {
@@ -214,7 +214,7 @@ func nameOf(id memory.UserID, people []memory.Person) string {
 }
 
 // extent is how much would go, in words.
-func (o *forgetting) extent(e memory.DryRun, people []memory.Person) string {
+func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	text := fmt.Sprintf("%s in %s", terminal.Plural(e.Messages, "message"), terminal.Plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
 		text += fmt.Sprintf(", %s, and what is known of them in %s", terminal.Plural(e.Facts, "fact"),
@@ -230,7 +230,7 @@ func (o *forgetting) extent(e memory.DryRun, people []memory.Person) string {
 }
 
 // optOut has nothing remembered of somebody any more, in one guild or in all, whether they were heard there or not.
-func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
+func optOut(ctx context.Context, k *archive, target memory.Forgetting) error {
 	guilds := []memory.GuildID{target.Guild}
 	if target.Guild == memory.Everywhere {
 		guilds = []memory.GuildID{memory.DirectGuild}
@@ -247,7 +247,7 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 
 // finish carries out what was begun, and with tell says so of what was interrupted before: it was confirmed then, and
 // who is meant may not be known by name any more.
-func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts []memory.DeletionReport, err error) {
+func (o *forgetting) resume(ctx context.Context, k *archive, tell bool) (receipts []memory.DeletionReport, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
@@ -268,7 +268,7 @@ func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts [
 }
 
 // carryOut forgets. What was gone on with before is part of it where the same was meant.
-func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting,
+func (o *forgetting) carryOut(ctx context.Context, k *archive, target memory.Forgetting,
 	before []memory.DeletionReport) (memory.DeletionReport, error) {
 	later := 0
 	if target.Before.IsZero() {
@@ -289,7 +289,7 @@ func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forget
 }
 
 // deleteLater deletes what target would select if it weren't dated after target.At, by a wrong clock or a file.
-func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
+func (k *archive) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
 	var events []memory.Event
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
@@ -315,7 +315,7 @@ func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int
 }
 
 // deleteMessages forgets single messages.
-func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.Forgetting) error {
+func (o *forgetting) deleteMessages(c *cobra.Command, k *archive, target memory.Forgetting) error {
 	ids, err := messageIDs(c.Context(), k, target.Channel, o.messages)
 	if err != nil {
 		return err
@@ -339,7 +339,7 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 }
 
 // messageIDs are the messages of a channel that are called so: by their ids, or as in the file they were imported from.
-func messageIDs(ctx context.Context, k *kept, channel memory.ChannelID, names []string) ([]memory.MessageID, error) {
+func messageIDs(ctx context.Context, k *archive, channel memory.ChannelID, names []string) ([]memory.MessageID, error) {
 	var ids []memory.MessageID
 	for _, name := range names {
 		id, err := k.MessageNamed(ctx, channel, name)

@@ -38,7 +38,7 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 		{Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(memory)
 	set(m.BuildInfo, 1, built().version, runtime.Version())
-	set(m.Ready, truth(r.notReady() == nil))
+	set(m.Ready, gaugeBool(r.notReady() == nil))
 	set(m.StartTime, float64(r.started.UnixMilli())/1000)
 	set(m.Memory, float64(memory[0].Value.Uint64()-memory[1].Value.Uint64()))
 	set(m.Goroutines, float64(runtime.NumGoroutine()))
@@ -56,18 +56,18 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 
 // readResting tells which servers are left alone.
 func (a *app) readResting(set setGauge) {
-	if e, asks := a.embedder.(timedEmbedder); asks {
-		set(a.metrics.RecallResting, truth(e.Resting()), ofEmbedding)
+	if e, asks := a.embedder.(meteredEmbedder); asks {
+		set(a.metrics.RecallResting, gaugeBool(e.Resting()), ofEmbedding)
 	}
 	if a.reranker != nil {
-		set(a.metrics.RecallResting, truth(a.reranker.Resting()), ofReranking)
+		set(a.metrics.RecallResting, gaugeBool(a.reranker.Resting()), ofReranking)
 	}
 	rests := map[string]bool{}
 	for _, c := range a.models.Clients() { // of several by one name, one may rest
 		rests[c.Name()] = rests[c.Name()] || c.Resting()
 	}
 	for name, resting := range rests {
-		set(a.metrics.ModelResting, truth(resting), name)
+		set(a.metrics.ModelResting, gaugeBool(resting), name)
 	}
 }
 
@@ -90,7 +90,7 @@ func (a *app) readStore(ctx context.Context, set setGauge) {
 	set(a.metrics.DatabaseBytes, float64(kept.Bytes))
 }
 
-func truth(is bool) float64 {
+func gaugeBool(is bool) float64 {
 	if is {
 		return 1
 	}

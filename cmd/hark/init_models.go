@@ -167,7 +167,7 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 	if err != nil {
 		fmt.Fprintln(s.Out, doctor.Failure(err, "name one").For("models"))
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(gaugeBool(fits(b)), gaugeBool(fits(a))) })
 	chosen.model, err = s.Name(ctx, "Model", names, chosen.model)
 	return chosen, err
 }

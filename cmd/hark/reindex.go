@@ -18,7 +18,7 @@ func (f *flags) reindexCommand() *cobra.Command {
 			"meanwhile, and finds less until the words are done. After an interruption, call it again to go on.",
 		Args: noArguments,
 		PreRunE: func(*cobra.Command, []string) error {
-			_, err := f.loadKept()
+			_, err := f.loadArchiveConfig()
 			return err
 		},
 		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error { return f.reindex(c, a) }),

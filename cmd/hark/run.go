@@ -199,7 +199,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
 		Metrics: a.metrics, Version: built().version, Health: a.health, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
-	}, timedLog{a.store, a.metrics}, a.answers, r.log)
+	}, meteredLog{a.store, a.metrics}, a.answers, r.log)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 		}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.Janitor{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
+	house := memory.Janitor{Store: meteredLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
 		Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
 		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")

@@ -18,7 +18,7 @@ import (
 
 // salvage writes what can be read of a damaged database.
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
-	cfg, err := f.loadKept()
+	cfg, err := f.loadArchiveConfig()
 	if err != nil {
 		return err
 	}

@@ -121,8 +121,8 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	if err != nil {
 		return err
 	}
-	a.tellSession(r.Prompt)
-	a.tellLacks(r.Result)
+	a.noteSession(r.Prompt)
+	a.warnDegraded(r.Result)
 	hits := slices.Concat(r.Result.Hits, r.Left)
 	found := len(hits)
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return !r.Result.IsWorthShowing(h) })
@@ -152,8 +152,8 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 
 var oneQuestion = someOf("what is the question? Write it after the command, in quotes")
 
-// tellSession says what isn't searched because it needs no recalling.
-func (a *asking) tellSession(p builder.Prompt) {
+// noteSession says what isn't searched because it needs no recalling.
+func (a *asking) noteSession(p builder.Prompt) {
 	for _, s := range p.Report.Sections {
 		if s.Type == builder.SectionSession && s.Included > 0 {
 			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the current session, they are in the prompt already.\n",
@@ -162,8 +162,8 @@ func (a *asking) tellSession(p builder.Prompt) {
 	}
 }
 
-// tellLacks says it when meaning had no part in what was found, or the reranker none in its order.
-func (a *asking) tellLacks(r search.Result) {
+// warnDegraded says it when meaning had no part in what was found, or the reranker none in its order.
+func (a *asking) warnDegraded(r search.Result) {
 	if r.RerankFailed != nil {
 		fmt.Fprintf(a.env.stderr, "hark: the order is Hark's own: %v\n", r.RerankFailed)
 	}
@@ -186,7 +186,7 @@ type shownHit struct {
 }
 
 func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error {
-	k, err := a.kept(c.Context())
+	k, err := a.archive(c.Context())
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (a *app) marked(relevance float64) string {
 	return fmt.Sprintf("%s %.2f  ", a.builder.Labels().Relevance(relevance), relevance)
 }
 
-func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
+func (k *archive) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	m := h.Message
 	people, err := k.peopleOf(ctx, m.Guild)
 	if err != nil {

@@ -23,7 +23,7 @@ type receiptJSON struct {
 }
 
 // print prints what went, and what Hark can't reach.
-func (o *forgetting) print(c *cobra.Command, k *kept, r memory.DeletionReport) error {
+func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
 		out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
@@ -55,7 +55,7 @@ func lore(n int) string      { return terminal.Count(n, "piece of lore", "pieces
 func summaries(n int) string { return terminal.Count(n, "summary", "summaries") }
 
 // outOfReach is where what was forgotten may be still.
-func outOfReach(k *kept) []string {
+func outOfReach(k *archive) []string {
 	places := []string{"backups and exports made before"}
 	if k.config.LLM.Model != "" {
 		places = append(places, "what the model's host keeps ("+hostOf(k.config.LLM.BaseURL)+")")

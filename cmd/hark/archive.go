@@ -24,15 +24,15 @@ import (
 )
 
 // kept is the memory as the commands see it that keep it: without an embedder or a model.
-type kept struct {
+type archive struct {
 	*sqlite.Store
 	config config.Config
 	guilds []*memory.Guild
 }
 
-// openKept opens the memory, which must be there.
-func (f *flags) openKept(ctx context.Context) (*kept, error) {
-	cfg, err := f.loadKept()
+// openArchive opens the memory, which must be there.
+func (f *flags) openArchive(ctx context.Context) (*archive, error) {
+	cfg, err := f.loadArchiveConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := newKept(ctx, store, cfg)
+	k, err := newArchive(ctx, store, cfg)
 	if err == nil {
 		err = dropStreams(cfg.Data) // which may hold what is to be forgotten
 	}
@@ -51,10 +51,10 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	return k, nil
 }
 
-// withKept is a command that is given the memory.
-func (f *flags) withKept(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command, []string) error {
+// withArchive is a command that is given the memory.
+func (f *flags) withArchive(do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		k, err := f.openKept(c.Context())
+		k, err := f.openArchive(c.Context())
 		if err != nil {
 			return err
 		}
@@ -63,9 +63,9 @@ func (f *flags) withKept(do func(c *cobra.Command, k *kept, args []string) error
 	}
 }
 
-// newKept is kept over a memory that is open.
-func newKept(ctx context.Context, store *sqlite.Store, cfg config.Config) (*kept, error) {
-	k := &kept{Store: store, config: cfg}
+// newArchive is kept over a memory that is open.
+func newArchive(ctx context.Context, store *sqlite.Store, cfg config.Config) (*archive, error) {
+	k := &archive{Store: store, config: cfg}
 	ids, err := store.Guilds(ctx)
 	if err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func newKept(ctx context.Context, store *sqlite.Store, cfg config.Config) (*kept
 	return k, nil
 }
 
-// loadKept reads the configuration, of which the data directory must hold a memory.
-func (f *flags) loadKept() (config.Config, error) {
+// loadArchiveConfig reads the configuration, of which the data directory must hold a memory.
+func (f *flags) loadArchiveConfig() (config.Config, error) {
 	cfg, err := f.load()
 	if err != nil {
 		return cfg, err
@@ -104,7 +104,7 @@ func guildName(g *memory.Guild) string {
 }
 
 // guildOf is the guild with that id.
-func (k *kept) guildOf(id memory.GuildID) *memory.Guild {
+func (k *archive) guildOf(id memory.GuildID) *memory.Guild {
 	for _, g := range k.guilds {
 		if g.ID == id {
 			return g
@@ -114,7 +114,7 @@ func (k *kept) guildOf(id memory.GuildID) *memory.Guild {
 }
 
 // channelName is what a channel is called; its id if that isn't known.
-func (k *kept) channelName(guild memory.GuildID, id memory.ChannelID) string {
+func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string {
 	for _, c := range k.guildOf(guild).Channels {
 		if c.ID == id {
 			return cmp.Or(c.Name, id.String())
@@ -124,7 +124,7 @@ func (k *kept) channelName(guild memory.GuildID, id memory.ChannelID) string {
 }
 
 // guildCalled is the guild with that name or id; memory.Everywhere if name is empty.
-func (k *kept) guildCalled(name string) (memory.GuildID, error) {
+func (k *archive) guildCalled(name string) (memory.GuildID, error) {
 	if name == "" {
 		return memory.Everywhere, nil
 	}
@@ -134,12 +134,12 @@ func (k *kept) guildCalled(name string) (memory.GuildID, error) {
 		meant := strings.EqualFold(called, name) || g.ID.String() == name
 		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), meant})
 	}
-	return only("server", name, all,
+	return pick("server", name, all,
 		"an id works too; \"local\" is what was imported without a server, \"direct\" is direct messages")
 }
 
 // channelCalled is the channel with that name or id, in guild or Everywhere.
-func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel, error) {
+func (k *archive) channelCalled(guild memory.GuildID, name string) (memory.Channel, error) {
 	var all []candidate[memory.Channel]
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
@@ -153,11 +153,11 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 				c.Name != "" && byName})
 		}
 	}
-	return only("channel", name, all, "an id works too")
+	return pick("channel", name, all, "an id works too")
 }
 
 // personCalled is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.
-func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
+func (k *archive) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
 	var all []candidate[memory.UserID]
@@ -171,7 +171,7 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 		}
 		for _, p := range people {
 			known[p.ID] = append(known[p.ID], p)
-			called[p.ID] = called[p.ID] || isCalled(p, name)
+			called[p.ID] = called[p.ID] || matchesName(p, name)
 			all = append(all, candidate[memory.UserID]{name: p.DisplayName()})
 		}
 	}
@@ -186,14 +186,14 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, terminal.OneLine(p.DisplayName()),
 				terminal.OneLine(p.Username), where, p.Guild))
 		}
-		all = append(all, candidate[memory.UserID]{is: id, line: strings.Join(lines, "\n  "), meant: true})
+		all = append(all, candidate[memory.UserID]{value: id, line: strings.Join(lines, "\n  "), matches: true})
 	}
-	id, err := only("person", name, all, "their id will do too, also if nothing but their messages is known")
+	id, err := pick("person", name, all, "their id will do too, also if nothing but their messages is known")
 	return id, known[id], err
 }
 
-// isCalled reports whether name is one of a person's names, or their id.
-func isCalled(p memory.Person, name string) bool {
+// matchesName reports whether name is one of a person's names, or their id.
+func matchesName(p memory.Person, name string) bool {
 	return slices.ContainsFunc(append(p.Aliases(), p.Username, p.Name, p.Nick, p.ID.String()), func(n string) bool {
 		return n != "" && (strings.EqualFold(n, strings.TrimPrefix(name, "@")) || strings.EqualFold(n, name))
 	})
@@ -201,17 +201,17 @@ func isCalled(p memory.Person, name string) bool {
 
 // candidate is something with a name, a line that tells what it is, and whether it is meant.
 type candidate[T any] struct {
-	is         T
+	value      T
 	name, line string
-	meant      bool
+	matches    bool
 }
 
 // only is the one of all that is meant by name.
-func only[T any](what, name string, all []candidate[T], hint string) (is T, err error) {
+func pick[T any](what, name string, all []candidate[T], hint string) (is T, err error) {
 	var lines []string
 	for _, n := range all {
-		if n.meant {
-			is, lines = n.is, append(lines, n.line)
+		if n.matches {
+			is, lines = n.value, append(lines, n.line)
 		}
 	}
 	if len(lines) > 1 {

@@ -16,20 +16,20 @@ import (
 
 // stream is the name of a file that stands for standard output or input, so that a backup can be taken out of
 // a container, and put back, that has nowhere to write to but its data directory.
-const stream = "-"
+const stdStream = "-"
 
 // Files in the data directory that backups pass through. They hold what was said, and are there no longer than needed.
 const (
-	streamedOut = "backup-stream"
-	streamedIn  = "restore-stream-*"
+	backupTemp  = "backup-stream"
+	restoreTemp = "restore-stream-*"
 )
 
 // streamBackup writes a backup to w.
-func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sqlite.BackupInfo, err error) {
+func (f *flags) streamBackup(ctx context.Context, k *archive, w io.Writer) (info sqlite.BackupInfo, err error) {
 	if _, is := terminal.Of(w); is {
 		return info, errors.New("a backup can't be written to a terminal: redirect it with \"> FILE\"")
 	}
-	path := filepath.Join(k.config.Data, streamedOut)
+	path := filepath.Join(k.config.Data, backupTemp)
 	if info, err = f.backUp(ctx, k, path, true); err != nil {
 		return info, err
 	}
@@ -51,7 +51,7 @@ func streamRestore(dir string, r io.Reader) (path string, remove func(), err err
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, fmt.Errorf("make the data directory: %w; name a directory that Hark can create and write to", err)
 	}
-	file, err := os.CreateTemp(dir, streamedIn) // which only its owner can read
+	file, err := os.CreateTemp(dir, restoreTemp) // which only its owner can read
 	if err != nil {
 		return "", nil, fmt.Errorf("take in the backup: %w", err)
 	}
@@ -67,11 +67,11 @@ func streamRestore(dir string, r io.Reader) (path string, remove func(), err err
 // dropStreams removes what backups that were cut short have left, in the data directory and where they were
 // written. One that is being written it leaves alone.
 func dropStreams(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, streamedIn))
+	left, err := filepath.Glob(filepath.Join(dir, restoreTemp))
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(dir, streamedOut)
+	out := filepath.Join(dir, backupTemp)
 	mine := []string{out}
 	if _, err := os.Stat(out + ".part"); err == nil {
 		lock := flock.New(out + ".part")
