@@ -229,7 +229,7 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	c, err := k.channelCalled(memory.Everywhere, name)
+	c, err := k.findChannel(memory.Everywhere, name)
 	if err == nil && c.Guild == memory.DirectGuild {
 		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" writes them to a file", terminal.OneLine(cmp.Or(c.Name, name)))
 	}

@@ -103,8 +103,8 @@ func guildName(g *memory.Guild) string {
 	return cmp.Or(g.Name, g.ID.String())
 }
 
-// guildOf is the guild with that id.
-func (k *archive) guildOf(id memory.GuildID) *memory.Guild {
+// guild is the guild with that id.
+func (k *archive) guild(id memory.GuildID) *memory.Guild {
 	for _, g := range k.guilds {
 		if g.ID == id {
 			return g
@@ -115,7 +115,7 @@ func (k *archive) guildOf(id memory.GuildID) *memory.Guild {
 
 // channelName is what a channel is called; its id if that isn't known.
 func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string {
-	for _, c := range k.guildOf(guild).Channels {
+	for _, c := range k.guild(guild).Channels {
 		if c.ID == id {
 			return cmp.Or(c.Name, id.String())
 		}
@@ -123,8 +123,8 @@ func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string 
 	return id.String()
 }
 
-// guildCalled is the guild with that name or id; memory.Everywhere if name is empty.
-func (k *archive) guildCalled(name string) (memory.GuildID, error) {
+// findGuild is the guild with that name or id; memory.Everywhere if name is empty.
+func (k *archive) findGuild(name string) (memory.GuildID, error) {
 	if name == "" {
 		return memory.Everywhere, nil
 	}
@@ -138,8 +138,8 @@ func (k *archive) guildCalled(name string) (memory.GuildID, error) {
 		"an id works too; \"local\" is what was imported without a server, \"direct\" is direct messages")
 }
 
-// channelCalled is the channel with that name or id, in guild or Everywhere.
-func (k *archive) channelCalled(guild memory.GuildID, name string) (memory.Channel, error) {
+// findChannel is the channel with that name or id, in guild or Everywhere.
+func (k *archive) findChannel(guild memory.GuildID, name string) (memory.Channel, error) {
 	var all []candidate[memory.Channel]
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
@@ -156,8 +156,8 @@ func (k *archive) channelCalled(guild memory.GuildID, name string) (memory.Chann
 	return pick("channel", name, all, "an id works too")
 }
 
-// personCalled is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.
-func (k *archive) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
+// findPerson is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.
+func (k *archive) findPerson(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
 	var all []candidate[memory.UserID]
@@ -182,7 +182,7 @@ func (k *archive) personCalled(ctx context.Context, guild memory.GuildID, name s
 	for _, id := range slices.Sorted(maps.Keys(called)) {
 		var lines []string
 		for _, p := range known[id] {
-			where := terminal.OneLine(guildName(k.guildOf(p.Guild)))
+			where := terminal.OneLine(guildName(k.guild(p.Guild)))
 			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, terminal.OneLine(p.DisplayName()),
 				terminal.OneLine(p.Username), where, p.Guild))
 		}
@@ -246,7 +246,7 @@ func hostOf(address string) string {
 }
 
 // words are names to choose from.
-func words[T ~string](names []T) []string {
+func toStrings[T ~string](names []T) []string {
 	all := make([]string, len(names))
 	for i, n := range names {
 		all[i] = string(n)
@@ -255,4 +255,4 @@ func words[T ~string](names []T) []string {
 }
 
 // listed are names to choose from, with commas between them.
-func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }
+func commaList[T ~string](names []T) string { return strings.Join(toStrings(names), ", ") }

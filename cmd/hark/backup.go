@@ -14,7 +14,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-var oneFile = exactly(1, "which file? Write its name after %q")
+var oneFile = exactArgs(1, "which file? Write its name after %q")
 
 // backupJSON is what --json tells of a backup.
 type backupJSON struct {
@@ -83,7 +83,7 @@ func describeBackup(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"), terminal.Plural(info.Channels, "channel"),
 		terminal.Plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
-		text += ", the newest of " + info.Newest.Format(toTheMinute) + " UTC"
+		text += ", the newest of " + info.Newest.Format(minuteLayout) + " UTC"
 	}
 	return text
 }

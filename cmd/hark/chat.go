@@ -278,7 +278,7 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if err != nil {
 		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
 	}
-	t.warns(a.ModelError, instead(a.Model, a.FallbackReason), a.Shortened, a.Unranked, a.ToolFailed)
+	t.warns(a.ModelError, fallbackAnswered(a.Model, a.FallbackReason), a.Shortened, a.Unranked, a.ToolFailed)
 	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
 		t.print(a)
 	}
@@ -308,7 +308,7 @@ func (t *conversation) warns(all ...error) {
 }
 
 // instead says that another model answered because of err, if so.
-func instead(model string, err error) error {
+func fallbackAnswered(model string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -371,7 +371,7 @@ func (t *conversation) nextID() memory.MessageID {
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls, or else nobody known, with the id that the name gives.
+// findPerson is the person of a guild whom name calls, or else nobody known, with the id that the name gives.
 func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person,
 	known bool, err error) {
 	people, err := a.store.People(ctx, guild)

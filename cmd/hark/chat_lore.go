@@ -26,13 +26,13 @@ type loreChange struct {
 }
 
 func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	oneLore := exactly(1, "which lore? Write its name after %q, in quotes")
+	oneLore := exactArgs(1, "which lore? Write its name after %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Remember something under a name",
-		Args:  exactly(2, "write a name and a text after %q, each in quotes"),
+		Args:  exactArgs(2, "write a name and a text after %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
@@ -86,7 +86,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *archive, l memory.Lore) error {
 			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
-				terminal.OneLine(guildName(k.guildOf(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
+				terminal.OneLine(guildName(k.guild(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
 			if err := f.confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		}),
 	}
 	remove.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	return family("lore", "Tell a server's lore: what Hark is to remember under a name",
+	return parentCommand("lore", "Tell a server's lore: what Hark is to remember under a name",
 		"Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n"+
 			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
 		add, list, show, edit, remove)
@@ -147,7 +147,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if err != nil {
 		return err
 	}
-	where := terminal.OneLine(guildName(k.guildOf(l.Guild)))
+	where := terminal.OneLine(guildName(k.guild(l.Guild)))
 	all, err := k.Lore(ctx, l.Guild)
 	if err != nil {
 		return err
@@ -214,12 +214,12 @@ func (k *archive) printLore(ctx context.Context, w io.Writer, l memory.Lore) err
 		}
 		by = ", told by " + nameOf(l.By, []memory.Person{people[l.By]})
 	}
-	where := terminal.OneLine(guildName(k.guildOf(l.Guild)))
+	where := terminal.OneLine(guildName(k.guild(l.Guild)))
 	if l.Channel != 0 {
 		where = "#" + terminal.OneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
 	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", terminal.OneLine(l.Name), where, by,
-		l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
+		l.At.In(k.config.Answer.Location()).Format(minuteLayout), indented(l.Text))
 	return nil
 }
 
@@ -272,7 +272,7 @@ func (k *archive) loreCalled(ctx context.Context, in memory.GuildID, name string
 	found := memory.LoreCalled(all, name)
 	var known []candidate[memory.Lore]
 	for _, l := range all {
-		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(guildName(k.guildOf(l.Guild))))
+		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(guildName(k.guild(l.Guild))))
 		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
 		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
 	}

@@ -34,7 +34,7 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 	for _, c := range []*cobra.Command{removing, forgetting} {
 		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	}
-	c := family("memory", "What I know about you: show it, add to it, take it back", "",
+	c := parentCommand("memory", "What I know about you: show it, add to it, take it back", "",
 		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: noArguments, RunE: showMe},
 		&cobra.Command{Use: "add TEXT", Short: "Tell me something about yourself", Args: cobra.ArbitraryArgs,
 			RunE: func(c *cobra.Command, args []string) error { return t.addFact(c, strings.Join(args, " ")) }},
@@ -62,7 +62,7 @@ func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
 		return nil
 	}
 	var scope memory.Scope
-	for _, c := range k.guildOf(p.Guild).Channels {
+	for _, c := range k.guild(p.Guild).Channels {
 		scope.Channels = append(scope.Channels, c.ID)
 	}
 	wrote, err := k.Presence(ctx, scope, []memory.UserID{p.ID})
@@ -78,7 +78,7 @@ func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
 	messages := "none"
 	if at := wrote[p.ID]; at.Messages > 0 {
 		messages = fmt.Sprintf("%d, the last on %s", at.Messages,
-			at.Last.In(t.app.config.Answer.Location()).Format(toTheMinute))
+			at.Last.In(t.app.config.Answer.Location()).Format(minuteLayout))
 	}
 	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n  messages: %s\n", terminal.OneLine(t.speaker),
 		strings.Join(names, ", "), messages)

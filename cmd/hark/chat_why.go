@@ -64,7 +64,7 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
-	p.say("How the answer of %s came about", t.Answer.Time().In(a.config.Answer.Location()).Format(toTheMinute))
+	p.say("How the answer of %s came about", t.Answer.Time().In(a.config.Answer.Location()).Format(minuteLayout))
 	switch {
 	case t.Model == "":
 		p.say("No model wrote it: I quoted what I recalled.")
@@ -137,10 +137,10 @@ func (p printer) explained(heading string, all []answer.Explained, a *app) {
 			line += fmt.Sprintf("[%d] ", r.Number)
 		}
 		if r.Relevance > 0 {
-			line += a.marked(r.Relevance)
+			line += a.relevanceMark(r.Relevance)
 		}
 		line += fmt.Sprintf("%s in #%s, %s", terminal.OneLine(r.Source.Author), terminal.OneLine(r.Source.Place),
-			r.Source.Time.Format(toTheMinute))
+			r.Source.Time.Format(minuteLayout))
 		if r.Changed {
 			line += ", edited since"
 		}
@@ -175,9 +175,9 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			t.warns(got.Away, instead(got.Model, got.Instead))
+			t.warns(got.Away, fallbackAnswered(got.Model, got.Instead))
 			fmt.Fprintf(t.out, "%s here since %s\n", terminal.Plural(got.Messages, "message"),
-				got.Since.In(zone).Format(toTheMinute))
+				got.Since.In(zone).Format(minuteLayout))
 			if got.Messages > 0 {
 				t.print(answer.Answer{Text: got.Text})
 				t.cite(got.Sources)

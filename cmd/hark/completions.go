@@ -36,7 +36,7 @@ func (f *flags) completeFlags(root *cobra.Command) {
 	guilds := f.remembered(func(_ context.Context, _ *archive, g *memory.Guild) []string { return []string{guildName(g)} })
 	offered := map[string]cobra.CompletionFunc{
 		"layout": fixed(string(builder.LayoutSections), string(builder.LayoutPlain), string(builder.LayoutChat)),
-		"mode":   fixed(words(builder.Modes())...), "kind": fixed(words(memory.SummaryKinds())...),
+		"mode":   fixed(toStrings(builder.Modes())...), "kind": fixed(toStrings(memory.SummaryKinds())...),
 		"data":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		"channel": channels, "in": channels, "guild": guilds, "user": people, "from": people, "as": people,
 	}

@@ -20,14 +20,14 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	a, mode := asking{flags: f}, ""
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
-		RunE: a.asks(func(c *cobra.Command, app *app, q answer.Question) error { return a.context(c, app, q, mode) }),
+		RunE: a.withQuestion(func(c *cobra.Command, app *app, q answer.Question) error { return a.context(c, app, q, mode) }),
 	}
 	a.addFlags(c)
 	if f.talk == nil {
 		c.Flags().StringVar(&a.layout, "layout", "",
 			"the prompt's form: `sections`, plain or chat (default: as configured)")
 	}
-	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+listed(builder.Modes())+
+	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+commaList(builder.Modes())+
 		" (default: the channel's, or inferred from the question)")
 	return c
 }
@@ -35,7 +35,7 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 // context shows the prompt that a question makes, in a mode or in its own.
 func (a *asking) context(c *cobra.Command, app *app, q answer.Question, mode string) error {
 	if q.Mode = builder.Mode(mode); mode != "" && !q.Mode.Known() {
-		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, listed(builder.Modes()))
+		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, commaList(builder.Modes()))
 	}
 	r, err := app.answers.Recall(c.Context(), q)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// receiptJSON is a receipt as --json prints it.
-type receiptJSON struct {
+// deletionReportJSON is a receipt as --json prints it.
+type deletionReportJSON struct {
 	Guild   string           `json:"guild,omitempty"` // empty: all servers
 	Channel memory.ChannelID `json:"channel,string,omitempty"`
 	User    memory.UserID    `json:"user,string,omitempty"`
@@ -26,7 +26,7 @@ type receiptJSON struct {
 func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
-		out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
+		out := deletionReportJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
 			DeletionReport: r, OutOf: outOfReach(k)}
 		if f.Guild != memory.Everywhere {
 			out.Guild = f.Guild.String()
@@ -67,7 +67,7 @@ func outOfReach(k *archive) []string {
 }
 
 // add adds what another receipt counts.
-func add(to *memory.DeletionReport, r memory.DeletionReport) {
+func addReport(to *memory.DeletionReport, r memory.DeletionReport) {
 	to.Messages += r.Messages
 	to.Segments += r.Segments
 	to.Vectors += r.Vectors

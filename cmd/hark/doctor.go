@@ -60,7 +60,7 @@ func (f *flags) examine(ctx context.Context, tell func(doctor.Finding)) {
 
 // doctor checks what c needs.
 func (f *flags) doctor(c config.Config) *doctor.Doctor {
-	return &doctor.Doctor{Config: c, Version: built().String(), Discord: f.env.transport(), Space: f.env.space}
+	return &doctor.Doctor{Config: c, Version: buildInfo().String(), Discord: f.env.transport(), Space: f.env.space}
 }
 
 // configPath is where the configuration file is, or would be.

@@ -51,7 +51,7 @@ func (f *flags) exportCommand() *cobra.Command {
 				return errors.New("export what? Name either --user or --channel")
 			}
 			return f.withArchive(func(c *cobra.Command, k *archive, _ []string) error {
-				where, err := k.guildCalled(guild)
+				where, err := k.findGuild(guild)
 				if err != nil {
 					return err
 				}
@@ -100,7 +100,7 @@ func writeOut(path string, replace bool, write func(io.Writer) error) error {
 const exportPage = 1000
 
 func (k *archive) exportChannel(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
-	c, err := k.channelCalled(guild, name)
+	c, err := k.findChannel(guild, name)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, peopl
 }
 
 func (k *archive) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
-	user, _, err := k.personCalled(ctx, guild, name)
+	user, _, err := k.findPerson(ctx, guild, name)
 	if err != nil {
 		return err
 	}

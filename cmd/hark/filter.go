@@ -32,7 +32,7 @@ func (f *filter) addFlags(c *cobra.Command) {
 		"only what was said in the channel of this `name` or id and in its threads; may be repeated")
 	c.Flags().StringVar(&f.topic, "topic", "", "only summaries about this `topic`")
 	c.Flags().StringVar(&f.kind, "kind", "", "only summaries of sessions of this `kind`: "+
-		listed(memory.SummaryKinds()))
+		commaList(memory.SummaryKinds()))
 }
 
 // read makes a Filter of it, for people and channels of guild or Everywhere.
@@ -43,7 +43,7 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic),
 		Kind: memory.SummaryKind(strings.ToLower(f.kind))}
 	if f.kind != "" && !slices.Contains(memory.SummaryKinds(), out.Summaries.Kind) {
-		return out, fmt.Errorf("--kind %q is unknown: choose from %s", f.kind, listed(memory.SummaryKinds()))
+		return out, fmt.Errorf("--kind %q is unknown: choose from %s", f.kind, commaList(memory.SummaryKinds()))
 	}
 	if f.since != "" {
 		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {
@@ -66,14 +66,14 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 		return out, err
 	}
 	for _, name := range f.from {
-		id, _, err := k.personCalled(ctx, guild, name)
+		id, _, err := k.findPerson(ctx, guild, name)
 		if err != nil {
 			return out, fmt.Errorf("--from: %w", err)
 		}
 		out.From = append(out.From, id)
 	}
 	for _, name := range f.in {
-		c, err := k.channelCalled(guild, name)
+		c, err := k.findChannel(guild, name)
 		if err != nil {
 			return out, fmt.Errorf("--in: %w", err)
 		}

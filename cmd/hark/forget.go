@@ -116,7 +116,7 @@ func (o *forgetting) run(c *cobra.Command, k *archive) error {
 			before = append(before, r)
 		}
 	}
-	receipt, err := o.carryOut(c.Context(), k, target, before)
+	receipt, err := o.forget(c.Context(), k, target, before)
 	if err != nil {
 		return terminal.CutShort(c.Context(), err, forgetInterrupted)
 	}
@@ -149,7 +149,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive) error {
 	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyAge, At: now}}
 	for _, f := range outdated {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
-		add(&receipt, gone)
+		addReport(&receipt, gone)
 		if err != nil {
 			return terminal.CutShort(ctx, err, forgetInterrupted)
 		}
@@ -164,25 +164,25 @@ const forgetInterrupted = "interrupted; what was begun already counts as forgott
 func (o *forgetting) selection(ctx context.Context, k *archive) (t memory.Forgetting, what string,
 	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
-	if t.Guild, err = k.guildCalled(o.guild); err != nil {
+	if t.Guild, err = k.findGuild(o.guild); err != nil {
 		return t, "", nil, err
 	}
 	where := "in all servers"
 	if o.guild != "" {
-		where = fmt.Sprintf("in %s (%d)", terminal.OneLine(guildName(k.guildOf(t.Guild))), t.Guild)
+		where = fmt.Sprintf("in %s (%d)", terminal.OneLine(guildName(k.guild(t.Guild))), t.Guild)
 	}
 	if o.channel != "" {
-		channel, err := k.channelCalled(t.Guild, o.channel)
+		channel, err := k.findChannel(t.Guild, o.channel)
 		if err != nil {
 			return t, "", nil, err
 		}
 		t.Guild, t.Channel = channel.Guild, channel.ID
 		where = fmt.Sprintf("in #%s (%d) of %s", terminal.OneLine(channel.Name), channel.ID,
-			terminal.OneLine(guildName(k.guildOf(t.Guild))))
+			terminal.OneLine(guildName(k.guild(t.Guild))))
 	}
 	what = "everything " + where
 	if o.user != "" {
-		if t.User, people, err = k.personCalled(ctx, t.Guild, o.user); err != nil {
+		if t.User, people, err = k.findPerson(ctx, t.Guild, o.user); err != nil {
 			return t, "", nil, err
 		}
 		what = fmt.Sprintf("everything that %s wrote %s", nameOf(t.User, people), where)
@@ -267,8 +267,8 @@ func (o *forgetting) resume(ctx context.Context, k *archive, tell bool) (receipt
 	return receipts, err
 }
 
-// carryOut forgets. What was gone on with before is part of it where the same was meant.
-func (o *forgetting) carryOut(ctx context.Context, k *archive, target memory.Forgetting,
+// forget forgets. What was gone on with before is part of it where the same was meant.
+func (o *forgetting) forget(ctx context.Context, k *archive, target memory.Forgetting,
 	before []memory.DeletionReport) (memory.DeletionReport, error) {
 	later := 0
 	if target.Before.IsZero() {
@@ -282,7 +282,7 @@ func (o *forgetting) carryOut(ctx context.Context, k *archive, target memory.For
 	for _, r := range before {
 		u := r.Forgetting
 		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {
-			add(&receipt, r)
+			addReport(&receipt, r)
 		}
 	}
 	return receipt, err

@@ -37,7 +37,7 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	memory := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(memory)
-	set(m.BuildInfo, 1, built().version, runtime.Version())
+	set(m.BuildInfo, 1, buildInfo().version, runtime.Version())
 	set(m.Ready, gaugeBool(r.notReady() == nil))
 	set(m.StartTime, float64(r.started.UnixMilli())/1000)
 	set(m.Memory, float64(memory[0].Value.Uint64()-memory[1].Value.Uint64()))

@@ -117,10 +117,10 @@ func wrapped(text, indent string, width int) string {
 func flagError(c *cobra.Command, err error) error {
 	more := fmt.Sprintf("\"%s --help\" shows what there is", c.CommandPath())
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return fmt.Errorf("--%s takes %s, not %q", wrong.GetFlag().Name, takes(wrong.GetFlag()), wrong.GetValue())
+		return fmt.Errorf("--%s takes %s, not %q", wrong.GetFlag().Name, flagTakes(wrong.GetFlag()), wrong.GetValue())
 	}
 	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fmt.Errorf("--%s needs a value after it: %s", bare.GetFlag().Name, takes(bare.GetFlag()))
+		return fmt.Errorf("--%s needs a value after it: %s", bare.GetFlag().Name, flagTakes(bare.GetFlag()))
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
@@ -142,7 +142,7 @@ func flagError(c *cobra.Command, err error) error {
 }
 
 // takes says what a flag's value is.
-func takes(f *pflag.Flag) string {
+func flagTakes(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch f.Value.Type() {
 	case "int":

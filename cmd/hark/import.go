@@ -28,7 +28,7 @@ func (f *flags) importCommand() *cobra.Command {
 			"Importing a file twice is the same as importing it once. To go on after an interruption, import the file again. What\n" +
 			"was deleted or forgotten stays so.",
 		Example: "  hark import export/*.json\n  hark import export",
-		Args:    someOf("which files? Write their names after \"import\""),
+		Args:    atLeastOne("which files? Write their names after \"import\""),
 		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {
 			paths, failed := f.filesIn(args)
 			var all imported
@@ -189,8 +189,8 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 // importable and foreign are the ends of names that are taken from a directory: of exports, and of those in
 // another form, to say what to do about them. A file that is named itself may be called anything.
 var (
-	importable = []string{".json", ".jsonl", ".ndjson", ".gz"}
-	foreign    = []string{".html", ".htm", ".csv", ".txt"}
+	importable   = []string{".json", ".jsonl", ".ndjson", ".gz"}
+	unimportable = []string{".html", ".htm", ".csv", ".txt"}
 )
 
 // filesIn are the files to import: those named, and in the place of a directory those in it, in order of
@@ -235,7 +235,7 @@ func filesBelow(dir string) (found []string, passed int, err error) {
 		switch end := strings.ToLower(filepath.Ext(path)); {
 		case slices.Contains(importable, end):
 			found = append(found, path)
-		case slices.Contains(foreign, end):
+		case slices.Contains(unimportable, end):
 			others = append(others, path)
 		default:
 			passed++

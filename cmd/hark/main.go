@@ -123,7 +123,7 @@ func newRoot(env *environment) *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	f.setUp(root)
-	root.Version = built().String()
+	root.Version = buildInfo().String()
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "",
 		"configuration `file` (default config.toml, if there is one)")
@@ -204,7 +204,7 @@ func noArguments(c *cobra.Command, args []string) error {
 }
 
 // exactly refuses anything but so many arguments; wanted says which, with a verb for the command.
-func exactly(n int, wanted string) cobra.PositionalArgs {
+func exactArgs(n int, wanted string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n || slices.ContainsFunc(args, func(a string) bool { return strings.TrimSpace(a) == "" }) {
 			return fmt.Errorf(wanted, c.CommandPath())
@@ -213,8 +213,8 @@ func exactly(n int, wanted string) cobra.PositionalArgs {
 	}
 }
 
-// someOf refuses no arguments at all.
-func someOf(wanted string) cobra.PositionalArgs {
+// atLeastOne refuses no arguments at all.
+func atLeastOne(wanted string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return errors.New(wanted)
@@ -224,7 +224,7 @@ func someOf(wanted string) cobra.PositionalArgs {
 }
 
 // family is a command of which only those below it do something.
-func family(use, short, long string, below ...*cobra.Command) *cobra.Command {
+func parentCommand(use, short, long string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Long: long, Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(below...)
@@ -255,7 +255,7 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print version, commit and date",
 		Args:  noArguments,
-		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", built()) },
+		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", buildInfo()) },
 	}
 }
 
@@ -266,7 +266,7 @@ type build struct {
 	at      time.Time // the commit's
 }
 
-var built = sync.OnceValue(func() build {
+var buildInfo = sync.OnceValue(func() build {
 	b := build{version: "unknown"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -291,8 +291,8 @@ func (b build) String() string {
 	return fmt.Sprintf("%s (commit %s, %s)", b.version, b.commit, b.at.Format(time.DateOnly))
 }
 
-// toTheMinute is the form of times.
-const toTheMinute = "2006-01-02 15:04"
+// minuteLayout is the form of times.
+const minuteLayout = "2006-01-02 15:04"
 
 // progress shows on stderr how much of some work is done.
 func (f *flags) progress(what string) func(done, total int) {

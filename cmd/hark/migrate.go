@@ -29,11 +29,11 @@ func (f *flags) migrateCommand() *cobra.Command {
 			"each setting that it took over, and what to do about the others. llmcord keeps no messages: \"hark import\" and \"hark\n" +
 			"backfill\" fetch what was said before.",
 		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
-		Args:    exactly(1, "which file? Write the name of llmcord's config.yaml after %q"),
+		Args:    exactArgs(1, "which file? Write the name of llmcord's config.yaml after %q"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
 	}
 	llmcord.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	return family("migrate", "Make a configuration of another bot's", "", llmcord)
+	return parentCommand("migrate", "Make a configuration of another bot's", "", llmcord)
 }
 
 func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
@@ -47,7 +47,7 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	}
 	named, _ := f.env.lookup("HARK_CONFIG")
 	to := cmp.Or(f.config, named, config.DefaultFile)
-	if same(from, to) {
+	if sameFile(from, to) {
 		return fmt.Errorf("%s is the file to convert: name another one for Hark's configuration with --config", to)
 	}
 	if _, err := os.Lstat(to); err == nil {
@@ -86,7 +86,7 @@ func readShort(path string, most int64) ([]byte, error) {
 }
 
 // same reports whether two paths lead to one file.
-func same(a, b string) bool {
+func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
 		return false

@@ -197,7 +197,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
 		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
 		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
-		Metrics: a.metrics, Version: built().version, Health: a.health, Privacy: privacy(cfg),
+		Metrics: a.metrics, Version: buildInfo().version, Health: a.health, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
 	}, meteredLog{a.store, a.metrics}, a.answers, r.log)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	r.ready.Store(new(door.Ready))
 	r.now.Store(&running{a, door})
 	defer r.now.Store(nil) // before the store is closed
-	r.log.Info().Str("version", built().version).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
+	r.log.Info().Str("version", buildInfo().version).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)

@@ -40,7 +40,7 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 		return err
 	}
 	fmt.Fprintln(c.ErrOrStderr(), salvaged(s, n))
-	if lost := lostIn(s); len(lost) > 0 {
+	if lost := lostMessages(s); len(lost) > 0 {
 		for _, line := range lost {
 			fmt.Fprintln(c.ErrOrStderr(), "hark:", line)
 		}
@@ -92,8 +92,8 @@ func salvaged(s *sqlite.Salvage, n int) string {
 	return line
 }
 
-// lostIn tells what couldn't be read.
-func lostIn(s *sqlite.Salvage) (lines []string) {
+// lostMessages tells what couldn't be read.
+func lostMessages(s *sqlite.Salvage) (lines []string) {
 	for _, table := range slices.Sorted(maps.Keys(s.Damaged)) {
 		if n := s.Damaged[table]; n > 0 {
 			lines = append(lines, fmt.Sprintf("the table %s is damaged in %s", table, terminal.Plural(n, "place")))

@@ -38,7 +38,7 @@ func (a *asking) addFlags(c *cobra.Command) {
 }
 
 // asks gives do the question, and the app that answers it: that of the talk, or one that is opened for it.
-func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command,
+func (a *asking) withQuestion(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		text := strings.Join(args, " ")
@@ -96,7 +96,7 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 	a, limit := asking{flags: f}, 10
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
-		RunE: a.asks(func(c *cobra.Command, app *app, q answer.Question) error {
+		RunE: a.withQuestion(func(c *cobra.Command, app *app, q answer.Question) error {
 			q.Limit, q.Mode = max(limit, search.DefaultLimit), builder.ModeSearch
 			if q.Everywhere {
 				q.Channel = 0 // asked nowhere, the question continues no session
@@ -135,12 +135,12 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	}()
 	if !a.json {
 		for _, h := range r.Result.Lore {
-			heading := app.marked(h.Relevance) + "lore: " + terminal.OneLine(h.Lore.Name)
+			heading := app.relevanceMark(h.Relevance) + "lore: " + terminal.OneLine(h.Lore.Name)
 			printHit(c.OutOrStdout(), heading, h.Lore.Text, []string{h.Why})
 		}
 		for _, h := range r.Earlier {
 			heading := fmt.Sprintf("📜 %.2f  summary, %s, %s", h.Relevance, h.Summary.Kind,
-				h.Summary.To().In(app.config.Answer.Location()).Format(toTheMinute))
+				h.Summary.To().In(app.config.Answer.Location()).Format(minuteLayout))
 			printHit(c.OutOrStdout(), heading, h.Summary.Text, h.Why)
 		}
 		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
@@ -150,7 +150,7 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	return app.printHits(c, a.json, hits)
 }
 
-var oneQuestion = someOf("what is the question? Write it after the command, in quotes")
+var oneQuestion = atLeastOne("what is the question? Write it after the command, in quotes")
 
 // noteSession says what isn't searched because it needs no recalling.
 func (a *asking) noteSession(p builder.Prompt) {
@@ -206,15 +206,15 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s%s in #%s, %s", a.marked(s.Relevance), terminal.OneLine(s.Author), terminal.OneLine(s.Channel),
-			s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
+		heading := fmt.Sprintf("%s%s in #%s, %s", a.relevanceMark(s.Relevance), terminal.OneLine(s.Author), terminal.OneLine(s.Channel),
+			s.Time.In(a.config.Answer.Location()).Format(minuteLayout))
 		printHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}
 	return nil
 }
 
 // marked is how relevant something is, as it stands in front of it.
-func (a *app) marked(relevance float64) string {
+func (a *app) relevanceMark(relevance float64) string {
 	return fmt.Sprintf("%s %.2f  ", a.builder.Labels().Relevance(relevance), relevance)
 }
 

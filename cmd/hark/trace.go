@@ -99,7 +99,7 @@ func (k *archive) showTrace(c *cobra.Command, o tracing, id string) error {
 	case o.prompt && why != "":
 		return fmt.Errorf("the prompt isn't kept: %s", why)
 	case o.prompt:
-		fmt.Fprint(c.OutOrStdout(), joined(t, p))
+		fmt.Fprint(c.OutOrStdout(), joinPrompt(t, p))
 		return nil
 	case o.json:
 		out := k.traceJSON(t)
@@ -155,8 +155,8 @@ func (k *archive) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 // printTrace prints how an answer came about: a line about it, and one for each section, with where p has it.
 func (k *archive) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
-		t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
-		terminal.OneLine(k.channelName(t.Guild, t.Channel)), terminal.OneLine(guildName(k.guildOf(t.Guild))),
+		t.Answer.Time().In(k.config.Answer.Location()).Format(minuteLayout), t.Answer,
+		terminal.OneLine(k.channelName(t.Guild, t.Channel)), terminal.OneLine(guildName(k.guild(t.Guild))),
 		terminal.OneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return
@@ -214,7 +214,7 @@ func printSentPrompt(w io.Writer, t memory.Trace, p memory.Prompt) {
 }
 
 // joined is a prompt as the model got it, its messages one after the other as "hark context" prints them.
-func joined(t memory.Trace, p memory.Prompt) string {
+func joinPrompt(t memory.Trace, p memory.Prompt) string {
 	messages := make([]builder.ChatMessage, len(p.Messages))
 	for i, m := range p.Messages {
 		messages[i] = builder.ChatMessage{Role: m.Role, Content: m.Content}

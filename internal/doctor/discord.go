@@ -20,7 +20,7 @@ const DiscordTime = 15 * time.Second
 func (d *Doctor) discord(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, DiscordTime)
 	defer cancel()
-	watch := &watch{next: d.Discord}
+	watch := &clockProbe{next: d.Discord}
 	account, found := CheckAccount(ctx, d.Config, watch)
 	if account != nil {
 		found = append(append(found, d.guilds(ctx, account)...), gateway(ctx, account).For("gateway"))
@@ -37,15 +37,15 @@ func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	if err != nil {
 		return nil, []Finding{Failure(err, "check the network, and discord.api_url if you set it").For("Discord")}
 	}
-	intents := well("the Message Content intent is on, and so is Server Members")
+	intents := passed("the Message Content intent is on, and so is Server Members")
 	switch {
 	case !account.Content:
 		intents = Failure(discord.ErrIntents, "")
 	case !account.Members:
-		intents = well("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
+		intents = passed("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
 			"recalls more where roles open channels")
 	}
-	takes := well("it accepts the token; Hark is %s, application %s", account.Name, account.App)
+	takes := passed("it accepts the token; Hark is %s, application %s", account.Name, account.App)
 	return account, []Finding{takes.For("Discord"), intents.For("intents")}
 }
 
@@ -85,27 +85,27 @@ func permissions(a *discord.Account, g discord.Membership) Finding {
 	case g.Untold:
 		return advised("unknown: Discord didn't send them", "look in the server's settings, or try again later")
 	case len(missing) == 0:
-		return well("Hark has all that it needs")
+		return passed("Hark has all that it needs")
 	}
 	return Finding{Detail: "missing: " + strings.Join(missing, ", "),
 		Advice: "somebody who manages that server grants it with " + discord.InviteURL(a.App, g.ID)}
 }
 
-// fewStarts are so few that something must be restarting Hark all the time.
-const fewStarts = 100
+// lowStarts are so few that something must be restarting Hark all the time.
+const lowStarts = 100
 
 func gateway(ctx context.Context, a *discord.Account) Finding {
 	s, err := a.Starts(ctx)
 	if err != nil {
 		return failed(err, "try again later")
 	}
-	f := well("%d of %d connections are left today", s.Remaining, s.Total)
+	f := passed("%d of %d connections are left today", s.Remaining, s.Total)
 	switch {
 	case s.Remaining == 0:
 		f.OK = false
 		f.Advice = fmt.Sprintf("stop Hark and wait %v, then find out what restarts it all the time",
 			s.Reset.Round(time.Minute))
-	case s.Remaining < fewStarts:
+	case s.Remaining < lowStarts:
 		f.Advice = "something restarts Hark all the time: its log says why"
 	case s.Shards > 1:
 		f.Detail += fmt.Sprintf("; Discord recommends %d shards", s.Shards)
@@ -115,15 +115,15 @@ func gateway(ctx context.Context, a *discord.Account) Finding {
 }
 
 // most is how far the clock may be off.
-const most = 5 * time.Second
+const maxClockSkew = 5 * time.Second
 
 // clock compares our clock with Discord's, or if Discord can't be asked, with that of the model's server.
-func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
+func (d *Doctor) clock(ctx context.Context, discord *clockProbe) Finding {
 	whose := "Discord's"
 	off := discord.off.Load()
 	if off == nil && d.Config.LLM.Model != "" {
 		whose = "that of the model's server"
-		other := &watch{next: http.DefaultTransport}
+		other := &clockProbe{next: http.DefaultTransport}
 		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Config.LLM.BaseURL, nil); err == nil {
 			if answer, err := other.RoundTrip(request); err == nil {
 				answer.Body.Close()
@@ -134,8 +134,8 @@ func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
 	if off == nil {
 		return advised("no server answered to compare the clock with", "check it by hand: date -u")
 	}
-	if off.Abs() <= most {
-		return well("it agrees with %s", whose)
+	if off.Abs() <= maxClockSkew {
+		return passed("it agrees with %s", whose)
 	}
 	how := "ahead of"
 	if *off < 0 {
@@ -146,26 +146,26 @@ func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
 }
 
 // watch makes requests, and learns from the answers how late it is.
-type watch struct {
+type clockProbe struct {
 	next http.RoundTripper
 	off  atomic.Pointer[time.Duration] // by how much our clock is ahead; nil where nobody told
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *clockProbe) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := time.Now()
 	answer, err := w.next.RoundTrip(r)
 	if err != nil || answer.Header.Get("Age") != "" { // a cache's copy is old
 		return answer, err
 	}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		w.off.Store(new(ahead(sent, time.Now(), date)))
+		w.off.Store(new(clockAhead(sent, time.Now(), date)))
 	}
 	return answer, nil
 }
 
 // ahead is by how much our clock is, at least, if an answer of that date, in whole seconds, came between two times.
-func ahead(sent, received, date time.Time) time.Duration {
+func clockAhead(sent, received, date time.Time) time.Duration {
 	switch {
 	case date.After(received):
 		return received.Sub(date)

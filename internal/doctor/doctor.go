@@ -38,7 +38,7 @@ func (f Finding) String() string {
 }
 
 // well is a finding that all is. What is checked is named by doctor.checks, unless a check has several findings.
-func well(format string, args ...any) Finding {
+func passed(format string, args ...any) Finding {
 	return Finding{OK: true, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -60,7 +60,7 @@ func Failure(err error, advice string) Finding {
 	for _, server := range []string{"the rerank server", "the embedding server"} {
 		text = text[max(0, strings.Index(text, server)):] // without what was attempted
 	}
-	detail, own := parted(text)
+	detail, own := splitAdvice(text)
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}
@@ -68,7 +68,7 @@ func Failure(err error, advice string) Finding {
 }
 
 // parted cuts an error's sentence at its first colon outside of parentheses: what happened, and what to do.
-func parted(sentence string) (happened, advice string) {
+func splitAdvice(sentence string) (happened, advice string) {
 	depth := 0
 	for i, r := range sentence {
 		switch {

@@ -27,7 +27,7 @@ func configuration(path string, err error) Finding {
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return well("there is no file; the environment and the defaults apply")
+		return passed("there is no file; the environment and the defaults apply")
 	}
 	var held []string
 	if err == nil {
@@ -38,7 +38,7 @@ func configuration(path string, err error) Finding {
 	}
 	open := info.Mode().Perm() & groupOrOthers
 	if open == 0 || len(held) == 0 || runtime.GOOS == "windows" {
-		return well("%s can be read", path)
+		return passed("%s can be read", path)
 	}
 	who, meant := "everybody on this machine", open&everybody == 0
 	if meant {
@@ -51,14 +51,14 @@ func configuration(path string, err error) Finding {
 // versions tells of what Hark is made.
 func (d *Doctor) versions(ctx context.Context) Finding {
 	seen, _ := sqlite.Inspect(ctx, d.Config.Data) // what is wrong with the database is told by database
-	return well("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
+	return passed("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
 
 // How many bytes are little on the disk, and how many too few to go on for long.
 const (
-	littleSpace = 1 << 30
-	noSpace     = 100 << 20
+	lowSpace = 1 << 30
+	minSpace = 100 << 20
 )
 
 // freeSpace is what to do about a full disk.
@@ -101,12 +101,12 @@ func (d *Doctor) health(ctx context.Context) Finding {
 	switch {
 	case err == nil:
 		listener.Close()
-		return well("they can be served at %s", address)
+		return passed("they can be served at %s", address)
 	case !errors.Is(err, syscall.EADDRINUSE):
 		return failed(err, "set web.listen to an address that Hark may use")
 	}
 	if running, _ := sqlite.IsRunning(d.Config.Data); running && web.Check(ctx, address) == nil {
-		return well("the running Hark serves them at %s", address)
+		return passed("the running Hark serves them at %s", address)
 	}
 	return Finding{Detail: fmt.Sprintf("another program has %s", address),
 		Advice: "stop it, or set web.listen to a free address"}
@@ -132,7 +132,7 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 		return Finding{Detail: fmt.Sprintf("others on this machine can access %s", mainFiles(others)),
 			Advice: "\"hark run\" makes that private at its start, or: chmod 700 " + dir}
 	}
-	found := well("Hark can write to %s", dir)
+	found := passed("Hark can write to %s", dir)
 	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
 		found.Detail += fmt.Sprintf("; the group can access %s", mainFiles(group))
 		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
@@ -146,10 +146,10 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 		return found // where that can't be asked, SQLite tells in time
 	}
 	found.Detail += fmt.Sprintf(", with %s of %s free", terminal.Bytes(int64(free)), terminal.Bytes(int64(total)))
-	if free < littleSpace {
+	if free < lowSpace {
 		found.Advice = freeSpace
 	}
-	found.OK = free >= noSpace
+	found.OK = free >= minSpace
 	return found
 }
 
@@ -178,15 +178,15 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	case err != nil:
 		return ofDatabase(err)
 	case !seen.Exists:
-		return well("there is none yet; the first start creates it")
+		return passed("there is none yet; the first start creates it")
 	case seen.Bytes == 0:
 		return advised("the file is empty: nothing is remembered; the next start makes a new one",
 			"if there was something in it, restore a backup with \"hark restore FILE\"")
 	case seen.Version < seen.Known:
-		return well("version %d, %s; the next start upgrades it to version %d", seen.Version,
+		return passed("version %d, %s; the next start upgrades it to version %d", seen.Version,
 			terminal.Bytes(seen.Bytes), seen.Known)
 	}
-	found := well("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
+	found := passed("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
 		terminal.Plural(seen.Channels, "channel"), terminal.Plural(seen.Guilds, "guild"), seen.Version, terminal.Bytes(seen.Bytes))
 	if seen.Waiting > 0 {
 		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(seen.Waiting, "segment"))

@@ -30,7 +30,7 @@ func (d *Doctor) addModels(add func(name string, check func(context.Context) Fin
 	}
 	if models.Default() == nil {
 		add("model", func(context.Context) Finding {
-			return well("none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
+			return passed("none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
 		})
 	}
 }
@@ -56,13 +56,13 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 	window, room := client.Window()
 	switch {
 	case window == 0:
-		return well("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)
+		return passed("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)
 	case room < setup.WantedTokens(d.Config):
-		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
+		f := passed("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
 		return f
 	}
-	return well("%s: %s; its window has %d tokens", client.Name(), how, window)
+	return passed("%s: %s; its window has %d tokens", client.Name(), how, window)
 }
 
 // reranker asks which of two texts answers a question.
@@ -73,7 +73,7 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 		return Failure(err, advice)
 	}
 	if r == nil {
-		return well("none is configured, and none is needed; one (search.rerank_url) improves the order of what is recalled")
+		return passed("none is configured, and none is needed; one (search.rerank_url) improves the order of what is recalled")
 	}
 	started := time.Now()
 	scores, err := r.Rerank(ctx, "What colour is the sky?",
@@ -86,7 +86,7 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 			" takes bread for a better answer than the sky where the sky is asked about",
 			Advice: "is it a reranking model? (search.rerank_model)"}
 	}
-	return well("%s ranked the test texts correctly, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
+	return passed("%s ranked the test texts correctly, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
 
 // samples are as long as segments are.
@@ -119,7 +119,7 @@ func (d *Doctor) Embedder(ctx context.Context) Finding {
 	}
 	took := max(time.Since(started), time.Microsecond)
 	space := e.Space()
-	f := well("%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
+	f := passed("%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
 		float64(n)/took.Seconds())
 	switch {
 	case use == (memory.Space{}) || use == space:

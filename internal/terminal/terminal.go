@@ -21,7 +21,7 @@ func Of(stream any) (*os.File, bool) {
 }
 
 // typed reads a line at a terminal, which is raw only meanwhile. It takes a pasted line like a typed one.
-func typed(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
+func readRaw(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("take over the terminal: %w", err)
