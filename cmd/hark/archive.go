@@ -23,14 +23,14 @@ import (
 	"hark/memory/sqlite"
 )
 
-// kept is the memory as the commands see it that keep it: without an embedder or a model.
+// archive is the memory of commands that need no embedder and no model.
 type archive struct {
 	*sqlite.Store
 	config config.Config
 	guilds []*memory.Guild
 }
 
-// openArchive opens the memory, which must be there.
+// openArchive opens the memory. It fails if there is none.
 func (f *flags) openArchive(ctx context.Context) (*archive, error) {
 	cfg, err := f.loadArchiveConfig()
 	if err != nil {
@@ -51,7 +51,7 @@ func (f *flags) openArchive(ctx context.Context) (*archive, error) {
 	return k, nil
 }
 
-// withArchive is a command that is given the memory.
+// withArchive returns a command that gets the memory.
 func (f *flags) withArchive(do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		k, err := f.openArchive(c.Context())
@@ -63,7 +63,7 @@ func (f *flags) withArchive(do func(c *cobra.Command, k *archive, args []string)
 	}
 }
 
-// newArchive is kept over a memory that is open.
+// newArchive returns an archive over an open store.
 func newArchive(ctx context.Context, store *sqlite.Store, cfg config.Config) (*archive, error) {
 	k := &archive{Store: store, config: cfg}
 	ids, err := store.Guilds(ctx)
@@ -80,7 +80,7 @@ func newArchive(ctx context.Context, store *sqlite.Store, cfg config.Config) (*a
 	return k, nil
 }
 
-// loadArchiveConfig reads the configuration, of which the data directory must hold a memory.
+// loadArchiveConfig reads the configuration. It fails if the data directory holds no memory.
 func (f *flags) loadArchiveConfig() (config.Config, error) {
 	cfg, err := f.load()
 	if err != nil {
@@ -92,7 +92,7 @@ func (f *flags) loadArchiveConfig() (config.Config, error) {
 	return cfg, nil
 }
 
-// guildName is what people call a guild.
+// guildName returns a guild's name for messages.
 func guildName(g *memory.Guild) string {
 	switch g.ID {
 	case memory.LocalGuild:
@@ -103,7 +103,7 @@ func guildName(g *memory.Guild) string {
 	return cmp.Or(g.Name, g.ID.String())
 }
 
-// guild is the guild with that id.
+// guild returns the guild with that id, empty if unknown.
 func (k *archive) guild(id memory.GuildID) *memory.Guild {
 	for _, g := range k.guilds {
 		if g.ID == id {
@@ -113,7 +113,7 @@ func (k *archive) guild(id memory.GuildID) *memory.Guild {
 	return &memory.Guild{ID: id}
 }
 
-// channelName is what a channel is called; its id if that isn't known.
+// channelName returns a channel's name, or its id if unknown.
 func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string {
 	for _, c := range k.guild(guild).Channels {
 		if c.ID == id {
@@ -123,7 +123,7 @@ func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string 
 	return id.String()
 }
 
-// findGuild is the guild with that name or id; memory.Everywhere if name is empty.
+// findGuild returns the guild with that name or id; memory.Everywhere if name is empty.
 func (k *archive) findGuild(name string) (memory.GuildID, error) {
 	if name == "" {
 		return memory.Everywhere, nil
@@ -138,7 +138,7 @@ func (k *archive) findGuild(name string) (memory.GuildID, error) {
 		"an id works too; \"local\" is what was imported without a server, \"direct\" is direct messages")
 }
 
-// findChannel is the channel with that name or id, in guild or Everywhere.
+// findChannel returns the channel with that name or id, in guild or Everywhere.
 func (k *archive) findChannel(guild memory.GuildID, name string) (memory.Channel, error) {
 	var all []candidate[memory.Channel]
 	for _, g := range k.guilds {
@@ -156,7 +156,7 @@ func (k *archive) findChannel(guild memory.GuildID, name string) (memory.Channel
 	return pick("channel", name, all, "an id works too")
 }
 
-// findPerson is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.
+// findPerson returns the person called name in guild or Everywhere. It accepts unknown ids.
 func (k *archive) findPerson(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
@@ -199,14 +199,14 @@ func matchesName(p memory.Person, name string) bool {
 	})
 }
 
-// candidate is something with a name, a line that tells what it is, and whether it is meant.
+// candidate is a value to choose by name, with a line that describes it.
 type candidate[T any] struct {
 	value      T
 	name, line string
 	matches    bool
 }
 
-// only is the one of all that is meant by name.
+// pick returns the one match in all. The error lists the matches, or suggests similar names.
 func pick[T any](what, name string, all []candidate[T], hint string) (is T, err error) {
 	var lines []string
 	for _, n := range all {
@@ -237,7 +237,7 @@ func pick[T any](what, name string, all []candidate[T], hint string) (is T, err 
 	return is, fmt.Errorf("no %s is called %q: %s", what, name, hint)
 }
 
-// hostOf is the host of a URL.
+// hostOf returns a URL's host.
 func hostOf(address string) string {
 	if u, err := url.Parse(address); err == nil {
 		return cmp.Or(u.Host, address)
@@ -245,7 +245,7 @@ func hostOf(address string) string {
 	return address
 }
 
-// words are names to choose from.
+// toStrings converts names to strings.
 func toStrings[T ~string](names []T) []string {
 	all := make([]string, len(names))
 	for i, n := range names {
@@ -254,5 +254,5 @@ func toStrings[T ~string](names []T) []string {
 	return all
 }
 
-// listed are names to choose from, with commas between them.
+// commaList joins names with commas.
 func commaList[T ~string](names []T) string { return strings.Join(toStrings(names), ", ") }

@@ -106,7 +106,7 @@ func (k *archive) backfill(c *cobra.Command, channel memory.Channel, since strin
 	return nil
 }
 
-// called is what people call a channel.
+// label returns a channel's name and server for messages.
 func (k *archive) label(c memory.Channel) string {
 	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())), terminal.OneLine(guildName(k.guild(c.Guild))))
 }
@@ -149,7 +149,7 @@ func (k *archive) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 	return nil
 }
 
-// listGaps tells what is to be fetched.
+// listGaps prints what is still to be fetched.
 func (k *archive) listGaps(c *cobra.Command) error {
 	gaps, err := k.Gaps(c.Context(), memory.Everywhere, false)
 	if err != nil {

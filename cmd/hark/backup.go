@@ -16,7 +16,7 @@ import (
 
 var oneFile = exactArgs(1, "which file? Write its name after %q")
 
-// backupJSON is what --json tells of a backup.
+// backupJSON describes a backup for --json.
 type backupJSON struct {
 	File     string    `json:"file"`
 	Bytes    int64     `json:"bytes"`
@@ -78,7 +78,7 @@ func (f *flags) backUp(ctx context.Context, k *archive, path string, force bool)
 	return info, terminal.CutShort(ctx, err, "interrupted; no backup was made, and an earlier one is unchanged")
 }
 
-// holds is what a backup holds, in words.
+// describeBackup says what a backup holds.
 func describeBackup(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"), terminal.Plural(info.Channels, "channel"),
 		terminal.Plural(info.Guilds, "guild"))
@@ -131,7 +131,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 	return c
 }
 
-// replaced tells what a backup would take the place of.
+// replaced says what a backup would replace.
 func (f *flags) replaced(ctx context.Context, dir string) string {
 	now, err := sqlite.Holds(ctx, dir)
 	switch {
@@ -171,7 +171,7 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 	return nil
 }
 
-// describeReplayed is what a restored backup was made to forget, in words.
+// describeReplayed says what was forgotten again in a restored backup.
 func describeReplayed(r sqlite.Restored) string {
 	messages := 0
 	for _, receipt := range r.Forgettings {

@@ -14,11 +14,11 @@ import (
 	"hark/memory/sqlite"
 )
 
-// stream is the name of a file that stands for standard output or input, so that a backup can be taken out of
-// a container, and put back, that has nowhere to write to but its data directory.
+// stdStream, as a file name, means standard output or input: a container may have no other way to pass a backup
+// in or out.
 const stdStream = "-"
 
-// Files in the data directory that backups pass through. They hold what was said, and are there no longer than needed.
+// Temporary files in the data directory. They hold what was said, so they are removed as soon as possible.
 const (
 	backupTemp  = "backup-stream"
 	restoreTemp = "restore-stream-*"
@@ -46,7 +46,7 @@ func (f *flags) streamBackup(ctx context.Context, k *archive, w io.Writer) (info
 	return info, nil
 }
 
-// streamRestore keeps what r has in a file of the data directory. remove takes that away again.
+// streamRestore copies r to a file in the data directory. remove deletes it.
 func streamRestore(dir string, r io.Reader) (path string, remove func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, fmt.Errorf("make the data directory: %w; name a directory that Hark can create and write to", err)
@@ -64,8 +64,8 @@ func streamRestore(dir string, r io.Reader) (path string, remove func(), err err
 	return file.Name(), remove, nil
 }
 
-// dropStreams removes what backups that were cut short have left, in the data directory and where they were
-// written. One that is being written it leaves alone.
+// dropStreams removes the files of interrupted backups, in the data directory and where they were
+// written, except those still being written.
 func dropStreams(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, restoreTemp))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"hark/memory"
 )
 
-// loreChange is what "/lore add" and "/lore edit" were told.
+// loreChange holds the flags of "/lore add" and "/lore edit".
 type loreChange struct {
 	name, text       string
 	aliases, without []string
@@ -105,7 +105,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		add, list, show, edit, remove)
 }
 
-// with is a command that is given the memory as it is now.
+// with returns a command that gets the memory as it is now.
 func (t *conversation) with(do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -117,7 +117,7 @@ func (t *conversation) with(do func(c *cobra.Command, k *archive, args []string)
 	}
 }
 
-// withLore is a command that is given the memory and the lore that it names.
+// withLore returns a command that gets the memory and the lore that it names.
 func (t *conversation) withLore(do func(c *cobra.Command, k *archive, l memory.Lore) error) func(*cobra.Command,
 	[]string) error {
 	return t.with(func(c *cobra.Command, k *archive, args []string) error {
@@ -173,7 +173,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	return nil
 }
 
-// change is lore changed as it was told.
+// change returns lore with the change applied.
 func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	l.Name, l.Text = cmp.Or(o.name, l.Name), cmp.Or(o.text, l.Text)
 	own := slices.Clone(l.Own)
@@ -238,12 +238,12 @@ func printDetails(w io.Writer, l portrait.Lore) {
 	}
 }
 
-// indented is a text as it is shown below its name.
+// indented returns a text as it is shown below its name.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n    ")
 }
 
-// allLore is the lore of a guild, or Everywhere, by guild and name.
+// allLore returns the lore of a guild, or Everywhere, by guild and name.
 func (k *archive) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
 	var all []memory.Lore
 	for _, g := range k.guilds {
@@ -263,7 +263,7 @@ func (k *archive) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore
 	return all, nil
 }
 
-// loreCalled is the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
+// loreCalled returns the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
 func (k *archive) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
 	all, err := k.allLore(ctx, in)
 	if err != nil {
@@ -279,10 +279,10 @@ func (k *archive) loreCalled(ctx context.Context, in memory.GuildID, name string
 	return pick("lore", name, known, "\"/lore list\" shows what there is")
 }
 
-// now is the time, as exact as it is kept.
+// now returns the time, as exact as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// propose asks whether to keep what the model would have remembered. What isn't agreed to is nowhere kept.
+// propose asks whether to keep lore that the model proposed. What isn't confirmed isn't stored.
 func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
 	for _, p := range a.Proposals {
 		l := p.Lore
@@ -320,7 +320,7 @@ func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.
 	return nil
 }
 
-// sources are those of lore as they are now; nil if one isn't there.
+// sources returns lore's sources as they are now; nil if one is missing.
 func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, error) {
 	var texts []string
 	for _, s := range l.Sources {

@@ -15,7 +15,7 @@ import (
 	"hark/memory"
 )
 
-// longestFact is how long what is told of somebody may be, in characters: as in Discord.
+// longestFact bounds a fact, in characters: as in Discord.
 const longestFact = 500
 
 var errElsewhere = errors.New("this is a Discord channel, and nothing can be added to it from here: say it in Discord")
@@ -43,7 +43,7 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 	return c
 }
 
-// me is who speaks, as far as they are known here. Somebody unknown has an id and a name.
+// me returns the speaker. Somebody unknown has only an id and a name.
 func (t *conversation) me(ctx context.Context) (memory.Person, error) {
 	p, _, err := t.app.personCalled(ctx, t.place.guild, t.speaker)
 	return p, err
@@ -162,7 +162,7 @@ func (t *conversation) forgetMe(c *cobra.Command, k *archive, f *flags, yes bool
 	return o.run(c, k)
 }
 
-// tells is lore as the speaker tells it, here: it goes with what they wrote.
+// tells returns lore as told by the speaker: it is forgotten with what they wrote.
 func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
 	if !t.logs() {
 		return errElsewhere
@@ -176,7 +176,7 @@ func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
 		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}})
 }
 
-// present is the channel of the talk, as it is told of.
+// present returns the talk's channel.
 func (t *conversation) present() memory.ChannelSeen {
 	return memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild,
 		Kind: memory.LocalChannel, Name: t.place.name}}

@@ -41,7 +41,7 @@ func (t *conversation) whyCommand() *cobra.Command {
 	}
 }
 
-// lastAnswer is the last of Hark's answers in the channel. It is looked up each time, for it may be forgotten by now.
+// lastAnswer looks up Hark's last answer in the channel each time, because it may be forgotten by now.
 func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error) {
 	if !t.logs() {
 		return 0, errors.New("this is a Discord channel, and I don't keep what I answer in it from here: /context shows the prompt for a question")
@@ -60,7 +60,7 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 	return 0, errors.New("I remember no answer of mine here")
 }
 
-// printExplanation says how an answer came about.
+// printExplanation prints how an answer was made.
 func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
@@ -148,7 +148,7 @@ func (p printer) explained(heading string, all []answer.Explained, a *app) {
 	}
 }
 
-// catchUpCommand tells what was said since whoever speaks now last wrote.
+// catchUpCommand tells what was said since the speaker last wrote.
 func (t *conversation) catchUpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "catchup [SINCE]",

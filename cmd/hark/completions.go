@@ -13,7 +13,7 @@ import (
 	"hark/memory"
 )
 
-// completeFlags has shells offer the values of flags: those of fixed lists, and names of what is remembered.
+// completeFlags registers the completions of flag values.
 func (f *flags) completeFlags(root *cobra.Command) {
 	fixed := func(values ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
@@ -57,7 +57,7 @@ func (f *flags) completeFlags(root *cobra.Command) {
 	}
 }
 
-// remembered offers names from each server of the memory, if there is one.
+// remembered offers names from each server of the memory.
 func (f *flags) remembered(names func(context.Context, *archive, *memory.Guild) []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, begun string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
 		k, err := f.openArchive(c.Context())

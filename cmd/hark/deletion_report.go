@@ -11,7 +11,7 @@ import (
 	"hark/memory"
 )
 
-// deletionReportJSON is a receipt as --json prints it.
+// deletionReportJSON is a report as --json prints it.
 type deletionReportJSON struct {
 	Guild   string           `json:"guild,omitempty"` // empty: all servers
 	Channel memory.ChannelID `json:"channel,string,omitempty"`
@@ -22,7 +22,7 @@ type deletionReportJSON struct {
 	OutOf []string `json:"out_of_reach"`
 }
 
-// print prints what went, and what Hark can't reach.
+// print prints what was forgotten, and what Hark can't reach.
 func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
@@ -54,7 +54,7 @@ func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport
 func lore(n int) string      { return terminal.Count(n, "piece of lore", "pieces of lore") }
 func summaries(n int) string { return terminal.Count(n, "summary", "summaries") }
 
-// outOfReach is where what was forgotten may be still.
+// outOfReach lists where forgotten data may still be.
 func outOfReach(k *archive) []string {
 	places := []string{"backups and exports made before"}
 	if k.config.LLM.Model != "" {
@@ -66,7 +66,7 @@ func outOfReach(k *archive) []string {
 	return append(places, "what others wrote that quotes or names it", "Discord's own copy")
 }
 
-// add adds what another receipt counts.
+// addReport adds r's counts to to.
 func addReport(to *memory.DeletionReport, r memory.DeletionReport) {
 	to.Messages += r.Messages
 	to.Segments += r.Segments

@@ -96,7 +96,7 @@ func writeOut(path string, replace bool, write func(io.Writer) error) error {
 	return atomicfile.Write(path, write)
 }
 
-// exportPage is how many messages are read at once.
+// exportPage is the number of messages read at once.
 const exportPage = 1000
 
 func (k *archive) exportChannel(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
@@ -135,7 +135,7 @@ func (k *archive) exportChannel(ctx context.Context, w io.Writer, guild memory.G
 	}
 }
 
-// peopleOf are the people of a guild, by id.
+// peopleOf returns the people of a guild, by id.
 func (k *archive) peopleOf(ctx context.Context, guild memory.GuildID) (exports.People, error) {
 	people, err := k.People(ctx, guild)
 	return exports.PeopleOf(people), err

@@ -16,7 +16,7 @@ import (
 	"hark/search"
 )
 
-// filter is what narrows a search down, as it is written behind a command.
+// filter holds the flags that narrow a search.
 type filter struct {
 	since, until string
 	from, in     []string
@@ -35,7 +35,7 @@ func (f *filter) addFlags(c *cobra.Command) {
 		commaList(memory.SummaryKinds()))
 }
 
-// read makes a Filter of it, for people and channels of guild or Everywhere.
+// read returns an answer.Filter for people and channels of guild or Everywhere.
 func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now time.Time) (answer.Filter, error) {
 	var out answer.Filter
 	zone := a.config.Answer.Location()

@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// forgetting is what "hark forget" was told.
+// forgetting holds the flags of "hark forget".
 type forgetting struct {
 	*flags
 	user, channel, guild, before string
@@ -157,10 +157,10 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive) error {
 	return o.print(c, k, receipt)
 }
 
-// forgetInterrupted is what becomes of a forgetting that is cut short.
+// forgetInterrupted says what becomes of an interrupted forgetting.
 const forgetInterrupted = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any \"hark forget\" finishes erasing it"
 
-// target is what is to be forgotten, also in words, and the person's names where one is meant.
+// selection returns what to forget, also in words, and the person's records if --user is set.
 func (o *forgetting) selection(ctx context.Context, k *archive) (t memory.Forgetting, what string,
 	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
@@ -203,7 +203,7 @@ func (o *forgetting) selection(ctx context.Context, k *archive) (t memory.Forget
 	return t, what, people, nil
 }
 
-// nameOf is somebody's name and id.
+// nameOf returns somebody's name and id.
 func nameOf(id memory.UserID, people []memory.Person) string {
 	for _, p := range people {
 		if p.DisplayName() != "" {
@@ -213,7 +213,7 @@ func nameOf(id memory.UserID, people []memory.Person) string {
 	return id.String()
 }
 
-// extent is how much would go, in words.
+// describe says how much would go.
 func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	text := fmt.Sprintf("%s in %s", terminal.Plural(e.Messages, "message"), terminal.Plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
@@ -229,7 +229,7 @@ func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	return text
 }
 
-// optOut has nothing remembered of somebody any more, in one guild or in all, whether they were heard there or not.
+// optOut opts somebody out in one guild or in all, also where they never wrote.
 func optOut(ctx context.Context, k *archive, target memory.Forgetting) error {
 	guilds := []memory.GuildID{target.Guild}
 	if target.Guild == memory.Everywhere {
@@ -245,8 +245,8 @@ func optOut(ctx context.Context, k *archive, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// finish carries out what was begun, and with tell says so of what was interrupted before: it was confirmed then, and
-// who is meant may not be known by name any more.
+// resume completes unfinished forgettings, which were confirmed when they began. With tell it reports each; the
+// person's name may be gone by then.
 func (o *forgetting) resume(ctx context.Context, k *archive, tell bool) (receipts []memory.DeletionReport, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
@@ -267,7 +267,7 @@ func (o *forgetting) resume(ctx context.Context, k *archive, tell bool) (receipt
 	return receipts, err
 }
 
-// forget forgets. What was gone on with before is part of it where the same was meant.
+// forget forgets target. The report includes resumed forgettings of the same target.
 func (o *forgetting) forget(ctx context.Context, k *archive, target memory.Forgetting,
 	before []memory.DeletionReport) (memory.DeletionReport, error) {
 	later := 0
@@ -288,7 +288,7 @@ func (o *forgetting) forget(ctx context.Context, k *archive, target memory.Forge
 	return receipt, err
 }
 
-// deleteLater deletes what target would select if it weren't dated after target.At, by a wrong clock or a file.
+// deleteLater deletes what target would select except for its date after target.At, from a wrong clock or a file.
 func (k *archive) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
 	var events []memory.Event
 	for _, g := range k.guilds {
@@ -338,7 +338,7 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive, target memory.
 	return o.print(c, k, memory.DeletionReport{Forgetting: target, Messages: len(there)})
 }
 
-// messageIDs are the messages of a channel that are called so: by their ids, or as in the file they were imported from.
+// messageIDs returns a channel's messages by their ids, or by their names in the file they were imported from.
 func messageIDs(ctx context.Context, k *archive, channel memory.ChannelID, names []string) ([]memory.MessageID, error) {
 	var ids []memory.MessageID
 	for _, name := range names {

@@ -14,13 +14,13 @@ import (
 	"hark/memory/sqlite"
 )
 
-// running is what runs at the time.
+// running is the current app and bot.
 type running struct {
 	app *app
 	bot *bot.Bot
 }
 
-// notReady is why Hark isn't ready, as whoever runs at the time tells; nil if it is.
+// notReady returns why Hark isn't ready; nil if it is.
 func (r *runner) notReady() error {
 	if tell := r.ready.Load(); tell != nil {
 		return (*tell)()
@@ -28,10 +28,10 @@ func (r *runner) notReady() error {
 	return errors.New("starting")
 }
 
-// setGauge tells a gauge's value. See metrics.Read.
+// setGauge sets a gauge's value. See metrics.Read.
 type setGauge = func(of metrics.Gauge, value float64, labels ...string)
 
-// readGauges is a metrics.Read of the app that runs at the time.
+// readGauges is a metrics.Read of the current app.
 func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	m := r.metrics
 	memory := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"},
@@ -54,7 +54,7 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	now.app.readStore(ctx, set)
 }
 
-// readResting tells which servers are left alone.
+// readResting reads which servers' breakers are open.
 func (a *app) readResting(set setGauge) {
 	if e, asks := a.embedder.(meteredEmbedder); asks {
 		set(a.metrics.RecallResting, gaugeBool(e.Resting()), ofEmbedding)
@@ -71,7 +71,7 @@ func (a *app) readResting(set setGauge) {
 	}
 }
 
-// readStore tells how much is kept. Of a store that can't be read now it tells nothing.
+// readStore reads how much is stored. It omits what can't be read now.
 func (a *app) readStore(ctx context.Context, set setGauge) {
 	if waiting, err := a.store.Waiting(ctx, memory.Everywhere); err == nil {
 		set(a.metrics.SegmentsWaiting, float64(waiting))

@@ -15,10 +15,10 @@ import (
 	"hark/internal/terminal"
 )
 
-// usualWidth is how wide a terminal is taken to be that doesn't tell.
+// usualWidth is the width of a terminal that reports none.
 const usualWidth = 80
 
-// helpWidth is the width that help is shown in.
+// helpWidth returns the width for help.
 func (f *flags) helpWidth() int {
 	if t, ok := terminal.Of(f.env.stdout); ok {
 		if width, _, err := term.GetSize(int(t.Fd())); err == nil && width > 0 {
@@ -79,7 +79,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// wrapped is text in lines of at most width columns, behind indent. Lines that begin with a space stay as they are.
+// wrapped wraps text at width columns, behind indent. It keeps lines that begin with a space.
 func wrapped(text, indent string, width int) string {
 	var b strings.Builder
 	column := 0
@@ -141,7 +141,7 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w; %s", err, more)
 }
 
-// takes says what a flag's value is.
+// flagTakes says what a flag's value is.
 func flagTakes(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch f.Value.Type() {

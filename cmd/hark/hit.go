@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// below is a text as it stands below its heading.
+// indent indents a text below its heading.
 func indent(text string) string {
 	return "        " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n        ")
 }

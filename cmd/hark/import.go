@@ -68,7 +68,7 @@ func (f *flags) importCommand() *cobra.Command {
 	}
 }
 
-// imported is what was read of a file, and what became of it.
+// imported counts what was read from a file.
 type imported struct {
 	imports.Summary
 	fresh, known int // messages that weren't remembered before, and that were
@@ -154,7 +154,7 @@ func (i imported) total(files, unread int) string {
 	return line
 }
 
-// line is what is said of a file.
+// line describes the import of one file.
 func (i imported) line(path string) string {
 	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), terminal.Plural(i.Channels, "channel"))
 	for _, part := range []struct {
@@ -186,15 +186,15 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }
 
-// importable and foreign are the ends of names that are taken from a directory: of exports, and of those in
-// another form, to say what to do about them. A file that is named itself may be called anything.
+// importable and unimportable are the endings of exports in a directory, and of exports in a format that Hark
+// can't read, to say what to do about them. A file named on the command line may have any ending.
 var (
 	importable   = []string{".json", ".jsonl", ".ndjson", ".gz"}
 	unimportable = []string{".html", ".htm", ".csv", ".txt"}
 )
 
-// filesIn are the files to import: those named, and in the place of a directory those in it, in order of
-// their names. It tells of directories that there is nothing in, and reports whether there was one.
+// filesIn returns the files to import, with directories replaced by their files in order of
+// their names. It warns of empty directories, and reports whether there was one.
 func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() {
@@ -219,7 +219,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 	return paths, failed
 }
 
-// filesBelow are the files of a directory, and of those in it, that may be exports, and how many others there are.
+// filesBelow returns the possible exports in a directory tree, and the number of other files.
 func filesBelow(dir string) (found []string, passed int, err error) {
 	var others []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -39,10 +39,10 @@ func (f *flags) initCommand() *cobra.Command {
 	}
 }
 
-// newFileHead begins a file that wasn't there.
+// newFileHead begins a new file.
 const newFileHead = "# Hark's configuration, as \"hark init\" wrote it. config.example.toml shows all that can be set.\n"
 
-// wizard is a configuration while it is asked for. Nothing is written before finish.
+// wizard asks for a configuration. Only finish writes it.
 type wizard struct {
 	*flags
 	*terminal.Asker
@@ -95,7 +95,7 @@ func (s *wizard) given(variables ...string) string {
 	return ""
 }
 
-// again shows what was found, and asks, where something is amiss, whether it shall be entered once more.
+// again shows the findings, and if one failed, asks whether to enter the value again.
 func (s *wizard) again(ctx context.Context, found ...doctor.Finding) (bool, error) {
 	if ctx.Err() != nil {
 		return false, terminal.ErrUnwritten

@@ -27,10 +27,10 @@ const (
 	ollama = "http://localhost:11434/v1"
 )
 
-// listTime bounds how long a list of models may take.
+// listTime bounds the listing of models.
 const listTime = 10 * time.Second
 
-// server is where a model is served and under which name.
+// server is a model's server and name.
 type server struct {
 	url   string
 	key   config.Secret
@@ -114,7 +114,7 @@ func (s *wizard) untilWell(ctx context.Context, usual server,
 	}
 }
 
-// tellGiven says which variables go before what is asked.
+// tellGiven says which environment variables override the answers.
 func (s *wizard) tellGiven(variables ...string) {
 	fmt.Fprintln(s.Out)
 	if v := s.given(variables...); v != "" {
@@ -122,7 +122,7 @@ func (s *wizard) tellGiven(variables ...string) {
 	}
 }
 
-// setServer has a section of the file say what was chosen.
+// setServer writes the choice to a section.
 func (s *wizard) setServer(section string, before, chosen server) {
 	s.set(section+".model", chosen.model) // each is put in front of those before it
 	if chosen.model == "" {

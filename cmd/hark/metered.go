@@ -19,7 +19,7 @@ const (
 	ofReranking = "reranking"
 )
 
-// timed is what ask returns. It counts how long that took, or that it failed by itself while somebody waited for it.
+// metered returns what ask returns. It observes the duration, or counts a failure unless ctx has ended.
 func metered[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) },
 	ask func() (T, error)) (T, error) {
 	began := time.Now()
@@ -33,7 +33,7 @@ func metered[T any](ctx context.Context, m *metrics.Metrics, what string, took i
 	return got, err
 }
 
-// meteredLog is the store as the bot and the house see it, whose work is counted.
+// meteredLog is the store for the bot and the janitor, with metrics.
 type meteredLog struct {
 	*sqlite.Store
 	m *metrics.Metrics
@@ -73,7 +73,7 @@ func (l meteredLog) forgot(r memory.DeletionReport, err error) error {
 	return err
 }
 
-// meteredSearch counts searches for answers.
+// meteredSearch measures searches for answers.
 type meteredSearch struct {
 	*search.Engine
 	m *metrics.Metrics
@@ -89,7 +89,7 @@ func (s meteredSearch) Search(ctx context.Context, q search.Query) (search.Resul
 	return r, err
 }
 
-// meteredEmbedder counts what an embedding server is asked.
+// meteredEmbedder measures an embedding server.
 type meteredEmbedder struct {
 	*embed.Breaker
 	m *metrics.Metrics
@@ -105,7 +105,7 @@ func (e meteredEmbedder) Embed(ctx context.Context, purpose memory.Purpose, text
 	})
 }
 
-// meteredReranker counts what a reranker is asked.
+// meteredReranker measures a reranker.
 type meteredReranker struct {
 	*rerank.Reranker
 	m *metrics.Metrics

@@ -16,7 +16,7 @@ import (
 	"hark/internal/terminal"
 )
 
-// longestConfig is how long another bot's configuration may be, in bytes.
+// longestConfig bounds another bot's configuration, in bytes.
 const longestConfig = 1 << 20
 
 func (f *flags) migrateCommand() *cobra.Command {
@@ -68,7 +68,7 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	return nil
 }
 
-// readShort is the content of a file of at most so many bytes.
+// readShort returns the content of a file of at most most bytes.
 func readShort(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func readShort(path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// same reports whether two paths lead to one file.
+// sameFile reports whether two paths lead to one file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -95,7 +95,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// printMigrated says what became of each key, in the order of the file.
+// printMigrated prints what became of each key, in file order.
 func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 	for _, part := range []struct {
 		title, between string

@@ -10,7 +10,7 @@ import (
 	"hark/internal/setup"
 )
 
-// model is the default as answers take it.
+// model returns the default model; nil if none is configured.
 func (a *app) model() answer.Model {
 	if m := a.models.Default(); m != nil {
 		return m
@@ -18,7 +18,7 @@ func (a *app) model() answer.Model {
 	return nil // not a nil *llm.Model, which would be a Model
 }
 
-// choosable are the models as answers take them, by name.
+// choosable returns the models by name.
 func (a *app) choosable() map[string]answer.Model {
 	all := map[string]answer.Model{}
 	for _, name := range a.models.Names() {
@@ -27,7 +27,7 @@ func (a *app) choosable() map[string]answer.Model {
 	return all
 }
 
-// sees reports whether one of the models is shown images.
+// sees reports whether a model takes images.
 func (a *app) sees() bool {
 	return slices.ContainsFunc(a.models.Names(), func(name string) bool { return a.models.ByName(name).CanSee() })
 }
@@ -43,7 +43,7 @@ func choices(c config.Config) answer.Choices {
 	return all
 }
 
-// withModel is c as if the model of that name were the one that is configured.
+// withModel returns c with the model of that name as the default.
 func withModel(c config.Config, name string) config.Config {
 	for _, m := range c.LLM.Models {
 		if m.Name == name {

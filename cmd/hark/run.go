@@ -128,7 +128,7 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 	}
 }
 
-// waitingForChange is logged while nothing can be done until the configuration is another.
+// waitingForChange is logged while only a changed configuration can help.
 const waitingForChange = "waiting for the configuration to change"
 
 // changed waits until the configuration is another than cfg and can be read.
@@ -253,7 +253,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	return group.Wait()
 }
 
-// askingLimits are how much may be asked.
+// askingLimits returns the limits on questions.
 func askingLimits(c config.Config) reply.Limits {
 	l := reply.Limits{
 		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
@@ -265,7 +265,7 @@ func askingLimits(c config.Config) reply.Limits {
 	return l
 }
 
-// indexed tells how far a long fill of vectors is.
+// indexed logs the progress of a long fill of vectors.
 func (r *runner) indexed(done, total int, left time.Duration) {
 	if done == total {
 		r.log.Info().Int("segments", total).Msg("indexed by meaning")
@@ -275,7 +275,7 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 		Msg("indexing by meaning")
 }
 
-// forgotten tells what was forgotten without anybody's waiting for it.
+// forgotten logs what was forgotten in the background.
 func (r *runner) forgotten(done memory.DeletionReport) {
 	f := done.Forgetting
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).
@@ -284,7 +284,7 @@ func (r *runner) forgotten(done memory.DeletionReport) {
 		Int("summaries", done.Summaries).Int("records", done.Records).Int("people", done.People).Msg("forgot")
 }
 
-// expiring warns of what waits to be forgotten because of its age.
+// expiring warns of expired messages that wait to be forgotten.
 func (r *runner) expiring(g *memory.Guild, e memory.Expiring) {
 	r.log.Warn().Stringer("guild", g.ID).Int("messages", e.Goes).Int("of", e.Kept).Time("until",
 		e.Since.Add(memory.ExpiringFor)).
@@ -309,7 +309,7 @@ func (f *flags) healthCommand() *cobra.Command {
 	}
 }
 
-// dropStreams removes what backups that were cut short have left, which may hold what is forgotten.
+// dropStreams removes the files of interrupted backups, which may hold what is forgotten.
 func (r *runner) dropStreams(dir string) {
 	if err := dropStreams(dir); err != nil {
 		r.log.Warn().Err(err).Msg("can't remove an interrupted backup's files")

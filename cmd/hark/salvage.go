@@ -70,7 +70,7 @@ func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err
 	return n, err
 }
 
-// salvaged tells what was written and left out.
+// salvaged says what was written and left out.
 func salvaged(s *sqlite.Salvage, n int) string {
 	channels := 0
 	for _, p := range s.Places {
@@ -92,7 +92,7 @@ func salvaged(s *sqlite.Salvage, n int) string {
 	return line
 }
 
-// lostMessages tells what couldn't be read.
+// lostMessages says what couldn't be read.
 func lostMessages(s *sqlite.Salvage) (lines []string) {
 	for _, table := range slices.Sorted(maps.Keys(s.Damaged)) {
 		if n := s.Damaged[table]; n > 0 {

@@ -18,7 +18,7 @@ import (
 	"hark/search"
 )
 
-// asking is what the commands that ask have in common, at the command line and in a talk.
+// asking is shared by the commands that ask, at the command line and in a talk.
 type asking struct {
 	*flags
 	channel string
@@ -37,7 +37,7 @@ func (a *asking) addFlags(c *cobra.Command) {
 	a.filter.addFlags(c)
 }
 
-// asks gives do the question, and the app that answers it: that of the talk, or one that is opened for it.
+// withQuestion calls do with the question and the talk's app, or one opened for it.
 func (a *asking) withQuestion(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -66,7 +66,7 @@ func (a *asking) withQuestion(do func(c *cobra.Command, app *app, q answer.Quest
 	}
 }
 
-// question is what is asked at a place. What was said just now is indexed before, if that is little.
+// question returns the question asked at a place. It first indexes recent messages if they are few.
 func (a *asking) question(ctx context.Context, app *app, p place, text string) (answer.Question, error) {
 	q := p.question(text, time.Now())
 	var err error
@@ -112,7 +112,7 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 	return c
 }
 
-// find shows at most so many messages that a question recalls.
+// find prints at most limit messages that a question recalls.
 func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) error {
 	if limit < 1 {
 		return fmt.Errorf("--limit %d: show at least one message", limit)
@@ -152,7 +152,7 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 
 var oneQuestion = atLeastOne("what is the question? Write it after the command, in quotes")
 
-// noteSession says what isn't searched because it needs no recalling.
+// noteSession says which messages aren't searched because the prompt holds them.
 func (a *asking) noteSession(p builder.Prompt) {
 	for _, s := range p.Report.Sections {
 		if s.Type == builder.SectionSession && s.Included > 0 {
@@ -162,7 +162,7 @@ func (a *asking) noteSession(p builder.Prompt) {
 	}
 }
 
-// warnDegraded says it when meaning had no part in what was found, or the reranker none in its order.
+// warnDegraded warns if vectors or the reranker weren't used.
 func (a *asking) warnDegraded(r search.Result) {
 	if r.RerankFailed != nil {
 		fmt.Fprintf(a.env.stderr, "hark: the order is Hark's own: %v\n", r.RerankFailed)
@@ -213,7 +213,7 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 	return nil
 }
 
-// marked is how relevant something is, as it stands in front of it.
+// relevanceMark returns a relevance as it is printed in front of a result.
 func (a *app) relevanceMark(relevance float64) string {
 	return fmt.Sprintf("%s %.2f  ", a.builder.Labels().Relevance(relevance), relevance)
 }

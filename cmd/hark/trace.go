@@ -18,7 +18,7 @@ import (
 	"hark/memory"
 )
 
-// tracing is what "hark trace" was asked.
+// tracing holds the flags of "hark trace".
 type tracing struct {
 	limit  int
 	json   bool
@@ -117,7 +117,7 @@ func (k *archive) showTrace(c *cobra.Command, o tracing, id string) error {
 	return nil
 }
 
-// traceOf is the trace of the answer with that id.
+// traceOf returns the trace of the answer with that id.
 func (k *archive) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 || n == math.MaxInt64 {
@@ -134,7 +134,7 @@ func (k *archive) traceOf(ctx context.Context, id string) (memory.Trace, error) 
 	return traces[0], nil
 }
 
-// promptOf is what the model was sent, or why that can't be told.
+// promptOf returns what the model was sent, or why it isn't kept.
 func (k *archive) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 	keep := k.config.Memory.KeepPrompts()
 	switch {
@@ -146,13 +146,13 @@ func (k *archive) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 		return p, "memory.trace_retention is 0"
 	case t.Prompt == nil:
 		return p, "something in it was forgotten or changed, or memory.trace_retention has passed"
-	case time.Since(t.Prompt.Built) > keep: // nobody has kept house since
+	case time.Since(t.Prompt.Built) > keep: // the janitor hasn't run since
 		return p, "memory.trace_retention has passed"
 	}
 	return *t.Prompt, ""
 }
 
-// printTrace prints how an answer came about: a line about it, and one for each section, with where p has it.
+// printTrace prints how an answer was made: a line about it, and one for each section with its place in p.
 func (k *archive) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
 		t.Answer.Time().In(k.config.Answer.Location()).Format(minuteLayout), t.Answer,
@@ -176,8 +176,8 @@ func (k *archive) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	printCalls(w, t.Calls)
 }
 
-// condensedIn is how many messages the summary of the session's older part was made from: no other source is
-// neither the question nor told among the recalled.
+// condensedIn returns how many messages the condensed part of the session was made from: only these sources
+// are neither the question nor recalled.
 func condensedIn(t memory.Trace) int {
 	told := map[int64]bool{int64(t.Question): true}
 	for _, hit := range t.Recalled {
@@ -213,7 +213,7 @@ func printSentPrompt(w io.Writer, t memory.Trace, p memory.Prompt) {
 	}
 }
 
-// joined is a prompt as the model got it, its messages one after the other as "hark context" prints them.
+// joinPrompt returns a prompt's messages in sequence, as "hark context" prints them.
 func joinPrompt(t memory.Trace, p memory.Prompt) string {
 	messages := make([]builder.ChatMessage, len(p.Messages))
 	for i, m := range p.Messages {
@@ -266,7 +266,7 @@ func callsJSON(calls []memory.TraceCall) (out []jsonCall) {
 	return out
 }
 
-// jsonSentPrompt is what the model was sent.
+// jsonSentPrompt is what the model was sent, as --json prints it.
 type jsonSentPrompt struct {
 	Built    time.Time              `json:"built"`
 	Messages []memory.PromptMessage `json:"messages"`

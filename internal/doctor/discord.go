@@ -13,10 +13,10 @@ import (
 	"hark/memory"
 )
 
-// DiscordTime bounds what Discord is asked, which is small.
+// DiscordTime bounds the requests to Discord, which are small.
 const DiscordTime = 15 * time.Second
 
-// discord tells what Discord thinks of Hark, and of the time.
+// discord checks the account, the guilds, the gateway and the clock.
 func (d *Doctor) discord(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, DiscordTime)
 	defer cancel()
@@ -28,7 +28,7 @@ func (d *Doctor) discord(ctx context.Context) []Finding {
 	return append(found, d.clock(ctx, watch).For("clock"))
 }
 
-// CheckAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
+// CheckAccount checks the token and the intents. The account is nil if Discord doesn't answer.
 func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*discord.Account, []Finding) {
 	account, err := discord.Check(ctx, discord.Options{
 		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport,
@@ -49,7 +49,7 @@ func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	return account, []Finding{takes.For("Discord"), intents.For("intents")}
 }
 
-// guilds tells of each guild whether Hark may do there what it needs to.
+// guilds checks Hark's permissions in each guild.
 func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 	guilds, err := a.Guilds(ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func permissions(a *discord.Account, g discord.Membership) Finding {
 		Advice: "somebody who manages that server grants it with " + discord.InviteURL(a.App, g.ID)}
 }
 
-// lowStarts are so few that something must be restarting Hark all the time.
+// lowStarts is so few that something must restart Hark all the time.
 const lowStarts = 100
 
 func gateway(ctx context.Context, a *discord.Account) Finding {
@@ -114,7 +114,7 @@ func gateway(ctx context.Context, a *discord.Account) Finding {
 	return f
 }
 
-// most is how far the clock may be off.
+// maxClockSkew is how far the clock may be off.
 const maxClockSkew = 5 * time.Second
 
 // clock compares our clock with Discord's, or if Discord can't be asked, with that of the model's server.
@@ -145,7 +145,7 @@ func (d *Doctor) clock(ctx context.Context, discord *clockProbe) Finding {
 		Advice: "have it set over the network, on Linux with: timedatectl set-ntp true"}
 }
 
-// watch makes requests, and learns from the answers how late it is.
+// clockProbe makes requests and compares the clock with the answers' dates.
 type clockProbe struct {
 	next http.RoundTripper
 	off  atomic.Pointer[time.Duration] // by how much our clock is ahead; nil where nobody told
@@ -164,7 +164,7 @@ func (w *clockProbe) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// ahead is by how much our clock is, at least, if an answer of that date, in whole seconds, came between two times.
+// clockAhead returns by how much our clock is ahead at least, from an answer's date, in whole seconds.
 func clockAhead(sent, received, date time.Time) time.Duration {
 	switch {
 	case date.After(received):

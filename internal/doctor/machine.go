@@ -19,7 +19,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// configuration tells whether it can be read, and by whom; err is what reading it came to.
+// configuration checks whether the file can be read, and by whom. err is the error of reading it.
 func configuration(path string, err error) Finding {
 	if err != nil {
 		return Finding{Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
@@ -48,23 +48,23 @@ func configuration(path string, err error) Finding {
 	return Finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
-// versions tells of what Hark is made.
+// versions reports the versions of Hark and its parts.
 func (d *Doctor) versions(ctx context.Context) Finding {
 	seen, _ := sqlite.Inspect(ctx, d.Config.Data) // what is wrong with the database is told by database
 	return passed("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
 
-// How many bytes are little on the disk, and how many too few to go on for long.
+// Free bytes: below lowSpace is worth advice, below minSpace Hark soon stops.
 const (
 	lowSpace = 1 << 30
 	minSpace = 100 << 20
 )
 
-// freeSpace is what to do about a full disk.
+// freeSpace is the advice for a full disk.
 const freeSpace = "free some space: what is said can't be kept on a full disk"
 
-// openable reports whether Hark can open what is in its data directory as it does when it runs, and changes
+// openable returns nil if Hark can open the files in its data directory as when it runs. It changes
 // nothing. It opens no file of the database: closing it would end this process's own locks on it.
 func openable(dir string) error {
 	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm",
@@ -94,7 +94,7 @@ func mainFiles(files []string) string {
 	}), ", ")
 }
 
-// health tells whether the health checks can be served where they are to be.
+// health checks whether the health checks can be served at web.listen.
 func (d *Doctor) health(ctx context.Context) Finding {
 	address := d.Config.Web.Listen
 	listener, err := net.Listen("tcp", address)
@@ -212,7 +212,7 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	return found
 }
 
-// ofDatabase is a finding of an error of the database.
+// ofDatabase returns the finding of a database error.
 func ofDatabase(err error) Finding {
 	found := failed(err, sqlite.Rescue)
 	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)

@@ -12,7 +12,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// addModels adds the checks of all models that are configured.
+// addModels adds the checks of all configured models.
 func (d *Doctor) addModels(add func(name string, check func(context.Context) Finding)) {
 	models := setup.NewModels(d.Config)
 	one := func(name, section string, client *llm.Client) {
@@ -35,7 +35,7 @@ func (d *Doctor) addModels(add func(name string, check func(context.Context) Fin
 	}
 }
 
-// Model asks a model, whose settings are in that section, for a short answer, or, to be brief, whether it is there.
+// Model asks a model, configured in that section, for a short answer, or if brief, whether it is there.
 func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) Finding {
 	how := ""
 	var err error
@@ -92,7 +92,7 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 // samples are as long as segments are.
 const samples = 16
 
-// Embedder asks for some vectors, and compares them with those that are stored.
+// Embedder asks for some vectors and compares them with the stored ones.
 func (d *Doctor) Embedder(ctx context.Context) Finding {
 	use, next := sqlite.StoredSpaces(ctx, d.Config.Data)
 	n := samples

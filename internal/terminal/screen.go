@@ -178,10 +178,10 @@ func (p *History) Add(line string) {
 	p.lines = p.lines[max(0, len(p.lines)-maxHistory):]
 }
 
-// Len is how many there are.
+// Len returns the number of lines.
 func (p *History) Len() int { return len(p.lines) }
 
-// At is a line; 0 is the newest.
+// At returns a line; 0 is the newest.
 func (p *History) At(i int) string { return p.lines[len(p.lines)-1-i] }
 
 func (p *History) Clear() {
