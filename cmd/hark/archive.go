@@ -52,7 +52,8 @@ func (f *flags) openArchive(ctx context.Context) (*archive, error) {
 }
 
 // withArchive returns a command that gets the memory.
-func (f *flags) withArchive(do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command, []string) error {
+func (f *flags) withArchive(
+	do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		k, err := f.openArchive(c.Context())
 		if err != nil {

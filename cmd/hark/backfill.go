@@ -108,7 +108,8 @@ func (k *archive) backfill(c *cobra.Command, channel memory.Channel, since strin
 
 // label returns a channel's name and server for messages.
 func (k *archive) label(c memory.Channel) string {
-	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())), terminal.OneLine(guildName(k.guild(c.Guild))))
+	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())),
+		terminal.OneLine(guildName(k.guild(c.Guild))))
 }
 
 // canFetch says why a channel's past can't be fetched, if so.

@@ -33,7 +33,8 @@ func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport
 		}
 		return printJSON(c.OutOrStdout(), out)
 	}
-	parts := terminal.Nonzero(terminal.Count(r.Segments, "segment", ""), terminal.Count(r.Vectors, "vector", ""), terminal.Count(r.Answers, "answer", ""),
+	parts := terminal.Nonzero(terminal.Count(r.Segments, "segment", ""), terminal.Count(r.Vectors, "vector", ""),
+		terminal.Count(r.Answers, "answer", ""),
 		terminal.Count(r.Facts, "fact", ""), lore(r.Lore), summaries(r.Summaries),
 		terminal.Count(r.Records, "record of a call", "records of calls"))
 	switch {

@@ -339,7 +339,8 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive, target memory.
 }
 
 // messageIDs returns a channel's messages by their ids, or by their names in the file they were imported from.
-func messageIDs(ctx context.Context, k *archive, channel memory.ChannelID, names []string) ([]memory.MessageID, error) {
+func messageIDs(ctx context.Context, k *archive, channel memory.ChannelID,
+	names []string) ([]memory.MessageID, error) {
 	var ids []memory.MessageID
 	for _, name := range names {
 		id, err := k.MessageNamed(ctx, channel, name)

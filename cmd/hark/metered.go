@@ -60,7 +60,8 @@ func (l meteredLog) Forget(ctx context.Context, f memory.Forgetting,
 	return r, l.forgot(r, err)
 }
 
-func (l meteredLog) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
+func (l meteredLog) Resume(ctx context.Context, id int64,
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := l.Store.Resume(ctx, id, progress)
 	return r, l.forgot(r, err)
 }

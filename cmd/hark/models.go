@@ -35,7 +35,8 @@ func (a *app) sees() bool {
 // choices are what admins may set, and what holds where they have set nothing.
 func choices(c config.Config) answer.Choices {
 	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
-		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true, Language: c.Builder.Language, Zone: c.Answer.Location(),
+		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true,
+		Language: c.Builder.Language, Zone: c.Answer.Location(),
 	}}
 	for _, m := range c.LLM.All() {
 		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature

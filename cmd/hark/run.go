@@ -196,8 +196,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
 		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
 		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
-		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
-		Metrics: a.metrics, Version: buildInfo().version, Health: a.health, Privacy: privacy(cfg),
+		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
+		Retention: cfg.Memory.Retention.Duration,
+		Metrics:   a.metrics, Version: buildInfo().version, Health: a.health, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
 	}, meteredLog{a.store, a.metrics}, a.answers, r.log)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -206,7 +207,8 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s%s in #%s, %s", a.relevanceMark(s.Relevance), terminal.OneLine(s.Author), terminal.OneLine(s.Channel),
+		heading := fmt.Sprintf("%s%s in #%s, %s", a.relevanceMark(s.Relevance), terminal.OneLine(s.Author),
+			terminal.OneLine(s.Channel),
 			s.Time.In(a.config.Answer.Location()).Format(minuteLayout))
 		printHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}
@@ -234,4 +236,17 @@ func (k *archive) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))
 	}
 	return s, err
+}
+
+// indent indents a text below its heading.
+func indent(text string) string {
+	return "        " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n        ")
+}
+
+// printHit prints something that was found under a heading, and why.
+func printHit(w io.Writer, heading, text string, why []string) {
+	fmt.Fprintf(w, "%s\n%s\n", heading, indent(text))
+	if len(why) > 0 {
+		fmt.Fprintf(w, "        (%s)\n", terminal.Printable(strings.Join(why, "; ")))
+	}
 }
