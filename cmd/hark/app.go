@@ -27,7 +27,7 @@ import (
 	"hark/search"
 )
 
-// app is what the commands share, put together from a configuration.
+// app holds what the commands share.
 type app struct {
 	config   config.Config
 	store    *sqlite.Store
@@ -46,8 +46,8 @@ type app struct {
 	missing  func(model string) // is told of models that are set and not configured, if not nil
 }
 
-// open puts an app together. Its searches wait for vectors to be loaded for as long as patience, see sqlite.Options.
-// m, if not nil, counts what it does. progress, if not nil, is told of long work on the database.
+// open returns an app. Searches wait up to patience for vectors to load, see sqlite.Options.
+// m, if not nil, counts what it does. progress, if not nil, hears of long work on the database.
 func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
 	progress func(done, total int)) (*app, error) {
 	a := &app{config: c, tight: setup.CheckWindow(c), models: setup.NewModels(c), metrics: metrics.Or(m)}
@@ -84,22 +84,22 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		return nil, err
 	}
 	if b, asks := a.embedder.(*embed.Breaker); asks {
-		a.embedder = timedEmbedder{b, a.metrics}
+		a.embedder = meteredEmbedder{b, a.metrics}
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
 	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
 	if a.reranker != nil {
-		a.search.WithReranker(timedReranker{a.reranker, a.metrics})
+		a.search.WithReranker(meteredReranker{a.reranker, a.metrics})
 	}
 	if a.key, err = a.store.FingerprintKey(ctx); err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
 	a.digest = a.newDigest()
-	a.answers = answer.New(a.store, timedSearch{a.search, a.metrics}, a.builder, a.model(), a.options())
+	a.answers = answer.New(a.store, meteredSearch{a.search, a.metrics}, a.builder, a.model(), a.options())
 	return a, nil
 }
 
-// options say how a answers.
+// options returns how a answers.
 func (a *app) options() answer.Options {
 	c := a.config
 	var long func(memory.ChannelID, digest.Long)
@@ -123,7 +123,7 @@ func (a *app) options() answer.Options {
 	}
 }
 
-// withApp is a command at the terminal that is given an app, and tells what is amiss with it.
+// withApp returns a command that gets an app, and warns of what is wrong with it.
 func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := f.load()
@@ -136,7 +136,7 @@ func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) 
 		}
 		defer a.close()
 		a.missing = func(model string) {
-			fmt.Fprintf(f.env.stderr, "hark: the model %q is set and isn't configured: the configured one answers\n", model)
+			fmt.Fprintf(f.env.stderr, "hark: the chosen model %q isn't configured; the default model answers\n", model)
 		}
 		for _, amiss := range []error{a.standIn, a.tight} {
 			if amiss != nil {
@@ -147,15 +147,17 @@ func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) 
 	}
 }
 
-// kept is the memory of a.
-func (a *app) kept(ctx context.Context) (*kept, error) { return newKept(ctx, a.store, a.config) }
+// archive returns the memory of a.
+func (a *app) archive(ctx context.Context) (*archive, error) {
+	return newArchive(ctx, a.store, a.config)
+}
 
-// policy is what the operator has decided about remembering.
+// policy returns the operator's choices about remembering.
 func policy(c config.Config) memory.Policy {
 	return memory.Policy{Ask: c.Memory.Start == "ask", AgeLimited: c.Memory.AgeRestricted, Direct: c.Memory.Direct}
 }
 
-// recordRetention is how much is kept of the records of calls.
+// recordRetention returns how long records of calls are kept.
 func recordRetention(c config.Config) memory.RecordRetention {
 	return memory.RecordRetention{Age: c.Memory.KeepRecords(), Count: c.Memory.RecordsMax,
 		Tokens: c.Memory.RecordsTokens}
@@ -185,7 +187,7 @@ func (a absent) Embed(context.Context, memory.Purpose, []string) ([][]float32, e
 	return nil, a.err
 }
 
-// index embeds what is pending, for commands that are about to end or to search.
+// index embeds what is pending.
 func (a *app) index(ctx context.Context, progress func(done int)) error {
 	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder}
 	return indexer.Drain(ctx, progress)
@@ -203,7 +205,7 @@ func (a *app) indexFew(ctx context.Context) error {
 	return a.index(ctx, nil)
 }
 
-// place is where a command asks.
+// place is where a question is asked.
 type place struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
@@ -212,22 +214,22 @@ type place struct {
 	everywhere bool
 }
 
-// terminalName is what the terminal's own channel is called.
+// terminalName is the name of the terminal's own channel.
 const terminalName = "terminal"
 
 // terminalChannel is the channel of "hark chat", and of questions that name none.
 const terminalChannel memory.ChannelID = 1
 
-// placeOf is the channel called name, or the terminal's own if name is empty.
+// placeOf returns the channel called name, or the terminal's own if name is empty.
 func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	if name == "" {
 		return place{guild: memory.LocalGuild, channel: terminalChannel, name: terminalName, everywhere: true}, nil
 	}
-	k, err := a.kept(ctx)
+	k, err := a.archive(ctx)
 	if err != nil {
 		return place{}, err
 	}
-	c, err := k.channelCalled(memory.Everywhere, name)
+	c, err := k.findChannel(memory.Everywhere, name)
 	if err == nil && c.Guild == memory.DirectGuild {
 		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" writes them to a file", terminal.OneLine(cmp.Or(c.Name, name)))
 	}

@@ -28,9 +28,9 @@ func (f *flags) backfillCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: f.withKept(func(c *cobra.Command, k *kept, names []string) error {
+		RunE: f.withArchive(func(c *cobra.Command, k *archive, names []string) error {
 			for _, name := range names {
-				channel, err := k.channelCalled(memory.Everywhere, name)
+				channel, err := k.findChannel(memory.Everywhere, name)
 				if err == nil && stop {
 					err = k.stopBackfill(c, channel)
 				} else if err == nil {
@@ -41,7 +41,7 @@ func (f *flags) backfillCommand() *cobra.Command {
 				}
 			}
 			if len(names) == 0 {
-				return k.tellGaps(c)
+				return k.listGaps(c)
 			}
 			return nil
 		}),
@@ -52,7 +52,7 @@ func (f *flags) backfillCommand() *cobra.Command {
 	return c
 }
 
-func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) error {
+func (k *archive) backfill(c *cobra.Command, channel memory.Channel, since string) error {
 	if err := k.canFetch(channel); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 		}
 		after = memory.FirstMessageID(from) - 1
 	}
-	g, now := k.guildOf(channel.Guild), time.Now()
+	g, now := k.guild(channel.Guild), time.Now()
 	listed, err := memory.PastOf(c.Context(), k, g, channel.ID)
 	if err != nil {
 		return err
@@ -81,12 +81,12 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	case err != nil:
 		return err
 	case len(gaps) == 0 && len(listed) > 0:
-		return fmt.Errorf("the past of %s is already queued: \"hark backfill\" shows progress, --stop removes it", k.called(channel))
+		return fmt.Errorf("the past of %s is already queued: \"hark backfill\" shows progress, --stop removes it", k.label(channel))
 	case begun.IsZero():
-		return fmt.Errorf("%s has only threads, and Hark remembers none of them", k.called(channel))
+		return fmt.Errorf("%s has only threads, and Hark remembers none of them", k.label(channel))
 	case len(gaps) == 0:
 		return fmt.Errorf("Hark has listened in %s since %s: there is nothing before to fetch",
-			k.called(channel), begun.Format(time.DateOnly))
+			k.label(channel), begun.Format(time.DateOnly))
 	}
 	threads := 0
 	for _, gap := range gaps {
@@ -101,41 +101,42 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	if threads > 0 {
 		with = ", with that of " + terminal.Plural(threads, "thread")
 	}
-	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is on the list. A running Hark begins within a minute; \"hark backfill\" tells how far it is.\n",
-		k.called(channel), begun.Format(time.DateOnly), with)
+	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is queued. A running Hark begins within a minute; \"hark backfill\" shows progress.\n",
+		k.label(channel), begun.Format(time.DateOnly), with)
 	return nil
 }
 
-// called is what people call a channel.
-func (k *kept) called(c memory.Channel) string {
-	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())), terminal.OneLine(guildName(k.guildOf(c.Guild))))
+// label returns a channel's name and server for messages.
+func (k *archive) label(c memory.Channel) string {
+	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())),
+		terminal.OneLine(guildName(k.guild(c.Guild))))
 }
 
 // canFetch says why a channel's past can't be fetched, if so.
-func (k *kept) canFetch(c memory.Channel) error {
-	g := k.guildOf(c.Guild)
+func (k *archive) canFetch(c memory.Channel) error {
+	g := k.guild(c.Guild)
 	switch {
 	case c.Guild == memory.LocalGuild:
-		return fmt.Errorf("%s isn't a channel of Discord's: use \"hark import\"", k.called(c))
+		return fmt.Errorf("%s isn't a channel of Discord's: use \"hark import\"", k.label(c))
 	case c.Guild == memory.DirectGuild:
-		return fmt.Errorf("%s are direct messages, which have no past that Hark may fetch", k.called(c))
+		return fmt.Errorf("%s are direct messages, which have no past that Hark may fetch", k.label(c))
 	case !g.Left.IsZero():
 		return fmt.Errorf("Hark was removed from %s: invite it again first", terminal.OneLine(guildName(g)))
 	case c.Unplaced:
-		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"", k.called(c))
+		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"", k.label(c))
 	case !policy(k.config).Remembers(g, c.ID):
-		return fmt.Errorf("%s isn't remembered: choose it first with /hark memory in Discord", k.called(c))
+		return fmt.Errorf("%s isn't remembered: choose it first with /hark memory in Discord", k.label(c))
 	}
 	return nil
 }
 
-func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
-	gaps, err := memory.PastOf(c.Context(), k, k.guildOf(channel.Guild), channel.ID)
+func (k *archive) stopBackfill(c *cobra.Command, channel memory.Channel) error {
+	gaps, err := memory.PastOf(c.Context(), k, k.guild(channel.Guild), channel.ID)
 	if err != nil {
 		return err
 	}
 	if len(gaps) == 0 {
-		return fmt.Errorf("no past of %s is being fetched", k.called(channel))
+		return fmt.Errorf("no past of %s is being fetched", k.label(channel))
 	}
 	fetched := 0
 	for _, gap := range gaps {
@@ -144,13 +145,13 @@ func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 	if err := k.Apply(c.Context(), memory.StopPast(gaps, time.Now())...); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n",
-		k.called(channel), terminal.Plural(fetched, "message"))
+	fmt.Fprintf(c.OutOrStdout(), "Stopped fetching the past of %s; what was fetched stays: %s.\n",
+		k.label(channel), terminal.Plural(fetched, "message"))
 	return nil
 }
 
-// tellGaps tells what is to be fetched.
-func (k *kept) tellGaps(c *cobra.Command) error {
+// listGaps prints what is still to be fetched.
+func (k *archive) listGaps(c *cobra.Command) error {
 	gaps, err := k.Gaps(c.Context(), memory.Everywhere, false)
 	if err != nil {
 		return err
@@ -162,14 +163,14 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 		}
 		from := "the beginning"
 		if gap.After > 0 {
-			from = gap.After.Time().Format(toTheMinute)
+			from = gap.After.Time().Format(minuteLayout)
 		}
 		at := memory.Channel{Guild: gap.Guild, ID: gap.Channel, Name: k.channelName(gap.Guild, gap.Channel)}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; left is from %s to %s (%s)\n", k.called(at),
-			terminal.Plural(gap.Fetched, "message"), from, gap.Until.Time().Format(toTheMinute), why)
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; still to fetch: %s to %s (%s)\n", k.label(at),
+			terminal.Plural(gap.Fetched, "message"), from, gap.Until.Time().Format(minuteLayout), why)
 	}
 	if len(gaps) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to fetch.")
 	}
 	return nil
 }

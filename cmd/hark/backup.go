@@ -14,9 +14,9 @@ import (
 	"hark/memory/sqlite"
 )
 
-var oneFile = exactly(1, "which file? Write its name after %q")
+var oneFile = exactArgs(1, "which file? Write its name after %q")
 
-// backupJSON is what --json tells of a backup.
+// backupJSON describes a backup for --json.
 type backupJSON struct {
 	File     string    `json:"file"`
 	Bytes    int64     `json:"bytes"`
@@ -37,17 +37,17 @@ func (f *flags) backupCommand() *cobra.Command {
 			"  docker compose exec -T hark /hark backup - > hark-backup.db",
 		Args: oneFile,
 		PreRunE: func(_ *cobra.Command, args []string) error {
-			if args[0] == stream && asJSON {
+			if args[0] == stdStream && asJSON {
 				return errors.New("the backup goes to standard output: leave out --json, or name a file")
 			}
 			return nil
 		},
-		RunE: f.withKept(func(c *cobra.Command, k *kept, args []string) error {
+		RunE: f.withArchive(func(c *cobra.Command, k *archive, args []string) error {
 			const private = "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
-			if args[0] == stream {
+			if args[0] == stdStream {
 				info, err := f.streamBackup(c.Context(), k, c.OutOrStdout())
 				if err == nil {
-					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size), holds(info), private)
+					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size), describeBackup(info), private)
 				}
 				return err
 			}
@@ -59,7 +59,7 @@ func (f *flags) backupCommand() *cobra.Command {
 				return printJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
 					info.Messages, info.Newest})
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), holds(info), private)
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), describeBackup(info), private)
 			return nil
 		}),
 	}
@@ -68,22 +68,22 @@ func (f *flags) backupCommand() *cobra.Command {
 	return c
 }
 
-func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (sqlite.BackupInfo, error) {
+func (f *flags) backUp(ctx context.Context, k *archive, path string, force bool) (sqlite.BackupInfo, error) {
 	bar := terminal.Bar(f.env.stderr, -1, "backing up", true)
 	defer bar.Close()
 	info, err := sqlite.Backup(ctx, k.config.Data, path, force, func(done, total int64) {
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
-	return info, terminal.CutShort(ctx, err, "interrupted; there is no backup, and one that was there before is as it was")
+	return info, terminal.CutShort(ctx, err, "interrupted; no backup was made, and an earlier one is unchanged")
 }
 
-// holds is what a backup holds, in words.
-func holds(info sqlite.BackupInfo) string {
+// describeBackup says what a backup holds.
+func describeBackup(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"), terminal.Plural(info.Channels, "channel"),
 		terminal.Plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
-		text += ", the newest of " + info.Newest.Format(toTheMinute) + " UTC"
+		text += ", the newest of " + info.Newest.Format(minuteLayout) + " UTC"
 	}
 	return text
 }
@@ -104,7 +104,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 				return err
 			}
 			file := args[0]
-			if file == stream {
+			if file == stdStream {
 				if !yes {
 					return errors.New("the backup comes from standard input, so nobody can confirm: add --yes, or name a file")
 				}
@@ -119,7 +119,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "%s holds %s.\n", args[0], holds(info))
+			fmt.Fprintf(c.ErrOrStderr(), "%s holds %s.\n", args[0], describeBackup(info))
 			fmt.Fprintln(c.ErrOrStderr(), f.replaced(c.Context(), cfg.Data))
 			if err := f.confirm(c.Context(), yes, "", "Put it in place?"); err != nil {
 				return err
@@ -131,16 +131,16 @@ func (f *flags) restoreCommand() *cobra.Command {
 	return c
 }
 
-// replaced tells what a backup would take the place of.
+// replaced says what a backup would replace.
 func (f *flags) replaced(ctx context.Context, dir string) string {
 	now, err := sqlite.Holds(ctx, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("It becomes the memory in %s.", dir)
 	case err != nil: // it is damaged
-		return fmt.Sprintf("It takes the place of the memory in %s.", dir)
+		return fmt.Sprintf("It replaces the memory in %s.", dir)
 	}
-	return fmt.Sprintf("It takes the place of the memory in %s, which holds %s.", dir, holds(now))
+	return fmt.Sprintf("It replaces the memory in %s, which holds %s.", dir, describeBackup(now))
 }
 
 func (f *flags) restore(c *cobra.Command, dir, file string) error {
@@ -156,7 +156,7 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}
 	if err != nil {
-		return terminal.CutShort(c.Context(), err, "interrupted; the memory is as it was")
+		return terminal.CutShort(c.Context(), err, "interrupted; the memory is unchanged")
 	}
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "Restored to %s.\n", dir)
@@ -167,12 +167,12 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 	case !r.Known:
 		fmt.Fprintln(out, "There was no memory before, so Hark doesn't know what was forgotten since the backup. Forget again what you know of, with \"hark forget\".")
 	}
-	fmt.Fprintln(out, doneAgain(r))
+	fmt.Fprintln(out, describeReplayed(r))
 	return nil
 }
 
-// doneAgain is what a restored backup was made to forget, in words.
-func doneAgain(r sqlite.Restored) string {
+// describeReplayed says what was forgotten again in a restored backup.
+func describeReplayed(r sqlite.Restored) string {
 	messages := 0
 	for _, receipt := range r.Forgettings {
 		messages += receipt.Messages

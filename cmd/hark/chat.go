@@ -49,7 +49,7 @@ func (f *flags) chatCommand() *cobra.Command {
 	return c
 }
 
-// userName is who is at the terminal.
+// userName returns the name of whoever is at the terminal.
 func userName(lookup func(string) (string, bool)) string {
 	for _, key := range []string{"USER", "USERNAME", "LOGNAME"} {
 		if name, ok := lookup(key); ok && name != "" {
@@ -82,7 +82,7 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 	group.Go(func() error { return indexer.Run(ctx) })
 	if talk.app.condenses() {
 		talk.app.digest.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
-			fmt.Fprintf(notices, "hark: what was said a while ago is cut off: %v\n", err)
+			fmt.Fprintf(notices, "hark: the older part of the session is cut off: %v\n", err)
 		}
 		group.Go(func() error { return talk.app.digest.Run(ctx, digest.Condensed) })
 	}
@@ -99,7 +99,7 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 	return nil
 }
 
-// sumUp sums up what was said there before, if that has ended.
+// sumUp summarises the session before, if it has ended.
 func (t *conversation) sumUp(ctx context.Context) error {
 	if t.app.config.Memory.Summaries == summariesOff || !t.logs() {
 		return nil
@@ -107,7 +107,7 @@ func (t *conversation) sumUp(ctx context.Context) error {
 	w := t.app.newDigest()
 	w.Channel, w.Now, w.Patience = t.place.channel, time.Now, chatPatience
 	w.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
-		fmt.Fprintf(t.warn, "hark: what was said before is summed up without the model: %v\n", err)
+		fmt.Fprintf(t.warn, "hark: the session before is summed up without the model: %v\n", err)
 	}
 	before, err := t.app.store.Log(ctx, t.place.channel, 0, memory.FirstMessageID(time.Now()), 1)
 	if err != nil {
@@ -142,7 +142,7 @@ type conversation struct {
 // maxLine is the longest line taken, in bytes.
 const maxLine = 1 << 20
 
-// lines says every line of r until they end. One that is too long is passed over.
+// lines says every line of r, and skips those that are too long.
 func (t *conversation) lines(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, maxLine+1) // with its end
 	first := true
@@ -150,7 +150,7 @@ func (t *conversation) lines(ctx context.Context, r io.Reader) error {
 		line, whole, err := readLine(in)
 		if !whole {
 			t.unanswered = true
-			fmt.Fprintf(t.warn, "hark: a line is longer than %d bytes and was passed over: break it up\n", maxLine)
+			fmt.Fprintf(t.warn, "hark: skipped a line longer than %d bytes: break it up\n", maxLine)
 		}
 		if first {
 			line, first = strings.TrimPrefix(line, "\ufeff"), false // some programs begin a file with a mark
@@ -172,8 +172,8 @@ func readLine(in *bufio.Reader) (line string, whole bool, err error) {
 	return line, whole, err
 }
 
-// sayAll says what read returns until it returns an error, or somebody says that it is to end. What saying
-// fails with is given to failed, which decides whether to go on.
+// sayAll says what read returns until it returns an error or somebody ends the talk. failed gets the
+// error of each line, and decides whether to go on.
 func (t *conversation) sayAll(ctx context.Context, read func() (string, error), failed func(error) error) error {
 	for {
 		line, err := terminal.Await(ctx, read)
@@ -200,7 +200,7 @@ var (
 	mention = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b[,:]?`)
 )
 
-// say logs a line, and answers it if it speaks to Hark. A command is used instead, and not logged.
+// say logs a line and answers it if it speaks to Hark. It runs a command instead, without logging it.
 func (t *conversation) say(ctx context.Context, line string) error {
 	if is, err := t.command(ctx, line); is {
 		return err
@@ -278,7 +278,7 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if err != nil {
 		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
 	}
-	t.warns(a.ModelError, instead(a.Model, a.FallbackReason), a.Shortened, a.Unranked, a.ToolFailed)
+	t.warns(a.ModelError, fallbackAnswered(a.Model, a.FallbackReason), a.Shortened, a.Unranked, a.ToolFailed)
 	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
 		t.print(a)
 	}
@@ -298,7 +298,7 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	return t.propose(ctx, q, a)
 }
 
-// warns tells what an answer survived, as far as there is anything.
+// warns prints the failures that an answer survived.
 func (t *conversation) warns(all ...error) {
 	for _, err := range all {
 		if err != nil {
@@ -307,15 +307,15 @@ func (t *conversation) warns(all ...error) {
 	}
 }
 
-// instead says that another model answered because of err, if so.
-func instead(model string, err error) error {
+// fallbackAnswered returns err with the name of the model that answered instead; nil if err is nil.
+func fallbackAnswered(model string, err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s answered instead: %w", model, err)
 }
 
-// called are the records of a question's calls.
+// called returns the records of a question's calls.
 func (t *conversation) called(records []memory.Record, trace memory.Trace) []memory.Event {
 	if t.app.config.Memory.KeepRecords() == 0 {
 		return nil
@@ -332,7 +332,7 @@ func (t *conversation) recordUnanswered(ctx context.Context, q answer.Question, 
 		Question: q.ID, Asker: q.Asker})...)
 }
 
-// using tells that the model uses a tool.
+// using prints that the model uses a tool.
 func (t *conversation) using(tool string) {
 	if t.live != nil {
 		t.live.Pause()
@@ -365,13 +365,13 @@ func (t *conversation) cite(sources []answer.Source) {
 	}
 }
 
-// nextID is a message id of now, later than the last.
+// nextID returns a message id of now, later than the last.
 func (t *conversation) nextID() memory.MessageID {
 	t.last = max(t.last+1, memory.FirstMessageID(time.Now()))
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls, or else nobody known, with the id that the name gives.
+// personCalled returns the person called name in a guild; if unknown, one with the id derived from the name.
 func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person,
 	known bool, err error) {
 	people, err := a.store.People(ctx, guild)

@@ -19,7 +19,7 @@ import (
 // slash begins a command. A path isn't one: /etc/passwd.
 var slash = regexp.MustCompile(`^/([A-Za-z][A-Za-z-]*)(?:\s+(.*))?$`)
 
-// commands are those of a talk, each by itself, made anew for each use: they hold their flags.
+// commands returns a talk's commands, new for each use because they hold their flags.
 func (t *conversation) commands() []*cobra.Command {
 	env := *t.flags.env
 	env.stdout, env.stderr = t.out, t.warn
@@ -42,7 +42,7 @@ func (t *conversation) commands() []*cobra.Command {
 	return all
 }
 
-// command uses a line that is a command, and reports whether it is one. The error is io.EOF where the talk ends.
+// command runs a line that is a command, and reports whether it is one. The error is io.EOF if the talk ends.
 func (t *conversation) command(ctx context.Context, line string) (bool, error) {
 	m := slash.FindStringSubmatch(line)
 	if m == nil {
@@ -95,7 +95,7 @@ func (t *conversation) use(ctx context.Context, name, rest string) error {
 	return fmt.Errorf("there is no command %s%s /help lists them; to say the line as it is, begin it with a space", name, meant)
 }
 
-// arguments are the words of a line; what stands in double quotes is one.
+// arguments splits a line into words; double quotes keep words together.
 func arguments(line string) ([]string, error) {
 	args := []string{}
 	var word strings.Builder
@@ -120,7 +120,7 @@ func arguments(line string) ([]string, error) {
 		}
 	}
 	if quoted {
-		return nil, errors.New("a quotation mark isn't closed: write \" at the end of what belongs together, or \\\" for a mark within it")
+		return nil, errors.New("a quotation mark isn't closed: close it with \", or write \\\" for a mark within quotes")
 	}
 	if in {
 		args = append(args, word.String())
@@ -178,14 +178,14 @@ func (t *conversation) helpCommand() *cobra.Command {
 				}
 				fmt.Fprintf(w, "  %-34s %s\n", line, c.Short)
 			}
-			fmt.Fprintln(w, "What belongs together stands in double quotes. \"/recall --help\" shows how a command is used.\n"+
+			fmt.Fprintln(w, "Put double quotes around an argument with spaces. \"/recall --help\" shows how a command is used.\n"+
 				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and \"hark forget --user\" give and forget all about somebody.")
 			return nil
 		},
 	}
 }
 
-// agrees asks a question that is to be answered by yes or no.
+// agrees asks a yes-or-no question.
 func (t *conversation) agrees(ctx context.Context, question string) (bool, error) {
 	line, err := terminal.Await(ctx, func() (string, error) { return t.ask(question + " [y/N] ") })
 	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D

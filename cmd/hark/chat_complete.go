@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// complete is a line with the word before the cursor completed. Where there are several ways, tell is told them.
+// complete returns a line with the word before the cursor completed. If several words fit, tell gets them.
 func (t *conversation) complete(ctx context.Context, line string, at int,
 	tell func(words []string)) (string, int, bool) {
 	before := line[:at]
@@ -42,7 +42,7 @@ func (t *conversation) complete(ctx context.Context, line string, at int,
 	return before[:begin] + word + line[at:], begin + len(word), true
 }
 
-// offered are the words that may come after those before the cursor.
+// offered returns the words that may follow.
 func (t *conversation) offered(ctx context.Context, before []string, word string) (words []string) {
 	all := t.commands()
 	if len(before) == 0 {
@@ -82,7 +82,7 @@ func (t *conversation) offered(ctx context.Context, before []string, word string
 	return words
 }
 
-// names are those of the people that are known where the talk is.
+// names returns the names of known people.
 func (t *conversation) names(ctx context.Context) (names []string) {
 	people, err := t.app.store.People(ctx, t.place.guild)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *conversation) names(ctx context.Context) (names []string) {
 	return names
 }
 
-// loreNames are those of the lore there, in quotes where they have several words.
+// loreNames returns the names of lore, quoted if they have several words.
 func (t *conversation) loreNames(ctx context.Context) (names []string) {
 	lore, err := t.app.store.Lore(ctx, t.place.guild)
 	if err != nil {

@@ -19,20 +19,20 @@ import (
 	"hark/memory"
 )
 
-// loreChange is what "/lore add" and "/lore edit" were told.
+// loreChange holds the flags of "/lore add" and "/lore edit".
 type loreChange struct {
 	name, text       string
 	aliases, without []string
 }
 
 func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	oneLore := exactly(1, "which lore? Write its name after %q, in quotes")
+	oneLore := exactArgs(1, "which lore? Write its name after %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Remember something under a name",
-		Args:  exactly(2, "write a name and a text after %q, each in quotes"),
+		Args:  exactArgs(2, "write a name and a text after %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
@@ -49,7 +49,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Show lore with all its names and where it is from", Args: oneLore,
-		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, k *archive, l memory.Lore) error {
 			if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: t.withLore(func(c *cobra.Command, _ *kept, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, _ *archive, l memory.Lore) error {
 			l, err := told.change(l)
 			if err != nil {
 				return err
@@ -77,16 +77,16 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			return t.keepLore(c.Context(), l, "Changed")
 		}),
 	}
-	edit.Flags().StringVar(&told.name, "name", "", "call it by this `name`")
-	edit.Flags().StringVar(&told.text, "text", "", "have it say this `text`")
+	edit.Flags().StringVar(&told.name, "name", "", "its new `name`")
+	edit.Flags().StringVar(&told.text, "text", "", "its new `text`")
 	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil,
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
-		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, k *archive, l memory.Lore) error {
 			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
-				terminal.OneLine(guildName(k.guildOf(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
+				terminal.OneLine(guildName(k.guild(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
 			if err := f.confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
 				return err
 			}
@@ -99,17 +99,17 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		}),
 	}
 	remove.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	return family("lore", "Tell a server's lore: what Hark is to remember under a name",
+	return parentCommand("lore", "Tell a server's lore: what Hark is to remember under a name",
 		"Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n"+
 			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
 		add, list, show, edit, remove)
 }
 
-// with is a command that is given the memory as it is now.
-func (t *conversation) with(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command,
+// with returns a command that gets the memory as it is now.
+func (t *conversation) with(do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
-		k, err := t.app.kept(c.Context())
+		k, err := t.app.archive(c.Context())
 		if err != nil {
 			return err
 		}
@@ -117,10 +117,10 @@ func (t *conversation) with(do func(c *cobra.Command, k *kept, args []string) er
 	}
 }
 
-// withLore is a command that is given the memory and the lore that it names.
-func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command,
+// withLore returns a command that gets the memory and the lore that it names.
+func (t *conversation) withLore(do func(c *cobra.Command, k *archive, l memory.Lore) error) func(*cobra.Command,
 	[]string) error {
-	return t.with(func(c *cobra.Command, k *kept, args []string) error {
+	return t.with(func(c *cobra.Command, k *archive, args []string) error {
 		l, err := k.loreCalled(c.Context(), t.place.within(), args[0])
 		if err != nil {
 			return err
@@ -143,11 +143,11 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if err != nil {
 		return err
 	}
-	k, err := t.app.kept(ctx)
+	k, err := t.app.archive(ctx)
 	if err != nil {
 		return err
 	}
-	where := terminal.OneLine(guildName(k.guildOf(l.Guild)))
+	where := terminal.OneLine(guildName(k.guild(l.Guild)))
 	all, err := k.Lore(ctx, l.Guild)
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	return nil
 }
 
-// change is lore changed as it was told.
+// change returns lore with the change applied.
 func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	l.Name, l.Text = cmp.Or(o.name, l.Name), cmp.Or(o.text, l.Text)
 	own := slices.Clone(l.Own)
@@ -193,10 +193,10 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	return l, nil
 }
 
-func (t *conversation) listLore(c *cobra.Command, k *kept, _ []string) error {
+func (t *conversation) listLore(c *cobra.Command, k *archive, _ []string) error {
 	all, err := k.allLore(c.Context(), t.place.within())
 	if err == nil && len(all) == 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
+		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: add some with \"%s add\".\n", c.Parent().CommandPath())
 	}
 	for _, l := range all {
 		err = errors.Join(err, k.printLore(c.Context(), c.OutOrStdout(), l))
@@ -205,7 +205,7 @@ func (t *conversation) listLore(c *cobra.Command, k *kept, _ []string) error {
 }
 
 // printLore prints what lore says, of which server, and who told it when.
-func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error {
+func (k *archive) printLore(ctx context.Context, w io.Writer, l memory.Lore) error {
 	by := ""
 	if l.By != 0 {
 		people, err := k.peopleOf(ctx, l.Guild)
@@ -214,12 +214,12 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 		}
 		by = ", told by " + nameOf(l.By, []memory.Person{people[l.By]})
 	}
-	where := terminal.OneLine(guildName(k.guildOf(l.Guild)))
+	where := terminal.OneLine(guildName(k.guild(l.Guild)))
 	if l.Channel != 0 {
 		where = "#" + terminal.OneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
 	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", terminal.OneLine(l.Name), where, by,
-		l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
+		l.At.In(k.config.Answer.Location()).Format(minuteLayout), indented(l.Text))
 	return nil
 }
 
@@ -238,13 +238,13 @@ func printDetails(w io.Writer, l portrait.Lore) {
 	}
 }
 
-// indented is a text as it is shown below its name.
+// indented returns a text as it is shown below its name.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n    ")
 }
 
-// allLore is the lore of a guild, or Everywhere, by guild and name.
-func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
+// allLore returns the lore of a guild, or Everywhere, by guild and name.
+func (k *archive) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
 	var all []memory.Lore
 	for _, g := range k.guilds {
 		if in != memory.Everywhere && in != g.ID {
@@ -263,8 +263,8 @@ func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, e
 	return all, nil
 }
 
-// loreCalled is the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
-func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
+// loreCalled returns the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
+func (k *archive) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
 	all, err := k.allLore(ctx, in)
 	if err != nil {
 		return memory.Lore{}, err
@@ -272,17 +272,17 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 	found := memory.LoreCalled(all, name)
 	var known []candidate[memory.Lore]
 	for _, l := range all {
-		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(guildName(k.guildOf(l.Guild))))
+		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(guildName(k.guild(l.Guild))))
 		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
 		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
 	}
-	return only("lore", name, known, "\"/lore list\" shows what there is")
+	return pick("lore", name, known, "\"/lore list\" shows what there is")
 }
 
-// now is the time, as exact as it is kept.
+// now returns the time, as exact as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// propose asks whether to keep what the model would have remembered. What isn't agreed to is nowhere kept.
+// propose asks whether to keep lore that the model proposed. What isn't confirmed isn't stored.
 func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
 	for _, p := range a.Proposals {
 		l := p.Lore
@@ -320,7 +320,7 @@ func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.
 	return nil
 }
 
-// sources are those of lore as they are now; nil if one isn't there.
+// sources returns lore's sources as they are now; nil if one is missing.
 func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, error) {
 	var texts []string
 	for _, s := range l.Sources {

@@ -15,7 +15,7 @@ import (
 	"hark/memory"
 )
 
-// longestFact is how long what is told of somebody may be, in characters: as in Discord.
+// longestFact bounds a fact, in characters: as in Discord.
 const longestFact = 500
 
 var errElsewhere = errors.New("this is a Discord channel, and nothing can be added to it from here: say it in Discord")
@@ -23,18 +23,18 @@ var errElsewhere = errors.New("this is a Discord channel, and nothing can be add
 func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 	yes, showMe := false, t.with(t.showMe)
 	removing := &cobra.Command{
-		Use: "remove NUMBER", Short: "Take back something that I was told about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
+		Use: "remove NUMBER", Short: "Remove a fact about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, f, strings.Join(args, " "), yes) },
 	}
 	forgetting := &cobra.Command{
 		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you",
 		Args: noArguments,
-		RunE: t.with(func(c *cobra.Command, k *kept, _ []string) error { return t.forgetMe(c, k, f, yes) }),
+		RunE: t.with(func(c *cobra.Command, k *archive, _ []string) error { return t.forgetMe(c, k, f, yes) }),
 	}
 	for _, c := range []*cobra.Command{removing, forgetting} {
 		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	}
-	c := family("memory", "What I know about you: show it, add to it, take it back", "",
+	c := parentCommand("memory", "What I know about you: show it, add to it, take it back", "",
 		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: noArguments, RunE: showMe},
 		&cobra.Command{Use: "add TEXT", Short: "Tell me something about yourself", Args: cobra.ArbitraryArgs,
 			RunE: func(c *cobra.Command, args []string) error { return t.addFact(c, strings.Join(args, " ")) }},
@@ -43,13 +43,13 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 	return c
 }
 
-// me is who speaks, as far as they are known here. Somebody unknown has an id and a name.
+// me returns the speaker. Somebody unknown has only an id and a name.
 func (t *conversation) me(ctx context.Context) (memory.Person, error) {
 	p, _, err := t.app.personCalled(ctx, t.place.guild, t.speaker)
 	return p, err
 }
 
-func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
+func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
 	ctx, w := c.Context(), c.OutOrStdout()
 	p, err := t.me(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
 		return nil
 	}
 	var scope memory.Scope
-	for _, c := range k.guildOf(p.Guild).Channels {
+	for _, c := range k.guild(p.Guild).Channels {
 		scope.Channels = append(scope.Channels, c.ID)
 	}
 	wrote, err := k.Presence(ctx, scope, []memory.UserID{p.ID})
@@ -78,7 +78,7 @@ func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
 	messages := "none"
 	if at := wrote[p.ID]; at.Messages > 0 {
 		messages = fmt.Sprintf("%d, the last on %s", at.Messages,
-			at.Last.In(t.app.config.Answer.Location()).Format(toTheMinute))
+			at.Last.In(t.app.config.Answer.Location()).Format(minuteLayout))
 	}
 	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n  messages: %s\n", terminal.OneLine(t.speaker),
 		strings.Join(names, ", "), messages)
@@ -122,7 +122,7 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
 		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", terminal.OneLine(t.speaker))
 	}
-	fmt.Fprintln(c.OutOrStdout(), "Noted. /memory show shows it, /memory remove takes it back.")
+	fmt.Fprintln(c.OutOrStdout(), "Saved. /memory show lists it, /memory remove removes it.")
 	return nil
 }
 
@@ -139,7 +139,7 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 	case len(p.Facts) == 0:
 		return errors.New("I know no facts about you, so there is nothing to remove")
 	case i < 1 || i > len(p.Facts):
-		return fmt.Errorf("which one? Write its number after /memory remove, from 1 to %d as /memory show has them", len(p.Facts))
+		return fmt.Errorf("which one? Write its number in /memory show, from 1 to %d, after /memory remove", len(p.Facts))
 	}
 	gone := p.Facts[i-1]
 	if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", terminal.OneLine(gone.Text))); err != nil {
@@ -153,7 +153,7 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 }
 
 // forgetMe forgets what the speaker wrote, and what is known of them.
-func (t *conversation) forgetMe(c *cobra.Command, k *kept, f *flags, yes bool) error {
+func (t *conversation) forgetMe(c *cobra.Command, k *archive, f *flags, yes bool) error {
 	p, err := t.me(c.Context())
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (t *conversation) forgetMe(c *cobra.Command, k *kept, f *flags, yes bool) e
 	return o.run(c, k)
 }
 
-// tells is lore as the speaker tells it, here: it goes with what they wrote.
+// tells returns lore as told by the speaker: it is forgotten with what they wrote.
 func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
 	if !t.logs() {
 		return errElsewhere
@@ -176,7 +176,7 @@ func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
 		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}})
 }
 
-// present is the channel of the talk, as it is told of.
+// present returns the talk's channel.
 func (t *conversation) present() memory.ChannelSeen {
 	return memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild,
 		Kind: memory.LocalChannel, Name: t.place.name}}

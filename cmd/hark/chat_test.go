@@ -71,5 +71,5 @@ func TestLinesAreSaid(t *testing.T) {
 	c.run(1, "chat", "--data", t.TempDir())
 	c.says("**Jane** in #terminal")
 	c.says("> the deadline is Friday\n")
-	c.says("was passed over")
+	c.says("skipped a line")
 }

@@ -41,10 +41,10 @@ func (t *conversation) whyCommand() *cobra.Command {
 	}
 }
 
-// lastAnswer is the last of Hark's answers in the channel. It is looked up each time, for it may be forgotten by now.
+// lastAnswer looks up Hark's last answer in the channel each time, because it may be forgotten by now.
 func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error) {
 	if !t.logs() {
-		return 0, errors.New("this is a Discord channel, and I keep nothing of what I answer in it from here. /context shows what a question would make")
+		return 0, errors.New("this is a Discord channel, and I don't keep what I answer in it from here: /context shows the prompt for a question")
 	}
 	const look = 200
 	said, err := t.app.store.Around(ctx, t.place.channel,
@@ -57,14 +57,14 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 			return m.ID, nil
 		}
 	}
-	return 0, errors.New("I have answered nothing here yet that is remembered")
+	return 0, errors.New("I remember no answer of mine here")
 }
 
-// printExplanation says how an answer came about.
+// printExplanation prints how an answer was made.
 func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
-	p.say("How the answer of %s came about", t.Answer.Time().In(a.config.Answer.Location()).Format(toTheMinute))
+	p.say("How the answer of %s came about", t.Answer.Time().In(a.config.Answer.Location()).Format(minuteLayout))
 	switch {
 	case t.Model == "":
 		p.say("No model wrote it: I quoted what I recalled.")
@@ -92,7 +92,7 @@ func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 		p.say("Lore, and used:")
 	}
 	for _, lore := range x.Lore {
-		p.say("  %s\n%s", terminal.OneLine(lore.Name), below(lore.Text))
+		p.say("  %s\n%s", terminal.OneLine(lore.Name), indent(lore.Text))
 	}
 	p.explained("Recalled, and used:", used, a)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, a)
@@ -137,10 +137,10 @@ func (p printer) explained(heading string, all []answer.Explained, a *app) {
 			line += fmt.Sprintf("[%d] ", r.Number)
 		}
 		if r.Relevance > 0 {
-			line += a.marked(r.Relevance)
+			line += a.relevanceMark(r.Relevance)
 		}
 		line += fmt.Sprintf("%s in #%s, %s", terminal.OneLine(r.Source.Author), terminal.OneLine(r.Source.Place),
-			r.Source.Time.Format(toTheMinute))
+			r.Source.Time.Format(minuteLayout))
 		if r.Changed {
 			line += ", edited since"
 		}
@@ -148,11 +148,11 @@ func (p printer) explained(heading string, all []answer.Explained, a *app) {
 	}
 }
 
-// catchUpCommand tells what was said since whoever speaks now last wrote.
+// catchUpCommand tells what was said since the speaker last wrote.
 func (t *conversation) catchUpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "catchup [SINCE]",
-		Short: "Tell what was said here since I last wrote, or since a day or so long ago, such as yesterday or 3d",
+		Short: "Tell what was said here since I last wrote, or since a time such as yesterday or 3d",
 		RunE: func(c *cobra.Command, args []string) error {
 			zone := t.app.config.Answer.Location()
 			var since time.Time
@@ -175,9 +175,9 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 			case err != nil:
 				return err
 			}
-			t.warns(got.Away, instead(got.Model, got.Instead))
+			t.warns(got.Away, fallbackAnswered(got.Model, got.Instead))
 			fmt.Fprintf(t.out, "%s here since %s\n", terminal.Plural(got.Messages, "message"),
-				got.Since.In(zone).Format(toTheMinute))
+				got.Since.In(zone).Format(minuteLayout))
 			if got.Messages > 0 {
 				t.print(answer.Answer{Text: got.Text})
 				t.cite(got.Sources)

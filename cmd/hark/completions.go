@@ -13,12 +13,12 @@ import (
 	"hark/memory"
 )
 
-// completeFlags has shells offer the values of flags: those of fixed lists, and names of what is remembered.
+// completeFlags registers the completions of flag values.
 func (f *flags) completeFlags(root *cobra.Command) {
 	fixed := func(values ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}
-	channels := f.remembered(func(_ context.Context, _ *kept, g *memory.Guild) (names []string) {
+	channels := f.remembered(func(_ context.Context, _ *archive, g *memory.Guild) (names []string) {
 		for _, c := range g.Channels {
 			if c.Kind != memory.CategoryChannel {
 				names = append(names, c.Name)
@@ -26,17 +26,17 @@ func (f *flags) completeFlags(root *cobra.Command) {
 		}
 		return names
 	})
-	people := f.remembered(func(ctx context.Context, k *kept, g *memory.Guild) (names []string) {
+	people := f.remembered(func(ctx context.Context, k *archive, g *memory.Guild) (names []string) {
 		known, _ := k.People(ctx, g.ID) // where that fails, nothing is offered
 		for _, p := range known {
 			names = append(names, p.DisplayName())
 		}
 		return names
 	})
-	guilds := f.remembered(func(_ context.Context, _ *kept, g *memory.Guild) []string { return []string{guildName(g)} })
+	guilds := f.remembered(func(_ context.Context, _ *archive, g *memory.Guild) []string { return []string{guildName(g)} })
 	offered := map[string]cobra.CompletionFunc{
 		"layout": fixed(string(builder.LayoutSections), string(builder.LayoutPlain), string(builder.LayoutChat)),
-		"mode":   fixed(words(builder.Modes())...), "kind": fixed(words(memory.SummaryKinds())...),
+		"mode":   fixed(toStrings(builder.Modes())...), "kind": fixed(toStrings(memory.SummaryKinds())...),
 		"data":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		"channel": channels, "in": channels, "guild": guilds, "user": people, "from": people, "as": people,
 	}
@@ -57,10 +57,10 @@ func (f *flags) completeFlags(root *cobra.Command) {
 	}
 }
 
-// remembered offers names from each server of the memory, if there is one.
-func (f *flags) remembered(names func(context.Context, *kept, *memory.Guild) []string) cobra.CompletionFunc {
+// remembered offers names from each server of the memory.
+func (f *flags) remembered(names func(context.Context, *archive, *memory.Guild) []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, begun string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
-		k, err := f.openKept(c.Context())
+		k, err := f.openArchive(c.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -8,7 +8,7 @@ import (
 	"hark/internal/terminal"
 )
 
-// confirm tells what is to be done and asks whether to go on, unless that was said with --yes.
+// confirm prints told and asks whether to go on, unless yes is set.
 func (f *flags) confirm(ctx context.Context, yes bool, told, question string) error {
 	if yes {
 		return nil

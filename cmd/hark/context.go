@@ -20,14 +20,14 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	a, mode := asking{flags: f}, ""
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
-		RunE: a.asks(func(c *cobra.Command, app *app, q answer.Question) error { return a.context(c, app, q, mode) }),
+		RunE: a.withQuestion(func(c *cobra.Command, app *app, q answer.Question) error { return a.context(c, app, q, mode) }),
 	}
 	a.addFlags(c)
 	if f.talk == nil {
 		c.Flags().StringVar(&a.layout, "layout", "",
 			"the prompt's form: `sections`, plain or chat (default: as configured)")
 	}
-	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+listed(builder.Modes())+
+	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+commaList(builder.Modes())+
 		" (default: the channel's, or inferred from the question)")
 	return c
 }
@@ -35,17 +35,17 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 // context shows the prompt that a question makes, in a mode or in its own.
 func (a *asking) context(c *cobra.Command, app *app, q answer.Question, mode string) error {
 	if q.Mode = builder.Mode(mode); mode != "" && !q.Mode.Known() {
-		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, listed(builder.Modes()))
+		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, commaList(builder.Modes()))
 	}
 	r, err := app.answers.Recall(c.Context(), q)
 	if err != nil {
 		return err
 	}
-	a.tellLacks(r.Result)
+	a.warnDegraded(r.Result)
 	return printPrompt(c, a.json, r)
 }
 
-// printPrompt prints the prompt alone to stdout, and what it takes up and where its sections stand to stderr.
+// printPrompt prints only the prompt to stdout, and its tokens and sections to stderr.
 func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	p := answer.KeptPrompt(r.Prompt)
 	if asJSON {
@@ -63,7 +63,7 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	return nil
 }
 
-// fullness says what a prompt takes, and warns where little room is left beside it and the answer.
+// fullness says how many tokens a prompt takes, and warns if the window is nearly full.
 func fullness(r builder.Report) string {
 	all := fmt.Sprintf("%6d tokens of %d", r.Tokens, r.MaxTokens)
 	of := fmt.Sprintf("the model's window of %d", r.Window)
@@ -76,14 +76,14 @@ func fullness(r builder.Report) string {
 	return all
 }
 
-// jsonSummary is a summary that was looked at for a prompt.
+// jsonSummary is a summary considered for a prompt.
 type jsonSummary struct {
 	portrait.Summary
 	Relevance float64  `json:"relevance"`
 	Why       []string `json:"why"`
 }
 
-// jsonCondensed is what the older part of the session was condensed to.
+// jsonCondensed is the condensed older part of the session.
 type jsonCondensed struct {
 	Until   memory.MessageID `json:"until,string"` // the last message that it tells of
 	Text    string           `json:"text"`
@@ -143,14 +143,14 @@ func modeReason(m answer.Mode) string {
 	case m.By == answer.ModeChannel:
 		return "chosen for the channel or the server"
 	case m.Why == "":
-		return "nothing in the question speaks for another"
+		return "nothing in the question suggests another"
 	case m.By == answer.ModeEarlier:
 		return "of the question before it: " + terminal.OneLine(m.Why)
 	}
 	return terminal.OneLine(m.Why)
 }
 
-// printSections prints a line for each section: what it took, what became of its items, and where p has it.
+// printSections prints a line for each section: tokens, items, and its place in p.
 func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) {
 	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling",
 		"items", "cut", "left out", "why, where")
@@ -161,7 +161,7 @@ func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.
 	}
 }
 
-// whereIs says where a section stands in a prompt; "" if it doesn't.
+// whereIs returns a section's place in a prompt; "" if it has none.
 func whereIs(section string, p memory.Prompt) string {
 	var at []memory.Boundary
 	for _, b := range p.Boundaries {
@@ -179,7 +179,7 @@ func whereIs(section string, p memory.Prompt) string {
 	return fmt.Sprintf("messages %d–%d", at[0].Message+1, at[len(at)-1].Message+1)
 }
 
-// linesOf are the first and last line, from 1 on, that a section takes of its message.
+// linesOf returns a section's first and last line in its message, from 1 on.
 func linesOf(b memory.Boundary, p memory.Prompt) (first, last int) {
 	text := p.Messages[b.Message].Content
 	first = 1 + strings.Count(text[:b.Start], "\n")
@@ -199,7 +199,7 @@ type jsonSection struct {
 	At       []jsonPos `json:"at,omitempty"` // where it stands; in the chat layout each turn by itself
 }
 
-// jsonPos is a stretch of a message: its bytes from start to end, and its lines from 1 on.
+// jsonPos is a range of a message: bytes from start to end, and lines from 1 on.
 type jsonPos struct {
 	Message   int `json:"message"` // from 0, as in messages
 	Start     int `json:"start"`

@@ -151,7 +151,7 @@ func TestCutShort(t *testing.T) {
 			},
 		},
 		"restore": {
-			args: []string{"restore", "early.hark", "--yes"}, says: "as it was", after: func(d desk) {
+			args: []string{"restore", "early.hark", "--yes"}, says: "unchanged", after: func(d desk) {
 				d.count("1301 messages in 2 channels")
 			},
 			again: func(d desk) { d.count("1300 messages in 1 channel") },
@@ -170,7 +170,7 @@ func TestCutShort(t *testing.T) {
 			},
 		},
 		"forget": {
-			args: []string{"forget", "--user", "jane", "--yes"}, says: "goes on",
+			args: []string{"forget", "--user", "jane", "--yes"}, says: "finishes erasing",
 			after: func(d desk) { // she may be known by her name no more
 				code, out := d.try(d.Context(), "forget", "--user", "jane", "--yes")
 				switch wentOn := strings.Contains(out, ": 650 messages"); {
@@ -187,7 +187,7 @@ func TestCutShort(t *testing.T) {
 			},
 		},
 		"forget a channel": { // by the same name, again
-			args: []string{"forget", "--channel", "a", "--yes"}, says: "goes on", after: func(d desk) {
+			args: []string{"forget", "--channel", "a", "--yes"}, says: "finishes erasing", after: func(d desk) {
 				if out := d.hark(0, "forget", "--channel", "a", "--yes"); !strings.Contains(out,
 					"Forgotten: 1300 messages") {
 					d.Error(out)

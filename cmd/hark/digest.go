@@ -16,10 +16,10 @@ const (
 	summariesExtract = "extract"
 )
 
-// chatPatience is how long a talk in the terminal waits for the model to sum up the one before.
+// chatPatience bounds how long a talk waits for the summary of the one before.
 const chatPatience = 15 * time.Second
 
-// newDigest makes digests as configured. It needs Failed.
+// newDigest returns the configured worker. The caller sets Failed.
 func (a *app) newDigest() *digest.Worker {
 	c := a.config
 	return digest.New(digest.Options{
@@ -28,7 +28,7 @@ func (a *app) newDigest() *digest.Worker {
 	})
 }
 
-// digests are the kinds of digests that are to be made.
+// digests returns the kinds of digests to make.
 func (a *app) digests() (kinds []digest.Kind) {
 	if a.model() != nil {
 		kinds = append(kinds, digest.Facts)
@@ -47,7 +47,7 @@ func (a *app) condenses() bool {
 	return a.config.Memory.Summaries != summariesOff && a.config.Memory.Summaries != summariesExtract
 }
 
-// startWorkers has done by the side what models do: learning, summing up and condensing.
+// startWorkers learns, summarises and condenses in the background.
 func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *app) {
 	a.digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {
 		failed := map[digest.Kind]string{

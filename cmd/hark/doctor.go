@@ -49,7 +49,7 @@ func (f *flags) doctorCommand() *cobra.Command {
 	return c
 }
 
-// examine checks everything, and tells what it found in a fixed order.
+// examine checks everything, and calls tell in a fixed order.
 func (f *flags) examine(ctx context.Context, tell func(doctor.Finding)) {
 	cfg, err := f.load()
 	if err == nil {
@@ -60,16 +60,16 @@ func (f *flags) examine(ctx context.Context, tell func(doctor.Finding)) {
 
 // doctor checks what c needs.
 func (f *flags) doctor(c config.Config) *doctor.Doctor {
-	return &doctor.Doctor{Config: c, Version: built().String(), Discord: f.env.transport(), Space: f.env.space}
+	return &doctor.Doctor{Config: c, Version: buildInfo().String(), Discord: f.env.transport(), Space: f.env.space}
 }
 
-// configPath is where the configuration file is, or would be.
+// configPath returns where the configuration file is, or would be.
 func (f *flags) configPath() string {
 	path, _ := config.Find(f.config, f.env.lookup)
 	return path
 }
 
-// logChecks makes the doctor's checks, without those that cost something, and logs what isn't well.
+// logChecks runs the doctor's brief checks and logs problems.
 func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Logger) {
 	d := f.doctor(cfg)
 	d.Brief = true

@@ -18,10 +18,10 @@ import (
 	"hark/memory"
 )
 
-// builtIn is what --embedding calls the embedder that is no model.
+// builtIn is the built-in embedder's name for --embedding.
 const builtIn = "built-in"
 
-// evaluation is what "hark eval" is asked for.
+// evaluation holds the flags of "hark eval".
 type evaluation struct {
 	*flags
 	out       string
@@ -152,7 +152,7 @@ func eachSet(paths []string, measure func(path, name string) error) error {
 	return nil
 }
 
-// evaluator measures what is configured, but for what the flags say of the embedder.
+// evaluator returns the configured evaluator, with the embedder that the flags name.
 func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	cfg, err := e.load()
 	if err != nil {
@@ -169,7 +169,7 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 		cfg.Embedding.BaseURL = e.at
 	}
 	if e.at != "" && cfg.Embedding.Model == "" {
-		return nil, errors.New("which model is there? Name it with --embedding")
+		return nil, errors.New("--embedding-url needs --embedding: which model is there?")
 	}
 	embedder, err := setup.NewEmbedder(c.Context(), cfg, memory.Space{})
 	if err != nil {
@@ -187,8 +187,8 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	return evaluator, err
 }
 
-// writeRun has measure write the run file, if one is wanted, as JSON lines. It is written whole or not at
-// all, so that the file of an earlier run outlasts one that fails.
+// writeRun has measure write the run file, if one is wanted, as JSON lines. It replaces an earlier file only
+// when it is complete.
 func (e *evaluation) writeRun(ctx context.Context, measure func(lines *json.Encoder) error) error {
 	kept := ""
 	write := func(w io.Writer) error { return measure(exports.NewEncoder(w)) }

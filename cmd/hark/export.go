@@ -50,8 +50,8 @@ func (f *flags) exportCommand() *cobra.Command {
 			if (user == "") == (channel == "") {
 				return errors.New("export what? Name either --user or --channel")
 			}
-			return f.withKept(func(c *cobra.Command, k *kept, _ []string) error {
-				where, err := k.guildCalled(guild)
+			return f.withArchive(func(c *cobra.Command, k *archive, _ []string) error {
+				where, err := k.findGuild(guild)
 				if err != nil {
 					return err
 				}
@@ -96,11 +96,11 @@ func writeOut(path string, replace bool, write func(io.Writer) error) error {
 	return atomicfile.Write(path, write)
 }
 
-// exportPage is how many messages are read at once.
+// exportPage is the number of messages read at once.
 const exportPage = 1000
 
-func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
-	c, err := k.channelCalled(guild, name)
+func (k *archive) exportChannel(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
+	c, err := k.findChannel(guild, name)
 	if err != nil {
 		return err
 	}
@@ -135,8 +135,8 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 	}
 }
 
-// peopleOf are the people of a guild, by id.
-func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (exports.People, error) {
+// peopleOf returns the people of a guild, by id.
+func (k *archive) peopleOf(ctx context.Context, guild memory.GuildID) (exports.People, error) {
 	people, err := k.People(ctx, guild)
 	return exports.PeopleOf(people), err
 }
@@ -152,8 +152,8 @@ func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, peopl
 	return lines.Encode(e)
 }
 
-func (k *kept) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
-	user, _, err := k.personCalled(ctx, guild, name)
+func (k *archive) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
+	user, _, err := k.findPerson(ctx, guild, name)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"hark/search"
 )
 
-// filter is what narrows a search down, as it is written behind a command.
+// filter holds the flags that narrow a search.
 type filter struct {
 	since, until string
 	from, in     []string
@@ -32,10 +32,10 @@ func (f *filter) addFlags(c *cobra.Command) {
 		"only what was said in the channel of this `name` or id and in its threads; may be repeated")
 	c.Flags().StringVar(&f.topic, "topic", "", "only summaries about this `topic`")
 	c.Flags().StringVar(&f.kind, "kind", "", "only summaries of sessions of this `kind`: "+
-		listed(memory.SummaryKinds()))
+		commaList(memory.SummaryKinds()))
 }
 
-// read makes a Filter of it, for people and channels of guild or Everywhere.
+// read returns an answer.Filter for people and channels of guild or Everywhere.
 func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now time.Time) (answer.Filter, error) {
 	var out answer.Filter
 	zone := a.config.Answer.Location()
@@ -43,8 +43,7 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic),
 		Kind: memory.SummaryKind(strings.ToLower(f.kind))}
 	if f.kind != "" && !slices.Contains(memory.SummaryKinds(), out.Summaries.Kind) {
-		return out, fmt.Errorf("--kind %q is unknown: %s", f.kind,
-			"decision, plan, fact, question or talk")
+		return out, fmt.Errorf("--kind %q is unknown: choose from %s", f.kind, commaList(memory.SummaryKinds()))
 	}
 	if f.since != "" {
 		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {
@@ -62,19 +61,19 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	if len(f.from)+len(f.in) == 0 {
 		return out, nil
 	}
-	k, err := a.kept(ctx)
+	k, err := a.archive(ctx)
 	if err != nil {
 		return out, err
 	}
 	for _, name := range f.from {
-		id, _, err := k.personCalled(ctx, guild, name)
+		id, _, err := k.findPerson(ctx, guild, name)
 		if err != nil {
 			return out, fmt.Errorf("--from: %w", err)
 		}
 		out.From = append(out.From, id)
 	}
 	for _, name := range f.in {
-		c, err := k.channelCalled(guild, name)
+		c, err := k.findChannel(guild, name)
 		if err != nil {
 			return out, fmt.Errorf("--in: %w", err)
 		}

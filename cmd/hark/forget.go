@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// forgetting is what "hark forget" was told.
+// forgetting holds the flags of "hark forget".
 type forgetting struct {
 	*flags
 	user, channel, guild, before string
@@ -41,7 +41,7 @@ func (f *flags) forgetCommand() *cobra.Command {
 			"  hark forget --expired                       whatever is older than the retention, also where that waits",
 		Args:    noArguments,
 		PreRunE: func(*cobra.Command, []string) error { return o.check() },
-		RunE:    f.withKept(func(c *cobra.Command, k *kept, _ []string) error { return o.run(c, k) }),
+		RunE:    f.withArchive(func(c *cobra.Command, k *archive, _ []string) error { return o.run(c, k) }),
 	}
 	c.Flags().StringVar(&o.user, "user", "", "what the person of this `name` or id wrote")
 	c.Flags().StringVar(&o.channel, "channel", "",
@@ -80,15 +80,15 @@ func (o *forgetting) check() error {
 	return nil
 }
 
-func (o *forgetting) run(c *cobra.Command, k *kept) error {
-	before, err := o.finish(c.Context(), k, true)
+func (o *forgetting) run(c *cobra.Command, k *archive) error {
+	before, err := o.resume(c.Context(), k, true)
 	if err != nil {
-		return terminal.CutShort(c.Context(), err, goesOn)
+		return terminal.CutShort(c.Context(), err, forgetInterrupted)
 	}
 	if o.expired {
 		return o.forgetExpired(c, k)
 	}
-	target, what, people, err := o.target(c.Context(), k)
+	target, what, people, err := o.selection(c.Context(), k)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s: %s.", what, o.extent(extent, people))
+	told := fmt.Sprintf("This forgets %s: %s.", what, o.describe(extent, people))
 	if err := o.confirm(c.Context(), o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
@@ -107,24 +107,24 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
-		begun, err := o.finish(c.Context(), k, false)
+		begun, err := o.resume(c.Context(), k, false)
 		if err != nil {
-			return terminal.CutShort(c.Context(), err, goesOn)
+			return terminal.CutShort(c.Context(), err, forgetInterrupted)
 		}
 		for _, r := range begun { // in each server, which is a part of what is meant
 			r.Forgetting.Guild = target.Guild
 			before = append(before, r)
 		}
 	}
-	receipt, err := o.carryOut(c.Context(), k, target, before)
+	receipt, err := o.forget(c.Context(), k, target, before)
 	if err != nil {
-		return terminal.CutShort(c.Context(), err, goesOn)
+		return terminal.CutShort(c.Context(), err, forgetInterrupted)
 	}
 	return o.print(c, k, receipt)
 }
 
 // forgetExpired forgets what is too old in all servers.
-func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
+func (o *forgetting) forgetExpired(c *cobra.Command, k *archive) error {
 	ctx, now, most := c.Context(), time.Now(), k.config.Memory.Retention.Duration
 	var outdated []memory.Forgetting
 	messages, servers := 0, 0
@@ -141,7 +141,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
 		}
 	}
-	told := fmt.Sprintf("This forgets what is older than it is to be remembered: %s in %s.",
+	told := fmt.Sprintf("This forgets what is older than the retention: %s in %s.",
 		terminal.Plural(messages, "message"), terminal.Plural(servers, "server"))
 	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
 		return err
@@ -149,40 +149,40 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyAge, At: now}}
 	for _, f := range outdated {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
-		add(&receipt, gone)
+		addReport(&receipt, gone)
 		if err != nil {
-			return terminal.CutShort(ctx, err, goesOn)
+			return terminal.CutShort(ctx, err, forgetInterrupted)
 		}
 	}
 	return o.print(c, k, receipt)
 }
 
-// goesOn is what becomes of a forgetting that is cut short.
-const goesOn = "interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file"
+// forgetInterrupted says what becomes of an interrupted forgetting.
+const forgetInterrupted = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any \"hark forget\" finishes erasing it"
 
-// target is what is to be forgotten, also in words, and the person's names where one is meant.
-func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string,
+// selection returns what to forget, also in words, and the person's records if --user is set.
+func (o *forgetting) selection(ctx context.Context, k *archive) (t memory.Forgetting, what string,
 	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
-	if t.Guild, err = k.guildCalled(o.guild); err != nil {
+	if t.Guild, err = k.findGuild(o.guild); err != nil {
 		return t, "", nil, err
 	}
 	where := "in all servers"
 	if o.guild != "" {
-		where = fmt.Sprintf("in %s (%d)", terminal.OneLine(guildName(k.guildOf(t.Guild))), t.Guild)
+		where = fmt.Sprintf("in %s (%d)", terminal.OneLine(guildName(k.guild(t.Guild))), t.Guild)
 	}
 	if o.channel != "" {
-		channel, err := k.channelCalled(t.Guild, o.channel)
+		channel, err := k.findChannel(t.Guild, o.channel)
 		if err != nil {
 			return t, "", nil, err
 		}
 		t.Guild, t.Channel = channel.Guild, channel.ID
 		where = fmt.Sprintf("in #%s (%d) of %s", terminal.OneLine(channel.Name), channel.ID,
-			terminal.OneLine(guildName(k.guildOf(t.Guild))))
+			terminal.OneLine(guildName(k.guild(t.Guild))))
 	}
 	what = "everything " + where
 	if o.user != "" {
-		if t.User, people, err = k.personCalled(ctx, t.Guild, o.user); err != nil {
+		if t.User, people, err = k.findPerson(ctx, t.Guild, o.user); err != nil {
 			return t, "", nil, err
 		}
 		what = fmt.Sprintf("everything that %s wrote %s", nameOf(t.User, people), where)
@@ -203,7 +203,7 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 	return t, what, people, nil
 }
 
-// nameOf is somebody's name and id.
+// nameOf returns somebody's name and id.
 func nameOf(id memory.UserID, people []memory.Person) string {
 	for _, p := range people {
 		if p.DisplayName() != "" {
@@ -213,8 +213,8 @@ func nameOf(id memory.UserID, people []memory.Person) string {
 	return id.String()
 }
 
-// extent is how much would go, in words.
-func (o *forgetting) extent(e memory.DryRun, people []memory.Person) string {
+// describe says how much would go.
+func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	text := fmt.Sprintf("%s in %s", terminal.Plural(e.Messages, "message"), terminal.Plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
 		text += fmt.Sprintf(", %s, and what is known of them in %s", terminal.Plural(e.Facts, "fact"),
@@ -229,8 +229,8 @@ func (o *forgetting) extent(e memory.DryRun, people []memory.Person) string {
 	return text
 }
 
-// optOut has nothing remembered of somebody any more, in one guild or in all, whether they were heard there or not.
-func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
+// optOut opts somebody out in one guild or in all, also where they never wrote.
+func optOut(ctx context.Context, k *archive, target memory.Forgetting) error {
 	guilds := []memory.GuildID{target.Guild}
 	if target.Guild == memory.Everywhere {
 		guilds = []memory.GuildID{memory.DirectGuild}
@@ -245,9 +245,9 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// finish carries out what was begun, and with tell says so of what was interrupted before: it was confirmed then, and
-// who is meant may not be known by name any more.
-func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts []memory.DeletionReport, err error) {
+// resume completes unfinished forgettings, which were confirmed when they began. With tell it reports each; the
+// person's name may be gone by then.
+func (o *forgetting) resume(ctx context.Context, k *archive, tell bool) (receipts []memory.DeletionReport, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
@@ -260,15 +260,15 @@ func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts [
 			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
 		}
 		if tell {
-			fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
+			fmt.Fprintf(o.env.stderr, "An interrupted forgetting%s is complete now: %s gone.\n", whose,
 				terminal.Plural(r.Messages, "message"))
 		}
 	}
 	return receipts, err
 }
 
-// carryOut forgets. What was gone on with before is part of it where the same was meant.
-func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting,
+// forget forgets target. The report includes resumed forgettings of the same target.
+func (o *forgetting) forget(ctx context.Context, k *archive, target memory.Forgetting,
 	before []memory.DeletionReport) (memory.DeletionReport, error) {
 	later := 0
 	if target.Before.IsZero() {
@@ -282,14 +282,14 @@ func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forget
 	for _, r := range before {
 		u := r.Forgetting
 		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {
-			add(&receipt, r)
+			addReport(&receipt, r)
 		}
 	}
 	return receipt, err
 }
 
-// deleteLater deletes what target would select if it weren't dated after target.At, by a wrong clock or a file.
-func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
+// deleteLater deletes what target would select except for its date after target.At, from a wrong clock or a file.
+func (k *archive) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
 	var events []memory.Event
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
@@ -315,7 +315,7 @@ func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int
 }
 
 // deleteMessages forgets single messages.
-func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.Forgetting) error {
+func (o *forgetting) deleteMessages(c *cobra.Command, k *archive, target memory.Forgetting) error {
 	ids, err := messageIDs(c.Context(), k, target.Channel, o.messages)
 	if err != nil {
 		return err
@@ -324,7 +324,7 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s of %s that are remembered.", terminal.Plural(len(there), "message"),
+	told := fmt.Sprintf("This forgets %s (%s given).", terminal.Plural(len(there), "message"),
 		terminal.Plural(len(ids), "id"))
 	if err := o.confirm(c.Context(), o.yes, told, "Forget them for good?"); err != nil {
 		return err
@@ -338,8 +338,9 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	return o.print(c, k, memory.DeletionReport{Forgetting: target, Messages: len(there)})
 }
 
-// messageIDs are the messages of a channel that are called so: by their ids, or as in the file they were imported from.
-func messageIDs(ctx context.Context, k *kept, channel memory.ChannelID, names []string) ([]memory.MessageID, error) {
+// messageIDs returns a channel's messages by their ids, or by their names in the file they were imported from.
+func messageIDs(ctx context.Context, k *archive, channel memory.ChannelID,
+	names []string) ([]memory.MessageID, error) {
 	var ids []memory.MessageID
 	for _, name := range names {
 		id, err := k.MessageNamed(ctx, channel, name)

@@ -14,13 +14,13 @@ import (
 	"hark/memory/sqlite"
 )
 
-// running is what runs at the time.
+// running is the current app and bot.
 type running struct {
 	app *app
 	bot *bot.Bot
 }
 
-// notReady is why Hark isn't ready, as whoever runs at the time tells; nil if it is.
+// notReady returns why Hark isn't ready; nil if it is.
 func (r *runner) notReady() error {
 	if tell := r.ready.Load(); tell != nil {
 		return (*tell)()
@@ -28,17 +28,17 @@ func (r *runner) notReady() error {
 	return errors.New("starting")
 }
 
-// setGauge tells a gauge's value. See metrics.Read.
+// setGauge sets a gauge's value. See metrics.Read.
 type setGauge = func(of metrics.Gauge, value float64, labels ...string)
 
-// readGauges is a metrics.Read of the app that runs at the time.
+// readGauges is a metrics.Read of the current app.
 func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	m := r.metrics
 	memory := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(memory)
-	set(m.BuildInfo, 1, built().version, runtime.Version())
-	set(m.Ready, truth(r.notReady() == nil))
+	set(m.BuildInfo, 1, buildInfo().version, runtime.Version())
+	set(m.Ready, gaugeBool(r.notReady() == nil))
 	set(m.StartTime, float64(r.started.UnixMilli())/1000)
 	set(m.Memory, float64(memory[0].Value.Uint64()-memory[1].Value.Uint64()))
 	set(m.Goroutines, float64(runtime.NumGoroutine()))
@@ -54,24 +54,24 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	now.app.readStore(ctx, set)
 }
 
-// readResting tells which servers are left alone.
+// readResting reads which servers' breakers are open.
 func (a *app) readResting(set setGauge) {
-	if e, asks := a.embedder.(timedEmbedder); asks {
-		set(a.metrics.RecallResting, truth(e.Resting()), ofEmbedding)
+	if e, asks := a.embedder.(meteredEmbedder); asks {
+		set(a.metrics.RecallResting, gaugeBool(e.Resting()), ofEmbedding)
 	}
 	if a.reranker != nil {
-		set(a.metrics.RecallResting, truth(a.reranker.Resting()), ofReranking)
+		set(a.metrics.RecallResting, gaugeBool(a.reranker.Resting()), ofReranking)
 	}
 	rests := map[string]bool{}
 	for _, c := range a.models.Clients() { // of several by one name, one may rest
 		rests[c.Name()] = rests[c.Name()] || c.Resting()
 	}
 	for name, resting := range rests {
-		set(a.metrics.ModelResting, truth(resting), name)
+		set(a.metrics.ModelResting, gaugeBool(resting), name)
 	}
 }
 
-// readStore tells how much is kept. Of a store that can't be read now it tells nothing.
+// readStore reads how much is stored. It omits what can't be read now.
 func (a *app) readStore(ctx context.Context, set setGauge) {
 	if waiting, err := a.store.Waiting(ctx, memory.Everywhere); err == nil {
 		set(a.metrics.SegmentsWaiting, float64(waiting))
@@ -90,7 +90,7 @@ func (a *app) readStore(ctx context.Context, set setGauge) {
 	set(a.metrics.DatabaseBytes, float64(kept.Bytes))
 }
 
-func truth(is bool) float64 {
+func gaugeBool(is bool) float64 {
 	if is {
 		return 1
 	}

@@ -8,7 +8,7 @@ import (
 	"hark/internal/endpoint"
 )
 
-// health tells how the servers do that answers need.
+// health returns the state of the servers that answers need.
 func (a *app) health() command.Health {
 	h := command.Health{Models: map[string]command.Service{}, Embedder: a.embedderHealth()}
 	for _, name := range a.models.Names() {

@@ -15,10 +15,10 @@ import (
 	"hark/internal/terminal"
 )
 
-// usualWidth is how wide a terminal is taken to be that doesn't tell.
+// usualWidth is the width of a terminal that reports none.
 const usualWidth = 80
 
-// helpWidth is the width that help is shown in.
+// helpWidth returns the width for help.
 func (f *flags) helpWidth() int {
 	if t, ok := terminal.Of(f.env.stdout); ok {
 		if width, _, err := term.GetSize(int(t.Fd())); err == nil && width > 0 {
@@ -54,7 +54,7 @@ func (f *flags) help(c *cobra.Command, _ []string) {
 		}
 	}
 	if c.HasAvailableSubCommands() {
-		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more of a command.",
+		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more about a command.",
 			c.CommandPath()), "", width))
 	}
 	fmt.Fprint(c.OutOrStdout(), b.String())
@@ -79,7 +79,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// wrapped is text in lines of at most width columns, behind indent. Lines that begin with a space stay as they are.
+// wrapped wraps text at width columns, behind indent. It keeps lines that begin with a space.
 func wrapped(text, indent string, width int) string {
 	var b strings.Builder
 	column := 0
@@ -117,10 +117,10 @@ func wrapped(text, indent string, width int) string {
 func flagError(c *cobra.Command, err error) error {
 	more := fmt.Sprintf("\"%s --help\" shows what there is", c.CommandPath())
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return fmt.Errorf("--%s takes %s, not %q", wrong.GetFlag().Name, takes(wrong.GetFlag()), wrong.GetValue())
+		return fmt.Errorf("--%s takes %s, not %q", wrong.GetFlag().Name, flagTakes(wrong.GetFlag()), wrong.GetValue())
 	}
 	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fmt.Errorf("--%s needs a value after it: %s", bare.GetFlag().Name, takes(bare.GetFlag()))
+		return fmt.Errorf("--%s needs a value after it: %s", bare.GetFlag().Name, flagTakes(bare.GetFlag()))
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()
@@ -141,14 +141,14 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w; %s", err, more)
 }
 
-// takes says what a flag's value is.
-func takes(f *pflag.Flag) string {
+// flagTakes says what a flag's value is.
+func flagTakes(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch f.Value.Type() {
 	case "int":
 		return "a whole number, such as 5"
 	case "bool":
-		return "true or false, or nothing behind it"
+		return "true or false, or no value"
 	}
 	article := "a "
 	if strings.ContainsAny(name[:1], "aeiou") {

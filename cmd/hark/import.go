@@ -28,7 +28,7 @@ func (f *flags) importCommand() *cobra.Command {
 			"Importing a file twice is the same as importing it once. To go on after an interruption, import the file again. What\n" +
 			"was deleted or forgotten stays so.",
 		Example: "  hark import export/*.json\n  hark import export",
-		Args:    someOf("which files? Write their names after \"import\""),
+		Args:    atLeastOne("which files? Write their names after \"import\""),
 		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {
 			paths, failed := f.filesIn(args)
 			var all imported
@@ -55,10 +55,10 @@ func (f *flags) importCommand() *cobra.Command {
 			}
 			err := f.indexNow(c.Context(), a)
 			if c.Context().Err() != nil {
-				return terminal.Interrupted("interrupted; all messages are stored, and the next command goes on indexing them by meaning")
+				return terminal.Interrupted("interrupted; all messages are stored, and the next command continues indexing them by meaning")
 			}
 			if err != nil { // the messages are stored, so nothing that was asked for has failed
-				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; they are found by their words, and the next command goes on\n", err)
+				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; they are found by their words, and the next command continues\n", err)
 			}
 			if failed {
 				return errShown
@@ -68,7 +68,7 @@ func (f *flags) importCommand() *cobra.Command {
 	}
 }
 
-// imported is what was read of a file, and what became of it.
+// imported counts what was read from a file.
 type imported struct {
 	imports.Summary
 	fresh, known int // messages that weren't remembered before, and that were
@@ -154,7 +154,7 @@ func (i imported) total(files, unread int) string {
 	return line
 }
 
-// line is what is said of a file.
+// line describes the import of one file.
 func (i imported) line(path string) string {
 	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), terminal.Plural(i.Channels, "channel"))
 	for _, part := range []struct {
@@ -186,15 +186,15 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }
 
-// importable and foreign are the ends of names that are taken from a directory: of exports, and of those in
-// another form, to say what to do about them. A file that is named itself may be called anything.
+// importable and unimportable are the endings of exports in a directory, and of exports in a format that Hark
+// can't read, to say what to do about them. A file named on the command line may have any ending.
 var (
-	importable = []string{".json", ".jsonl", ".ndjson", ".gz"}
-	foreign    = []string{".html", ".htm", ".csv", ".txt"}
+	importable   = []string{".json", ".jsonl", ".ndjson", ".gz"}
+	unimportable = []string{".html", ".htm", ".csv", ".txt"}
 )
 
-// filesIn are the files to import: those named, and in the place of a directory those in it, in order of
-// their names. It tells of directories that there is nothing in, and reports whether there was one.
+// filesIn returns the files to import, with directories replaced by their files in order of
+// their names. It warns of empty directories, and reports whether there was one.
 func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() {
@@ -211,7 +211,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 			continue
 		}
 		if passed > 0 {
-			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports do.\n",
+			fmt.Fprintf(f.env.stderr, "%s: skipped %s of unknown type.\n",
 				name, terminal.Plural(passed, "file"))
 		}
 		paths = append(paths, found...)
@@ -219,7 +219,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 	return paths, failed
 }
 
-// filesBelow are the files of a directory, and of those in it, that may be exports, and how many others there are.
+// filesBelow returns the possible exports in a directory tree, and the number of other files.
 func filesBelow(dir string) (found []string, passed int, err error) {
 	var others []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -235,7 +235,7 @@ func filesBelow(dir string) (found []string, passed int, err error) {
 		switch end := strings.ToLower(filepath.Ext(path)); {
 		case slices.Contains(importable, end):
 			found = append(found, path)
-		case slices.Contains(foreign, end):
+		case slices.Contains(unimportable, end):
 			others = append(others, path)
 		default:
 			passed++

@@ -39,10 +39,10 @@ func (f *flags) initCommand() *cobra.Command {
 	}
 }
 
-// newFileHead begins a file that wasn't there.
+// newFileHead begins a new file.
 const newFileHead = "# Hark's configuration, as \"hark init\" wrote it. config.example.toml shows all that can be set.\n"
 
-// wizard is a configuration while it is asked for. Nothing is written before finish.
+// wizard asks for a configuration. Only finish writes it.
 type wizard struct {
 	*flags
 	*terminal.Asker
@@ -95,7 +95,7 @@ func (s *wizard) given(variables ...string) string {
 	return ""
 }
 
-// again shows what was found, and asks, where something is amiss, whether it shall be entered once more.
+// again shows the findings, and if one failed, asks whether to enter the value again.
 func (s *wizard) again(ctx context.Context, found ...doctor.Finding) (bool, error) {
 	if ctx.Err() != nil {
 		return false, terminal.ErrUnwritten
@@ -115,7 +115,7 @@ func (s *wizard) askToken(ctx context.Context) error {
 	fmt.Fprintln(s.Out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
 	variable := s.given("HARK_DISCORD_TOKEN", "HARK_DISCORD_TOKEN_FILE")
 	if variable != "" {
-		fmt.Fprintf(s.Out, "It is taken from %s, which goes before the file.\n", variable)
+		fmt.Fprintf(s.Out, "It is taken from %s, which overrides the file.\n", variable)
 	}
 	for {
 		if variable == "" {
@@ -124,7 +124,7 @@ func (s *wizard) askToken(ctx context.Context) error {
 			}
 		}
 		if !s.config.Discord.Token.IsSet() {
-			fmt.Fprintln(s.Out, "Without a token Hark can't come to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
+			fmt.Fprintln(s.Out, "Without a token Hark can't connect to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
 			return nil
 		}
 		checking, cancel := context.WithTimeout(ctx, doctor.DiscordTime)
@@ -172,7 +172,7 @@ func (s *wizard) finish(c *cobra.Command) error {
 		return err
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "%s is written; only you can read it.\n", s.path)
+	fmt.Fprintf(out, "Wrote %s; only you can read it.\n", s.path)
 	if s.account != nil {
 		fmt.Fprintf(out, "Invite Hark into your server: %s\n", discord.InviteURL(s.account.App, 0))
 	}

@@ -27,10 +27,10 @@ const (
 	ollama = "http://localhost:11434/v1"
 )
 
-// listTime bounds how long a list of models may take.
+// listTime bounds the listing of models.
 const listTime = 10 * time.Second
 
-// server is where a model is served and under which name.
+// server is a model's server and name.
 type server struct {
 	url   string
 	key   config.Secret
@@ -114,15 +114,15 @@ func (s *wizard) untilWell(ctx context.Context, usual server,
 	}
 }
 
-// tellGiven says which variables go before what is asked.
+// tellGiven says which environment variables override the answers.
 func (s *wizard) tellGiven(variables ...string) {
 	fmt.Fprintln(s.Out)
 	if v := s.given(variables...); v != "" {
-		fmt.Fprintf(s.Out, "%s is set in the environment, and goes before the file.\n", v)
+		fmt.Fprintf(s.Out, "%s is set in the environment, which overrides the file.\n", v)
 	}
 }
 
-// setServer has a section of the file say what was chosen.
+// setServer writes the choice to a section.
 func (s *wizard) setServer(section string, before, chosen server) {
 	s.set(section+".model", chosen.model) // each is put in front of those before it
 	if chosen.model == "" {
@@ -167,7 +167,7 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 	if err != nil {
 		fmt.Fprintln(s.Out, doctor.Failure(err, "name one").For("models"))
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(gaugeBool(fits(b)), gaugeBool(fits(a))) })
 	chosen.model, err = s.Name(ctx, "Model", names, chosen.model)
 	return chosen, err
 }

@@ -58,7 +58,7 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	w.private()
 	w.keeps("jane-canary", "ana-canary", "lone-canary")
 	receipt, _ := w.hark(0, "forget", "--user", "jane", "--yes", "--json")
-	var told receiptJSON
+	var told deletionReportJSON
 	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 ||
 		told.User.String() != w.jane.ID.String() {
 		t.Errorf("%v: %s", err, receipt)

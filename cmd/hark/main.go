@@ -39,7 +39,7 @@ func main() {
 	os.Exit(run(ctx, env, os.Args[1:]))
 }
 
-// environment is all that a command touches besides files and the network.
+// environment is what a command uses besides files and the network.
 type environment struct {
 	stdin   io.Reader
 	stdout  io.Writer
@@ -84,7 +84,7 @@ func run(ctx context.Context, env environment, args []string) int {
 	return 1
 }
 
-// output remembers the first error of writing, so that what prints needn't look after it: run tells it at the end.
+// output keeps the first write error, which run reports at the end, so printing code needn't check.
 type output struct {
 	io.Writer
 	failed error
@@ -98,7 +98,7 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return n, o.failed
 }
 
-// errShown says that what went wrong has been told already.
+// errShown means that the error was printed already.
 var errShown = errors.New("shown")
 
 // flags are those of every command.
@@ -123,7 +123,7 @@ func newRoot(env *environment) *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	f.setUp(root)
-	root.Version = built().String()
+	root.Version = buildInfo().String()
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "",
 		"configuration `file` (default config.toml, if there is one)")
@@ -153,7 +153,7 @@ func newRoot(env *environment) *cobra.Command {
 	return root
 }
 
-// setUp has a command tell of errors and of itself as all do.
+// setUp configures a command's errors, help and streams.
 func (f *flags) setUp(c *cobra.Command) {
 	c.SilenceUsage, c.SilenceErrors, c.PersistentPreRunE = true, true, refuseEmpty
 	c.SetFlagErrorFunc(flagError)
@@ -163,7 +163,7 @@ func (f *flags) setUp(c *cobra.Command) {
 	c.SetErr(f.env.stderr)
 }
 
-// knownCommand refuses what isn't a command, with the nearest that is.
+// knownCommand refuses unknown commands, and suggests the nearest.
 func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -180,7 +180,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q; \"%s --help\" shows what there is", args[0], c.CommandPath())
 }
 
-// refuseEmpty refuses flags that are empty, as by "--user $NAME": they must not widen what is meant to everybody.
+// refuseEmpty refuses empty flags, as from "--user $NAME": they must not select everybody.
 func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
@@ -194,7 +194,7 @@ func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// noArguments refuses arguments of a command that takes none.
+// noArguments refuses arguments.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -203,8 +203,8 @@ func noArguments(c *cobra.Command, args []string) error {
 		c.CommandPath(), args[0])
 }
 
-// exactly refuses anything but so many arguments; wanted says which, with a verb for the command.
-func exactly(n int, wanted string) cobra.PositionalArgs {
+// exactArgs requires n arguments that aren't empty. wanted is the error, with a verb for the command.
+func exactArgs(n int, wanted string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n || slices.ContainsFunc(args, func(a string) bool { return strings.TrimSpace(a) == "" }) {
 			return fmt.Errorf(wanted, c.CommandPath())
@@ -213,8 +213,8 @@ func exactly(n int, wanted string) cobra.PositionalArgs {
 	}
 }
 
-// someOf refuses no arguments at all.
-func someOf(wanted string) cobra.PositionalArgs {
+// atLeastOne requires an argument.
+func atLeastOne(wanted string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return errors.New(wanted)
@@ -223,8 +223,8 @@ func someOf(wanted string) cobra.PositionalArgs {
 	}
 }
 
-// family is a command of which only those below it do something.
-func family(use, short, long string, below ...*cobra.Command) *cobra.Command {
+// parentCommand returns a command that only groups those below it.
+func parentCommand(use, short, long string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Long: long, Args: knownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(below...)
@@ -255,7 +255,7 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print version, commit and date",
 		Args:  noArguments,
-		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", built()) },
+		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", buildInfo()) },
 	}
 }
 
@@ -266,7 +266,7 @@ type build struct {
 	at      time.Time // the commit's
 }
 
-var built = sync.OnceValue(func() build {
+var buildInfo = sync.OnceValue(func() build {
 	b := build{version: "unknown"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -291,15 +291,15 @@ func (b build) String() string {
 	return fmt.Sprintf("%s (commit %s, %s)", b.version, b.commit, b.at.Format(time.DateOnly))
 }
 
-// toTheMinute is the form of times.
-const toTheMinute = "2006-01-02 15:04"
+// minuteLayout is the layout of printed times.
+const minuteLayout = "2006-01-02 15:04"
 
-// progress shows on stderr how much of some work is done.
+// progress returns a function that shows progress on stderr.
 func (f *flags) progress(what string) func(done, total int) {
 	return terminal.Progress(f.env.stderr, what)
 }
 
-// transport is by what requests are made to Discord.
+// transport makes the requests to Discord.
 func (e *environment) transport() http.RoundTripper {
 	if e.discord != nil {
 		return e.discord.Transport

@@ -16,7 +16,7 @@ import (
 	"hark/internal/terminal"
 )
 
-// longestConfig is how long another bot's configuration may be, in bytes.
+// longestConfig bounds another bot's configuration, in bytes.
 const longestConfig = 1 << 20
 
 func (f *flags) migrateCommand() *cobra.Command {
@@ -29,11 +29,11 @@ func (f *flags) migrateCommand() *cobra.Command {
 			"each setting that it took over, and what to do about the others. llmcord keeps no messages: \"hark import\" and \"hark\n" +
 			"backfill\" fetch what was said before.",
 		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
-		Args:    exactly(1, "which file? Write the name of llmcord's config.yaml after %q"),
+		Args:    exactArgs(1, "which file? Write the name of llmcord's config.yaml after %q"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
 	}
 	llmcord.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	return family("migrate", "Make a configuration of another bot's", "", llmcord)
+	return parentCommand("migrate", "Make a configuration of another bot's", "", llmcord)
 }
 
 func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
@@ -47,7 +47,7 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	}
 	named, _ := f.env.lookup("HARK_CONFIG")
 	to := cmp.Or(f.config, named, config.DefaultFile)
-	if same(from, to) {
+	if sameFile(from, to) {
 		return fmt.Errorf("%s is the file to convert: name another one for Hark's configuration with --config", to)
 	}
 	if _, err := os.Lstat(to); err == nil {
@@ -68,7 +68,7 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	return nil
 }
 
-// readShort is the content of a file of at most so many bytes.
+// readShort returns the content of a file of at most most bytes.
 func readShort(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,8 +85,8 @@ func readShort(path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// same reports whether two paths lead to one file.
-func same(a, b string) bool {
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
 		return false
@@ -95,7 +95,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// printMigrated says what became of each key, in the order of the file.
+// printMigrated prints what became of each key, in file order.
 func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 	for _, part := range []struct {
 		title, between string
@@ -117,5 +117,5 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 			fmt.Fprintf(w, "%s  %s%s%s\n", line, terminal.OneLine(n.Key), part.between, terminal.OneLine(n.Says))
 		}
 	}
-	fmt.Fprintf(w, "%[1]s is written, for nobody but you to read: it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
+	fmt.Fprintf(w, "Wrote %[1]s. Only you can read it, because it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
 }

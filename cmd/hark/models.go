@@ -10,7 +10,7 @@ import (
 	"hark/internal/setup"
 )
 
-// model is the default as answers take it.
+// model returns the default model; nil if none is configured.
 func (a *app) model() answer.Model {
 	if m := a.models.Default(); m != nil {
 		return m
@@ -18,7 +18,7 @@ func (a *app) model() answer.Model {
 	return nil // not a nil *llm.Model, which would be a Model
 }
 
-// choosable are the models as answers take them, by name.
+// choosable returns the models by name.
 func (a *app) choosable() map[string]answer.Model {
 	all := map[string]answer.Model{}
 	for _, name := range a.models.Names() {
@@ -27,7 +27,7 @@ func (a *app) choosable() map[string]answer.Model {
 	return all
 }
 
-// sees reports whether one of the models is shown images.
+// sees reports whether a model takes images.
 func (a *app) sees() bool {
 	return slices.ContainsFunc(a.models.Names(), func(name string) bool { return a.models.ByName(name).CanSee() })
 }
@@ -35,7 +35,8 @@ func (a *app) sees() bool {
 // choices are what admins may set, and what holds where they have set nothing.
 func choices(c config.Config) answer.Choices {
 	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
-		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true, Language: c.Builder.Language, Zone: c.Answer.Location(),
+		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true,
+		Language: c.Builder.Language, Zone: c.Answer.Location(),
 	}}
 	for _, m := range c.LLM.All() {
 		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
@@ -43,7 +44,7 @@ func choices(c config.Config) answer.Choices {
 	return all
 }
 
-// withModel is c as if the model of that name were the one that is configured.
+// withModel returns c with the model of that name as the default.
 func withModel(c config.Config, name string) config.Config {
 	for _, m := range c.LLM.Models {
 		if m.Name == name {

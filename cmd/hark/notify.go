@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// notifier tells systemd how Hark is, see sd_notify(3); one that there is nobody to tell tells nothing.
+// notifier tells systemd Hark's state, see sd_notify(3). Without a socket it does nothing.
 type notifier struct {
 	address string        // of the socket; "" if there is none
 	every   time.Duration // in which systemd wants a sign of life; 0 if it wants none
 }
 
-// notifyPatience bounds a message: nobody waits for systemd.
+// notifyPatience bounds a message.
 const notifyPatience = 200 * time.Millisecond
 
-// newNotifier is for what the environment says.
+// newNotifier returns the notifier for the environment.
 func newNotifier(env func(string) (string, bool), pid int) *notifier {
 	n := &notifier{}
 	n.address, _ = env("NOTIFY_SOCKET")
@@ -29,7 +29,7 @@ func newNotifier(env func(string) (string, bool), pid int) *notifier {
 	return n
 }
 
-// send sends variables in one message. That systemd can't be told changes nothing.
+// send sends variables in one message, and ignores failures.
 func (n *notifier) send(variables ...string) {
 	if n.address == "" {
 		return
@@ -52,16 +52,16 @@ func (n *notifier) state(why error) {
 	n.send("READY=1", status("Connected to Discord."))
 }
 
-// stopping tells that Hark has begun to stop.
+// stopping reports that Hark has begun to stop.
 func (n *notifier) stopping() { n.send("STOPPING=1", status("Stopping.")) }
 
-// status is a line about how Hark is.
+// status returns a status line.
 func status(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return "STATUS=" + line
 }
 
-// watch gives a sign of life twice in the time that systemd wants one, while alive says so, until ctx is done.
+// watch notifies the watchdog twice per interval while alive returns true, until ctx is done.
 func (n *notifier) watch(ctx context.Context, alive func(context.Context) bool) {
 	if n.every == 0 || n.address == "" {
 		return

@@ -7,7 +7,7 @@ import (
 	"hark/internal/config"
 )
 
-// privacy is what members are told of how Hark is run.
+// privacy returns what members are told about how Hark is run.
 func privacy(c config.Config) command.Privacy {
 	p := command.Privacy{
 		Operator: c.Discord.Operator, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),

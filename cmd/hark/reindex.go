@@ -18,7 +18,7 @@ func (f *flags) reindexCommand() *cobra.Command {
 			"meanwhile, and finds less until the words are done. After an interruption, call it again to go on.",
 		Args: noArguments,
 		PreRunE: func(*cobra.Command, []string) error {
-			_, err := f.loadKept()
+			_, err := f.loadArchiveConfig()
 			return err
 		},
 		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error { return f.reindex(c, a) }),
@@ -42,14 +42,14 @@ func (f *flags) reindex(c *cobra.Command, a *app) error {
 	}
 	switch {
 	case (err != nil || byMeaning != nil) && c.Context().Err() != nil:
-		return terminal.Interrupted("interrupted; \"hark reindex\" goes on where it was")
+		return terminal.Interrupted("interrupted; \"hark reindex\" continues from there")
 	case err != nil:
 		return err
 	case byMeaning != nil:
-		return fmt.Errorf("the words are indexed, but not all vectors: %w; \"hark run\" or \"hark reindex\" goes on", byMeaning)
+		return fmt.Errorf("the words are indexed, but not all vectors: %w; \"hark run\" or \"hark reindex\" continues", byMeaning)
 	}
 	if total == 0 && missing > 0 {
-		fmt.Fprintln(c.OutOrStdout(), "The vectors that were missing are made; \"hark reindex\" once more begins anew.")
+		fmt.Fprintln(c.OutOrStdout(), "The missing vectors are made; run \"hark reindex\" again to rebuild everything.")
 	} else {
 		fmt.Fprintf(c.OutOrStdout(), "%s indexed again.\n", terminal.Plural(total, "message"))
 	}

@@ -128,7 +128,7 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 	}
 }
 
-// waitingForChange is logged while nothing can be done until the configuration is another.
+// waitingForChange is logged while only a changed configuration can help.
 const waitingForChange = "waiting for the configuration to change"
 
 // changed waits until the configuration is another than cfg and can be read.
@@ -168,7 +168,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	a, err := open(ctx, cfg, r.metrics, vectorPatience, func(done, total int) {
 		if done == total {
-			r.log.Info().Int("messages", total).Msg("indexed words anew")
+			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}
 	})
 	if err != nil {
@@ -181,7 +181,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if a.standIn != nil {
-		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
+		r.log.Warn().Err(a.standIn).Msg("the configured embedder can't be used")
 	}
 	r.dropStreams(cfg.Data)
 	if a.tight != nil {
@@ -189,17 +189,18 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			Msg(a.tight.Error())
 	}
 	a.missing = func(model string) {
-		r.log.Warn().Str("model", model).Msg("a model is set and isn't configured: the configured one answers")
+		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
 		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
 		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
-		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
-		Metrics: a.metrics, Version: built().version, Health: a.health, Privacy: privacy(cfg),
+		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
+		Retention: cfg.Memory.Retention.Duration,
+		Metrics:   a.metrics, Version: buildInfo().version, Health: a.health, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
-	}, timedLog{a.store, a.metrics}, a.answers, r.log)
+	}, meteredLog{a.store, a.metrics}, a.answers, r.log)
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	r.ready.Store(new(door.Ready))
 	r.now.Store(&running{a, door})
 	defer r.now.Store(nil) // before the store is closed
-	r.log.Info().Str("version", built().version).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
+	r.log.Info().Str("version", buildInfo().version).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
@@ -228,7 +229,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 		}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.Janitor{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
+	house := memory.Janitor{Store: meteredLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
 		Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
 		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
@@ -253,7 +254,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	return group.Wait()
 }
 
-// askingLimits are how much may be asked.
+// askingLimits returns the limits on questions.
 func askingLimits(c config.Config) reply.Limits {
 	l := reply.Limits{
 		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
@@ -265,7 +266,7 @@ func askingLimits(c config.Config) reply.Limits {
 	return l
 }
 
-// indexed tells how far a long fill of vectors is.
+// indexed logs the progress of a long fill of vectors.
 func (r *runner) indexed(done, total int, left time.Duration) {
 	if done == total {
 		r.log.Info().Int("segments", total).Msg("indexed by meaning")
@@ -275,7 +276,7 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 		Msg("indexing by meaning")
 }
 
-// forgotten tells what was forgotten without anybody's waiting for it.
+// forgotten logs what was forgotten in the background.
 func (r *runner) forgotten(done memory.DeletionReport) {
 	f := done.Forgetting
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).
@@ -284,11 +285,11 @@ func (r *runner) forgotten(done memory.DeletionReport) {
 		Int("summaries", done.Summaries).Int("records", done.Records).Int("people", done.People).Msg("forgot")
 }
 
-// expiring warns of what waits to be forgotten because of its age.
+// expiring warns of expired messages that wait to be forgotten.
 func (r *runner) expiring(g *memory.Guild, e memory.Expiring) {
 	r.log.Warn().Stringer("guild", g.ID).Int("messages", e.Goes).Int("of", e.Kept).Time("until",
 		e.Since.Add(memory.ExpiringFor)).
-		Msg("messages are too old to be kept, and so many that they wait: check memory.retention and the clock, or agree with \"hark forget --expired\"; at the time in until they are forgotten")
+		Msg("unusually many messages are older than the retention, so they are kept until the time in \"until\": check memory.retention and the clock, or agree with \"hark forget --expired\"")
 }
 
 func (f *flags) healthCommand() *cobra.Command {
@@ -302,16 +303,16 @@ func (f *flags) healthCommand() *cobra.Command {
 				return err
 			}
 			if cfg.Web.Listen == "" {
-				return fmt.Errorf("web.listen is off: there is nobody to ask")
+				return fmt.Errorf("web.listen is off, so Hark can't be asked")
 			}
 			return web.Check(c.Context(), cfg.Web.Listen)
 		},
 	}
 }
 
-// dropStreams removes what backups that were cut short have left, which may hold what is forgotten.
+// dropStreams removes the files of interrupted backups, which may hold what is forgotten.
 func (r *runner) dropStreams(dir string) {
 	if err := dropStreams(dir); err != nil {
-		r.log.Warn().Err(err).Msg("what a backup has left can't be removed")
+		r.log.Warn().Err(err).Msg("can't remove an interrupted backup's files")
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // salvage writes what can be read of a damaged database.
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
-	cfg, err := f.loadKept()
+	cfg, err := f.loadArchiveConfig()
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 		return err
 	}
 	fmt.Fprintln(c.ErrOrStderr(), salvaged(s, n))
-	if lost := lostIn(s); len(lost) > 0 {
+	if lost := lostMessages(s); len(lost) > 0 {
 		for _, line := range lost {
 			fmt.Fprintln(c.ErrOrStderr(), "hark:", line)
 		}
@@ -70,7 +70,7 @@ func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err
 	return n, err
 }
 
-// salvaged tells what was written and left out.
+// salvaged says what was written and left out.
 func salvaged(s *sqlite.Salvage, n int) string {
 	channels := 0
 	for _, p := range s.Places {
@@ -78,7 +78,7 @@ func salvaged(s *sqlite.Salvage, n int) string {
 			channels++
 		}
 	}
-	line := fmt.Sprintf("Salvaged %s of %s, and %s about what was decided, forgotten and told. The database is as it was.",
+	line := fmt.Sprintf("Salvaged %s of %s, and %s about what was decided, forgotten and told. The database is unchanged.",
 		terminal.Plural(n, "message"), terminal.Plural(channels, "channel"), terminal.Plural(len(s.Events), "line"))
 	for _, left := range []struct {
 		n   int
@@ -92,8 +92,8 @@ func salvaged(s *sqlite.Salvage, n int) string {
 	return line
 }
 
-// lostIn tells what couldn't be read.
-func lostIn(s *sqlite.Salvage) (lines []string) {
+// lostMessages says what couldn't be read.
+func lostMessages(s *sqlite.Salvage) (lines []string) {
 	for _, table := range slices.Sorted(maps.Keys(s.Damaged)) {
 		if n := s.Damaged[table]; n > 0 {
 			lines = append(lines, fmt.Sprintf("the table %s is damaged in %s", table, terminal.Plural(n, "place")))

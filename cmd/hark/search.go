@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 	"hark/search"
 )
 
-// asking is what the commands that ask have in common, at the command line and in a talk.
+// asking is shared by the commands that ask, at the command line and in a talk.
 type asking struct {
 	*flags
 	channel string
@@ -37,8 +38,8 @@ func (a *asking) addFlags(c *cobra.Command) {
 	a.filter.addFlags(c)
 }
 
-// asks gives do the question, and the app that answers it: that of the talk, or one that is opened for it.
-func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command,
+// withQuestion calls do with the question and the talk's app, or one opened for it.
+func (a *asking) withQuestion(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		text := strings.Join(args, " ")
@@ -66,7 +67,7 @@ func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) err
 	}
 }
 
-// question is what is asked at a place. What was said just now is indexed before, if that is little.
+// question returns the question asked at a place. It first indexes recent messages if they are few.
 func (a *asking) question(ctx context.Context, app *app, p place, text string) (answer.Question, error) {
 	q := p.question(text, time.Now())
 	var err error
@@ -96,7 +97,7 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 	a, limit := asking{flags: f}, 10
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
-		RunE: a.asks(func(c *cobra.Command, app *app, q answer.Question) error {
+		RunE: a.withQuestion(func(c *cobra.Command, app *app, q answer.Question) error {
 			q.Limit, q.Mode = max(limit, search.DefaultLimit), builder.ModeSearch
 			if q.Everywhere {
 				q.Channel = 0 // asked nowhere, the question continues no session
@@ -112,7 +113,7 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 	return c
 }
 
-// find shows at most so many messages that a question recalls.
+// find prints at most limit messages that a question recalls.
 func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) error {
 	if limit < 1 {
 		return fmt.Errorf("--limit %d: show at least one message", limit)
@@ -121,8 +122,8 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	if err != nil {
 		return err
 	}
-	a.tellSession(r.Prompt)
-	a.tellLacks(r.Result)
+	a.noteSession(r.Prompt)
+	a.warnDegraded(r.Result)
 	hits := slices.Concat(r.Result.Hits, r.Left)
 	found := len(hits)
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return !r.Result.IsWorthShowing(h) })
@@ -130,17 +131,17 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	hits = hits[:min(limit, len(hits))]
 	defer func() {
 		if below > 0 {
-			fmt.Fprintf(a.env.stderr, "Left out: %s with too little to do with it.\n", terminal.Plural(below, "message"))
+			fmt.Fprintf(a.env.stderr, "Left out: %s of too little relevance.\n", terminal.Plural(below, "message"))
 		}
 	}()
 	if !a.json {
 		for _, h := range r.Result.Lore {
-			heading := app.marked(h.Relevance) + "lore: " + terminal.OneLine(h.Lore.Name)
+			heading := app.relevanceMark(h.Relevance) + "lore: " + terminal.OneLine(h.Lore.Name)
 			printHit(c.OutOrStdout(), heading, h.Lore.Text, []string{h.Why})
 		}
 		for _, h := range r.Earlier {
 			heading := fmt.Sprintf("📜 %.2f  summary, %s, %s", h.Relevance, h.Summary.Kind,
-				h.Summary.To().In(app.config.Answer.Location()).Format(toTheMinute))
+				h.Summary.To().In(app.config.Answer.Location()).Format(minuteLayout))
 			printHit(c.OutOrStdout(), heading, h.Summary.Text, h.Why)
 		}
 		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
@@ -150,25 +151,25 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	return app.printHits(c, a.json, hits)
 }
 
-var oneQuestion = someOf("what is the question? Write it after the command, in quotes")
+var oneQuestion = atLeastOne("what is the question? Write it after the command, in quotes")
 
-// tellSession says what isn't searched because it needs no recalling.
-func (a *asking) tellSession(p builder.Prompt) {
+// noteSession says which messages aren't searched because the prompt holds them.
+func (a *asking) noteSession(p builder.Prompt) {
 	for _, s := range p.Report.Sections {
 		if s.Type == builder.SectionSession && s.Included > 0 {
-			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the session going on, they are before Hark's eyes anyway.\n",
+			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the current session, they are in the prompt already.\n",
 				terminal.Plural(s.Included, "message"))
 		}
 	}
 }
 
-// tellLacks says it when meaning had no part in what was found, or the reranker none in its order.
-func (a *asking) tellLacks(r search.Result) {
+// warnDegraded warns if vectors or the reranker weren't used.
+func (a *asking) warnDegraded(r search.Result) {
 	if r.RerankFailed != nil {
 		fmt.Fprintf(a.env.stderr, "hark: the order is Hark's own: %v\n", r.RerankFailed)
 	}
 	if r.TextOnly && len(r.Hits) > 0 {
-		fmt.Fprintln(a.env.stderr, "Found by words only: it can't be searched by meaning now, because nothing is indexed by it yet or the embedding server doesn't answer.")
+		fmt.Fprintln(a.env.stderr, "Found by words only: no vectors are made yet, or the embedding server doesn't answer.")
 	}
 }
 
@@ -186,7 +187,7 @@ type shownHit struct {
 }
 
 func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error {
-	k, err := a.kept(c.Context())
+	k, err := a.archive(c.Context())
 	if err != nil {
 		return err
 	}
@@ -206,19 +207,20 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s%s in #%s, %s", a.marked(s.Relevance), terminal.OneLine(s.Author), terminal.OneLine(s.Channel),
-			s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
+		heading := fmt.Sprintf("%s%s in #%s, %s", a.relevanceMark(s.Relevance), terminal.OneLine(s.Author),
+			terminal.OneLine(s.Channel),
+			s.Time.In(a.config.Answer.Location()).Format(minuteLayout))
 		printHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}
 	return nil
 }
 
-// marked is how relevant something is, as it stands in front of it.
-func (a *app) marked(relevance float64) string {
+// relevanceMark returns a relevance as it is printed in front of a result.
+func (a *app) relevanceMark(relevance float64) string {
 	return fmt.Sprintf("%s %.2f  ", a.builder.Labels().Relevance(relevance), relevance)
 }
 
-func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
+func (k *archive) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	m := h.Message
 	people, err := k.peopleOf(ctx, m.Guild)
 	if err != nil {
@@ -234,4 +236,17 @@ func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))
 	}
 	return s, err
+}
+
+// indent indents a text below its heading.
+func indent(text string) string {
+	return "        " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n        ")
+}
+
+// printHit prints something that was found under a heading, and why.
+func printHit(w io.Writer, heading, text string, why []string) {
+	fmt.Fprintf(w, "%s\n%s\n", heading, indent(text))
+	if len(why) > 0 {
+		fmt.Fprintf(w, "        (%s)\n", terminal.Printable(strings.Join(why, "; ")))
+	}
 }

@@ -120,7 +120,7 @@ func TestForgettingTellsWhomAndWhat(t *testing.T) {
 	c.run(1, "forget", "--user", "12345")
 	c.sees()
 	c.run(0, "forget", "--channel", "tools", "--before", "2024-05-03T13:00:00Z", "--yes", "--json")
-	var r receiptJSON
+	var r deletionReportJSON
 	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil || r.Guild != "600" ||
 		r.Channel != 601 || r.Messages != 1 || r.Before.IsZero() {
 		t.Errorf("%v: %s", err, c.out.String())

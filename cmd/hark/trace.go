@@ -18,7 +18,7 @@ import (
 	"hark/memory"
 )
 
-// tracing is what "hark trace" was asked.
+// tracing holds the flags of "hark trace".
 type tracing struct {
 	limit  int
 	json   bool
@@ -44,7 +44,7 @@ func (f *flags) traceCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: f.withKept(func(c *cobra.Command, k *kept, args []string) error {
+		RunE: f.withArchive(func(c *cobra.Command, k *archive, args []string) error {
 			if len(args) == 1 {
 				return k.showTrace(c, o, args[0])
 			}
@@ -65,7 +65,7 @@ func oneAnswer(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (k *kept) listTraces(c *cobra.Command, o tracing) error {
+func (k *archive) listTraces(c *cobra.Command, o tracing) error {
 	traces, err := k.Traces(c.Context(), memory.TraceQuery{Limit: o.limit})
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (k *kept) listTraces(c *cobra.Command, o tracing) error {
 	return nil
 }
 
-func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
+func (k *archive) showTrace(c *cobra.Command, o tracing, id string) error {
 	t, err := k.traceOf(c.Context(), id)
 	if err != nil {
 		return err
@@ -99,12 +99,12 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 	case o.prompt && why != "":
 		return fmt.Errorf("the prompt isn't kept: %s", why)
 	case o.prompt:
-		fmt.Fprint(c.OutOrStdout(), joined(t, p))
+		fmt.Fprint(c.OutOrStdout(), joinPrompt(t, p))
 		return nil
 	case o.json:
 		out := k.traceJSON(t)
 		if out.Sections = sectionsJSON(t.Sections, p); why == "" {
-			out.Prompt = &jsonKept{Built: p.Built.UTC(), Messages: p.Messages}
+			out.Prompt = &jsonSentPrompt{Built: p.Built.UTC(), Messages: p.Messages}
 		}
 		return printJSON(c.OutOrStdout(), out)
 	}
@@ -112,13 +112,13 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 	if why != "" {
 		fmt.Fprintf(c.ErrOrStderr(), "The prompt isn't kept: %s.\n", why)
 	} else {
-		printKept(c.OutOrStdout(), t, p)
+		printSentPrompt(c.OutOrStdout(), t, p)
 	}
 	return nil
 }
 
-// traceOf is the trace of the answer with that id.
-func (k *kept) traceOf(ctx context.Context, id string) (memory.Trace, error) {
+// traceOf returns the trace of the answer with that id.
+func (k *archive) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 || n == math.MaxInt64 {
 		return memory.Trace{}, fmt.Errorf("no answer has the id %q: \"hark trace\" lists the last answers", id)
@@ -134,8 +134,8 @@ func (k *kept) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 	return traces[0], nil
 }
 
-// promptOf is what the model was sent, or why that can't be told.
-func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
+// promptOf returns what the model was sent, or why it isn't kept.
+func (k *archive) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 	keep := k.config.Memory.KeepPrompts()
 	switch {
 	case t.Model == "":
@@ -146,17 +146,17 @@ func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 		return p, "memory.trace_retention is 0"
 	case t.Prompt == nil:
 		return p, "something in it was forgotten or changed, or memory.trace_retention has passed"
-	case time.Since(t.Prompt.Built) > keep: // nobody has kept house since
+	case time.Since(t.Prompt.Built) > keep: // the janitor hasn't run since
 		return p, "memory.trace_retention has passed"
 	}
 	return *t.Prompt, ""
 }
 
-// printTrace prints how an answer came about: a line about it, and one for each section, with where p has it.
-func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
+// printTrace prints how an answer was made: a line about it, and one for each section with its place in p.
+func (k *archive) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
-		t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
-		terminal.OneLine(k.channelName(t.Guild, t.Channel)), terminal.OneLine(guildName(k.guildOf(t.Guild))),
+		t.Answer.Time().In(k.config.Answer.Location()).Format(minuteLayout), t.Answer,
+		terminal.OneLine(k.channelName(t.Guild, t.Channel)), terminal.OneLine(guildName(k.guild(t.Guild))),
 		terminal.OneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return
@@ -176,8 +176,8 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	printCalls(w, t.Calls)
 }
 
-// condensedIn is how many messages the summary of the session's older part was made from: no other source is
-// neither the question nor told among the recalled.
+// condensedIn returns how many messages the condensed part of the session was made from: only these sources
+// are neither the question nor recalled.
 func condensedIn(t memory.Trace) int {
 	told := map[int64]bool{int64(t.Question): true}
 	for _, hit := range t.Recalled {
@@ -194,8 +194,8 @@ func printCalls(w io.Writer, calls []memory.TraceCall) {
 	}
 }
 
-// printKept prints a prompt with a line above each of its sections.
-func printKept(w io.Writer, t memory.Trace, p memory.Prompt) {
+// printSentPrompt prints a prompt with a line above each of its sections.
+func printSentPrompt(w io.Writer, t memory.Trace, p memory.Prompt) {
 	tokens := map[string]int{}
 	for _, u := range t.Sections {
 		tokens[u.Section] = u.Tokens
@@ -213,8 +213,8 @@ func printKept(w io.Writer, t memory.Trace, p memory.Prompt) {
 	}
 }
 
-// joined is a prompt as the model got it, its messages one after the other as "hark context" prints them.
-func joined(t memory.Trace, p memory.Prompt) string {
+// joinPrompt returns a prompt's messages in sequence, as "hark context" prints them.
+func joinPrompt(t memory.Trace, p memory.Prompt) string {
 	messages := make([]builder.ChatMessage, len(p.Messages))
 	for i, m := range p.Messages {
 		messages[i] = builder.ChatMessage{Role: m.Role, Content: m.Content}
@@ -246,7 +246,7 @@ type jsonTrace struct {
 	TotalMS   int64            `json:"total_ms"`
 	Sections  []jsonSection    `json:"sections"`
 	Calls     []jsonCall       `json:"tool_calls,omitempty"`
-	Prompt    *jsonKept        `json:"prompt,omitempty"`
+	Prompt    *jsonSentPrompt  `json:"prompt,omitempty"`
 }
 
 // jsonCall is a call of a tool.
@@ -266,13 +266,13 @@ func callsJSON(calls []memory.TraceCall) (out []jsonCall) {
 	return out
 }
 
-// jsonKept is what the model was sent.
-type jsonKept struct {
+// jsonSentPrompt is what the model was sent, as --json prints it.
+type jsonSentPrompt struct {
 	Built    time.Time              `json:"built"`
 	Messages []memory.PromptMessage `json:"messages"`
 }
 
-func (k *kept) traceJSON(t memory.Trace) jsonTrace {
+func (k *archive) traceJSON(t memory.Trace) jsonTrace {
 	return jsonTrace{
 		Answer: t.Answer, Time: t.Answer.Time().UTC(), Server: t.Guild, Channel: k.channelName(t.Guild, t.Channel),
 		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens,

@@ -137,7 +137,7 @@ func TestSectionsOfThePrompt(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	k := &kept{}
+	k := &archive{}
 	for _, window := range []int{0, 1000, 1100} {
 		out.Reset()
 		k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window,

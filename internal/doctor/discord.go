@@ -13,14 +13,14 @@ import (
 	"hark/memory"
 )
 
-// DiscordTime bounds what Discord is asked, which is small.
+// DiscordTime bounds the requests to Discord, which are small.
 const DiscordTime = 15 * time.Second
 
-// discord tells what Discord thinks of Hark, and of the time.
+// discord checks the account, the guilds, the gateway and the clock.
 func (d *Doctor) discord(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, DiscordTime)
 	defer cancel()
-	watch := &watch{next: d.Discord}
+	watch := &clockProbe{next: d.Discord}
 	account, found := CheckAccount(ctx, d.Config, watch)
 	if account != nil {
 		found = append(append(found, d.guilds(ctx, account)...), gateway(ctx, account).For("gateway"))
@@ -28,7 +28,7 @@ func (d *Doctor) discord(ctx context.Context) []Finding {
 	return append(found, d.clock(ctx, watch).For("clock"))
 }
 
-// CheckAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
+// CheckAccount checks the token and the intents. The account is nil if Discord doesn't answer.
 func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*discord.Account, []Finding) {
 	account, err := discord.Check(ctx, discord.Options{
 		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport,
@@ -37,19 +37,19 @@ func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	if err != nil {
 		return nil, []Finding{Failure(err, "check the network, and discord.api_url if you set it").For("Discord")}
 	}
-	intents := well("the Message Content intent is on, and so is Server Members")
+	intents := passed("the Message Content intent is on, and so is Server Members")
 	switch {
 	case !account.Content:
 		intents = Failure(discord.ErrIntents, "")
 	case !account.Members:
-		intents = well("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
+		intents = passed("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
 			"recalls more where roles open channels")
 	}
-	takes := well("it takes the token; Hark is %s, application %s", account.Name, account.App)
+	takes := passed("it accepts the token; Hark is %s, application %s", account.Name, account.App)
 	return account, []Finding{takes.For("Discord"), intents.For("intents")}
 }
 
-// guilds tells of each guild whether Hark may do there what it needs to.
+// guilds checks Hark's permissions in each guild.
 func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 	guilds, err := a.Guilds(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 		if g.ID == dev {
 			lonely = false
 			add("commands", advised("only "+g.Name+" has them",
-				"when Hark isn't changed any more, take discord.dev_guild away"))
+				"when you no longer change Hark, remove discord.dev_guild"))
 		}
 	}
 	if len(guilds) == 0 {
@@ -72,7 +72,7 @@ func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 	}
 	if lonely {
 		add("commands", Finding{Detail: fmt.Sprintf("discord.dev_guild names the server %d, and Hark isn't in it", dev),
-			Advice: "change discord.dev_guild or take it away, or invite Hark: " + discord.InviteURL(a.App, dev)})
+			Advice: "change or remove discord.dev_guild, or invite Hark: " + discord.InviteURL(a.App, dev)})
 	}
 	return found
 }
@@ -83,29 +83,29 @@ func permissions(a *discord.Account, g discord.Membership) Finding {
 	case g.NoCommands:
 		missing = append(missing, "the scope applications.commands")
 	case g.Untold:
-		return advised("unknown: Discord didn't tell them", "look in the server's settings, or try again later")
+		return advised("unknown: Discord didn't send them", "look in the server's settings, or try again later")
 	case len(missing) == 0:
-		return well("Hark has all that it needs")
+		return passed("Hark has all that it needs")
 	}
 	return Finding{Detail: "missing: " + strings.Join(missing, ", "),
 		Advice: "somebody who manages that server grants it with " + discord.InviteURL(a.App, g.ID)}
 }
 
-// fewStarts are so few that something must be restarting Hark all the time.
-const fewStarts = 100
+// lowStarts is so few that something must restart Hark all the time.
+const lowStarts = 100
 
 func gateway(ctx context.Context, a *discord.Account) Finding {
 	s, err := a.Starts(ctx)
 	if err != nil {
 		return failed(err, "try again later")
 	}
-	f := well("%d of %d connections are left today", s.Remaining, s.Total)
+	f := passed("%d of %d connections are left today", s.Remaining, s.Total)
 	switch {
 	case s.Remaining == 0:
 		f.OK = false
 		f.Advice = fmt.Sprintf("stop Hark and wait %v, then find out what restarts it all the time",
 			s.Reset.Round(time.Minute))
-	case s.Remaining < fewStarts:
+	case s.Remaining < lowStarts:
 		f.Advice = "something restarts Hark all the time: its log says why"
 	case s.Shards > 1:
 		f.Detail += fmt.Sprintf("; Discord recommends %d shards", s.Shards)
@@ -114,16 +114,16 @@ func gateway(ctx context.Context, a *discord.Account) Finding {
 	return f
 }
 
-// most is how far the clock may be off.
-const most = 5 * time.Second
+// maxClockSkew is how far the clock may be off.
+const maxClockSkew = 5 * time.Second
 
 // clock compares our clock with Discord's, or if Discord can't be asked, with that of the model's server.
-func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
+func (d *Doctor) clock(ctx context.Context, discord *clockProbe) Finding {
 	whose := "Discord's"
 	off := discord.off.Load()
 	if off == nil && d.Config.LLM.Model != "" {
 		whose = "that of the model's server"
-		other := &watch{next: http.DefaultTransport}
+		other := &clockProbe{next: http.DefaultTransport}
 		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Config.LLM.BaseURL, nil); err == nil {
 			if answer, err := other.RoundTrip(request); err == nil {
 				answer.Body.Close()
@@ -132,10 +132,10 @@ func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
 		off = other.off.Load()
 	}
 	if off == nil {
-		return advised("there is nobody whose clock it could be compared with", "check it by hand: date -u")
+		return advised("no server answered to compare the clock with", "check it by hand: date -u")
 	}
-	if off.Abs() <= most {
-		return well("it agrees with %s", whose)
+	if off.Abs() <= maxClockSkew {
+		return passed("it agrees with %s", whose)
 	}
 	how := "ahead of"
 	if *off < 0 {
@@ -145,27 +145,27 @@ func (d *Doctor) clock(ctx context.Context, discord *watch) Finding {
 		Advice: "have it set over the network, on Linux with: timedatectl set-ntp true"}
 }
 
-// watch makes requests, and learns from the answers how late it is.
-type watch struct {
+// clockProbe makes requests and compares the clock with the answers' dates.
+type clockProbe struct {
 	next http.RoundTripper
 	off  atomic.Pointer[time.Duration] // by how much our clock is ahead; nil where nobody told
 }
 
 // RoundTrip implements http.RoundTripper.
-func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *clockProbe) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := time.Now()
 	answer, err := w.next.RoundTrip(r)
 	if err != nil || answer.Header.Get("Age") != "" { // a cache's copy is old
 		return answer, err
 	}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		w.off.Store(new(ahead(sent, time.Now(), date)))
+		w.off.Store(new(clockAhead(sent, time.Now(), date)))
 	}
 	return answer, nil
 }
 
-// ahead is by how much our clock is, at least, if an answer of that date, in whole seconds, came between two times.
-func ahead(sent, received, date time.Time) time.Duration {
+// clockAhead returns by how much our clock is ahead at least, from an answer's date, in whole seconds.
+func clockAhead(sent, received, date time.Time) time.Duration {
 	switch {
 	case date.After(received):
 		return received.Sub(date)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Finding is how one thing is that was checked.
+// Finding is the result of one check.
 type Finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
@@ -37,15 +37,15 @@ func (f Finding) String() string {
 	return terminal.OneLine(line)
 }
 
-// well is a finding that all is. What is checked is named by doctor.checks, unless a check has several findings.
-func well(format string, args ...any) Finding {
+// passed returns a finding that all is well. doctor.checks names it, unless a check has several findings.
+func passed(format string, args ...any) Finding {
 	return Finding{OK: true, Detail: fmt.Sprintf(format, args...)}
 }
 
-// advised is a finding that all is well, and what could be better.
+// advised returns a finding that all is well, with advice.
 func advised(detail, advice string) Finding { return Finding{OK: true, Detail: detail, Advice: advice} }
 
-// failed is a finding of err, which doesn't say what to do.
+// failed returns a finding of err, which has no advice of its own.
 func failed(err error, advice string) Finding { return Finding{Detail: err.Error(), Advice: advice} }
 
 // For returns f as the finding of a check.
@@ -54,21 +54,21 @@ func (f Finding) For(check string) Finding {
 	return f
 }
 
-// Failure returns the finding of err, which may say itself what to do; if it doesn't, advice is that.
+// Failure returns the finding of err. advice applies if err has none of its own.
 func Failure(err error, advice string) Finding {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	for _, server := range []string{"the rerank server", "the embedding server"} {
 		text = text[max(0, strings.Index(text, server)):] // without what was attempted
 	}
-	detail, own := parted(text)
+	detail, own := splitAdvice(text)
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}
 	return Finding{Detail: detail, Advice: cmp.Or(own, advice)}
 }
 
-// parted cuts an error's sentence at its first colon outside of parentheses: what happened, and what to do.
-func parted(sentence string) (happened, advice string) {
+// splitAdvice splits a sentence at its first colon outside parentheses: what happened, and what to do.
+func splitAdvice(sentence string) (happened, advice string) {
 	depth := 0
 	for i, r := range sentence {
 		switch {
@@ -83,7 +83,7 @@ func parted(sentence string) (happened, advice string) {
 	return sentence, ""
 }
 
-// Timeout bounds each check that depends on somebody else.
+// Timeout bounds each check.
 const Timeout = 30 * time.Second
 
 // Doctor checks what a configuration needs.
@@ -99,7 +99,7 @@ type Doctor struct {
 	Space func(dir string) (free, total uint64, err error)
 }
 
-// checks are all that there are, in the order in which they are told of.
+// checks returns all checks, in the order of their findings.
 func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 	add := func(name string, check func(context.Context) Finding) {
 		all = append(all, func(ctx context.Context) []Finding { return []Finding{check(ctx).For(name)} })
@@ -117,8 +117,8 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 	return all
 }
 
-// Examine makes all checks at the same time, each within Timeout, and calls tell with what they find, in a fixed
-// order. path is the configuration file, and wrong is why it can't be used; then only the versions are checked.
+// Examine runs all checks at once, each within Timeout, and calls tell with the findings in a fixed
+// order. path is the configuration file. wrong is why it can't be used; if set, only the versions are checked.
 func (d *Doctor) Examine(ctx context.Context, path string, wrong error, tell func(Finding)) {
 	tell(configuration(path, wrong).For("configuration"))
 	if wrong != nil {
@@ -147,5 +147,5 @@ func (d *Doctor) Examine(ctx context.Context, path string, wrong error, tell fun
 	}
 }
 
-// FewSegments are so many that nobody minds waiting for their vectors before an answer.
+// FewSegments is so few that an answer can wait for their vectors.
 const FewSegments = 2000

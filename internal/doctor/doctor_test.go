@@ -14,7 +14,7 @@ func TestAhead(t *testing.T) {
 	for _, c := range []struct{ sent, received, date, want float64 }{
 		{10, 11, 10, 0}, {10, 11, 11, 0}, {10.9, 11, 10, 0}, {10, 50, 30, 0}, {10, 11, 31, -20}, {40, 41, 10, 29},
 	} {
-		if got := ahead(at(c.sent), at(c.received), at(c.date)); got.Seconds() != c.want {
+		if got := clockAhead(at(c.sent), at(c.received), at(c.date)); got.Seconds() != c.want {
 			t.Errorf("between %v and %v, at %v: %v", c.sent, c.received, c.date, got)
 		}
 	}
@@ -34,7 +34,7 @@ func TestParted(t *testing.T) {
 		"http://x:1 (dial: no) fails: is it up?":  {"http://x:1 (dial: no) fails", "is it up?"},
 		"the server at http://x:1/v1 isn't there": {"the server at http://x:1/v1 isn't there", ""},
 	} {
-		if happened, advice := parted(sentence); [2]string{happened, advice} != want {
+		if happened, advice := splitAdvice(sentence); [2]string{happened, advice} != want {
 			t.Errorf("%s: %q, %q", sentence, happened, advice)
 		}
 	}

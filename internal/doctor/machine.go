@@ -19,7 +19,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// configuration tells whether it can be read, and by whom; err is what reading it came to.
+// configuration checks whether the file can be read, and by whom. err is the error of reading it.
 func configuration(path string, err error) Finding {
 	if err != nil {
 		return Finding{Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
@@ -27,7 +27,7 @@ func configuration(path string, err error) Finding {
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return well("there is no file; the environment and the defaults are what counts")
+		return passed("there is no file; the environment and the defaults apply")
 	}
 	var held []string
 	if err == nil {
@@ -38,33 +38,33 @@ func configuration(path string, err error) Finding {
 	}
 	open := info.Mode().Perm() & groupOrOthers
 	if open == 0 || len(held) == 0 || runtime.GOOS == "windows" {
-		return well("%s can be read", path)
+		return passed("%s can be read", path)
 	}
 	who, meant := "everybody on this machine", open&everybody == 0
 	if meant {
 		who = "its group"
 	}
-	detail := fmt.Sprintf("%s holds secrets (%s), and %s can get at it", path, strings.Join(held, ", "), who)
+	detail := fmt.Sprintf("%s holds secrets (%s), and %s can access it", path, strings.Join(held, ", "), who)
 	return Finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
-// versions tells of what Hark is made.
+// versions reports the versions of Hark and its parts.
 func (d *Doctor) versions(ctx context.Context) Finding {
 	seen, _ := sqlite.Inspect(ctx, d.Config.Data) // what is wrong with the database is told by database
-	return well("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
+	return passed("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
 
-// How many bytes are little on the disk, and how many too few to go on for long.
+// Free bytes: below lowSpace is worth advice, below minSpace Hark soon stops.
 const (
-	littleSpace = 1 << 30
-	noSpace     = 100 << 20
+	lowSpace = 1 << 30
+	minSpace = 100 << 20
 )
 
-// freeSpace is what to do about a full disk.
+// freeSpace is the advice for a full disk.
 const freeSpace = "free some space: what is said can't be kept on a full disk"
 
-// openable reports whether Hark can open what is in its data directory as it does when it runs, and changes
+// openable returns nil if Hark can open the files in its data directory as when it runs. It changes
 // nothing. It opens no file of the database: closing it would end this process's own locks on it.
 func openable(dir string) error {
 	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm",
@@ -94,19 +94,19 @@ func mainFiles(files []string) string {
 	}), ", ")
 }
 
-// health tells whether the health checks can be served where they are to be.
+// health checks whether the health checks can be served at web.listen.
 func (d *Doctor) health(ctx context.Context) Finding {
 	address := d.Config.Web.Listen
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case err == nil:
 		listener.Close()
-		return well("they can be served at %s", address)
+		return passed("they can be served at %s", address)
 	case !errors.Is(err, syscall.EADDRINUSE):
 		return failed(err, "set web.listen to an address that Hark may use")
 	}
 	if running, _ := sqlite.IsRunning(d.Config.Data); running && web.Check(ctx, address) == nil {
-		return well("the running Hark serves them at %s", address)
+		return passed("the running Hark serves them at %s", address)
 	}
 	return Finding{Detail: fmt.Sprintf("another program has %s", address),
 		Advice: "stop it, or set web.listen to a free address"}
@@ -129,12 +129,12 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 		return failed(err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	}
 	if len(others) > 0 {
-		return Finding{Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
+		return Finding{Detail: fmt.Sprintf("others on this machine can access %s", mainFiles(others)),
 			Advice: "\"hark run\" makes that private at its start, or: chmod 700 " + dir}
 	}
-	found := well("Hark can write to %s", dir)
+	found := passed("Hark can write to %s", dir)
 	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
-		found.Detail += fmt.Sprintf("; the group can get at %s", mainFiles(group))
+		found.Detail += fmt.Sprintf("; the group can access %s", mainFiles(group))
 		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
 	}
 	measure := diskSpace
@@ -146,10 +146,10 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 		return found // where that can't be asked, SQLite tells in time
 	}
 	found.Detail += fmt.Sprintf(", with %s of %s free", terminal.Bytes(int64(free)), terminal.Bytes(int64(total)))
-	if free < littleSpace {
+	if free < lowSpace {
 		found.Advice = freeSpace
 	}
-	found.OK = free >= noSpace
+	found.OK = free >= minSpace
 	return found
 }
 
@@ -178,15 +178,15 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	case err != nil:
 		return ofDatabase(err)
 	case !seen.Exists:
-		return well("there is none yet; the first start makes it")
+		return passed("there is none yet; the first start creates it")
 	case seen.Bytes == 0:
 		return advised("the file is empty: nothing is remembered; the next start makes a new one",
 			"if there was something in it, restore a backup with \"hark restore FILE\"")
 	case seen.Version < seen.Known:
-		return well("version %d, %s; the next start brings it to version %d", seen.Version,
+		return passed("version %d, %s; the next start upgrades it to version %d", seen.Version,
 			terminal.Bytes(seen.Bytes), seen.Known)
 	}
-	found := well("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
+	found := passed("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
 		terminal.Plural(seen.Channels, "channel"), terminal.Plural(seen.Guilds, "guild"), seen.Version, terminal.Bytes(seen.Bytes))
 	if seen.Waiting > 0 {
 		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(seen.Waiting, "segment"))
@@ -203,7 +203,7 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	}
 	switch err := sqlite.Check(ctx, d.Config.Data); {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		found.Detail += fmt.Sprintf("; it is too large to look at all its pages within %v", Timeout)
+		found.Detail += fmt.Sprintf("; it is too large to check all its pages within %v", Timeout)
 	case err != nil:
 		return ofDatabase(err)
 	default:
@@ -212,7 +212,7 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	return found
 }
 
-// ofDatabase is a finding of an error of the database.
+// ofDatabase returns the finding of a database error.
 func ofDatabase(err error) Finding {
 	found := failed(err, sqlite.Rescue)
 	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)

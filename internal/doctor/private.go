@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// The bits of a file's mode that let others than its owner get at it. A group may be meant.
+// The mode bits that let others access a file. Access by a group may be intended.
 const (
 	everybody     os.FileMode = 0o007
 	groupOrOthers os.FileMode = 0o077
 )
 
-// canRead are those of a data directory and Hark's files in it that others can get at, by any of the bits of who.
+// canRead returns those of a data directory and Hark's files in it that others can access by any bit of who.
 func canRead(dir string, who os.FileMode) (open []string, err error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil
@@ -43,7 +43,7 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	return open, err
 }
 
-// MakePrivate makes a directory and its files private, unless only a group can see it, and returns which it changed.
+// MakePrivate makes a directory and its files private, unless only a group has access, and returns those changed.
 func MakePrivate(dir string) (taken []string, err error) {
 	open, err := canRead(dir, groupOrOthers)
 	for _, path := range open {

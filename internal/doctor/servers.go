@@ -12,7 +12,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// addModels adds the checks of all models that are configured.
+// addModels adds the checks of all configured models.
 func (d *Doctor) addModels(add func(name string, check func(context.Context) Finding)) {
 	models := setup.NewModels(d.Config)
 	one := func(name, section string, client *llm.Client) {
@@ -30,12 +30,12 @@ func (d *Doctor) addModels(add func(name string, check func(context.Context) Fin
 	}
 	if models.Default() == nil {
 		add("model", func(context.Context) Finding {
-			return well("none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
+			return passed("none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
 		})
 	}
 }
 
-// Model asks a model, whose settings are in that section, for a short answer, or, to be brief, whether it is there.
+// Model asks a model, configured in that section, for a short answer, or if brief, whether it is there.
 func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) Finding {
 	how := ""
 	var err error
@@ -56,13 +56,13 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 	window, room := client.Window()
 	switch {
 	case window == 0:
-		return well("%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
+		return passed("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)
 	case room < setup.WantedTokens(d.Config):
-		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
+		f := passed("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
 		return f
 	}
-	return well("%s: %s; its window has %d tokens", client.Name(), how, window)
+	return passed("%s: %s; its window has %d tokens", client.Name(), how, window)
 }
 
 // reranker asks which of two texts answers a question.
@@ -73,7 +73,7 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 		return Failure(err, advice)
 	}
 	if r == nil {
-		return well("none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order")
+		return passed("none is configured, and none is needed; one (search.rerank_url) improves the order of what is recalled")
 	}
 	started := time.Now()
 	scores, err := r.Rerank(ctx, "What colour is the sky?",
@@ -86,13 +86,13 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 			" takes bread for a better answer than the sky where the sky is asked about",
 			Advice: "is it a reranking model? (search.rerank_model)"}
 	}
-	return well("%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
+	return passed("%s ranked the test texts correctly, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
 
 // samples are as long as segments are.
 const samples = 16
 
-// Embedder asks for some vectors, and compares them with those that are stored.
+// Embedder asks for some vectors and compares them with the stored ones.
 func (d *Doctor) Embedder(ctx context.Context) Finding {
 	use, next := sqlite.StoredSpaces(ctx, d.Config.Data)
 	n := samples
@@ -119,12 +119,12 @@ func (d *Doctor) Embedder(ctx context.Context) Finding {
 	}
 	took := max(time.Since(started), time.Microsecond)
 	space := e.Space()
-	f := well("%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
+	f := passed("%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
 		float64(n)/took.Seconds())
 	switch {
 	case use == (memory.Space{}) || use == space:
 	case next == space:
-		f.Detail += fmt.Sprintf("; its vectors take the place of those of %s, %d, when all are made",
+		f.Detail += fmt.Sprintf("; its vectors replace those of %s, %d, when all are made",
 			use.Name, use.Dimensions)
 	default:
 		f.Detail += fmt.Sprintf("; the stored vectors are those of %s, with %d dimensions", use.Name, use.Dimensions)

@@ -14,12 +14,12 @@ import (
 	"hark/internal/tokens"
 )
 
-// Window is the model's window in tokens, as it is configured or known by its name; 0 if it isn't known.
+// Window returns the model's window in tokens, configured or known by its name; 0 if unknown.
 func Window(c config.Config) int {
 	return cmp.Or(c.LLM.Window, tokens.Window(c.LLM.Model))
 }
 
-// PromptTokens is the longest prompt: as configured, or what an answer leaves of the model's window.
+// PromptTokens returns the longest prompt: as configured, or what an answer leaves of the model's window.
 func PromptTokens(c config.Config) int {
 	if window := Window(c); window > 0 {
 		return min(WantedTokens(c), window-c.LLM.MaxTokens)
@@ -27,12 +27,12 @@ func PromptTokens(c config.Config) int {
 	return WantedTokens(c)
 }
 
-// WantedTokens is the longest prompt if the model's window has room for it.
+// WantedTokens returns the longest prompt if the model's window has room for it.
 func WantedTokens(c config.Config) int {
 	return cmp.Or(c.Builder.MaxTokens, builder.Layout(c.Builder.Layout).DefaultTokens())
 }
 
-// CheckWindow says that prompts are shorter than configured, if they are. It is no error for a command to end with.
+// CheckWindow returns a warning if prompts are shorter than configured. No command fails with it.
 func CheckWindow(c config.Config) error {
 	most := PromptTokens(c)
 	if most == WantedTokens(c) {
@@ -43,7 +43,7 @@ func CheckWindow(c config.Config) error {
 		Window(c), WantedTokens(c), c.LLM.MaxTokens, most)
 }
 
-// NewBuilder builds prompts that fit the window of the configured model, as it counts tokens.
+// NewBuilder returns a builder of prompts that fit the configured model's window.
 func NewBuilder(c config.Config) (*builder.Builder, error) {
 	l, err := Labels(c.Builder)
 	if err != nil {
@@ -72,7 +72,7 @@ func NewBuilder(c config.Config) (*builder.Builder, error) {
 	return b, err
 }
 
-// Sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.
+// Sections returns the limits of a prompt's sections: the layout's, with the operator's changes.
 func Sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) {
 	layout := builder.Layout(c.Layout)
 	all := builder.DefaultSections(layout)
@@ -105,10 +105,10 @@ func Sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) 
 	return all, nil
 }
 
-// noLabel is what an operator writes who wants nothing where a label would be.
+// noLabel stands for no label in a configuration.
 const noLabel = "none"
 
-// Labels are the language's, but for those that the operator has named. The error names the key that can't be used.
+// Labels returns the language's labels, with the operator's changes. The error names the bad key.
 func Labels(c config.Builder) (builder.Labels, error) {
 	l, ok := builder.LabelsIn(c.Language, c.Emoji)
 	if !ok {
@@ -134,7 +134,7 @@ func Labels(c config.Builder) (builder.Labels, error) {
 	return l, err
 }
 
-// labelFields are the fields of builder.Labels, by the names that they have in a configuration.
+// labelFields returns the fields of builder.Labels by their configuration keys.
 func labelFields() map[string]string {
 	fields := map[string]string{}
 	for field := range reflect.TypeFor[builder.Labels]().Fields() {

@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// NewEmbedder is the one that the configuration names. An endpoint is asked how long its vectors are only if that
-// neither is configured nor shows in one of known, where vectors lie that it may have made.
+// NewEmbedder returns the configured embedder. It asks an endpoint for its vectors' dimensions only if they
+// are neither configured nor found in known, the spaces of stored vectors.
 func NewEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
 	e := c.Embedding
 	if e.Model == "" {
@@ -33,7 +33,7 @@ func NewEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (m
 	return embed.NewBreaker(endpoint), nil
 }
 
-// NewReranker is the one that the configuration names; nil if it names none. It isn't asked anything yet.
+// NewReranker returns the configured reranker; nil if there is none. It makes no request.
 func NewReranker(c config.Config) (*rerank.Reranker, error) {
 	s := c.Search
 	if s.RerankURL == "" {

@@ -7,10 +7,10 @@ import (
 	"hark/internal/tokens"
 )
 
-// modelRetries is how often a failed call is made again: within four seconds, if the server doesn't say more.
+// modelRetries is how often a failed call is retried: within four seconds, unless the server asks for more.
 const modelRetries = 3
 
-// NewModels are the models that the configuration names, the default first; none if it names none.
+// NewModels returns the configured models, the default first.
 func NewModels(c config.Config) *llm.Models {
 	l := c.LLM
 	one := func(m config.Model) llm.Named {

@@ -49,7 +49,7 @@ func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, 
 		line, err = Await(ctx, func() (string, error) { return a.read(question) })
 	} else {
 		// raw before the question: nothing typed after it is shown
-		line, err = typed(a.terminal, a.Out, a.line, func() (string, error) {
+		line, err = readRaw(a.terminal, a.Out, a.line, func() (string, error) {
 			return Await(ctx, func() (string, error) {
 				if secret {
 					return a.line.ReadPassword(question)
@@ -133,12 +133,12 @@ func (a *Asker) Choose(ctx context.Context, question string, options []string, u
 	}
 }
 
-// mostListed bounds the names that Name lists.
-const mostListed = 40
+// maxListed bounds the names that Name lists.
+const maxListed = 40
 
 // Name asks for a name, or the number of one of names. An empty answer means usual, unless that is empty.
 func (a *Asker) Name(ctx context.Context, question string, names []string, usual string) (string, error) {
-	shown := names[:min(len(names), mostListed)]
+	shown := names[:min(len(names), maxListed)]
 	for i, n := range shown {
 		fmt.Fprintf(a.Out, "  %2d  %s\n", i+1, OneLine(n))
 	}

@@ -11,7 +11,7 @@ func Count(n int, one, many string) string {
 	if n == 0 {
 		return ""
 	}
-	return counted(n, one, cmp.Or(many, one+"s"))
+	return quantity(n, one, cmp.Or(many, one+"s"))
 }
 
 // Nonzero returns those counts that aren't empty.
@@ -20,10 +20,10 @@ func Nonzero(counts ...string) []string {
 }
 
 // Plural returns "1 message" or "2 messages".
-func Plural(n int, noun string) string { return counted(n, noun, noun+"s") }
+func Plural(n int, noun string) string { return quantity(n, noun, noun+"s") }
 
-// counted returns "1 summary" or "2 summaries".
-func counted(n int, one, many string) string {
+// quantity returns "1 summary" or "2 summaries".
+func quantity(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

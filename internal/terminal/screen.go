@@ -144,7 +144,7 @@ func (s *Screen) Hint(text string) {
 
 // read returns the next line; io.EOF at Ctrl-D, and at Ctrl-C on an empty line. The terminal is raw only meanwhile:
 // Ctrl-C stops an answer that takes too long.
-func (s *Screen) read() (string, error) { return typed(s.in, s.Out, s.term, s.term.ReadLine) }
+func (s *Screen) read() (string, error) { return readRaw(s.in, s.Out, s.term, s.term.ReadLine) }
 
 // Live returns what shows answers on the screen.
 func (s *Screen) Live() *Live { return NewLive(s.Out, s.Colour, s.width) }
@@ -169,19 +169,19 @@ func palette(e *term.EscapeCodes) Colours {
 // History are the lines that the arrow keys call back, in memory only. They go where something was forgotten.
 type History struct{ lines []string }
 
-// mostPast bounds History.
-const mostPast = 100
+// maxHistory bounds History.
+const maxHistory = 100
 
 // Add adds a line.
 func (p *History) Add(line string) {
 	p.lines = append(p.lines, line)
-	p.lines = p.lines[max(0, len(p.lines)-mostPast):]
+	p.lines = p.lines[max(0, len(p.lines)-maxHistory):]
 }
 
-// Len is how many there are.
+// Len returns the number of lines.
 func (p *History) Len() int { return len(p.lines) }
 
-// At is a line; 0 is the newest.
+// At returns a line; 0 is the newest.
 func (p *History) At(i int) string { return p.lines[len(p.lines)-1-i] }
 
 func (p *History) Clear() {

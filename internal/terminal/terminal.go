@@ -14,14 +14,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Of is the terminal that stream is; false if it is none.
+// Of returns stream as a terminal; false if it is none.
 func Of(stream any) (*os.File, bool) {
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// typed reads a line at a terminal, which is raw only meanwhile. It takes a pasted line like a typed one.
-func typed(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
+// readRaw reads a line at a terminal, which is raw only meanwhile. A pasted line counts like a typed one.
+func readRaw(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("take over the terminal: %w", err)
@@ -56,7 +56,7 @@ func Printable(s string) string {
 // Unprintable reports whether r could drive a terminal instead of being shown by it.
 func Unprintable(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// OneLine is s as printable, in one line.
+// OneLine returns Printable(s) in one line.
 func OneLine(s string) string { return strings.Join(strings.Fields(Printable(s)), " ") }
 
 // SaysYes reports whether a line agrees.

@@ -19,8 +19,8 @@ const (
 	ofReranking = "reranking"
 )
 
-// timed is what ask returns. It counts how long that took, or that it failed by itself while somebody waited for it.
-func timed[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) },
+// metered returns what ask returns. It observes the duration, or counts a failure unless ctx has ended.
+func metered[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) },
 	ask func() (T, error)) (T, error) {
 	began := time.Now()
 	got, err := ask()
@@ -33,13 +33,13 @@ func timed[T any](ctx context.Context, m *metrics.Metrics, what string, took int
 	return got, err
 }
 
-// timedLog is the store as the bot and the house see it, whose work is counted.
-type timedLog struct {
+// meteredLog is the store for the bot and the janitor, with metrics.
+type meteredLog struct {
 	*sqlite.Store
 	m *metrics.Metrics
 }
 
-func (l timedLog) Apply(ctx context.Context, events ...memory.Event) error {
+func (l meteredLog) Apply(ctx context.Context, events ...memory.Event) error {
 	began := time.Now()
 	err := l.Store.Apply(ctx, events...)
 	if err != nil {
@@ -54,18 +54,19 @@ func (l timedLog) Apply(ctx context.Context, events ...memory.Event) error {
 	return nil
 }
 
-func (l timedLog) Forget(ctx context.Context, f memory.Forgetting,
+func (l meteredLog) Forget(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := l.Store.Forget(ctx, f, progress)
 	return r, l.forgot(r, err)
 }
 
-func (l timedLog) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
+func (l meteredLog) Resume(ctx context.Context, id int64,
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := l.Store.Resume(ctx, id, progress)
 	return r, l.forgot(r, err)
 }
 
-func (l timedLog) forgot(r memory.DeletionReport, err error) error {
+func (l meteredLog) forgot(r memory.DeletionReport, err error) error {
 	if err == nil {
 		l.m.Forgettings.WithLabelValues(string(r.Forgetting.Why)).Inc()
 		l.m.ForgottenMessages.Add(float64(r.Messages))
@@ -73,14 +74,14 @@ func (l timedLog) forgot(r memory.DeletionReport, err error) error {
 	return err
 }
 
-// timedSearch counts searches for answers.
-type timedSearch struct {
+// meteredSearch measures searches for answers.
+type meteredSearch struct {
 	*search.Engine
 	m *metrics.Metrics
 }
 
-func (s timedSearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	r, err := timed(ctx, s.m, ofSearch, s.m.SearchSeconds, func() (search.Result, error) {
+func (s meteredSearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	r, err := metered(ctx, s.m, ofSearch, s.m.SearchSeconds, func() (search.Result, error) {
 		return s.Engine.Search(ctx, q)
 	})
 	if err == nil {
@@ -89,30 +90,30 @@ func (s timedSearch) Search(ctx context.Context, q search.Query) (search.Result,
 	return r, err
 }
 
-// timedEmbedder counts what an embedding server is asked.
-type timedEmbedder struct {
+// meteredEmbedder measures an embedding server.
+type meteredEmbedder struct {
 	*embed.Breaker
 	m *metrics.Metrics
 }
 
-func (e timedEmbedder) Embed(ctx context.Context, purpose memory.Purpose, texts []string) ([][]float32, error) {
+func (e meteredEmbedder) Embed(ctx context.Context, purpose memory.Purpose, texts []string) ([][]float32, error) {
 	of := "storage"
 	if purpose == memory.ForSearch {
 		of = "questions"
 	}
-	return timed(ctx, e.m, ofEmbedding, e.m.EmbeddingSeconds.WithLabelValues(of), func() ([][]float32, error) {
+	return metered(ctx, e.m, ofEmbedding, e.m.EmbeddingSeconds.WithLabelValues(of), func() ([][]float32, error) {
 		return e.Breaker.Embed(ctx, purpose, texts)
 	})
 }
 
-// timedReranker counts what a reranker is asked.
-type timedReranker struct {
+// meteredReranker measures a reranker.
+type meteredReranker struct {
 	*rerank.Reranker
 	m *metrics.Metrics
 }
 
-func (r timedReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
-	return timed(ctx, r.m, ofReranking, r.m.RerankingSeconds, func() ([]float64, error) {
+func (r meteredReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
+	return metered(ctx, r.m, ofReranking, r.m.RerankingSeconds, func() ([]float64, error) {
 		return r.Reranker.Rerank(ctx, query, texts)
 	})
 }

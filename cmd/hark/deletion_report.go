@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// receiptJSON is a receipt as --json prints it.
-type receiptJSON struct {
+// deletionReportJSON is a report as --json prints it.
+type deletionReportJSON struct {
 	Guild   string           `json:"guild,omitempty"` // empty: all servers
 	Channel memory.ChannelID `json:"channel,string,omitempty"`
 	User    memory.UserID    `json:"user,string,omitempty"`
@@ -22,18 +22,19 @@ type receiptJSON struct {
 	OutOf []string `json:"out_of_reach"`
 }
 
-// print prints what went, and what Hark can't reach.
-func (o *forgetting) print(c *cobra.Command, k *kept, r memory.DeletionReport) error {
+// print prints what was forgotten, and what Hark can't reach.
+func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
-		out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
+		out := deletionReportJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
 			DeletionReport: r, OutOf: outOfReach(k)}
 		if f.Guild != memory.Everywhere {
 			out.Guild = f.Guild.String()
 		}
 		return printJSON(c.OutOrStdout(), out)
 	}
-	parts := terminal.Nonzero(terminal.Count(r.Segments, "segment", ""), terminal.Count(r.Vectors, "vector", ""), terminal.Count(r.Answers, "answer", ""),
+	parts := terminal.Nonzero(terminal.Count(r.Segments, "segment", ""), terminal.Count(r.Vectors, "vector", ""),
+		terminal.Count(r.Answers, "answer", ""),
 		terminal.Count(r.Facts, "fact", ""), lore(r.Lore), summaries(r.Summaries),
 		terminal.Count(r.Records, "record of a call", "records of calls"))
 	switch {
@@ -54,8 +55,8 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.DeletionReport) e
 func lore(n int) string      { return terminal.Count(n, "piece of lore", "pieces of lore") }
 func summaries(n int) string { return terminal.Count(n, "summary", "summaries") }
 
-// outOfReach is where what was forgotten may be still.
-func outOfReach(k *kept) []string {
+// outOfReach lists where forgotten data may still be.
+func outOfReach(k *archive) []string {
 	places := []string{"backups and exports made before"}
 	if k.config.LLM.Model != "" {
 		places = append(places, "what the model's host keeps ("+hostOf(k.config.LLM.BaseURL)+")")
@@ -66,8 +67,8 @@ func outOfReach(k *kept) []string {
 	return append(places, "what others wrote that quotes or names it", "Discord's own copy")
 }
 
-// add adds what another receipt counts.
-func add(to *memory.DeletionReport, r memory.DeletionReport) {
+// addReport adds r's counts to to.
+func addReport(to *memory.DeletionReport, r memory.DeletionReport) {
 	to.Messages += r.Messages
 	to.Segments += r.Segments
 	to.Vectors += r.Vectors

@@ -23,16 +23,16 @@ import (
 	"hark/memory/sqlite"
 )
 
-// kept is the memory as the commands see it that keep it: without an embedder or a model.
-type kept struct {
+// archive is the memory of commands that need no embedder and no model.
+type archive struct {
 	*sqlite.Store
 	config config.Config
 	guilds []*memory.Guild
 }
 
-// openKept opens the memory, which must be there.
-func (f *flags) openKept(ctx context.Context) (*kept, error) {
-	cfg, err := f.loadKept()
+// openArchive opens the memory. It fails if there is none.
+func (f *flags) openArchive(ctx context.Context) (*archive, error) {
+	cfg, err := f.loadArchiveConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := newKept(ctx, store, cfg)
+	k, err := newArchive(ctx, store, cfg)
 	if err == nil {
 		err = dropStreams(cfg.Data) // which may hold what is to be forgotten
 	}
@@ -51,10 +51,11 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	return k, nil
 }
 
-// withKept is a command that is given the memory.
-func (f *flags) withKept(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command, []string) error {
+// withArchive returns a command that gets the memory.
+func (f *flags) withArchive(
+	do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		k, err := f.openKept(c.Context())
+		k, err := f.openArchive(c.Context())
 		if err != nil {
 			return err
 		}
@@ -63,9 +64,9 @@ func (f *flags) withKept(do func(c *cobra.Command, k *kept, args []string) error
 	}
 }
 
-// newKept is kept over a memory that is open.
-func newKept(ctx context.Context, store *sqlite.Store, cfg config.Config) (*kept, error) {
-	k := &kept{Store: store, config: cfg}
+// newArchive returns an archive over an open store.
+func newArchive(ctx context.Context, store *sqlite.Store, cfg config.Config) (*archive, error) {
+	k := &archive{Store: store, config: cfg}
 	ids, err := store.Guilds(ctx)
 	if err != nil {
 		return nil, err
@@ -80,8 +81,8 @@ func newKept(ctx context.Context, store *sqlite.Store, cfg config.Config) (*kept
 	return k, nil
 }
 
-// loadKept reads the configuration, of which the data directory must hold a memory.
-func (f *flags) loadKept() (config.Config, error) {
+// loadArchiveConfig reads the configuration. It fails if the data directory holds no memory.
+func (f *flags) loadArchiveConfig() (config.Config, error) {
 	cfg, err := f.load()
 	if err != nil {
 		return cfg, err
@@ -92,7 +93,7 @@ func (f *flags) loadKept() (config.Config, error) {
 	return cfg, nil
 }
 
-// guildName is what people call a guild.
+// guildName returns a guild's name for messages.
 func guildName(g *memory.Guild) string {
 	switch g.ID {
 	case memory.LocalGuild:
@@ -103,8 +104,8 @@ func guildName(g *memory.Guild) string {
 	return cmp.Or(g.Name, g.ID.String())
 }
 
-// guildOf is the guild with that id.
-func (k *kept) guildOf(id memory.GuildID) *memory.Guild {
+// guild returns the guild with that id, empty if unknown.
+func (k *archive) guild(id memory.GuildID) *memory.Guild {
 	for _, g := range k.guilds {
 		if g.ID == id {
 			return g
@@ -113,9 +114,9 @@ func (k *kept) guildOf(id memory.GuildID) *memory.Guild {
 	return &memory.Guild{ID: id}
 }
 
-// channelName is what a channel is called; its id if that isn't known.
-func (k *kept) channelName(guild memory.GuildID, id memory.ChannelID) string {
-	for _, c := range k.guildOf(guild).Channels {
+// channelName returns a channel's name, or its id if unknown.
+func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string {
+	for _, c := range k.guild(guild).Channels {
 		if c.ID == id {
 			return cmp.Or(c.Name, id.String())
 		}
@@ -123,8 +124,8 @@ func (k *kept) channelName(guild memory.GuildID, id memory.ChannelID) string {
 	return id.String()
 }
 
-// guildCalled is the guild with that name or id; memory.Everywhere if name is empty.
-func (k *kept) guildCalled(name string) (memory.GuildID, error) {
+// findGuild returns the guild with that name or id; memory.Everywhere if name is empty.
+func (k *archive) findGuild(name string) (memory.GuildID, error) {
 	if name == "" {
 		return memory.Everywhere, nil
 	}
@@ -134,12 +135,12 @@ func (k *kept) guildCalled(name string) (memory.GuildID, error) {
 		meant := strings.EqualFold(called, name) || g.ID.String() == name
 		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), meant})
 	}
-	return only("server", name, all,
-		"its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
+	return pick("server", name, all,
+		"an id works too; \"local\" is what was imported without a server, \"direct\" is direct messages")
 }
 
-// channelCalled is the channel with that name or id, in guild or Everywhere.
-func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel, error) {
+// findChannel returns the channel with that name or id, in guild or Everywhere.
+func (k *archive) findChannel(guild memory.GuildID, name string) (memory.Channel, error) {
 	var all []candidate[memory.Channel]
 	for _, g := range k.guilds {
 		for _, c := range g.Channels {
@@ -153,11 +154,11 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 				c.Name != "" && byName})
 		}
 	}
-	return only("channel", name, all, "its id will do too")
+	return pick("channel", name, all, "an id works too")
 }
 
-// personCalled is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.
-func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
+// findPerson returns the person called name in guild or Everywhere. It accepts unknown ids.
+func (k *archive) findPerson(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
 	var all []candidate[memory.UserID]
@@ -171,7 +172,7 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 		}
 		for _, p := range people {
 			known[p.ID] = append(known[p.ID], p)
-			called[p.ID] = called[p.ID] || isCalled(p, name)
+			called[p.ID] = called[p.ID] || matchesName(p, name)
 			all = append(all, candidate[memory.UserID]{name: p.DisplayName()})
 		}
 	}
@@ -182,36 +183,36 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 	for _, id := range slices.Sorted(maps.Keys(called)) {
 		var lines []string
 		for _, p := range known[id] {
-			where := terminal.OneLine(guildName(k.guildOf(p.Guild)))
+			where := terminal.OneLine(guildName(k.guild(p.Guild)))
 			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, terminal.OneLine(p.DisplayName()),
 				terminal.OneLine(p.Username), where, p.Guild))
 		}
-		all = append(all, candidate[memory.UserID]{is: id, line: strings.Join(lines, "\n  "), meant: true})
+		all = append(all, candidate[memory.UserID]{value: id, line: strings.Join(lines, "\n  "), matches: true})
 	}
-	id, err := only("person", name, all, "their id will do too, also if nothing but their messages is known")
+	id, err := pick("person", name, all, "their id will do too, also if nothing but their messages is known")
 	return id, known[id], err
 }
 
-// isCalled reports whether name is one of a person's names, or their id.
-func isCalled(p memory.Person, name string) bool {
+// matchesName reports whether name is one of a person's names, or their id.
+func matchesName(p memory.Person, name string) bool {
 	return slices.ContainsFunc(append(p.Aliases(), p.Username, p.Name, p.Nick, p.ID.String()), func(n string) bool {
 		return n != "" && (strings.EqualFold(n, strings.TrimPrefix(name, "@")) || strings.EqualFold(n, name))
 	})
 }
 
-// candidate is something with a name, a line that tells what it is, and whether it is meant.
+// candidate is a value to choose by name, with a line that describes it.
 type candidate[T any] struct {
-	is         T
+	value      T
 	name, line string
-	meant      bool
+	matches    bool
 }
 
-// only is the one of all that is meant by name.
-func only[T any](what, name string, all []candidate[T], hint string) (is T, err error) {
+// pick returns the one match in all. The error lists the matches, or suggests similar names.
+func pick[T any](what, name string, all []candidate[T], hint string) (is T, err error) {
 	var lines []string
 	for _, n := range all {
-		if n.meant {
-			is, lines = n.is, append(lines, n.line)
+		if n.matches {
+			is, lines = n.value, append(lines, n.line)
 		}
 	}
 	if len(lines) > 1 {
@@ -237,7 +238,7 @@ func only[T any](what, name string, all []candidate[T], hint string) (is T, err 
 	return is, fmt.Errorf("no %s is called %q: %s", what, name, hint)
 }
 
-// hostOf is the host of a URL.
+// hostOf returns a URL's host.
 func hostOf(address string) string {
 	if u, err := url.Parse(address); err == nil {
 		return cmp.Or(u.Host, address)
@@ -245,8 +246,8 @@ func hostOf(address string) string {
 	return address
 }
 
-// words are names to choose from.
-func words[T ~string](names []T) []string {
+// toStrings converts names to strings.
+func toStrings[T ~string](names []T) []string {
 	all := make([]string, len(names))
 	for i, n := range names {
 		all[i] = string(n)
@@ -254,5 +255,5 @@ func words[T ~string](names []T) []string {
 	return all
 }
 
-// listed are names to choose from, with commas between them.
-func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }
+// commaList joins names with commas.
+func commaList[T ~string](names []T) string { return strings.Join(toStrings(names), ", ") }

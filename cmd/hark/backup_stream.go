@@ -14,22 +14,22 @@ import (
 	"hark/memory/sqlite"
 )
 
-// stream is the name of a file that stands for standard output or input, so that a backup can be taken out of
-// a container, and put back, that has nowhere to write to but its data directory.
-const stream = "-"
+// stdStream, as a file name, means standard output or input: a container may have no other way to pass a backup
+// in or out.
+const stdStream = "-"
 
-// Files in the data directory that backups pass through. They hold what was said, and are there no longer than needed.
+// Temporary files in the data directory. They hold what was said, so they are removed as soon as possible.
 const (
-	streamedOut = "backup-stream"
-	streamedIn  = "restore-stream-*"
+	backupTemp  = "backup-stream"
+	restoreTemp = "restore-stream-*"
 )
 
 // streamBackup writes a backup to w.
-func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sqlite.BackupInfo, err error) {
+func (f *flags) streamBackup(ctx context.Context, k *archive, w io.Writer) (info sqlite.BackupInfo, err error) {
 	if _, is := terminal.Of(w); is {
-		return info, errors.New("a terminal can't take a backup: redirect it with \"> FILE\"")
+		return info, errors.New("a backup can't be written to a terminal: redirect it with \"> FILE\"")
 	}
-	path := filepath.Join(k.config.Data, streamedOut)
+	path := filepath.Join(k.config.Data, backupTemp)
 	if info, err = f.backUp(ctx, k, path, true); err != nil {
 		return info, err
 	}
@@ -46,12 +46,12 @@ func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sq
 	return info, nil
 }
 
-// streamRestore keeps what r has in a file of the data directory. remove takes that away again.
+// streamRestore copies r to a file in the data directory. remove deletes it.
 func streamRestore(dir string, r io.Reader) (path string, remove func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, fmt.Errorf("make the data directory: %w; name a directory that Hark can create and write to", err)
 	}
-	file, err := os.CreateTemp(dir, streamedIn) // which only its owner can read
+	file, err := os.CreateTemp(dir, restoreTemp) // which only its owner can read
 	if err != nil {
 		return "", nil, fmt.Errorf("take in the backup: %w", err)
 	}
@@ -64,14 +64,14 @@ func streamRestore(dir string, r io.Reader) (path string, remove func(), err err
 	return file.Name(), remove, nil
 }
 
-// dropStreams removes what backups that were cut short have left, in the data directory and where they were
-// written. One that is being written it leaves alone.
+// dropStreams removes the files of interrupted backups, in the data directory and where they were
+// written, except those still being written.
 func dropStreams(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, streamedIn))
+	left, err := filepath.Glob(filepath.Join(dir, restoreTemp))
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(dir, streamedOut)
+	out := filepath.Join(dir, backupTemp)
 	mine := []string{out}
 	if _, err := os.Stat(out + ".part"); err == nil {
 		lock := flock.New(out + ".part")

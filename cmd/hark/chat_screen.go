@@ -21,7 +21,8 @@ func (t *conversation) interactive(ctx context.Context, s *terminal.Screen, i *t
 	}
 	s.Hint(welcome(t))
 	read := func() (string, error) {
-		return s.ReadLine(s.Colour.Name+terminal.OneLine(t.speaker)+" #"+terminal.OneLine(t.place.name)+"> "+s.Colour.Off, complete)
+		prompt := terminal.OneLine(t.speaker) + " #" + terminal.OneLine(t.place.name) + "> "
+		return s.ReadLine(s.Colour.Name+prompt+s.Colour.Off, complete)
 	}
 	return t.sayAll(ctx, read, func(err error) error {
 		fmt.Fprintf(s.Out, "%shark: %v%s\n", s.Colour.Wrong, err, s.Colour.Off)
