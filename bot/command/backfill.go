@@ -86,7 +86,7 @@ func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.
 	look := time.NewTicker(c.Timing.Backfill)
 	defer look.Stop()
 	for shown := ""; ; {
-		err := c.look(limit, x)
+		err := c.loadGuild(limit, x)
 		var left []memory.Gap
 		if err == nil {
 			left, err = memory.PastOf(limit, c.Memory, x.seen(), at.ID)

@@ -33,15 +33,15 @@ type Commands struct {
 	questions *reply.Tracker
 	notices   *Notices
 	handlers  map[string]handler // by the paths of uses
-	found     *ttl.Cache[discord.Snowflake, *discovery]
+	results   *ttl.Cache[discord.Snowflake, *resultCache]
 	Begin     func(func(ctx context.Context)) // does something beside, until the bot's work ends
-	undone    atomic.Int64                    // uses that aren't done with
+	pending   atomic.Int64                    // uses that aren't done with
 	mu        sync.Mutex
 	ids       map[string]discord.Snowflake // of the commands that are registered, by name
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
-	seats, answering, typing seats
+	running, rejecting, completing semaphore
 	// permits are who may use what /hark shows.
-	permits *permits
+	grantCache *grantCache
 	// exporting is whose data is being written down, by guild: that of one person at a time, since all of it
 	// is in memory.
 	exporting sync.Map
@@ -74,7 +74,7 @@ type handler struct {
 // refuses is why whoever uses x can't do it; "" if they can.
 func (h handler) refuses(x *interaction) string {
 	if h.managers {
-		if why := managesNot(x); why != "" {
+		if why := requireManager(x); why != "" {
 			return why
 		}
 	}
@@ -86,9 +86,9 @@ func (h handler) refuses(x *interaction) string {
 
 func New(o *Options, n *Notices) *Commands {
 	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
-		found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(o.Now)}
-	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
-		make(seats, parallelCommands)
+		results: ttl.New[discord.Snowflake, *resultCache](findsMost), grantCache: newGrantCache(o.Now)}
+	c.running, c.rejecting, c.completing = make(semaphore, parallelCommands), make(semaphore, parallelCommands),
+		make(semaphore, parallelCommands)
 	c.handlers = c.components()
 	for _, e := range c.entries() {
 		h := *e.handler
@@ -102,17 +102,17 @@ func New(o *Options, n *Notices) *Commands {
 // that came before.
 func (c *Commands) Put(data json.RawMessage, logged <-chan struct{}) {
 	if x := c.read(data, logged); x != nil {
-		c.undone.Add(1)
-		c.seat(x)
+		c.pending.Add(1)
+		c.dispatch(x)
 	}
 }
 
-const unknownTool = "I don't know this command any more. Reload Discord to see those I know."
+const unknownCommandText = "I don't know this command any more. Reload Discord to see those I know."
 
 func (c *Commands) answer(ctx context.Context, x *interaction) error {
 	h, known := c.handlers[x.Path()]
 	if !known {
-		return x.say(ctx, x.Text(unknownTool))
+		return x.say(ctx, x.Text(unknownCommandText))
 	}
 	if why := h.refuses(x); why != "" {
 		x.outcome = CommandRefused
@@ -131,7 +131,7 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 	if err := x.respond(ctx, promise); err != nil {
 		return err
 	}
-	shown, err := c.use(ctx, h, x)
+	shown, err := c.handle(ctx, h, x)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -140,7 +140,7 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 	case err == nil:
 		return x.pages(ctx, shown)
 	}
-	why := c.why(x, err)
+	why := c.errorText(x, err)
 	if h.updates {
 		return x.add(ctx, why)
 	}
@@ -148,15 +148,15 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 }
 
 // use is what a handler shows, at the latest when Discord waits no longer.
-func (c *Commands) use(ctx context.Context, h handler, x *interaction) (shown response, err error) {
+func (c *Commands) handle(ctx context.Context, h handler, x *interaction) (shown response, err error) {
 	defer crash.Recover("command", &err)
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	if !h.early {
-		if err := x.heard(limit); err != nil {
+		if err := x.waitLogged(limit); err != nil {
 			return response{}, err
 		}
-		if err := c.look(limit, x); err != nil {
+		if err := c.loadGuild(limit, x); err != nil {
 			return response{}, err
 		}
 	}
@@ -174,7 +174,7 @@ func (c *Commands) warn(x *interaction, err error, what string) {
 }
 
 // look has x know its guild as it is now.
-func (c *Commands) look(ctx context.Context, x *interaction) (err error) {
+func (c *Commands) loadGuild(ctx context.Context, x *interaction) (err error) {
 	x.server, err = c.Filter.Guild(ctx, x.guild())
 	x.policy = c.Policy
 	return err
@@ -185,7 +185,7 @@ func (c *Commands) apply(ctx context.Context, x *interaction, doing string, even
 	if err := c.Memory.Apply(ctx, events...); err != nil {
 		return fmt.Errorf("%s in guild %d: %w", doing, x.Guild, err)
 	}
-	return c.look(ctx, x)
+	return c.loadGuild(ctx, x)
 }
 
 // left is for how long Discord still lets a use be answered, with a margin.
@@ -206,11 +206,11 @@ func (c *Commands) open(ctx context.Context, h handler, x *interaction) (opened 
 	case ctx.Err() != nil:
 		return true, ctx.Err()
 	}
-	return true, x.say(ctx, c.why(x, err))
+	return true, x.say(ctx, c.errorText(x, err))
 }
 
 // why is what is told of an error.
-func (c *Commands) why(x *interaction, err error) string {
+func (c *Commands) errorText(x *interaction, err error) string {
 	x.outcome = CommandFailed
 	if refused, is := errors.AsType[refusal](err); is {
 		x.outcome = CommandRefused
@@ -235,7 +235,7 @@ func (r refusal) Error() string { return string(r) }
 func safely[T any](ctx context.Context, c *Commands, x *interaction, doing string,
 	f func(context.Context, *interaction) (T, error)) (made T, err error) {
 	defer crash.Recover(doing, &err)
-	if err := c.look(ctx, x); err != nil {
+	if err := c.loadGuild(ctx, x); err != nil {
 		return made, err
 	}
 	return f(ctx, x)

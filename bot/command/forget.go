@@ -263,20 +263,20 @@ const (
 )
 
 // doomed is a message that is to be forgotten.
-type doomed struct {
+type pendingDeletion struct {
 	channel memory.ChannelID
 	id      memory.MessageID
 	owner   memory.UserID // whoever wrote it, or asked for it
 }
 
-func (d doomed) button() string {
+func (d pendingDeletion) button() string {
 	return ID(confirmForgetThis, reply.Short36(int64(d.channel)), reply.Short36(int64(d.id)),
 		reply.Short36(int64(d.owner)))
 }
 
 // goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
 // refused whoever neither owns it nor may manage messages.
-func (c *Commands) goesWith(ctx context.Context, x *interaction, d *doomed) (ids []memory.MessageID,
+func (c *Commands) goesWith(ctx context.Context, x *interaction, d *pendingDeletion) (ids []memory.MessageID,
 	e memory.DryRun, err error) {
 	t, err := memory.TraceOf(ctx, c.Memory, d.channel, d.id)
 	switch {
@@ -302,9 +302,9 @@ func (c *Commands) goesWith(ctx context.Context, x *interaction, d *doomed) (ids
 func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response, error) {
 	m, channel := x.target()
 	if m == nil || m.Author == nil {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
-	d := doomed{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
+	d := pendingDeletion{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
 	heading := x.Text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
 	if d.owner == c.Self {
 		heading = x.Text("**Forget this answer of mine?** It goes from my memory for good:")
@@ -327,9 +327,9 @@ func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response,
 func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, error) {
 	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 3 {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
-	d := doomed{memory.ChannelID(n[0]), memory.MessageID(n[1]), memory.UserID(n[2])}
+	d := pendingDeletion{memory.ChannelID(n[0]), memory.MessageID(n[1]), memory.UserID(n[2])}
 	ids, e, err := c.goesWith(ctx, x, &d)
 	if err != nil {
 		return response{}, err

@@ -64,7 +64,7 @@ func TestIDsThatNobodyMade(t *testing.T) {
 			x.Type, x.Guild, x.Data.CustomID = discord.InteractionComponent, 7,
 				name+strings.ReplaceAll(args, "HERE", "8")
 			x.Data.Values = []string{"1"}
-			if err := c.look(t.Context(), x); err != nil {
+			if err := c.loadGuild(t.Context(), x); err != nil {
 				t.Fatal(err)
 			}
 			h := c.handlers[x.Path()]

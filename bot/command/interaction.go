@@ -24,21 +24,7 @@ type interaction struct {
 	came          time.Time       // when we heard of it
 	outcome       string          // of CommandRefused and CommandFailed, if it is one of them
 	// permitted says that Discord let its user use /hark a moment ago, which showed them what they use now.
-	permitted bool
-}
-
-// response is what is shown in an exchange.
-type response struct {
-	Content    string
-	Components []discord.Component
-	More       []string        // what doesn't fit into Content
-	Files      []markdown.File // that go with it
-}
-
-// edit takes away the components that there are, and leaves the files.
-func (s response) edit() discord.Outgoing {
-	return discord.Outgoing{Content: s.Content, AllowedMentions: discord.NoMentions,
-		Components: append([]discord.Component{}, s.Components...), Attachments: discord.Attachments(s.Files)}
+	granted bool
 }
 
 // say answers at once.
@@ -83,7 +69,7 @@ func (x *interaction) add(ctx context.Context, text string, files ...markdown.Fi
 }
 
 // heard waits until all that came before is in the log.
-func (x *interaction) heard(ctx context.Context) error {
+func (x *interaction) waitLogged(ctx context.Context) error {
 	select {
 	case <-x.logged:
 		return nil

@@ -73,7 +73,7 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 		return 0, false, x.Text("Please choose either a role or whom it is for.") + "\n"
 	case given != "":
 		id, ok := x.OptionID("role")
-		return memory.RoleID(id), ok, when(!ok, x.Text(unknownTool))
+		return memory.RoleID(id), ok, when(!ok, x.Text(unknownCommandText))
 	case whom == limitMembers:
 		return memory.RoleID(x.Guild), true, ""
 	}

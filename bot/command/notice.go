@@ -54,21 +54,21 @@ type Notices struct {
 
 // notice is what is known of a guild's notice.
 type notice struct {
-	noticeAt
-	known   bool           // whether noticeAt was read; false before there is a notice
+	noticeLocation
+	known   bool           // whether noticeLocation was read; false before there is a notice
 	unsaved []memory.Event // that the log hasn't taken yet
 	wanted  uint64         // what it was to say at the last look
 	guild   *memory.Guild  // that of the last look at which it said what it is to say
 }
 
-// noticeAt is where a notice is, with message 0 nowhere, and which words it has.
-type noticeAt struct {
+// noticeLocation is where a notice is, with message 0 nowhere, and which words it has.
+type noticeLocation struct {
 	channel memory.ChannelID
 	message memory.MessageID
 	words   uint64
 }
 
-func (at noticeAt) String() string {
+func (at noticeLocation) String() string {
 	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.words)
 }
 
@@ -95,7 +95,7 @@ func (n *Notices) Look(ctx context.Context) {
 	guilds := slices.Sorted(maps.Keys(n.guilds))
 	n.mu.Unlock()
 	for _, id := range guilds {
-		err := n.keep(ctx, id)
+		err := n.update(ctx, id)
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
@@ -109,7 +109,7 @@ func (n *Notices) Look(ctx context.Context) {
 }
 
 // keep sees to it that the notice of a guild says what holds.
-func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
+func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 	n.editing.Lock()
 	defer n.editing.Unlock()
 	g, err := n.Memory.Guild(ctx, id)
@@ -127,18 +127,18 @@ func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
 	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.Policy.Ask) {
 		return nil
 	}
-	text := n.says(ctx, g, is.channel)
+	text := n.content(ctx, g, is.channel)
 	closed := is.message != 0 && !isElsewhere(g, is.channel) && !isPublicToAll(g, is.channel)
-	if is.known && is.words == wordsOf(text) && !closed {
+	if is.known && is.words == contentHash(text) && !closed {
 		is.guild = g
 		return nil
 	}
-	if is.known && is.wanted != wordsOf(text) { // it may be changed further
-		is.wanted = wordsOf(text)
+	if is.known && is.wanted != contentHash(text) { // it may be changed further
+		is.wanted = contentHash(text)
 		return nil
 	}
-	at := is.noticeAt
-	at.words = wordsOf(text)
+	at := is.noticeLocation
+	at.words = contentHash(text)
 	t := discord.Sender{Client: n.Client, Channel: at.channel}
 	if closed {
 		err = discord.Wrap(t.Request(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.Channel)
@@ -150,19 +150,19 @@ func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
 	if at.message != 0 {
 		err = n.edit(ctx, &t, at.message, response{Content: text, Components: n.buttons(ctx, g, at.channel)})
 		if err == nil {
-			return n.is(ctx, id, is, at)
+			return n.setLocation(ctx, id, is, at)
 		}
 	}
 	if at.message == 0 || errors.Is(err, discord.ErrGone) {
 		at, err = n.post(ctx, g)
 	}
 	if is.known && errors.Is(err, discord.ErrGone) { // so that it isn't tried again before there is more to say
-		return errors.Join(err, n.is(ctx, id, is, noticeAt{words: wordsOf(text)}))
+		return errors.Join(err, n.setLocation(ctx, id, is, noticeLocation{words: contentHash(text)}))
 	}
 	if err != nil {
 		return err
 	}
-	return n.is(ctx, id, is, at)
+	return n.setLocation(ctx, id, is, at)
 }
 
 // noticeOf is what is known of the notice of g.
@@ -178,8 +178,8 @@ func (n *Notices) noticeOf(g *memory.Guild) *notice {
 }
 
 // is keeps where the notice of a guild is now, and what it says.
-func (n *Notices) is(ctx context.Context, id memory.GuildID, is *notice, at noticeAt) error {
-	is.noticeAt, is.known = at, true
+func (n *Notices) setLocation(ctx context.Context, id memory.GuildID, is *notice, at noticeLocation) error {
+	is.noticeLocation, is.known = at, true
 	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
 		At: n.Now()}}
 	if at.message != 0 {
@@ -196,7 +196,7 @@ func (n *Notices) save(ctx context.Context, is *notice) error {
 	return nil
 }
 
-func wordsOf(text string) uint64 {
+func contentHash(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // its error is always nil
 	return h.Sum64()
@@ -204,7 +204,7 @@ func wordsOf(text string) uint64 {
 
 // says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
 // since nobody else can be.
-func (n *Notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
+func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
@@ -257,7 +257,7 @@ func (n *Notices) edit(ctx context.Context, t *discord.Sender, id memory.Message
 
 // decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
 // what that says then.
-func (n *Notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
+func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserID,
 	do func() (*memory.Guild, error)) (response, error) {
 	n.editing.Lock()
 	defer n.editing.Unlock()
@@ -265,10 +265,10 @@ func (n *Notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
 	if err != nil {
 		return response{}, err
 	}
-	text, is := n.says(ctx, g, at.channel), n.noticeOf(g)
+	text, is := n.content(ctx, g, at.channel), n.noticeOf(g)
 	if is.message == 0 || is.message == at.message { // and not one left behind
-		at.words = wordsOf(text)
-		if err := n.is(ctx, g.ID, is, at); err != nil {
+		at.words = contentHash(text)
+		if err := n.setLocation(ctx, g.ID, is, at); err != nil {
 			return response{}, err
 		}
 	}
@@ -277,10 +277,10 @@ func (n *Notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
 
 // post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
 // that asks and is there already is enough: the process may have died before that was logged.
-func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
-	places, err := n.places(ctx, g)
+func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, error) {
+	places, err := n.candidates(ctx, g)
 	if err != nil {
-		return noticeAt{}, err
+		return noticeLocation{}, err
 	}
 	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
 		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{},
@@ -294,7 +294,7 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 	}
 	direct, err := n.Client.Direct(ctx, g.Owner)
 	if err != nil {
-		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
+		return noticeLocation{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
 			memory.ChannelID(g.ID)))
 	}
 	at, err := n.postIn(ctx, g, direct)
@@ -304,12 +304,12 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 	return at, err
 }
 
-func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeAt, error) {
-	text, buttons := n.says(ctx, g, channel), n.buttons(ctx, g, channel)
-	at := noticeAt{channel: channel, words: wordsOf(text)}
+func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeLocation, error) {
+	text, buttons := n.content(ctx, g, channel), n.buttons(ctx, g, channel)
+	at := noticeLocation{channel: channel, words: contentHash(text)}
 	t := &discord.Sender{Client: n.Client, Channel: channel}
 	if len(buttons) > 0 {
-		id, err := n.there(ctx, channel)
+		id, err := n.findPosted(ctx, channel)
 		if at.message = id; id != 0 || err != nil {
 			return at, err
 		}
@@ -321,7 +321,7 @@ func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 }
 
 // there is the notice that is in a channel already, or 0.
-func (n *Notices) there(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
+func (n *Notices) findPosted(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
 	last, err := n.Client.Newest(ctx, channel)
 	if err != nil {
 		return 0, discord.Wrap(err, "look for the notice in channel", channel)
@@ -339,7 +339,7 @@ func (n *Notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 
 // places are the channels that everybody can read and in which Hark may write: the one for the guild's own
 // notices first, then the text channels from the top.
-func (n *Notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
+func (n *Notices) candidates(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
 	var g discord.Guild
 	var self discord.Member
 	err := n.Grants.Parts(ctx, known.ID, &g, &self, &g.Channels)

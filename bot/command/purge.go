@@ -74,7 +74,7 @@ func (c *Commands) confirmPurge(ctx context.Context, x *interaction, f memory.Fo
 func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) {
 	f, ok := c.purged(x)
 	if !ok {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
 	e, err := c.extent(ctx, x, f)
 	if err != nil {

@@ -55,7 +55,7 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 func (c *Commands) keep(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	args := x.Args()
 	if len(args) != 2 {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
 	value, err := retentionValue(x.Locale, args[1])
 	if err != nil {

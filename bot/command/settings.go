@@ -119,7 +119,7 @@ func (c *Commands) decide(choice memory.Choice) action {
 			}
 			return c.showSettings(ctx, x)
 		}
-		return c.chooseByNotice(ctx, x, noticeAt{channel: memory.ChannelID(x.Channel),
+		return c.chooseByNotice(ctx, x, noticeLocation{channel: memory.ChannelID(x.Channel),
 			message: memory.MessageID(x.Message.ID)}, choices)
 	}
 }
@@ -136,9 +136,9 @@ func (c *Commands) choose(ctx context.Context, x *interaction, choices ...memory
 }
 
 // chooseByNotice chooses what a notice asked for, and is what that says then.
-func (c *Commands) chooseByNotice(ctx context.Context, x *interaction, at noticeAt,
+func (c *Commands) chooseByNotice(ctx context.Context, x *interaction, at noticeLocation,
 	choices []memory.Chose) (response, error) {
-	return c.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
+	return c.notices.decide(ctx, at, x.who(), func() (*memory.Guild, error) {
 		err := c.choose(ctx, x, choices...)
 		return x.server, err
 	})
@@ -182,12 +182,12 @@ func (c *Commands) chooseChannels(ctx context.Context, x *interaction) (response
 }
 
 // noticeIn is the notice that the arguments of a menu's id name, if they name one.
-func noticeIn(args []string) (at noticeAt, is bool) {
+func noticeIn(args []string) (at noticeLocation, is bool) {
 	n, ok := reply.Integers(args, 10)
 	if !ok || len(n) != 2 {
 		return at, false
 	}
-	return noticeAt{channel: memory.ChannelID(n[0]), message: memory.MessageID(n[1])}, true
+	return noticeLocation{channel: memory.ChannelID(n[0]), message: memory.MessageID(n[1])}, true
 }
 
 // never has the channels chosen ignored, and those that were and aren't chosen now no longer.

@@ -15,7 +15,7 @@ import (
 
 // status is what /hark status shows, of this server alone. It waits for nothing: it is asked when something is amiss.
 func (c *Commands) status(ctx context.Context, x *interaction) (response, error) {
-	if err := c.look(ctx, x); err != nil {
+	if err := c.loadGuild(ctx, x); err != nil {
 		return response{}, err
 	}
 	g := x.server

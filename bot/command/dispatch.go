@@ -11,10 +11,10 @@ import (
 const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
 
 // seats are how many of something may be done at the same time.
-type seats chan struct{}
+type semaphore chan struct{}
 
 // take has f begun, unless all seats are taken.
-func (s seats) take(begin func(func(context.Context)), f func(context.Context)) bool {
+func (s semaphore) tryRun(begin func(func(context.Context)), f func(context.Context)) bool {
 	select {
 	case s <- struct{}{}:
 		begin(func(ctx context.Context) {
@@ -44,34 +44,34 @@ func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interacti
 }
 
 // seat has one use answered where there is a seat for it. One that finds none is told so at once.
-func (c *Commands) seat(x *interaction) {
-	own, answer := c.seats, c.answer
+func (c *Commands) dispatch(x *interaction) {
+	own, answer := c.running, c.answer
 	if x.Type == discord.InteractionTyping {
-		own, answer = c.typing, c.complete
+		own, answer = c.completing, c.complete
 	}
-	if own.take(c.Begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
+	if own.tryRun(c.Begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
 		return
 	}
 	c.Log.Warn().Msg("turned away a command: too many at once")
-	if !c.answering.take(c.Begin, func(ctx context.Context) { c.serve(ctx, x, c.turnAway) }) {
+	if !c.rejecting.tryRun(c.Begin, func(ctx context.Context) { c.serve(ctx, x, c.turnAway) }) {
 		c.Log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
-		c.over()
+		c.finish()
 	}
 }
 
 // Idle reports whether no use is worked on.
-func (c *Commands) Idle() bool { return c.undone.Load() == 0 }
+func (c *Commands) Idle() bool { return c.pending.Load() == 0 }
 
 // over says that a use is done with.
-func (c *Commands) over() {
-	c.undone.Add(-1)
+func (c *Commands) finish() {
+	c.pending.Add(-1)
 	c.Progress()
 }
 
 // serve answers one use.
 func (c *Commands) serve(ctx context.Context, x *interaction, answer func(context.Context, *interaction) error) {
-	defer c.over()
-	c.permits.look(x)
+	defer c.finish()
+	c.grantCache.visit(x)
 	err := answer(ctx, x)
 	c.tally(x, err)
 	if ctx.Err() == nil {

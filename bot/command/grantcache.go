@@ -13,9 +13,9 @@ import (
 // adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
 const adminCommand = "hark"
 
-// permitFor is for how long somebody whom Discord let use the command may go on with what it showed them: as
+// grantTTL is for how long somebody whom Discord let use the command may go on with what it showed them: as
 // long as Discord lets a use be answered.
-const permitFor = 15 * time.Minute
+const grantTTL = 15 * time.Minute
 
 const (
 	notAllowed = "Only those who may manage this server can decide that."
@@ -26,42 +26,42 @@ const (
 // likes, in Discord's own settings, and Discord holds to that; but of a button, a menu or a form it doesn't
 // tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
 // command has to be used again.
-type permits struct {
+type grantCache struct {
 	*ttl.Cache[ingest.Membership, bool]
 	now func() time.Time
 }
 
-// mostPermits is how many are known.
-const mostPermits = 1 << 12
+// maxGrants is how many are known.
+const maxGrants = 1 << 12
 
-func newPermits(now func() time.Time) *permits {
-	return &permits{ttl.New[ingest.Membership, bool](mostPermits), now}
+func newGrantCache(now func() time.Time) *grantCache {
+	return &grantCache{ttl.New[ingest.Membership, bool](maxGrants), now}
 }
 
 // look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
 // no such thing.
-func (p *permits) look(x *interaction) {
+func (p *grantCache) visit(x *interaction) {
 	who, now := ingest.Membership{Guild: x.guild(), User: x.who()}, p.now()
 	switch x.Type {
 	case discord.InteractionCommand:
 		if x.Data.Name != adminCommand || x.Guild == 0 {
 			return
 		}
-		p.Put(who, !x.May(discord.ManageGuild), now, now.Add(permitFor))
+		p.Put(who, !x.May(discord.ManageGuild), now, now.Add(grantTTL))
 	case discord.InteractionComponent, discord.InteractionForm:
 		permitted, _ := p.Get(who, now)
-		x.permitted = permitted && !x.IsPublic()
+		x.granted = permitted && !x.IsPublic()
 	}
 }
 
-// managesNot refuses whoever may not decide for a server. Of a command Discord itself has seen to that, as
+// requireManager refuses whoever may not decide for a server. Of a command Discord itself has seen to that, as
 // the server has set it. See docs/decisions/0020-who-may-command.md.
-func managesNot(x *interaction) string {
+func requireManager(x *interaction) string {
 	switch {
 	case x.Guild == 0:
 		return x.Text(notAllowed)
 	case x.Type == discord.InteractionCommand, x.Type == discord.InteractionTyping, x.May(discord.ManageGuild),
-		x.permitted:
+		x.granted:
 		return ""
 	case x.IsPublic():
 		return x.Text(notAllowed)

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
-	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -87,23 +85,4 @@ func channelMention(l locale.Locale, id memory.ChannelID) string {
 		return l.Text("this server")
 	}
 	return fmt.Sprintf("<#%d>", id)
-}
-
-// paragraphs are lines of which those are left out that say nothing.
-func paragraphs(texts ...string) response {
-	return paged(strings.Split(markdown.Lines(texts...), "\n"))
-}
-
-// asking is a question with a button that does what is asked.
-func (s response) asking(style int, label, name string, args ...any) response {
-	s.Components = append(s.Components, discord.Row(discord.Button(style, label, ID(name, args...))))
-	return s
-}
-
-// ID is a component's or a form's id: its name, and what it says more.
-func ID(name string, args ...any) string {
-	for _, arg := range args {
-		name += fmt.Sprintf(":%v", arg)
-	}
-	return name
 }
