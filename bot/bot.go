@@ -106,11 +106,11 @@ type Bot struct {
 
 	queue       *ingest.Queue
 	ingest      *ingest.Options
-	pump        *ingest.Writer
+	writer      *ingest.Writer
 	arrived     *ingest.Readiness
 	attendance  *search.Attendance
 	memberRoles *search.MemberRoles
-	recent      *ingest.Buffer
+	buffer      *ingest.Buffer
 	admit       *ingest.Filter
 	notices     *command.Notices
 	filler      *ingest.Filler
@@ -126,27 +126,27 @@ type Bot struct {
 
 // timing is how long things take at most, or are apart.
 type timing struct {
-	gateway  discord.GatewayTiming
-	ingest   ingest.Timing
-	reply    reply.Timing
-	commands command.Timing
-	grace    time.Duration // answers go on for after Run's context has ended
-	farewell time.Duration // requests go on for after Run's context has ended
-	back     time.Duration // a question waits for Discord to tell of its guild
-	look     time.Duration // between looks for what is to be done by itself
-	drain    time.Duration // the log is written for after Run's context has ended
+	gateway   discord.GatewayTiming
+	ingest    ingest.Timing
+	reply     reply.Timing
+	commands  command.Timing
+	grace     time.Duration // answers go on for after Run's context has ended
+	farewell  time.Duration // requests go on for after Run's context has ended
+	guildWait time.Duration // a question waits for Discord to tell of its guild
+	interval  time.Duration // between looks for what is to be done by itself
+	drain     time.Duration // the log is written for after Run's context has ended
 }
 
 var usual = timing{
-	gateway:  discord.UsualGateway,
-	ingest:   ingest.UsualTiming,
-	reply:    reply.UsualTiming,
-	commands: command.UsualTiming,
-	grace:    2 * time.Second,
-	farewell: 7 * time.Second,
-	back:     10 * time.Second,
-	look:     5 * time.Second,
-	drain:    9 * time.Second,
+	gateway:   discord.UsualGateway,
+	ingest:    ingest.UsualTiming,
+	reply:     reply.UsualTiming,
+	commands:  command.UsualTiming,
+	grace:     2 * time.Second,
+	farewell:  7 * time.Second,
+	guildWait: 10 * time.Second,
+	interval:  5 * time.Second,
+	drain:     9 * time.Second,
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
@@ -172,13 +172,13 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.grants = &discord.Grants{Client: rest}
-	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
-	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
+	b.buffer = ingest.NewBuffer(cfg.SessionGap, b.now)
+	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.buffer, func(subjects []ingest.Subject) {
 		b.notices.See(subjects)
 		b.questions.See(subjects)
 	})
-	b.ingest = b.ingests()
-	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.settled, Choices: cfg.Choices,
+	b.ingest = b.ingestOptions()
+	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.waitGuild, Choices: cfg.Choices,
 		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords, Timing: &b.timing.reply,
 		Metrics: cfg.Metrics})
 	b.questions = b.replies.Questions()
@@ -194,7 +194,7 @@ func (b *Bot) Ready() error {
 	if err := *b.state.Load(); err != nil {
 		return err
 	}
-	if b.pump.Failing() {
+	if b.writer.Failing() {
 		return errors.New("the log can't be written; what is said meanwhile is kept in memory")
 	}
 	return nil
@@ -241,9 +241,9 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.filler = ingest.NewFiller(b.ingest)
 	b.replies.Filler, b.replies.Since = b.filler, b.since
 	b.replies.Begin(work, last)
-	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
+	b.writer = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
 	var writer, helper sync.WaitGroup
-	commands := b.commanding()
+	commands := b.commandOptions()
 	b.notices = command.NewNotices(commands)
 	b.commands = command.New(commands, b.notices)
 	b.commands.Begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
@@ -252,14 +252,14 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
 	}
 	writer.Go(func() {
-		if left := b.pump.Run(drain); left > 0 {
+		if left := b.writer.Run(drain); left > 0 {
 			b.log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
 	helper.Go(func() { b.replies.Resume(work, last, open) })
-	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.Wake, b.notices.Look) })
+	helper.Go(func() { pace.Every(work, b.timing.interval, b.notices.Wake, b.notices.UpdateAll) })
 	helper.Go(func() { b.replies.Run(work) })
-	helper.Go(func() { pace.Every(work, b.timing.look, nil, func(context.Context) { b.recent.Expire() }) })
+	helper.Go(func() { pace.Every(work, b.timing.interval, nil, func(context.Context) { b.buffer.Expire() }) })
 	helper.Go(func() { b.filler.Run(work) })
 
 	stop := sync.OnceFunc(func() {
@@ -302,16 +302,16 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 }
 
 // commanding is what commands and notices work with.
-func (b *Bot) commanding() *command.Options {
-	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.recent, Filler: b.filler, Writer: b.pump,
-		Answers: b.answers, Settled: b.settled, State: func() error { return *b.state.Load() },
+func (b *Bot) commandOptions() *command.Options {
+	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
+		Answers: b.answers, Settled: b.waitGuild, State: func() error { return *b.state.Load() },
 		DevGuild:  b.cfg.DevGuild,
 		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
 }
 
 // ingests is what takes in what Discord tells.
-func (b *Bot) ingests() *ingest.Options {
+func (b *Bot) ingestOptions() *ingest.Options {
 	return &ingest.Options{Self: b.self, Memory: b.memory, Client: b.rest, Grants: b.grants, Policy: b.cfg.Policy,
 		LogBots: b.cfg.LogBots, CatchUp: b.cfg.CatchUp, Reconcile: b.cfg.Reconcile, AnswerMissed: b.cfg.AnswerMissed,
 		Queue: b.queue, Filter: b.admit, Guilds: b.arrived, Attendance: b.attendance, MemberRoles: b.memberRoles,
@@ -324,6 +324,6 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 }
 
 // settled returns once it is known who may read what in a guild, or with errNotBack.
-func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
-	return b.arrived.Wait(ctx, guild, b.timing.back)
+func (b *Bot) waitGuild(ctx context.Context, guild memory.GuildID) error {
+	return b.arrived.Wait(ctx, guild, b.timing.guildWait)
 }

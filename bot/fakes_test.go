@@ -228,7 +228,7 @@ func quick() timing {
 	t.gateway.Retry, t.gateway.Ask = time.Millisecond, time.Millisecond
 	t.ingest.Retry, t.ingest.Sweep, t.ingest.Gather = time.Millisecond, 0, 0
 	// for a slow machine
-	t.reply.Unwind, t.farewell, t.drain, t.back, t.commands.AtOnce = wait.Limit, wait.Limit, wait.Limit,
+	t.reply.Unwind, t.farewell, t.drain, t.guildWait, t.commands.AtOnce = wait.Limit, wait.Limit, wait.Limit,
 		wait.Limit, wait.Limit
 	return t
 }

@@ -144,7 +144,7 @@ func (c *Commands) showFacts(ctx context.Context, x *interaction, m member) (str
 	return markdown.Lines(shown...), nil
 }
 
-// toldBy says who told something.
+// loreAuthor says who told something.
 func (x *interaction) toldBy(by memory.UserID) string {
 	if by == x.who() {
 		return x.Text("(told by you)")

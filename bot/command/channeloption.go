@@ -23,7 +23,7 @@ const errUnknownChannel locale.Phrase = "I don't know one of these channels yet.
 
 // place is the channel that x is about: the first in the id of a button or a form, or the one that a command
 // was given, or else the one that it is used in; 0 for the whole server.
-func (x *interaction) place() (memory.ChannelID, error) {
+func (x *interaction) channelID() (memory.ChannelID, error) {
 	if x.Type == discord.InteractionComponent || x.Type == discord.InteractionForm {
 		return channelIn(x.Args())
 	}
@@ -51,10 +51,10 @@ func channelIn(args []string) (memory.ChannelID, error) {
 	return memory.ChannelID(id), nil
 }
 
-// inPlace is an action in the channel that a use is about, as it is known; with none if that is the whole server.
-func inPlace(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
+// inChannel is an action in the channel that a use is about, as it is known; with none if that is the whole server.
+func inChannel(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
-		id, err := x.place()
+		id, err := x.channelID()
 		if err != nil {
 			return response{}, err
 		}
@@ -69,13 +69,13 @@ func inPlace(do func(context.Context, *interaction, memory.Channel) (response, e
 	}
 }
 
-// inPlaceGiven is inPlace where no channel given means the whole server.
-func inPlaceGiven(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
+// inChannelGiven is inChannel where no channel given means the whole server.
+func inChannelGiven(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		if x.Option("channel") == "" {
 			return do(ctx, x, memory.Channel{})
 		}
-		return inPlace(do)(ctx, x)
+		return inChannel(do)(ctx, x)
 	}
 }
 

@@ -86,7 +86,7 @@ func (h handler) refuses(x *interaction) string {
 
 func New(o *Options, n *Notices) *Commands {
 	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
-		results: ttl.New[discord.Snowflake, *resultCache](findsMost), grantCache: newGrantCache(o.Now)}
+		results: ttl.New[discord.Snowflake, *resultCache](maxResults), grantCache: newGrantCache(o.Now)}
 	c.running, c.rejecting, c.completing = make(semaphore, parallelCommands), make(semaphore, parallelCommands),
 		make(semaphore, parallelCommands)
 	c.handlers = c.components()
@@ -150,7 +150,7 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 // use is what a handler shows, at the latest when Discord waits no longer.
 func (c *Commands) handle(ctx context.Context, h handler, x *interaction) (shown response, err error) {
 	defer crash.Recover("command", &err)
-	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
 	if !h.early {
 		if err := x.waitLogged(limit); err != nil {
@@ -189,7 +189,7 @@ func (c *Commands) apply(ctx context.Context, x *interaction, doing string, even
 }
 
 // left is for how long Discord still lets a use be answered, with a margin.
-func (c *Commands) left(x *interaction) time.Duration {
+func (c *Commands) timeLeft(x *interaction) time.Duration {
 	return x.came.Add(c.Timing.Use).Sub(c.Now())
 }
 

@@ -68,7 +68,7 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 	question, then string) (response, error) {
 	f.Guild, f.At = x.guild(), c.at(x)
 	e, err := c.extent(ctx, x, f)
-	names, counted := "", x.countsSeen()
+	names, counted := "", x.visibleNote()
 	switch {
 	case err != nil:
 		return response{}, err
@@ -87,14 +87,14 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetting) (memory.DryRun, error) {
 	q := memory.DryRunQuery{Forgetting: f}
 	if f.Why != memory.WhyMember {
-		q.Within = x.within()
+		q.Within = x.visibleChannels()
 	}
 	return c.Memory.DryRun(ctx, q)
 }
 
 // optOut keeps nothing of somebody from now on, and forgets what there is.
 func (c *Commands) optOut(ctx context.Context, x *interaction) (response, error) {
-	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
 	at := c.at(x)
 	c.Buffer.Forget(x.guild(), x.who())
@@ -157,7 +157,7 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 	}()
 	show := time.NewTicker(c.Timing.Progress)
 	defer show.Stop()
-	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
 	for shown := int64(-1); ; {
 		select {
@@ -171,7 +171,7 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 			}
 			return response{}, errShown
 		case <-show.C:
-			if c.left(x) <= 0 { // timers stand while a machine sleeps, Discord's clock doesn't
+			if c.timeLeft(x) <= 0 { // timers stand while a machine sleeps, Discord's clock doesn't
 				cancel()
 				continue
 			}

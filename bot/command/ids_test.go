@@ -85,7 +85,7 @@ func TestIDsThatNobodyMade(t *testing.T) {
 	command := &interaction{}
 	command.Data.Options = []discord.Option{{Name: "set", Type: discord.OptionSubcommand,
 		Options: []discord.Option{{Name: "channel", Value: "here"}}}}
-	if _, err := command.place(); !errors.Is(err, errUnknownChannel) {
+	if _, err := command.channelID(); !errors.Is(err, errUnknownChannel) {
 		t.Errorf("a channel that is none: %v", err)
 	}
 }

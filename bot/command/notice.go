@@ -46,7 +46,7 @@ type Notices struct {
 	*Options
 	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
 	editing sync.Mutex
-	of      map[memory.GuildID]*notice // guarded by editing
+	notices map[memory.GuildID]*notice // guarded by editing
 	mu      sync.Mutex
 	guilds  map[memory.GuildID]bool // that Discord has told of and that can be told
 	Wake    chan struct{}
@@ -55,25 +55,25 @@ type Notices struct {
 // notice is what is known of a guild's notice.
 type notice struct {
 	noticeLocation
-	known   bool           // whether noticeLocation was read; false before there is a notice
-	unsaved []memory.Event // that the log hasn't taken yet
-	wanted  uint64         // what it was to say at the last look
-	guild   *memory.Guild  // that of the last look at which it said what it is to say
+	known    bool           // whether noticeLocation was read; false before there is a notice
+	unsaved  []memory.Event // that the log hasn't taken yet
+	lastHash uint64         // what it was to say at the last look
+	guild    *memory.Guild  // that of the last look at which it said what it is to say
 }
 
 // noticeLocation is where a notice is, with message 0 nowhere, and which words it has.
 type noticeLocation struct {
 	channel memory.ChannelID
 	message memory.MessageID
-	words   uint64
+	hash    uint64
 }
 
 func (at noticeLocation) String() string {
-	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.words)
+	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.hash)
 }
 
 func NewNotices(o *Options) *Notices {
-	return &Notices{Options: o, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
+	return &Notices{Options: o, notices: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
 		Wake: make(chan struct{}, 1)}
 }
 
@@ -90,7 +90,7 @@ func (n *Notices) See(subjects []ingest.Subject) {
 }
 
 // Look sees to it that each notice says what holds. What fails for a while is tried again the next time.
-func (n *Notices) Look(ctx context.Context) {
+func (n *Notices) UpdateAll(ctx context.Context) {
 	n.mu.Lock()
 	guilds := slices.Sorted(maps.Keys(n.guilds))
 	n.mu.Unlock()
@@ -117,7 +117,7 @@ func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 		return err
 	}
 	if !g.Left.IsZero() {
-		delete(n.of, id)
+		delete(n.notices, id)
 		return nil
 	}
 	is := n.noticeOf(g)
@@ -129,16 +129,16 @@ func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 	}
 	text := n.content(ctx, g, is.channel)
 	closed := is.message != 0 && !isElsewhere(g, is.channel) && !isPublicToAll(g, is.channel)
-	if is.known && is.words == contentHash(text) && !closed {
+	if is.known && is.hash == contentHash(text) && !closed {
 		is.guild = g
 		return nil
 	}
-	if is.known && is.wanted != contentHash(text) { // it may be changed further
-		is.wanted = contentHash(text)
+	if is.known && is.lastHash != contentHash(text) { // it may be changed further
+		is.lastHash = contentHash(text)
 		return nil
 	}
 	at := is.noticeLocation
-	at.words = contentHash(text)
+	at.hash = contentHash(text)
 	t := discord.Sender{Client: n.Client, Channel: at.channel}
 	if closed {
 		err = discord.Wrap(t.Request(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.Channel)
@@ -157,7 +157,7 @@ func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 		at, err = n.post(ctx, g)
 	}
 	if is.known && errors.Is(err, discord.ErrGone) { // so that it isn't tried again before there is more to say
-		return errors.Join(err, n.setLocation(ctx, id, is, noticeLocation{words: contentHash(text)}))
+		return errors.Join(err, n.setLocation(ctx, id, is, noticeLocation{hash: contentHash(text)}))
 	}
 	if err != nil {
 		return err
@@ -167,12 +167,12 @@ func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 
 // noticeOf is what is known of the notice of g.
 func (n *Notices) noticeOf(g *memory.Guild) *notice {
-	is := n.of[g.ID]
+	is := n.notices[g.ID]
 	if is == nil {
 		is = &notice{}
-		_, err := fmt.Sscan(g.Settings[memory.SettingNotice], &is.channel, &is.message, &is.words)
+		_, err := fmt.Sscan(g.Settings[memory.SettingNotice], &is.channel, &is.message, &is.hash)
 		is.known = err == nil
-		n.of[g.ID] = is
+		n.notices[g.ID] = is
 	}
 	return is
 }
@@ -215,7 +215,7 @@ func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.C
 	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		return !g.IsPublic(c.ID)
 	})
-	holds := markdown.Lines(owner, told(l, &shown, policy))
+	holds := markdown.Lines(owner, policyText(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
 		holds = markdown.Lines(holds, retainedText(l, g, 0, n.Retention), l.Text(goesAlong),
 			sentText(l, n.Privacy, !g.Learn.IsZero()))
@@ -267,7 +267,7 @@ func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserI
 	}
 	text, is := n.content(ctx, g, at.channel), n.noticeOf(g)
 	if is.message == 0 || is.message == at.message { // and not one left behind
-		at.words = contentHash(text)
+		at.hash = contentHash(text)
 		if err := n.setLocation(ctx, g.ID, is, at); err != nil {
 			return response{}, err
 		}
@@ -306,7 +306,7 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, er
 
 func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeLocation, error) {
 	text, buttons := n.content(ctx, g, channel), n.buttons(ctx, g, channel)
-	at := noticeLocation{channel: channel, words: contentHash(text)}
+	at := noticeLocation{channel: channel, hash: contentHash(text)}
 	t := &discord.Sender{Client: n.Client, Channel: channel}
 	if len(buttons) > 0 {
 		id, err := n.findPosted(ctx, channel)
@@ -314,7 +314,7 @@ func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 			return at, err
 		}
 	}
-	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
+	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.hash, 36),
 		EnforceNonce: true, AllowedMentions: discord.NoMentions, Components: buttons})
 	at.message = p.ID
 	return at, err

@@ -65,11 +65,11 @@ func (c *Commands) filter(x *interaction) (answer.Filter, error) {
 	if id, given := x.OptionID("from"); given {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
-	since, _, err := c.span(x, "since")
+	since, _, err := c.timeOption(x, "since")
 	if err != nil {
 		return f, err
 	}
-	_, until, err := c.span(x, "until")
+	_, until, err := c.timeOption(x, "until")
 	if err != nil {
 		return f, err
 	}
@@ -131,7 +131,7 @@ func (c *Commands) showFound(ctx context.Context, x *interaction, q answer.Quest
 		found: f.Found, below: f.Below,
 		words: f.TextOnly}
 	if d.pages() > 1 {
-		c.results.Put(x.ID, d, q.Now, q.Now.Add(findsKept))
+		c.results.Put(x.ID, d, q.Now, q.Now.Add(resultTTL))
 	}
 	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
 }
@@ -147,7 +147,7 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 	if !known || d.Membership != (ingest.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
 		return response{}, refusal(x.Text(searchIsOver))
 	}
-	c.results.Put(id, d, q.Now, q.Now.Add(findsKept))
+	c.results.Put(id, d, q.Now, q.Now.Add(resultTTL))
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
 	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
 }
@@ -219,8 +219,8 @@ func showSeen(s answer.InspectedMessage, l locale.Locale, length int) string {
 }
 
 const (
-	findsMost = 500              // searches of which it is known what they found
-	findsKept = 15 * time.Minute // after it was last looked at
+	maxResults = 500              // searches of which it is known what they found
+	resultTTL  = 15 * time.Minute // after it was last looked at
 )
 
 // discovery is what a member has found somewhere, known by the use that searched for as long as they may turn

@@ -25,9 +25,9 @@ const rememberPublic = "Remember all public channels"
 
 // showSettings is what is decided, and how to decide otherwise.
 func (c *Commands) showSettings(_ context.Context, x *interaction) (response, error) {
-	g := x.seen()
+	g := x.visibleGuild()
 	return response{
-		Content: told(x.Locale, g, x.policy),
+		Content: policyText(x.Locale, g, x.policy),
 		Components: []discord.Component{
 			discord.Row(discord.Button(discord.StyleGreen, x.Text(rememberPublic), choosePublic),
 				discord.Button(discord.StyleGrey, x.Text("Remember nothing"), chooseNothing)),
@@ -39,7 +39,7 @@ func (c *Commands) showSettings(_ context.Context, x *interaction) (response, er
 }
 
 // told says what of a guild is remembered.
-func told(l locale.Locale, g *memory.Guild, p memory.Policy) string {
+func policyText(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 	heard := outcomeOf(l, choiceFor(g, p))
 	switch {
 	case asks(g, p):
@@ -154,7 +154,7 @@ func (c *Commands) askChannels(_ context.Context, x *interaction) (response, err
 		Content: x.Text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []discord.Component{
 			discord.Row(discord.ChannelMenu(name, x.Text("Remember these channels and categories"), 1,
-				decided(x.seen(), memory.Remember))),
+				decided(x.visibleGuild(), memory.Remember))),
 		},
 	}, nil
 }
@@ -213,7 +213,7 @@ func (x *interaction) choices(choice memory.Choice) (choices []memory.Chose, err
 		ids = append(ids, id)
 		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
 	}
-	before := decided(x.seen(), choice)
+	before := decided(x.visibleGuild(), choice)
 	for _, id := range before[:min(len(before), discord.MenuLimit)] { // what the menu showed
 		if !slices.Contains(ids, id) {
 			choices = append(choices, memory.Chose{Channel: id})

@@ -11,7 +11,7 @@ func (x *interaction) seesAll() bool { return x.Guild == 0 || x.May(memory.Admin
 
 // seen is the guild as far as whoever uses x may read it, for lists and numbers. The channel that it is used
 // in is always there. What was chosen by name counts as chosen although it may not be among what is left.
-func (x *interaction) seen() *memory.Guild {
+func (x *interaction) visibleGuild() *memory.Guild {
 	if x.seesAll() {
 		return x.server
 	}
@@ -34,15 +34,15 @@ func channelIDs(g *memory.Guild) []memory.ChannelID {
 }
 
 // within are the channels to which numbers are held for whoever uses x; nil if they may read all.
-func (x *interaction) within() []memory.ChannelID {
+func (x *interaction) visibleChannels() []memory.ChannelID {
 	if x.seesAll() {
 		return nil
 	}
-	return channelIDs(x.seen())
+	return channelIDs(x.visibleGuild())
 }
 
-// countsSeen says below numbers that they are of what whoever uses x may read: the same whether there is more or not.
-func (x *interaction) countsSeen() string {
+// visibleNote says below numbers that they are of what whoever uses x may read: the same whether there is more or not.
+func (x *interaction) visibleNote() string {
 	if x.seesAll() {
 		return ""
 	}
