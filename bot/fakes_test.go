@@ -312,11 +312,11 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 func (b *Bot) idle() bool {
 	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
 	// comes of it.
-	if !b.commands.Idle() || b.queue.Len() != 0 {
+	if !b.commands.Idle() || b.ingest.Queue.Len() != 0 {
 		return false
 	}
 	_, _, active := b.questions.Counts()
-	return active == 0 && b.queue.Len() == 0
+	return active == 0 && b.ingest.Queue.Len() == 0
 }
 
 // posts has somebody write in a channel, and waits until that is logged.
