@@ -144,7 +144,7 @@ func (c *Commands) showFacts(ctx context.Context, x *interaction, m member) (str
 	return markdown.Lines(shown...), nil
 }
 
-// loreAuthor says who told something.
+// toldBy says who told something.
 func (x *interaction) toldBy(by memory.UserID) string {
 	if by == x.who() {
 		return x.Text("(told by you)")

@@ -86,7 +86,7 @@ func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.C
 	return markdown.Lines(holds, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
-// holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
+// channelText says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
 // anybody is answered there.
 func (c *Commands) channelText(x *interaction, id memory.ChannelID) string {
 	heard, keep := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id)), ""

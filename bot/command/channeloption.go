@@ -21,8 +21,8 @@ const errBothPlaces locale.Phrase = "A setting is for one channel or for the who
 // errUnknownChannel is that a channel was chosen that isn't known.
 const errUnknownChannel locale.Phrase = "I don't know one of these channels yet. Please try again in a moment."
 
-// place is the channel that x is about: the first in the id of a button or a form, or the one that a command
-// was given, or else the one that it is used in; 0 for the whole server.
+// channelID returns the channel that x is about: the first argument of a component's or a modal's id, or the command's
+// channel option, or the channel of x; 0 for the whole server.
 func (x *interaction) channelID() (memory.ChannelID, error) {
 	if x.Type == discord.InteractionComponent || x.Type == discord.InteractionForm {
 		return channelIn(x.Args())
@@ -39,7 +39,7 @@ func (x *interaction) channelID() (memory.ChannelID, error) {
 	return channelIn([]string{given})
 }
 
-// channelIn is the channel whose id comes first; 0 for the whole server.
+// channelIn returns the channel in the first argument; 0 for the whole server.
 func channelIn(args []string) (memory.ChannelID, error) {
 	if len(args) == 0 {
 		return 0, errUnknownChannel
@@ -51,7 +51,7 @@ func channelIn(args []string) (memory.ChannelID, error) {
 	return memory.ChannelID(id), nil
 }
 
-// inChannel is an action in the channel that a use is about, as it is known; with none if that is the whole server.
+// inChannel returns an action in the channel that x is about; the zero Channel is the whole server.
 func inChannel(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		id, err := x.channelID()
@@ -69,7 +69,7 @@ func inChannel(do func(context.Context, *interaction, memory.Channel) (response,
 	}
 }
 
-// inChannelGiven is inChannel where no channel given means the whole server.
+// inChannelGiven is inChannel, except that no channel given means the whole server.
 func inChannelGiven(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		if x.Option("channel") == "" {
@@ -79,7 +79,7 @@ func inChannelGiven(do func(context.Context, *interaction, memory.Channel) (resp
 	}
 }
 
-// channelMention is how a channel is named; with the id 0 it is the whole server.
+// channelMention returns a channel's mention; id 0 is the whole server.
 func channelMention(l locale.Locale, id memory.ChannelID) string {
 	if id == 0 {
 		return l.Text("this server")

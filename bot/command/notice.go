@@ -34,14 +34,14 @@ const (
 		"with `/memory optout`. `/privacy` says more."
 )
 
-// noticeRoom is how much room a notice leaves for who decided.
+// noticeRoom is what a notice leaves free for the line that says who decided.
 const noticeRoom = 100
 
-// noticePlaces is in how many channels it is tried to post a notice.
+// noticePlaces is how many channels are tried.
 const noticePlaces = 5
 
-// Notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
-// says what holds since that was decided or changed.
+// Notices keeps each guild's notice up to date. It asks an undecided guild once what may be remembered, and states
+// what was decided.
 type Notices struct {
 	*Options
 	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
@@ -52,7 +52,7 @@ type Notices struct {
 	Wake    chan struct{}
 }
 
-// notice is what is known of a guild's notice.
+// notice is the state of a guild's notice.
 type notice struct {
 	noticeLocation
 	known    bool           // whether noticeLocation was read; false before there is a notice
@@ -61,7 +61,7 @@ type notice struct {
 	guild    *memory.Guild  // that of the last look at which it said what it is to say
 }
 
-// noticeLocation is where a notice is, with message 0 nowhere, and which words it has.
+// noticeLocation is where a notice is (message 0: nowhere) and the hash of its text.
 type noticeLocation struct {
 	channel memory.ChannelID
 	message memory.MessageID
@@ -77,7 +77,7 @@ func NewNotices(o *Options) *Notices {
 		Wake: make(chan struct{}, 1)}
 }
 
-// See is told what is in the log. It doesn't wait.
+// See takes what the log committed. It doesn't wait.
 func (n *Notices) See(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -89,7 +89,7 @@ func (n *Notices) See(subjects []ingest.Subject) {
 	}
 }
 
-// Look sees to it that each notice says what holds. What fails for a while is tried again the next time.
+// UpdateAll updates every notice. It retries temporary failures at its next call.
 func (n *Notices) UpdateAll(ctx context.Context) {
 	n.mu.Lock()
 	guilds := slices.Sorted(maps.Keys(n.guilds))
@@ -108,7 +108,7 @@ func (n *Notices) UpdateAll(ctx context.Context) {
 	}
 }
 
-// keep sees to it that the notice of a guild says what holds.
+// update posts or edits the notice of a guild if its text is out of date.
 func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 	n.editing.Lock()
 	defer n.editing.Unlock()
@@ -165,7 +165,7 @@ func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 	return n.setLocation(ctx, id, is, at)
 }
 
-// noticeOf is what is known of the notice of g.
+// noticeOf returns the state of the notice of g.
 func (n *Notices) noticeOf(g *memory.Guild) *notice {
 	is := n.notices[g.ID]
 	if is == nil {
@@ -177,7 +177,7 @@ func (n *Notices) noticeOf(g *memory.Guild) *notice {
 	return is
 }
 
-// is keeps where the notice of a guild is now, and what it says.
+// setLocation stores where the notice of a guild is and what it says.
 func (n *Notices) setLocation(ctx context.Context, id memory.GuildID, is *notice, at noticeLocation) error {
 	is.noticeLocation, is.known = at, true
 	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
@@ -202,8 +202,8 @@ func contentHash(text string) uint64 {
 	return h.Sum64()
 }
 
-// says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
-// since nobody else can be.
+// content returns the text of the notice of g in a channel. In a channel outside g it is for the owner, who is told when
+// no channel is open to everybody.
 func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
@@ -239,7 +239,7 @@ func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
 	return g.IsPublic(channel) && !isAgeLimited(g, channel)
 }
 
-// buttons are those of the notice of g in a channel.
+// buttons returns the components of the notice of g in a channel.
 func (n *Notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []discord.Component {
 	if !asks(g, n.Policy) || isElsewhere(g, channel) {
 		return nil
@@ -255,8 +255,7 @@ func (n *Notices) edit(ctx context.Context, t *discord.Sender, id memory.Message
 	return discord.Wrap(t.Request(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.Channel)
 }
 
-// decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
-// what that says then.
+// decide calls do, which decides for a guild, and returns what the notice at then says. by is who decided.
 func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserID,
 	do func() (*memory.Guild, error)) (response, error) {
 	n.editing.Lock()
@@ -275,8 +274,8 @@ func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserI
 	return response{Content: text + "\n" + n.Replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
 }
 
-// post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
-// that asks and is there already is enough: the process may have died before that was logged.
+// post posts the notice of g where everybody can read it, or else to its owner, and returns where. An earlier one that
+// asks is enough: the process may have died before that was logged.
 func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, error) {
 	places, err := n.candidates(ctx, g)
 	if err != nil {
@@ -320,7 +319,7 @@ func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 	return at, err
 }
 
-// there is the notice that is in a channel already, or 0.
+// findPosted returns the notice that a channel already has; 0 if none.
 func (n *Notices) findPosted(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
 	last, err := n.Client.Newest(ctx, channel)
 	if err != nil {
@@ -337,8 +336,8 @@ func (n *Notices) findPosted(ctx context.Context, channel memory.ChannelID) (mem
 	return 0, nil
 }
 
-// places are the channels that everybody can read and in which Hark may write: the one for the guild's own
-// notices first, then the text channels from the top.
+// candidates returns the channels that everybody can read and Hark can write in: the guild's system channel first, then
+// text channels from the top.
 func (n *Notices) candidates(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
 	var g discord.Guild
 	var self discord.Member

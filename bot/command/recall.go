@@ -223,9 +223,8 @@ const (
 	resultTTL  = 15 * time.Minute // after it was last looked at
 )
 
-// discovery is what a member has found somewhere, known by the use that searched for as long as they may turn
-// its pages. There are ids in it and nothing that was said: each page is read anew, by whoever may read it
-// then.
+// resultCache holds what a member's search found, for as long as they may turn its pages. It has ids only, no text:
+// each page is read again with the reader's current permissions.
 type resultCache struct {
 	ingest.Membership
 	channel memory.ChannelID // where they searched

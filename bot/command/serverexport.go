@@ -25,7 +25,7 @@ const (
 	exportParts = 10
 )
 
-// extract is an export that is being made.
+// serverExport is an export of a server while it is made.
 type serverExport struct {
 	x      *interaction
 	people exports.People

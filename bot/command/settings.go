@@ -38,7 +38,7 @@ func (c *Commands) showSettings(_ context.Context, x *interaction) (response, er
 	}, nil
 }
 
-// told says what of a guild is remembered.
+// policyText returns what is remembered of a guild.
 func policyText(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 	heard := outcomeOf(l, choiceFor(g, p))
 	switch {
