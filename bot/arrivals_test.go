@@ -35,7 +35,7 @@ func heardOf(t *testing.T, told *[]int) *scene {
 		note()
 		return answer.Recalled{}, err
 	}
-	s.bot.timing.back = wait.Limit
+	s.bot.timing.guildWait = wait.Limit
 	return s
 }
 
@@ -84,7 +84,7 @@ func TestCommandsWaitUntilDiscordTellsOfTheGuild(t *testing.T) {
 func TestNobodyWaitsForeverForAGuild(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	s.bot.timing.back = time.Millisecond
+	s.bot.timing.guildWait = time.Millisecond
 	s.oracle.recall = func(ctx context.Context, q answer.Question) (answer.Recalled, error) {
 		return answer.Recalled{}, q.WaitReady(ctx)
 	}

@@ -51,7 +51,7 @@ func (s *scene) gated(t *testing.T, pages int) *gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	*s.bot.rest = *rest
+	*s.bot.ingest.Client = *rest
 	return g
 }
 

@@ -1,14 +1,16 @@
-// Package bot connects Hark to Discord: it wires the packages below it and runs them. Each of these may use those
-// before it:
+// Package bot is Hark's connection to Discord. It logs messages in the order in which Discord reports them, and
+// answers questions and commands. It only wires the packages below it; each may import those before it:
 //
 //   - bot/markdown and bot/locale: what Discord shows, and in which language;
-//   - bot/discord: requests, the gateway's connection, sending;
-//   - bot/ingest: Discord's events to memory;
-//   - bot/reply: a question from its arrival to the last edit of its answer;
-//   - bot/command: the commands, buttons, menus and forms.
+//   - bot/discord: REST, the gateway and what is sent. A reply pings its asker and nobody else;
+//   - bot/ingest: events to memory. An event that was accepted reaches the log, unless the process dies;
+//   - bot/reply: answers. A question is answered after its own message is committed, and never delays logging;
+//   - bot/command: commands, buttons, menus and notices.
 //
-// Hark's own messages are logged by the code that sends them, in their final form. So the gateway's events about
-// them are ignored, except deletions. Begin with New and Bot.Run.
+// The code that sends Hark's messages logs them, in their final form. The gateway's events for them are ignored,
+// because each answer is edited many times while it is written; deletions are not ignored.
+//
+// Begin with New and Bot.Run.
 package bot
 
 import (
@@ -96,56 +98,44 @@ type Answerer interface {
 // Bot is a connection to Discord, kept up as long as Run runs.
 type Bot struct {
 	cfg     Config
-	rest    *discord.Client
-	memory  memory.Store
+	ingest  *ingest.Options
 	answers Answerer
-	log     zerolog.Logger
-	now     func() time.Time
 	timing  timing
 
-	queue       *ingest.Queue
-	ingest      *ingest.Options
-	pump        *ingest.Writer
-	arrived     *ingest.Readiness
-	attendance  *search.Attendance
-	memberRoles *search.MemberRoles
-	recent      *ingest.Buffer
-	admit       *ingest.Filter
-	notices     *command.Notices
-	filler      *ingest.Filler
-	commands    *command.Commands
-	questions   *reply.Tracker
-	replies     *reply.Replier
-	self        memory.UserID // set before anything is taken in
-	since       time.Time     // of Run
-	grants      *discord.Grants
-	sizes       command.Sizes
-	state       atomic.Pointer[error]
+	writer    *ingest.Writer
+	buffer    *ingest.Buffer
+	filler    *ingest.Filler
+	notices   *command.Notices
+	commands  *command.Commands
+	questions *reply.Tracker
+	replies   *reply.Replier
+	sizes     command.Sizes
+	state     atomic.Pointer[error]
 }
 
 // timing is how long things take at most, or are apart.
 type timing struct {
-	gateway  discord.GatewayTiming
-	ingest   ingest.Timing
-	reply    reply.Timing
-	commands command.Timing
-	grace    time.Duration // answers go on for after Run's context has ended
-	farewell time.Duration // requests go on for after Run's context has ended
-	back     time.Duration // a question waits for Discord to tell of its guild
-	look     time.Duration // between looks for what is to be done by itself
-	drain    time.Duration // the log is written for after Run's context has ended
+	gateway   discord.GatewayTiming
+	ingest    ingest.Timing
+	reply     reply.Timing
+	commands  command.Timing
+	grace     time.Duration // answers go on for after Run's context has ended
+	farewell  time.Duration // requests go on for after Run's context has ended
+	guildWait time.Duration // a question waits for Discord to tell of its guild
+	interval  time.Duration // between looks for what is to be done by itself
+	drain     time.Duration // the log is written for after Run's context has ended
 }
 
 var usual = timing{
-	gateway:  discord.UsualGateway,
-	ingest:   ingest.UsualTiming,
-	reply:    reply.UsualTiming,
-	commands: command.UsualTiming,
-	grace:    2 * time.Second,
-	farewell: 7 * time.Second,
-	back:     10 * time.Second,
-	look:     5 * time.Second,
-	drain:    9 * time.Second,
+	gateway:   discord.UsualGateway,
+	ingest:    ingest.UsualTiming,
+	reply:     reply.UsualTiming,
+	commands:  command.UsualTiming,
+	grace:     2 * time.Second,
+	farewell:  7 * time.Second,
+	guildWait: 10 * time.Second,
+	interval:  5 * time.Second,
+	drain:     9 * time.Second,
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
@@ -155,29 +145,27 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	b := &Bot{
-		cfg: cfg, rest: rest, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: ingest.NewQueue(), arrived: ingest.NewReadiness(), attendance: search.NewAttendance(),
-		sizes:       command.UsualSizes,
-		memberRoles: search.NewMemberRoles(),
+	if cfg.Progress == nil {
+		cfg.Progress = func() {}
 	}
-	if b.now == nil {
-		b.now = time.Now
-	}
-	if b.cfg.Progress == nil {
-		b.cfg.Progress = func() {}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	for _, limit := range reply.LimitNames {
-		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
+		cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
-	b.grants = &discord.Grants{Client: rest}
-	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
-	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
+	b := &Bot{cfg: cfg, answers: answers, timing: usual, sizes: command.UsualSizes,
+		buffer: ingest.NewBuffer(cfg.SessionGap, cfg.Now)}
+	filter := ingest.NewFilter(log, cfg.Policy, b.buffer, func(subjects []ingest.Subject) {
 		b.notices.See(subjects)
 		b.questions.See(subjects)
 	})
-	b.ingest = b.ingests()
-	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.settled, Choices: cfg.Choices,
+	b.ingest = &ingest.Options{Memory: log, Client: rest, Grants: &discord.Grants{Client: rest}, Policy: cfg.Policy,
+		LogBots: cfg.LogBots, CatchUp: cfg.CatchUp, Reconcile: cfg.Reconcile, AnswerMissed: cfg.AnswerMissed,
+		Queue: ingest.NewQueue(), Filter: filter, Guilds: ingest.NewReadiness(),
+		Attendance: search.NewAttendance(), MemberRoles: search.NewMemberRoles(), Progress: cfg.Progress,
+		Log: logger, Now: cfg.Now}
+	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.waitGuild, Choices: cfg.Choices,
 		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords, Timing: &b.timing.reply,
 		Metrics: cfg.Metrics})
 	b.questions = b.replies.Questions()
@@ -193,7 +181,7 @@ func (b *Bot) Ready() error {
 	if err := *b.state.Load(); err != nil {
 		return err
 	}
-	if b.pump.Failing() {
+	if b.writer.Failing() {
 		return errors.New("the log can't be written; what is said meanwhile is kept in memory")
 	}
 	return nil
@@ -206,7 +194,7 @@ func (b *Bot) Questions() (waiting, busy int) {
 }
 
 // Waiting is how many events are taken in and not yet in the log.
-func (b *Bot) Waiting() int { return b.queue.Len() }
+func (b *Bot) Waiting() int { return b.ingest.Queue.Len() }
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)
@@ -220,13 +208,14 @@ func (b *Bot) setState(err error) {
 // with discord.ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
 // can be called once.
 func (b *Bot) Run(ctx context.Context) error {
-	b.rest.Backoff = b.timing.gateway.Retry
-	self, err := b.rest.Self(ctx)
+	b.ingest.Client.Backoff = b.timing.gateway.Retry
+	self, err := b.ingest.Client.Self(ctx)
 	if err != nil || ctx.Err() != nil {
 		b.setState(ingest.ErrStopped)
 		return err
 	}
-	b.self, b.grants.Self, b.since = self, self, b.now()
+	b.ingest.Self, b.ingest.Grants.Self, b.ingest.Timing = self, self, b.timing.ingest
+	b.replies.Since = b.ingest.Now()
 	gateway := b.gateway(b.asksForMembers(ctx))
 	above := context.WithoutCancel(ctx)
 	work, stopWork := context.WithCancel(above)
@@ -236,85 +225,76 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopLast()
 	defer stopDrain()
 
-	b.ingest.Self, b.ingest.Timing = self, b.timing.ingest
 	b.filler = ingest.NewFiller(b.ingest)
-	b.replies.Filler, b.replies.Since = b.filler, b.since
+	b.replies.Filler = b.filler
 	b.replies.Begin(work, last)
-	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
+	b.writer = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
 	var writer, helper sync.WaitGroup
-	commands := b.commanding()
+	commands := b.commandOptions()
 	b.notices = command.NewNotices(commands)
 	b.commands = command.New(commands, b.notices)
 	b.commands.Begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
-	open, err := b.memory.Questions(ctx) // before there are new ones
+	open, err := b.ingest.Memory.Questions(ctx) // before there are new ones
 	if err != nil {
-		b.log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
+		b.ingest.Log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
 	}
 	writer.Go(func() {
-		if left := b.pump.Run(drain); left > 0 {
-			b.log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
+		if left := b.writer.Run(drain); left > 0 {
+			b.ingest.Log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
 	helper.Go(func() { b.replies.Resume(work, last, open) })
-	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.Wake, b.notices.Look) })
+	helper.Go(func() { pace.Every(work, b.timing.interval, b.notices.Wake, b.notices.UpdateAll) })
 	helper.Go(func() { b.replies.Run(work) })
-	helper.Go(func() { pace.Every(work, b.timing.look, nil, func(context.Context) { b.recent.Expire() }) })
+	helper.Go(func() { pace.Every(work, b.timing.interval, nil, func(context.Context) { b.buffer.Expire() }) })
 	helper.Go(func() { b.filler.Run(work) })
 
 	stop := sync.OnceFunc(func() {
 		b.setState(ingest.ErrStopped)
-		b.queue.StopIntake()
+		b.ingest.Queue.StopIntake()
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
 		if waiting := b.questions.Close(last); waiting > 0 {
-			b.log.Warn().Int("questions", waiting).Msg("stopped before questions were answered")
+			b.ingest.Log.Warn().Int("questions", waiting).Msg("stopped before questions were answered")
 		}
 	})
 	defer context.AfterFunc(ctx, stop)()
 	err = gateway.Run(ctx)
 	stop()
-	_ = b.queue.Commit(last, nil) // so that whoever asked before is told too
+	_ = b.ingest.Queue.Commit(last, nil) // so that whoever asked before is told too
 	b.questions.Wait(last)
 	stopWork()
 	helper.Wait()
-	b.queue.Close()
+	b.ingest.Queue.Close()
 	writer.Wait()
 	return err
 }
 
-// asksForMembers reports whether Discord would tell of members, so that it is asked to.
+// asksForMembers reports whether the application has the Server Members intent.
 func (b *Bot) asksForMembers(ctx context.Context) bool {
-	tells, err := b.rest.TellsMembers(ctx)
+	tells, err := b.ingest.Client.TellsMembers(ctx)
 	if err != nil {
-		b.log.Warn().Err(discord.Redact(err)).Msg("couldn't learn whether the Server Members intent is on; going on without it")
+		b.ingest.Log.Warn().Err(discord.Redact(err)).Msg("couldn't learn whether the Server Members intent is on; going on without it")
 	}
 	return tells
 }
 
-// gateway is the connection to be kept up, which tells of members if Discord is to be asked for them.
+// gateway returns the connection. members says whether it requests the Server Members intent.
 func (b *Bot) gateway(members bool) *discord.Gateway {
-	return &discord.Gateway{Client: b.rest, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
+	return &discord.Gateway{Client: b.ingest.Client, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
 		State: b.setState,
-		Lost:  b.memberRoles.Lose, Unasked: b.memberRoles.NextRequest, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
-		Log: b.log, Now: b.now}
+		Lost:  b.ingest.MemberRoles.Lose, Unasked: b.ingest.MemberRoles.NextRequest, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
+		Log: b.ingest.Log, Now: b.ingest.Now}
 }
 
-// commanding is what commands and notices work with.
-func (b *Bot) commanding() *command.Options {
-	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.recent, Filler: b.filler, Writer: b.pump,
-		Answers: b.answers, Settled: b.settled, State: func() error { return *b.state.Load() },
+// commandOptions returns what commands and notices work with.
+func (b *Bot) commandOptions() *command.Options {
+	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
+		Answers: b.answers, Settled: b.waitGuild, State: func() error { return *b.state.Load() },
 		DevGuild:  b.cfg.DevGuild,
 		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
-}
-
-// ingests is what takes in what Discord tells.
-func (b *Bot) ingests() *ingest.Options {
-	return &ingest.Options{Self: b.self, Memory: b.memory, Client: b.rest, Grants: b.grants, Policy: b.cfg.Policy,
-		LogBots: b.cfg.LogBots, CatchUp: b.cfg.CatchUp, Reconcile: b.cfg.Reconcile, AnswerMissed: b.cfg.AnswerMissed,
-		Queue: b.queue, Filter: b.admit, Guilds: b.arrived, Attendance: b.attendance, MemberRoles: b.memberRoles,
-		Progress: b.cfg.Progress, Timing: b.timing.ingest, Log: b.log, Now: b.now}
 }
 
 // LookUp is what there is of messages that are about to be used, as ingest.Filler.LookUp has it.
@@ -322,7 +302,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	return b.filler.LookUp(ctx, messages, patience)
 }
 
-// settled returns once it is known who may read what in a guild, or with errNotBack.
-func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
-	return b.arrived.Wait(ctx, guild, b.timing.back)
+// waitGuild returns once it is known who may read what in a guild, or with errNotBack.
+func (b *Bot) waitGuild(ctx context.Context, guild memory.GuildID) error {
+	return b.ingest.Guilds.Wait(ctx, guild, b.timing.guildWait)
 }

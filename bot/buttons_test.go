@@ -213,7 +213,7 @@ func TestStopAfterARestart(t *testing.T) {
 	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
 	s.commitNothing(t)
-	own, other := s.bot.commands, s.bot.commanding()
+	own, other := s.bot.commands, s.bot.commandOptions()
 	other.Replies = reply.New(reply.Options{Options: s.bot.ingest}) // as another process has them
 	s.bot.commands = command.New(other, s.bot.notices)
 	s.bot.commands.Begin = own.Begin

@@ -228,7 +228,7 @@ func quick() timing {
 	t.gateway.Retry, t.gateway.Ask = time.Millisecond, time.Millisecond
 	t.ingest.Retry, t.ingest.Sweep, t.ingest.Gather = time.Millisecond, 0, 0
 	// for a slow machine
-	t.reply.Unwind, t.farewell, t.drain, t.back, t.commands.AtOnce = wait.Limit, wait.Limit, wait.Limit,
+	t.reply.Unwind, t.farewell, t.drain, t.guildWait, t.commands.AtOnce = wait.Limit, wait.Limit, wait.Limit,
 		wait.Limit, wait.Limit
 	return t
 }
@@ -312,11 +312,11 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 func (b *Bot) idle() bool {
 	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
 	// comes of it.
-	if !b.commands.Idle() || b.queue.Len() != 0 {
+	if !b.commands.Idle() || b.ingest.Queue.Len() != 0 {
 		return false
 	}
 	_, _, active := b.questions.Counts()
-	return active == 0 && b.queue.Len() == 0
+	return active == 0 && b.ingest.Queue.Len() == 0
 }
 
 // posts has somebody write in a channel, and waits until that is logged.

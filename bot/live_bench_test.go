@@ -63,10 +63,10 @@ func BenchmarkLive(b *testing.B) {
 			t.mu.Lock()
 			t.said[ids[i]] = time.Now()
 			t.mu.Unlock()
-			t.bot.queue.Put(ingest.Item{Raw: ingest.ReadEvent("MESSAGE_CREATE", events[i])})
+			t.bot.ingest.Queue.Put(ingest.Item{Raw: ingest.ReadEvent("MESSAGE_CREATE", events[i])})
 		}
 		logged := make(chan struct{})
-		t.bot.queue.Put(ingest.Item{Logged: logged})
+		t.bot.ingest.Queue.Put(ingest.Item{Logged: logged})
 		<-logged
 		cancel()
 		if err := errors.Join(<-indexed, indexer.Drain(b.Context(), nil)); err != nil {

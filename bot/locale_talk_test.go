@@ -67,7 +67,7 @@ func TestNoticeInTheConfiguredLanguage(t *testing.T) {
 		s := asking(t)
 		s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true},
 			Choices: answer.Choices{Default: answer.Settings{Language: language}}})
-		s.bot.timing.look = time.Millisecond
+		s.bot.timing.interval = time.Millisecond
 		s.run(t).ready(t)
 		m := s.discord.WaitSent(s.channel, func(discordtest.Sent) bool { return true })
 		s.says(t, m)

@@ -53,7 +53,7 @@ func (s *behindRoles) opens(t *testing.T, want bool, when string) {
 		if err != nil {
 			return false
 		}
-		place := search.Place{Channel: memory.ChannelID(s.office), Sets: s.bot.memberRoles.Sets(g)}
+		place := search.Place{Channel: memory.ChannelID(s.office), Sets: s.bot.ingest.MemberRoles.Sets(g)}
 		got := search.Readable(g, place, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
 		return slices.Contains(got, place.Channel) && slices.Contains(got, memory.ChannelID(s.hall)) == want
 	})
@@ -123,7 +123,7 @@ func TestMembersAreUnknownMeanwhile(t *testing.T) {
 	s.opens(t, false, "a part is missing")
 	s.discord.Drop()
 	s.opens(t, true, "they are told after a lost connection")
-	s.bot.memberRoles.Lose()
+	s.bot.ingest.MemberRoles.Lose()
 	s.opens(t, false, "the connection is lost")
 }
 

@@ -25,7 +25,7 @@ func asking(t *testing.T, options ...discordtest.Option) *scene {
 
 func (s *scene) withPolicy(t *testing.T) *scene {
 	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, EditAnswers: true})
-	s.bot.timing.look, s.bot.timing.commands.Progress = time.Millisecond, time.Millisecond
+	s.bot.timing.interval, s.bot.timing.commands.Progress = time.Millisecond, time.Millisecond
 	return s
 }
 
@@ -176,7 +176,7 @@ func TestNoticeWithoutAPlace(t *testing.T) {
 
 // calmly has the notices looked at only when a test does.
 func calmly(s *scene) *scene {
-	s.bot.timing.look = time.Hour
+	s.bot.timing.interval = time.Hour
 	return s
 }
 
@@ -184,7 +184,7 @@ func calmly(s *scene) *scene {
 func (s *scene) looksAtNotices(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		s.bot.notices.Look(t.Context())
+		s.bot.notices.UpdateAll(t.Context())
 	}
 }
 

@@ -22,12 +22,12 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			t.Parallel()
 			s := remembering(t)
 			guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
-			s.bot.recent.Add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
+			s.bot.buffer.Add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
 				Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
 			ask := s.use(t, s.ana, "hark purge "+name, what(s)...)
 			s.discord.Click(ask.Message, s.ana.ID, buttonOf(t, ask.Message, purges)).WaitMessage()
 			s.idle(t)
-			if left := s.bot.recent.Before(here, 1<<62); len(left) != 0 {
+			if left := s.bot.buffer.Before(here, 1<<62); len(left) != 0 {
 				t.Errorf("left %+v", left)
 			}
 		})

@@ -18,16 +18,16 @@ func (b *Bot) receive(event string, data json.RawMessage) {
 		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new",
 			"RESUMED": "resumed"}[event]).Inc()
 		b.setState(nil)
-		b.log.Info().Str("event", event).Msg("connected to Discord")
-		if b.queue.Put(ingest.Item{Raw: raw}) && event == "READY" {
+		b.ingest.Log.Info().Str("event", event).Msg("connected to Discord")
+		if b.ingest.Queue.Put(ingest.Item{Raw: raw}) && event == "READY" {
 			b.commands.Ready(data)
 		}
 	case "INTERACTION_CREATE":
 		logged := make(chan struct{})
-		if b.queue.Put(ingest.Item{Raw: raw, Logged: logged}) {
+		if b.ingest.Queue.Put(ingest.Item{Raw: raw, Logged: logged}) {
 			b.commands.Put(data, logged)
 		}
 	default:
-		b.queue.Put(ingest.Item{Raw: raw})
+		b.ingest.Queue.Put(ingest.Item{Raw: raw})
 	}
 }

@@ -47,7 +47,7 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 			return nil
 		},
 		"who said it is forgotten": func(s *scene, _, _ discordtest.Message) error {
-			_, err := s.bot.memory.Forget(context.Background(), memory.Forgetting{
+			_, err := s.bot.ingest.Memory.Forget(context.Background(), memory.Forgetting{
 				Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)}, nil)
 			return err
 		},

@@ -172,7 +172,7 @@ func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, 0))
 	again := func(cfg Config) {
 		s.with(t, cfg)
-		s.bot.timing.look = time.Millisecond
+		s.bot.timing.interval = time.Millisecond
 		s.begins(t)
 		waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool {
 			return e.Guild.ID == memory.GuildID(s.guild.ID)

@@ -27,7 +27,7 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 	s.discord.Delete(s.channel, said.ID)
 	s.discord.Say(s.channel, s.bo.ID, "never mind")
 	s.log.wait(t, "what was said after the deletion", func() bool {
-		now := s.bot.recent.Before(memory.ChannelID(s.channel), 1<<62)
+		now := s.bot.buffer.Before(memory.ChannelID(s.channel), 1<<62)
 		return len(now) > 0 && now[len(now)-1].Content == "never mind"
 	})
 	close(gone)

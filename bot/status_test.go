@@ -84,7 +84,7 @@ func TestStatusTellsWhatIsAmiss(t *testing.T) {
 	s.log.fail(errDown)
 	s.discord.Say(s.channel, s.bo.ID, "not heard")
 	s.discord.AddChannel(s.guild.ID, channelCalled("more"))
-	s.discord.WaitFor("the log to fail", func() bool { return s.bot.pump.Failing() })
+	s.discord.WaitFor("the log to fail", func() bool { return s.bot.writer.Failing() })
 	s.says(t, s.use(t, s.ana, "hark status"))
 	s.log.fail(nil)
 	s.commitNothing(t)

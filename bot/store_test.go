@@ -17,7 +17,7 @@ func (s *scene) overStore(t *testing.T) *notebook {
 	timing := s.bot.timing
 	s.with(t, cfg)
 	s.bot.timing = timing
-	s.bot.timing.look = time.Millisecond
+	s.bot.timing.interval = time.Millisecond
 	s.run(t)
 	s.discord.WaitReady()
 	return s.log

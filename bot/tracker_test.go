@@ -45,7 +45,7 @@ func (s *scene) idle(t *testing.T) {
 // commitNothing returns once all that was put before is in the log.
 func (s *scene) commitNothing(t *testing.T) {
 	t.Helper()
-	if err := s.bot.queue.Commit(t.Context(), nil); err != nil {
+	if err := s.bot.ingest.Queue.Commit(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -54,7 +54,7 @@ func TestUndecidedGuildKnowsTheSessionOnly(t *testing.T) {
 		s.discord.Click(ask.Message, s.bo.ID, does).Wait()
 		s.idle(t)
 		s.log.fail(nil)
-		if left := s.bot.recent.Before(memory.ChannelID(s.channel), 1<<62); slices.ContainsFunc(left,
+		if left := s.bot.buffer.Before(memory.ChannelID(s.channel), 1<<62); slices.ContainsFunc(left,
 			func(m memory.Message) bool { return m.Author == memory.UserID(s.bo.ID) }) {
 			t.Errorf("after /memory %s, where the log says %v, there is %+v", does, fails, left)
 		}

@@ -21,7 +21,7 @@ func (c *Commands) audience(ctx context.Context, x *interaction) (response, erro
 	foot := x.Text("-# Where I may repeat what was said elsewhere depends on it: state only what always holds. `/privacy` shows it to all members. Where Discord tells me which roles members have, I go by that instead.")
 	switch {
 	case !first && !second:
-		return response{Content: markdown.Lines(toldImplied(x.Locale, x.server), foot)}, nil
+		return response{Content: markdown.Lines(impliedRolesText(x.Locale, x.server), foot)}, nil
 	case !first || !second || i.Role == i.Also:
 		return response{}, refusal(x.Text("Please choose two roles."))
 	case value != "" && (!x.server.MayHave(i.Role) || !x.server.MayHave(i.Also)):
@@ -30,8 +30,8 @@ func (c *Commands) audience(ctx context.Context, x *interaction) (response, erro
 	return response{Content: markdown.Lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
 }
 
-// toldImplied says what was stated of roles.
-func toldImplied(l locale.Locale, g *memory.Guild) string {
+// impliedRolesText says what was stated of roles.
+func impliedRolesText(l locale.Locale, g *memory.Guild) string {
 	all := g.Implied()
 	if len(all) == 0 {
 		return l.Text("Nothing is stated: a member may have any roles.")
@@ -51,5 +51,5 @@ func (c *Commands) rolesHere(x *interaction) string {
 	if c.MemberRoles.Sets(x.server) != nil {
 		return x.Text("For that Discord tells me who has which roles. I write no list of members into my files.")
 	}
-	return when(len(x.server.Implied()) > 0, toldImplied(x.Locale, x.server))
+	return when(len(x.server.Implied()) > 0, impliedRolesText(x.Locale, x.server))
 }

@@ -17,15 +17,15 @@ const stopsBackfill = "nobackfill"
 
 // backfill has the past of a channel and its threads fetched, and shows how far that is, also if it was begun before.
 func (c *Commands) backfill(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
-	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
 	listed, err := memory.PastOf(limit, c.Memory, x.server, at.ID)
 	if err != nil {
 		return response{}, err
 	}
-	w := c.Filler.Watch(x.seen(), at.ID)
+	w := c.Filler.Watch(x.visibleGuild(), at.ID)
 	defer c.Filler.Unwatch(w)
-	since, _, err := c.span(x, "since")
+	since, _, err := c.timeOption(x, "since")
 	if err == nil && len(listed) == 0 {
 		err = c.beginBackfill(limit, x, at, since)
 	}
@@ -86,13 +86,13 @@ func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.
 	look := time.NewTicker(c.Timing.Backfill)
 	defer look.Stop()
 	for shown := ""; ; {
-		err := c.look(limit, x)
+		err := c.loadGuild(limit, x)
 		var left []memory.Gap
 		if err == nil {
-			left, err = memory.PastOf(limit, c.Memory, x.seen(), at.ID)
+			left, err = memory.PastOf(limit, c.Memory, x.visibleGuild(), at.ID)
 		}
 		switch {
-		case c.left(x) <= 0, limit.Err() != nil && ctx.Err() == nil:
+		case c.timeLeft(x) <= 0, limit.Err() != nil && ctx.Err() == nil:
 			return response{}, errShown // it goes on, and what is shown says how to see it
 		case err != nil:
 			return response{}, err
@@ -163,7 +163,7 @@ func (c *Commands) stopBackfill(ctx context.Context, x *interaction, at memory.C
 	if err != nil {
 		return response{}, err
 	}
-	fetched := c.Filler.Halt(at.ID, left, x.seen())
+	fetched := c.Filler.Halt(at.ID, left, x.visibleGuild())
 	if len(left) == 0 {
 		return response{Content: x.Text("Nothing is being fetched there any more.")}, nil
 	}

@@ -15,7 +15,7 @@ func notMine(or memory.Permissions) func(*interaction) string {
 		asker := ownedBy(x).Asker
 		switch {
 		case asker == 0:
-			return x.Text(unknownTool)
+			return x.Text(unknownCommandText)
 		case x.who() == asker, or != 0 && x.May(or):
 			return ""
 		case or == discord.ManageMessages:

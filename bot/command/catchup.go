@@ -12,7 +12,7 @@ import (
 
 // catchUp is what /catchup shows.
 func (c *Commands) catchUp(ctx context.Context, x *interaction) (response, error) {
-	since, _, err := c.span(x, "since")
+	since, _, err := c.timeOption(x, "since")
 	if err != nil {
 		return response{}, err
 	}

@@ -71,11 +71,11 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 		o := ingest.Options{Now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
 			Filter: ingest.NewFilter(store, memory.Policy{}, nil, nil)}
 		c := Commands{Options: offline(o, answer.Choices{})}
-		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
+		if from, _, err := c.timeOption(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)
 		}
 		bad := &interaction{Locale: l, server: &memory.Guild{}, Interaction: typing("since", "soon")}
-		if _, _, err := c.span(bad, "since"); err == nil ||
+		if _, _, err := c.timeOption(bad, "since"); err == nil ||
 			!strings.Contains(err.Error(), "`"+l.Text("today")+"`") ||
 			!strings.Contains(err.Error(), "`"+l.Text("yesterday")+"`") {
 			t.Errorf("%s: %v", language, err)

@@ -72,7 +72,7 @@ func (c *Commands) answerChannel(ctx context.Context, x *interaction, at memory.
 
 // channelState says what Hark does in a channel, and what it lacks there.
 func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.Channel) (string, error) {
-	holds := c.holds(x, at.ID)
+	holds := c.channelText(x, at.ID)
 	if at.Kind == memory.CategoryChannel {
 		heard, _, _ := strings.Cut(holds, "\n")
 		return markdown.Lines(heard,
@@ -86,12 +86,12 @@ func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.C
 	return markdown.Lines(holds, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
-// holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
+// channelText says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
 // anybody is answered there.
-func (c *Commands) holds(x *interaction, id memory.ChannelID) string {
+func (c *Commands) channelText(x *interaction, id memory.ChannelID) string {
 	heard, keep := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id)), ""
 	if id == 0 {
-		heard, _, _ = strings.Cut(told(x.Locale, x.server, x.policy), "\n")
+		heard, _, _ = strings.Cut(policyText(x.Locale, x.server, x.policy), "\n")
 	} else if x.remembers(id) {
 		heard = x.Text("I remember what is said in %s.", channelMention(x.Locale, id))
 	}
@@ -126,7 +126,7 @@ func (x *interaction) decidedAlone(key memory.Setting) string {
 
 // settingIn are the channels that have a setting of their own, as far as whoever uses x may read them.
 func (x *interaction) settingIn(key memory.Setting) (own []memory.ChannelID) {
-	for _, c := range x.seen().Channels {
+	for _, c := range x.visibleGuild().Channels {
 		if c.Settings[key] != "" {
 			own = append(own, c.ID)
 		}

@@ -34,7 +34,7 @@ func (x *interaction) wanted() (key memory.Setting, value string, at memory.Chan
 		}
 		return key, value, 0, err
 	}
-	at, err = x.place()
+	at, err = x.channelID()
 	return key, value, at, err
 }
 

@@ -1,7 +1,14 @@
-// Package command has the slash commands, buttons, menus and forms, and the notice that asks what may be remembered.
+// Package command registers Hark's application commands and answers interactions: commands, buttons, menus,
+// modals and autocomplete. It also posts each guild's notice, which asks what may be remembered.
 //
-// Discord gets an acknowledgement before a command does its work. The package may import bot/reply and below, and
-// internal/answer. Begin with Commands.Put; declared in menu.go lists the commands with their handlers.
+// Each interaction is acknowledged within Discord's 3 seconds, even if the log can't be written. Its handler runs
+// after everything that came before is committed, except if handler.early is set. An interaction that no worker is
+// free for is refused, and so is one that its user may not make. Only its user sees the response, except when it
+// changes a message that everybody sees.
+//
+// It may import bot/discord, bot/ingest, bot/locale, bot/markdown and bot/reply, not bot.
+//
+// Begin with New, Commands.Put and Commands.answer. menu.go declares the commands; most have a file of their own.
 package command
 
 import (
@@ -26,36 +33,35 @@ import (
 	"hark/memory"
 )
 
-// parallelCommands is how many uses of commands are worked on at the same time; more are turned away. As many
-// are turned away at the same time, and as many completed while they are typed.
+// parallelCommands is how many interactions are handled at once; more are refused. As many more can be refused, and
+// as many autocompleted, at the same time.
 const parallelCommands = 64
 
-// Commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
-// does: Discord gives it three seconds.
+// Commands registers commands and answers interactions.
 type Commands struct {
 	*Options
 	questions *reply.Tracker
 	notices   *Notices
 	handlers  map[string]handler // by the paths of uses
-	found     *ttl.Cache[discord.Snowflake, *discovery]
+	results   *ttl.Cache[discord.Snowflake, *resultCache]
 	Begin     func(func(ctx context.Context)) // does something beside, until the bot's work ends
-	undone    atomic.Int64                    // uses that aren't done with
+	pending   atomic.Int64                    // uses that aren't done with
 	mu        sync.Mutex
 	ids       map[string]discord.Snowflake // of the commands that are registered, by name
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
-	seats, answering, typing seats
+	running, rejecting, completing semaphore
 	// permits are who may use what /hark shows.
-	permits *permits
+	grantCache *grantCache
 	// exporting is whose data is being written down, by guild: that of one person at a time, since all of it
 	// is in memory.
 	exporting sync.Map
 	agreeing  sync.Mutex // has each press that keeps lore wait for those before it, so that nothing is kept twice
 }
 
-// action is what is shown in answer to a use.
+// action returns the response to an interaction.
 type action = func(ctx context.Context, x *interaction) (response, error)
 
-// handler is what a command, a button, a menu or a form does.
+// handler handles a command, a button, a menu or a modal.
 type handler struct {
 	// managers says that it is for those who manage the server, or whom the server gave the command.
 	managers bool
@@ -75,10 +81,10 @@ type handler struct {
 	do action
 }
 
-// refuses is why whoever uses x can't do it; "" if they can.
+// refuses returns why the user of x may not use h; "" if they may.
 func (h handler) refuses(x *interaction) string {
 	if h.managers {
-		if why := managesNot(x); why != "" {
+		if why := requireManager(x); why != "" {
 			return why
 		}
 	}
@@ -91,9 +97,9 @@ func (h handler) refuses(x *interaction) string {
 // New returns the commands. Commands.Put takes each use.
 func New(o *Options, n *Notices) *Commands {
 	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
-		found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(o.Now)}
-	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
-		make(seats, parallelCommands)
+		results: ttl.New[discord.Snowflake, *resultCache](maxResults), grantCache: newGrantCache(o.Now)}
+	c.running, c.rejecting, c.completing = make(semaphore, parallelCommands), make(semaphore, parallelCommands),
+		make(semaphore, parallelCommands)
 	c.handlers = c.components()
 	for _, e := range c.entries() {
 		h := *e.handler
@@ -103,21 +109,20 @@ func New(o *Options, n *Notices) *Commands {
 	return c
 }
 
-// Put takes one use of a command, a button or a menu. It doesn't wait. logged is closed once the log has all
-// that came before.
+// Put takes an INTERACTION_CREATE event. It doesn't wait. logged is closed once all earlier events are in the log.
 func (c *Commands) Put(data json.RawMessage, logged <-chan struct{}) {
 	if x := c.read(data, logged); x != nil {
-		c.undone.Add(1)
-		c.seat(x)
+		c.pending.Add(1)
+		c.dispatch(x)
 	}
 }
 
-const unknownTool = "I don't know this command any more. Reload Discord to see those I know."
+const unknownCommandText = "I don't know this command any more. Reload Discord to see those I know."
 
 func (c *Commands) answer(ctx context.Context, x *interaction) error {
 	h, known := c.handlers[x.Path()]
 	if !known {
-		return x.say(ctx, x.Text(unknownTool))
+		return x.say(ctx, x.Text(unknownCommandText))
 	}
 	if why := h.refuses(x); why != "" {
 		x.outcome = CommandRefused
@@ -136,7 +141,7 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 	if err := x.respond(ctx, promise); err != nil {
 		return err
 	}
-	shown, err := c.use(ctx, h, x)
+	shown, err := c.handle(ctx, h, x)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -145,23 +150,23 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 	case err == nil:
 		return x.pages(ctx, shown)
 	}
-	why := c.why(x, err)
+	why := c.errorText(x, err)
 	if h.updates {
 		return x.add(ctx, why)
 	}
 	return x.show(ctx, response{Content: why})
 }
 
-// use is what a handler shows, at the latest when Discord waits no longer.
-func (c *Commands) use(ctx context.Context, h handler, x *interaction) (shown response, err error) {
+// handle runs a handler, until Discord accepts no more responses unless h.endless is set.
+func (c *Commands) handle(ctx context.Context, h handler, x *interaction) (shown response, err error) {
 	defer crash.Recover("command", &err)
-	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
 	if !h.early {
-		if err := x.heard(limit); err != nil {
+		if err := x.waitLogged(limit); err != nil {
 			return response{}, err
 		}
-		if err := c.look(limit, x); err != nil {
+		if err := c.loadGuild(limit, x); err != nil {
 			return response{}, err
 		}
 	}
@@ -171,34 +176,34 @@ func (c *Commands) use(ctx context.Context, h handler, x *interaction) (shown re
 	return h.do(limit, x)
 }
 
-// warn logs that something failed, if it did, without which a use was answered.
+// warn logs err, if any. It is for errors despite which an interaction is answered.
 func (c *Commands) warn(x *interaction, err error, what string) {
 	if err != nil {
 		c.Log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
 	}
 }
 
-// look has x know its guild as it is now.
-func (c *Commands) look(ctx context.Context, x *interaction) (err error) {
+// loadGuild sets the guild of x to its current state.
+func (c *Commands) loadGuild(ctx context.Context, x *interaction) (err error) {
 	x.server, err = c.Filter.Guild(ctx, x.guild())
 	x.policy = c.Policy
 	return err
 }
 
-// apply keeps what was decided or told, and has x know its guild as it is then.
+// apply commits events and reloads the guild of x.
 func (c *Commands) apply(ctx context.Context, x *interaction, doing string, events ...memory.Event) error {
 	if err := c.Memory.Apply(ctx, events...); err != nil {
 		return fmt.Errorf("%s in guild %d: %w", doing, x.Guild, err)
 	}
-	return c.look(ctx, x)
+	return c.loadGuild(ctx, x)
 }
 
-// left is for how long Discord still lets a use be answered, with a margin.
-func (c *Commands) left(x *interaction) time.Duration {
+// timeLeft returns how long Discord still accepts responses to x, less a margin.
+func (c *Commands) timeLeft(x *interaction) time.Duration {
 	return x.came.Add(c.Timing.Use).Sub(c.Now())
 }
 
-// open shows the form that a handler asks to be filled in, and reports whether there is one. Discord wants it at once.
+// open shows the modal of a handler and reports whether there is one. Discord wants it within 3 seconds.
 func (c *Commands) open(ctx context.Context, h handler, x *interaction) (opened bool, err error) {
 	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
@@ -211,11 +216,11 @@ func (c *Commands) open(ctx context.Context, h handler, x *interaction) (opened 
 	case ctx.Err() != nil:
 		return true, ctx.Err()
 	}
-	return true, x.say(ctx, c.why(x, err))
+	return true, x.say(ctx, c.errorText(x, err))
 }
 
-// why is what is told of an error.
-func (c *Commands) why(x *interaction, err error) string {
+// errorText returns what the user is told of an error. It sets the outcome of x.
+func (c *Commands) errorText(x *interaction, err error) string {
 	x.outcome = CommandFailed
 	if refused, is := errors.AsType[refusal](err); is {
 		x.outcome = CommandRefused
@@ -230,23 +235,22 @@ func (c *Commands) why(x *interaction, err error) string {
 	return c.Replies.Failure(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
-// refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
-// same in all cases is a phrase.
+// refusal is why something isn't done, in the user's language. A refusal without arguments is a locale.Phrase.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// safely is what f makes of a use whose guild is looked up, at once and whatever happens in it.
+// safely loads the guild of x and calls f. A panic in it becomes an error.
 func safely[T any](ctx context.Context, c *Commands, x *interaction, doing string,
 	f func(context.Context, *interaction) (T, error)) (made T, err error) {
 	defer crash.Recover(doing, &err)
-	if err := c.look(ctx, x); err != nil {
+	if err := c.loadGuild(ctx, x); err != nil {
 		return made, err
 	}
 	return f(ctx, x)
 }
 
-// question asks on behalf of whoever uses x, and for their eyes only.
+// question returns a question by the user of x, for their eyes only.
 func (c *Commands) question(x *interaction) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
@@ -261,8 +265,8 @@ func (c *Commands) question(x *interaction) answer.Question {
 	return q
 }
 
-// recall is what show makes of what would go into an answer for whoever uses x. Nothing is kept of it but what it took.
-// With session, and where nothing is logged, it has the session, as one that mentions Hark would.
+// recall returns an action that shows what would go into an answer for its user. Only its usage is kept. With session,
+// where nothing is logged, the session is included, as for a mention.
 func (c *Commands) recall(session bool, show func(*interaction, answer.Question, answer.Recalled) response) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (response, answer.Usage, error) {
@@ -280,14 +284,14 @@ func (c *Commands) recall(session bool, show func(*interaction, answer.Question,
 	}
 }
 
-// counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
+// counted counts x as a question. It returns the limit if that is one too many.
 func (c *Commands) counted(ctx context.Context, x *interaction) (*ingest.Question, *reply.Hit) {
 	asked := &ingest.Question{ID: memory.MessageID(x.ID), Guild: x.guild(), Asker: x.who(), Roles: x.roles()}
 	return asked, c.questions.TooOften(c.Filter.Lookup(ctx, asked.Guild), asked)
 }
 
-// spend has something done that may ask a model, so that it counts as a question, within the limits of who
-// asked. do is told when no tokens are left for one, and tells what it took of models, even if it fails.
+// spend counts x as a question and runs do within the limits of its user. noModel is true if no tokens are left for a
+// model. do returns its usage even if it fails.
 func (c *Commands) spend(ctx context.Context, x *interaction,
 	do func(ctx context.Context, noModel bool) (response, answer.Usage, error)) (response, error) {
 	asked, h := c.counted(ctx, x)
@@ -317,11 +321,10 @@ func (c *Commands) spend(ctx context.Context, x *interaction,
 	return shown, failed
 }
 
-// mostCompletions is how many choices Discord shows while somebody types.
+// mostCompletions is how many choices Discord shows in autocomplete.
 const mostCompletions = 25
 
-// complete shows what can be given for the option that is being typed. Whatever fails, there is an answer in
-// time: nothing to choose from.
+// complete responds to autocomplete. If anything fails, it responds in time with no choices.
 func (c *Commands) complete(ctx context.Context, x *interaction) error {
 	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
@@ -338,9 +341,8 @@ func (c *Commands) complete(ctx context.Context, x *interaction) error {
 	return x.respond(ctx, discord.Response{Type: discord.RespondChoices, Data: offered})
 }
 
-// matching are as many as Discord shows of those whose name contains what is typed. Those that begin with it
-// come first, then those in which it begins after a slash. Capitals don't count, and an underscore is a
-// blank.
+// matching returns as many of all as Discord shows whose name contains typed: prefixes first, then names in which it
+// follows a slash. Case is ignored, and an underscore equals a blank.
 func matching[T any](all []T, name func(T) string, typed string) []T {
 	fold := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }
 	typed = fold(strings.TrimSpace(typed))

@@ -68,7 +68,7 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 	question, then string) (response, error) {
 	f.Guild, f.At = x.guild(), c.at(x)
 	e, err := c.extent(ctx, x, f)
-	names, counted := "", x.countsSeen()
+	names, counted := "", x.visibleNote()
 	switch {
 	case err != nil:
 		return response{}, err
@@ -83,18 +83,18 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 		amounts(x.Locale, e, 0), names, counted, then), nil
 }
 
-// extent is how much goes with f: all of one's own, and else as much as whoever uses x may read.
+// extent returns how much f deletes: all of it for a member, or else what the user of x may read.
 func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetting) (memory.DryRun, error) {
 	q := memory.DryRunQuery{Forgetting: f}
 	if f.Why != memory.WhyMember {
-		q.Within = x.within()
+		q.Within = x.visibleChannels()
 	}
 	return c.Memory.DryRun(ctx, q)
 }
 
 // optOut keeps nothing of somebody from now on, and forgets what there is.
 func (c *Commands) optOut(ctx context.Context, x *interaction) (response, error) {
-	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
 	at := c.at(x)
 	c.Buffer.Forget(x.guild(), x.who())
@@ -114,12 +114,12 @@ func (c *Commands) forgetMember(ctx context.Context, x *interaction) (response, 
 		At: c.at(x)}, receiptText)
 }
 
-// at is when an exchange happens. All that Discord has numbered before it was said before, whatever our clock says.
+// at returns when x happens. It is later than every message that Discord numbered before x, even if our clock is slow.
 func (c *Commands) at(x *interaction) time.Time {
 	return later(c.Now(), memory.MessageID(x.ID).Time().Add(time.Millisecond))
 }
 
-// carryOut forgets f, or goes on with it if that was begun already, as opting out does.
+// carryOut forgets f. It resumes f if it was begun already, as by opting out.
 func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
 	if f.Why == memory.WhyOptOut {
@@ -136,7 +136,7 @@ func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
 	return c.Memory.Forget(ctx, f, progress)
 }
 
-// errShown says that nothing more is to be shown.
+// errShown means that nothing more is to be shown.
 var errShown = errors.New("all is shown")
 
 // forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come
@@ -157,7 +157,7 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 	}()
 	show := time.NewTicker(c.Timing.Progress)
 	defer show.Stop()
-	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
 	for shown := int64(-1); ; {
 		select {
@@ -171,7 +171,7 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 			}
 			return response{}, errShown
 		case <-show.C:
-			if c.left(x) <= 0 { // timers stand while a machine sleeps, Discord's clock doesn't
+			if c.timeLeft(x) <= 0 { // timers stand while a machine sleeps, Discord's clock doesn't
 				cancel()
 				continue
 			}
@@ -185,7 +185,7 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 	}
 }
 
-// forgetSessions has also those sessions forgotten that aren't logged.
+// forgetSessions deletes also from the sessions that are not logged.
 func (c *Commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 	switch {
 	case f.User != 0:
@@ -216,8 +216,7 @@ func amounts(l locale.Locale, e memory.DryRun, records int) string {
 			"- %s answers of mine that used it")))
 }
 
-// receiptNumber is the number on a receipt, of a forgetting or of the use of a command: short enough to be
-// read out. The log has it where nothing else keeps it.
+// receiptNumber returns the number on a receipt, short enough to read out. The log has it where nothing else keeps it.
 func receiptNumber(id int64) string {
 	const short = 1_000_000
 	if id >= short { // an id of Discord's: the time, in milliseconds, tells it from others
@@ -244,7 +243,7 @@ func forgottenText(l locale.Locale, r memory.DeletionReport) string {
 	return goneText(l, what, amounts(l, e, r.Records), f.ID, f.At)
 }
 
-// goneText is a receipt's lines: what is gone, and how much that was.
+// goneText returns a receipt: what is gone, and how much.
 func goneText(l locale.Locale, what, amounts string, receipt int64, at time.Time) string {
 	return markdown.Lines(l.Text("**Forgotten: %s**", what), amounts,
 		l.Text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
@@ -262,21 +261,21 @@ const (
 		"If you go on, I won't take it in later either, whatever becomes of it."
 )
 
-// doomed is a message that is to be forgotten.
-type doomed struct {
+// pendingDeletion is a message that is to be forgotten.
+type pendingDeletion struct {
 	channel memory.ChannelID
 	id      memory.MessageID
 	owner   memory.UserID // whoever wrote it, or asked for it
 }
 
-func (d doomed) button() string {
+func (d pendingDeletion) button() string {
 	return ID(confirmForgetThis, reply.Short36(int64(d.channel)), reply.Short36(int64(d.id)),
 		reply.Short36(int64(d.owner)))
 }
 
-// goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
-// refused whoever neither owns it nor may manage messages.
-func (c *Commands) goesWith(ctx context.Context, x *interaction, d *doomed) (ids []memory.MessageID,
+// goesWith returns all messages of the answer that d belongs to, or d alone, and what is deleted with them. It refuses
+// users who neither own d nor may manage messages.
+func (c *Commands) goesWith(ctx context.Context, x *interaction, d *pendingDeletion) (ids []memory.MessageID,
 	e memory.DryRun, err error) {
 	t, err := memory.TraceOf(ctx, c.Memory, d.channel, d.id)
 	switch {
@@ -302,9 +301,9 @@ func (c *Commands) goesWith(ctx context.Context, x *interaction, d *doomed) (ids
 func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response, error) {
 	m, channel := x.target()
 	if m == nil || m.Author == nil {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
-	d := doomed{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
+	d := pendingDeletion{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
 	heading := x.Text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
 	if d.owner == c.Self {
 		heading = x.Text("**Forget this answer of mine?** It goes from my memory for good:")
@@ -327,9 +326,9 @@ func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response,
 func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, error) {
 	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 3 {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
-	d := doomed{memory.ChannelID(n[0]), memory.MessageID(n[1]), memory.UserID(n[2])}
+	d := pendingDeletion{memory.ChannelID(n[0]), memory.MessageID(n[1]), memory.UserID(n[2])}
 	ids, e, err := c.goesWith(ctx, x, &d)
 	if err != nil {
 		return response{}, err

@@ -64,7 +64,7 @@ func TestIDsThatNobodyMade(t *testing.T) {
 			x.Type, x.Guild, x.Data.CustomID = discord.InteractionComponent, 7,
 				name+strings.ReplaceAll(args, "HERE", "8")
 			x.Data.Values = []string{"1"}
-			if err := c.look(t.Context(), x); err != nil {
+			if err := c.loadGuild(t.Context(), x); err != nil {
 				t.Fatal(err)
 			}
 			h := c.handlers[x.Path()]
@@ -85,7 +85,7 @@ func TestIDsThatNobodyMade(t *testing.T) {
 	command := &interaction{}
 	command.Data.Options = []discord.Option{{Name: "set", Type: discord.OptionSubcommand,
 		Options: []discord.Option{{Name: "channel", Value: "here"}}}}
-	if _, err := command.place(); !errors.Is(err, errUnknownChannel) {
+	if _, err := command.channelID(); !errors.Is(err, errUnknownChannel) {
 		t.Errorf("a channel that is none: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"hark/memory"
 )
 
-// interaction is one use of a command, a button or a menu, being answered. What is said in it only its user sees, but for
-// changes of a message that all see.
+// interaction is one interaction while it is answered. Only its user sees the responses, except changes of a message
+// that everybody sees.
 type interaction struct {
 	discord.Interaction
 	locale.Locale // in which whoever uses it is answered
@@ -24,24 +24,10 @@ type interaction struct {
 	came          time.Time       // when we heard of it
 	outcome       string          // of CommandRefused and CommandFailed, if it is one of them
 	// permitted says that Discord let its user use /hark a moment ago, which showed them what they use now.
-	permitted bool
+	granted bool
 }
 
-// response is what is shown in an exchange.
-type response struct {
-	Content    string
-	Components []discord.Component
-	More       []string        // what doesn't fit into Content
-	Files      []markdown.File // that go with it
-}
-
-// edit takes away the components that there are, and leaves the files.
-func (s response) edit() discord.Outgoing {
-	return discord.Outgoing{Content: s.Content, AllowedMentions: discord.NoMentions,
-		Components: append([]discord.Component{}, s.Components...), Attachments: discord.Attachments(s.Files)}
-}
-
-// say answers at once.
+// say responds with text, at once.
 func (x *interaction) say(ctx context.Context, text string) error {
 	return x.respond(ctx, discord.Response{Type: discord.RespondMessage, Data: discord.Outgoing{Content: text,
 		Flags:           discord.FlagEphemeral,
@@ -52,12 +38,12 @@ func (x *interaction) respond(ctx context.Context, r discord.Response) error {
 	return x.rest.Respond(ctx, &x.Interaction, r)
 }
 
-// show keeps the promise; again, it changes what is shown.
+// show sets the deferred response, or replaces it.
 func (x *interaction) show(ctx context.Context, s response) error {
 	return x.rest.EditResponse(ctx, &x.Interaction, s.edit(), s.Files)
 }
 
-// pages shows all of a sheet.
+// pages shows all of s.
 func (x *interaction) pages(ctx context.Context, s response) error {
 	err := x.show(ctx, s)
 	if len(s.Files) > 0 && discord.RefusesFiles(err) {
@@ -77,13 +63,13 @@ func (x *interaction) pages(ctx context.Context, s response) error {
 	return nil
 }
 
-// add says more, or gives files, below what is shown.
+// add sends a follow-up message.
 func (x *interaction) add(ctx context.Context, text string, files ...markdown.File) error {
 	return x.rest.FollowUp(ctx, &x.Interaction, text, files)
 }
 
-// heard waits until all that came before is in the log.
-func (x *interaction) heard(ctx context.Context) error {
+// waitLogged waits until all earlier events are in the log.
+func (x *interaction) waitLogged(ctx context.Context) error {
 	select {
 	case <-x.logged:
 		return nil
@@ -108,7 +94,7 @@ func (x *interaction) remembers(channel memory.ChannelID) bool {
 	return x.policy.Remembers(x.server, channel)
 }
 
-// who is who uses it; 0 if Discord doesn't say.
+// who returns the user of x; 0 if Discord doesn't tell.
 func (x *interaction) who() memory.UserID {
 	if u := x.Invoker(); u != nil {
 		return memory.UserID(u.ID)
@@ -116,7 +102,7 @@ func (x *interaction) who() memory.UserID {
 	return 0
 }
 
-// roles are those of who uses it; nil if Discord doesn't say.
+// roles returns the roles of the user of x; nil if Discord doesn't tell.
 func (x *interaction) roles() []memory.RoleID {
 	if x.Member == nil || x.Member.Roles == nil {
 		return nil

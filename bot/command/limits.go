@@ -31,7 +31,7 @@ func (x *interaction) number(name string) (int, bool) {
 
 // limit decides how much may be asked, or shows it.
 func (c *Commands) limit(ctx context.Context, x *interaction) (response, error) {
-	told := func() string { return toldLimits(x.Locale, x.server, c.Replies.Limits) }
+	told := func() string { return limitsText(x.Locale, x.server, c.Replies.Limits) }
 	role, chosen, why := x.limited()
 	limit := x.server.LimitOf(role)
 	if x.Is("reset") {
@@ -73,7 +73,7 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 		return 0, false, x.Text("Please choose either a role or whom it is for.") + "\n"
 	case given != "":
 		id, ok := x.OptionID("role")
-		return memory.RoleID(id), ok, when(!ok, x.Text(unknownTool))
+		return memory.RoleID(id), ok, when(!ok, x.Text(unknownCommandText))
 	case whom == limitMembers:
 		return memory.RoleID(x.Guild), true, ""
 	}
@@ -83,12 +83,12 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 	return 0, whom == limitServer, ""
 }
 
-// toldLimits says how much may be asked in a guild.
-func toldLimits(l locale.Locale, g *memory.Guild, of reply.Limits) string {
+// limitsText says how much may be asked in a guild.
+func limitsText(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 	every, all := of.Of(g, nil)
 	shown := markdown.Lines(l.Text("This is how much may be asked:"),
-		l.Text("- all of this server, together: %s", toldLimit(l, all)), l.Text("- each member: %s",
-			toldLimit(l, every)))
+		l.Text("- all of this server, together: %s", limitText(l, all)), l.Text("- each member: %s",
+			limitText(l, every)))
 	for _, r := range g.Limits {
 		if !slices.ContainsFunc(g.Roles, func(role memory.Role) bool {
 			return role.ID == r.Role && r.Role != memory.RoleID(g.ID)
@@ -96,7 +96,7 @@ func toldLimits(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 			continue
 		}
 		with, _ := of.Of(g, []memory.RoleID{r.Role})
-		shown = markdown.Lines(shown, l.Text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)))
+		shown = markdown.Lines(shown, l.Text("- each with <@&%d>: %s", r.Role, limitText(l, with)))
 		if len(shown) > pageLimit {
 			shown = markdown.Lines(shown, l.Text("- and more"))
 			break
@@ -110,7 +110,7 @@ func toldLimits(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 // pageLimit is about how much of a list is shown in one message.
 const pageLimit = 1500
 
-func toldLimit(l locale.Locale, limit memory.Limit) string {
+func limitText(l locale.Locale, limit memory.Limit) string {
 	questions := l.Text("any number of questions a minute")
 	if n := limit.Messages; n != memory.Unlimited {
 		questions = l.Count(n, "%s question a minute", "%s questions a minute")

@@ -20,5 +20,5 @@ func TestNumbersAreGrouped(t *testing.T) {
 	for _, n := range []int{1, 2, 1200} {
 		golden.Seen(t, reply.LimitReached(locale.Locale{}, &reply.Hit{Of: "member_messages", Limit: n}))
 	}
-	golden.Seen(t, fmt.Sprint(toldLimit(locale.Locale{}, memory.Limit{Messages: 5})))
+	golden.Seen(t, fmt.Sprint(limitText(locale.Locale{}, memory.Limit{Messages: 5})))
 }

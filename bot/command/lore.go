@@ -115,11 +115,11 @@ func (c *Commands) listLore(ctx context.Context, x *interaction) (response, erro
 // loreLine tells of lore on one line.
 func loreLine(in locale.Locale, l memory.Lore) string {
 	return fmt.Sprintf("- **%s**: %s (%s)", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text,
-		loreGist), toldBy(in, l))
+		loreGist), loreAuthor(in, l))
 }
 
-// toldBy says who told lore, and when.
-func toldBy(in locale.Locale, l memory.Lore) string {
+// loreAuthor says who told lore, and when.
+func loreAuthor(in locale.Locale, l memory.Lore) string {
 	if l.By == 0 {
 		return in.Text("told by those who run me, <t:%d:f>", l.At.Unix())
 	}
@@ -136,12 +136,12 @@ func (c *Commands) showLore(ctx context.Context, x *interaction) (response, erro
 
 // loreLines tell all of a piece of lore.
 func loreLines(in locale.Locale, l memory.Lore) string {
-	quoted, found, told := "", memory.Aliases(l.Name), "-# "+toldBy(in, l)
+	quoted, found, told := "", memory.Aliases(l.Name), "-# "+loreAuthor(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
 		quoted = markdown.Lines(quoted, "> "+markdown.AsSaid(line, memory.MaxLoreText))
 	}
 	if l.Channel != 0 {
-		told = in.Text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
+		told = in.Text("-# %s, in <#%d>", loreAuthor(in, l), l.Channel)
 	}
 	for _, s := range l.Sources {
 		if url := markdown.JumpURL(l.Guild, s.Channel, s.Message); url != "" {

@@ -34,50 +34,50 @@ const (
 		"with `/memory optout`. `/privacy` says more."
 )
 
-// noticeRoom is how much room a notice leaves for who decided.
+// noticeRoom is what a notice leaves free for the line that says who decided.
 const noticeRoom = 100
 
-// noticePlaces is in how many channels it is tried to post a notice.
+// noticePlaces is how many channels are tried.
 const noticePlaces = 5
 
-// Notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
-// says what holds since that was decided or changed.
+// Notices keeps each guild's notice up to date. It asks an undecided guild once what may be remembered, and states
+// what was decided.
 type Notices struct {
 	*Options
 	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
 	editing sync.Mutex
-	of      map[memory.GuildID]*notice // guarded by editing
+	notices map[memory.GuildID]*notice // guarded by editing
 	mu      sync.Mutex
 	guilds  map[memory.GuildID]bool // that Discord has told of and that can be told
 	Wake    chan struct{}
 }
 
-// notice is what is known of a guild's notice.
+// notice is the state of a guild's notice.
 type notice struct {
-	noticeAt
-	known   bool           // whether noticeAt was read; false before there is a notice
-	unsaved []memory.Event // that the log hasn't taken yet
-	wanted  uint64         // what it was to say at the last look
-	guild   *memory.Guild  // that of the last look at which it said what it is to say
+	noticeLocation
+	known    bool           // whether noticeLocation was read; false before there is a notice
+	unsaved  []memory.Event // that the log hasn't taken yet
+	lastHash uint64         // what it was to say at the last look
+	guild    *memory.Guild  // that of the last look at which it said what it is to say
 }
 
-// noticeAt is where a notice is, with message 0 nowhere, and which words it has.
-type noticeAt struct {
+// noticeLocation is where a notice is (message 0: nowhere) and the hash of its text.
+type noticeLocation struct {
 	channel memory.ChannelID
 	message memory.MessageID
-	words   uint64
+	hash    uint64
 }
 
-func (at noticeAt) String() string {
-	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.words)
+func (at noticeLocation) String() string {
+	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.hash)
 }
 
 func NewNotices(o *Options) *Notices {
-	return &Notices{Options: o, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
+	return &Notices{Options: o, notices: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
 		Wake: make(chan struct{}, 1)}
 }
 
-// See is told what is in the log. It doesn't wait.
+// See takes what the log committed. It doesn't wait.
 func (n *Notices) See(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -89,13 +89,13 @@ func (n *Notices) See(subjects []ingest.Subject) {
 	}
 }
 
-// Look sees to it that each notice says what holds. What fails for a while is tried again the next time.
-func (n *Notices) Look(ctx context.Context) {
+// UpdateAll updates every notice. It retries temporary failures at its next call.
+func (n *Notices) UpdateAll(ctx context.Context) {
 	n.mu.Lock()
 	guilds := slices.Sorted(maps.Keys(n.guilds))
 	n.mu.Unlock()
 	for _, id := range guilds {
-		err := n.keep(ctx, id)
+		err := n.update(ctx, id)
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
@@ -108,8 +108,8 @@ func (n *Notices) Look(ctx context.Context) {
 	}
 }
 
-// keep sees to it that the notice of a guild says what holds.
-func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
+// update posts or edits the notice of a guild if its text is out of date.
+func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 	n.editing.Lock()
 	defer n.editing.Unlock()
 	g, err := n.Memory.Guild(ctx, id)
@@ -117,7 +117,7 @@ func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
 		return err
 	}
 	if !g.Left.IsZero() {
-		delete(n.of, id)
+		delete(n.notices, id)
 		return nil
 	}
 	is := n.noticeOf(g)
@@ -127,18 +127,18 @@ func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
 	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.Policy.Ask) {
 		return nil
 	}
-	text := n.says(ctx, g, is.channel)
+	text := n.content(ctx, g, is.channel)
 	closed := is.message != 0 && !isElsewhere(g, is.channel) && !isPublicToAll(g, is.channel)
-	if is.known && is.words == wordsOf(text) && !closed {
+	if is.known && is.hash == contentHash(text) && !closed {
 		is.guild = g
 		return nil
 	}
-	if is.known && is.wanted != wordsOf(text) { // it may be changed further
-		is.wanted = wordsOf(text)
+	if is.known && is.lastHash != contentHash(text) { // it may be changed further
+		is.lastHash = contentHash(text)
 		return nil
 	}
-	at := is.noticeAt
-	at.words = wordsOf(text)
+	at := is.noticeLocation
+	at.hash = contentHash(text)
 	t := discord.Sender{Client: n.Client, Channel: at.channel}
 	if closed {
 		err = discord.Wrap(t.Request(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.Channel)
@@ -150,36 +150,36 @@ func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
 	if at.message != 0 {
 		err = n.edit(ctx, &t, at.message, response{Content: text, Components: n.buttons(ctx, g, at.channel)})
 		if err == nil {
-			return n.is(ctx, id, is, at)
+			return n.setLocation(ctx, id, is, at)
 		}
 	}
 	if at.message == 0 || errors.Is(err, discord.ErrGone) {
 		at, err = n.post(ctx, g)
 	}
 	if is.known && errors.Is(err, discord.ErrGone) { // so that it isn't tried again before there is more to say
-		return errors.Join(err, n.is(ctx, id, is, noticeAt{words: wordsOf(text)}))
+		return errors.Join(err, n.setLocation(ctx, id, is, noticeLocation{hash: contentHash(text)}))
 	}
 	if err != nil {
 		return err
 	}
-	return n.is(ctx, id, is, at)
+	return n.setLocation(ctx, id, is, at)
 }
 
-// noticeOf is what is known of the notice of g.
+// noticeOf returns the state of the notice of g.
 func (n *Notices) noticeOf(g *memory.Guild) *notice {
-	is := n.of[g.ID]
+	is := n.notices[g.ID]
 	if is == nil {
 		is = &notice{}
-		_, err := fmt.Sscan(g.Settings[memory.SettingNotice], &is.channel, &is.message, &is.words)
+		_, err := fmt.Sscan(g.Settings[memory.SettingNotice], &is.channel, &is.message, &is.hash)
 		is.known = err == nil
-		n.of[g.ID] = is
+		n.notices[g.ID] = is
 	}
 	return is
 }
 
-// is keeps where the notice of a guild is now, and what it says.
-func (n *Notices) is(ctx context.Context, id memory.GuildID, is *notice, at noticeAt) error {
-	is.noticeAt, is.known = at, true
+// setLocation stores where the notice of a guild is and what it says.
+func (n *Notices) setLocation(ctx context.Context, id memory.GuildID, is *notice, at noticeLocation) error {
+	is.noticeLocation, is.known = at, true
 	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
 		At: n.Now()}}
 	if at.message != 0 {
@@ -196,15 +196,15 @@ func (n *Notices) save(ctx context.Context, is *notice) error {
 	return nil
 }
 
-func wordsOf(text string) uint64 {
+func contentHash(text string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text)) // its error is always nil
 	return h.Sum64()
 }
 
-// says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
-// since nobody else can be.
-func (n *Notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
+// content returns the text of the notice of g in a channel. In a channel outside g it is for the owner, who is told when
+// no channel is open to everybody.
+func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
@@ -215,7 +215,7 @@ func (n *Notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		return !g.IsPublic(c.ID)
 	})
-	holds := markdown.Lines(owner, told(l, &shown, policy))
+	holds := markdown.Lines(owner, policyText(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
 		holds = markdown.Lines(holds, retainedText(l, g, 0, n.Retention), l.Text(goesAlong),
 			sentText(l, n.Privacy, !g.Learn.IsZero()))
@@ -239,7 +239,7 @@ func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
 	return g.IsPublic(channel) && !isAgeLimited(g, channel)
 }
 
-// buttons are those of the notice of g in a channel.
+// buttons returns the components of the notice of g in a channel.
 func (n *Notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []discord.Component {
 	if !asks(g, n.Policy) || isElsewhere(g, channel) {
 		return nil
@@ -255,9 +255,8 @@ func (n *Notices) edit(ctx context.Context, t *discord.Sender, id memory.Message
 	return discord.Wrap(t.Request(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.Channel)
 }
 
-// decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
-// what that says then.
-func (n *Notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
+// decide calls do, which decides for a guild, and returns what the notice at then says. by is who decided.
+func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserID,
 	do func() (*memory.Guild, error)) (response, error) {
 	n.editing.Lock()
 	defer n.editing.Unlock()
@@ -265,22 +264,22 @@ func (n *Notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
 	if err != nil {
 		return response{}, err
 	}
-	text, is := n.says(ctx, g, at.channel), n.noticeOf(g)
+	text, is := n.content(ctx, g, at.channel), n.noticeOf(g)
 	if is.message == 0 || is.message == at.message { // and not one left behind
-		at.words = wordsOf(text)
-		if err := n.is(ctx, g.ID, is, at); err != nil {
+		at.hash = contentHash(text)
+		if err := n.setLocation(ctx, g.ID, is, at); err != nil {
 			return response{}, err
 		}
 	}
 	return response{Content: text + "\n" + n.Replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
 }
 
-// post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
-// that asks and is there already is enough: the process may have died before that was logged.
-func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
-	places, err := n.places(ctx, g)
+// post posts the notice of g where everybody can read it, or else to its owner, and returns where. An earlier one that
+// asks is enough: the process may have died before that was logged.
+func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, error) {
+	places, err := n.candidates(ctx, g)
 	if err != nil {
-		return noticeAt{}, err
+		return noticeLocation{}, err
 	}
 	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
 		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{},
@@ -294,7 +293,7 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 	}
 	direct, err := n.Client.Direct(ctx, g.Owner)
 	if err != nil {
-		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
+		return noticeLocation{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
 			memory.ChannelID(g.ID)))
 	}
 	at, err := n.postIn(ctx, g, direct)
@@ -304,24 +303,24 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 	return at, err
 }
 
-func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeAt, error) {
-	text, buttons := n.says(ctx, g, channel), n.buttons(ctx, g, channel)
-	at := noticeAt{channel: channel, words: wordsOf(text)}
+func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeLocation, error) {
+	text, buttons := n.content(ctx, g, channel), n.buttons(ctx, g, channel)
+	at := noticeLocation{channel: channel, hash: contentHash(text)}
 	t := &discord.Sender{Client: n.Client, Channel: channel}
 	if len(buttons) > 0 {
-		id, err := n.there(ctx, channel)
+		id, err := n.findPosted(ctx, channel)
 		if at.message = id; id != 0 || err != nil {
 			return at, err
 		}
 	}
-	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
+	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.hash, 36),
 		EnforceNonce: true, AllowedMentions: discord.NoMentions, Components: buttons})
 	at.message = p.ID
 	return at, err
 }
 
-// there is the notice that is in a channel already, or 0.
-func (n *Notices) there(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
+// findPosted returns the notice that a channel already has; 0 if none.
+func (n *Notices) findPosted(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
 	last, err := n.Client.Newest(ctx, channel)
 	if err != nil {
 		return 0, discord.Wrap(err, "look for the notice in channel", channel)
@@ -337,9 +336,9 @@ func (n *Notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 	return 0, nil
 }
 
-// places are the channels that everybody can read and in which Hark may write: the one for the guild's own
-// notices first, then the text channels from the top.
-func (n *Notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
+// candidates returns the channels that everybody can read and Hark can write in: the guild's system channel first, then
+// text channels from the top.
+func (n *Notices) candidates(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
 	var g discord.Guild
 	var self discord.Member
 	err := n.Grants.Parts(ctx, known.ID, &g, &self, &g.Channels)

@@ -16,12 +16,12 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
 	}
 	for _, got := range []string{
-		told(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale.Locale{}, &memory.Guild{},
+		policyText(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), policyText(locale.Locale{}, &memory.Guild{},
 			memory.Policy{}),
-		told(locale.Locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}),
-		told(locale.Locale{}, many,
+		policyText(locale.Locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}),
+		policyText(locale.Locale{}, many,
 			memory.Policy{}),
-		told(locale.Locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
+		policyText(locale.Locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
 	} {
 		golden.Seen(t, got)
 		if markdown.Units(got) > markdown.MessageLimit {

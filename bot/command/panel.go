@@ -52,7 +52,7 @@ type panel struct {
 }
 
 func (c *Commands) openPanel(_ context.Context, x *interaction) (response, error) {
-	at, err := x.place()
+	at, err := x.channelID()
 	if err != nil {
 		return response{}, err
 	}
@@ -103,7 +103,7 @@ func (c *Commands) panelText(p *panel) string {
 		shown = markdown.Lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.Replies.Limits.Of(p.server, nil)
-	return markdown.Lines(shown, "- "+strings.ReplaceAll(c.holds(p.interaction, p.at), "\n", "\n- "),
+	return markdown.Lines(shown, "- "+strings.ReplaceAll(c.channelText(p.interaction, p.at), "\n", "\n- "),
 		p.Text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
 		"- "+c.pauseLine(p.Locale, p.server),
 		"- "+p.Text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
@@ -373,7 +373,7 @@ func (p *panel) after(err error) error {
 }
 
 func (c *Commands) askPanelPersona(_ context.Context, x *interaction) (discord.Form, error) {
-	at, err := x.place()
+	at, err := x.channelID()
 	if err != nil {
 		return discord.Form{}, err
 	}

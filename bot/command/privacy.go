@@ -73,7 +73,7 @@ func (c *Commands) keptHere(ctx context.Context, x *interaction) string {
 	}
 	all := c.readable(ctx, x)
 	kept := slices.DeleteFunc(slices.Clone(all), func(id memory.ChannelID) bool { return !x.remembers(id) })
-	return markdown.Lines(heard, told(x.Locale, x.seen(), x.policy),
+	return markdown.Lines(heard, policyText(x.Locale, x.visibleGuild(), x.policy),
 		x.Text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.Locale.Number(len(all)), x.Locale.Number(len(kept))),
 		c.rolesHere(x))
 }

@@ -45,7 +45,7 @@ func (c *Commands) askChannel(ctx context.Context, x *interaction, at memory.Cha
 
 // askBefore asks it of what is older than a time, in a channel or the whole server.
 func (c *Commands) askBefore(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
-	before, _, err := c.span(x, "before")
+	before, _, err := c.timeOption(x, "before")
 	switch {
 	case err != nil:
 		return response{}, err
@@ -74,7 +74,7 @@ func (c *Commands) confirmPurge(ctx context.Context, x *interaction, f memory.Fo
 func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) {
 	f, ok := c.purged(x)
 	if !ok {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
 	e, err := c.extent(ctx, x, f)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) 
 			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore,
 				e.Summaries, e.Answers, 0
 		}
-		return markdown.Lines(receiptText(l, r), x.countsSeen())
+		return markdown.Lines(receiptText(l, r), x.visibleNote())
 	})
 }
 

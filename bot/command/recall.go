@@ -65,11 +65,11 @@ func (c *Commands) filter(x *interaction) (answer.Filter, error) {
 	if id, given := x.OptionID("from"); given {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
-	since, _, err := c.span(x, "since")
+	since, _, err := c.timeOption(x, "since")
 	if err != nil {
 		return f, err
 	}
-	_, until, err := c.span(x, "until")
+	_, until, err := c.timeOption(x, "until")
 	if err != nil {
 		return f, err
 	}
@@ -127,11 +127,11 @@ func (c *Commands) showFound(ctx context.Context, x *interaction, q answer.Quest
 	if len(f.Found) == 0 {
 		return response{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
-	d := &discovery{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
+	d := &resultCache{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
 		found: f.Found, below: f.Below,
 		words: f.TextOnly}
 	if d.pages() > 1 {
-		c.found.Put(x.ID, d, q.Now, q.Now.Add(findsKept))
+		c.results.Put(x.ID, d, q.Now, q.Now.Add(resultTTL))
 	}
 	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
 }
@@ -143,18 +143,18 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 		return response{}, refusal(x.Text(searchIsOver))
 	}
 	id, at, q := discord.Snowflake(n[0]), int(n[1]), c.question(x)
-	d, known := c.found.Get(id, q.Now)
+	d, known := c.results.Get(id, q.Now)
 	if !known || d.Membership != (ingest.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
 		return response{}, refusal(x.Text(searchIsOver))
 	}
-	c.found.Put(id, d, q.Now, q.Now.Add(findsKept))
+	c.results.Put(id, d, q.Now, q.Now.Add(resultTTL))
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
 	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
 }
 
 // page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which
 // page stays, so that nothing is missed when something goes.
-func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *discovery, p page) (response, error) {
+func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *resultCache, p page) (response, error) {
 	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
 	var err error
 	p.seen, err = c.Answers.Inspect(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
@@ -219,14 +219,13 @@ func showSeen(s answer.InspectedMessage, l locale.Locale, length int) string {
 }
 
 const (
-	findsMost = 500              // searches of which it is known what they found
-	findsKept = 15 * time.Minute // after it was last looked at
+	maxResults = 500              // searches of which it is known what they found
+	resultTTL  = 15 * time.Minute // after it was last looked at
 )
 
-// discovery is what a member has found somewhere, known by the use that searched for as long as they may turn
-// its pages. There are ids in it and nothing that was said: each page is read anew, by whoever may read it
-// then.
-type discovery struct {
+// resultCache holds what a member's search found, for as long as they may turn its pages. It has ids only, no text:
+// each page is read again with the reader's current permissions.
+type resultCache struct {
 	ingest.Membership
 	channel memory.ChannelID // where they searched
 	found   []answer.FoundMessage
@@ -234,7 +233,7 @@ type discovery struct {
 	words   bool // whether it was found by words only
 }
 
-func (d *discovery) pages() int { return pagesOf(len(d.found)) }
+func (d *resultCache) pages() int { return pagesOf(len(d.found)) }
 
 // pagesOf is how many pages so many messages take.
 func pagesOf(found int) int { return (found + foundPerPage - 1) / foundPerPage }

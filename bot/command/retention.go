@@ -33,7 +33,7 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 	if err != nil {
 		return response{}, err
 	}
-	less, err := x.server.Shortens(ctx, c.Memory, x.within(), keeper, value, c.Retention, c.Now())
+	less, err := x.server.Shortens(ctx, c.Memory, x.visibleChannels(), keeper, value, c.Retention, c.Now())
 	if err != nil {
 		return response{}, err
 	}
@@ -45,7 +45,7 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 			lastingText(x.Locale, less.Keep)),
 		x.Text("Within a minute I forget for good what was said before <t:%d:f>, and from then on whatever gets too old.", less.Since.Unix()),
 		amounts(x.Locale, less.Goes, 0), x.Text(
-			"- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
+			"- all that was made from that: what I index it by, and those of my answers that used it"), x.visibleNote(),
 		x.Text("It can't be undone: a longer time set later brings nothing back.")).
 		asking(discord.StyleRed, x.Text("Remember it no longer than that"), keepsFor, keeper,
 			cmp.Or(value, retentionDefault)), nil
@@ -55,7 +55,7 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 func (c *Commands) keep(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	args := x.Args()
 	if len(args) != 2 {
-		return response{}, refusal(x.Text(unknownTool))
+		return response{}, refusal(x.Text(unknownCommandText))
 	}
 	value, err := retentionValue(x.Locale, args[1])
 	if err != nil {

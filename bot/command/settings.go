@@ -25,9 +25,9 @@ const rememberPublic = "Remember all public channels"
 
 // showSettings is what is decided, and how to decide otherwise.
 func (c *Commands) showSettings(_ context.Context, x *interaction) (response, error) {
-	g := x.seen()
+	g := x.visibleGuild()
 	return response{
-		Content: told(x.Locale, g, x.policy),
+		Content: policyText(x.Locale, g, x.policy),
 		Components: []discord.Component{
 			discord.Row(discord.Button(discord.StyleGreen, x.Text(rememberPublic), choosePublic),
 				discord.Button(discord.StyleGrey, x.Text("Remember nothing"), chooseNothing)),
@@ -38,8 +38,8 @@ func (c *Commands) showSettings(_ context.Context, x *interaction) (response, er
 	}, nil
 }
 
-// told says what of a guild is remembered.
-func told(l locale.Locale, g *memory.Guild, p memory.Policy) string {
+// policyText returns what is remembered of a guild.
+func policyText(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 	heard := outcomeOf(l, choiceFor(g, p))
 	switch {
 	case asks(g, p):
@@ -119,7 +119,7 @@ func (c *Commands) decide(choice memory.Choice) action {
 			}
 			return c.showSettings(ctx, x)
 		}
-		return c.chooseByNotice(ctx, x, noticeAt{channel: memory.ChannelID(x.Channel),
+		return c.chooseByNotice(ctx, x, noticeLocation{channel: memory.ChannelID(x.Channel),
 			message: memory.MessageID(x.Message.ID)}, choices)
 	}
 }
@@ -136,9 +136,9 @@ func (c *Commands) choose(ctx context.Context, x *interaction, choices ...memory
 }
 
 // chooseByNotice chooses what a notice asked for, and is what that says then.
-func (c *Commands) chooseByNotice(ctx context.Context, x *interaction, at noticeAt,
+func (c *Commands) chooseByNotice(ctx context.Context, x *interaction, at noticeLocation,
 	choices []memory.Chose) (response, error) {
-	return c.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
+	return c.notices.decide(ctx, at, x.who(), func() (*memory.Guild, error) {
 		err := c.choose(ctx, x, choices...)
 		return x.server, err
 	})
@@ -154,7 +154,7 @@ func (c *Commands) askChannels(_ context.Context, x *interaction) (response, err
 		Content: x.Text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []discord.Component{
 			discord.Row(discord.ChannelMenu(name, x.Text("Remember these channels and categories"), 1,
-				decided(x.seen(), memory.Remember))),
+				decided(x.visibleGuild(), memory.Remember))),
 		},
 	}, nil
 }
@@ -182,12 +182,12 @@ func (c *Commands) chooseChannels(ctx context.Context, x *interaction) (response
 }
 
 // noticeIn is the notice that the arguments of a menu's id name, if they name one.
-func noticeIn(args []string) (at noticeAt, is bool) {
+func noticeIn(args []string) (at noticeLocation, is bool) {
 	n, ok := reply.Integers(args, 10)
 	if !ok || len(n) != 2 {
 		return at, false
 	}
-	return noticeAt{channel: memory.ChannelID(n[0]), message: memory.MessageID(n[1])}, true
+	return noticeLocation{channel: memory.ChannelID(n[0]), message: memory.MessageID(n[1])}, true
 }
 
 // never has the channels chosen ignored, and those that were and aren't chosen now no longer.
@@ -213,7 +213,7 @@ func (x *interaction) choices(choice memory.Choice) (choices []memory.Chose, err
 		ids = append(ids, id)
 		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
 	}
-	before := decided(x.seen(), choice)
+	before := decided(x.visibleGuild(), choice)
 	for _, id := range before[:min(len(before), discord.MenuLimit)] { // what the menu showed
 		if !slices.Contains(ids, id) {
 			choices = append(choices, memory.Chose{Channel: id})

@@ -15,7 +15,7 @@ import (
 
 // status is what /hark status shows, of this server alone. It waits for nothing: it is asked when something is amiss.
 func (c *Commands) status(ctx context.Context, x *interaction) (response, error) {
-	if err := c.look(ctx, x); err != nil {
+	if err := c.loadGuild(ctx, x); err != nil {
 		return response{}, err
 	}
 	g := x.server
@@ -24,7 +24,7 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 		return response{}, err
 	}
 	expiring, agree := x.expiringLine()
-	shut, forget, err := c.shutLine(ctx, x, x.seen())
+	shut, forget, err := c.shutLine(ctx, x, x.visibleGuild())
 	if err != nil {
 		return response{}, err
 	}
@@ -65,7 +65,7 @@ func (c *Commands) writing(x *interaction) string {
 
 // keeping says how much of a guild is kept, and what is still to be done with it.
 func (c *Commands) keeping(ctx context.Context, x *interaction) (string, error) {
-	g := x.seen()
+	g := x.visibleGuild()
 	var scope memory.Scope
 	for _, channel := range g.Channels {
 		if channel.Kind != memory.CategoryChannel && c.Policy.Remembers(g, channel.ID) {

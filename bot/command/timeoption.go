@@ -9,14 +9,14 @@ import (
 	"hark/internal/dates"
 )
 
-// longestTime is how long a time that is written may be.
+// longestTime is how many characters of a time are shown.
 const longestTime = 40
 
 // badTime is said of what tells no time, as package dates reads them.
 const badTime = "I don't understand “%s” as a time. I know days such as `2026-07-01`, `%s` and `%s`, and spans such as `7d`, `12h` or `3 weeks`."
 
-// spans are the times that are offered while one is typed: the two days that have names, and how many days ago.
-func spans(days ...string) func(context.Context, *interaction) ([]optionChoice, error) {
+// timeChoices offers today, yesterday and days ago for a time option.
+func timeChoices(days ...string) func(context.Context, *interaction) ([]optionChoice, error) {
 	return func(_ context.Context, x *interaction) ([]optionChoice, error) {
 		offered := []optionChoice{{Name: x.Text("today"), Value: dates.Today},
 			{Name: x.Text("yesterday"), Value: dates.Yesterday}}
@@ -27,9 +27,9 @@ func spans(days ...string) func(context.Context, *interaction) ([]optionChoice, 
 	}
 }
 
-// span is the time that was given for an option, in the zone of the guild: from when and until when it lasts.
-// Both are zero if none was given. The error is a refusal.
-func (c *Commands) span(x *interaction, name string) (from, to time.Time, err error) {
+// timeOption returns the period that a time option names, in the guild's time zone. Both ends are zero if the option
+// is not given. The error is a refusal.
+func (c *Commands) timeOption(x *interaction, name string) (from, to time.Time, err error) {
 	text := strings.TrimSpace(x.Option(name))
 	if text == "" {
 		return from, to, nil

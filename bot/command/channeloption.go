@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
-	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -23,9 +21,9 @@ const errBothPlaces locale.Phrase = "A setting is for one channel or for the who
 // errUnknownChannel is that a channel was chosen that isn't known.
 const errUnknownChannel locale.Phrase = "I don't know one of these channels yet. Please try again in a moment."
 
-// place is the channel that x is about: the first in the id of a button or a form, or the one that a command
-// was given, or else the one that it is used in; 0 for the whole server.
-func (x *interaction) place() (memory.ChannelID, error) {
+// channelID returns the channel that x is about: the first argument of a component's or a modal's id, or the command's
+// channel option, or the channel of x; 0 for the whole server.
+func (x *interaction) channelID() (memory.ChannelID, error) {
 	if x.Type == discord.InteractionComponent || x.Type == discord.InteractionForm {
 		return channelIn(x.Args())
 	}
@@ -41,7 +39,7 @@ func (x *interaction) place() (memory.ChannelID, error) {
 	return channelIn([]string{given})
 }
 
-// channelIn is the channel whose id comes first; 0 for the whole server.
+// channelIn returns the channel in the first argument; 0 for the whole server.
 func channelIn(args []string) (memory.ChannelID, error) {
 	if len(args) == 0 {
 		return 0, errUnknownChannel
@@ -53,10 +51,10 @@ func channelIn(args []string) (memory.ChannelID, error) {
 	return memory.ChannelID(id), nil
 }
 
-// inPlace is an action in the channel that a use is about, as it is known; with none if that is the whole server.
-func inPlace(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
+// inChannel returns an action in the channel that x is about; the zero Channel is the whole server.
+func inChannel(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
-		id, err := x.place()
+		id, err := x.channelID()
 		if err != nil {
 			return response{}, err
 		}
@@ -71,39 +69,20 @@ func inPlace(do func(context.Context, *interaction, memory.Channel) (response, e
 	}
 }
 
-// inPlaceGiven is inPlace where no channel given means the whole server.
-func inPlaceGiven(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
+// inChannelGiven is inChannel, except that no channel given means the whole server.
+func inChannelGiven(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		if x.Option("channel") == "" {
 			return do(ctx, x, memory.Channel{})
 		}
-		return inPlace(do)(ctx, x)
+		return inChannel(do)(ctx, x)
 	}
 }
 
-// channelMention is how a channel is named; with the id 0 it is the whole server.
+// channelMention returns a channel's mention; id 0 is the whole server.
 func channelMention(l locale.Locale, id memory.ChannelID) string {
 	if id == 0 {
 		return l.Text("this server")
 	}
 	return fmt.Sprintf("<#%d>", id)
-}
-
-// paragraphs are lines of which those are left out that say nothing.
-func paragraphs(texts ...string) response {
-	return paged(strings.Split(markdown.Lines(texts...), "\n"))
-}
-
-// asking is a question with a button that does what is asked.
-func (s response) asking(style int, label, name string, args ...any) response {
-	s.Components = append(s.Components, discord.Row(discord.Button(style, label, ID(name, args...))))
-	return s
-}
-
-// ID is a component's or a form's id: its name, and what it says more.
-func ID(name string, args ...any) string {
-	for _, arg := range args {
-		name += fmt.Sprintf(":%v", arg)
-	}
-	return name
 }

@@ -10,11 +10,11 @@ import (
 
 const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
 
-// seats are how many of something may be done at the same time.
-type seats chan struct{}
+// semaphore bounds how many of something run at once.
+type semaphore chan struct{}
 
-// take has f begun, unless all seats are taken.
-func (s seats) take(begin func(func(context.Context)), f func(context.Context)) bool {
+// tryRun begins f, unless the semaphore is full.
+func (s semaphore) tryRun(begin func(func(context.Context)), f func(context.Context)) bool {
 	select {
 	case s <- struct{}{}:
 		begin(func(ctx context.Context) {
@@ -27,7 +27,7 @@ func (s seats) take(begin func(func(context.Context)), f func(context.Context)) 
 	}
 }
 
-// read is one use; nil if it is none that is answered.
+// read decodes an interaction; nil if Hark responds to none of its kind.
 func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interaction {
 	x := &interaction{rest: c.Client, logged: logged, came: c.Now()}
 	if err := discord.Unmarshal(data, &x.Interaction); err != nil {
@@ -43,35 +43,35 @@ func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interacti
 	return x
 }
 
-// seat has one use answered where there is a seat for it. One that finds none is told so at once.
-func (c *Commands) seat(x *interaction) {
-	own, answer := c.seats, c.answer
+// dispatch begins answering x, or tells its user at once that too much is asked.
+func (c *Commands) dispatch(x *interaction) {
+	own, answer := c.running, c.answer
 	if x.Type == discord.InteractionTyping {
-		own, answer = c.typing, c.complete
+		own, answer = c.completing, c.complete
 	}
-	if own.take(c.Begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
+	if own.tryRun(c.Begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
 		return
 	}
 	c.Log.Warn().Msg("turned away a command: too many at once")
-	if !c.answering.take(c.Begin, func(ctx context.Context) { c.serve(ctx, x, c.turnAway) }) {
+	if !c.rejecting.tryRun(c.Begin, func(ctx context.Context) { c.serve(ctx, x, c.turnAway) }) {
 		c.Log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
-		c.over()
+		c.finish()
 	}
 }
 
-// Idle reports whether no use is worked on.
-func (c *Commands) Idle() bool { return c.undone.Load() == 0 }
+// Idle reports whether no interaction is pending.
+func (c *Commands) Idle() bool { return c.pending.Load() == 0 }
 
-// over says that a use is done with.
-func (c *Commands) over() {
-	c.undone.Add(-1)
+// finish ends an interaction.
+func (c *Commands) finish() {
+	c.pending.Add(-1)
 	c.Progress()
 }
 
-// serve answers one use.
+// serve answers x and counts the outcome.
 func (c *Commands) serve(ctx context.Context, x *interaction, answer func(context.Context, *interaction) error) {
-	defer c.over()
-	c.permits.look(x)
+	defer c.finish()
+	c.grantCache.visit(x)
 	err := answer(ctx, x)
 	c.tally(x, err)
 	if ctx.Err() == nil {
@@ -79,7 +79,7 @@ func (c *Commands) serve(ctx context.Context, x *interaction, answer func(contex
 	}
 }
 
-// turnAway tells of one use that there is no seat for it.
+// turnAway tells the user of x that too much is asked.
 func (c *Commands) turnAway(ctx context.Context, x *interaction) error {
 	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()

@@ -25,8 +25,8 @@ const (
 	exportParts = 10
 )
 
-// extract is an export that is being made.
-type extract struct {
+// serverExport is an export of a server while it is made.
+type serverExport struct {
 	x      *interaction
 	people exports.People
 	after  memory.MessageID // exclusive
@@ -56,12 +56,12 @@ func (c *Commands) exportServer(ctx context.Context, x *interaction, only memory
 	for _, p := range all {
 		people[p.ID] = p
 	}
-	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part, whole: only.ID == 0}
-	since, _, err := c.span(x, "since")
+	e := &serverExport{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part, whole: only.ID == 0}
+	since, _, err := c.timeOption(x, "since")
 	if err != nil {
 		return response{}, err
 	}
-	before, _, err := c.span(x, "before")
+	before, _, err := c.timeOption(x, "before")
 	if err != nil {
 		return response{}, err
 	}
@@ -96,7 +96,7 @@ func (c *Commands) exportable(ctx context.Context, x *interaction, only memory.C
 }
 
 // between takes the times that were given; zero ones weren't.
-func (e *extract) between(since, before time.Time) error {
+func (e *serverExport) between(since, before time.Time) error {
 	if !since.IsZero() {
 		e.after = memory.FirstMessageID(since) - 1
 	}
@@ -110,7 +110,7 @@ func (e *extract) between(since, before time.Time) error {
 }
 
 // channel writes a channel's messages.
-func (e *extract) channel(ctx context.Context, log memory.Store, at memory.Channel) error {
+func (e *serverExport) channel(ctx context.Context, log memory.Store, at memory.Channel) error {
 	for after := e.after; e.cut == nil; {
 		page, err := log.Log(ctx, at.ID, after, e.until, exportPage)
 		if err != nil || len(page) == 0 {
@@ -141,7 +141,7 @@ func (e *extract) channel(ctx context.Context, log memory.Store, at memory.Chann
 }
 
 // send sends the file that is being written, if there is one.
-func (e *extract) send(ctx context.Context) error {
+func (e *serverExport) send(ctx context.Context) error {
 	if e.packed == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (e *extract) send(ctx context.Context) error {
 }
 
 // done says what there is in the files.
-func (e *extract) done() response {
+func (e *serverExport) done() response {
 	x := e.x
 	if e.parts == 0 {
 		return response{Content: x.Text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}

@@ -5,13 +5,12 @@ import (
 	"hark/search"
 )
 
-// seesAll reports whether whoever uses x may read every channel: of nothing else they are told names or
-// numbers without looking who may read it.
+// seesAll reports whether the user of x may read every channel. Others get names and numbers only of what they may read.
 func (x *interaction) seesAll() bool { return x.Guild == 0 || x.May(memory.Administrator) }
 
-// seen is the guild as far as whoever uses x may read it, for lists and numbers. The channel that it is used
-// in is always there. What was chosen by name counts as chosen although it may not be among what is left.
-func (x *interaction) seen() *memory.Guild {
+// visibleGuild returns the guild without the channels that the user of x may not read, for lists and numbers. The
+// interaction's own channel is always in it. A choice by name counts even if its channels are left out.
+func (x *interaction) visibleGuild() *memory.Guild {
 	if x.seesAll() {
 		return x.server
 	}
@@ -33,16 +32,16 @@ func channelIDs(g *memory.Guild) []memory.ChannelID {
 	return ids
 }
 
-// within are the channels to which numbers are held for whoever uses x; nil if they may read all.
-func (x *interaction) within() []memory.ChannelID {
+// visibleChannels returns the channels that numbers for the user of x are limited to; nil if they may read all.
+func (x *interaction) visibleChannels() []memory.ChannelID {
 	if x.seesAll() {
 		return nil
 	}
-	return channelIDs(x.seen())
+	return channelIDs(x.visibleGuild())
 }
 
-// countsSeen says below numbers that they are of what whoever uses x may read: the same whether there is more or not.
-func (x *interaction) countsSeen() string {
+// visibleNote says that numbers count what the user may read. It is the same whether there is more or not.
+func (x *interaction) visibleNote() string {
 	if x.seesAll() {
 		return ""
 	}

@@ -13,55 +13,53 @@ import (
 // adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
 const adminCommand = "hark"
 
-// permitFor is for how long somebody whom Discord let use the command may go on with what it showed them: as
-// long as Discord lets a use be answered.
-const permitFor = 15 * time.Minute
+// grantTTL is as long as Discord accepts responses to an interaction.
+const grantTTL = 15 * time.Minute
 
 const (
 	notAllowed = "Only those who may manage this server can decide that."
 	useAgain   = "I can't tell any more whether you may decide that. Please use the command once more."
 )
 
-// permits are who may go on although they may not manage the server. A guild gives its commands to whom it
-// likes, in Discord's own settings, and Discord holds to that; but of a button, a menu or a form it doesn't
-// tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
-// command has to be used again.
-type permits struct {
+// grantCache holds who may go on with /hark without the Manage Server permission. A guild decides in Discord's settings
+// who may use its commands, and Discord enforces that; but for a component or a modal it doesn't tell whether its user
+// may use the command that showed it. After a restart the cache is empty, and the command has to be used again.
+type grantCache struct {
 	*ttl.Cache[ingest.Membership, bool]
 	now func() time.Time
 }
 
-// mostPermits is how many are known.
-const mostPermits = 1 << 12
+// maxGrants is the capacity of the cache.
+const maxGrants = 1 << 12
 
-func newPermits(now func() time.Time) *permits {
-	return &permits{ttl.New[ingest.Membership, bool](mostPermits), now}
+func newGrantCache(now func() time.Time) *grantCache {
+	return &grantCache{ttl.New[ingest.Membership, bool](maxGrants), now}
 }
 
-// look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
-// no such thing.
-func (p *permits) look(x *interaction) {
+// visit stores who uses /hark, and sets x.granted for who uses a component that it showed. Components that everybody
+// sees are excluded.
+func (p *grantCache) visit(x *interaction) {
 	who, now := ingest.Membership{Guild: x.guild(), User: x.who()}, p.now()
 	switch x.Type {
 	case discord.InteractionCommand:
 		if x.Data.Name != adminCommand || x.Guild == 0 {
 			return
 		}
-		p.Put(who, !x.May(discord.ManageGuild), now, now.Add(permitFor))
+		p.Put(who, !x.May(discord.ManageGuild), now, now.Add(grantTTL))
 	case discord.InteractionComponent, discord.InteractionForm:
 		permitted, _ := p.Get(who, now)
-		x.permitted = permitted && !x.IsPublic()
+		x.granted = permitted && !x.IsPublic()
 	}
 }
 
-// managesNot refuses whoever may not decide for a server. Of a command Discord itself has seen to that, as
-// the server has set it. See docs/decisions/0020-who-may-command.md.
-func managesNot(x *interaction) string {
+// requireManager returns why the user of x may not decide for the server; "" if they may. For commands Discord enforces
+// the server's settings. See docs/decisions/0020-who-may-command.md.
+func requireManager(x *interaction) string {
 	switch {
 	case x.Guild == 0:
 		return x.Text(notAllowed)
 	case x.Type == discord.InteractionCommand, x.Type == discord.InteractionTyping, x.May(discord.ManageGuild),
-		x.permitted:
+		x.granted:
 		return ""
 	case x.IsPublic():
 		return x.Text(notAllowed)
@@ -69,7 +67,7 @@ func managesNot(x *interaction) string {
 	return x.Text(useAgain)
 }
 
-// missingFor is missing for whoever uses an exchange. Of the channel that it is used in the use itself tells.
+// missingFor returns the permissions that Hark lacks in a channel. For the channel of x, the interaction itself tells.
 func (c *Commands) missingFor(ctx context.Context, x *interaction, at memory.Channel,
 	n discord.Need) (memory.Permissions, error) {
 	if at.Kind == memory.CategoryChannel {
