@@ -302,7 +302,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	return b.filler.LookUp(ctx, messages, patience)
 }
 
-// waitGuild returns once it is known who may read what in a guild, or with errNotBack.
+// waitGuild returns once it is known who may read what in a guild, or with ingest.ErrNotReady.
 func (b *Bot) waitGuild(ctx context.Context, guild memory.GuildID) error {
 	return b.ingest.Guilds.Wait(ctx, guild, b.timing.guildWait)
 }

@@ -60,14 +60,14 @@ func NewAttendance() *Attendance {
 	return &Attendance{guilds: map[memory.GuildID]*guildAttendance{}}
 }
 
-// Heard records that a message or command just arrived.
+// Advance records that a message or command just arrived.
 func (a *Attendance) Advance(id memory.MessageID) {
 	a.mu.Lock()
 	a.newest = max(a.newest, id)
 	a.mu.Unlock()
 }
 
-// Met records a member's roles and joining time. by is set if they came with the message last heard, else
+// SawMember records a member's roles and joining time. by is set if they came with the message last heard, else
 // they came after it.
 func (a *Attendance) SawMember(p memory.Person, joined time.Time, by bool) {
 	a.mu.Lock()

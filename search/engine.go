@@ -84,7 +84,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	return e.result(ctx, found, func(_ context.Context, hits []Hit) ([]Hit, error) { return hits, nil })
 }
 
-// Again ranks the candidates of an earlier search with other messages skipped, without searching again. A
+// Rerank ranks the candidates of an earlier search with other messages skipped, without searching again. A
 // question that refers back still includes the session turns that the first search skipped. left returns the
 // hits that still exist; a reranker sees only these.
 func (e *Engine) Rerank(ctx context.Context, r Result, skip []memory.MessageID,
@@ -94,7 +94,7 @@ func (e *Engine) Rerank(ctx context.Context, r Result, skip []memory.MessageID,
 	return e.result(ctx, found, left)
 }
 
-// Beside returns those of the best n hits of a search in r's and the given channels that lie in the given
+// SearchOutside returns those of the best n hits of a search in r's and the given channels that lie in the given
 // ones. It is for counting: no text goes to a server, and r stays the same.
 func (e *Engine) SearchOutside(ctx context.Context, r Result, channels []memory.ChannelID, n int) ([]Hit, error) {
 	q := r.recalled.query

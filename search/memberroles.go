@@ -58,7 +58,7 @@ func (r *MemberRoles) Begin() {
 	r.lost = false
 }
 
-// Open makes a guild's members available to Ask. What was known of them is dropped.
+// Open makes a guild's members available to NextRequest. What was known of them is dropped.
 func (r *MemberRoles) Open(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +89,7 @@ func (r *MemberRoles) Resume() {
 	r.lost = false
 }
 
-// Doubt drops what is known of a guild's members, or of all guilds' for 0, until Discord is asked again.
+// Invalidate drops what is known of a guild's members, or of all guilds' for 0, until Discord is asked again.
 func (r *MemberRoles) Invalidate(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *MemberRoles) Invalidate(guild memory.GuildID) {
 	}
 }
 
-// Ask returns a guild whose members to request now, with the request's nonce. It skips guilds requested after
+// NextRequest returns a guild whose members to request now, with the request's nonce. It skips guilds requested after
 // before and guilds that are complete.
 func (r *MemberRoles) NextRequest(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
 	r.mu.Lock()
@@ -121,7 +121,7 @@ func (r *MemberRoles) NextRequest(now, before time.Time) (guild memory.GuildID, 
 	return 0, "", false
 }
 
-// Told records part index of the of parts that answer the request with that nonce.
+// AddChunk records part index of the of parts that answer the request with that nonce.
 func (r *MemberRoles) AddChunk(guild memory.GuildID, nonce string, index, of int, members []memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +158,7 @@ func (r *MemberRoles) Left(guild memory.GuildID, user memory.UserID) {
 	}
 }
 
-// Met records a member's roles at an action. If they differ from the known ones, a change was missed, and the
+// Check records a member's roles at an action. If they differ from the known ones, a change was missed, and the
 // guild is in doubt.
 func (r *MemberRoles) Check(m memory.Person) {
 	r.mu.Lock()

@@ -65,10 +65,10 @@ type Result struct {
 	Declined bool
 
 	gate     gate
-	recalled *recalled // for Again and Beside
+	recalled *recalled // for Rerank and SearchOutside
 }
 
-// Only returns r without its search state, which takes much memory. Again doesn't accept it.
+// Only returns r without its search state, which takes much memory. Rerank doesn't accept it.
 func (r Result) Only() Result {
 	if r.recalled != nil {
 		r.recalled = &recalled{query: r.recalled.query, question: r.recalled.question, most: r.recalled.most}
@@ -110,7 +110,7 @@ func (r Result) MatchesWords(h Hit) bool {
 	return is("words") || is("answers")
 }
 
-// Above reports whether a person who searches should see a hit: it has a reason, and its relevance reaches
+// IsWorthShowing reports whether a person who searches should see a hit: it has a reason, and its relevance reaches
 // Floor. If r was declined, it must share words with the query.
 func (r Result) IsWorthShowing(h Hit) bool {
 	hasWords := func(w Reason) bool { return w.Kind == "words" }

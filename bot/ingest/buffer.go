@@ -31,7 +31,7 @@ type session struct {
 	guild    memory.GuildID
 	messages []memory.Message
 	last     time.Time // time of the last message
-	// doubted is the newest message at the last removal: an answer to it may still be under way.
+	// staleThrough is the newest message at the last removal: an answer to it may still be under way.
 	staleThrough memory.MessageID
 }
 

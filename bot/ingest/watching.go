@@ -84,7 +84,7 @@ func sum(counts map[memory.Gap]int) (n int) {
 	return n
 }
 
-// Watchers returns how many Watchings are active.
+// Watchers returns how many watch what is fetched.
 func (f *Filler) Watchers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

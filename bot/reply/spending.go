@@ -15,7 +15,7 @@ import (
 // nearlyUsed is the fraction of a limit below which members are told what is left.
 const nearlyUsed = 0.2
 
-// Allowance reserves tokens for an answer. It waits while answers under way may use up what is left.
+// TokenQuota reserves tokens for an answer. It waits while answers under way may use up what is left.
 func (t *Tracker) TokenQuota(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
 	at time.Time) (tokenQuota, error) {
 	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)

@@ -210,7 +210,7 @@ func (t *Tracker) Close(last context.Context) (left int) {
 	return len(waiting)
 }
 
-// Miss tells the asker that Hark is stopping. If a part of the answer is shown, the next process finishes it
+// TellStopping tells the asker that Hark is stopping. If a part of the answer is shown, the next process finishes it
 // instead.
 func (t *Tracker) TellStopping(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 {
@@ -381,7 +381,7 @@ func (t *Tracker) Stop(id memory.MessageID) bool {
 	return q.state == running
 }
 
-// Unask ends an answer that isn't wanted. It is false if none is being written; then the question counts as
+// Withdraw ends an answer that isn't wanted. It is false if none is being written; then the question counts as
 // unanswered.
 func (t *Tracker) Withdraw(id memory.MessageID) bool {
 	t.mu.Lock()

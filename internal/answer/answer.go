@@ -31,12 +31,12 @@ type Question struct {
 	// Session is what was said in the channel before, oldest first, where nothing is logged; nil: read the log.
 	// Nothing of it is recalled or kept.
 	Session []memory.Message
-	// Settled, if not nil, waits until it is known who may read what in Guild.
+	// WaitReady, if not nil, waits until it is known who may read what in Guild.
 	WaitReady func(context.Context) error
 	// Attended returns since which message all who can read a channel could read what was said there. Where not
 	// all of them may read its past, earlier messages aren't used. nil: unknown. See search.Attendance.
 	Attended func(*memory.Guild, memory.ChannelID) memory.MessageID
-	// Sets returns the sets of roles that members of a guild have; nil if not all are known. See
+	// RoleSets returns the sets of roles that members of a guild have; nil if not all are known. See
 	// search.MemberRoles.
 	RoleSets func(*memory.Guild) *search.RoleSets
 	// Files came with the question, and with the message that it replies to. Nothing of their contents is
@@ -85,9 +85,9 @@ type Answer struct {
 	Text    string   // Markdown with [n] where it cites source n; unsplit, any length
 	Sources []Source // those that Text cites, by number
 	Model   string   // the model that wrote it; empty when it was extractive
-	// Away is why the model didn't write the answer although there is one: to be logged, not shown.
+	// ModelError is why the model didn't write the answer although there is one: to be logged, not shown.
 	ModelError error
-	// Instead is why another model wrote it than was to; nil if none did: to be logged, not shown.
+	// FallbackReason is why another model wrote it than was to; nil if none did: to be logged, not shown.
 	FallbackReason error
 	// Shortened is why the model was given a smaller prompt than it was to have: to be logged, not shown.
 	Shortened error

@@ -137,7 +137,7 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 }
 
 // Answer answers q. stream, if not nil, is called with the whole text so far while the model writes. If the
-// model fails before it wrote anything, the answer quotes and Away says why; if it fails later, Answer returns
+// model fails before it wrote anything, the answer quotes and ModelError says why; if it fails later, Answer returns
 // the error with the text so far.
 func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string)) (Answer, error) {
 	if stream == nil {

@@ -94,7 +94,7 @@ func foundIn(hit search.Hit, skip []memory.MessageID) FoundMessage {
 	return f
 }
 
-// Look returns what of found the asker may read now, as it is now, in the same order.
+// Inspect returns what of found the asker may read now, as it is now, in the same order.
 func (e *Engine) Inspect(ctx context.Context, q Question, found []FoundMessage) ([]InspectedMessage, error) {
 	ctx = withLookUps(ctx)
 	r := &recalled{}

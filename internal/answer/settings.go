@@ -156,7 +156,7 @@ func (c Choices) like(text string) string {
 	return strings.Join(names, ", ")
 }
 
-// Check returns a value as it is kept, "" for SettingDefault. The error is a memory.Complaint that says what
+// Check returns a value as it is kept, "" for SettingDefault. The error is a memory.ValidationError that says what
 // can be chosen.
 func (c Choices) Check(key memory.Setting, value string) (string, error) {
 	value = strings.TrimSpace(memory.Clean(value))

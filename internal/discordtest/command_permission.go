@@ -13,7 +13,7 @@ func (s *Server) SetCommandPermission(guildID, roleOrUser ID, command string, ma
 	s.commandPermissions[commandPermission{guildID, roleOrUser, command}] = may
 }
 
-// Shows reports whether a user may use a slash command in a channel.
+// CanUseCommand reports whether a user may use a slash command in a channel.
 func (s *Server) CanUseCommand(channelID, user ID, command string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

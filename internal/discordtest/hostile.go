@@ -27,7 +27,7 @@ func (s *Server) SetIntents(i Intents) {
 // AskReconnect tells the bot to reconnect (op 7).
 func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, nil) }) }
 
-// Late freezes a channel's last_message_id, which Discord updates late under load.
+// FreezeLastMessage freezes a channel's last_message_id, which Discord updates late under load.
 func (s *Server) FreezeLastMessage(channelID ID) {
 	defer s.change()()
 	s.channel(channelID).lastMessageFrozen = true

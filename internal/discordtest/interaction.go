@@ -195,7 +195,7 @@ func (s *Server) resolve(c *channel, resolved object, id ID) {
 	}
 }
 
-// Speaks sets a user's locale; the default is en-US.
+// SetLocale sets a user's locale; the default is en-US.
 func (s *Server) SetLocale(user ID, language string) {
 	if !slices.Contains(discordLocales, language) {
 		s.fatalf("Discord has no language %q", language)

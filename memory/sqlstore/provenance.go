@@ -91,7 +91,7 @@ func (t *transaction) underive(d derived) {
 }
 
 // sourcesColumn is an expression for the source messages of derived thing d, by channel and id, as the JSON
-// of memory.SummarySource and of memory.Spot; NULL if there are none.
+// of memory.SummarySource and of memory.MessageRef; NULL if there are none.
 const sourcesColumn = `(SELECT nullif(json_group_array(json_object('Channel', o.place, 'Message', o.id,
 	'Edited', o.version) ORDER BY o.place, o.id), '[]') FROM source o WHERE o.derived = d.no)`
 

@@ -35,7 +35,7 @@ type CallLog struct {
 	Restarted bool  // whether records were left out because the answer isn't made from what their calls showed
 }
 
-// Count adds a model's reply. sent is how many tokens the model was sent, as b counts.
+// AddUsage adds a model's reply. sent is how many tokens the model was sent, as b counts.
 func (l *CallLog) AddUsage(b *builder.Builder, reply chat.Reply, sent int) {
 	l.Usage.Calls++
 	written := b.Tokens(reply.Text)
