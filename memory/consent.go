@@ -59,6 +59,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	return false
 }
 
+// restricts reports whether any channel of g isn't remembered: an unknown channel may be a thread of it.
 func (g *Guild) restricts(p Policy) bool {
 	for i := range g.Channels {
 		if c := &g.Channels[i]; c.Choice == Ignore || c.AgeLimited && !p.AgeLimited {

@@ -42,7 +42,7 @@ func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }
 
-// CountExpired counts the messages that the forgettings from Guild.Expired delete.
+// CountExpired counts the messages that the forgettings of one guild, from Guild.Expired, delete.
 func CountExpired(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
 	var whole time.Time // expired in all channels before this
 	for _, f := range outdated {

@@ -44,6 +44,7 @@ type Spent struct {
 func (LimitChosen) isEvent() {}
 func (Spent) isEvent()       {}
 
+// Check returns an error if l isn't a valid limit.
 func (l Limit) Check() error {
 	if l.Messages < AsConfigured || l.Tokens < AsConfigured {
 		return errors.New("a limit is a number above 0, or 0 for none")

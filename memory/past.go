@@ -92,6 +92,7 @@ func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	return events
 }
 
+// BeginPast returns the events that request gaps.
 func BeginPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {

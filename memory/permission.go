@@ -13,6 +13,7 @@ const (
 	Connect            Permissions = 1 << 20
 )
 
+// Has reports whether p holds every permission of q.
 func (p Permissions) Has(q Permissions) bool { return p&q == q }
 
 // Reading returns the permissions needed to read the past of a channel of kind k.

@@ -35,8 +35,8 @@ type Store interface {
 	Presence(ctx context.Context, scope Scope, users []UserID) (map[UserID]Presence, error)
 	// OptedOut reports whether a user has opted out in a guild.
 	OptedOut(ctx context.Context, guild GuildID, user UserID) (bool, error)
-	// Spending returns the tokens spent in a guild on the UTC day of a time, by asker. A negative number means
-	// that it isn't kept.
+	// Spending returns the tokens spent in a guild on the UTC day of a time, by asker; under user 0 those of askers
+	// who aren't kept.
 	Spending(ctx context.Context, guild GuildID, day time.Time) (map[UserID]int, error)
 
 	// Log returns a channel's first limit messages with after < id <= until, by id.

@@ -178,7 +178,8 @@ func viewingRules(c *memory.Channel) string {
 	return strings.Join(rules, ";")
 }
 
-// Since returns the first message that everybody who reads the channel could read, as far as is known.
+// Since returns the message id from which on everybody who can read a channel of g could read all that was said
+// there, as far as is known; the greatest id if that is unknown.
 func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.MessageID {
 	const never = memory.MessageID(math.MaxInt64)
 	look := newAudience(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })

@@ -145,8 +145,8 @@ func (p *pool) heard(q Query, asked question) []bool {
 	return heard
 }
 
-// held returns the largest share of the question, without names, in five consecutive messages. Messages
-// Behind members' own don't count.
+// held returns the largest share of the question, without names, in a message with up to two before and two after
+// it in the same session. Messages that q puts Behind don't count.
 func (p *pool) held(q Query, asked question) (most float64) {
 	const around = 2
 	aside := behind(q)

@@ -173,7 +173,7 @@ func nameWords(name string) []string {
 // maxNamesakes is the most people that a single word may name.
 const maxNamesakes = 3
 
-// maxKnown is the most people indexed for a word. With more, the word names nobody.
+// maxKnown is the most people indexed for a word; further ones with that word aren't looked up by it.
 const maxKnown = 100
 
 // mentioned matches Discord's user mentions.

@@ -154,6 +154,7 @@ func (c *Client) TellsMembers(ctx context.Context) (bool, error) {
 	return a.tellsMembers(), err
 }
 
+// tellsMembers reports whether the Server Members intent is switched on.
 func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembersLimited) != 0 }
 
 // Self returns Hark's id. It retries for half a minute, and so also finds out whether Discord can be reached

@@ -90,7 +90,8 @@ type Gateway struct {
 	State func(why error)
 	// Lost is called when a connection has ended or couldn't be made.
 	Lost func()
-	// Unasked returns a guild whose members to request, if none were requested since a time.
+	// Unasked returns a guild whose members to request now, with the request's nonce; it skips guilds that were
+	// asked since that time. ask is false if there is none.
 	Unasked func(now, since time.Time) (guild memory.GuildID, nonce string, ask bool)
 	Timing  *GatewayTiming
 	Metrics *metrics.Metrics

@@ -121,8 +121,9 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 	return out, nil
 }
 
-// unreadable returns what follows from an unreadable event: nothing is recalled of a channel in an unknown
-// state, nor of a guild with unknown roles, which has none for @everyone then.
+// unreadable returns what follows from an unreadable event: nothing is recalled of a channel whose state is unknown,
+// nor anywhere in a guild whose roles are. A guild counts as such while it lacks the role of @everyone, which
+// guildUnknown removes.
 func (c *converter) unreadable(e rawEvent) converted {
 	var v struct {
 		ID    discord.Snowflake `json:"id"`

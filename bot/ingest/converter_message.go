@@ -19,8 +19,7 @@ const (
 // typeForward is a forwarded message's type of reference.
 const typeForward = 1
 
-// messageCreate logs a message's current state. Hark's own are logged by whoever sends them: the gateway repeats
-// every edit of an answer being written, and the log needs only the final text.
+// messageCreate is a new message, and the question that it may ask.
 func (c *converter) messageCreate(w *discord.Message, out *converted) {
 	out.heard = memory.MessageID(w.ID)
 	c.message(w, true, out)
@@ -88,8 +87,8 @@ func (c *converter) interaction(w *discord.Interaction, out *converted) {
 	}
 }
 
-// message logs a message as it is now. Hark's own aren't taken from here: the gateway tells of every edit of
-// an answer that is being written, and the log shall have what it became. Whoever sends it logs it.
+// message logs a message's current state. Hark's own are logged by whoever sends them: the gateway repeats every
+// edit of an answer being written, and the log needs only the final text.
 func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	kind := c.kindOf(w)
 	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {

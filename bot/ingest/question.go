@@ -78,9 +78,9 @@ func RoundOf(at time.Time) string { return strconv.FormatInt(at.UnixMilli()%(36*
 // EditedWithin is how long after it was sent an edited message can still become a question.
 const EditedWithin = time.Minute
 
-// edited returns what an edited message asks Hark, or nil. Message and edit must be recent: a pin or a
-// preview repeats the old edit time. An update with only a text may be of an earlier question. A message that
-// now asks nothing is Unasked.
+// edited returns what an edited message asks Hark, or nil. Message and edit must be recent: a pin or a preview
+// repeats the old edit time. An update with only a text is Brief: its message may have been a question before. A
+// message that now asks nothing is Withdrawn.
 func (c *converter) edited(w *discord.Message, whole bool) *Question {
 	if w.Edited.IsZero() || w.Content == nil {
 		return nil

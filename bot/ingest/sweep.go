@@ -16,8 +16,8 @@ import (
 // be deleted.
 const sweepLimit = 1000
 
-// nextSweep returns the next range to compare. Channels that aren't remembered now, or that only imports
-// know, wait.
+// nextSweep returns the next range to compare. Channels that aren't remembered now wait, and so do unplaced ones,
+// which Discord doesn't list: they may be known from imports only.
 func (f *Filler) nextSweep(ctx context.Context) (memory.Gap, bool, error) {
 	all, err := f.Memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {

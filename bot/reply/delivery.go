@@ -123,7 +123,8 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// finish makes Discord show contents, with files at the last of them. It removes surplus parts, last first.
+// finish makes Discord show contents, with files at the last of them, however many requests that takes. It removes
+// surplus parts, last first; one that is already gone is no error.
 func (d *delivery) finish(ctx context.Context, contents []string, files ...markdown.File) error {
 	for more := true; more; {
 		var err error

@@ -211,8 +211,8 @@ func (q *quota) sweep(at time.Time) {
 	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.within(key, at)) == 0 })
 }
 
-// reserve reserves tokens for an answer. It waits while answers under way may use up what is left. If nothing
-// is left, the returned quota says so. spent looks up what is used.
+// reserve reserves tokens for an answer until they are released. It waits while answers under way may use up what
+// is left. If nothing is left, the returned quota says so. spent looks up what is used.
 func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 	spent func() (tokenQuota, error)) (tokenQuota, error) {
 	for {

@@ -18,9 +18,8 @@ func (r *Replier) post(last context.Context, d *delivery, a *ingest.Question, co
 	r.recordShown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
-// recordShown logs Hark's answer and returns once that is committed. Parts that still show an earlier answer,
-// because Discord refused the new one, aren't of this one: they stay if their trace is logged, and are
-// removed otherwise. If nothing is shown and forNow is set, the question stays open for the next start.
+// recordShown logs an answer that is shown, or, if err isn't nil, as far as it is shown, and the proposals below
+// it. It returns the proposals' messages.
 func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
 	proposals []answer.Proposal) []memory.MessageID {
 	var below []discord.Posted
@@ -44,9 +43,9 @@ func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Quest
 	return ids
 }
 
-// record logs our answer, and returns once that is committed. What shows an earlier answer still, since
-// Discord didn't take what was to stand there, isn't this one: it stays if the log knows how it came about,
-// and goes otherwise. Where nothing is shown for now, the question stays open for the next start.
+// record logs Hark's answer and returns once that is committed. Parts that still show an earlier answer, because
+// Discord refused the new one, aren't of this one: they stay if their trace is logged, and are removed otherwise.
+// If nothing is shown and forNow is set, the question stays open for the next start.
 func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace,
 	below []discord.Posted,
 	forNow bool) {

@@ -48,7 +48,7 @@ type Question struct {
 	fetched *attachments
 	// OnlyAsker is set if nobody else will see the answer.
 	OnlyAsker bool
-	// Roles are the asker's, if Discord sent them with the question. They count with OnlyAsker.
+	// Roles are the asker's, if Discord sent them with the question; else nil. They count with OnlyAsker.
 	Roles []memory.RoleID
 	// Operator is set at the command line: who holds the files may read what Discord hasn't placed.
 	Operator bool

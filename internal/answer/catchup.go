@@ -57,9 +57,8 @@ type CaughtUp struct {
 	Usage   Usage
 }
 
-// CatchUp tells the asker what was said in q's channel since then, or, if since is zero, since they last wrote
-// there. Nothing of it is kept. Usage is set even with an error. With Operator it tells what the operator may
-// read.
+// CatchUp tells the asker what was said in q's channel from since on, or, if that is zero, since they last wrote
+// there. Nothing of it is kept. Usage is set even with an error. With Operator it tells what the operator may read.
 func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c CaughtUp, err error) {
 	defer func() {
 		if err != nil {
@@ -97,7 +96,7 @@ type catchUp struct {
 	said     []memory.Message // oldest first
 }
 
-// missed reads what was said since then, or since the asker last wrote.
+// missed reads what was said in q's channel from since on, or, if that is zero, since the asker last wrote there.
 func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catchUp, error) {
 	m := &catchUp{}
 	var err error
@@ -129,7 +128,8 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catc
 	return m, e.readMissed(ctx, q, m)
 }
 
-// readMissed reads the messages after m.Since.
+// readMissed reads the messages from m.Since on. If m.Since is when the asker last wrote (m.Spoke), what was written
+// in that millisecond is theirs and left out.
 func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 	const newest = memory.MessageID(math.MaxInt64) // Discord's clock may be ahead of ours
 	read, err := e.log.Around(ctx, q.Channel, []memory.MessageID{newest}, CatchUpMax+1, 0)

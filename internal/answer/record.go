@@ -133,6 +133,7 @@ func (r *recalled) namedIn(q Question) []memory.UserID {
 	return slices.DeleteFunc(slices.Compact(named), func(id memory.UserID) bool { return id == 0 })
 }
 
+// countPrompt counts a prompt that is sent to a model.
 func (e *Engine) countPrompt(r builder.Report) {
 	m := e.options.Metrics
 	m.Prompts.Inc()

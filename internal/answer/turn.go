@@ -64,6 +64,7 @@ func (t *turn) MayRemember(ctx context.Context) (bool, error) {
 	return t.r.consents.agrees(ctx, q.Guild, q.Asker)
 }
 
+// Zone is in which times are shown.
 func (t *turn) Zone() *time.Location  { return cmp.Or(t.r.settings.Zone, time.UTC) }
 func (t *turn) Scope() memory.Scope   { return t.r.narrowed }
 func (t *turn) People() memory.People { return t.r.names.people }

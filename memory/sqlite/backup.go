@@ -25,6 +25,7 @@ type BackupInfo struct {
 	Newest   time.Time // when the newest message was sent; zero if there is none
 }
 
+// ErrNotBackup reports that a file isn't a database of Hark's.
 var ErrNotBackup = errors.New("it is no backup of Hark's")
 
 // Backup copies the database in dir to the file at path, as of one moment, while others write. The file

@@ -212,6 +212,7 @@ func Check(ctx context.Context, dir string) error {
 	return explain(quickCheck(ctx, filepath.Join(dir, FileName)))
 }
 
+// errFullText reports that only full text is damaged.
 var errFullText = errors.New("full text is damaged")
 
 // quickCheck runs SQLite's quick_check on the database at path, or on some of its tables.

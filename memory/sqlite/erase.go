@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
+// errLogInUse reports that removed text is still in the write-ahead log.
 var errLogInUse = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
 // maxDirty is how many pages may be dirty, so that a caller who waits for Erase waits briefly.
 const maxDirty = 2000
 
-// Erase implements sqlstore.Engine: it zeroes removed text in the pages and truncates the write-ahead log.
-// Others can write meanwhile. Without wait it runs so seldom that nobody notices, and also if no text was
-// removed, to leave less work for a removal.
+// Erase implements sqlstore.Engine: it zeroes what was removed in the pages and truncates the write-ahead log. It
+// waits for other writers, and others can write meanwhile. Without wait it runs seldom enough not to be felt, and
+// also if no text was removed, to leave little work for when some is.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
 		if err := e.check.wait(ctx); err != nil { // the check reads all the while
@@ -67,6 +68,7 @@ func (e *engine) erase(ctx context.Context) error {
 
 var errClosed = errors.New("the database is closed")
 
+// lockAndTruncateLog truncates the write-ahead log, under the write lock.
 func (e *engine) lockAndTruncateLog(ctx context.Context, wait time.Duration) error {
 	return e.withWriteLock(ctx, func(w *writer) error {
 		w.removed = time.Now() // makes the next writer try again

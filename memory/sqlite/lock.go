@@ -14,6 +14,7 @@ import (
 // empty. Its locks end with the process.
 const LockName = "hark.lock"
 
+// ErrInUse reports that somebody else has the data directory open.
 var ErrInUse = errors.New("another Hark has it open")
 
 // dirLock is a lock on a data directory. Processes that have the database open share it. Replacing the
@@ -62,6 +63,7 @@ func (l *dirLock) wait(ctx context.Context, patience time.Duration) error {
 	return err
 }
 
+// share turns an exclusive lock into a shared one.
 func (l *dirLock) share(ctx context.Context, patience time.Duration) error {
 	l.alone = false
 	if ok, err := l.file.TryRLock(); ok && err == nil {

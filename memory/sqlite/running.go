@@ -15,8 +15,10 @@ import (
 // RunningName is the file in the data directory that the running bot locks. It names the process.
 const RunningName = "run.lock"
 
+// ErrRunning reports that a bot already runs on the data directory.
 var ErrRunning = errors.New("a bot runs on it already")
 
+// IsRunning reports whether a bot runs on the data directory.
 func IsRunning(dir string) (bool, error) {
 	path := filepath.Join(dir, RunningName)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {

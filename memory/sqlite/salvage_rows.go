@@ -261,4 +261,5 @@ func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 	}
 }
 
+// read is scan for callers whose destinations can't fail.
 func (r salvagedRow) read(columns string, to ...any) { _ = r.scan(columns)(to...) }

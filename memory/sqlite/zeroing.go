@@ -17,7 +17,8 @@ import (
 // is zeroed, in short transactions. If these pages aren't known, as after a start, all pages are read
 // first, while others write. A process that dies in between hasn't set zeroedKey.
 
-// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
+// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed. Its value is the name that
+// existing files have.
 const zeroedKey = "scrubbed"
 
 const (

@@ -76,7 +76,7 @@ func (t *transaction) apply(e *event) {
 	}
 }
 
-// post logs a message or its newer version.
+// post logs a message or its newer version, unless its author has opted out or it is forgotten.
 func (t *transaction) post(e *event) {
 	m := e.message
 	c := t.channel(m.Guild, m.Channel)
@@ -106,10 +106,10 @@ func (t *transaction) post(e *event) {
 	}
 }
 
-// drop deletes what is kept of a message whose author has opted out or whose text is forgotten, for example
-// an early edit. It leaves a tombstone only if it deleted something. Without one, later events about the
-// message are dropped too: by the opt-out or the rule, which stay on record, by ingest.dropped soon after,
-// and later by mayBeDropped (except deletions).
+// drop deletes what is kept of a message whose author has opted out or that is forgotten, for example an early edit.
+// It leaves a tombstone only if it deleted something. Without one, later events about the message are dropped too:
+// by the opt-out, the forgetting that opting in begins, or the rule, which stays on record; by ingest.dropped soon
+// after, and later by mayBeDropped (except deletions).
 func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	switch {
 	case t.isGone(m.Guild, m.Channel, m.ID):
@@ -125,7 +125,7 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 // deletions don't name the author, so they are looked up here.
 type dropped struct{ newer, older map[memory.MessageRef]bool }
 
-// maxDropped is the least number of messages that dropped holds.
+// maxDropped is how many messages dropped holds at least, once there were so many.
 const maxDropped = 10_000
 
 func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {

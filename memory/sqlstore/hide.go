@@ -13,9 +13,7 @@ import (
 // candidate is a message that a rule covered when it was read.
 type candidate struct{ row, segment int64 }
 
-// hide marks the messages of a begun forgetting for deletion, in steps. It finds the messages while others
-// write, and each step checks its own again. The rule is on record, so no new messages fall under it. Only
-// a database failure interrupts this: then Resume or Open continues.
+// hide marks the messages of a begun forgetting for deletion, in steps, unless they are marked already.
 func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var o rule
@@ -54,6 +52,7 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, er
 	return r, err
 }
 
+// HideForgotten hides the messages of every begun forgetting, whoever began it.
 func HideForgotten(ctx context.Context, s *Store) error {
 	ctx = context.WithoutCancel(ctx)
 	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)

@@ -36,17 +36,20 @@ func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
 
 type failure struct{ error }
 
+// ensure stops the running transaction if err isn't nil.
 func ensure(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
+// must returns v, or stops the running transaction if err isn't nil.
 func must[T any](v T, err error) T {
 	ensure(err)
 	return v
 }
 
+// recoverFailure, deferred, sets err to what stopped a transaction.
 func recoverFailure(err *error) {
 	switch reason := recover().(type) {
 	case nil:

@@ -134,6 +134,7 @@ func (t *transaction) sweepStep() {
 	t.exec("DELETE FROM meta WHERE key = 'sweep' AND NOT EXISTS (SELECT 1 FROM vector_next)")
 }
 
+// deleteVectors deletes a segment's vectors from both sets.
 func (t *transaction) deleteVectors(segment int64) {
 	t.changed.Gone = append(t.changed.Gone, segment)
 	t.execAll([]any{segment}, "DELETE FROM "+activeSet.table+" WHERE segment = ?", "DELETE FROM "+
@@ -149,6 +150,7 @@ func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) 
 	return parseSpace(inUse), parseSpace(toFollow), err
 }
 
+// readSpaces returns the names of the active space and of the one being filled; empty if there is none.
 func readSpaces(ctx context.Context, q Querier) (use, next string, err error) {
 	err = RowOf(ctx, q, "SELECT "+spaceColumns).Scan(&use, &next)
 	return use, next, err
@@ -158,6 +160,7 @@ func NameOf(s memory.Space) string {
 	return fmt.Sprintf("%s/%d/%d", s.Name, s.Version, s.Dimensions)
 }
 
+// parseSpace parses a space's name in the file; the zero Space if it is invalid.
 func parseSpace(name string) memory.Space {
 	parts := strings.Split(name, "/")
 	n := len(parts)

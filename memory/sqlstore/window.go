@@ -71,6 +71,7 @@ func (s *Store) Stretches(ctx context.Context, reach map[memory.MessageRef]int) 
 	return stretches, s.failed(err, "read messages")
 }
 
+// stretches reads the windows, as of one moment.
 func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.Message, err error) {
 	s.mu.RLock()
 	nos := s.nos

@@ -129,6 +129,7 @@ func (l *loop) tokensLeft() int {
 	return l.set.Ceiling(l.t.Talk, l.t.Builder, l.t.Prompt.Report.Tokens) - l.t.Talk.Tokens - minOutcomeTokens
 }
 
+// timeLeft returns the time that tools may still take.
 func (l *loop) timeLeft() time.Duration {
 	return l.set.Time - l.set.Now().Sub(l.started)
 }

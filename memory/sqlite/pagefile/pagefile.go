@@ -124,6 +124,7 @@ func (f *File) page(no uint32) ([]byte, error) {
 	return p, err
 }
 
+// ErrDamaged reports bytes that SQLite wouldn't write.
 var ErrDamaged = errors.New("damaged")
 
 // Walk visits a tree from its root. It calls each, if not nil, for every cell in order, and adds the pages
