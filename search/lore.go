@@ -33,12 +33,10 @@ const (
 	// that, only common words match.
 	byWords    = 0.6
 	leastWords = 0.5
-	// rareWord is the percentage of messages up to which a word identifies lore alone; seldom is the count
-	// for small channels.
-	rareWord = 1
 	// rareWord is the percentage of messages up to which a word identifies lore alone; seldom is the count where
 	// there are few messages.
-	seldom = 3
+	rareWord = 1
+	seldom   = 3
 	// plainInitials is the least length of lower-case initials: two letters are too often a word.
 	plainInitials = 3
 )
