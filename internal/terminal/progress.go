@@ -9,7 +9,7 @@ import (
 
 // Bar returns a progress bar on w; it shows nothing if w is no terminal. bytes says that it counts bytes.
 func Bar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
-	var out io.Writer = io.Discard
+	var out = io.Discard
 	if t, ok := Of(w); ok {
 		out = t
 	}
