@@ -284,7 +284,8 @@ func (b *Bot) asksForMembers(ctx context.Context) bool {
 func (b *Bot) gateway(members bool) *discord.Gateway {
 	return &discord.Gateway{Client: b.ingest.Client, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
 		State: b.setState,
-		Lost:  b.ingest.MemberRoles.Lose, Unasked: b.ingest.MemberRoles.NextRequest, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
+		Lost:  b.ingest.MemberRoles.Lose, Unasked: b.ingest.MemberRoles.NextRequest,
+		Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
 		Log: b.ingest.Log, Now: b.ingest.Now}
 }
 

@@ -225,7 +225,8 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 // spanOfStep reads a number of minutes, hours or days, such as 30d.
 func spanOfStep(t *testing.T, text string) time.Duration {
 	t.Helper()
-	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}[text[len(text)-1]]
+	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour,
+		'd': 24 * time.Hour}[text[len(text)-1]]
 	n, err := strconv.Atoi(text[:len(text)-1])
 	if err != nil || unit == 0 {
 		t.Fatalf("%q is no span", text)

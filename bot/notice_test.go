@@ -324,7 +324,8 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 			tt.close(s, s.channel, second)
 			s.log.wait(t, "the channel to be closed", func() bool {
 				g, err := s.log.Guild(t.Context(), guild)
-				return err == nil && !(g.IsPublic(memory.ChannelID(s.channel)) && !g.Channel(memory.ChannelID(s.channel)).AgeLimited)
+				return err == nil && !(g.IsPublic(memory.ChannelID(s.channel)) &&
+					!g.Channel(memory.ChannelID(s.channel)).AgeLimited)
 			})
 			place := second
 			if tt.owner {

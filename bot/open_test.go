@@ -240,7 +240,8 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}
-	s.bot.questions.TellStopping(t.Context(), &ingest.Question{ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker,
+	s.bot.questions.TellStopping(t.Context(), &ingest.Question{ID: a.ID, Guild: a.Guild,
+		Channel: a.Channel, Asker: a.Asker,
 		Shown: []memory.MessageID{1}})
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)

@@ -69,7 +69,8 @@ func (o *oracle) Find(_ context.Context, q answer.Question) (answer.FindResult, 
 	return o.find(q)
 }
 
-func (o *oracle) Inspect(_ context.Context, q answer.Question, found []answer.FoundMessage) ([]answer.InspectedMessage, error) {
+func (o *oracle) Inspect(_ context.Context, q answer.Question,
+	found []answer.FoundMessage) ([]answer.InspectedMessage, error) {
 	return o.look(q, found)
 }
 

@@ -28,8 +28,9 @@ func (s *scene) proposes(all ...memory.Lore) {
 
 func (s *scene) plan(source discordtest.Message) memory.Lore {
 	return memory.Lore{Name: "Migration *plan*", Text: "We move on Friday,\nby night.",
-		Own:     []string{"the move", "plan A, B"},
-		Sources: []memory.MessageRef{{Channel: memory.ChannelID(source.ChannelID), Message: memory.MessageID(source.ID)}}}
+		Own: []string{"the move", "plan A, B"},
+		Sources: []memory.MessageRef{{Channel: memory.ChannelID(source.ChannelID),
+			Message: memory.MessageID(source.ID)}}}
 }
 
 // lore is what was told, in order.

@@ -76,7 +76,8 @@ func (a *Attendance) SawMember(p memory.Person, joined time.Time, by bool) {
 	if at == nil || p.Bot || !p.RolesKnown {
 		return
 	}
-	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined), since: a.newest}
+	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined),
+		since: a.newest}
 	if !by {
 		now.since++
 	}

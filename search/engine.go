@@ -51,7 +51,8 @@ type Engine struct {
 // New returns an engine. The first embedder whose space is the active one embeds questions; without one, only
 // full text is searched.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // reads of channels by all searches; the rest of the process needs CPU too
+	// Reads of channels by all searches; the rest of the process needs CPU too.
+	atOnce := max(2, runtime.GOMAXPROCS(0)/2)
 	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
 		rosters: rosters{by: map[memory.GuildID]*roster{}}}
 }

@@ -14,26 +14,27 @@ import (
 type feature int
 
 const (
-	featureFar        feature = iota // BM25 of it and eight neighbours on each side, as a share of the maximum
-	featureCovered                   // share of the question's IDF that is found there at all
-	featureLike                      // share of the IDF in itself, with words that begin alike, as a share of the maximum
-	featureLikeNear                  // the same, for it and three neighbours on each side
-	featurePairs                     // share of the question's term pairs that it contains
-	featureAuthor                    // its author is named in the question
-	featureSelf                      // that, and it speaks of its author
-	featureSubject                   // its author is the first of several named
-	featureSpokenOf                  // another author, and it mentions somebody named in the question
-	featureSpokenNear                // share of those named who speak or are named within eight messages
-	featureWeek                      // 1 at the date asked for, falling to 1/e within a week
-	featureDateSaid                  // it mentions a date asked for
-	featureEvent                     // it lies before or after the event, as asked, if that is known
-	featureLength                    // logarithm of its words, 1 from 30 on
-	featureAnswers                   // BM25 of the preceding message, if that is another person's question
-	featureMeaning                   // similarity of its segment's vector, if among the nearest
-	featureTime                      // asks for a time, and it has one
-	featureNumber                    // asks for a number, and it has one
-	featureName                      // asks for a name, and it has one
-	featureReason                    // asks for a reason, and it gives one
+	featureFar     feature = iota // BM25 of it and eight neighbours on each side, as a share of the maximum
+	featureCovered                // share of the question's IDF that is found there at all
+	// Share of the IDF in itself, with words that begin alike, as a share of the maximum.
+	featureLike
+	featureLikeNear   // the same, for it and three neighbours on each side
+	featurePairs      // share of the question's term pairs that it contains
+	featureAuthor     // its author is named in the question
+	featureSelf       // that, and it speaks of its author
+	featureSubject    // its author is the first of several named
+	featureSpokenOf   // another author, and it mentions somebody named in the question
+	featureSpokenNear // share of those named who speak or are named within eight messages
+	featureWeek       // 1 at the date asked for, falling to 1/e within a week
+	featureDateSaid   // it mentions a date asked for
+	featureEvent      // it lies before or after the event, as asked, if that is known
+	featureLength     // logarithm of its words, 1 from 30 on
+	featureAnswers    // BM25 of the preceding message, if that is another person's question
+	featureMeaning    // similarity of its segment's vector, if among the nearest
+	featureTime       // asks for a time, and it has one
+	featureNumber     // asks for a number, and it has one
+	featureName       // asks for a name, and it has one
+	featureReason     // asks for a reason, and it gives one
 	featureCount
 )
 

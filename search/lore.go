@@ -89,8 +89,9 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 // rarestWords returns for each of known the word of its name that identifies it alone, or "". In "Project
 // Nightingale" it is the rarer word, if hardly anybody says it and no other name contains it.
 func (e *Engine) rarestWords(ctx context.Context, q Query, s askedWords, known []memory.Lore) ([]string, error) {
-	var terms []weighted                                      // terms of the names that share a word with the question
-	names, in := make([][2]int, len(known)), map[string]int{} // each name's range in terms, and in how many names each term is
+	var terms []weighted // terms of the names that share a word with the question
+	// Each name's range in terms, and in how many names each term is.
+	names, in := make([][2]int, len(known)), map[string]int{}
 	for i, l := range known {
 		own := text.QueryTerms(l.Name)
 		for _, t := range own {
@@ -137,9 +138,10 @@ func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	}
 	readable := setOf(scope.Channels)
 	return slices.DeleteFunc(slices.Clone(lore), func(l memory.Lore) bool {
-		hidden := l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources, func(s memory.MessageRef) bool {
-			return !readable[s.Channel]
-		})
+		hidden := l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources,
+			func(s memory.MessageRef) bool {
+				return !readable[s.Channel]
+			})
 		return hidden || l.At.Before(scope.Since) || !scope.Until.IsZero() && !l.At.Before(scope.Until)
 	})
 }

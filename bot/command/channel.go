@@ -86,8 +86,8 @@ func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.C
 	return markdown.Lines(holds, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
-// channelText says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
-// anybody is answered there.
+// channelText says whether what is said in a channel, or with the id 0 in the server, is remembered, how long,
+// and whether anybody is answered there.
 func (c *Commands) channelText(x *interaction, id memory.ChannelID) string {
 	heard, keep := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id)), ""
 	if id == 0 {

@@ -202,8 +202,8 @@ func contentHash(text string) uint64 {
 	return h.Sum64()
 }
 
-// content returns the text of the notice of g in a channel. In a channel outside g it is for the owner, who is told when
-// no channel is open to everybody.
+// content returns the text of the notice of g in a channel. In a channel outside g it is for the owner, who is
+// told when no channel is open to everybody.
 func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))

@@ -16,7 +16,8 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
 	}
 	for _, got := range []string{
-		policyText(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), policyText(locale.Locale{}, &memory.Guild{},
+		policyText(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), policyText(locale.Locale{},
+			&memory.Guild{},
 			memory.Policy{}),
 		policyText(locale.Locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}),
 		policyText(locale.Locale{}, many,

@@ -154,7 +154,8 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 
 // page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which
 // page stays, so that nothing is missed when something goes.
-func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *resultCache, p page) (response, error) {
+func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *resultCache,
+	p page) (response, error) {
 	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
 	var err error
 	p.seen, err = c.Answers.Inspect(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])

@@ -56,7 +56,8 @@ func (c *Commands) exportServer(ctx context.Context, x *interaction, only memory
 	for _, p := range all {
 		people[p.ID] = p
 	}
-	e := &serverExport{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part, whole: only.ID == 0}
+	e := &serverExport{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part,
+		whole: only.ID == 0}
 	since, _, err := c.timeOption(x, "since")
 	if err != nil {
 		return response{}, err

@@ -5,7 +5,8 @@ import (
 	"hark/search"
 )
 
-// seesAll reports whether the user of x may read every channel. Others get names and numbers only of what they may read.
+// seesAll reports whether the user of x may read every channel. Others get names and numbers only of what they
+// may read.
 func (x *interaction) seesAll() bool { return x.Guild == 0 || x.May(memory.Administrator) }
 
 // visibleGuild returns the guild without the channels that the user of x may not read, for lists and numbers. The

@@ -70,7 +70,8 @@ const (
 func newTracker(r *Replier) *Tracker {
 	t := &Tracker{
 		replier: r, quota: newQuota(), seed: maphash.MakeSeed(),
-		known: map[memory.MessageID]*question{}, removals: map[memory.MessageRef]removal{}, wake: make(chan struct{}, 1),
+		known: map[memory.MessageID]*question{}, removals: map[memory.MessageRef]removal{},
+		wake: make(chan struct{}, 1),
 	}
 	t.scheduler = newScheduler(func(*ingest.Question) {}, r.Progress)
 	return t

@@ -159,8 +159,8 @@ func (t *conversation) lines(ctx context.Context, r io.Reader) error {
 	}, func(err error) error { return err })
 }
 
-// readLine returns the next line of in without its end; nothing of it, and whole false, if it is longer than in's buffer.
-// The error is io.EOF after the last line.
+// readLine returns the next line of in without its end; nothing of it, and whole false, if it is longer than
+// in's buffer. The error is io.EOF after the last line.
 func readLine(in *bufio.Reader) (line string, whole bool, err error) {
 	part, more, err := in.ReadLine()
 	if whole = !more; whole {

@@ -26,7 +26,8 @@ type deletionReportJSON struct {
 func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
-		out := deletionReportJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
+		out := deletionReportJSON{Channel: f.Channel, User: f.User, Before: f.Before,
+			At:             f.At.UTC().Truncate(time.Second),
 			DeletionReport: r, OutOf: outOfReach(k)}
 		if f.Guild != memory.Everywhere {
 			out.Guild = f.Guild.String()

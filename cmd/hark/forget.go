@@ -146,7 +146,8 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive) error {
 	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
 		return err
 	}
-	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyAge, At: now}}
+	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere,
+		Why: memory.WhyAge, At: now}}
 	for _, f := range outdated {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
 		addReport(&receipt, gone)

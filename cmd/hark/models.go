@@ -68,7 +68,8 @@ func (a *app) builderOf(model, language string) *builder.Builder {
 	key := [2]string{cmp.Or(model, a.config.LLM.Model), c.Builder.Language}
 	made, known := a.builders.Load(key)
 	if !known {
-		b, _ := setup.NewBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
+		// Nil with an error, which only another model's window or a small budget can bring about.
+		b, _ := setup.NewBuilder(c)
 		made, _ = a.builders.LoadOrStore(key, b)
 	}
 	return made.(*builder.Builder)

@@ -199,7 +199,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
 		Retention: cfg.Memory.Retention.Duration,
 		Metrics:   a.metrics, Version: buildInfo().version, Health: a.health, Privacy: privacy(cfg),
-		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
+		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
+		Progress: r.env.progress,
 	}, meteredLog{a.store, a.metrics}, a.answers, r.log)
 	if err != nil {
 		return err

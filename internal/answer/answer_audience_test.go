@@ -159,10 +159,11 @@ func (c *castle) fact(who memory.UserID, id memory.MessageID, channel memory.Cha
 // sums tells of a summary of what was said, which is told in its channel only, where the past of that may be known.
 func (c *castle) sums(source memory.MessageRef) {
 	known := func(a audience) bool { return a.at == source.Channel && a.may[source.Channel] }
-	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.Channel, Until: source.Message, Summary: &memory.Summary{
-		ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel, Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
-		Kind: memory.SummaryFact, Made: noon, Sources: []memory.SummarySource{{Message: source.Message}},
-	}})
+	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.Channel, Until: source.Message,
+		Summary: &memory.Summary{
+			ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel, Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
+			Kind: memory.SummaryFact, Made: noon, Sources: []memory.SummarySource{{Message: source.Message}},
+		}})
 }
 
 // starts says what a thread began from, in its parent channel.

@@ -24,7 +24,8 @@ func (e *Engine) noticeLong(q Question, r *recalled) {
 		!e.isDue(r.resolved, r.turns[r.older:], r.names) {
 		return
 	}
-	at := Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, WaitReady: q.WaitReady, Attended: q.Attended,
+	at := Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, WaitReady: q.WaitReady,
+		Attended: q.Attended,
 		RoleSets: q.RoleSets}
 	e.options.Long(q.Channel, func(ctx context.Context) (*digest.Part, error) { return e.longPart(ctx, at) })
 }

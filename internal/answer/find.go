@@ -11,7 +11,8 @@ import (
 	"hark/search"
 )
 
-// FoundMessage is a message that was found for somebody: ids and a number, to be looked at again, and nothing that was said.
+// FoundMessage is a message that was found for somebody: ids and a number, to be looked at again, and nothing
+// that was said.
 type FoundMessage struct {
 	Channel   memory.ChannelID
 	Message   memory.MessageID
@@ -105,7 +106,8 @@ func (e *Engine) Inspect(ctx context.Context, q Question, found []FoundMessage) 
 	wanted := messageSet{}
 	for _, f := range found {
 		if slices.Contains(r.scope.Channels, f.Channel) {
-			wanted.add(memory.MessageRef{Channel: f.Channel, Message: f.Message}, memory.MessageRef{Channel: f.Channel, Message: f.Before})
+			wanted.add(memory.MessageRef{Channel: f.Channel, Message: f.Message},
+				memory.MessageRef{Channel: f.Channel, Message: f.Before})
 		}
 	}
 	if err := e.readSources(ctx, r, wanted); err != nil {

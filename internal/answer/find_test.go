@@ -121,7 +121,8 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 		t.Errorf("seen %d, want %d", got, want)
 	}
 	w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: gone, Content: "The password is secret", At: noon})
-	seen, err := w.engine.Inspect(t.Context(), q, []FoundMessage{{Channel: harbor, Message: gone, Before: asked, Relevance: 0.7}})
+	seen, err := w.engine.Inspect(t.Context(), q, []FoundMessage{{Channel: harbor, Message: gone,
+		Before: asked, Relevance: 0.7}})
 	if err != nil || len(seen) != 1 || seen[0].Message.Content != "The password is secret" ||
 		seen[0].Relevance != 0.7 || seen[0].Before == nil || seen[0].Before.ID != asked {
 		t.Errorf("after an edit %+v, %v", seen, err)

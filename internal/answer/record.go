@@ -71,7 +71,8 @@ func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	t.Sections = SectionUses(report)
 	if len(r.talk.Messages) > 0 {
 		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.talk.Tokens,
-			Ceiling: e.tools.Ceiling(&r.talk, r.resolved.builder, r.Prompt.Report.Tokens), Included: len(r.talk.Messages)})
+			Ceiling:  e.tools.Ceiling(&r.talk, r.resolved.builder, r.Prompt.Report.Tokens),
+			Included: len(r.talk.Messages)})
 	}
 	if r.unlogged {
 		return

@@ -178,7 +178,8 @@ func TestRepliesAreSources(t *testing.T) {
 			for i := range 6 {
 				w.says(3*day-time.Duration(i+1)*time.Minute, harbor, ann, fmt.Sprint("lunch is ready, take ", i))
 			}
-			reply := w.posts(3*day-8*time.Minute, memory.Message{Guild: guild, Channel: harbor, Author: ben, ReplyTo: asked,
+			reply := w.posts(3*day-8*time.Minute, memory.Message{Guild: guild, Channel: harbor,
+				Author: ben, ReplyTo: asked,
 				Content: "slide the swordfish open"})
 			if model != nil {
 				w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
@@ -188,7 +189,8 @@ func TestRepliesAreSources(t *testing.T) {
 			}
 			q := w.asks(lobby, "webcam black")
 			a := w.answer(q)
-			if !shows(a) || !slices.ContainsFunc(a.Trace.Sources, func(s memory.Source) bool { return s.ID == int64(reply) }) {
+			if !shows(a) || !slices.ContainsFunc(a.Trace.Sources,
+				func(s memory.Source) bool { return s.ID == int64(reply) }) {
 				t.Errorf("%s: the reply isn't shown, or isn't among %v", what, a.Trace.Sources)
 			}
 			if model != nil {

@@ -18,8 +18,9 @@ import (
 // turn returns q's answer for the model and its tools. It is valid until *r is replaced.
 func (e *Engine) turn(q Question, r *recalled) *tools.Turn {
 	return &tools.Turn{
-		Question: q.forTools(), Model: r.resolved.model, Builder: r.resolved.builder, Temperature: r.resolved.Temperature,
-		Prompt: &r.Prompt, Shown: &r.shown, Talk: &r.talk, Log: r.log, Answer: &turn{e, q, r},
+		Question: q.forTools(), Model: r.resolved.model, Builder: r.resolved.builder,
+		Temperature: r.resolved.Temperature,
+		Prompt:      &r.Prompt, Shown: &r.shown, Talk: &r.talk, Log: r.log, Answer: &turn{e, q, r},
 	}
 }
 
@@ -156,7 +157,8 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 	}
 	wanted := messageSet{}
 	for _, r := range all {
-		wanted.add(memory.MessageRef{Channel: here, Message: r.Question}, memory.MessageRef{Channel: here, Message: r.Answer})
+		wanted.add(memory.MessageRef{Channel: here, Message: r.Question}, memory.MessageRef{Channel: here,
+			Message: r.Answer})
 	}
 	there, err := now.consents.lookUp(ctx, wanted, nil)
 	if err != nil {

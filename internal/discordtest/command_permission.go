@@ -6,8 +6,8 @@ type commandPermission struct {
 	command    string
 }
 
-// SetCommandPermission sets, as in a guild's integration settings, whether a role or a user may use a command. The guild's
-// id is everybody. Otherwise the command's own default applies.
+// SetCommandPermission sets, as in a guild's integration settings, whether a role or a user may use a command.
+// The guild's id is everybody. Otherwise the command's own default applies.
 func (s *Server) SetCommandPermission(guildID, roleOrUser ID, command string, may bool) {
 	defer s.change()()
 	s.commandPermissions[commandPermission{guildID, roleOrUser, command}] = may

@@ -67,8 +67,9 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 		salvageRows: salvageRows{Damaged: map[string]int{}, orphans: map[string][]uint32{}},
 		Places:      map[memory.ChannelID]*SalvagedPlace{}, byNumber: map[int64]*SalvagedPlace{},
 		People: map[memory.GuildID][]memory.Person{}, Names: map[memory.MessageRef]string{},
-		gone: map[memory.MessageRef]bool{}, pendingDeletion: map[int64]bool{}, retainedFrom: map[memory.ChannelID]memory.MessageID{},
-		decisions: sqlstore.NewDecisions(),
+		gone: map[memory.MessageRef]bool{}, pendingDeletion: map[int64]bool{},
+		retainedFrom: map[memory.ChannelID]memory.MessageID{},
+		decisions:    sqlstore.NewDecisions(),
 	}
 	if s.lock, err = lockAlone(dir); err != nil {
 		return nil, err

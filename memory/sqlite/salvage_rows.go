@@ -178,7 +178,8 @@ func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 	}
 	for _, name := range salvagedTables {
 		l := s.tables[name]
-		if l.table != (n.Kind == pagefile.TableLeaf) || slices.ContainsFunc(n.Cells, func(c pagefile.Cell) bool { return !l.fits(c) }) {
+		if l.table != (n.Kind == pagefile.TableLeaf) || slices.ContainsFunc(n.Cells,
+			func(c pagefile.Cell) bool { return !l.fits(c) }) {
 			continue
 		}
 		if slices.Contains(deletionTables, name) {

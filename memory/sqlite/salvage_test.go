@@ -436,7 +436,8 @@ func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 	}
 	leaf := pagesWith(sound, marked(192, 1))[0] * pagefile.Size
 	copy(sound[leaf+bytes.Index(sound[leaf:leaf+pagefile.Size], number(192)):], number(224))
-	clear(sound[pagesWith(sound, marked(720, 1))[0]*pagefile.Size:][:pagefile.Size]) // so that it is known to be damaged
+	// So that it is known to be damaged.
+	clear(sound[pagesWith(sound, marked(720, 1))[0]*pagefile.Size:][:pagefile.Size])
 	if err := os.WriteFile(filepath.Join(dir, FileName), sound, 0o600); err != nil {
 		t.Fatal(err)
 	}

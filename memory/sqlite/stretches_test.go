@@ -54,7 +54,8 @@ func TestStretchesAreWhatIsAroundEachSpot(t *testing.T) {
 			got, err := from.Stretches(bg, reach)
 			must(t, err)
 			for _, channel := range channels {
-				some := slices.DeleteFunc(slices.Clone(got), func(m []memory.Message) bool { return m[0].Channel != channel })
+				some := slices.DeleteFunc(slices.Clone(got),
+					func(m []memory.Message) bool { return m[0].Channel != channel })
 				want := stretchesAround(t, s, channel, reach)
 				if len(some) != len(want) || len(want) > 0 && !reflect.DeepEqual(some, want) {
 					t.Fatalf("round %d: of channel %d %v, want %v", round, channel, some, want)
@@ -65,7 +66,8 @@ func TestStretchesAreWhatIsAroundEachSpot(t *testing.T) {
 }
 
 // stretchesAround are Stretches of a channel by what is Around each spot.
-func stretchesAround(t *testing.T, s *Store, channel memory.ChannelID, reach map[memory.MessageRef]int) [][]memory.Message {
+func stretchesAround(t *testing.T, s *Store, channel memory.ChannelID,
+	reach map[memory.MessageRef]int) [][]memory.Message {
 	t.Helper()
 	all, follows := map[memory.MessageID]memory.Message{}, map[memory.MessageID]bool{}
 	for spot, n := range reach {

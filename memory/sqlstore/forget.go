@@ -133,7 +133,8 @@ func (o rule) hides() hiding {
 }
 
 func (t *transaction) addDeleted(r *memory.DeletionReport) {
-	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts, r.Lore+t.deletedCounts.Lore
+	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts,
+		r.Lore+t.deletedCounts.Lore
 	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
 }
 

@@ -253,7 +253,8 @@ func (t *transaction) messageState(guild memory.GuildID, s memory.Source) source
 	switch now := t.stored(c, id); {
 	case now.row == 0:
 		return sourcePending
-	case !now.pendingDeletion && !t.decisions().forgotten(c.location, id, now.Author) && millis(now.Edited) == s.Version:
+	case !now.pendingDeletion && !t.decisions().forgotten(c.location, id, now.Author) &&
+		millis(now.Edited) == s.Version:
 		return sourceSame
 	case now.Kind == memory.FromHark:
 		return sourcePending

@@ -40,7 +40,8 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 	if err == nil {
 		segments, to, err = s.readPending(ctx, limit)
 	}
-	if err == nil && len(segments) == 0 && to == shadowSet && limit > 0 { // the last missing vector may have come meanwhile
+	// The last missing vector may have come meanwhile.
+	if err == nil && len(segments) == 0 && to == shadowSet && limit > 0 {
 		err = s.writing(ctx, (*transaction).activateShadow)
 	}
 	return segments, s.failed(err, "read what is to be embedded")

@@ -38,7 +38,8 @@ func (o *rule) scan(scan Scanner, more ...any) error {
 
 // Forgettings implements memory.Store. Of several finished ones for one reason it may return only the
 // newest.
-func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.DeletionReport, error) {
+func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
+	user memory.UserID) ([]memory.DeletionReport, error) {
 	where, args := "done = 0 ORDER BY id", []any(nil)
 	if user != 0 {
 		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
@@ -60,7 +61,8 @@ func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total 
 	return r, s.failed(err, "carry out forgetting %d", id)
 }
 
-func (s *Store) resume(ctx context.Context, id int64, progress func(done, total int)) (r memory.DeletionReport, err error) {
+func (s *Store) resume(ctx context.Context, id int64, progress func(done,
+	total int)) (r memory.DeletionReport, err error) {
 	done := false
 	if err := s.writing(ctx, func(t *transaction) { r, done = t.beginAgain(id) }); err != nil {
 		return r, err
@@ -90,7 +92,8 @@ func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memo
 	return o, begun, done, r
 }
 
-func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int, done bool, err error) {
+func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int,
+	done bool, err error) {
 	_, err = Found(o.scan(RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?",
 		id).Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting

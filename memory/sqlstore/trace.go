@@ -30,7 +30,8 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 		if now == sourceRewritten && t.hasSource(trace, s) { // the answer stays if it inherits that source's sources
 			now = sourcePending
 		}
-		same, lost, gone = same && now == sourceSame, lost || now == sourceRewritten || now == sourceGone, gone || now == sourceGone
+		same, lost, gone = same && now == sourceSame, lost || now == sourceRewritten || now == sourceGone,
+			gone || now == sourceGone
 		if now == sourceGone && sources[i].Repeats {
 			hide = hideAll
 		}

@@ -49,7 +49,8 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	if err != nil {
 		return Outcome{}, err
 	}
-	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: manifest.Uncited(a.Name), Text: manifest.Uncited(a.Text)}
+	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: manifest.Uncited(a.Name),
+		Text: manifest.Uncited(a.Text)}
 	for _, alias := range a.Aliases {
 		lore.Own = append(lore.Own, manifest.Uncited(alias))
 	}
