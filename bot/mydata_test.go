@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
-	"hark/internal/portrait"
+	"hark/internal/personaldata"
 	"hark/memory"
 )
 
@@ -94,8 +94,8 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	}
 }
 
-// portrait is the file that a message of Hark's has.
-func (s *scene) portrait(t *testing.T, m discordtest.Message) (file []byte, p portrait.Person) {
+// personalData is the file that a message of Hark's has.
+func (s *scene) personalData(t *testing.T, m discordtest.Message) (file []byte, p personaldata.Person) {
 	t.Helper()
 	if len(m.Attachments) != 1 {
 		t.Fatalf("the message has %d files: %q", len(m.Attachments), m.Content)
@@ -147,7 +147,7 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 	}
 	m := s.export(t, s.channel, s.bo)
 	s.says(t, m)
-	text, p := s.portrait(t, m.Message)
+	text, p := s.personalData(t, m.Message)
 	for _, strange := range []string{"strange", "hideout\"", "elsewhere", "Safe", "\"ana\"", dm.ID.String()} {
 		if strings.Contains(string(text), strange) {
 			t.Errorf("%q is in %s", strange, text)
@@ -164,7 +164,7 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 		t.Errorf("messages %+v", p.Messages)
 	}
 	direct := s.export(t, dm.ChannelID, s.bo)
-	if _, p := s.portrait(t, direct.Message); len(p.Servers) > 1 || len(p.Servers[0].Facts) > 0 {
+	if _, p := s.personalData(t, direct.Message); len(p.Servers) > 1 || len(p.Servers[0].Facts) > 0 {
 		t.Errorf("in direct messages: %+v", p)
 	}
 }
@@ -192,7 +192,7 @@ func TestExportByDirectMessage(t *testing.T) {
 	}
 	sent := s.discord.WaitSent(direct, func(m discordtest.Sent) bool { return len(m.Attachments) == 1 })
 	s.says(t, sent)
-	if _, p := s.portrait(t, sent.Message); len(p.Messages) != 1 || p.Messages[0].Text != "own words" {
+	if _, p := s.personalData(t, sent.Message); len(p.Messages) != 1 || p.Messages[0].Text != "own words" {
 		t.Errorf("%+v", p)
 	}
 	s.discord.Inject("POST /channels/*/messages", 9, discordtest.Unfit())
@@ -226,7 +226,7 @@ func TestLargeExports(t *testing.T) {
 	add(1, strings.Repeat("over and over ", s.bot.sizes.File/14))
 	m := s.export(t, s.channel, s.bo)
 	s.says(t, m)
-	if _, p := s.portrait(t, m.Message); len(p.Messages) != 2 {
+	if _, p := s.personalData(t, m.Message); len(p.Messages) != 2 {
 		t.Errorf("%d messages", len(p.Messages))
 	}
 	s.discord.Inject("PATCH /webhooks/*/*/messages/@original", 1, discordtest.Forbidden())
@@ -254,7 +254,7 @@ func TestForgettingIsConfirmedAfterARestart(t *testing.T) {
 	s.again(t)
 	s.turns(t, s.discord.Click(ask.Message, s.bo.ID, confirmForget))
 	s.says(t, s.use(t, s.bo, "memory show"))
-	_, p := s.portrait(t, s.export(t, s.channel, s.bo).Message)
+	_, p := s.personalData(t, s.export(t, s.channel, s.bo).Message)
 	if len(p.Servers) != 1 {
 		t.Fatalf("%+v", p)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/markdown"
-	"hark/internal/portrait"
+	"hark/internal/personaldata"
 	"hark/memory"
 )
 
@@ -48,15 +48,15 @@ func (c *Commands) export(ctx context.Context, x *interaction) (response, error)
 	if err := c.Settled(ctx, x.guild()); err != nil {
 		return response{}, err
 	}
-	all, err := c.portrait(ctx, x)
-	if errors.Is(err, portrait.ErrNothing) {
+	all, err := c.personalData(ctx, x)
+	if errors.Is(err, personaldata.ErrNothing) {
 		return response{Content: x.Text("I keep nothing about you here, so there is nothing to write down.")}, nil
 	}
 	var file markdown.File
 	if err == nil {
 		file, err = pack(all, c.Sizes.File)
 	}
-	if errors.Is(err, portrait.ErrTooLarge) {
+	if errors.Is(err, personaldata.ErrTooLarge) {
 		return response{Content: x.Text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
 	}
 	if err != nil {
@@ -92,19 +92,19 @@ func guildWord(g memory.GuildID) string {
 	return g.String()
 }
 
-// portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can
+// personalData returns all that is kept about whoever asks, in the guild. Of the channels only those that they can
 // read have names, and of the lore that they told, which others may have changed, only what they may read is
 // in it.
-func (c *Commands) portrait(ctx context.Context, x *interaction) (portrait.Person, error) {
+func (c *Commands) personalData(ctx context.Context, x *interaction) (personaldata.Person, error) {
 	var lore []memory.Lore
 	if x.Guild != 0 {
 		var err error
 		if lore, err = c.lore(ctx, x); err != nil {
-			return portrait.Person{}, err
+			return personaldata.Person{}, err
 		}
 	}
 	readable := c.readable(ctx, x)
-	return portrait.Of(ctx, c.Memory, x.who(), portrait.View{
+	return personaldata.Of(ctx, c.Memory, x.who(), personaldata.View{
 		Guilds: []*memory.Guild{x.server}, Now: c.Now(), Most: c.Sizes.Unpacked,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
@@ -124,9 +124,9 @@ const (
 	kindGzip = "application/gzip"
 )
 
-// pack makes a file of it of at most most bytes: JSON, packed where it is larger. It fails with portrait.ErrTooLarge
+// pack makes a file of it of at most most bytes: JSON, packed where it is larger. It fails with personaldata.ErrTooLarge
 // if it is even then.
-func pack(p portrait.Person, most int) (markdown.File, error) {
+func pack(p personaldata.Person, most int) (markdown.File, error) {
 	var plain bytes.Buffer
 	if err := p.Write(&plain); err != nil {
 		return markdown.File{}, fmt.Errorf("write an export: %w", err)
@@ -142,7 +142,7 @@ func pack(p portrait.Person, most int) (markdown.File, error) {
 		return markdown.File{}, fmt.Errorf("pack an export: %w", err)
 	}
 	if packed.Len() > most {
-		return markdown.File{}, portrait.ErrTooLarge
+		return markdown.File{}, personaldata.ErrTooLarge
 	}
 	return markdown.File{Name: file.Name + ".gz", Kind: kindGzip, Data: packed.Bytes()}, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/answer"
-	"hark/internal/portrait"
+	"hark/internal/personaldata"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -53,7 +53,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
 				return err
 			}
-			printDetails(c.OutOrStdout(), portrait.LoreOf(l))
+			printDetails(c.OutOrStdout(), personaldata.LoreOf(l))
 			return nil
 		}),
 	}
@@ -224,7 +224,7 @@ func (k *archive) printLore(ctx context.Context, w io.Writer, l memory.Lore) err
 }
 
 // printDetails prints the names that lore goes by, and its sources.
-func printDetails(w io.Writer, l portrait.Lore) {
+func printDetails(w io.Writer, l personaldata.Lore) {
 	for _, names := range []struct {
 		what string
 		all  []string

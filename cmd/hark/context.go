@@ -10,7 +10,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/answer"
-	"hark/internal/portrait"
+	"hark/internal/personaldata"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -78,7 +78,7 @@ func fullness(r builder.Report) string {
 
 // jsonSummary is a summary considered for a prompt.
 type jsonSummary struct {
-	portrait.Summary
+	personaldata.Summary
 	Relevance float64  `json:"relevance"`
 	Why       []string `json:"why"`
 }
@@ -129,7 +129,7 @@ func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why, Condensed: condensedJSON(r.Condensed),
 	}
 	for _, h := range r.Earlier {
-		out.Summaries = append(out.Summaries, jsonSummary{portrait.SummaryOf(h.Summary), h.Relevance,
+		out.Summaries = append(out.Summaries, jsonSummary{personaldata.SummaryOf(h.Summary), h.Relevance,
 			append([]string{}, h.Why...)})
 	}
 	return out

@@ -15,7 +15,7 @@ import (
 
 	"hark/internal/atomicfile"
 	"hark/internal/exports"
-	"hark/internal/portrait"
+	"hark/internal/personaldata"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -157,15 +157,15 @@ func (k *archive) exportUser(ctx context.Context, w io.Writer, guild memory.Guil
 	if err != nil {
 		return err
 	}
-	v := portrait.View{Now: time.Now(), Guild: guildName,
+	v := personaldata.View{Now: time.Now(), Guild: guildName,
 		Channel: func(g *memory.Guild, c memory.ChannelID) string { return k.channelName(g.ID, c) }}
 	for _, g := range k.guilds {
 		if guild == memory.Everywhere || guild == g.ID {
 			v.Guilds = append(v.Guilds, g)
 		}
 	}
-	e, err := portrait.Of(ctx, k, user, v)
-	if errors.Is(err, portrait.ErrNothing) {
+	e, err := personaldata.Of(ctx, k, user, v)
+	if errors.Is(err, personaldata.ErrNothing) {
 		return fmt.Errorf("nothing is remembered about %d", user)
 	}
 	if err != nil {

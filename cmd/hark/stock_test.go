@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"hark/internal/portrait"
+	"hark/internal/personaldata"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
@@ -61,7 +61,7 @@ func (c *commandLine) says(text string) {
 	}
 }
 
-func (c *commandLine) exported(args ...string) (e portrait.Person) {
+func (c *commandLine) exported(args ...string) (e personaldata.Person) {
 	c.Helper()
 	c.run(0, append([]string{"export"}, args...)...)
 	if err := json.Unmarshal([]byte(c.out.String()), &e); err != nil {

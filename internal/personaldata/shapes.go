@@ -1,4 +1,4 @@
-package portrait
+package personaldata
 
 import (
 	"fmt"

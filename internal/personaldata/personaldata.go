@@ -1,6 +1,6 @@
-// Package portrait exports everything about one person, in the same form for "hark export --user" and for the
+// Package personaldata exports everything about one person, in the same form for "hark export --user" and for the
 // member's own "/memory export". Of other people it holds ids at most.
-package portrait
+package personaldata
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// Store is the part of memory.Store that a portrait reads.
+// Store is the part of memory.Store that an export reads.
 type Store interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
@@ -32,7 +32,7 @@ type Store interface {
 	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
 }
 
-// View says what the reader of a portrait may see.
+// View says what the reader of an export may see.
 type View struct {
 	Guilds []*memory.Guild // which it is about
 	Now    time.Time
@@ -48,7 +48,7 @@ type View struct {
 // ErrNothing means that nothing is kept about the person.
 var ErrNothing = errors.New("nothing is remembered")
 
-// ErrTooLarge means that the portrait would exceed View.Most.
+// ErrTooLarge means that the export would exceed View.Most.
 var ErrTooLarge = errors.New("there is too much of it")
 
 // Of returns everything kept about a person that v may see.
