@@ -168,9 +168,5 @@ func withoutRoles(contents []string) []string {
 
 // LocaleIn returns the locale of public messages in a channel: the language set there, or the configured one.
 func (r *Replier) LocaleIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
-	g, err := r.Filter.Guild(ctx, guild)
-	if err != nil {
-		g = &memory.Guild{ID: guild}
-	}
-	return locale.Named(r.Choices.In(g, channel).Language)
+	return locale.Named(r.Choices.In(r.Filter.Lookup(ctx, guild), channel).Language)
 }
