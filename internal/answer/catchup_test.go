@@ -110,7 +110,7 @@ func TestCatchUpIsForThoseWhoMayRead(t *testing.T) {
 		t.Errorf("where nothing is remembered: %v", err)
 	}
 	w.says(time.Hour, lobby, ben, "The lobby opens at 11:00")
-	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
+	w.optsOut(ben)
 	if c := w.missed(lobby, time.Time{}); c.Messages != 0 {
 		t.Errorf("of somebody who opted out: %+v", c)
 	}
@@ -184,17 +184,13 @@ func TestCatchUpGoesOnWithoutTheModel(t *testing.T) {
 		"it says nothing":    {model: scripted{pieces: []string{" [9] "}}, away: ErrEmpty},
 		"no tokens are left": {noCall: true},
 		"a message is deleted": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
-			lost: true, before: func(w *world, party memory.MessageID) {
-				w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{party}})
-			}},
+			lost: true, before: func(w *world, party memory.MessageID) { w.deletes(lobby, party) }},
 		"a message is changed": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
 			lost: true, before: func(w *world, party memory.MessageID) {
 				w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: party, Content: "nothing", At: noon})
 			}},
 		"somebody has opted out": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
-			lost: true, before: func(w *world, _ memory.MessageID) {
-				w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
-			}},
+			lost: true, before: func(w *world, _ memory.MessageID) { w.optsOut(ben) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

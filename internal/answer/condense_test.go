@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,21 +20,16 @@ import (
 
 // keeper is a model that answers with a nod, and condenses to the lines with a figure in them.
 type keeper struct {
-	name     string // if it isn't keeper-1
-	mu       sync.Mutex
-	asked    int                                                 // to condense
-	got      []chat.Message                                      // what it was sent for that
-	condense func(context.Context, []string) (chat.Reply, error) // nil: as said
-	before   func()                                              // called before it answers
+	name     string                        // if it isn't keeper-1
+	asked    int                           // to condense
+	got      []chat.Message                // what it was sent for that
+	condense func(lines []string) []string // nil: as said
 }
 
 func (k *keeper) Name() string { return cmp.Or(k.name, "keeper-1") }
 
-func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
+func (k *keeper) Chat(_ context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
 	if q.Messages[0].Content != digest.CondenseInstruction {
-		if k.before != nil {
-			k.before()
-		}
 		delta("I will keep that in mind.")
 		return chat.Reply{Text: "I will keep that in mind."}, nil
 	}
@@ -49,15 +43,13 @@ func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (
 			lines[len(lines)-1] = m.Summary
 		}
 	}
-	k.mu.Lock()
 	k.asked, k.got = k.asked+1, q.Messages
-	k.mu.Unlock()
-	if k.condense != nil {
-		return k.condense(ctx, lines)
-	}
 	kept := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return !strings.ContainsAny(line, "0123456789")
 	})
+	if k.condense != nil {
+		kept = k.condense(lines)
+	}
 	if len(kept) == 0 {
 		kept = lines[:1]
 	}
@@ -80,7 +72,7 @@ func (w *world) notice(channel memory.ChannelID, long digest.Long) { w.long[chan
 
 // condense has a session condensed, and returns what was made of it; nil if it isn't long.
 func (w *world) condense(channel memory.ChannelID, long digest.Long) (*memory.Condensed, error) {
-	made, worker := 0, w.digests(noon, nil)
+	made, worker := 0, w.digests(noon)
 	worker.Done = func(digest.Kind, memory.ChannelID, int, string) { made++ }
 	err := worker.Condense(w.t.Context(), channel, long)
 	if made == 0 {
@@ -156,16 +148,6 @@ func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.Messag
 		}
 	})
 	return said
-}
-
-// asksAt is Ann's question some time after noon.
-func (w *world) asksAt(after time.Duration, channel memory.ChannelID, text string) Question {
-	w.t.Helper()
-	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text,
-		Now: noon.Add(after + time.Second)}
-	q.ID = w.posts(-after, memory.Message{Guild: guild, Channel: channel, Author: ann,
-		Content: fmt.Sprintf("<@%d> %s", oracle, text), Mentions: []memory.UserID{oracle}})
-	return q
 }
 
 // A dialogue of sixty turns condenses three times and still knows what was decided first, also after a restart.
@@ -255,7 +237,7 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	w.condensesNow(lobby)
 	q := w.asks(lobby, "And?")
 	has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed that the budget is 480 euros Ben: We leave at 9:15\n")
-	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: said[:1]})
+	w.deletes(lobby, said[0])
 	hasNot(t, w.prompt(q), condensedTitle, "480")
 	w.condensesNow(lobby)
 	has(t, w.prompt(q), condensedTitle+"\n  Ben: We leave at 9:15\n")
@@ -321,13 +303,13 @@ func TestCondensingLooksAgain(t *testing.T) {
 	said := w.chats(lobby, 50)
 	a := w.alter(model, Options{Long: w.notice})
 	for name, gone := range map[string]func(){
-		"deleted":     func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: said[:1]}) },
+		"deleted":     func() { w.deletes(lobby, said[0]) },
 		"opted out":   func() { a.out[ben] = true },
 		"not to know": func() { a.guild = choose(lobby, memory.Ignore) },
 	} {
-		model.condense = func(_ context.Context, lines []string) (chat.Reply, error) {
+		model.condense = func(lines []string) []string {
 			gone()
-			return chat.Reply{Text: lines[0]}, nil
+			return lines[:1]
 		}
 		if c, err := w.condenseAt(lobby, noon); c != nil || err != nil {
 			t.Errorf("%s: condensed to %+v, %v", name, c, err)

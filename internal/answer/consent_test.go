@@ -10,7 +10,6 @@ import (
 
 	"hark/builder"
 	"hark/internal/embed"
-	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
@@ -82,14 +81,11 @@ func (a *altered) People(ctx context.Context, id memory.GuildID, ids ...memory.U
 // alter makes the world's engine see an altered store.
 func (w *world) alter(model Model, o Options) *altered {
 	w.t.Helper()
-	built, err := builder.New(builder.Options{Citations: true}, tokenstest.For(""))
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	a := &altered{Store: w.store}
 	a.restore()
 	a.facts = map[memory.UserID][]memory.Fact{}
-	w.engine = New(a, search.New(a, a, embed.Builtin{}), built, model, o)
+	w.engine = w.over(a, model, builder.Options{Citations: true}, o)
+	w.engine.search = search.New(a, a, embed.Builtin{})
 	return a
 }
 
@@ -164,10 +160,7 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 			q.Operator, q.Everywhere = tt.operator, tt.operator
 			prompt := w.prompt(q)
 			for _, c := range everything {
-				found, wanted := strings.Contains(prompt, fmt.Sprintf("canary%d", c)), false
-				for _, h := range tt.has {
-					wanted = wanted || h == c
-				}
+				found, wanted := strings.Contains(prompt, fmt.Sprintf("canary%d", c)), slices.Contains(tt.has, c)
 				if found != wanted {
 					t.Errorf("channel %d: found %v, wanted %v", c, found, wanted)
 				}

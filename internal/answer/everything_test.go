@@ -359,8 +359,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 			return errors.Join(err, c.Away)
 		}
 	}
-	searches := &faultySearch{Searcher: x.engine.search}
-	x.engine.search = searches
+	spy := x.spied()
 	for name, c := range map[string]struct {
 		least int
 		do    func() error
@@ -400,12 +399,12 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 		}},
 	} {
 		calls := &faulty{Log: x.stored, n: 1 << 20}
-		searches.n = 1 << 20
+		spy.n = 1 << 20
 		x.engine.model, x.engine.log = nil, checkedLog{calls, x.engine.upstream}
 		if err := c.do(); errors.Is(err, errDisk) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		made, searched := 1<<20-calls.n, 1<<20-searches.n
+		made, searched := 1<<20-calls.n, 1<<20-spy.n
 		if made < c.least {
 			t.Errorf("%s: only %d calls", name, made)
 		}
@@ -416,7 +415,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 			}
 		}
 		for n := 1; n <= searched; n++ {
-			calls.n, searches.n = 0, n
+			calls.n, spy.n = 0, n
 			if err := c.do(); !errors.Is(err, errDisk) {
 				t.Errorf("%s: search %d of %d failed: %v", name, n, searched, err)
 			}

@@ -78,7 +78,7 @@ func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
 		t.Errorf("who lost access is told %q", got)
 	}
 	w.structure(0)
-	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon.Add(time.Minute)})
+	w.optsOut(ben)
 	if x, err := w.engine.Explain(t.Context(), Question{Guild: guild, Channel: vault, Asker: cleo,
 		Roles: []memory.RoleID{keepers}}, answer); !errors.Is(err, ErrNoTrace) {
 		t.Errorf("once a source is forgotten: %+v, %v", x, err)
@@ -112,7 +112,7 @@ func TestExplanationsShowWhatIsThereNow(t *testing.T) {
 			t.Errorf("%q counts as changed: %t", r.Text, r.Changed)
 		}
 	}
-	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{dropped}})
+	w.deletes(harbor, dropped)
 	if got := textsIn(w.explainedTo(lobby, a.Trace.Answer, ann)); !slices.Equal(got, []string{"The canoe is blue"}) {
 		t.Errorf("told %q of what was deleted", got)
 	}
@@ -212,8 +212,7 @@ func TestAnswersFromAnAnswerElsewhereCarryItsAudience(t *testing.T) {
 	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: lobby,
 		Kind: memory.PublicThread, Name: "pw"}})
 	w.gives(w.asks(thread, "So?"), time.Minute)
-	next := w.asks(thread, "And now?")
-	next.ID, next.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
+	next := w.asksAt(2*time.Minute, thread, "And now?")
 	has(t, w.prompt(next), "As said above")
 	w.structure(memory.ViewChannel)
 	hasNot(t, w.prompt(next), "vaultmark", "As said above")

@@ -64,7 +64,7 @@ func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	openly, secretly := w.says(90*day, harbor, ben, "it is blue"), w.says(90*day, vault, ben, "it is safe")
-	w.chatter()
+	w.noise()
 	w.tells(1, "the Project X", "is blue", ben, harbor, memory.MessageRef{Channel: harbor, Message: openly})
 	w.tells(2, "Project X safe", "1234", cleo, 0, memory.MessageRef{Channel: vault, Message: secretly})
 	w.tells(3, "Colour", "invented", ben, 0, memory.MessageRef{Channel: harbor, Message: openly + 1})
@@ -137,21 +137,12 @@ func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
 	has(t, w.prompt(inVault), "Collects barnacles; Is in debt\n")
 
 	w.gives(q, -time.Minute)
-	later := w.asks(lobby, "And who is Cleo?")
-	later.ID, later.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
+	later := w.asksAt(2*time.Minute, lobby, "And who is Cleo?")
 	has(t, w.prompt(later), "swordfish")
 	writes.before = func() { w.structure(memory.ViewChannel) }
 	hasNot(t, w.answer(q).Text, "swordfish") // which was made from what is closed now
 	hasNot(t, w.prompt(q), "barnacles")
 	hasNot(t, w.prompt(later), "swordfish")
-}
-
-// chatter is so much talk about the lighthouse that nothing else is recalled of it.
-func (w *world) chatter() {
-	w.t.Helper()
-	for i := range 60 {
-		w.says(time.Duration(i+2)*day, lobby, ben, fmt.Sprintf("The lighthouse is lit %d", i))
-	}
 }
 
 func TestHistoryWithoutNamesTellsWhoseWordAFactIs(t *testing.T) {

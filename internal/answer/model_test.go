@@ -41,7 +41,7 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 		t.Errorf("model %q, trace %q, away %v", a.Model, a.Trace.Model, a.ModelError)
 	}
 	model.instead = errors.New("it is away")
-	w.engine.search = &faultySearch{Searcher: w.engine.search, unranked: errDisk}
+	w.spied().unranked = errDisk
 	a = w.answer(q)
 	if a.Model != "spare" || a.Trace.Model != a.Model || a.ModelError != nil ||
 		!errors.Is(a.FallbackReason, model.instead) || !errors.Is(a.Unranked, errDisk) {

@@ -104,9 +104,7 @@ func TestAnswersThatKeepNoPrompt(t *testing.T) {
 			w := newWorld(t, nil)
 			source := w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			if c.change == nil {
-				c.model = &scripted{pieces: []string{"It is."}, before: func() {
-					w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}})
-				}}
+				c.model = &scripted{pieces: []string{"It is."}, before: func() { w.deletes(harbor, source) }}
 				c.change = func(*world, *Question) {}
 			}
 			w.keeping(c.model, builder.Options{})

@@ -125,20 +125,6 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 	}
 }
 
-// What was found is quoted with what is said to its author.
-func TestWhatIsSaidToTheAuthorCompletesAQuote(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(3*day, lobby, cleo, "my webcam shows only black")
-	w.says(3*day-time.Minute, lobby, ann, "lunch is ready")
-	w.posts(3*day-2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ben, Mentions: []memory.UserID{cleo},
-		Content: "slide the cover open"})
-	got := w.answer(w.asks(lobby, "webcam black")).Text
-	has(t, got, "my webcam shows only black")
-	has(t, got, "slide the cover open")
-	hasNot(t, got, "lunch")
-}
-
 func TestHowManyAreQuoted(t *testing.T) {
 	t.Parallel()
 	words, author := []search.Reason{{Kind: "words"}}, []search.Reason{{Kind: "author"}, {Kind: "around"}}

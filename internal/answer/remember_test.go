@@ -163,7 +163,7 @@ func TestNothingIsProposedInTheEnd(t *testing.T) {
 	}
 	golden.Seen(t, m.outcomes()[3])
 	w.withTools(uses(call...), first(func() {
-		w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}})
+		w.deletes(harbor, said)
 	}, writes("Yes.")))
 	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); a.Text != withdrawn || len(a.Proposals) > 0 {
 		t.Errorf("answered %q, proposed %+v", a.Text, a.Proposals)
@@ -177,15 +177,13 @@ func TestWhereNothingIsProposed(t *testing.T) {
 		change func(w *world, q *Question)
 		offers bool
 	}{
-		"a question":       {func(*world, *Question) {}, true},
-		"a direct message": {func(w *world, q *Question) { *q = w.asks(annsDM, "Remember it?") }, true},
-		"a command":        {func(_ *world, q *Question) { q.ID = 0 }, false},
-		"the operator":     {func(_ *world, q *Question) { q.Operator = true }, false},
-		"one who is there": {func(_ *world, q *Question) { q.Operator, q.Confirms = true, true }, true},
-		"nobody":           {func(_ *world, q *Question) { q.Asker = 0 }, false},
-		"who has opted out": {func(w *world, q *Question) {
-			w.apply(memory.Opted{Guild: guild, User: ann, Out: true, At: noon})
-		}, false},
+		"a question":        {func(*world, *Question) {}, true},
+		"a direct message":  {func(w *world, q *Question) { *q = w.asks(annsDM, "Remember it?") }, true},
+		"a command":         {func(_ *world, q *Question) { q.ID = 0 }, false},
+		"the operator":      {func(_ *world, q *Question) { q.Operator = true }, false},
+		"one who is there":  {func(_ *world, q *Question) { q.Operator, q.Confirms = true, true }, true},
+		"nobody":            {func(_ *world, q *Question) { q.Asker = 0 }, false},
+		"who has opted out": {func(w *world, _ *Question) { w.optsOut(ann) }, false},
 		"a session that isn't logged": {func(_ *world, q *Question) {
 			q.Session = []memory.Message{{ID: q.ID - 1, Guild: guild, Channel: lobby, Author: ben, Content: "hi"}}
 		}, false},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"hark/builder"
-	"hark/internal/embed"
 	"hark/memory"
 	"hark/search"
 )
@@ -88,9 +87,8 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	if slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == gone }) {
 		t.Error("what is gone was recalled")
 	}
-	found, err := w.engine.Find(t.Context(), w.asks(lobby, "lighthouse password"))
-	if err != nil || slices.ContainsFunc(found.Found, func(f FoundMessage) bool { return f.Message == gone }) {
-		t.Errorf("found %+v, %v", found, err)
+	if found := w.finds(w.asks(lobby, "lighthouse password")); slices.Contains(found, gone) {
+		t.Errorf("found %d", found)
 	}
 }
 
@@ -125,7 +123,7 @@ func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 	m := w.says(3*day, harbor, ben, "The lighthouse password is tuna "+strings.Repeat("and so on ", 100))
 	q := w.asks(lobby, "What is the lighthouse password?")
 	has(t, w.answer(q).Text, "tuna")
-	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{m}}) }
+	model.before = func() { w.deletes(harbor, m) }
 	hasNot(t, w.answer(q).Text, "tuna")
 }
 
@@ -209,25 +207,17 @@ func TestRepliesAreSources(t *testing.T) {
 	}
 }
 
-// reader is a reranker that keeps what it is given.
-type reader struct{ read []string }
-
-func (r *reader) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
-	r.read = append(r.read, texts...)
-	return make([]float64, len(texts)), nil
-}
-
 func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	r := &reader{}
-	w.engine.search = search.New(w.store, w.store, embed.Builtin{}).WithReranker(r)
+	var read []string
+	w.engine.search.(*search.Engine).WithReranker(given(func(texts []string) { read = append(read, texts...) }))
 	w.says(2*day, lobby, ben, "The lighthouse password is tuna")
 	w.says(3*day, harbor, ben, "The lighthouse is tall")
 	w.says(day, vault, ben, "The lighthouse password is secretly eel")
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if len(r.read) == 0 || strings.Contains(strings.Join(r.read, "\n"), "eel") || a.Trace.HeldBack != 1 {
-		t.Errorf("the reranker read %q, and %d were held back", r.read, a.Trace.HeldBack)
+	if len(read) == 0 || strings.Contains(strings.Join(read, "\n"), "eel") || a.Trace.HeldBack != 1 {
+		t.Errorf("the reranker read %q, and %d were held back", read, a.Trace.HeldBack)
 	}
 	for i := range 30 {
 		w.says(time.Duration(i+4)*day, vault, cleo, strings.Repeat("soup ", i+1)+"and the weather")

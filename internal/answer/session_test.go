@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,37 +186,55 @@ func (f *faulty) Presence(ctx context.Context, scope memory.Scope,
 	})
 }
 
-// faultySearch is a searcher whose n-th call fails, or whose reranker does.
-type faultySearch struct {
+// searches is a searcher that keeps what was searched for. Its n-th call fails.
+type searches struct {
 	Searcher
 	n        int
-	unranked error
+	unranked error  // that of the reranker, if not nil
+	before   func() // called before what was found is ranked again, if not nil
+	asked    []search.Query
 }
 
-func (f *faultySearch) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
-	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
-	if f.n--; f.n == 0 {
-		return search.Result{}, errDisk
+func (s *searches) broken() error {
+	if s.n--; s.n == 0 {
+		return errDisk
 	}
-	return f.Searcher.Rerank(ctx, r, skip, left)
+	return nil
 }
 
-func (f *faultySearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	if f.n--; f.n == 0 {
-		return search.Result{}, errDisk
+func (s *searches) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	s.asked = append(s.asked, q)
+	if err := s.broken(); err != nil {
+		return search.Result{}, err
 	}
-	r, err := f.Searcher.Search(ctx, q)
-	if f.unranked != nil {
-		r.RerankFailed = f.unranked
-	}
+	r, err := s.Searcher.Search(ctx, q)
+	r.RerankFailed = cmp.Or(s.unranked, r.RerankFailed)
 	return r, err
 }
 
-func (f *faultySearch) Introduce(ctx context.Context, q search.Query) ([]search.Participant, error) {
-	if f.n--; f.n == 0 {
-		return nil, errDisk
+func (s *searches) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
+	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
+	if s.before != nil {
+		s.before()
 	}
-	return f.Searcher.Introduce(ctx, q)
+	if err := s.broken(); err != nil {
+		return search.Result{}, err
+	}
+	return s.Searcher.Rerank(ctx, r, skip, left)
+}
+
+func (s *searches) Introduce(ctx context.Context, q search.Query) ([]search.Participant, error) {
+	if err := s.broken(); err != nil {
+		return nil, err
+	}
+	return s.Searcher.Introduce(ctx, q)
+}
+
+// spied has w's engine search by what keeps what was searched for.
+func (w *world) spied() *searches {
+	s := &searches{Searcher: w.engine.search}
+	w.engine.search = s
+	return s
 }
 
 // The first message of a forum's post isn't shown twice while it is part of the session, or told of in its summary.
@@ -232,7 +251,7 @@ func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	if p := w.prompt(q); strings.Count(p, "climb 8 hills") != 1 {
 		t.Errorf("prompt\n%s", p)
 	}
-	w.apply(memory.Deleted{Guild: guild, Channel: id, IDs: []memory.MessageID{q.ID}})
+	w.deletes(id, q.ID)
 	w.chats(id, 50)
 	w.condensesNow(id)
 	// what is told of in a summary is found still
@@ -283,8 +302,7 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		w.engine.builder = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 1200,
 			Sections: map[builder.SectionType]builder.Limits{builder.SectionHistory: {Priority: 9, Ceiling: 3000}}},
 			Options{}).builder
-		searches := &askedFor{Searcher: w.engine.search}
-		w.engine.search = searches
+		spy := w.spied()
 		w.says(2*day, vault, ben, "The lighthouse password is secretly eel")
 		early := w.says(20*time.Minute, lobby, ben, "The lighthouse password is tuna")
 		for i := range 12 {
@@ -296,8 +314,8 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		q := w.asks(lobby, "What is the lighthouse password?")
 		a := w.answer(q)
 		r := w.recall(q)
-		if len(searches.texts) != 2 { // the answer's and the recall's
-			t.Errorf("%d searches", len(searches.texts)-1)
+		if len(spy.asked) != 2 { // the answer's and the recall's
+			t.Errorf("%d searches", len(spy.asked)-1)
 		}
 		alone := &recalled{readableScope: r.readableScope, dialogue: r.dialogue, resolved: r.resolved, mode: r.mode}
 		fits := len(r.turnsOf(r.resolved.builder.Build(w.engine.input(q, alone))))
@@ -313,18 +331,6 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 			}
 		}
 	}
-}
-
-// deletes deletes something after the search and before what was found is ranked again.
-type deletes struct {
-	Searcher
-	before func()
-}
-
-func (d *deletes) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
-	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
-	d.before()
-	return d.Searcher.Rerank(ctx, r, skip, left)
 }
 
 // given is a reranker that tells what it was given.
@@ -346,10 +352,10 @@ func TestWhatIsDeletedIsntFoundAgain(t *testing.T) {
 	w.says(time.Minute, lobby, cleo, "Good morning")
 	var sent string
 	w.engine.search.(*search.Engine).WithReranker(given(func(texts []string) { sent = strings.Join(texts, "\n") }))
-	w.engine.search = &deletes{w.engine.search, func() {
+	w.spied().before = func() {
 		has(t, sent, "swordfish")
-		w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}})
-	}}
+		w.deletes(harbor, said)
+	}
 	hasNot(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish")
 	has(t, sent, "lighthouse")
 	hasNot(t, sent, "swordfish")

@@ -287,10 +287,9 @@ func TestTimesAreInTheGuildsZone(t *testing.T) {
 	}
 	has(t, a.Text, late.Time().In(tokyo).Format("2 Jan 2006 15:04"))
 	has(t, w.prompt(q), q.Now.In(tokyo).Format("[2006-01-02 15:04]"))
-	spy := &askedFor{Searcher: w.engine.search}
-	w.engine.search = spy
+	spy := w.spied()
 	w.prompt(q)
-	if now := spy.last.Now; now.Location() != tokyo || !now.Equal(q.Now) { // by which it tells what "yesterday" is
+	if now := spy.asked[0].Now; now.Location() != tokyo || !now.Equal(q.Now) { // by which it tells what "yesterday" is
 		t.Errorf("searched as of %v", now)
 	}
 	model := &scripted{pieces: []string{"- There is a password [1]"}}

@@ -32,8 +32,8 @@ func TestPeopleAreLookedUp(t *testing.T) {
 		f.ID = int64(i + 1)
 		w.apply(memory.FactTold{Guild: guild, User: ben, Fact: f})
 	}
-	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}},
-		memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}})
+	w.optsOut(24)
 	for i, names := range [][]string{ // of Ben, of Ann, and of nobody: Olga has opted out
 		{"Ben", "ben ", "Bem", "<@22>", "<@!22>", "22", "@22", "‹@22›", "the great Benny"}, {"Ann"}, {"Zoe",
 			"Olga", "<@24>", "?", "<@99999999999999999999>"},
@@ -88,7 +88,7 @@ func TestLoreIsLookedUp(t *testing.T) {
 	w.tells(3, "Canary", "is in the vault", cleo, vault)
 	w.tells(4, "Canary song", "is in the vault", cleo, 0, memory.MessageRef{Channel: vault, Message: secret})
 	w.tells(5, "Olga's canary", "is Olga's", 24, 0)
-	w.apply(memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
+	w.optsOut(24)
 	q := w.asks(lobby, "What is it?")
 	var told strings.Builder
 	for _, tt := range []struct {
@@ -153,11 +153,9 @@ func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 		id := w.says(-time.Second, lobby, oracle, a.Text)
 		a.Trace.Answer, a.Trace.Parts = id, []memory.MessageID{w.says(-2*time.Second, lobby, oracle, "and more")}
 		w.apply(memory.Answered{Trace: a.Trace})
-		q := w.later(Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann"})
-		q.Text = "in june?"
-		r, err := w.engine.Recall(t.Context(), q)
-		if err != nil || r.Mode.Is != c.want {
-			t.Errorf("%s by answer %d: mode %+v, %v", name, id, r.Mode, err)
+		r := w.recalled(w.asksAt(2*time.Minute, lobby, "in june?"))
+		if r.Mode.Is != c.want {
+			t.Errorf("%s by answer %d: mode %+v", name, id, r.Mode)
 		}
 		has(t, r.Prompt.String(), "and more")
 	}

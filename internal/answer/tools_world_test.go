@@ -22,15 +22,16 @@ import (
 	"hark/memory"
 )
 
-// caller is a model that goes through steps, one a request, and then always says the same.
+// caller is a model that goes through steps, one a request, and then always does the same.
 type caller struct {
-	name, says string // if they aren't caller-1 and "Done."
-	steps      []step
-	got        []chat.Request
+	name  string // if it isn't caller-1
+	steps []step
+	then  step // nil: it says "Done."
+	got   []chat.Request
 }
 
 // talks is a model that says its name.
-func talks(name string) *caller { return &caller{name: name, says: "I am " + name} }
+func talks(name string) *caller { return &caller{name: name, then: writes("I am " + name)} }
 
 // step is what a model does when it is asked.
 type step func(r chat.Request) (chat.Reply, error)
@@ -39,10 +40,13 @@ func (m *caller) Name() string { return cmp.Or(m.name, "caller-1") }
 
 func (m *caller) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	m.got = append(m.got, r)
-	reply, err := chat.Reply{Text: cmp.Or(m.says, "Done.")}, error(nil)
+	do := writes("Done.")
 	if n := len(m.got); n <= len(m.steps) {
-		reply, err = m.steps[n-1](r)
+		do = m.steps[n-1]
+	} else if m.then != nil {
+		do = m.then
 	}
+	reply, err := do(r)
 	if reply.Text != "" {
 		delta(reply.Text)
 	}
@@ -155,13 +159,6 @@ func checkShape(t testing.TB, r chat.Request) {
 	if len(open) > 0 {
 		t.Errorf("calls %q aren't answered", open)
 	}
-}
-
-// later is a question in the same session.
-func (w *world) later(q Question) Question {
-	q.ID, q.Now, q.Text = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute),
-		"And the keeper's name?"
-	return q
 }
 
 // What a member wrote can't be taken for anything but what a member wrote, wherever a tool tells it.
