@@ -3,7 +3,6 @@ package answer
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -251,23 +250,5 @@ func TestTraceCountsWhatWasHeldBack(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestFollowUpRecallsWhatItRefersTo(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	bell := w.says(20*day, harbor, ben, "the bells: the first hangs in the tower, the second lies in the barn")
-	for i, s := range []string{"the second boat is mine", "a second helping of soup", "the second lamp is broken"} {
-		w.says(time.Duration(10+i)*day, harbor, cleo, s)
-	}
-	w.says(2*time.Minute, lobby, ann, "where do the bells hang?")
-	w.says(time.Minute, lobby, oracle, "The first hangs in the tower.")
-	q := w.asks(lobby, "What about the second one?")
-	if hits := w.recalled(q).Result.Hits; len(hits) == 0 || hits[0].Message.ID != bell {
-		t.Errorf("recalled %+v", hits)
-	}
-	if text := w.answer(q).Text; strings.Count(text, "lies in the barn") != 1 {
-		t.Errorf("quoted %s", text)
 	}
 }

@@ -30,13 +30,7 @@ func TestExtractiveAnswer(t *testing.T) {
 		!hits[0].Cited || a.Trace.Sections != nil {
 		t.Errorf("trace %+v", a.Trace)
 	}
-}
-
-func TestNothingFound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, lobby, ben, "Good morning")
-	q := w.asks(lobby, "What is the lighthouse password?")
+	q := w.asks(vault, "Who rows the regatta?")
 	if a := w.answer(q); a.Text != foundNone || a.Sources != nil {
 		t.Errorf("got %q from %v", a.Text, a.Sources)
 	}

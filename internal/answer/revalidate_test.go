@@ -155,56 +155,23 @@ func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	}
 }
 
-// A reply that stands beside what was found, with others between, is a source like any other: it is shown only if it is
-// there, and the answer doesn't outlive it.
+// What completes a quote is a source like any other. See TestAnswersAreMadeFromAllThatIsShown for prompts.
 func TestRepliesAreSources(t *testing.T) {
 	t.Parallel()
-	for _, model := range []*scripted{nil, {pieces: []string{"Slide it."}}} {
-		for what, gone := range map[string]func(reply memory.MessageID) memory.Event{
-			"deleted": func(reply memory.MessageID) memory.Event {
-				return memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{reply}}
-			},
-			"edited": func(reply memory.MessageID) memory.Event {
-				return memory.Edited{Guild: guild, Channel: harbor, ID: reply, Content: "no idea", At: noon}
-			},
-			"opt-out": func(memory.MessageID) memory.Event {
-				return memory.Opted{Guild: guild, User: ben, Out: true, At: noon}
-			},
-		} {
-			w := newWorld(t, nil)
-			asked := w.says(3*day, harbor, cleo, "my webcam shows only black")
-			for i := range 6 {
-				w.says(3*day-time.Duration(i+1)*time.Minute, harbor, ann, fmt.Sprint("lunch is ready, take ", i))
-			}
-			reply := w.posts(3*day-8*time.Minute, memory.Message{Guild: guild, Channel: harbor,
-				Author: ben, ReplyTo: asked,
-				Content: "slide the swordfish open"})
-			if model != nil {
-				w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
-			}
-			shows := func(a Answer) bool {
-				return strings.Contains(a.Text, "swordfish") || model != nil && strings.Contains(fmt.Sprint(model.got), "swordfish")
-			}
-			q := w.asks(lobby, "webcam black")
-			a := w.answer(q)
-			if !shows(a) || !slices.ContainsFunc(a.Trace.Sources,
-				func(s memory.Source) bool { return s.ID == int64(reply) }) {
-				t.Errorf("%s: the reply isn't shown, or isn't among %v", what, a.Trace.Sources)
-			}
-			if model != nil {
-				model.before = func() { w.apply(gone(reply)) }
-				if got := w.answer(q).Text; got != withdrawn {
-					t.Errorf("%s meanwhile: %q", what, got)
-				}
-				model.before = nil
-			} else {
-				w.apply(gone(reply))
-			}
-			if shows(w.answer(q)) {
-				t.Errorf("%s before, it is shown", what)
-			}
-		}
+	w := newWorld(t, nil)
+	asked := w.says(3*day, harbor, cleo, "my webcam shows only black")
+	for i := range 6 {
+		w.says(3*day-time.Duration(i+1)*time.Minute, harbor, ann, fmt.Sprint("lunch is ready, take ", i))
 	}
+	reply := w.replies(3*day-8*time.Minute, harbor, ben, "slide the swordfish open", asked)
+	q := w.asks(lobby, "webcam black")
+	a := w.answer(q)
+	has(t, a.Text, "swordfish")
+	if !slices.ContainsFunc(a.Trace.Sources, func(s memory.Source) bool { return s.ID == int64(reply) }) {
+		t.Errorf("the reply isn't among %v", a.Trace.Sources)
+	}
+	w.deletes(harbor, reply)
+	hasNot(t, w.answer(q).Text, "swordfish")
 }
 
 func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {

@@ -71,36 +71,6 @@ func TestSession(t *testing.T) {
 	}
 }
 
-func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	fact := w.says(29*time.Minute, lobby, ben, "The lighthouse password is swordfish")
-	for i := range 30 {
-		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, strings.Repeat("Blah blah and so on. ", 60))
-	}
-	r := w.recall(w.asks(lobby, "What is the lighthouse password?"))
-	if len(r.session) != 31 || len(r.shown.Session) >= 31 {
-		t.Fatalf("%d of %d turns sent", len(r.shown.Session), len(r.session))
-	}
-	if len(r.result.Hits) == 0 || r.result.Hits[0].Message.ID != fact {
-		t.Errorf("hits %+v", r.result.Hits)
-	}
-	for _, hit := range r.result.Hits {
-		for _, m := range r.shown.Session {
-			if hit.Message.ID == m.ID {
-				t.Errorf("%d is shown twice", m.ID)
-			}
-		}
-	}
-	if n := strings.Count(r.Prompt.String(), "swordfish"); n != 1 {
-		t.Errorf("the fact is there %d times", n)
-	}
-	w.engine.model = &scripted{err: errDisk} // its prompt lacks the fact as session, and has it as history
-	if n := strings.Count(w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish"); n != 1 {
-		t.Errorf("the fact is quoted %d times", n)
-	}
-}
-
 func TestOverlappingExcerptsShowEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
