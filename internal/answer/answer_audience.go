@@ -26,6 +26,10 @@ func (now readableScope) audienceIn(channel memory.ChannelID, present memory.Mes
 		usableAt: map[memory.MessageRef]bool{}, traces: map[memory.MessageRef]memory.Trace{}}
 }
 
+func (d *answerAudience) ref(id memory.MessageID) memory.MessageRef {
+	return memory.MessageRef{Channel: d.channel, Message: id}
+}
+
 // repeatable removes the answers that mustn't be repeated. messages are of the channel, in order, and with
 // consent.
 func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
@@ -42,7 +46,7 @@ func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Messa
 		if ok = m.Kind != memory.FromHark; !ok {
 			ok, err = d.mayRepeat(ctx, m.ID)
 		}
-		d.usableAt[memory.MessageRef{Channel: d.channel, Message: m.ID}] = ok
+		d.usableAt[d.ref(m.ID)] = ok
 		return ok, err
 	})
 }
@@ -50,7 +54,7 @@ func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Messa
 // readTraces reads the traces of answers that weren't read yet.
 func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.MessageID) error {
 	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
-		_, read := d.traces[memory.MessageRef{Channel: d.channel, Message: id}]
+		_, read := d.traces[d.ref(id)]
 		return read
 	})
 	if len(answers) == 0 {
@@ -58,11 +62,11 @@ func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.Messa
 	}
 	traces, err := d.consents.log.Traces(ctx, memory.TraceQuery{Channel: d.channel, Answers: answers})
 	for _, id := range answers {
-		d.traces[memory.MessageRef{Channel: d.channel, Message: id}] = memory.Trace{} // unless there is one
+		d.traces[d.ref(id)] = memory.Trace{} // unless there is one
 	}
 	for _, t := range traces {
 		for _, id := range append(t.Parts, t.Answer) {
-			d.traces[memory.MessageRef{Channel: d.channel, Message: id}] = t
+			d.traces[d.ref(id)] = t
 		}
 	}
 	return err
@@ -70,20 +74,20 @@ func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.Messa
 
 // mayRepeat judges an answer. All messages of a long answer are judged together.
 func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
-	if ok, judged := d.judged[memory.MessageRef{Channel: d.channel, Message: answer}]; judged {
+	if ok, judged := d.judged[d.ref(answer)]; judged {
 		return ok, nil
 	}
-	d.judged[memory.MessageRef{Channel: d.channel, Message: answer}] = false
+	d.judged[d.ref(answer)] = false
 	if err := d.readTraces(ctx, answer); err != nil {
 		return false, err
 	}
-	trace := d.traces[memory.MessageRef{Channel: d.channel, Message: answer}]
+	trace := d.traces[d.ref(answer)]
 	if trace.Answer == 0 {
 		return false, nil
 	}
 	ok, err := d.sourcesReadable(ctx, trace)
 	for _, id := range append(trace.Parts, answer) {
-		d.judged[memory.MessageRef{Channel: d.channel, Message: id}] = ok
+		d.judged[d.ref(id)] = ok
 	}
 	return ok, err
 }

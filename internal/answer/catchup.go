@@ -91,7 +91,7 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 // catchUp is what somebody missed, being told.
 type catchUp struct {
 	CaughtUp
-	reach    readableScope
+	now      readableScope
 	resolved resolvedSettings
 	said     []memory.Message // oldest first
 }
@@ -100,16 +100,16 @@ type catchUp struct {
 func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catchUp, error) {
 	m := &catchUp{}
 	var err error
-	if m.reach, err = e.readScope(ctx, q); err != nil {
+	if m.now, err = e.readScope(ctx, q); err != nil {
 		return m, err
 	}
 	switch {
-	case !m.reach.here:
+	case !m.now.here:
 		return m, ErrNotRemembered
-	case !slices.Contains(m.reach.scope.Channels, q.Channel):
+	case !slices.Contains(m.now.scope.Channels, q.Channel):
 		return m, ErrNotReadable
 	}
-	m.resolved = e.resolve(m.reach.settings)
+	m.resolved = e.resolve(m.now.settings)
 	here := memory.Scope{Channels: []memory.ChannelID{q.Channel}}
 	presence, err := e.log.Presence(ctx, here, []memory.UserID{q.Asker})
 	if err != nil {
@@ -148,7 +148,7 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 	read = slices.DeleteFunc(read, func(s memory.Message) bool {
 		return !s.Kind.Recalled() || strings.TrimSpace(s.Text()) == ""
 	})
-	m.said, err = m.reach.consents.withConsent(ctx, read)
+	m.said, err = m.now.consents.withConsent(ctx, read)
 	m.Messages = len(m.said)
 	return err
 }
@@ -156,8 +156,8 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 // quote tells the messages that tell most.
 func (m *catchUp) quote() {
 	var b strings.Builder
-	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, catchUpQuotes) {
-		source := m.reach.source(i+1, s.Message)
+	for i, s := range digest.Quotes(m.said, m.now.names.people, catchUpQuoted, catchUpQuotes) {
+		source := m.now.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here
 		fmt.Fprintf(&b, "%s— %s [%d]\n", blockQuote(s.Text), attribution(source, s.Author), source.Number)
@@ -191,7 +191,11 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	if ok, err := e.stillSaid(ctx, q, m.said[from:]); err != nil || !ok {
 		return c, errors.Join(err, errMissedChanged)
 	}
-	c.cite(m, reply.Text)
+	var cited []int
+	c.Text, cited = manifest.Citations(reply.Text, func(n int) bool { return n > c.Left && n <= len(m.said) })
+	for _, n := range cited {
+		c.Sources = append(c.Sources, m.now.source(n, m.said[n-1]))
+	}
 	if c.Text == "" {
 		return c, ErrEmpty
 	}
@@ -212,7 +216,7 @@ func (m *catchUp) lines(instruction int) (from int, text string, tokens int) {
 		s := m.said[from-1]
 		wrote := manifest.Citation.ReplaceAllString(b.Safe(s.Text(), catchUpShown), "($1)")
 		line := fmt.Sprintf("[%d] [%s] %s: %s", from,
-			s.Time().In(m.reach.settings.Zone).Format("01-02 15:04"), b.Safe(m.reach.names.of(s.Author),
+			s.Time().In(m.now.settings.Zone).Format("01-02 15:04"), b.Safe(m.now.names.of(s.Author),
 				nameLength), wrote)
 		n := b.Tokens(line) + 1
 		if n > room && len(lines) > 0 {
@@ -234,13 +238,4 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool {
 		return was.ID == is.ID && !changed(was, is)
 	}), err
-}
-
-// cite takes the model's text, with the citations of messages that it was shown.
-func (c *CaughtUp) cite(m *catchUp, text string) {
-	var cited []int
-	c.Text, cited = manifest.Citations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
-	for _, n := range cited {
-		c.Sources = append(c.Sources, m.reach.source(n, m.said[n-1]))
-	}
 }

@@ -94,7 +94,7 @@ func (d *answerAudience) usable(ctx context.Context, messages []memory.Message) 
 // post's first. Both have the thread's id.
 func (e *Engine) starter(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
-	thread, id := now.channels[q.Channel], memory.MessageID(q.Channel)
+	thread, id := now.names.channels[q.Channel], memory.MessageID(q.Channel)
 	if !thread.Kind.IsThread() {
 		return nil, nil
 	}

@@ -147,7 +147,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	q.fetched = e.fetch(ctx, q.Files)
 	defer q.fetched.done.Wait()
 	defer cancel()
-	r, err := e.recall(ctx, q)
+	r, err := e.recall(ctx, q, "", 0)
 	if err != nil {
 		return Answer{Usage: r.log.Usage}, fmt.Errorf("%w: %w", ErrRecall, err)
 	}
@@ -172,10 +172,10 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	}
 	full, err := e.ask(ctx, q, r, stream)
 	var shortened error
-	if most := smaller(r.sentTokens(), err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
+	if most := smaller(r.Prompt.Report.Tokens+r.talk.SentTokens(), err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
 		// All is looked at again: of what the first prompt held, nothing was shown to anybody.
-		again, recallErr := e.recallFor(ctx, q, r.searchText, most)
+		again, recallErr := e.recall(ctx, q, r.searchText, most)
 		if recallErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, recallErr)
 		}
@@ -199,7 +199,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
-		again, quoteErr := e.recallFor(ctx, q, r.searchText, 0)
+		again, quoteErr := e.recall(ctx, q, r.searchText, 0)
 		if quoteErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
@@ -231,13 +231,10 @@ func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(t
 	return text, err
 }
 
-// sentTokens returns how many tokens the model was sent last.
-func (r *recalled) sentTokens() int { return r.Prompt.Report.Tokens + r.talk.SentTokens() }
-
 // Recall returns what would go into an answer to q. Its Usage is set even with an error.
 func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	ctx = withLookUps(ctx)
-	r, err := e.recall(ctx, q)
+	r, err := e.recall(ctx, q, "", 0)
 	if err != nil {
 		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
 	}

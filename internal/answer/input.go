@@ -44,12 +44,10 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 				continue
 			}
 			shown[m.ID] = true
-			if m.ID == hit.Message.ID {
-				item.Hit = len(item.Lines)
-			}
 			line := builder.Line{Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
 				Starred: m.Starred}
 			if m.ID == hit.Message.ID {
+				item.Hit = len(item.Lines)
 				if said := passage(hit, bestShown); said != line.Content {
 					line.Content, line.Tokens = said, 0
 				}

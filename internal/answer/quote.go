@@ -215,8 +215,8 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		return confidentHits(result), err
 	}
 	scope := r.narrowed
-	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel},
-		r.channels); scope.Since.Before(r.from.Time()) {
+	scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, r.names.channels)
+	if scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
 	present, _, err := e.find(ctx, q, r, scope, skip)

@@ -59,8 +59,7 @@ func sortByID(messages []memory.Message) []memory.Message {
 type readableScope struct {
 	guilds   []memory.GuildID
 	scope    memory.Scope
-	narrowed memory.Scope // what of it the question is about
-	channels map[memory.ChannelID]memory.Channel
+	narrowed memory.Scope       // what of it the question is about
 	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
 	here     bool               // whether what was logged of the channel asked in may be used at all
 	attended memory.MessageID   // what was said there before this is used as any other past, and isn't of the session
@@ -79,7 +78,8 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 			return readableScope{}, err
 		}
 	}
-	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: newNames(),
+	all := map[memory.ChannelID]memory.Channel{}
+	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: names{channels: all},
 		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
@@ -90,7 +90,6 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 	if q.Guild == memory.DirectGuild {
 		now.attended = 0
 	}
-	all := map[memory.ChannelID]memory.Channel{}
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
 	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
 	for _, id := range now.guilds {
@@ -108,7 +107,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		if err != nil {
 			return readableScope{}, err
 		}
-		now.names.add(g, list)
+		now.names.people = append(now.names.people, list)
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
@@ -138,7 +137,6 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		}
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
-	now.channels = all
 	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
 	now.narrowed, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
@@ -176,21 +174,7 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 // names are those of the people and channels that an answer may name.
 type names struct {
 	people   memory.People
-	channels map[memory.ChannelID]string
-	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
-}
-
-func newNames() names {
-	return names{channels: map[memory.ChannelID]string{},
-		unplaced: map[memory.ChannelID]bool{}}
-}
-
-func (n *names) add(g *memory.Guild, people []memory.Person) {
-	n.people = append(n.people, people)
-	for _, c := range g.Channels {
-		n.channels[c.ID] = c.Name
-		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
-	}
+	channels map[memory.ChannelID]memory.Channel
 }
 
 func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
@@ -198,7 +182,7 @@ func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.
 // of returns the name somebody goes by, or else their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 
-func (n names) channel(id memory.ChannelID) string { return n.channels[id] }
+func (n names) channel(id memory.ChannelID) string { return n.channels[id].Name }
 
 // readLore reads the lore of the scope, without what opted-out people told.
 func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
@@ -238,10 +222,11 @@ func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 
 // source returns m as the source that [n] cites.
 func (now *readableScope) source(n int, m memory.Message) Source {
+	channel := now.names.channels[m.Channel]
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-		Place: now.names.channel(m.Channel),
-		Time:  m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
+		Place: channel.Name, Time: m.Time().In(now.settings.Zone),
+		Unplaced: channel.Unplaced || channel.Kind == memory.LocalChannel,
 	}
 }
 

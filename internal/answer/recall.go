@@ -38,14 +38,10 @@ type recalled struct {
 	search     time.Duration
 }
 
-// recall gathers what an answer to q is made from, and builds the prompt.
-func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
-	return e.recallFor(ctx, q, "", 0)
-}
-
-// recallFor is recall with a text to search for and a bound on the prompt in tokens, unless they are empty or
-// 0. The log of calls is set even with an error.
-func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
+// recall gathers what an answer to q is made from, and builds the prompt. sought, if not empty, is searched for
+// instead of the question. most bounds the prompt in tokens; 0: as the builder does. The log of calls is set even with
+// an error.
+func (e *Engine) recall(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
 	now := time.Now()
 	r := &recalled{started: now, unlogged: q.Session != nil, maxTokens: most,
 		log: &tools.CallLog{Question: q.forTools(), Started: now}}
@@ -119,9 +115,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	if r.resolved.builder.Layout() == builder.LayoutPlain {
 		r.dedupe()
 	}
-	in := History(r.result, q.Channel, r.settings.Zone, r.names.channel, r.names.of)
-	r.names.nameBots(in.History)
-	in.Now = q.Now.In(r.settings.Zone)
+	in := (&turn{e, q, r}).Input(r.result)
 	in.Persona = r.resolved.Persona
 	in.MaxTokens, in.Tools = cmp.Or(r.talk.PromptTokens(r.resolved.builder), r.maxTokens), r.talk.Names()
 	in.PreviousContext = asPreviousContext(r.summaries)

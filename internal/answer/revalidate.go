@@ -37,7 +37,7 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 	if ok, err := now.samePeople(ctx, r.shown.People); !ok || err != nil {
 		return false, err
 	}
-	if !now.sameLore(r.shown.Lore) {
+	if slices.ContainsFunc(r.shown.Lore, func(l memory.Lore) bool { return !now.usable(l) }) {
 		return false, nil
 	}
 	if ok, err := e.sameSummaries(ctx, &now, q.Channel, r); !ok || err != nil {

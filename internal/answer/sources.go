@@ -58,11 +58,6 @@ func (e *Engine) readSources(ctx context.Context, r *recalled, wanted messageSet
 	return err
 }
 
-// sameLore reports whether all of the lore may be used and is unchanged.
-func (now *readableScope) sameLore(lore []memory.Lore) bool {
-	return !slices.ContainsFunc(lore, func(l memory.Lore) bool { return !now.usable(l) })
-}
-
 // Lore returns the lore of q's guild that readers of an answer to q may know, by name.
 func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	ctx = withLookUps(ctx)

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -66,14 +65,14 @@ func (t *turn) MayRemember(ctx context.Context) (bool, error) {
 }
 
 // Zone is in which times are shown.
-func (t *turn) Zone() *time.Location  { return cmp.Or(t.r.settings.Zone, time.UTC) }
+func (t *turn) Zone() *time.Location  { return t.r.settings.Zone }
 func (t *turn) Scope() memory.Scope   { return t.r.narrowed }
 func (t *turn) People() memory.People { return t.r.names.people }
 
-func (t *turn) Channels() map[memory.ChannelID]memory.Channel { return t.r.channels }
+func (t *turn) Channels() map[memory.ChannelID]memory.Channel { return t.r.names.channels }
 
 func (t *turn) In(ids, in []memory.ChannelID) []memory.ChannelID {
-	return Filter{In: in}.channels(ids, t.r.channels)
+	return Filter{In: in}.channels(ids, t.r.names.channels)
 }
 
 func (t *turn) Query(scope memory.Scope, skip []memory.MessageID) search.Query {

@@ -231,7 +231,7 @@ func (w *world) gives(q Question, ago time.Duration) memory.MessageID {
 
 func (w *world) recall(q Question) *recalled {
 	w.t.Helper()
-	r, err := w.engine.recall(w.t.Context(), q)
+	r, err := w.engine.recall(w.t.Context(), q, "", 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
