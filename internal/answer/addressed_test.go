@@ -25,8 +25,8 @@ func history(r Recalled) int {
 	return 0
 }
 
-// What asks for nothing gets no history, and what nobody spoke of the best five hits for a model to judge; without a
-// model each gets its one sentence.
+// Small talk gets no history. What nobody spoke of gets the best five hits for a model to judge. Without a model
+// each gets its one sentence.
 func TestSmallTalkGetsNoHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -64,8 +64,7 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 	}
 }
 
-// A search says how many messages have too little to do with it. It counts those alone that the asker may read and
-// whose authors agree.
+// A search counts the messages that are too weak, of those that the asker may read and whose authors agree.
 func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -94,7 +93,7 @@ func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	}
 }
 
-// What Hark was asked stands in the way of nothing that was said, unless it is what the question is about.
+// Requests to Hark aren't found, unless the question is about them.
 func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -125,7 +124,7 @@ func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	}
 }
 
-// What not all may read counts as held back from a declined question only if it would answer that.
+// Hits that not all may read count as held back from a declined question only if they would answer it.
 func TestWhatWouldBeDeclinedIsNotHeldBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -141,8 +140,8 @@ func TestWhatWouldBeDeclinedIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// What was said where not everybody may read it decides nothing: neither whether there is an answer, nor which. That
-// goes for the channel of the question, too, of which only what is said now may be told.
+// What not everybody may read decides neither whether there is an answer, nor which; nor does the unreadable past
+// of the question's channel.
 func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{"zeppelin ferry?", "what did the captain order for lunch on the ferry?",
@@ -184,7 +183,6 @@ func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 	}
 }
 
-// The session shows Hark's own answers as what they say, and its name where it was mentioned.
 func TestTheSessionHasWordsAndNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -215,7 +213,6 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 	}
 }
 
-// The note on the missing model is said once a day in a channel, and to whoever alone sees an answer.
 func TestTheNoteIsSaidOnceADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -241,7 +238,7 @@ func TestTheNoteIsSaidOnceADay(t *testing.T) {
 	has(t, w.answer(q).Text, noTokens) // which isn't always so
 }
 
-// An answer without a model is the best message with what completes it, in the order in which it was said.
+// An answer without a model is the best message with what completes it, in order of time.
 func TestQuotesAreCompleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -284,8 +281,7 @@ func TestQuotesAreCompleted(t *testing.T) {
 	}
 }
 
-// Without a model, who is named alone gets what they said, and what goes on from a question in a running session its
-// subject, also where that was said in the session.
+// Without a model, a name alone gets what they said, and a follow-up question its subject, also from the session.
 func TestNamesAndFollowUpsAreQuoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -147,7 +147,6 @@ func TestCatchUpBySummary(t *testing.T) {
 	}
 }
 
-// The model is shown no more than there is room for, the newest of it, and cites nothing else.
 func TestCatchUpFitsTheModel(t *testing.T) {
 	t.Parallel()
 	model := &scripted{pieces: []string{"- All weigh much [1][40]"}}
@@ -168,7 +167,6 @@ func TestCatchUpFitsTheModel(t *testing.T) {
 	}
 }
 
-// What the model doesn't do, or mustn't any more, is told by the lines themselves.
 func TestCatchUpGoesOnWithoutTheModel(t *testing.T) {
 	t.Parallel()
 	down := errors.New("the model is down")

@@ -12,7 +12,7 @@ import (
 	"hark/search"
 )
 
-// shownIn are the turns of a session that is shown, oldest first, each as its messages.
+// shownIn are the shown turns of a session, oldest first, each with its messages joined.
 func (w *world) shownIn(q Question) []string {
 	w.t.Helper()
 	r := w.recall(q)
@@ -100,7 +100,7 @@ func TestLongChainsAreCut(t *testing.T) {
 	}
 }
 
-// What the question replies to is shown even where the session is too long for what is older.
+// What the question replies to is shown even if the session has no room for what is older.
 func TestRepliedToIsShownInAnyCase(t *testing.T) {
 	t.Parallel()
 	w := condensing(t, &keeper{})
@@ -252,7 +252,6 @@ func TestSummariesAreFiltered(t *testing.T) {
 	}
 }
 
-// What is said in the session is shown as that, and not summed up as well.
 func TestTheSessionItselfIsNoEarlierContext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// cite returns the answer with this text, and its citations of what was shown.
+// cite returns the answer with this text and its citations.
 func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string) Answer {
 	text, cited := manifest.Citations(text, func(n int) bool { _, known := r.shown.Hit(n); return known })
 	a := Answer{Text: text, Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
@@ -24,7 +24,6 @@ func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string)
 	return a
 }
 
-// trace returns what is known of an answer before it is written.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	return memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
@@ -33,22 +32,21 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 }
 
 const (
-	// runWords is how many words in a row an answer has from a source if it repeats it.
+	// runWords in a row make an answer repeat a source.
 	runWords = 4
-	// rareTimes and rareShare say which terms are rare: those that at most so many messages have, or such a
-	// share of all.
+	// A term is rare if at most rareTimes messages have it, or rareShare of all.
 	rareTimes = 5
 	rareShare = 0.005
-	// sharedBy is how many members may have said a term before it counts as common to the sources.
+	// sharedBy members may have said a term before it counts as common.
 	sharedBy = 2
 )
 
 // trackSources puts into an answer's trace what it was made from, and which of that its text repeats.
 //
-// An answer repeats a source that it cites, has four words in a row from, or shares a rare term with. Words of
-// the question don't count. A term that three members or more have said tells of none of them. Of fewer, each
-// counts: after one has gone nobody knows that another gave it away too. A message counts as repeated with the
-// fact, lore or summary made from it.
+// An answer repeats a source that it cites, has four words in a row from, or shares a rare term with. Words of the
+// question don't count. A term that three or more members said tells of none of them. Of fewer, each counts: after
+// one has gone, nobody knows that another gave it away too. A message is repeated with the fact, lore or summary
+// made from it.
 func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest.Manifest) {
 	all, said, asked := shown.Sources(), wordsOf(a.Text), wordsOf(q.Text)
 	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))
@@ -82,7 +80,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 			}
 		}
 	}
-	for _, m := range shown.Files { // what they hold isn't known any more
+	for _, m := range shown.Files { // their contents aren't known any more
 		derived[memory.MessageRef{Channel: m.Channel, Message: m.ID}] = true
 	}
 	a.Trace.Sources = q.asSource()
@@ -97,7 +95,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	a.Trace.Recalled = shown.TraceHits(cited)
 }
 
-// asSource returns the question as a source; none for a slash command, which is no message.
+// asSource returns the question as a source; none for a slash command.
 func (q Question) asSource() []memory.Source {
 	if q.ID == 0 {
 		return nil
@@ -105,7 +103,7 @@ func (q Question) asSource() []memory.Source {
 	return []memory.Source{memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)}
 }
 
-// commonTerms returns which terms so many messages have that they tell of none; none if they can't be counted.
+// commonTerms returns the terms that too many messages have to tell of one; none if they can't be counted.
 func (e *Engine) commonTerms(ctx context.Context, r *recalled, terms []string) map[string]bool {
 	common := map[string]bool{}
 	const most = 1000
@@ -120,7 +118,6 @@ func (e *Engine) commonTerms(ctx context.Context, r *recalled, terms []string) m
 	return common
 }
 
-// words are a text's words, to be found again.
 type words struct {
 	line  string // with a space round each
 	terms map[string]bool

@@ -70,7 +70,7 @@ func condensing(t testing.TB, model Model) *world {
 // notice takes up that a session may have grown long. See Options.Long.
 func (w *world) notice(channel memory.ChannelID, long digest.Long) { w.long[channel] = long }
 
-// condense has a session condensed, and returns what was made of it; nil if it isn't long.
+// condense condenses a session, and returns the result; nil if it isn't long.
 func (w *world) condense(channel memory.ChannelID, long digest.Long) (*memory.Condensed, error) {
 	made, worker := 0, w.digests(noon)
 	worker.Done = func(digest.Kind, memory.ChannelID, int, string) { made++ }
@@ -81,7 +81,6 @@ func (w *world) condense(channel memory.ChannelID, long digest.Long) (*memory.Co
 	return w.condensedIn(channel), err
 }
 
-// condenseAt has the session of a channel condensed as it is at a time.
 func (w *world) condenseAt(channel memory.ChannelID, at time.Time) (*memory.Condensed, error) {
 	q := Question{Guild: guild, Channel: channel, Now: at}
 	return w.condense(channel, func(ctx context.Context) (*digest.Part, error) { return w.engine.longPart(ctx, q) })
@@ -97,7 +96,7 @@ func (w *world) condensesNow(channel memory.ChannelID) memory.Condensed {
 	return *c
 }
 
-// drain looks at all sessions that wait to be condensed, and returns what was made of them.
+// drain condenses all sessions that wait, and returns the results.
 func (w *world) drain() (made []memory.Condensed) {
 	w.t.Helper()
 	for channel, long := range w.long {
@@ -113,13 +112,12 @@ func (w *world) drain() (made []memory.Condensed) {
 	return made
 }
 
-// condensings are how many times sessions were condensed and how many times that failed, as counted.
+// condensings are the counted successes and failures.
 func (w *world) condensings() (made, failed int) {
 	counted := w.counted()
 	return counted["hark_sessions_condensed_total"], counted["hark_sessions_condense_failed_total"]
 }
 
-// condensedIn is what the session of a channel was condensed to; nil if it wasn't.
 func (w *world) condensedIn(channel memory.ChannelID) *memory.Condensed {
 	w.t.Helper()
 	all, err := w.store.Condensed(w.t.Context(), channel)
@@ -132,8 +130,7 @@ func (w *world) condensedIn(channel memory.ChannelID) *memory.Condensed {
 	return &all[0]
 }
 
-// chats has Ben and Cleo say something by turns, a minute apart, the last a minute before noon. The first has
-// a figure in it.
+// chats has Ben and Cleo speak by turns, a minute apart, until a minute before noon. The first has a figure.
 func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.MessageID) {
 	w.t.Helper()
 	w.atOnce(func() {
@@ -150,7 +147,7 @@ func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.Messag
 	return said
 }
 
-// A dialogue of sixty turns condenses three times and still knows what was decided first, also after a restart.
+// A dialogue of sixty turns condenses three times and still knows its first decision, also after a restart.
 func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -183,7 +180,6 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 		!slices.IsSortedFunc(made, func(a, b memory.Condensed) int { return len(a.Sources) - len(b.Sources) }) {
 		t.Errorf("condensed to %+v and %+v, used %+v", made, c, r.Condensed)
 	}
-	// The newer turns stay word for word, and all messages are told of.
 	all, err := w.store.Log(t.Context(), lobby, 0, q.ID-1, 100)
 	if err != nil || len(all) != 60 {
 		t.Fatalf("%d messages, %v", len(all), err)
@@ -226,7 +222,7 @@ func (w *world) reopens(model Model) {
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Long: w.notice})
 }
 
-// What is condensed again is told with what was condensed before, unless something of that is gone.
+// What is condensed again contains what was condensed before, unless something of that is gone.
 func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -245,7 +241,7 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	golden.Seen(t, model.got[0].Content+"\n\n"+strings.Join(told[:3], "")+"…")
 }
 
-// Of a burst of messages the oldest aren't left out: they are condensed in two goes.
+// A burst of messages is condensed whole, in two goes.
 func TestBurstsAreCondensedWhole(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -272,7 +268,7 @@ func TestBurstsAreCondensedWhole(t *testing.T) {
 	has(t, r.Prompt.String(), "480 euros")
 }
 
-// A few long messages are as much as many short ones, but two or three are left as they are, however long.
+// A few long messages are condensed like many short ones, but not two or three.
 func TestFewLongTurnsAreCondensed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ turns, gone int }{{3, 0}, {4, 1}, {7, 2}, {9, 3}} {
@@ -295,7 +291,6 @@ func TestFewLongTurnsAreCondensed(t *testing.T) {
 	}
 }
 
-// What can't be said any more once the model has written isn't kept.
 func TestCondensingLooksAgain(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -319,8 +314,6 @@ func TestCondensingLooksAgain(t *testing.T) {
 	}
 }
 
-// Nothing is condensed where nothing is logged, without a model, where it isn't wanted, or where there are no
-// tokens left.
 func TestWhatIsNeverCondensed(t *testing.T) {
 	t.Parallel()
 	w := condensing(t, &keeper{})
@@ -346,8 +339,8 @@ func TestWhatIsNeverCondensed(t *testing.T) {
 	}
 }
 
-// A session is condensed by the model, and measured by the builder, that answer where it is; by nobody else,
-// for what was said there may not be for others.
+// A session is condensed by the model and builder that answer there, and by nobody else: what was said there may
+// not be for others.
 func TestPlacesModelCondenses(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]*keeper{"beside another": {}, "alone": nil} {

@@ -15,7 +15,7 @@ import (
 	"hark/search"
 )
 
-// altered is a store that still holds what nobody agrees to any more.
+// altered is a store that still holds what nobody agrees to.
 type altered struct {
 	*sqlite.Store
 	guild func(g *memory.Guild)
@@ -78,7 +78,6 @@ func (a *altered) People(ctx context.Context, id memory.GuildID, ids ...memory.U
 	return people, err
 }
 
-// alter makes the world's engine see an altered store.
 func (w *world) alter(model Model, o Options) *altered {
 	w.t.Helper()
 	a := &altered{Store: w.store}
@@ -89,7 +88,7 @@ func (w *world) alter(model Model, o Options) *altered {
 	return a
 }
 
-// choose is a change of the guild that chooses for a channel, or with 0 for the guild.
+// choose returns a change of the guild that chooses for a channel; 0: for the guild.
 func choose(id memory.ChannelID, choice memory.Choice) func(*memory.Guild) {
 	return func(g *memory.Guild) {
 		if id == 0 {
@@ -169,7 +168,7 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 	}
 }
 
-// A session of the log is used where its channel is remembered, or is the operator's own.
+// A logged session is used where its channel is remembered, or is the operator's own.
 func TestSessionsNeedConsent(t *testing.T) {
 	t.Parallel()
 	const terminal memory.ChannelID = 77

@@ -15,8 +15,8 @@ import (
 	"hark/memory"
 )
 
-// everything is a question whose answer is made from all that there can be, each of it from a message of its own, by an
-// author of its own, and in a channel of its own where it isn't of the session.
+// everything is a question whose answer is made from all that there can be: each from a message, an author and,
+// outside the session, a channel of its own.
 type everything struct {
 	*world
 	stored  *altered
@@ -123,8 +123,8 @@ func (x *everything) asked() Answer {
 	return x.answer(x.q)
 }
 
-// TestAnswersAreMadeFromAllThatIsShown holds that the trace of an answer names all that it was made from, in
-// the version that was shown, so that the answer goes with each of it.
+// TestAnswersAreMadeFromAllThatIsShown holds that an answer's trace names all its sources, in the version shown, so
+// that the answer goes with each.
 func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -185,9 +185,8 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	}
 }
 
-// TestNothingIsRecalledWithoutConsent holds that nothing is shown to the model whose author has opted out, or
-// that is from where nothing is remembered or from what is gone, whether or not the store has drawn the
-// consequences.
+// TestNothingIsRecalledWithoutConsent holds that the model is shown nothing of authors who opted out, of places
+// that aren't remembered, or that is gone, even if the store still has it.
 func TestNothingIsRecalledWithoutConsent(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -226,8 +225,8 @@ func TestNothingIsRecalledWithoutConsent(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTakenBack holds that what happens to anything that an answer is made from while the model
-// writes is obeyed, whether or not the store has drawn the consequences.
+// TestAnswersAreTakenBack holds that an answer is withdrawn if any of its sources goes while the model writes, even
+// if the store still has it.
 func TestAnswersAreTakenBack(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -281,8 +280,7 @@ func TestAnswersAreTakenBack(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTakenBackWithWhatWasMade holds the same for what was made of messages. What is new, or goes
-// on, changes nothing.
+// TestAnswersAreTakenBackWithWhatWasMade holds the same for what was made of messages. Additions change nothing.
 func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -329,8 +327,8 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 	}
 }
 
-// TestFailuresOfTheStoreAreReported fails each call to the store once, for all that an engine does. No
-// failure goes unnoticed, and none leaves an answer that nobody looked at again.
+// TestFailuresOfTheStoreAreReported fails each call to the store and the search once. Each failure is reported, and
+// none leaves an answer that wasn't revalidated.
 func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)

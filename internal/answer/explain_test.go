@@ -118,7 +118,6 @@ func TestExplanationsShowWhatIsThereNow(t *testing.T) {
 	}
 }
 
-// The operator is told of all that an answer was made from, but direct messages.
 func TestExplanationsForTheOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -201,7 +200,7 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 	hasNot(t, p, "closed begin", "closed end")
 }
 
-// What was answered in the parent channel carries its audience into the answers of a thread that begins from it.
+// An answer carries its audience into a thread that begins from it.
 func TestAnswersFromAnAnswerElsewhereCarryItsAudience(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, &scripted{pieces: []string{"As said above, VAULT."}})
@@ -218,7 +217,7 @@ func TestAnswersFromAnAnswerElsewhereCarryItsAudience(t *testing.T) {
 	hasNot(t, w.prompt(next), "vaultmark", "As said above")
 }
 
-// What was made from an answer isn't repeated once that is written anew, whatever it is made from then.
+// What was made from an answer isn't repeated once that is rewritten.
 func TestNothingRepeatsWhatWasWrittenAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -243,7 +242,7 @@ func TestNothingRepeatsWhatWasWrittenAnew(t *testing.T) {
 	hasNot(t, w.whole(q), "vaultmark")
 }
 
-// Nothing tells whom what was found for a question may be told to, so that its record doesn't count it.
+// A question's record counts nothing that was found, since nothing says who may know of it.
 func TestRecordsOfQuestionsCountNothing(t *testing.T) {
 	t.Parallel()
 	asked := []memory.Record{{CallID: "c", Speaker: memory.SpeakerUser, Method: MethodAsk,

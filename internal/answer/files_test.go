@@ -202,8 +202,7 @@ func TestImageTokens(t *testing.T) {
 	}
 }
 
-// The message replied to is older than the session: what it has is used if it may be, and then part of what
-// the answer is made from.
+// Files of the message replied to are used if that may be, which becomes a source.
 func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{}, Options{KeepPrompts: true})
@@ -253,7 +252,6 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	hasNot(t, model.last().Content, "plan.txt", "tunnel")
 }
 
-// What files hold is nowhere but in what the model was sent.
 func TestContentsOfFilesAreNotKept(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{}, Options{KeepPrompts: true})
@@ -278,7 +276,7 @@ func TestContentsOfFilesAreNotKept(t *testing.T) {
 	}
 }
 
-// A file that doesn't come keeps nobody waiting for longer than its time, and none of the others.
+// A slow file holds up the answer for its time only, and no other file.
 func TestSlowFilesAreLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -101,7 +101,6 @@ func TestFindWhatIsLikeAMessage(t *testing.T) {
 	}
 }
 
-// What was found is shown as it is and to whom it may be shown when it is looked at.
 func TestLookObeysWhatHoldsNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzQuestion asks in the lobby whatever comes, with filters and replies that point anywhere: no error, and
-// no word that was said where not all in the lobby may read it.
+// nothing that not all there may read.
 func FuzzQuestion(f *testing.F) {
 	const otherGuild, otherChannel, gone, opted = 990, 991, 992, memory.UserID(24)
 	w := newWorld(f, nil)

@@ -85,7 +85,7 @@ func personData(p memory.Person, zone *time.Location, name func(memory.UserID) s
 	return strings.Join(texts, "; ")
 }
 
-// withDate adds the day it was said to text that speaks of a relative time.
+// withDate adds the day it was said if s speaks of a relative time.
 func withDate(s string, at time.Time, zone *time.Location) string {
 	if at.IsZero() || !text.SpeaksOfNow(s) {
 		return s
@@ -93,15 +93,15 @@ func withDate(s string, at time.Time, zone *time.Location) string {
 	return s + " (said on " + at.In(zone).Format(time.DateOnly) + ")"
 }
 
-// Messages count as repeated where something else has this much of them word for word.
+// How much of a message something else must have, word for word, to repeat it.
 const (
 	quotedLeast = 20
 	quotedMost  = 150 // characters of a message that are compared
 	quotedHits  = 5   // so many have room in any prompt
 )
 
-// dedupe removes hits with the words of a better hit, and summaries and lore that quote one: the plain layout
-// has no room to say it twice.
+// dedupe removes hits that repeat a better hit, and summaries and lore that quote one: the plain layout has no room
+// for them.
 func (r *recalled) dedupe() {
 	var said []string
 	r.result.Hits = slices.DeleteFunc(slices.Clone(r.result.Hits), func(h search.Hit) bool {

@@ -19,7 +19,6 @@ func (w *world) tells(id int64, name, text string, by memory.UserID, channel mem
 	return l
 }
 
-// Of an answer that was made from lore only what may be told now is repeated.
 func TestOwnAnswersFromLoreAreRepeatedOnlyWithIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -54,8 +53,7 @@ func TestLoreIsQuotedWithoutAModel(t *testing.T) {
 	has(t, a.Text, foundNone)
 }
 
-// Lore is listed, and told of an answer that was made from it, for those who may read what it is from, and
-// for nobody else.
+// Lore is listed, and named as a source of an answer, only for those who may read its own sources.
 func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -120,7 +118,7 @@ func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
 	has(t, w.prompt(q), "Has a canoe; Is in debt; Keeps bees; Is broke\n")
 }
 
-// What Hark said of a fact that was told by a command is repeated where that may be read.
+// An answer made from a told fact is repeated where that may be read.
 func TestAnswersFromFactsThatWereTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -214,7 +214,7 @@ func TestModelRewritesWhatRefersBack(t *testing.T) {
 	}
 }
 
-// What rewriting took is told where nothing is answered, and where nothing can be.
+// The usage of rewriting is reported without an answer, and with an error.
 func TestRewritingIsNeverForNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

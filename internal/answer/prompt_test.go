@@ -82,7 +82,6 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 	}
 }
 
-// What wasn't made from a prompt that was sent, or from what isn't logged, keeps none.
 func TestAnswersThatKeepNoPrompt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

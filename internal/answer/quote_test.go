@@ -40,8 +40,7 @@ func TestExtractiveAnswer(t *testing.T) {
 	}
 }
 
-// What was said in a session, or is replied to, is quoted, and no question that Hark was asked, nor the
-// question itself.
+// Messages of a session and the one replied to are quoted; requests to Hark and the question itself aren't.
 func TestQuestionsToHarkAreNotQuoted(t *testing.T) {
 	t.Parallel()
 	const question = "Where does the night ferry leave?"
@@ -169,7 +168,6 @@ func TestQuotesStayWithinTheirMarkdown(t *testing.T) {
 	golden.Seen(t, a.Text)
 }
 
-// Of a long message the passage is shown that was found, not what it begins with.
 func TestThePassageIsShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

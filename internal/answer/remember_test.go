@@ -45,7 +45,7 @@ func TestLoreIsProposedFromAllThatWasShown(t *testing.T) {
 	}
 }
 
-// Where much was shown, lore says nothing that isn't in the question and the messages that it names.
+// Where much was shown, lore says only what the question and its sources say.
 func TestLoreSaysWhatItsSourcesSay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -127,7 +127,6 @@ func TestLoreSaysWhatItsSourcesSay(t *testing.T) {
 	golden.Seen(t, refused.String())
 }
 
-// What was made of messages has sources that lore would have to name, too.
 func TestLoreIsntProposedFromWhatWasMadeOfMessages(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(w *world){
@@ -170,7 +169,6 @@ func TestNothingIsProposedInTheEnd(t *testing.T) {
 	}
 }
 
-// Nothing is proposed where nothing may be remembered.
 func TestWhereNothingIsProposed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -15,7 +15,6 @@ import (
 	"hark/search"
 )
 
-// An answer that was stopped, or that the model failed to write, is looked at again too.
 func TestPartsOfAnswersAreTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, closed := range []bool{false, true} {
@@ -40,7 +39,7 @@ func TestPartsOfAnswersAreTakenBack(t *testing.T) {
 	}
 }
 
-// In a channel whose past isn't for all, those present have seen the session.
+// Those present have seen the session, also where the channel's past isn't readable.
 func TestTheSessionOfAClosedPastHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -54,7 +53,7 @@ func TestTheSessionOfAClosedPastHolds(t *testing.T) {
 	}
 }
 
-// What is looked up at its source before it is used, and isn't there, isn't used; what was edited is used as it is now.
+// Messages are looked up before use: what is gone isn't used, what was edited is used as it is now.
 func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -113,8 +112,7 @@ func TestLookUpsOfOneAnswerShareTheirTime(t *testing.T) {
 	})
 }
 
-// A model that fails leaves the answer to quotes, and what was found before it was asked and had no room in
-// the prompt may be gone by then.
+// If the model fails, the answer quotes. What was found, and didn't fit the prompt, may be gone by then.
 func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 	t.Parallel()
 	model := &scripted{err: errors.New("away")}
@@ -127,7 +125,7 @@ func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 	hasNot(t, w.answer(q).Text, "tuna")
 }
 
-// What a fact in the prompt was said in is a source of the answer, also if it was found as well and had no room.
+// The message of a fact in the prompt is a source, also if it was found as well and didn't fit.
 func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -155,23 +153,34 @@ func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	}
 }
 
-// What completes a quote is a source like any other. See TestAnswersAreMadeFromAllThatIsShown for prompts.
+// A reply that stands beside what was found, with others between, is a source like any other.
 func TestRepliesAreSources(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	asked := w.says(3*day, harbor, cleo, "my webcam shows only black")
-	for i := range 6 {
-		w.says(3*day-time.Duration(i+1)*time.Minute, harbor, ann, fmt.Sprint("lunch is ready, take ", i))
+	for _, model := range []*scripted{nil, {pieces: []string{"Slide it."}}} {
+		w := newWorld(t, nil)
+		asked := w.says(3*day, harbor, cleo, "my webcam shows only black")
+		for i := range 6 {
+			w.says(3*day-time.Duration(i+1)*time.Minute, harbor, ann, fmt.Sprint("lunch is ready, take ", i))
+		}
+		reply := w.replies(3*day-8*time.Minute, harbor, ben, "slide the swordfish open", asked)
+		if model != nil {
+			w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
+		}
+		q := w.asks(lobby, "webcam black")
+		a := w.answer(q)
+		if !slices.ContainsFunc(a.Trace.Sources, func(s memory.Source) bool { return s.ID == int64(reply) }) {
+			t.Errorf("the reply isn't among %v", a.Trace.Sources)
+		}
+		if model != nil {
+			has(t, sent(model.got), "swordfish")
+			model.before = func() { w.deletes(harbor, reply) }
+			has(t, w.answer(q).Text, withdrawn)
+			continue
+		}
+		has(t, a.Text, "swordfish")
+		w.deletes(harbor, reply)
+		hasNot(t, w.answer(q).Text, "swordfish")
 	}
-	reply := w.replies(3*day-8*time.Minute, harbor, ben, "slide the swordfish open", asked)
-	q := w.asks(lobby, "webcam black")
-	a := w.answer(q)
-	has(t, a.Text, "swordfish")
-	if !slices.ContainsFunc(a.Trace.Sources, func(s memory.Source) bool { return s.ID == int64(reply) }) {
-		t.Errorf("the reply isn't among %v", a.Trace.Sources)
-	}
-	w.deletes(harbor, reply)
-	hasNot(t, w.answer(q).Text, "swordfish")
 }
 
 func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {

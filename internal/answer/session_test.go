@@ -207,7 +207,7 @@ func (w *world) spied() *searches {
 	return s
 }
 
-// The first message of a forum's post isn't shown twice while it is part of the session, or told of in its summary.
+// The first message of a forum post is shown once, in the session or in its summary.
 func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	t.Parallel()
 	w := condensing(t, &keeper{})
@@ -232,8 +232,7 @@ func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkDialogue reads what was said before a question in a session of 150 turns, half of them Hark's,
-// that was condensed: all that comes before the search.
+// BenchmarkDialogue reads a condensed session of 150 turns, half of them Hark's: all that comes before the search.
 func BenchmarkDialogue(b *testing.B) {
 	w := condensing(b, &keeper{})
 	for turn := range 75 {
@@ -263,8 +262,7 @@ func BenchmarkDialogue(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
-// What the prompt has no room for as the session is found like anything else, and what lies in closed channels is
-// counted, by one search.
+// What the session has no room for is found, and what lies in closed channels counted, by one search.
 func TestAQuestionIsSearchedForOnce(t *testing.T) {
 	t.Parallel()
 	for _, model := range []Model{nil, talks("small")} {

@@ -91,7 +91,7 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	}
 }
 
-// What answers is what was set when the question was asked, and that is what the trace says.
+// What was set when the question was asked decides who answers.
 func TestSettingsThatChangeWhileAnswering(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -203,7 +203,6 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// What is set is what is shown, and what can't be used changes nothing.
 func TestSettingsOfAGuild(t *testing.T) {
 	t.Parallel()
 	base := Settings{Model: "small", Persona: "You are Hark.", Tools: true, Language: "en"}
@@ -271,7 +270,7 @@ func TestZonesExist(t *testing.T) {
 	}
 }
 
-// What is set for the guild decides how times are told, which day "yesterday" is, and what the lore was told at.
+// The guild's zone decides how times are told, and which day "yesterday" is.
 func TestTimesAreInTheGuildsZone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -21,7 +21,7 @@ import (
 const narrowAnswer = 200 // tokens kept free for the answer
 
 // newNarrow has the engine of w ask a model with a small window, which counts a fifth more tokens than we do, and
-// cites whatever it was shown last. refuses is what it says of a prompt that is too long.
+// cites what it was shown last. refuses is its error for longer prompts.
 func newNarrow(w *world, window int, refuses func(asked int) refusal, o builder.Options) *caller {
 	w.t.Helper()
 	m := &caller{then: func(r chat.Request) (chat.Reply, error) {
@@ -67,7 +67,7 @@ func (w *world) fill() (said []memory.MessageID) {
 	return said
 }
 
-// A prompt that is refused for its length is built once more, smaller, and the answer and its sources are of that one.
+// A refused prompt is built once more, smaller; the answer and its sources are of that one.
 func TestSmallerPromptAfterARefusal(t *testing.T) {
 	t.Parallel()
 	const window = 3000
@@ -114,7 +114,7 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 	}
 }
 
-// sources checks that what a names as its sources is what the prompt shows, and that it cites the last of them.
+// sources checks that a's sources are what the prompt shows, and that it cites the last.
 func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
 	t.Helper()
 	shown := 0
@@ -143,7 +143,7 @@ func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
 	}
 }
 
-// A prompt is built twice at most. What is refused twice is answered by quoting.
+// A prompt is built twice at most. Then the answer quotes.
 func TestRefusedTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -16,10 +16,10 @@ import (
 	"hark/search"
 )
 
-// Facts, lore and summaries come from messages, whose audience and fate they share.
+// Facts, lore and summaries come from messages: they share their audience, and go with them.
 
-// verifySources reads the messages that facts, lore and summaries were made from. It removes those that lost
-// one, and lore that may not be used.
+// verifySources reads the messages that facts, lore and summaries were made from. It removes those that lost one,
+// and lore that may not be used.
 func (e *Engine) verifySources(ctx context.Context, r *recalled) error {
 	wanted := messageSet{}
 	for _, made := range manifest.SourcesOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
@@ -49,7 +49,7 @@ func (e *Engine) verifySources(ctx context.Context, r *recalled) error {
 	return err
 }
 
-// readSources reads messages. Hark's own are judged by what they were made from, wherever they are.
+// readSources reads messages. Hark's own are judged by their sources, wherever they are.
 func (e *Engine) readSources(ctx context.Context, r *recalled, wanted messageSet) (err error) {
 	r.said, err = r.consents.lookUp(ctx, wanted, func(channel memory.ChannelID,
 		messages []memory.Message) ([]memory.Message, error) {
@@ -72,7 +72,7 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	return told, err
 }
 
-// verifyLore returns the lore whose sources may all be used, by name, and these sources.
+// verifyLore returns the lore whose sources may all be used, by name, and the sources.
 func (e *Engine) verifyLore(ctx context.Context, now readableScope, lore []memory.Lore) ([]memory.Lore,
 	map[memory.MessageRef]memory.Message, error) {
 	r := &recalled{readableScope: now}
@@ -87,11 +87,11 @@ func (e *Engine) verifyLore(ctx context.Context, now readableScope, lore []memor
 	return told, r.said, nil
 }
 
-// maxSummaries bounds the summaries looked at for a prompt, which has hardly room for more.
+// maxSummaries bounds the summaries considered for a prompt, which hardly has room for more.
 const maxSummaries = 8
 
-// earlierSummaries returns the channel's earlier summaries, best first. They are shown in their own channel
-// only, and only if its past may be.
+// earlierSummaries returns the channel's earlier summaries, best first. They are shown only in their channel, and
+// only if its past may be read.
 func (e *Engine) earlierSummaries(ctx context.Context, q Question, r *recalled,
 	shown []memory.Message) ([]search.SummaryHit, error) {
 	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.narrowed.Authors) > 0 ||
@@ -133,7 +133,7 @@ func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (
 		func(at memory.MessageRef) memory.Message { return r.said[at] }))
 }
 
-// sameSummaries reports whether all summaries in the prompt may be used and are unchanged.
+// sameSummaries reports whether all summaries in the prompt are unchanged and may be used.
 func (e *Engine) sameSummaries(ctx context.Context, now *readableScope, channel memory.ChannelID,
 	r *recalled) (bool, error) {
 	summaries := r.shown.Summaries

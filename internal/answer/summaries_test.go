@@ -42,9 +42,8 @@ func previous(p string) string {
 	return b.String()
 }
 
-// Whatever is said in sessions, one after the other: each ends in a summary of its own, of what was said
-// there and nothing else, and the newest is in the prompt whenever two are, or one that isn't clearly more
-// relevant.
+// Each session ends in a summary of its own words only. The newest is in the prompt if two are, or if the only one
+// isn't clearly more relevant.
 func TestNothingSaidLastIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

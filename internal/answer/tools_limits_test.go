@@ -147,7 +147,7 @@ func TestCallsOutOfTime(t *testing.T) {
 	if string(a.Records[2].More["duration_ms"]) != "25000" {
 		t.Errorf("recorded %s", a.Records[2].More)
 	}
-	// A tool that never ends is ended, and so is one whose answer nobody waits for.
+	// Endless tools are stopped, also when the answer is cancelled.
 	endless := echo("", func(_ *tools.Turn, ctx context.Context) (tools.Outcome, error) {
 		<-ctx.Done()
 		return tools.Outcome{}, ctx.Err()

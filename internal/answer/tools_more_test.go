@@ -136,7 +136,7 @@ func TestTheTimeIsTold(t *testing.T) {
 	has(t, m.outcomes()[0], "21:00", "Asia/Tokyo")
 }
 
-// A question that goes on from an answer that looked something up is such a question, too.
+// A question that goes on from an answer that searched is a search, too.
 func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -161,7 +161,6 @@ func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 	}
 }
 
-// Text before calls is the beginning of the answer: what was shown never shrinks.
 func TestTextBeforeCallsStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -201,7 +200,7 @@ func outcomesOf(records []memory.Record) (all []string) {
 	return all
 }
 
-// A failure after something was written is an error with what there is; one before it is a reason to quote.
+// A failure after something was written is an error with that text; before it, the answer quotes.
 func TestModelsThatFailAfterCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -226,7 +225,7 @@ func TestModelsThatFailAfterCalls(t *testing.T) {
 	}
 }
 
-// What is there when tools are offered may be gone when they are called, and there may be no room.
+// What was there when tools were offered may be gone when they are called, or have no room.
 func TestNothingToTell(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -130,7 +130,7 @@ func echoes(text string) tools.Tool {
 	return echo(takesNumber, func(*tools.Turn, context.Context) (tools.Outcome, error) { return tools.Outcome{Text: text}, nil })
 }
 
-// checkShape sees to it that a request is one that servers take: each call is answered, in order, right after it.
+// checkShape checks that servers take a request: each call is answered, in order, right after it.
 func checkShape(t testing.TB, r chat.Request) {
 	t.Helper()
 	var open []string
@@ -161,7 +161,7 @@ func checkShape(t testing.TB, r chat.Request) {
 	}
 }
 
-// What a member wrote can't be taken for anything but what a member wrote, wherever a tool tells it.
+// Members' words in a tool's outcome can't pass for anything else.
 func TestInjectionsInOutcomes(t *testing.T) {
 	t.Parallel()
 	forgeries := []string{
@@ -217,7 +217,7 @@ func TestInjectionsInOutcomes(t *testing.T) {
 	}
 }
 
-// Whatever is called, prompt, calls, outcomes and answer have room in the model's window.
+// Prompt, calls, outcomes and answer fit the model's window, whatever is called.
 func TestTheWindowIsNeverExceeded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -352,7 +352,7 @@ func (c *castle) checkTools(e *Engine, m *caller, a audience, viewer *guildtest.
 	}
 }
 
-// What tools tell in random guilds may be known by everybody who reads the answer.
+// Tools tell only what every reader of the answer may know, in random guilds.
 func TestToolsTellNothingThatIsClosed(t *testing.T) {
 	t.Parallel()
 	w, m := newWorld(t, nil), &caller{}

@@ -192,7 +192,7 @@ func (w *world) optsOut(who memory.UserID) {
 	w.apply(memory.Opted{Guild: guild, User: who, Out: true, At: noon})
 }
 
-// attendedSince has everybody have been where a question is asked since some message.
+// attendedSince has everybody present since some message where a question is asked.
 func attendedSince(id memory.MessageID) func(*memory.Guild, memory.ChannelID) memory.MessageID {
 	return func(*memory.Guild, memory.ChannelID) memory.MessageID { return id }
 }
@@ -318,7 +318,7 @@ func (w *world) promptOf(channel memory.ChannelID, answer memory.MessageID) *mem
 	return nil
 }
 
-// long asks for more draws, so many that all kinds of what is drawn must be among them.
+// long asks for more draws, so that all kinds are among them.
 var long = os.Getenv("HARK_LONG") != ""
 
 func TestMain(m *testing.M) {

@@ -104,7 +104,7 @@ func TestModelsThatCannotCondense(t *testing.T) {
 			if err := w.worker.Condense(t.Context(), lobby, nil); err != nil {
 				t.Errorf("at once: %v", err)
 			}
-			w.now = w.now.Add(backoffFirst)
+			w.now, w.worker.Patience = w.now.Add(backoffFirst), 0
 			p.Model = &toy{says: good}
 			if err := w.worker.Condense(t.Context(), lobby, found(p)); err != nil || w.condensedIn(lobby) == nil {
 				t.Errorf("later: %v", err)

@@ -17,19 +17,20 @@ import (
 
 // rememberLore proposes lore, which is kept only if the asker agrees.
 //
-// Lore must name every message it is from: only who may read all of them may know it, and it goes with each.
-// It names the question and all messages that the model was shown, if nothing else was shown. Those are mostly
-// more than memory.MaxLoreSources. Then it names the question and the messages that the model names, and each
-// of its words must be in these.
+// Lore must name every message it is from: it is known to those who may read all of them, and goes with each. If
+// only members' messages were shown, and at most memory.MaxLoreSources, it names all of them. Else it names the
+// question and the messages that the model names, and each of its words must be in these.
 func rememberLore() Tool {
 	t := NewTool("remember",
-		"Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. "+
+		"Propose to remember something under a name, when the asker wants it remembered. The asker is asked "+
+			"before it is kept. "+
 			"Use the words of the query and of the messages that it is from, and name these by their numbers.",
 		`{"type":"object","properties":{`+
 			`"name":{"type":"string","minLength":1,"maxLength":100},`+
 			`"text":{"type":"string","minLength":1,"maxLength":2000},`+
 			`"aliases":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":100}},`+
-			`"sources":{"type":"array","maxItems":19,"items":{"type":"integer","minimum":1},"description":"the numbers of the messages that it is from"}},`+
+			`"sources":{"type":"array","maxItems":19,"items":{"type":"integer","minimum":1},"description":"the `+
+			`numbers of the messages that it is from"}},`+
 			`"required":["name","text"]}`,
 		(*Turn).rememberLore)
 	t.offered = func(t *Turn, ctx context.Context) (bool, error) { return t.Answer.MayRemember(ctx) }
@@ -59,8 +60,10 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	if all, small := t.allShown(); small {
 		sources = all
 	} else if strange := t.missingTerms(lore, sources); len(strange) > 0 {
-		return Outcome{}, callErrorf("These words are neither in the query nor in the messages that you named as sources: %s. "+
-			"Name the messages that they are from, or use the words that are there. What isn't in a message can't be remembered.", strings.Join(strange, ", "))
+		return Outcome{}, callErrorf("These words are neither in the query nor in the messages that you named as "+
+			"sources: %s. "+
+			"Name the messages that they are from, or use the words that are there. What isn't in a message can't be "+
+			"remembered.", strings.Join(strange, ", "))
 	}
 	lore.Sources = []memory.MessageRef{{Channel: q.Channel, Message: q.ID}}
 	for _, m := range sources {
@@ -78,7 +81,6 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	}, nil
 }
 
-// sourcesOf returns the messages of these numbers.
 func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	var sources []memory.Message
 	for _, n := range numbers {
@@ -91,8 +93,8 @@ func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	return sources, nil
 }
 
-// allShown returns all messages shown, if they are few enough to be sources of lore and nothing but members'
-// messages was shown: what was made from messages has sources of its own, or unknown ones.
+// allShown returns all messages shown, if they are few enough to be sources of lore and nothing else was shown:
+// what was made from messages has sources of its own.
 func (t *Turn) allShown() ([]memory.Message, bool) {
 	if len(t.Shown.Lore)+len(t.Shown.Summaries) > 0 {
 		return nil, false
@@ -110,8 +112,8 @@ func (t *Turn) allShown() ([]memory.Message, bool) {
 	return all, len(all) < memory.MaxLoreSources
 }
 
-// missingTerms returns the terms of lore that neither the query nor sources have: what is said there, by whom,
-// of whom and when.
+// missingTerms returns lore's terms that neither the query nor sources have in what is said there, by whom, of whom
+// and when.
 func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange []string) {
 	said := map[string]bool{}
 	hear := func(s string) {
@@ -143,12 +145,13 @@ func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange
 	return strange[:min(len(strange), maxMissing)]
 }
 
-// maxMissing bounds the words that the model is told it may not use.
+// maxMissing bounds the missing words that the model is told.
 const maxMissing = 20
 
 // recallLore shows the lore of a name, or which names there are.
 func recallLore() Tool {
-	t := NewTool("recall_lore", "What Hark was told to remember under a name (lore). Without a name: which names there are.",
+	t := NewTool("recall_lore", "What Hark was told to remember under a name (lore). Without a name: which "+
+		"names there are.",
 		`{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100}}}`, (*Turn).recallLore)
 	t.offered = func(t *Turn, _ context.Context) (bool, error) { return t.Answer.HasLore(), nil }
 	return t
