@@ -160,7 +160,8 @@ func (c *castle) sums(source memory.MessageRef) {
 	known := func(a audience) bool { return a.at == source.Channel && a.may[source.Channel] }
 	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.Channel, Until: source.Message,
 		Summary: &memory.Summary{
-			ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel, Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
+			ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel,
+			Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
 			Kind: memory.SummaryFact, Made: noon, Sources: []memory.SummarySource{{Message: source.Message}},
 		}})
 }
@@ -182,7 +183,9 @@ func (c *castle) condenses(channel memory.ChannelID, from origin) {
 	said := c.says(11*time.Minute, memory.Message{Channel: channel, Author: c.speakers()[1], Content: "Tell me."})
 	told := c.answers(10*time.Minute, channel, "told", from)
 	c.tell(memory.SessionCondensed{Condensed: memory.Condensed{
-		Guild: c.Guild.ID, Channel: channel, Until: told.Message, Text: "The password of the lighthouse was said to be " + c.word("condensed", channel, func(a audience) bool { return a.at == channel && told.known(a) }),
+		Guild: c.Guild.ID, Channel: channel, Until: told.Message,
+		Text: "The password of the lighthouse was said to be " + c.word("condensed", channel,
+			func(a audience) bool { return a.at == channel && told.known(a) }),
 		Made: noon, Model: "toy", Sources: []memory.SummarySource{{Message: said}, {Message: told.Message}},
 	}})
 }
@@ -222,7 +225,8 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 func (c *castle) calls(t memory.Trace, known func(audience) bool) {
 	c.tell(memory.Called{Record: memory.Record{
 		CallID: t.Channel.String() + "-" +
-			t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory", Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,
+			t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory",
+		Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,
 		Answer: t.Answer, Outcome: c.word("record", t.Channel, known),
 	}})
 }

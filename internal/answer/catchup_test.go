@@ -83,7 +83,8 @@ func TestCatchUpIsBounded(t *testing.T) {
 	for i := range CatchUpMax + 5 {
 		events = append(events, memory.Posted{Message: memory.Message{
 			ID: memory.FirstMessageID(noon.Add(-day)) +
-				memory.MessageID(i), Guild: guild, Channel: harbor, Author: ben, Content: fmt.Sprintf("Crate %d weighs %d kg", i, 3*i)}})
+				memory.MessageID(i), Guild: guild, Channel: harbor, Author: ben,
+			Content: fmt.Sprintf("Crate %d weighs %d kg", i, 3*i)}})
 	}
 	w.apply(events...)
 	if c = w.missed(harbor, noon.Add(-2*day)); c.Messages != CatchUpMax || !c.Bounded ||

@@ -52,7 +52,8 @@ func TestRepliesAreFollowed(t *testing.T) {
 		w.deletes(channel, gone)
 		session := "now|to the other"
 		for to, chain := range map[memory.MessageID]string{
-			0: "other", first: "first|other", second: "first|second|other", third: "first|second|third|other", after: "after what is gone|other", here: "other", gone: "other",
+			0: "other", first: "first|other", second: "first|second|other", third: "first|second|third|other",
+			after: "after what is gone|other", here: "other", gone: "other",
 			other: "other",
 		} {
 			q := w.asks(channel, "And?")

@@ -132,7 +132,8 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	prompt := sent(x.model.last().Messages)
 	has(t, prompt, "hill?", "is walnut", "really", "Has a canoe", "the boat is blue", "The bus leaves at 9",
 		"long ago", "The budget was agreed on",
-		"somebody should know", "As I said", "Zebras eat oats", "Breeds zebras", "no smoking", "something about oil", "(Dora)")
+		"somebody should know", "As I said", "Zebras eat oats", "Breeds zebras", "no smoking", "something about oil",
+		"(Dora)")
 	hasNot(t, prompt, "of bark", "I breed some", "it is blue\n", "not here", "480 euros", "<@4>", "of the budget")
 	want := []memory.Source{{Kind: memory.SourceFact, ID: 5}, {Kind: memory.SourceFact, ID: 6},
 		{Kind: memory.SourceLore, ID: 2, Version: int64(memory.FirstMessageID(noon.Add(-day)))},
@@ -192,8 +193,10 @@ func TestNothingIsRecalledWithoutConsent(t *testing.T) {
 	x := newEverything(t)
 	s := x.stored
 	for kind, mark := range map[string]string{
-		"starter": "hill?", "hit": "is walnut", "neighbour": "really", "fact": "Has a canoe", "lore": "the boat is blue", "summary": "The bus leaves at 9",
-		"replied to": "long ago", "condensed": "The budget was agreed on", "session": "somebody should know", "an answer": "As I said",
+		"starter": "hill?", "hit": "is walnut", "neighbour": "really", "fact": "Has a canoe",
+		"lore": "the boat is blue", "summary": "The bus leaves at 9",
+		"replied to": "long ago", "condensed": "The budget was agreed on", "session": "somebody should know",
+		"an answer":    "As I said",
 		"a tool's hit": "Zebras eat oats", "a tool's fact": "Breeds zebras", "a tool's lore": "no smoking",
 	} {
 		m := x.from[kind]

@@ -142,7 +142,8 @@ func TestPromptsAreCounted(t *testing.T) {
 	}
 	got := w.counted()
 	for key, want := range map[string]int{
-		"hark_prompts_total": 2, "hark_prompt_tokens": 2, "hark_prompt_window_warnings_total": 2, "hark_prompt_section_tokens_total history": history,
+		"hark_prompts_total": 2, "hark_prompt_tokens": 2, "hark_prompt_window_warnings_total": 2,
+		"hark_prompt_section_tokens_total history": history,
 	} {
 		if got[key] != want || want == 0 {
 			t.Errorf("%s is %d, want %d", key, got[key], want)

@@ -26,7 +26,8 @@ func TestLoreIsProposedFromAllThatWasShown(t *testing.T) {
 	said := w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
 	session := w.says(time.Minute, lobby, cleo, "somebody should know")
 	m := w.withTools(uses("remember",
-		`{"name":"Lighthouse password [1]","text":" The secret fish, says ‹@22› [1]. ","aliases":["the fish"]}`), writes("I would remember that."))
+		`{"name":"Lighthouse password [1]","text":" The secret fish, says ‹@22› [1]. ","aliases":["the fish"]}`),
+		writes("I would remember that."))
 	q := w.asks(lobby, "Please remember the lighthouse password")
 	a := w.answer(q)
 	if len(a.Proposals) != 1 {

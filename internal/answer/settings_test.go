@@ -225,7 +225,8 @@ func TestSettingsOfAGuild(t *testing.T) {
 		}
 	}
 	g.Settings = map[memory.Setting]string{memory.SettingTemperature: "hot", memory.SettingTools: "some",
-		memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue", memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
+		memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue",
+		memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
 		memory.SettingPersona: strings.Repeat("x", MaxPersona+1)}
 	if got := base.Set(g, lobby); got != base {
 		t.Errorf("what can't be used changed %+v to %+v", base, got)

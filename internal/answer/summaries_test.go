@@ -24,7 +24,8 @@ func (w *world) sumsUpAt(at time.Time) {
 // digests makes them of what there is at a time.
 func (w *world) digests(at time.Time) *digest.Worker {
 	return digest.New(digest.Options{
-		Log: w.store, Policy: memory.Policy{Direct: true}, SessionGap: 30 * time.Minute, Now: func() time.Time { return at }, Metrics: w.engine.options.Metrics,
+		Log: w.store, Policy: memory.Policy{Direct: true}, SessionGap: 30 * time.Minute,
+		Now: func() time.Time { return at }, Metrics: w.engine.options.Metrics,
 		Failed: func(_ digest.Kind, channel memory.ChannelID, err error) {
 			w.t.Errorf("in channel %d: %v", channel, err)
 		},

@@ -304,7 +304,8 @@ func TestOutcomesAreCut(t *testing.T) {
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, ToolTokens: 100}, blank)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if a.Trace.Calls[0].Outcome != "no room" || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 ||
-		m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != "There is no room left for more outcomes of tools. Answer the query now, with what you have." {
+		m.last().Messages[2].Role != chat.User ||
+		m.last().Messages[2].Content != "There is no room left for more outcomes of tools. Answer the query now, with what you have." {
 		t.Errorf("calls %+v, told %+v", a.Trace.Calls, m.last().Messages)
 	}
 }
