@@ -39,8 +39,8 @@ func (e *Engine) isDue(v resolvedSettings, turns [][]memory.Message, n names) bo
 	return 10*tokens >= dueTenths*room
 }
 
-// olderPart returns the oldest 40 % of the turns, or more if else more than due would leave were kept; at most
-// digest.PartMost messages.
+// olderPart returns the oldest 40 % of the turns; of more than due turns, all but the newest 60 % of due. It returns
+// at most digest.PartMost messages.
 func olderPart(turns [][]memory.Message, due int) []memory.Message {
 	n := min(len(turns), due)
 	kept := n - n*condenseTenths/10
