@@ -37,11 +37,12 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if len(a.Sources) != 1 || a.Sources[0] != want {
 		t.Errorf("sources %+v, want %+v", a.Sources, want)
 	}
-	if a.Model != "parrot-1" || a.Trace.Model != a.Model || a.ModelError != nil || a.FallbackReason != nil || a.Unranked != nil {
+	if a.Model != "parrot-1" || a.Trace.Model != a.Model || a.ModelError != nil || a.FallbackReason != nil ||
+		a.Unranked != nil {
 		t.Errorf("model %q, trace %q, away %v", a.Model, a.Trace.Model, a.ModelError)
 	}
 	model.instead = errors.New("it is away")
-	w.engine.search = &faultySearch{Searcher: w.engine.search, unranked: errDisk}
+	w.spied().unranked = errDisk
 	a = w.answer(q)
 	if a.Model != "spare" || a.Trace.Model != a.Model || a.ModelError != nil ||
 		!errors.Is(a.FallbackReason, model.instead) || !errors.Is(a.Unranked, errDisk) {

@@ -9,7 +9,6 @@ import (
 	"hark/search"
 )
 
-// What was found is told once, by the best message that says it, and neither by a summary nor by lore.
 func TestThePlainLayoutSaysNothingTwice(t *testing.T) {
 	t.Parallel()
 	hit := func(id memory.MessageID, text string) search.Hit {
@@ -27,7 +26,7 @@ func TestThePlainLayoutSaysNothingTwice(t *testing.T) {
 	}
 }
 
-// Facts and lore that speak of "next week" say on which day that was said, as the guild has it.
+// Facts and lore that speak of "next week" tell the day they were said on, in the guild's zone.
 func TestRelativeWordsHaveTheirDay(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 7, 19, 18, 0, 0, 0, time.UTC)
