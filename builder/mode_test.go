@@ -12,6 +12,10 @@ import (
 	"hark/memory"
 )
 
+// moduleMost is the most tokens of a mode's rules, by o200k.
+var moduleMost = map[Mode]int{ModeGeneral: 400, ModeCreation: 700, ModeSearch: 650, ModeModification: 600,
+	ModeAnalysis: 550}
+
 // Each mode's rules are as long as the design has them, to a quarter.
 func TestInstructionsFit(t *testing.T) {
 	t.Parallel()
