@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// start is where a wish begins: at the beginning, after an introduction, or after a sentence.
+// start matches the text before a request: nothing, an introduction, or the end of a sentence.
 const start = `(?:^|[^\w\s'] ?|\band |\bund |\bet |\by |\bthen )(?:(?:hmm+|nah|nope|no|yes|yeah|yep|right|lol|` +
 	`haha|btw|then|but|dann|aber|mal|alright|cool|nice|great|thanks|danke|merci|gracias|please|pls|plz|now|ok|` +
 	`okay|so|hey|yo|well|bitte|kannst du|könntest du|kannst du bitte|peux-tu|tu peux|peux tu|puedes|podrías|` +
@@ -14,20 +14,18 @@ const start = `(?:^|[^\w\s'] ?|\band |\bund |\bet |\by |\bthen )(?:(?:hmm+|nah|n
 	`can (?:you|u)|could (?:you|u)|would you|will you|would you mind|i need you to|i want you to|help (?:me|` +
 	`us)|help (?:me|us) to|let's|lets|just|actually|maybe|also|quickly|try to|go|help) )*`
 
-// begins compiles words that a wish begins with.
+// begins compiles words that begin a request.
 func begins(words string) *regexp.Regexp { return within(start + `(?:` + words + `)`) }
 
-// within compiles words that stand anywhere.
+// within compiles words that may occur anywhere.
 func within(words string) *regexp.Regexp { return regexp.MustCompile(unaccented.Replace(words)) }
 
-// unaccented takes the accents from letters: people leave them out, and the boundaries of words are found by
-// ASCII.
-var unaccented = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "á", "a",
-	"ç", "c", "é", "e", "è", "e", "ê", "e",
-	"ë", "e", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ô", "o", "ú", "u", "û", "u", "ù", "u", "œ",
-	"oe", "¿", " ", "¡", " ", "’", "'", "´", "'")
+// unaccented removes accents: people leave them out, and \b knows only ASCII.
+var unaccented = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "á", "a", "ç", "c",
+	"é", "e", "è", "e", "ê", "e", "ë", "e", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ô", "o", "ú", "u",
+	"û", "u", "ù", "u", "œ", "oe", "¿", " ", "¡", " ", "’", "'", "´", "'")
 
-// thing is what somebody may want made.
+// thing is something that people ask for.
 const thing = `(?:(?:` +
 	`poem|haiku|limerick|sonnet|acrostic|song|lyric|shanty|rap|verse|story|tale|joke|pun|tweet|thread|post|msg|` +
 	`message|text|announcement|email|e-mail|mail|letter|card|invite|invitation|reply|comeback|excuse|apology|` +
@@ -44,9 +42,8 @@ const thing = `(?:(?:` +
 	`gedicht|rede|einladung|ankündigung|teamname|namen|spruch|sprüche|nachricht|poème|annonce|invitation|texte|` +
 	`discours|chanson|poema|carta|mensaje|canción|anuncio|descripción|discurso|historia)(?:s|es|n|en)?)`
 
-// cues are read from the question in small letters, without Hark's name. Each line says what it takes for
-// what. They are compiled when they are first asked for: that takes longer than most commands at the
-// terminal.
+// cues match a question as plainQuestion returns it. They are compiled on first use, because that takes longer
+// than most commands at the terminal.
 var cues = sync.OnceValue(func() []cue {
 	return []cue{
 		// Plain talk.
@@ -62,7 +59,7 @@ var cues = sync.OnceValue(func() []cue {
 			`read) (?:me|us|what)|\bshould i\b|\bno need to\b|\brather not\b|\bgood times\b|\bdon'?t (?:need|` +
 			`want) you to\b|\bwhat do you call\b|\bnever ?mind\b|\byourself\b.*\bday\b|^(?:(?:ok|lol|oh|ah|` +
 			`haha|cool|nice|great),? )*(?:thanks?|thx|ty|danke|merci|gracias)\b[^,]*$`)},
-		// Something said, decided or shared before.
+		// Something said, decided or shared earlier.
 		{ModeSearch, 3, within(`\bwhen (?:did|was|were|is|are|do|does|will|exactly|again)\b.*\b(?:we|i|he|she|` +
 			`they|you|our|us|the|my|\w+)\b`)},
 		{ModeSearch, 3, within(`\b(?:who|what|where|which|when|how (?:much|many|long)) (?:did |does |was |has |` +
@@ -131,7 +128,7 @@ var cues = sync.OnceValue(func() []cue {
 			`前に|この前|先週|昨日|谁说|誰說|什么时候|什麼時候|何时|哪天|在哪|说过|說過|提到|决定了|決定了|之前|上次|上周|上週|昨天|找一下|找到|帮我找|幫我找|记得|記得|谁(?:要|` +
 			`会|負|负|带|帶)|誰(?:要|會|負責|帶)`)},
 
-		// Something that is there, to be changed.
+		// Something existing, to be changed.
 		{ModeModification, 3, begins(`shorten|rewrite|re-write|rephrase|reword|paraphrase|translate|fix|` +
 			`correct|proofread|edit|improve|polish|simplify|refactor|reformat|format|update|change|modify|` +
 			`adjust|tweak|swap|replace|rename|remove|delete|drop|cut|trim|condense|expand|extend|convert|` +
@@ -169,7 +166,7 @@ var cues = sync.OnceValue(func() []cue {
 		{ModeModification, 3, within(`短く|短めに|直して|修正|書き直|書き換え|翻訳|訳して|英語に|日本語に|丁寧に|変えて|変更して|追加して|削除して|消して|` +
 			`もっと.*(?:して|に)|改成|改一下|改写|改寫|修改|翻译|翻譯|缩短|縮短|润色|潤色|删掉|刪掉|去掉|加上|换成|換成|改得|简化|簡化|更正`)},
 
-		// Something to be explained, compared, judged or summed up.
+		// Something to explain, compare, judge or sum up.
 		{ModeAnalysis, 3, begins(`explain|compare|contrast|analy[sz]e|evaluate|assess|review|critique|` +
 			`summari[sz]e|sum up|recap|break (?:it|this|that|down)|walk me through|interpret|diagnose|judge|` +
 			`rate|rank|weigh|outline the (?:differences|arguments)|give me (?:a |the |an )?(?:summary|recap|` +
