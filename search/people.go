@@ -385,30 +385,3 @@ func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) 
 	}
 	return people, nil
 }
-
-// LoreNamed returns the lore that s refers to by name, alias or initials, surest first; if there is none,
-// the lore whose name or alias contains s.
-func LoreNamed(s string, lore []memory.Lore) []memory.Lore {
-	taken, said := countNames(lore), askedWordsOf(s)
-	var found []loreMatch
-	for _, l := range lore {
-		if c := said.match(l, taken); c.Why != "" {
-			found = append(found, c)
-		}
-	}
-	if len(found) == 0 {
-		for _, l := range lore {
-			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
-				return askedWordsOf(name).has(s) > 0
-			}) {
-				found = append(found, loreMatch{LoreHit: LoreHit{Lore: l}})
-			}
-		}
-	}
-	slices.SortFunc(found, surestFirst)
-	called := make([]memory.Lore, len(found))
-	for i, c := range found {
-		called[i] = c.Lore
-	}
-	return called
-}

@@ -45,8 +45,8 @@ func formOf(question string) form {
 var (
 	timeAsked   = text.SetOf("year month date day time")
 	numberAsked = text.SetOf("many much old often long far")
-	nameAsked   = text.SetOf(`city country state place town location restaurant cities countries places book movie song band
-		game show brand artist author breed instrument company series film sport`)
+	nameAsked   = text.SetOf(`city country state place town location restaurant cities countries places book movie
+		song band game show brand artist author breed instrument company series film sport`)
 )
 
 // subjects returns the terms that a question is about: the words after an article, "which" or a possessive up
