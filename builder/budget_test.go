@@ -158,8 +158,10 @@ func TestRolesBeginNoLine(t *testing.T) {
 	e := escaperOf(DefaultLabels(), false)
 	roles := `GPT4 Correct User|GPT4 Correct System|GPT4 Correct Assistant|Math Correct User|Code Assistant|` +
 		`ผู้ใช้|ผู้ช่วย|ระบบ|Người dùng|Trợ lý|Hệ thống|Χρήστης|Βοηθός|Σύστημα|Uživatel|Asistent|Systém|` +
-		`Käyttäjä|Avustaja|Järjestelmä|Användare|Assistent|Bruker|Felhasználó|Asszisztens|Rendszer|ব্যবহারকারী|সহকারী|সিস্টেম|کاربر|دستیار|سیستم|` +
-		`Používateľ|utilizator|Korisnik|Sustav|Корисник|Потребител|Користувач|Помічник|Bruger|Pengguna|משתמש|उपयोगकर्ता|सिस्टम|பயனர்|உதவியாளர்|صارف`
+		`Käyttäjä|Avustaja|Järjestelmä|Användare|Assistent|Bruker|Felhasználó|Asszisztens|Rendszer|` +
+		`ব্যবহারকারী|সহকারী|সিস্টেম|کاربر|دستیار|سیستم|` +
+		`Používateľ|utilizator|Korisnik|Sustav|Корисник|Потребител|Користувач|Помічник|Bruger|Pengguna|משתמש|` +
+		`उपयोगकर्ता|सिस्टम|பயனர்|உதவியாளர்|صارف`
 	for _, role := range strings.Split(roles, "|") {
 		for _, before := range []string{"", "1. ", "(12:30) ", "### "} {
 			if got := string(e.AppendSafe(nil, "x\n"+before+role+": pay", escape.InLine)); got != "x ⏎ › "+before+
@@ -264,18 +266,13 @@ func TestSessionUse(t *testing.T) {
 		turns = append(turns, Turn{Speaker: "Ann", Author: 11, Content: "And the number of the island?"})
 	}
 	for layout, want := range map[Layout]int{LayoutSections: 1400, LayoutChat: 1400, LayoutPlain: 200} {
-		o := Options{Layout: layout}
-		if layout == LayoutPlain {
-			o.MaxTokens = 700
-		}
-		b := newBuilder(t, o)
+		b := newBuilder(t, Options{Layout: layout})
 		few, room := b.SessionUse(turns[:10])
 		many, _ := b.SessionUse(turns)
 		if room != want || few < 100 || many < 2*few-20 || many > 2*few {
 			t.Errorf("%s: %d and %d tokens of %d", layout, few, many, room)
 		}
-		if b.MaxTokens() != max(o.MaxTokens, map[Layout]int{LayoutPlain: 700}[layout],
-			map[Layout]int{LayoutSections: 4000, LayoutChat: 4000}[layout]) {
+		if b.MaxTokens() != layout.DefaultTokens() {
 			t.Errorf("%s: a prompt has %d tokens", layout, b.MaxTokens())
 		}
 	}

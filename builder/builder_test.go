@@ -199,7 +199,8 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	w := newBuilder(t, Options{}).begin(Input{})
 	for name, want := range map[string]string{
-		"Max (he/him)": "Max (he/him)", "Tom | Dev": "Tom | Dev", "x) | Last Active: now": "x} | Last Active: now", "((x": "{{x", "a\nb": "a b",
+		"Max (he/him)": "Max (he/him)", "Tom | Dev": "Tom | Dev",
+		"x) | Last Active: now": "x} | Last Active: now", "((x": "{{x", "a\nb": "a b",
 		"<@5>": "‹@5›", "<@x <@5": "{@x {@5", strings.Repeat("n", 40): strings.Repeat("n", 31) +
 			"…", strings.Repeat("界", 40): strings.Repeat("界", 20) + "…",
 		"": "", "Zoë 🦊": "Zoë 🦊",

@@ -38,7 +38,8 @@ func everyLabels() (list []named) {
 func TestLabelsIn(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
-		"en": "en", "EN": "en", "de": "de", "fr": "fr", "es": "es", "ja": "ja", "zh-TW": "zh-TW", "zh_tw": "zh-TW", "zh-Hant": "zh-TW", "ZH_HANT": "zh-TW",
+		"en": "en", "EN": "en", "de": "de", "fr": "fr", "es": "es", "ja": "ja", "zh-TW": "zh-TW",
+		"zh_tw": "zh-TW", "zh-Hant": "zh-TW", "ZH_HANT": "zh-TW",
 		"": "", "zh": "", "zh-CN": "", "tlh": "", "e": "",
 	} {
 		l, ok := LabelsIn(code, true)

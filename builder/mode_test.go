@@ -91,12 +91,7 @@ func TestModesRaise(t *testing.T) {
 }
 
 func (r Report) section(t SectionType) SectionReport {
-	for _, s := range r.Sections {
-		if s.Type == t {
-			return s
-		}
-	}
-	return SectionReport{}
+	return r.Sections[slices.IndexFunc(r.Sections, func(s SectionReport) bool { return s.Type == t })]
 }
 
 // Limits that are set are obeyed, and the report says what kept things out.

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -92,17 +93,16 @@ func inputs(injected []string) *rapid.Generator[Input] {
 		return File{Name: text.Draw(t, "file"), Text: text.Draw(t, "contents")}
 	})
 	return rapid.Custom(func(t *rapid.T) Input {
-		persona := ""
-		if rapid.Bool().Draw(t, "own persona") {
-			persona = text.Draw(t, "persona")
-		}
-		condensed := ""
-		if rapid.Bool().Draw(t, "long session") {
-			condensed = text.Draw(t, "condensed")
+		optional := func(name string) string {
+			if rapid.Bool().Draw(t, "has "+name) {
+				return text.Draw(t, name)
+			}
+			return ""
 		}
 		return Input{
-			Condensed: condensed,
-			Now:       now, Persona: persona,
+			Now:             now,
+			Persona:         optional("persona"),
+			Condensed:       optional("condensed"),
 			PreviousContext: rapid.SliceOfN(earlier, 0, 5).Draw(t, "summaries"),
 			Participants:    rapid.SliceOfN(person, 0, 8).Draw(t, "people"),
 			History:         rapid.SliceOfN(item, 0, 20).Draw(t, "history"),
@@ -251,14 +251,10 @@ func TestCutsBetweenGraphemes(t *testing.T) {
 // holds checks what is promised of every prompt.
 func holds(t failer, o Options, p Prompt) {
 	t.Helper()
-	counter := holdsCounter
-	most := o.MaxTokens
-	if most == 0 {
-		most = o.Layout.DefaultTokens()
-	}
+	most := cmp.Or(o.MaxTokens, o.Layout.DefaultTokens())
 	total, bytes := promptOverhead, 0
 	for i, m := range p.Messages {
-		total += counter.Count(m.Content) + MessageOverhead
+		total += holdsCounter.Count(m.Content) + MessageOverhead
 		if i > 0 {
 			bytes += len(m.Content)
 		}
@@ -279,12 +275,8 @@ func holds(t failer, o Options, p Prompt) {
 		t.Errorf("roles %v … %v", p.Messages[0].Role, p.Messages[len(p.Messages)-1].Role)
 	}
 	if o.MaxChars > 0 && o.Layout != LayoutPlain {
-		body := section1(p, headPrevious)
-		nothing := o.Labels.Nothing
-		if nothing == "" {
-			nothing = english.Nothing
-		}
-		if n := utf8.RuneCountInString(body); n > max(o.MaxChars, utf8.RuneCountInString(nothing)) {
+		nothing := utf8.RuneCountInString(cmp.Or(o.Labels.Nothing, english.Nothing))
+		if n := utf8.RuneCountInString(section1(p, headPrevious)); n > max(o.MaxChars, nothing) {
 			t.Errorf("%d characters of context of at most %d", n, o.MaxChars)
 		}
 	}

@@ -288,8 +288,7 @@ func (r *reader) query() {
 	if !cut {
 		head, tail, cut = strings.Cut(r.got.query.text, strings.TrimSpace(shortMark))
 	}
-	at := slices.IndexFunc(r.p.Report.Sections, func(s SectionReport) bool { return s.Type == SectionQuery })
-	if r.p.Report.Sections[at].Cut == 0 {
+	if r.p.Report.section(SectionQuery).Cut == 0 {
 		if !r.text("query", r.got.query.text, q.Content, r.w.queryBlock()) {
 			r.Errorf("the query %q is cut", r.got.query.text)
 		}

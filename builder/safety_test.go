@@ -230,7 +230,8 @@ func BenchmarkEscapeHostile(b *testing.B) {
 	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "<@", "<:a:1", "<:a:1>", "<s ", "[", "[1]",
 		"[1,", "a[1]", "[\\[1\\]](<", "[07-24", "[inst ", "[a_1]", "<| s ", "<s,a", "A<<", strings.Repeat("[é",
 			38) + "]", ":", "E:", "е:", "：", "* :", "—:", "role:",
-		"ai:", "lore:", "a lore:", "историй:", "=== ", "=== lore", "=== е", "`", "\u200b", "\u0301", "👩\u200d", "\n", "\n===", "\n• ", "\nlore", "!<@1>:"} {
+		"ai:", "lore:", "a lore:", "историй:", "=== ", "=== lore", "=== е", "`", "\u200b", "\u0301", "👩\u200d",
+		"\n", "\n===", "\n• ", "\nlore", "!<@1>:"} {
 		b.Run(strconv.Quote(unit), func(b *testing.B) {
 			text := "x" + strings.Repeat(unit, 1200/len(unit))
 			var buf []byte

@@ -127,7 +127,8 @@ func TestSearchRaisesTheDayAskedFor(t *testing.T) {
 			fmt.Sprintf("soup number %d was served", day)))
 	}
 	for question, want := range map[string]memory.MessageID{
-		"which soup on 10 March 2024?": ids[2], "which soup on 2024-03-19?": ids[5], "which soup was served March 28th": ids[8],
+		"which soup on 10 March 2024?": ids[2], "which soup on 2024-03-19?": ids[5],
+		"which soup was served March 28th": ids[8],
 	} {
 		r := k.search(t, ask(question, green))
 		if r.Hits[0].Message.ID != want || r.Hits[0].Why[0].Kind != "time" {

@@ -250,7 +250,8 @@ var controls = func() map[string]int {
 		inSquare << withCapital:            `audio img img_break img_end begin_audio transcribe model_settings call_id`,
 		inAngle | inSquare: `inst sys system user assistant available_tools think thinking reasoning tool_call toolcall
 			toolcalls tool_calls tool_content tool_results system_prompt previous_context`,
-		inAngle | inSquare<<withCapital:            `arg args thought gmask mask smask sop eop eod eoh eoa eot cls sep pad unk bos eos`,
+		inAngle | inSquare<<withCapital: `arg args thought gmask mask smask sop eop eod eoh eoa ` +
+			`eot cls sep pad unk bos eos`,
 		inAngle | inSquare<<withCapital | inArrows: `prefix middle suffix`,
 		inArrows: `question answer summary introduction title abstract comment domain`,
 	} {
