@@ -19,7 +19,7 @@ import (
 	"hark/memory"
 )
 
-// long asks for three times as many random inputs, and for all steps and texts where tests take some.
+// long triples the random inputs, and makes tests use all steps and texts.
 var long = os.Getenv("HARK_LONG") != ""
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// texts are what members write, and worse.
+// texts returns what members write, and worse.
 func texts(injected []string) *rapid.Generator[string] {
 	bits := []string{
 		"the deadline", "is Friday.", "hello", "see https://example.org/?a=b", "\n", "  ", "日本語のテキスト",
@@ -147,8 +147,7 @@ func items(p Prompt) map[SectionType]int {
 	return held
 }
 
-// jumpy counts short texts as few tokens and long ones as many more than their parts, so that reckoning with
-// parts is always wrong.
+// jumpy counts long texts as many more tokens than their parts, so that sums of parts are always wrong.
 type jumpy struct{}
 
 func (jumpy) Stored(_ string, stored int) int { return stored }
@@ -248,7 +247,7 @@ func TestCutsBetweenGraphemes(t *testing.T) {
 	})
 }
 
-// holds checks what is promised of every prompt.
+// holds checks the promises about every prompt.
 func holds(t failer, o Options, p Prompt) {
 	t.Helper()
 	most := cmp.Or(o.MaxTokens, o.Layout.DefaultTokens())
@@ -323,8 +322,7 @@ func newBuilder(t failer, o Options) *Builder {
 	return b
 }
 
-// The fast path and the slow one agree, and what comes out of either is one text, which looks like nothing
-// else and can be read.
+// The fast and the slow path agree. Either returns one legible text that looks like nothing else.
 func FuzzEscape(f *testing.F) {
 	for _, text := range injections(f) {
 		f.Add(text)
@@ -364,7 +362,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// wordLabels have no emoji, and signs that members' lists have too.
+// wordLabels returns labels without emoji, with the signs of members' lists.
 func wordLabels() Labels {
 	l := DefaultLabels()
 	l.Participants, l.History, l.Earlier, l.Condensed, l.Lore = "## People", "## History", "## Earlier",
@@ -374,7 +372,7 @@ func wordLabels() Labels {
 	return l
 }
 
-// keeps checks that each line of small is in large, and, unless that has room for more of them, no shorter.
+// keeps checks that each line of small is in large, and no shorter unless large has more lines.
 func keeps(t failer, small, large Prompt) {
 	t.Helper()
 	if len(small.Shown) > len(large.Shown) {

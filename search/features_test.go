@@ -11,7 +11,7 @@ import (
 	"hark/search"
 )
 
-// A long message isn't found for what others say around it.
+// A long message isn't found by its neighbours' words.
 func TestLongMessagesSpeakForThemselves(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -29,7 +29,7 @@ func TestLongMessagesSpeakForThemselves(t *testing.T) {
 	}
 }
 
-// A long message is found by what one passage of it says, once, with those who speak before and after it.
+// A long message is found once, by one passage, with its neighbours.
 func TestLongMessagesAreFoundByAPassage(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -51,7 +51,7 @@ func TestLongMessagesAreFoundByAPassage(t *testing.T) {
 	}
 }
 
-// What was found is shown with what it replies to and what answers it, though others speak between.
+// An excerpt has the message that the hit replies to, and the one that answers it, even if others speak between.
 func TestExcerptsHoldTheReply(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -95,7 +95,7 @@ func TestExcerptsHoldTheReply(t *testing.T) {
 	}
 }
 
-// Words that only ask say next to nothing, however rare they are.
+// Words that only ask hardly count, however rare they are.
 func TestWordsThatAskSayLittle(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -113,8 +113,7 @@ func TestWordsThatAskSayLittle(t *testing.T) {
 	}
 }
 
-// Where those speak whom a question names, it was rather said what they did than where others say the same
-// words.
+// Messages near those of a named person rank above the same words elsewhere.
 func TestWhoIsNamedIsSoughtNearby(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
