@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"hark/memory"
@@ -237,3 +238,62 @@ var (
 		AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
 		AND NOT EXISTS (SELECT 1 FROM person WHERE person.guild = guild.id)`
 )
+
+// DryRun implements memory.Store.
+func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun, error) {
+	if q.Messages != nil {
+		return s.extentOf(ctx, q.Channel, q.Messages)
+	}
+	if q.At.IsZero() {
+		q.At = time.Now()
+	}
+	o := ruleOf(q.Forgetting)
+	var e memory.DryRun
+	var within any
+	if q.Within != nil {
+		within = jsonOf(q.Within)
+	}
+	channels, err := column[memory.ChannelID](ctx, s.engine, "SELECT id FROM channel WHERE "+concerned+
+		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
+	goes, all := o.selects(jsonOf(channels), within), o
+	if q.Before.IsZero() {
+		all.end = endless // includes what is said until the order is given
+	}
+	if err == nil {
+		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(),
+			all.args(jsonOf(channels))...).
+			Scan(&e.Messages, &e.Channels)
+	}
+	if err == nil {
+		err = s.countGoing(ctx, goes, `?7 IS NULL OR (channel = 0 OR channel IN (SELECT value FROM json_each(?7)))
+			AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = no AND s.kind = 0
+				AND s.place NOT IN (SELECT value FROM json_each(?7)))`, &e)
+	}
+	return e, s.failed(err, "count what would be forgotten")
+}
+
+// countGoing counts the derived things that invalidate would delete and that meet condition.
+func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.DryRun) error {
+	return s.row(ctx, goes.closure(hideNone)+
+		fmt.Sprintf(` SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
+		count(*) FILTER (WHERE kind IN (%d, %d)), count(*) FILTER (WHERE kind = %d)
+		FROM derived WHERE no IN (SELECT derived FROM gone) AND (`, aFact, aLore, aSummary, aCondensed, anAnswer)+
+		condition+")", goes.args...).Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
+}
+
+// extentOf counts what deleting messages of a channel would take with it, except answers among these
+// messages.
+func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
+	var e memory.DryRun
+	args := []any{channel, jsonOf(ids)}
+	err := s.row(ctx, `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no
+		AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`, args...).Scan(&e.Messages)
+	if err == nil {
+		const these = "place = ?1 AND id IN (SELECT value FROM json_each(?2))"
+		err = s.countGoing(ctx, selection{`SELECT derived, repeats, 0 AS itself FROM source
+			WHERE kind = 0 AND ` + these,
+			args}, fmt.Sprintf("NOT (kind = %d AND %s)", anAnswer, these), &e)
+	}
+	e.Channels = min(1, e.Messages)
+	return e, s.failed(err, "count what goes with messages of channel %d", channel)
+}

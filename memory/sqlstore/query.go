@@ -206,6 +206,23 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 
+// MessagesBy implements memory.Store.
+func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
+	do func(memory.Message) error) error {
+	err := Each(ctx, s.engine, func(scan Scanner) error {
+		var m memory.Message
+		if err := ScanMessage(behind(scan, &m.Channel, &m.Guild), &m); err != nil {
+			return err
+		}
+		return do(m)
+	}, fmt.Sprintf(`SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
+		m.extra FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
+		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
+		ORDER BY c.id, m.id`, // a channel's rows are one range of the table
+		SequenceBits, memory.Everywhere), user, guild)
+	return s.failed(err, "read what user %d wrote", user)
+}
+
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
 	var id memory.MessageID
