@@ -11,15 +11,14 @@ import (
 	"hark/memory"
 )
 
-// A forgetting begins with a short transaction. It deletes everything derived from the messages and stores
-// a rule that keeps the messages from coming back. Further steps mark the messages as pending deletion,
-// which hides them from every read (the view said). Last, steps delete their rows and full text
-// (resume.go).
+// A forgetting begins with a short transaction: it deletes everything derived from the messages and stores a
+// rule that keeps them from coming back. Then steps mark the messages as pending deletion, which hides them
+// from every read (the view said; hide.go). Last, steps delete their rows and full text (resume.go).
 
 // forget begins a forgetting and returns its id. The caller must call Store.hide next.
 func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	o := ruleOf(f)
-	// Finished forgettings that this one covers needn't stay on record.
+	// Finished forgettings that this one covers leave the record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
 		AND whole <= ? AND done = 1
 		AND id < (SELECT max(id) FROM forgetting)`, // its number must stay taken
@@ -30,8 +29,8 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	return id
 }
 
-// forgetOnce begins a forgetting, unless one on record covers as much for the same reason. That one may not
-// be hidden yet.
+// forgetOnce begins a forgetting, unless one on record, perhaps not hidden yet, covers as much for the same
+// reason.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
 	t.hideNext = true
 	o := ruleOf(f)
@@ -58,8 +57,8 @@ type forgettingRun struct {
 	memory.DeletionReport
 }
 
-// begin deletes everything derived from the messages that a recorded rule covers, and returns the channels
-// concerned. It may run again.
+// begin deletes everything derived from what a recorded rule covers, and returns the ids of the channels
+// concerned as JSON. It may run again.
 func (t *transaction) begin(id int64, o rule) (channels string) {
 	t.flush()
 	_, _, _, r := t.forgetting(id)
@@ -104,8 +103,8 @@ var (
 
 // messages selects the messages m in channels c that a rule covers.
 func (o rule) messages() string {
-	which := "?3 = 0 AND m.channel = c.no" // the index answers this alone
-	if o.User != 0 {                       // reads a channel's rows in order, as one range of the table
+	which := "?3 = 0 AND m.channel = c.no" // needs only the index
+	if o.User != 0 {                       // reads a channel's rows as one range of the table
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
 	}
 	return "channel c CROSS JOIN said m ON " + which + " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
@@ -116,16 +115,16 @@ func (b *forgettingRun) run(query string, more ...any) int {
 	return b.exec(query, b.of.args(b.channels, more...)...)
 }
 
-// invalidate deletes what was derived from covered messages. It must run before they are marked, because it
-// reads their authors. If all of a person, channel or guild is forgotten, Discord stops showing the
-// answers.
+// invalidate deletes what was derived from covered messages. It reads their authors, so it must run before
+// they are marked.
 func (b *forgettingRun) invalidate() {
 	b.deletedCounts = memory.DeletionReport{}
 	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
 	b.addDeleted(&b.DeletionReport)
 }
 
-// hides returns which of the deleted answers Discord must stop showing.
+// hides returns which of the deleted answers Discord must stop showing: all, if all of a person, channel or
+// guild is forgotten.
 func (o rule) hides() hiding {
 	if o.whole || o.end == endless {
 		return hideAll
@@ -139,8 +138,8 @@ func (t *transaction) addDeleted(r *memory.DeletionReport) {
 	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
 }
 
-// dropMessageRows deletes the rows of everybody in messageTables, also of messages that haven't arrived.
-// One person's rows go with the messages.
+// dropMessageRows deletes everybody's rows in messageTables, also of messages that haven't arrived. One
+// person's go with the messages.
 func (b *forgettingRun) dropMessageRows() {
 	if b.of.User != 0 {
 		return
@@ -156,8 +155,8 @@ func (b *forgettingRun) dropMessageRows() {
 	}
 }
 
-// dropNames deletes the names of deleted channels and of the forgotten person's threads, and the prompts
-// that may show them.
+// dropNames deletes the names of deleted channels and of the forgotten person's threads, and prompts that may
+// show them.
 func (b *forgettingRun) dropNames() {
 	which := "id IN (SELECT value FROM json_each(?1))"
 	switch {
@@ -176,8 +175,8 @@ func (b *forgettingRun) dropNames() {
 	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
 }
 
-// dropPeople deletes the rows of people of whom everything is forgotten, and whose questions tokens were
-// spent on. With a whole guild it deletes the guild's spending too.
+// dropPeople deletes people of whom everything is forgotten, and takes them out of what was spent. With a
+// whole guild it deletes the guild's spending too.
 func (b *forgettingRun) dropPeople() {
 	if !b.of.coversPeople() {
 		return
@@ -188,14 +187,14 @@ func (b *forgettingRun) dropPeople() {
 		change = "DELETE FROM spent"
 	}
 	b.run(change + " WHERE question < ?2 AND (user = ?3 OR ?3 = 0) AND " + ofGuild)
-	// While Hark is in the guild, it needs its own roles to know what it may read.
+	// While in the guild, Hark needs its own roles to know what it may read.
 	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND `+ofGuild+` AND NOT (?3 = 0 AND ?7 <> ?8
 		AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
 		b.of.Why, memory.WhyLeft)
 }
 
-// dropStructure deletes the structure of guilds of which everything is forgotten. While Hark is in a guild,
-// it keeps permissions and settings. Messages need their channels' numbers until they are deleted.
+// dropStructure deletes the structure of guilds of which everything is forgotten, except while Hark is in them.
+// Channels' numbers stay until the messages are deleted.
 func (b *forgettingRun) dropStructure() {
 	if !b.of.coversPeople() || b.of.User != 0 {
 		return
@@ -217,7 +216,7 @@ func (b *forgettingRun) dropStructure() {
 		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0,
 			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
 	clear(b.store.ingest.guildNos)
-	b.changed.Space = true // numbers may be reused, so cached vectors must go
+	b.changed.Space = true // numbers may be reused
 	b.dropUnused(b.of)
 }
 
@@ -272,7 +271,7 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 	return e, s.failed(err, "count what would be forgotten")
 }
 
-// countGoing counts the derived things that invalidate would delete and that meet condition.
+// countGoing counts the derived things that invalidate would delete, of those that meet condition.
 func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.DryRun) error {
 	return s.row(ctx, goes.closure(hideNone)+
 		fmt.Sprintf(` SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
@@ -281,8 +280,7 @@ func (s *Store) countGoing(ctx context.Context, goes selection, condition string
 		condition+")", goes.args...).Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
 }
 
-// extentOf counts what deleting messages of a channel would take with it, except answers among these
-// messages.
+// extentOf counts what deleting messages of a channel would delete, except answers among them.
 func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
 	var e memory.DryRun
 	args := []any{channel, jsonOf(ids)}

@@ -132,7 +132,7 @@ func orNotFound(err error) error {
 	return err
 }
 
-// failed adds what failed and what to do about it; nil if err is nil.
+// failed adds what failed and advice; nil if err is nil.
 func (s *Store) failed(err error, what string, args ...any) error {
 	if err == nil {
 		return nil
@@ -218,7 +218,7 @@ func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memor
 	}, fmt.Sprintf(`SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
 		m.extra FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
 		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
-		ORDER BY c.id, m.id`, // a channel's rows are one range of the table
+		ORDER BY c.id, m.id`,
 		SequenceBits, memory.Everywhere), user, guild)
 	return s.failed(err, "read what user %d wrote", user)
 }

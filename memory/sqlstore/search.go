@@ -85,8 +85,7 @@ func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *m
 	return since, until
 }
 
-// newestMessage returns an upper bound of all message ids. The first call reads it; on failure it is the
-// greatest possible id.
+// newestMessage returns an upper bound of all message ids. On failure it is the greatest possible id.
 func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.RLock()
 	newest, read, version := s.newest, s.newestRead, s.peopleVersion
@@ -103,7 +102,7 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.newest = max(s.newest, newest)
-	s.newestRead = version == s.peopleVersion // else another process's writes may be missing
+	s.newestRead = version == s.peopleVersion // else another process may have written meanwhile
 	return s.newest
 }
 
@@ -117,7 +116,7 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
 }
 
-// termsOf returns the rows of the messages that a query finds, and their full-text entries.
+// termsOf returns the rows that a query finds, and their full-text entries.
 func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
 	t.each(func(scan Scanner) error {
@@ -142,8 +141,8 @@ func (t *transaction) index(row int64, terms string) {
 	}
 }
 
-// flushTerms writes the queued entries in ascending order of rows. A smaller row after a greater one makes
-// FTS5 flush its buffer, which takes most of the time for messages of many channels.
+// flushTerms writes the queued entries by ascending row. A smaller row after a greater one makes FTS5 flush
+// its buffer, which took most of the time with many channels.
 func (t *transaction) flushTerms() {
 	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
 	for _, r := range t.terms {
@@ -163,8 +162,7 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 		func(found []Near) ([]memory.VectorHit, error) { return s.vectorHits(ctx, scope, nos, found, limit) })
 }
 
-// segmentMessages selects the messages of segments. It is prepared once, because preparing takes half as
-// long as running it.
+// segmentMessages selects the messages of segments.
 const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
 	FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
 	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
@@ -190,7 +188,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 			var segment, no int64
 			var id memory.MessageID
 			var author memory.UserID
-			// The segment's number may have been reused in another channel since its vector was loaded.
+			// Its number may have been reused in another channel since the vector was loaded.
 			if err := scan(&segment, &no, &id, &author); err != nil || !channels[no] || !inScope(scope, id, author) {
 				return err
 			}
@@ -223,7 +221,6 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 		return nil, err
 	}
 	ids := s.channelIDs()
-	// Other guilds' newest could fill a limit by id, so SQLite filters kinds and times.
 	var spots []memory.MessageRef
 	err := Each(ctx, s.engine, func(scan Scanner) error {
 		var no int64

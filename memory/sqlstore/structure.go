@@ -94,8 +94,8 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
 	}
 }
 
-// unplaceOthers unplaces the channels that g doesn't list. Threads of listed channels stay, because Discord
-// lists only active threads.
+// unplaceOthers unplaces the channels that g doesn't list, except threads of listed ones: Discord lists only
+// active threads.
 func (t *transaction) unplaceOthers(g memory.Guild) {
 	var listed, unplaced []memory.ChannelID
 	for _, c := range g.Channels {
@@ -109,8 +109,8 @@ func (t *transaction) unplaceOthers(g memory.Guild) {
 		g.ID, jsonOf(listed), jsonOf(unplaced), memory.PublicThread, memory.PrivateThread)
 }
 
-// seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it only
-// completes a channel known by its messages alone.
+// seeChannel stores what is known of a channel. An unplaced one is from an old file: it only completes a channel
+// known by its messages alone.
 func (t *transaction) seeChannel(c memory.Channel) {
 	known := t.knownChannel(c.ID)
 	if known == nil {
@@ -128,8 +128,8 @@ func (t *transaction) seeChannel(c memory.Channel) {
 		c.Name == "" && !gone, name, c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
 }
 
-// nameOf returns the name to keep of a channel: none if the channel was deleted, or is a thread whose owner
-// has opted out or is forgotten.
+// nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
+// is forgotten.
 func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool) {
 	d := t.decisions()
 	at, made := locationOf(c), memory.MessageID(c.ID)
@@ -299,7 +299,7 @@ func (s *Store) channelNos(scope memory.Scope) []int64 {
 	return slices.Compact(nos)
 }
 
-// chooseSetting keeps a setting, unless it is forgotten. The guild and the channel may be unknown.
+// chooseSetting keeps a setting, unless it is forgotten. Guild and channel may be unknown.
 func (t *transaction) chooseSetting(e memory.SettingChosen) {
 	where := location{guild: e.Guild, channel: e.Channel, parent: t.locationAt(e.Guild, e.Channel).parent}
 	id := memory.FirstMessageID(e.At)

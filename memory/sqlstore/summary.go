@@ -23,8 +23,8 @@ func checkSummary(e memory.Summarised) (memory.Event, error) {
 	return e, err
 }
 
-// summarise records how far a channel is summarised, and keeps the summary if its sources are unchanged.
-// Else the range stays in the backlog.
+// summarise records how far a channel is summarised, and keeps the summary if its sources are unchanged. Else
+// the range goes to the backlog.
 func (t *transaction) summarise(e memory.Summarised) {
 	c := t.knownChannel(e.Channel)
 	if c == nil { // forgotten with its guild

@@ -60,8 +60,8 @@ func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
 		anAnswer, answer.Channel, answer.Answer)
 }
 
-// fallsUnderSince reports whether a rule since the question covers the answer: it forgets somebody whom the
-// answer names or, if a source is gone, somebody who may be its author, who is unknown by now.
+// fallsUnderSince reports whether a rule since the question forgets somebody whom the answer names or, if a
+// source is gone, anybody: its author is unknown by now.
 func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) bool {
 	since := trace.Answer
 	if trace.Prompt != nil {
@@ -217,8 +217,8 @@ func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID)
 	return trace, known
 }
 
-// deleteParts deletes messages of an answer and returns those that were still there. If withdrawn, Discord
-// must stop showing them.
+// deleteParts deletes messages of an answer and returns those that were there. If withdrawn, Discord must stop
+// showing them.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 	withdrawn bool) (there []memory.MessageID) {
 	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
@@ -256,8 +256,7 @@ func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, e
 	return all, s.failed(err, "read which answers were withdrawn")
 }
 
-// firstRemaining returns a trace keyed by the answer's first remaining message, so the rest is found by its
-// sources; false if none remains.
+// firstRemaining returns a trace keyed by the answer's first remaining message; false if none remains.
 func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 	for t.isGone(trace.Guild, trace.Channel, trace.Answer) {
 		if len(trace.Parts) == 0 {
@@ -268,8 +267,7 @@ func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 	return trace, true
 }
 
-// rekeyTrace moves the trace of an answer whose first message is gone to the next message, and deletes its
-// prompt.
+// rekeyTrace moves the trace of an answer whose first message is gone to the next, and deletes its prompt.
 func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.MessageID) {
 	trace, known := t.traceOf(channel, answer)
 	if !known {
@@ -287,10 +285,8 @@ func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.Message
 		trace.Answer, jsonOf(trace.Parts), channel, answer)
 }
 
-// Prompts have a table of their own, so they can be deleted without the trace.
-
-// keepPrompt replaces the prompt of a trace. It keeps one only if its sources are unchanged (same), so
-// later changes to them delete it, and if nobody in it has opted out or been forgotten since.
+// keepPrompt replaces a trace's prompt, which has a table of its own. It keeps one only if its sources are
+// unchanged (same) and nobody in it has opted out or been forgotten since.
 func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 	p := trace.Prompt
 	t.dropPrompt(trace.Channel, trace.Answer)
@@ -301,8 +297,8 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 		trace.Answer, trace.Guild, millis(p.Built), jsonText(p))
 }
 
-// namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment,
-// alone or with the guild. A question at the command line may name people of any guild.
+// namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment, alone
+// or with the guild. A question at the command line may name people of any guild.
 func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID, since memory.MessageID) bool {
 	return len(named) > 0 && t.has(`SELECT 1 FROM opted WHERE out = 1 AND (guild = ?1 OR ?1 = ?2)
 			AND user IN (SELECT value FROM json_each(?3))
@@ -311,8 +307,8 @@ func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID
 		guild, memory.LocalGuild, jsonOf(named), since, memory.Everywhere)
 }
 
-// forgottenSince selects the users forgotten as a whole in guild ?1 since moment ?4; 0 is everybody. If ?1
-// is the command line's guild (?2), it selects from all guilds. ?5 is memory.Everywhere.
+// forgottenSince selects the users forgotten as a whole in guild ?1 since moment ?4; 0 is everybody. If ?1 is
+// the command line's guild (?2), it covers all guilds. ?5 is memory.Everywhere.
 const forgottenSince = `SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4
 	AND (guild IN (?1, ?5) OR ?1 = ?2)`
 
@@ -320,7 +316,7 @@ func (t *transaction) dropPrompt(channel memory.ChannelID, answer memory.Message
 	t.dropPromptsWhere("channel = ? AND answer = ?", channel, answer)
 }
 
-// dropPromptsFrom deletes the prompts made from something, and leaves the answers.
+// dropPromptsFrom deletes the prompts made from something, but not the answers.
 func (t *transaction) dropPromptsFrom(k kind, place, id any) {
 	t.dropPromptsWhere(`(channel, answer) IN (SELECT d.place, d.id FROM source s
 		CROSS JOIN derived d ON d.no = s.derived AND d.kind = ? WHERE s.kind = ? AND s.place = ? AND s.id = ?)`,
