@@ -3,8 +3,6 @@ package sqlite
 import (
 	"context"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -18,14 +16,7 @@ import (
 // 45,000 each.
 func talkative(b *testing.B) string {
 	b.Helper()
-	kept := os.Getenv(keptDir)
-	if kept == "" {
-		kept = b.TempDir()
-	}
-	kept = filepath.Join(kept, "talkative")
-	done := filepath.Join(kept, "done")
-	if _, err := os.Stat(done); err != nil {
-		s := openBench(b, kept)
+	return copied(b, kept(b, "talkative", func(b *testing.B, s *Store) {
 		events := conversations(1000, 1_000_000, guildChannels)
 		for i, e := range events {
 			p := e.(memory.Posted)
@@ -33,12 +24,7 @@ func talkative(b *testing.B) string {
 			events[i] = p
 		}
 		logAndIndex(b, s, events)
-		closed(b, s)
-		must(b, os.WriteFile(done, nil, 0o600))
-	}
-	dir := b.TempDir()
-	must(b, os.CopyFS(dir, os.DirFS(kept)))
-	return dir
+	}))
 }
 
 // BenchmarkForget forgets a member with 45,000 messages among a million, while others log a hundred

@@ -120,7 +120,9 @@ func breakStatement(t *testing.T, s *Store, query string) {
 // After a restore failed half-way, the next one takes over everything.
 func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	t.Parallel()
-	onlyLong(t)
+	if !long {
+		t.Skip("HARK_LONG=1 runs it")
+	}
 	s := populated(t)
 	version := func(id int64, n int) memory.LoreTold {
 		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project Z",

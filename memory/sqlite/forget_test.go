@@ -221,6 +221,14 @@ func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 	return err
 }
 
+func openHooked(t *testing.T) (*Store, *hooked) {
+	t.Helper()
+	s := open(t, emptyDir(t))
+	h := &hooked{engine: s.engine}
+	s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+	return s, h
+}
+
 // What others do between finding the messages and hiding them counts.
 func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 	t.Parallel()
@@ -251,9 +259,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 		"half are forgotten": {gone, 10},
 		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
 	} {
-		s := open(t, emptyDir(t))
-		h := &hooked{engine: s.engine}
-		s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+		s, h := openHooked(t)
 		for n := range 60 {
 			apply(t, s, posted(general, n, "apples and pears"))
 		}

@@ -22,13 +22,6 @@ import (
 // long says that the tests that take minutes are asked for.
 var long = os.Getenv("HARK_LONG") != ""
 
-func onlyLong(t *testing.T) {
-	t.Helper()
-	if !long {
-		t.Skip("HARK_LONG=1 runs it")
-	}
-}
-
 // words are counted as tokens by the stores of these tests.
 func words(s string) int { return len(strings.Fields(s)) }
 

@@ -5,15 +5,12 @@ import (
 	"testing"
 
 	"hark/memory"
-	"hark/memory/sqlstore"
 )
 
 // hiding is a store with thirty messages by three authors, whose engine is hooked.
 func hiding(t *testing.T) (*Store, *hooked) {
 	t.Helper()
-	s := open(t, emptyDir(t))
-	h := &hooked{engine: s.engine}
-	s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+	s, h := openHooked(t)
 	for n := range 30 {
 		apply(t, s, posted(general, n, "apples"))
 	}
@@ -120,9 +117,7 @@ func TestWhatIsMadeOfAThreadThatIsPlacedLateGoes(t *testing.T) {
 // Another channel may reuse the number of a segment that went while its messages were hidden.
 func TestSegmentsThatWentWhileHidingArentContinued(t *testing.T) {
 	t.Parallel()
-	s := open(t, emptyDir(t))
-	h := &hooked{engine: s.engine}
-	s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+	s, h := openHooked(t)
 	say := func(channel memory.ChannelID, n int, author memory.UserID, to memory.MessageID) memory.Posted {
 		p := posted(channel, n, "apples")
 		p.Message.Author, p.Message.ReplyTo = author, to

@@ -65,21 +65,6 @@ func unit() []float32 {
 	return v
 }
 
-// Vectors stored while a guild's are about to load are found; invalidated ones aren't.
-func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
-	release := hold(s)
-	s.engine.startLoading(1, s.engine.options.Space) // somebody has asked, and nothing is read yet
-	drain(t, s)
-	apply(t, s, deleted(general, 1))
-	release()
-	if got := nearest(t, s, in(general), "bananas"); !slices.Equal(got, []memory.MessageID{id(1000)}) {
-		t.Errorf("found %v", got)
-	}
-}
-
 // Changes between reading the file and completing the index are in it.
 func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	t.Parallel()

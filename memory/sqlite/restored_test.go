@@ -13,22 +13,16 @@ import (
 	"hark/memory"
 )
 
-// withdrawn returns the messages that Discord must stop showing.
-func withdrawn(t *testing.T, s *Store) (ids []memory.MessageID) {
-	t.Helper()
-	all, err := s.Withdrawn(bg, 99)
-	must(t, err)
-	for _, w := range all {
-		ids = append(ids, w.Message)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
 // withdraws fails the test unless Discord must stop showing exactly these messages.
 func withdraws(t *testing.T, s *Store, when string, want ...memory.MessageID) {
 	t.Helper()
-	if got := withdrawn(t, s); !slices.Equal(got, want) {
+	all, err := s.Withdrawn(bg, 99)
+	must(t, err)
+	var got []memory.MessageID
+	for _, w := range all {
+		got = append(got, w.Message)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("%s: withdrawn %v, want %v", when, got, want)
 	}
 }
