@@ -13,8 +13,8 @@ import (
 const (
 	// shortlisted is the least number of segments ranked, shortlistedEach the number for each one wanted.
 	shortlisted, shortlistedEach = 400, 8
-	// longlist is how many times as many are preselected by some bits of one rotation. All bits then choose
-	// the shortlist.
+	// longlist is how many times as many some bits of one rotation preselect. All bits then choose the
+	// shortlist.
 	longlist = 25
 )
 
@@ -55,8 +55,7 @@ func (f *filter) allows(t *sketchTable, i int32) bool {
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// sketchTable holds a guild's segments in memory, by column, because every search scans some columns
-// completely.
+// sketchTable holds a guild's segments by column, because every search scans whole columns.
 type sketchTable struct {
 	guild         int64
 	segments      []int64
