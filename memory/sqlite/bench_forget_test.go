@@ -95,8 +95,8 @@ func beside(b *testing.B, s *Store, scope memory.Scope) (end func() (commits, se
 	var said memory.MessageID
 	each(&commits, 10*time.Millisecond, func(r *rand.Rand) error {
 		said++
-		return s.Apply(bg, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(time.Now()) + said, Guild: 1000,
-			Channel: scope.Channels[0], Author: 500, Content: sentence(r)}})
+		return s.Apply(bg, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(time.Now()) + said,
+			Guild: 1000, Channel: scope.Channels[0], Author: 500, Content: sentence(r)}})
 	})
 	each(&searches, 200*time.Millisecond, func(r *rand.Rand) error {
 		_, err := s.FullText(bg, scope, text.Terms(sentence(r))[:2], 50)
@@ -156,7 +156,8 @@ func BenchmarkForgetOne(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		started := time.Now()
 		used += cpuOf(b, func() {
-			must(b, s.Apply(bg, memory.Deleted{Guild: 1000, Channel: scope.Channels[0], IDs: []memory.MessageID{log[i].ID}}))
+			must(b, s.Apply(bg, memory.Deleted{Guild: 1000, Channel: scope.Channels[0],
+				IDs: []memory.MessageID{log[i].ID}}))
 			must(b, s.Erase(bg, true))
 		})
 		all = append(all, time.Since(started))

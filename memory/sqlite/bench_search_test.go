@@ -40,7 +40,8 @@ func BenchmarkFullText(b *testing.B) {
 	}
 	raw := prepare(`SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ?
 		AND ? ORDER BY bm25(fulltext) LIMIT 120`)
-	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid JOIN channel c ON c.no = m.channel
+	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid
+		JOIN channel c ON c.no = m.channel
 		WHERE fulltext MATCH ? AND c.guild = ? ORDER BY bm25(fulltext) LIMIT 120`)
 	var ours, raws, joins []time.Duration
 	for b.Loop() {

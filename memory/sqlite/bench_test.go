@@ -278,7 +278,8 @@ func insertRows(b *testing.B, r rows) time.Duration {
 			m[9] = count(m[11].(string))
 			terms = append(terms, []any{m[0], sqlstore.Hashes(batch.Terms(m[11].(string)))})
 		}
-		_, err := embed.Builtin{}.Embed(bg, memory.ForStorage, r.texts[len(r.texts)*i/batches:len(r.texts)*(i+1)/batches])
+		texts := r.texts[len(r.texts)*i/batches : len(r.texts)*(i+1)/batches]
+		_, err := embed.Builtin{}.Embed(bg, memory.ForStorage, texts)
 		must(b, err)
 		exec("BEGIN IMMEDIATE")
 		for k, part := range [][][]any{share(r.messages, i, batches), terms, share(r.segments, i, batches),

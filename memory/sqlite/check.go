@@ -184,7 +184,8 @@ func (e *engine) refuseWrites(ctx context.Context, damage error) error {
 // the next open checks the file.
 func (e *engine) clearOpenMark() {
 	if e.opened && e.lock.last() {
-		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ? AND value = ?", openMark, sound)
+		const closed = "DELETE FROM meta WHERE key = ? AND value = ?"
+		_, _ = e.write.ExecContext(context.Background(), closed, openMark, sound)
 	}
 }
 
@@ -255,6 +256,10 @@ func quickCheck(ctx context.Context, path string, tables ...string) error {
 
 // openReading opens a database read-only. Even closing it writes nothing.
 func openReading(path string) (*sql.DB, error) {
-	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", file, busyTimeout/time.Millisecond))
+	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", fileURL(path), busyTimeout/time.Millisecond))
+}
+
+// fileURL names a file to SQLite, whatever characters its path has.
+func fileURL(path string) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 }

@@ -255,7 +255,8 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 			posted(general, 67, "stays"), posted(general, 68, "stays")), 19},
 		"another's goes": {says(deleted(general, 58)), 20},
 		// Any forgetting hides everything that has begun.
-		"all are hidden":     {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 20},
+		"all are hidden": {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge,
+			At: id(30).Time()}), 20},
 		"half are forgotten": {gone, 10},
 		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
 	} {
@@ -286,7 +287,8 @@ func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
 	breakStatement(t, s, "INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)")
-	wantError(t, s.Apply(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(900).Time()}))
+	wantError(t, s.Apply(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge,
+		At: id(900).Time()}))
 	closed(t, s)
 	s = open(t, s.engine.dir)
 	log, err := s.Log(bg, general, 0, 1<<62, 100)

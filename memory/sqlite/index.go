@@ -90,7 +90,7 @@ func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int
 			&version, &segments); err != nil {
 			return err
 		}
-		t.grow(segments)
+		t.reserve(segments)
 		var v storedVector
 		var bits sql.RawBytes
 		return sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {

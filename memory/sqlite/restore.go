@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -101,8 +100,7 @@ func restore(ctx context.Context, dir, from string,
 func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken) error {
 	s.engine.writer.lock <- struct{}{}
 	defer s.engine.ReleaseWriteLock(true)
-	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
-	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
+	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", fileURL(path)+"?mode=ro"); err != nil {
 		return explain(err)
 	}
 	err := sqlstore.TakeOver(ctx, s.Store, taken)

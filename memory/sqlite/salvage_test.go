@@ -235,7 +235,8 @@ func TestSalvageOfADamagedFile(t *testing.T) {
 				t.Fatalf("message %d is back", n)
 			case whole && !there && !staysGone(n) && !slices.ContainsFunc(places, isHit):
 				t.Fatalf("message %d is missing, its pages %v are whole", n, on[n])
-			case whole && there && m.Content != marked(n, len(m.Content)-1) && !slices.ContainsFunc(pagesWith(file, marked(n, 1)), isHit): // where there is no second one
+			case whole && there && m.Content != marked(n, len(m.Content)-1) &&
+				!slices.ContainsFunc(pagesWith(file, marked(n, 1)), isHit): // where there is no second one
 				t.Fatalf("message %d is %q", n, m.Content)
 			}
 		}

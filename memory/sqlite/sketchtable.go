@@ -72,12 +72,10 @@ func newTable(guild int64, dimensions int) sketchTable {
 	return sketchTable{guild: guild, at: map[int64]int32{}, sketcher: k, words: k.width / 64}
 }
 
-func (t *sketchTable) grow(n int) {
-	t.segments, t.channels = slices.Grow(t.segments, n), slices.Grow(t.channels, n)
-	t.firsts, t.lasts = slices.Grow(t.firsts, n), slices.Grow(t.lasts, n)
-	for k := range t.sketches {
-		t.sketches[k] = slices.Grow(t.sketches[k], n*t.words)
-	}
+// reserve makes room for n rows in an empty table.
+func (t *sketchTable) reserve(n int) {
+	t.resize(n)
+	t.resize(0)
 }
 
 func (t *sketchTable) put(v storedVector) error {
@@ -119,7 +117,7 @@ func (t *sketchTable) remove(segment int64) {
 	t.resize(int(last))
 }
 
-// resize sets the number of rows: one more, or fewer.
+// resize sets the number of rows.
 func (t *sketchTable) resize(n int) {
 	t.segments, t.channels = resized(t.segments, n), resized(t.channels, n)
 	t.firsts, t.lasts = resized(t.firsts, n), resized(t.lasts, n)

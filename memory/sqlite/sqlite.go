@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -150,7 +149,7 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	e.writer.name, e.writer.busyTimeout = rand.Text(), patience
 	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
-	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
+	file := fileURL(path)
 	const ofWriter = "?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"
 	if e.writeDB, err = sql.Open("sqlite", file+ofWriter+common); err != nil {
 		return err
@@ -172,8 +171,7 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if e.watch.version, err = e.watch.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
 		return errors.Join(err, e.watch.conn.Close())
 	}
-	e.writer.zeroed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
-		zeroedKey+"'").Scan(new(int)))
+	e.writer.zeroed, err = sqlstore.Found(e.read.QueryRowContext(ctx, readZeroed).Scan(new(int)))
 	return err
 }
 

@@ -146,8 +146,7 @@ func (t *tx) refreshIfChanged() error {
 	t.othersWrote = true
 	e.writer.dirty.markUnknown()
 	var err error
-	if e.writer.zeroed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + zeroedKey +
-		"'").Scan(new(int))); err != nil {
+	if e.writer.zeroed, err = sqlstore.Found(t.row(readZeroed).Scan(new(int))); err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {
@@ -243,14 +242,14 @@ func (e *engine) Explain(err error) error { return explain(err) }
 
 // explain adds advice to an error of SQLite's, unless it has some.
 func explain(err error) error {
-	var e *sqlitedriver.Error
 	if errors.As(err, &explained{}) {
 		return err
 	}
 	if errors.Is(err, syscall.ENOSPC) {
 		return explained{fmt.Errorf("%s: %w", diskFull, err)}
 	}
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*sqlitedriver.Error](err)
+	if !ok {
 		return err
 	}
 	advice := ""

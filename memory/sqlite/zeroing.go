@@ -19,6 +19,8 @@ import (
 // zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
 const zeroedKey = "scrubbed"
 
+const readZeroed = "SELECT 1 FROM meta WHERE key = '" + zeroedKey + "'"
+
 const (
 	// stepTime is about how long a transaction of long work takes, so others wait briefly.
 	stepTime = 20 * time.Millisecond

@@ -143,7 +143,7 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	other, writes := raw(t, dir), 0
 	disturbed := func(ctx context.Context, f func(*tx) error) error {
 		writes++
-		execute(t, other, fmt.Sprintf("INSERT OR REPLACE INTO meta VALUES ('other', '%s')", strings.Repeat("x", writes)))
+		execute(t, other, "INSERT OR REPLACE INTO meta VALUES ('other', ?)", strings.Repeat("x", writes))
 		return s.engine.writing(ctx, f)
 	}
 	err := s.engine.zeroFreed(bg, disturbed)
@@ -220,10 +220,11 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 		page     []byte
 		from, to int
 	}{
-		{somePage(13, 3, 400), 14, 400}, {somePage(10, 0, 512), 8, 512}, {somePage(2, 1, 500), 14,
-			500}, {somePage(5, 100, 212), 212, 212},
+		{somePage(13, 3, 400), 14, 400}, {somePage(10, 0, 512), 8, 512}, {somePage(2, 1, 500), 14, 500},
+		{somePage(5, 100, 212), 212, 212},
 		{somePage(0, 3, 400), 0, 0}, {somePage(7, 3, 400), 0, 0}, // what isn't of a tree
-		{nil, 0, 0}, {somePage(13, 3, 513), 0, 0}, {somePage(13, 300, 400), 0, 0}, {somePage(13, 3, 0), 0, 0}, // what no page can be
+		// what no page can be
+		{nil, 0, 0}, {somePage(13, 3, 513), 0, 0}, {somePage(13, 300, 400), 0, 0}, {somePage(13, 3, 0), 0, 0},
 	} {
 		for i := range c.page[c.from:c.to] {
 			if c.from+i > 7 {

@@ -24,7 +24,8 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 		AND id < (SELECT max(id) FROM forgetting)`, // its number must stay taken
 		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
 	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`,
+		o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
 	t.begin(id, o)
 	return id
 }

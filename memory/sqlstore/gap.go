@@ -11,7 +11,8 @@ import (
 func (t *transaction) findGap(g memory.Gap) {
 	if g.After < g.Until && !g.Sweep { // Absent says what to sweep
 		t.exec(`INSERT INTO gap (channel, until, guild, after, past, sweep, fetched)
-			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`, g.Channel, g.Until, g.Guild, g.After, g.Past, g.Fetched)
+			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
+			g.Channel, g.Until, g.Guild, g.After, g.Past, g.Fetched)
 	}
 }
 

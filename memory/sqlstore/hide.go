@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -95,7 +94,8 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	}
 	args := o.args(channels, jsonOf(rows))
 	t.invalidate(selection{"SELECT s.derived, s.repeats, 0 AS itself FROM " + someMessages +
-		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args}, cause{hide: o.hides()})
+		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args},
+		cause{hide: o.hides()})
 	t.flush()
 	t.addDeleted(&r)
 	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
@@ -166,16 +166,17 @@ func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) 
 	}
 	for n, ids := range by {
 		t.exec(`UPDATE segment SET size = size - ?, version = version + 1, pending = 1,
-			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`, n, jsonOf(ids))
+			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`,
+			n, jsonOf(ids))
 	}
 	t.changed.Gone, t.changed.pending = append(t.changed.Gone, torn...), true
 	for _, c := range t.store.ingest.channels {
 		c.tail = nil // nothing may continue a deleted segment, whose number may be reused
 	}
 	ids := jsonOf(torn)
-	for _, table := range []string{activeSet.table, shadowSet.table} {
-		vectors = max(vectors, t.exec(fmt.Sprintf("DELETE FROM %s WHERE segment IN (SELECT value FROM json_each(?))", table),
-			ids))
+	for _, set := range []vectorSet{activeSet, shadowSet} {
+		vectors = max(vectors,
+			t.exec("DELETE FROM "+set.table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
 	}
 	t.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
 	return len(torn), vectors

@@ -125,13 +125,6 @@ func Found(err error) (bool, error) {
 	return err == nil, err
 }
 
-func orNotFound(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return memory.ErrNotFound
-	}
-	return err
-}
-
 // failed adds what failed and advice; nil if err is nil.
 func (s *Store) failed(err error, what string, args ...any) error {
 	if err == nil {
@@ -180,7 +173,8 @@ func ScanMessage(scan Scanner, m *memory.Message) error { return scan(messageCol
 // messageColumns are m's fields for MessageColumns.
 func messageColumns(m *memory.Message) []any {
 	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
-		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content, asExtra{m}}
+		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content,
+		asExtra{m}}
 }
 
 func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
@@ -228,7 +222,10 @@ func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name
 	var id memory.MessageID
 	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", channel, memory.Clean(name)).
 		Scan(&id)
-	return id, s.failed(orNotFound(err), "message %q of channel %d", name, channel)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = memory.ErrNotFound
+	}
+	return id, s.failed(err, "message %q of channel %d", name, channel)
 }
 
 // NameOf implements memory.Store.

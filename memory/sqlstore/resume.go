@@ -92,8 +92,8 @@ func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memo
 
 func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int,
 	done bool, err error) {
-	_, err = Found(o.scan(RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?",
-		id).Scan, &begun, &done, asJSON{r}))
+	row := RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id)
+	_, err = Found(o.scan(row.Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting
 	return begun, done, err
 }

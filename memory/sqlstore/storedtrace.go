@@ -45,7 +45,8 @@ func storedTraceOf(t memory.Trace) storedTrace {
 	for _, h := range t.Recalled {
 		n := []int64{hitChannel: indexOrAppend(&k.Channels, h.Channel),
 			hitMessage: int64(h.Message - before), hitMarks: 0,
-			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number), hitEdited: h.Edited}
+			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number),
+			hitEdited: h.Edited}
 		if len(h.Why) > 0 {
 			n[hitWhy] = indexOrAppend(&k.Why, strings.Join(h.Why, " ")) + 1
 		}

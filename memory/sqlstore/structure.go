@@ -184,8 +184,8 @@ func (s *Store) reload(ctx context.Context, q Querier) error {
 		{r.readRole, "SELECT guild, id, name, permissions, bot FROM role ORDER BY guild, id"},
 		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens FROM role_limit
 			WHERE messages <> %[1]d OR tokens <> %[1]d ORDER BY guild, role`, memory.AsConfigured)},
-		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites, choice,
-			learned FROM channel ORDER BY id`},
+		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites,
+			choice, learned FROM channel ORDER BY id`},
 	} {
 		if err := Each(ctx, q, part.read, part.query); err != nil {
 			return err

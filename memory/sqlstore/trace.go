@@ -211,7 +211,8 @@ func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 // traceOf returns the trace under the first message of an answer, without sources and names.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
 	ensure(scanTrace(func(dest ...any) error {
-		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).into(dest...)
+		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).
+			into(dest...)
 		return nil
 	}, &trace))
 	return trace, known

@@ -117,7 +117,8 @@ const sweepStep = 2000
 func (s *Store) sweep(ctx context.Context) error {
 	for {
 		var left bool
-		if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&left); err != nil || !left {
+		err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&left)
+		if err != nil || !left {
 			return err
 		}
 		if err := s.writing(ctx, (*transaction).sweepStep); err != nil {
@@ -140,9 +141,6 @@ func (t *transaction) deleteVectors(segment int64) {
 		shadowSet.table+" WHERE segment = ?")
 }
 
-const spaceColumns = `coalesce((SELECT value FROM meta WHERE key = 'space'), ''),
-	coalesce((SELECT value FROM meta WHERE key = 'next'), '')`
-
 // Spaces returns the active space and the one being filled; zero if there is none.
 func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) {
 	inUse, toFollow, err := readSpaces(ctx, q)
@@ -151,7 +149,8 @@ func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) 
 
 // readSpaces returns the names of the active space and of the one being filled; empty if there is none.
 func readSpaces(ctx context.Context, q Querier) (use, next string, err error) {
-	err = RowOf(ctx, q, "SELECT "+spaceColumns).Scan(&use, &next)
+	err = RowOf(ctx, q, `SELECT coalesce((SELECT value FROM meta WHERE key = 'space'), ''),
+		coalesce((SELECT value FROM meta WHERE key = 'next'), '')`).Scan(&use, &next)
 	return use, next, err
 }
 
