@@ -103,7 +103,6 @@ func BenchmarkAnswers(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// sizes are the bytes of a store's tables and indexes.
 func sizes(b *testing.B, s *Store) map[string]int {
 	b.Helper()
 	all := map[string]int{}

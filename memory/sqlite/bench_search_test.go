@@ -141,7 +141,6 @@ func benchSearch(b *testing.B, dir string, channels int) {
 	b.ReportMetric(median(whole)/median(bare), "times-raw")
 }
 
-// rawSearch is the comparison in BenchmarkSearch.
 func rawSearch(b *testing.B, s *Store, scope memory.Scope) func(terms []string, vector []float32) {
 	nos := numbersOf(b, s, scope)
 	statement, err := s.engine.read.PrepareContext(bg, `SELECT rowid, bm25(fulltext) FROM fulltext

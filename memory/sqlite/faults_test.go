@@ -56,7 +56,6 @@ func TestEveryStatementMayFail(t *testing.T) {
 	}
 }
 
-// scrubbed has the next write that removes text say so in the file.
 func scrubbed(t *testing.T, s *Store) {
 	t.Helper()
 	must(t, s.engine.erase(bg))
@@ -172,7 +171,6 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 }
 
-// reads are ways to ask a store.
 var reads = map[string]func(context.Context, *Store) (any, error){
 	"Amounts": func(ctx context.Context, s *Store) (any, error) { return Count(ctx, s) },
 	"Apply":   func(ctx context.Context, s *Store) (any, error) { return nil, s.Apply(ctx, deleted(general, 6)) },

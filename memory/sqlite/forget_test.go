@@ -14,7 +14,6 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// holding returns the files below a directory that hold a word.
 func holding(t *testing.T, dir, word string) (found []string) {
 	t.Helper()
 	files := 0
@@ -35,7 +34,6 @@ func holding(t *testing.T, dir, word string) (found []string) {
 	return found
 }
 
-// wantNowhere checks that no file in a directory holds any of the words.
 func wantNowhere(t *testing.T, dir string, words ...string) {
 	t.Helper()
 	for _, word := range words {

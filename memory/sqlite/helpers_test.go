@@ -36,7 +36,6 @@ func open(t testing.TB, dir string) *Store {
 	return s
 }
 
-// emptyDir is a directory with an empty database.
 func emptyDir(t testing.TB) string {
 	t.Helper()
 	return fixture.Dir(t, "empty", func(dir string) { closed(t, openOnce(t, dir)) })
@@ -49,7 +48,6 @@ func openOnce(t testing.TB, dir string) *Store {
 	return s
 }
 
-// must ends the test where there is an error.
 func must(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -148,7 +146,6 @@ func summed(channel memory.ChannelID, n int) memory.Summarised {
 
 func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
 
-// find are the messages that full text finds.
 func find(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
 	t.Helper()
 	hits, err := s.FullText(context.Background(), scope, text.QueryTerms(query), 100)
@@ -160,7 +157,6 @@ func find(t testing.TB, s *Store, scope memory.Scope, query string) []memory.Mes
 	return ids
 }
 
-// nearest are the messages of the segments nearest to a text.
 func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
 	t.Helper()
 	vectors, err := memorytest.Embedder{}.Embed(context.Background(), memory.ForSearch, []string{query})
@@ -184,7 +180,6 @@ var tables = []string{"guild", "role", "channel", "person", "message", "early_ed
 	"withdrawn", "taken", "shown", "learn", "doomed", "setting", "role_limit", "spent",
 	"meta WHERE key NOT IN ('writer', 'open', 'scrubbed', 'fingerprints')"}
 
-// dump is all that a file holds.
 func dump(t testing.TB, s *Store) string {
 	t.Helper()
 	var b strings.Builder
@@ -274,7 +269,6 @@ var unsound = map[string]string{
 		JOIN tombstone d ON d.channel = c.id AND d.id = m.id`,
 }
 
-// checkSound checks what must hold of every file.
 func checkSound(t testing.TB, s *Store) {
 	t.Helper()
 	for wrong, query := range unsound {
@@ -293,7 +287,6 @@ func checkSound(t testing.TB, s *Store) {
 
 var bg = context.Background()
 
-// ofHark is an answer of Hark's.
 func ofHark(n int) memory.Posted {
 	p := posted(general, n, "an answer")
 	p.Message.Kind, p.Message.Author = memory.FromHark, harks
@@ -320,7 +313,6 @@ func telling(events ...memory.Event) func(*testing.T, *Store) {
 	return func(t *testing.T, s *Store) { t.Helper(); apply(t, s, events...); carryOutAll(t, s) }
 }
 
-// numbersOf are the file's numbers of scope's channels, in order.
 func numbersOf(t testing.TB, s *Store, scope memory.Scope) (nos []int64) {
 	t.Helper()
 	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
@@ -330,7 +322,6 @@ func numbersOf(t testing.TB, s *Store, scope memory.Scope) (nos []int64) {
 	return nos
 }
 
-// allSegments are all segments, without their messages.
 func allSegments(t testing.TB, s *Store) (segments []memory.Segment) {
 	t.Helper()
 	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {

@@ -35,7 +35,6 @@ func summary(n int, word string, sources ...int) memory.Summarised {
 	return e
 }
 
-// persona is a setting of general, told in the nth moment.
 func persona(of memory.GuildID, n int, text string) memory.SettingChosen {
 	return memory.SettingChosen{Guild: of, Channel: general, Key: memory.SettingPersona, Value: text, At: idAt(n)}
 }

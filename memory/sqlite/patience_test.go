@@ -18,7 +18,6 @@ func hurried(t *testing.T) *Store {
 	return s
 }
 
-// wantTextOnly checks that a search goes on without vectors.
 func wantTextOnly(t *testing.T, s *Store, channels ...memory.ChannelID) {
 	t.Helper()
 	if hits, err := s.Nearest(bg, in(channels...), s.engine.options.Space, unit(), 5); !errors.Is(err,

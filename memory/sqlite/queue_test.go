@@ -11,7 +11,6 @@ import (
 	"hark/memory/memorytest"
 )
 
-// crooked is an embedder that returns invalid vectors.
 type crooked struct {
 	memorytest.Embedder
 	bend func([][]float32) [][]float32

@@ -11,7 +11,6 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// pears are 3000 messages.
 func pears() []memory.Event {
 	var events []memory.Event
 	for n := range 3000 {
@@ -76,7 +75,6 @@ func terms(t *testing.T, s *Store) string {
 	return all
 }
 
-// faults are ways in which derived data may be damaged.
 var faults = map[string]string{
 	"no segment":        "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)",
 	"a segment too far": "INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",

@@ -13,7 +13,6 @@ import (
 	"hark/memory"
 )
 
-// withdraws fails the test unless Discord must stop showing exactly these messages.
 func withdraws(t *testing.T, s *Store, when string, want ...memory.MessageID) {
 	t.Helper()
 	all, err := s.Withdrawn(bg, 99)
@@ -27,7 +26,6 @@ func withdraws(t *testing.T, s *Store, when string, want ...memory.MessageID) {
 	}
 }
 
-// logged are the messages of general.
 func logged(t *testing.T, s *Store) (ids []memory.MessageID) {
 	t.Helper()
 	log, err := s.Log(bg, general, 0, id(100), 10)

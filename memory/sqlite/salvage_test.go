@@ -76,7 +76,6 @@ func staysGone(n int) bool {
 	return n%4 == 3 || n%10 == outsMessage || n == 4 || n%4 < 2 && n%10 == 8 && n < 100
 }
 
-// salvage reads what can be read in dir.
 func salvage(t rapid.TB, dir string) (s *Salvage, got map[memory.MessageID]memory.Message) {
 	t.Helper()
 	s, err := OpenSalvage(bg, dir, id(salvaged).Time(), 0, nil)
@@ -289,7 +288,6 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	}
 }
 
-// brokenAt is a file that is unreadable from some offset on.
 type brokenAt struct {
 	*bytes.Reader
 	at int64

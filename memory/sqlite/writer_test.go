@@ -14,7 +14,6 @@ import (
 	"hark/memory/memorytest"
 )
 
-// waitingContext signals when a caller begins to wait.
 type waitingContext struct {
 	context.Context
 	waits chan struct{} // closed then

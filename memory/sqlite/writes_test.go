@@ -157,7 +157,6 @@ var works = map[string]work{
 	},
 }
 
-// goOn goes on with what is to be forgotten.
 func goOn(s *Store) error {
 	begun, err := s.Forgettings(bg, memory.Everywhere, 0)
 	for _, r := range begun {
@@ -168,7 +167,6 @@ func goOn(s *Store) error {
 	return err
 }
 
-// inSpace opens a store's file for another space.
 func inSpace(s *Store, name string) error {
 	return sqlstore.Open(bg, sqlstore.New(s.engine,
 		sqlstore.Options{Space: memory.Space{Name: name, Dimensions: 2}, Tokens: words}))
@@ -239,7 +237,6 @@ func notes() []memory.Event {
 	}
 }
 
-// usedSummary is an answer in general made from a summary.
 func usedSummary(answer, id memory.MessageID) memory.Event {
 	return memory.Answered{Trace: memory.Trace{
 		Guild: guild, Channel: general, Answer: answer, Asker: 1,
@@ -248,7 +245,6 @@ func usedSummary(answer, id memory.MessageID) memory.Event {
 	}}
 }
 
-// idAt is when the nth message of these tests was sent.
 func idAt(n int) time.Time { return id(n).Time() }
 
 // forgets is the work of hiding and deleting what an event makes the store forget.
@@ -307,7 +303,6 @@ func init() {
 	works["opt out"] = forgets(memory.Opted{Guild: guild, User: 1, Out: true, At: id(2000).Time()})
 }
 
-// populated is a store with something for every operation to work on.
 func populated(t *testing.T) *Store {
 	t.Helper()
 	return open(t, fixture.Dir(t, "populated", func(dir string) {
