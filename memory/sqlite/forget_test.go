@@ -82,11 +82,8 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"),
 		posted(general, 303, "Mictlantecuhtli"),
 		memory.Named{Channel: general, ID: id(300), Name: "Tezcatlipoca"})
-	if err := s.Apply(t.Context(),
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304),
-			Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}}); err != nil {
-		t.Fatal(err)
-	}
+	apply(t, s, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304),
+		Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}})
 	drain(t, s)
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 3000, Guild: guild, Name: "Itzpapalotl"}},
 		memory.ChannelSeen{Channel: memory.Channel{ID: 3001, Guild: guild, Parent: 3000,

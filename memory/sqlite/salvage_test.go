@@ -423,10 +423,8 @@ func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 	conn := raw(t, from)
 	number := func(n int) (b []byte) {
 		var row int64
-		if err := conn.QueryRowContext(bg, "SELECT row FROM message WHERE id = ?",
-			int64(id(n))).Scan(&row); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.QueryRowContext(bg, "SELECT row FROM message WHERE id = ?",
+			int64(id(n))).Scan(&row))
 		for shift := 42; shift >= 0; shift -= 7 {
 			b = append(b, byte(row>>shift)|0x80)
 		}
@@ -437,9 +435,7 @@ func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 	copy(sound[leaf+bytes.Index(sound[leaf:leaf+pagefile.Size], number(192)):], number(224))
 	// So that it is known to be damaged.
 	clear(sound[pagesWith(sound, marked(720, 1))[0]*pagefile.Size:][:pagefile.Size])
-	if err := os.WriteFile(filepath.Join(dir, FileName), sound, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, FileName), sound, 0o600))
 	_, got := salvage(t, dir)
 	for _, n := range []int{192, 224} {
 		if m := got[id(n)]; !strings.HasPrefix(m.Content, marked(n, 1)) {
