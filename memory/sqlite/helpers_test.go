@@ -246,13 +246,15 @@ var unsound = map[string]string{
 			UNION ALL SELECT 7, channel, min(id) FROM shown GROUP BY derived) m
 		ON m.kind = d.kind AND m.place = d.place AND m.id = d.id WHERE m.id IS NULL OR d.id IS NULL`,
 	"a summary has a source that isn't there": `SELECT s.id FROM derived d JOIN source s ON s.derived = d.no
-		LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE d.kind IN (4, 5) AND m.id IS NULL`,
+		LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id
+		WHERE d.kind IN (4, 5) AND m.id IS NULL`,
 	"a summary has no source": `SELECT id FROM derived d WHERE kind IN (4, 5)
 		AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = d.no)`,
 	"a summary that is gone left more than that": `SELECT id FROM summary WHERE text IS NULL
 		AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)`,
 	"an answer that Discord shows is kept, or withdrawn": `SELECT id FROM shown s
-		WHERE (channel, id) NOT IN (SELECT channel, id FROM taken) OR (channel, id) IN (SELECT channel, message FROM withdrawn)`,
+		WHERE (channel, id) NOT IN (SELECT channel, id FROM taken)
+		OR (channel, id) IN (SELECT channel, message FROM withdrawn)`,
 	"a prompt has no trace": `SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel
 		AND t.answer = p.answer WHERE t.answer IS NULL`,
 	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p

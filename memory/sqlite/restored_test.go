@@ -191,7 +191,8 @@ func TestRestoredDerivedData(t *testing.T) {
 			}},
 		// They stay in Discord, and are still found when something that they repeat goes.
 		"answers that went with what they were only shown": {slices.Concat([]memory.Event{
-			posted(general, 1, "tpyo"), posted(general, 2, "the code is 4711")}, repeats(5, append(shownOf(1), from(general, 2)...)...),
+			posted(general, 1, "tpyo"), posted(general, 2, "the code is 4711")},
+			repeats(5, append(shownOf(1), from(general, 2)...)...),
 			repeats(6, from(general, 5)...)), func(t *testing.T, s *Store) {
 			apply(t, s, repeats(7, append(shownOf(1), from(general, 2)...)...)...)
 			apply(t, s, edited(general, 1, "typo"))
