@@ -6,9 +6,8 @@ import (
 	"hark/memory"
 )
 
-// rewrite treats messages of Hark's as new: their trace and prompt are deleted. Answers made from them stay
-// and inherit their sources, which would otherwise be lost. Everything else made from their old text is
-// deleted. Messages that were deleted with a source count as never logged.
+// rewrite treats messages of Hark's as new: it deletes their trace and prompt, and what was made from their old
+// text, except answers, which inherit their sources. Messages that went with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) {
 	t.changed.Text = true
 	for _, id := range e.IDs {
@@ -25,8 +24,8 @@ func (t *transaction) rewrite(e memory.Rewritten) {
 	}
 }
 
-// inheritSources adds the sources of an answer to the answers made from it. It deletes the answer's
-// messages that aren't rewritten with it, because their sources would be lost.
+// inheritSources adds an answer's sources to the answers made from it. It deletes the answer's messages that
+// aren't rewritten with it, because their sources would be lost.
 func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID) {
 	trace, kept := t.traceOf(e.Channel, answer)
 	if !kept {
@@ -60,7 +59,7 @@ func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID
 	}
 }
 
-// restore makes a message that was deleted with a source count as never logged, unless it is forgotten.
+// restore makes a message that went with a source count as never logged, unless it is forgotten.
 func (t *transaction) restore(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
 	if t.exec(`DELETE FROM tombstone WHERE channel = ?1 AND id = ?2
 		AND EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2)`, channel, id) == 0 {
@@ -74,7 +73,7 @@ func (t *transaction) restore(guild memory.GuildID, channel memory.ChannelID, id
 		"DELETE FROM taken WHERE channel = ? AND id = ?")
 }
 
-// settleRewritten records the version from which the messages of an answer match a trace.
+// settleRewritten records the version from which an answer's messages match its trace.
 func (t *transaction) settleRewritten(trace memory.Trace) {
 	c := t.knownChannel(trace.Channel)
 	if c == nil {
@@ -92,4 +91,49 @@ func (t *transaction) settleRewritten(trace memory.Trace) {
 func (t *transaction) isRewritten(source memory.Source) bool {
 	return t.has("SELECT 1 FROM rewritten WHERE channel = ? AND id = ? AND (edited IS NULL OR edited > ?)",
 		source.Channel, source.ID, source.Version)
+}
+
+// Discord may still show an answer that Hark deleted with a source, if it repeats none of that. Hark keeps its
+// sources, the people it names and the ids of its messages (shown), but no text. So it is found when something
+// that it does repeat is deleted.
+
+func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) {
+	for _, id := range messages {
+		t.put(table{"shown", 2, "channel, id, derived, question"}, g.channel, id, g.no, question)
+	}
+	t.settleShown(g.channel, g.no)
+}
+
+// settleShown keys what is left of an answer by the first message that Discord shows, or deletes it if there
+// is none.
+func (t *transaction) settleShown(channel memory.ChannelID, no int64) {
+	first := value[int64](t, "SELECT coalesce(min(id), 0) FROM shown WHERE derived = ?", no)
+	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE no = ?2", first, no)
+	if first == 0 {
+		t.underive(derived{kind: aShown, channel: channel})
+	}
+}
+
+// unshow records that Discord no longer shows a message, or shows another text.
+func (t *transaction) unshow(channel memory.ChannelID, id memory.MessageID) {
+	if no := value[int64](t, "DELETE FROM shown WHERE channel = ? AND id = ? RETURNING derived", channel, id); no != 0 {
+		t.settleShown(channel, no)
+	}
+}
+
+func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
+	eachKey(t, func(id, question memory.MessageID) {
+		unasked := int64(id) == g.id && deleted == memory.MessageRef{Channel: g.channel, Message: question}
+		t.withdraw(g.derived, id, unasked)
+		t.exec("DELETE FROM shown WHERE channel = ? AND id = ?", g.channel, id)
+	}, "SELECT id, question FROM shown WHERE derived = ? ORDER BY id", g.no)
+}
+
+// shownOf returns only the place and messages of an answer that only Discord still has.
+func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
+	answer memory.MessageID) (trace memory.Trace, known bool) {
+	ids := must(column[memory.MessageID](t.ctx, t, `SELECT s.id FROM derived d CROSS JOIN shown s ON s.derived = d.no
+		WHERE d.kind = ? AND d.place = ? AND d.id = ? ORDER BY s.id`, aShown, channel, answer))
+	parts := slices.DeleteFunc(slices.Clone(ids), func(id memory.MessageID) bool { return id == answer })
+	return memory.Trace{Guild: guild, Channel: channel, Answer: answer, Parts: parts}, len(ids) > 0
 }
