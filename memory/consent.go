@@ -68,13 +68,3 @@ func (g *Guild) restricts(p Policy) bool {
 	}
 	return false
 }
-
-// Channel returns g's channel with that id, or nil.
-func (g *Guild) Channel(id ChannelID) *Channel {
-	for i := range g.Channels {
-		if g.Channels[i].ID == id {
-			return &g.Channels[i]
-		}
-	}
-	return nil
-}

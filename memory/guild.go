@@ -29,6 +29,27 @@ type Guild struct {
 	Limits []RoleLimit
 }
 
+// Channel returns g's channel with that id, or nil.
+func (g *Guild) Channel(id ChannelID) *Channel {
+	for i := range g.Channels {
+		if g.Channels[i].ID == id {
+			return &g.Channels[i]
+		}
+	}
+	return nil
+}
+
+// WithThreads returns a channel of g and its known threads.
+func (g *Guild) WithThreads(id ChannelID) []Channel {
+	var all []Channel
+	for _, c := range g.Channels {
+		if c.ID == id || c.Kind.IsThread() && c.Parent == id {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 type Role struct {
 	ID          RoleID
 	Name        string

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -209,16 +208,6 @@ func (x *Indexer) answers(ctx context.Context) bool {
 	return err == nil && ctx.Err() == nil
 }
 
-// Text returns what is embedded: the messages' text, a line each.
-func (s Segment) Text() string {
-	var b strings.Builder
-	for _, m := range s.Messages {
-		b.WriteString(m.Text())
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
 // sleep waits for d, and returns false if ctx is done first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
@@ -229,4 +218,28 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// Space identifies a vector space. Only vectors of equal spaces may be compared.
+type Space struct {
+	Name       string // of the model
+	Version    int    // of the built-in model's features; 0 for others
+	Dimensions int
+}
+
+// Purpose is what a text is embedded for. Some models distinguish the two.
+type Purpose uint8
+
+const (
+	ForStorage Purpose = iota // a segment
+	ForSearch                 // a question
+)
+
+// Embedder turns texts into vectors.
+type Embedder interface {
+	// Space returns the space of the vectors. It doesn't change.
+	Space() Space
+	// Embed returns one vector for each text, in order, of length 1 and with Space().Dimensions finite
+	// numbers; nil for a text in which it finds nothing. It returns all of them or an error.
+	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,12 +36,6 @@ type Lore struct {
 	Channel ChannelID    // where it was told; 0: for the whole guild
 	At      time.Time    // when it was told or last changed, to the millisecond
 	Sources []MessageRef // its source messages, by channel and id
-}
-
-// MessageRef is where a message is.
-type MessageRef struct {
-	Channel ChannelID
-	Message MessageID
 }
 
 type (
@@ -162,3 +157,15 @@ func LoreCalled(lore []Lore, name string) []Lore {
 	}
 	return nil
 }
+
+// ValidationError is an error in a user's input, in words for that user. Format and Args are separate, so
+// that it can be translated.
+type ValidationError struct {
+	Format string // for fmt.Sprintf, in English, without a full stop
+	Args   []any
+}
+
+func (c ValidationError) Error() string { return fmt.Sprintf(c.Format, c.Args...) }
+
+// Complain returns a ValidationError.
+func Complain(format string, args ...any) error { return ValidationError{format, args} }

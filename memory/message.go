@@ -74,3 +74,16 @@ func Clean(s string) string {
 // Recalled reports whether messages of kind k can be found later: those of people, other bots and webhooks.
 // Hark's own answers and Discord's notices are in the log, but neither indexed nor part of a segment.
 func (k Kind) Recalled() bool { return k == FromMember || k == FromBot || k == FromWebhook }
+
+// MessageRef is where a message is.
+type MessageRef struct {
+	Channel ChannelID
+	Message MessageID
+}
+
+// OpenQuestion is an unanswered message that asks Hark something. A store keeps only its ids.
+type OpenQuestion struct {
+	Guild   GuildID
+	Channel ChannelID
+	ID      MessageID
+}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -11,6 +12,16 @@ type Segment struct {
 	Channel  ChannelID
 	Version  int64 // grows with each change of the segment's text
 	Messages []Message
+}
+
+// Text returns what is embedded: the messages' text, a line each.
+func (s Segment) Text() string {
+	var b strings.Builder
+	for _, m := range s.Messages {
+		b.WriteString(m.Text())
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // The limits that cut a channel into segments. People answer messages of the last few minutes. If several

@@ -1,3 +1,12 @@
+// Package memory defines what Hark remembers: messages and the events that change them, people, the
+// structure of guilds, and who may read what. Start with Store, the contract of the database, then Event.
+//
+// The log of messages is the truth. Everything else (segments, vectors, full text, summaries, traces)
+// derives from it, changes in the same commit or through a durable queue, and goes when its source is
+// deleted. Segments, vectors and full text can always be rebuilt.
+//
+// Indexer, which embeds segments, and Janitor, which deletes expired data, work on any Store. The package
+// imports internal/text only, and knows neither SQL nor Discord's API.
 package memory
 
 import (
@@ -132,3 +141,29 @@ type Store interface {
 	// in the way; without, it tries only when due.
 	Erase(ctx context.Context, wait bool) error
 }
+
+// Scope limits a search to channels, times and authors. The zero Scope matches nothing.
+type Scope struct {
+	Channels []ChannelID // unknown ones are ignored
+	Since    time.Time   // inclusive; zero: no limit
+	Until    time.Time   // exclusive; zero: no limit
+	Authors  []UserID    // empty: everybody
+}
+
+// TextHit is a message found by full text.
+type TextHit struct {
+	Channel ChannelID
+	ID      MessageID
+	Score   float64 // the store's BM25, higher is better; only the order matters
+}
+
+// VectorHit is a segment found by its vector.
+type VectorHit struct {
+	Channel    ChannelID
+	Messages   []MessageID // those in scope, by id
+	Similarity float64     // cosine, in [-1, 1]
+}
+
+// ErrNoVectors means that nothing has been embedded yet in the active space, or that it isn't ready to be
+// searched. Only full text can find messages.
+var ErrNoVectors = errors.New("no vectors yet")
