@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// SweptFirst is the age of messages that are compared with Discord first, after Hark couldn't hear of
-// changes.
-const SweptFirst = 7 * 24 * time.Hour
+// SweptFirst is the age of messages that are compared first, after Hark couldn't hear of changes.
+const SweptFirst = 7 * day
 
-// Gap is a stretch of a channel, After < id <= Until, to fetch because Hark hasn't heard its messages; or,
-// if Sweep, to compare, because some of its messages may have been edited or deleted since. Channel, Until
-// and Sweep identify it. After moves on as it is filled.
+// Gap is a stretch of a channel, After < id <= Until, to fetch because Hark hasn't heard its messages; or, if
+// Sweep, to compare with Discord, because some may have been edited or deleted since. Channel, Until and
+// Sweep identify it. After moves on as it is filled.
 type Gap struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -66,8 +65,7 @@ func PastGaps(ctx context.Context, store Store, g *Guild, id ChannelID, after Me
 }
 
 // pastEnd returns the last message that may be from before Hark listened in a channel: before its oldest
-// message; or, if older ones were imported, before Hark came to the guild, or where fetching its past
-// stopped.
+// message; or, if older ones were imported, before Hark came to the guild, or where fetching stopped.
 func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Time) (MessageID, error) {
 	until := FirstMessageID(now)
 	oldest, err := store.Log(ctx, c.ID, 0, until, 1)
@@ -78,8 +76,8 @@ func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Tim
 	return max(oldest[0].ID-1, g.Since, MessageID(stopped)), nil
 }
 
-// NewPast returns the events that make all messages so far the past of the channels of g that a choice
-// newly allows, so that they can be fetched even if older messages are known.
+// NewPast returns the events that make all messages so far the past of the channels of g that a choice newly
+// allows, so that they can be fetched even if older messages are known.
 func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	then := *g
 	then.Channels = slices.Clone(g.Channels)

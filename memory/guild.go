@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Guild is the structure of a Discord server, as far as it decides who may read what. A Guild from a store
-// is shared: don't change it.
+// Guild is the structure of a Discord server, as far as it decides who may read what. One from a store is
+// shared: don't change it.
 type Guild struct {
 	ID       GuildID
 	Name     string
@@ -16,8 +16,8 @@ type Guild struct {
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
-	// The events Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. In a
-	// GuildSeen's Guild they are ignored.
+	// Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. GuildSeen's Guild ignores
+	// them.
 	Choice Choice
 	Asked  bool      // its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
@@ -25,7 +25,7 @@ type Guild struct {
 	Learn  time.Time // since when facts may be learned, set by Learn; zero: never
 	// Settings are the guild's own. No value is empty.
 	Settings map[Setting]string
-	// Limits are the chosen ones, by role; see LimitChosen.
+	// Limits are the chosen ones, by role.
 	Limits []RoleLimit
 }
 
@@ -85,15 +85,15 @@ type Channel struct {
 	Owner      UserID // who made a thread; 0: unknown
 	AgeLimited bool   // Discord's nsfw
 	Overwrites []Overwrite
-	// Unplaced is set until Discord sends the channel, and again when the channel is gone. Its messages can
-	// then be read on the command line only.
+	// Unplaced is set until Discord sends the channel, and again when it is gone. Its messages can then be
+	// read on the command line only.
 	Unplaced bool
 	// Shut is set while the remembered messages may be out of date because Hark couldn't read the channel;
-	// see ShutOut and Absent.
+	// see ShutOut.
 	Shut    bool
 	Choice  Choice    // set by Chose
 	Learned MessageID // searched for facts up to here; set by Learned
-	// Settings are the channel's own, set by SettingChosen. No value is empty.
+	// Settings are the channel's own. No value is empty.
 	Settings map[Setting]string
 }
 
@@ -152,10 +152,9 @@ type Fact struct {
 	Text  string // valid UTF-8 without NUL; see Clean
 	Alias bool   // Text is another name of the person
 	By    UserID
-	// Channel is where it was told. The fact may be told only where that channel may be read. 0: anywhere
-	// in the guild.
+	// Channel is where it was told, and it may be told only where that may be read. 0: anywhere in the guild.
 	Channel ChannelID
-	// Message, if not 0, is the message it was learned from. The fact goes with it, or when its text
+	// Message, if not 0, is the message it was learned from. The fact goes when that goes or its text
 	// changes.
 	Message MessageID
 }
@@ -171,13 +170,7 @@ func (p Person) Aliases() []string {
 }
 
 func (p Person) DisplayName() string {
-	switch {
-	case p.Nick != "":
-		return p.Nick
-	case p.Name != "":
-		return p.Name
-	}
-	return p.Username
+	return cmp.Or(p.Nick, p.Name, p.Username)
 }
 
 // Presence is how much and when somebody last wrote, within some channels.

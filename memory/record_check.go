@@ -30,9 +30,9 @@ const (
 	nameless      = "(left out: its name wasn't one)"
 )
 
-// Checked returns r as it is kept, or an error: it needs a valid call id, time, speaker, method and
-// channel. A sentence replaces arguments that can't be written as JSON, and possible texts are replaced by
-// their lengths.
+// Checked returns r as it is kept, or an error: it needs a valid call id, time, speaker, method and channel.
+// A sentence replaces arguments that can't be written as JSON, and possible texts are replaced by their
+// lengths.
 func (r Record) Checked() (Record, error) {
 	switch {
 	case !isName(r.CallID):
@@ -138,8 +138,7 @@ func sizeOf(v any) int {
 	return len(b)
 }
 
-// Named returns the ids of any kind in r's arguments: all whole numbers, also as strings or as Discord
-// mentions.
+// Named returns the ids of any kind in r's arguments: all whole numbers, also as strings or as mentions.
 func (r Record) Named() []int64 {
 	found := map[int64]bool{}
 	var look func(v any)

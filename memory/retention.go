@@ -14,11 +14,13 @@ import (
 // RetentionForever is the value of SettingRetention for as long as the operator allows.
 const RetentionForever = "forever"
 
+const day = 24 * time.Hour
+
 // Bounds of a retention setting.
 const (
-	// so that a slip such as "6m" for six months deletes nothing; memory.retention has the same bound
-	MinRetention = 24 * time.Hour
-	MaxRetention = 36500 * 24 * time.Hour
+	// so that "6m" for six months deletes nothing; memory.retention has the same bound
+	MinRetention = day
+	MaxRetention = 36500 * day
 )
 
 // ParseRetention reads a retention: days, such as "90" or "90d", or RetentionForever, which is 0. The error
@@ -28,7 +30,6 @@ func ParseRetention(text string) (time.Duration, error) {
 	if text == RetentionForever {
 		return 0, nil
 	}
-	const day = 24 * time.Hour
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
 	if err != nil || n < int(MinRetention/day) || n > int(MaxRetention/day) {
 		return 0, fmt.Errorf("%q is no time to remember for: write days, such as 90d, from 1d to 36500d, or %s",
@@ -37,8 +38,8 @@ func ParseRetention(text string) (time.Duration, error) {
 	return time.Duration(n) * day, nil
 }
 
-// FormatRetention returns keep in the form that ParseRetention reads. Parts of days, which only the
-// operator can set, give hours, rounded up.
+// FormatRetention returns keep in the form that ParseRetention reads. Parts of days, which only the operator
+// can set, give hours, rounded up.
 func FormatRetention(keep time.Duration) string {
 	switch hours := (keep + time.Hour - 1) / time.Hour; {
 	case keep <= 0:
@@ -50,9 +51,9 @@ func FormatRetention(keep time.Duration) string {
 	}
 }
 
-// Retention returns how long messages in a channel of g are remembered, at most most, and where that was
-// set: in the channel or, with at 0, in the guild; set is false if nowhere. For both times 0 means no
-// limit. A thread has its parent's retention. An invalid value counts as not set.
+// Retention returns how long messages in a channel of g are remembered, at most most, and where that was set:
+// in the channel or, with at 0, in the guild; set is false if nowhere. For both times 0 means no limit. A
+// thread has its parent's retention. An invalid value counts as not set.
 func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration, at ChannelID, set bool) {
 	if c := g.Channel(id); c != nil {
 		c = g.keeper(c)
@@ -100,7 +101,6 @@ func KeptSince(now time.Time, keep time.Duration) time.Time {
 
 // step returns the granularity of KeptSince.
 func step(retention time.Duration) time.Duration {
-	const day = 24 * time.Hour
 	if retention <= 0 {
 		return day
 	}
@@ -108,8 +108,8 @@ func step(retention time.Duration) time.Duration {
 }
 
 // Expired returns the forgettings, of WhyAge, that remove everything expired from g at now, if the operator
-// allows at most most. The first covers the whole guild with its longest retention; the others cover
-// channels with a shorter one. They may leave lore of the whole guild, which a Janitor deletes.
+// allows at most most. The first covers the whole guild with its longest retention; the others cover channels
+// with a shorter one. They may leave lore of the whole guild, which a Janitor deletes.
 func (g *Guild) Expired(now time.Time, most time.Duration) []Forgetting {
 	longest, _, _ := g.Retention(0, most)
 	shortened := map[ChannelID]time.Duration{}
@@ -142,9 +142,9 @@ type Shortening struct {
 	Goes  DryRun
 }
 
-// Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value,
-// if the operator allows at most most; nil if no retention becomes shorter. It counts what is in within;
-// see DryRunQuery.Within and SettingRetention.
+// Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value, if
+// the operator allows at most most; nil if no retention becomes shorter. It counts what is in within; see
+// DryRunQuery.Within.
 func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, id ChannelID, value string,
 	most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
@@ -175,12 +175,10 @@ func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, i
 
 func (g *Guild) withRetention(id ChannelID, value string) *Guild {
 	set := func(settings map[Setting]string) map[Setting]string {
-		settings = maps.Clone(settings)
-		if settings == nil {
-			settings = map[Setting]string{}
-		}
-		settings[SettingRetention] = value
-		return settings
+		changed := map[Setting]string{}
+		maps.Copy(changed, settings)
+		changed[SettingRetention] = value
+		return changed
 	}
 	changed := *g
 	changed.Channels = slices.Clone(g.Channels)

@@ -25,8 +25,8 @@ func (s Segment) Text() string {
 }
 
 // The limits that cut a channel into segments. People answer messages of the last few minutes. If several
-// talk at once, only one message in three answers the one before, so only a reply, a mention or the
-// author's own last message joins a segment.
+// talk at once, only one message in three answers the one before, so only a reply, a mention or the author's
+// own last message joins a segment.
 const (
 	MaxSegment = 8                // messages in a segment
 	LookBack   = 24               // previous messages searched for a segment to join

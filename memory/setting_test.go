@@ -54,3 +54,14 @@ func TestWhatIsDecidedOfAChannelStays(t *testing.T) {
 		}
 	}
 }
+
+func TestSettingsAreKnownByTheirKeys(t *testing.T) {
+	t.Parallel()
+	known := map[Setting]bool{}
+	for _, key := range Settings() {
+		known[key] = true
+	}
+	if len(known) != 10 || len(known) != len(Settings()) || !known[SettingRetention] || !known[SettingModel] {
+		t.Errorf("the settings are %v", Settings())
+	}
+}

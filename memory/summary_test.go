@@ -109,14 +109,3 @@ func TestCondensedTextsAreChecked(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestSettingsAreKnownByTheirKeys(t *testing.T) {
-	t.Parallel()
-	known := map[Setting]bool{}
-	for _, key := range Settings() {
-		known[key] = true
-	}
-	if len(known) != 10 || len(known) != len(Settings()) || !known[SettingRetention] || !known[SettingModel] {
-		t.Errorf("the settings are %v", Settings())
-	}
-}
