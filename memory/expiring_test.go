@@ -20,7 +20,7 @@ func much(old, young int) *fakeStore {
 	return f
 }
 
-// waiting keeps house until ended and counts what it says waits.
+// waiting runs a Janitor and collects what it says waits.
 func waiting(t *testing.T, f Store, retention time.Duration) (k *reports, told *[]Expiring) {
 	told = new([]Expiring)
 	return runJanitorWith(t, Janitor{Store: f, Retention: retention, Waits: func(_ *Guild, e Expiring) {

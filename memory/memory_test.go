@@ -59,6 +59,15 @@ func TestIDsAreWrittenInDigits(t *testing.T) {
 	}
 }
 
+func TestChannelKinds(t *testing.T) {
+	t.Parallel()
+	for kind := TextChannel; kind <= LocalChannel; kind++ {
+		if got, want := kind.IsThread(), kind == PublicThread || kind == PrivateThread; got != want {
+			t.Errorf("kind %d is a thread: %v", kind, got)
+		}
+	}
+}
+
 func TestDisplayNames(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -104,6 +113,14 @@ func TestKindsThatAreRecalled(t *testing.T) {
 		if kind.Recalled() != want {
 			t.Errorf("kind %d is recalled: %v", kind, !want)
 		}
+	}
+}
+
+func TestSegmentText(t *testing.T) {
+	t.Parallel()
+	s := Segment{Messages: []Message{{Content: "one"}, {Content: "two", Files: []File{{Name: "f"}}}}}
+	if got := s.Text(); got != "one\ntwo\n[file: f]\n" {
+		t.Errorf("got %q", got)
 	}
 }
 
