@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -122,11 +123,8 @@ func whole() (events, memory.Trace) {
 func answerCases() []testCase {
 	before, trace := whole()
 	forgets := func(f memory.Forgetting) events {
-		if f.Why = memory.WhyPurge; f.Guild == 0 {
-			f.Guild = guild
-		}
-		f.At = later
-		return events{f}
+		f.Guild = cmp.Or(f.Guild, guild)
+		return events{completed(f)}
 	}
 	all := []testCase{}
 	for _, c := range []struct {
@@ -312,7 +310,7 @@ var otherAnswerPromises = []testCase{
 		t.apply(memory.Marked{Channel: general, Message: trace.Answer},
 			memory.Marked{Channel: staff, Message: part.Message})
 		t.same("after one was marked", t.withdrawn(), []memory.Withdrawn{part})
-		t.forget(memory.Forgetting{Guild: guild, Channel: staff, Why: memory.WhyPurge, At: later})
+		t.forget(memory.Forgetting{Guild: guild, Channel: staff})
 	}},
 	{"an answer that went with a source is written anew, and one that was deleted isn't", nil, func(t *harness) {
 		trace := t.answersTwofold(100)
@@ -456,7 +454,7 @@ var otherAnswerPromises = []testCase{
 				t.apply(memory.Answered{Trace: trace})
 				all = append(all, trace)
 			}
-			t.forget(memory.Forgetting{Guild: guild, Channel: thread, User: ada, Why: memory.WhyMember, At: later})
+			t.forget(memory.Forgetting{Guild: guild, Channel: thread, User: ada, Why: memory.WhyMember})
 			t.becomes("with the name", bare, all[:2]...)
 			t.expire(memory.Expiry{Prompts: began})
 			t.becomes("another", stays, all[2])

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -79,8 +80,8 @@ func (t *harness) compareGuilds() {
 		t.same("Lore", t.lore(id), m.loreOf(id))
 	}
 	for key := range m.spent {
-		t.same("Spending", t.spending(key.guild, memory.MessageID(key.id).Time()),
-			m.spending(key.guild, memory.MessageID(key.id).Time()))
+		day := memory.MessageID(key.id).Time()
+		t.same("Spending", got(t.store.Spending(t.ctx, key.guild, day))(t), m.spending(key.guild, day))
 	}
 	for _, who := range authors {
 		for _, where := range guilds {
@@ -108,12 +109,13 @@ func (t *harness) compareGuilds() {
 func (t *harness) compareHeard() {
 	t.Helper()
 	for id := range t.model.guilds {
-		t.same("HeardUntil", t.heard(id), t.model.listened(id))
+		t.same("HeardUntil", got(t.store.HeardUntil(t.ctx, id))(t), t.model.listened(id))
 	}
 	for _, where := range []memory.GuildID{memory.Everywhere, guild, village} {
 		elsewhere := func(g memory.Gap) bool { return where != memory.Everywhere && g.Guild != where }
-		t.same("the gaps", t.gaps(where, false), slices.DeleteFunc(t.model.missing(), elsewhere))
-		t.same("what is to be swept", t.gaps(where, true), slices.DeleteFunc(t.model.unswept(), elsewhere))
+		for _, sweep := range []bool{false, true} {
+			t.same("Gaps", t.gaps(where, sweep), slices.DeleteFunc(t.model.gapsTo(sweep), elsewhere))
+		}
 	}
 	t.compareUnfinished()
 }
@@ -144,7 +146,7 @@ func (t *harness) compareRecords(q memory.RecordQuery) {
 func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	m := t.model
-	t.same("Presence", t.presence(scope, authors...), m.presence(scope, authors))
+	t.same("Presence", got(t.store.Presence(t.ctx, scope, authors))(t), m.presence(scope, authors))
 	want := m.fullText(scope, terms)
 	hits := got(t.store.FullText(t.ctx, scope, terms, limit))(t)
 	met := map[place]bool{}
@@ -255,7 +257,7 @@ func (t *harness) checkQueue() {
 		}
 	}
 	for guild, n := range waiting {
-		t.same("how much waits", t.waiting(guild), n)
+		t.same("how much waits", got(t.store.Waiting(t.ctx, guild))(t), n)
 	}
 }
 
@@ -266,6 +268,20 @@ func (t *harness) pendingByID() map[int64]memory.Segment {
 		pending[s.ID] = s
 	}
 	return pending
+}
+
+func embedText(s string) []float32 { return embedTerms(text.Terms(s)) }
+
+func embedTerms(terms []string) []float32 {
+	return Embedder{}.EmbedTerms(terms, func(string) float64 { return 1 })
+}
+
+// cosine returns the similarity of two vectors of length 1.
+func cosine(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
 }
 
 // tolerance is the allowed error of a similarity: stores keep vectors in few bits.

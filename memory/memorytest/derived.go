@@ -191,10 +191,10 @@ var derivedCases = []testCase{
 				t.same(what, len(t.records(memory.RecordQuery{Channels: []memory.ChannelID{general, square,
 					local}})), want)
 			}
-			t.forget(memory.Forgetting{Guild: guild, User: 503, Channel: general, Why: memory.WhyPurge, At: later})
-			t.forget(memory.Forgetting{Guild: guild, User: 50, Why: memory.WhyMember, At: later})
+			t.forget(memory.Forgetting{Guild: guild, User: 503, Channel: general})
+			t.forget(memory.Forgetting{Guild: guild, User: 50, Why: memory.WhyMember})
 			calls("with others forgotten", 3)
-			t.forget(memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later})
+			t.forget(memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember})
 			t.apply(all...)
 			calls("without 503", 1)
 			t.apply(memory.Opted{Guild: village, User: 503, Out: true, At: later})
@@ -212,7 +212,7 @@ var derivedCases = []testCase{
 	{"the key of fingerprints stays the same", nil, func(t *harness) {
 		key := got(t.store.FingerprintKey(t.ctx))(t)
 		t.same("its length", len(key), memory.FingerprintKeyBytes)
-		t.forget(memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyPurge, At: later})
+		t.forget(memory.Forgetting{Guild: memory.Everywhere})
 		t.same("the key, though all is forgotten", got(t.store.FingerprintKey(t.ctx))(t), key)
 	}},
 }

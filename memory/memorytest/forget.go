@@ -109,12 +109,7 @@ func forgetCases() []testCase {
 		{"a guild that was left", memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, "6 7 | 9 | | e f | ada1 ben1"},
 		{"all", memory.Forgetting{Guild: memory.Everywhere}, "| 9 | |  |"},
 	} {
-		if c.f.Why == "" {
-			c.f.Why = memory.WhyPurge
-		}
-		if c.f.At.IsZero() {
-			c.f.At = later
-		}
+		c.f = completed(c.f)
 		all = append(all, testCase{"what is forgotten is gone with what was made of it, and comes not back: " +
 			c.what, nil, func(t *harness) {
 			t.settle()
@@ -234,7 +229,7 @@ var otherForgetPromises = []testCase{
 	}},
 	{"what is carried out can be asked about again", nil, func(t *harness) {
 		t.settle()
-		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
+		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
 		again := got(t.store.Resume(t.ctx, r.Forgetting.ID, nil))(t)
 		t.same("the receipt", again, r)
 		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {

@@ -258,10 +258,10 @@ var guildCases = []testCase{
 		t.apply(memory.QuestionClosed{Channel: general, ID: id(1)},
 			memory.QuestionClosed{Channel: staff, ID: id(2)})
 		t.delete(general, id(4))
-		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
+		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
 		t.compare()
 		t.same("which are left", len(got(t.store.Questions(t.ctx))(t)), 3)
-		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
+		t.forget(memory.Forgetting{Guild: guild, Channel: general})
 	}},
 }
 

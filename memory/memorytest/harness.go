@@ -6,7 +6,6 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -79,9 +78,10 @@ func (t *harness) delete(channel memory.ChannelID, ids ...memory.MessageID) {
 	t.apply(memory.Deleted{Guild: guildOf(channel), Channel: channel, IDs: ids})
 }
 
-// forget runs f in the store and the model, and compares receipts and extents.
+// forget runs f, completed, in the store and the model, and compares reports and dry runs.
 func (t *harness) forget(f memory.Forgetting) memory.DeletionReport {
 	t.Helper()
+	f = completed(f)
 	alone := len(t.model.unfinished()) == 0
 	t.compareExtent(f)
 	want := t.model.begin(f)
@@ -183,11 +183,6 @@ func (t *harness) pending() []memory.Segment {
 	return got(t.store.Pending(t.ctx, 1000))(t)
 }
 
-func (t *harness) waiting(guild memory.GuildID) int {
-	t.Helper()
-	return got(t.store.Waiting(t.ctx, guild))(t)
-}
-
 func (t *harness) guild(id memory.GuildID) memory.Guild {
 	t.Helper()
 	return *got(t.store.Guild(t.ctx, id))(t)
@@ -257,21 +252,6 @@ func (t *harness) lore(guild memory.GuildID) []memory.Lore {
 func (t *harness) records(q memory.RecordQuery) []memory.Record {
 	t.Helper()
 	return got(t.store.Records(t.ctx, q))(t)
-}
-
-func (t *harness) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
-	t.Helper()
-	return got(t.store.Spending(t.ctx, guild, day))(t)
-}
-
-func (t *harness) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
-	t.Helper()
-	return got(t.store.HeardUntil(t.ctx, guild))(t)
-}
-
-func (t *harness) presence(scope memory.Scope, users ...memory.UserID) map[memory.UserID]memory.Presence {
-	t.Helper()
-	return got(t.store.Presence(t.ctx, scope, users))(t)
 }
 
 // named returns the message with a name, or 0.

@@ -103,8 +103,7 @@ var logCases = []testCase{
 		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
 		t.compare()
 		t.same("how many are forgotten",
-			t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember,
-				At: later}).Messages, 1)
+			t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember}).Messages, 1)
 		t.same("what stays", append(t.log(931), append(t.log(general), t.log(local)...)...),
 			[]memory.Message{reply, said(general, id(1), ada, "in a guild"),
 				said(local, id(1), ada, "at the terminal")})
@@ -237,7 +236,7 @@ var searchCases = []testCase{
 			t.post(said(general, id(i*7200), ada, topics[i]))
 		}
 		for i := range 6 {
-			t.same("waiting", t.waiting(guild), 6-i)
+			t.same("waiting", got(t.store.Waiting(t.ctx, guild))(t), 6-i)
 			segments := got(t.store.Pending(t.ctx, 1))(t)
 			if len(segments) != 1 || segments[0].Messages[0].ID != id(i*7200) {
 				t.Fatalf("Pending(1): %+v", segments)

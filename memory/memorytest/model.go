@@ -52,7 +52,7 @@ type model struct {
 
 	guilds   map[memory.GuildID]*memory.Guild // without channels
 	channels map[memory.ChannelID]*channel
-	people   map[memory.GuildID]map[memory.UserID]memory.Person
+	people   map[inGuild]memory.Person
 	decided  map[memory.Event]decision // by the event without the decision
 	spent    map[inGuild]memory.Spent  // by question
 
@@ -74,8 +74,7 @@ func newModel() *model {
 		entries: map[place]*entry{}, names: map[place]string{}, dropped: map[place]memory.Opted{},
 		spoken: map[string]bool{}, gaps: map[gapKey]memory.Gap{}, open: map[place]memory.OpenQuestion{},
 		guilds: map[memory.GuildID]*memory.Guild{}, channels: map[memory.ChannelID]*channel{},
-		people:  map[memory.GuildID]map[memory.UserID]memory.Person{},
-		decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
+		people: map[inGuild]memory.Person{}, decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
 		facts: map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
 		traces: map[place]answer{}, prompts: map[place]memory.Prompt{}, shown: map[place]answer{},
 		withdrawn: map[place]memory.Withdrawn{}, lost: map[string]int{},

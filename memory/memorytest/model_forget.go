@@ -134,8 +134,8 @@ func (m *model) fallsUnder(g *forgetting) func(thing) (going, bool) {
 }
 
 func (m *model) isKnownIn(g *forgetting, who memory.UserID) bool {
-	for guild, people := range m.people {
-		if _, known := people[who]; known && g.of(guild) {
+	for key := range m.people {
+		if key.id == int64(who) && g.of(key.guild) {
 			return true
 		}
 	}
@@ -212,15 +212,13 @@ func (m *model) forgetPeople(g *forgetting) {
 	if f.Channel != 0 || !g.all {
 		return
 	}
-	for guild, people := range m.people {
-		for id := range people {
-			known := m.guilds[guild]
-			// Hark itself
-			stays := f.User == 0 && f.Why != memory.WhyLeft && known != nil && known.Self == id && known.Left.IsZero()
-			if g.of(guild) && (f.User == 0 || f.User == id) && !stays {
-				delete(people, id)
-				g.People++
-			}
+	for key, p := range m.people {
+		known := m.guilds[p.Guild]
+		// Hark itself
+		stays := f.User == 0 && f.Why != memory.WhyLeft && known != nil && known.Self == p.ID && known.Left.IsZero()
+		if g.of(p.Guild) && (f.User == 0 || f.User == p.ID) && !stays {
+			delete(m.people, key)
+			g.People++
 		}
 	}
 	maps.DeleteFunc(m.decided, func(_ memory.Event, of decision) bool {

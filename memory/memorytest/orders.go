@@ -121,7 +121,7 @@ func (t *harness) ended(events []memory.Event) {
 			byCall))
 	// From when something is remembered depends on the earlier choice.
 	if !told(func(e memory.Event) bool { _, ok := e.(memory.Chose); return ok }) {
-		t.same("heard", t.heard(guild), t.model.listened(guild))
+		t.same("heard", got(t.store.HeardUntil(t.ctx, guild))(t), t.model.listened(guild))
 	}
 	if !told(func(e memory.Event) bool { _, ok := e.(memory.Opted); return ok }) { // each begins a forgetting
 		t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))

@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -204,6 +205,15 @@ func sent(at time.Time, content string) *memory.Prompt {
 		Boundaries: []memory.Boundary{{Section: "system_prompt", Start: 0, End: 35},
 			{Section: "current_query", Message: 1, Start: 0, End: 13}},
 	}
+}
+
+// completed returns f; by default with WhyPurge, and after all messages.
+func completed(f memory.Forgetting) memory.Forgetting {
+	if f.At.IsZero() {
+		f.At = later
+	}
+	f.Why = cmp.Or(f.Why, memory.WhyPurge)
+	return f
 }
 
 func threadOf(parent memory.ChannelID, id memory.ChannelID, owner memory.UserID, name string) memory.ChannelSeen {
