@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a condensed session.
 const (
 	MaxCondensedText    = 1200 // characters
 	MaxCondensedSources = 150

@@ -1,6 +1,6 @@
 package memory
 
-// Choice is a decision whether to remember a guild, a category, a channel or a thread.
+// Choice is whether to remember a guild, a category, a channel or a thread.
 type Choice uint8
 
 const (

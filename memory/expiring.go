@@ -22,7 +22,7 @@ const (
 	expiringLeast = 1000 // fewer never wait: a quiet guild gets a tenth of its messages in a day
 )
 
-// expiringAgreed is the value of SettingExpiring from an admin's agreement until a Janitor acts on it.
+// expiringAgreed is SettingExpiring's value from an admin's agreement until a Janitor acts on it.
 const expiringAgreed = "agreed"
 
 func (g *Guild) Expiring() (e Expiring, waits bool) {
@@ -32,7 +32,7 @@ func (g *Guild) Expiring() (e Expiring, waits bool) {
 	return e, err == nil
 }
 
-// AgreeToExpiring returns the event that lets a Janitor forget all expired messages of a guild.
+// AgreeToExpiring lets a Janitor forget all expired messages of a guild.
 func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }

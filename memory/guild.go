@@ -71,7 +71,7 @@ const (
 	LocalChannel                       // imported or spoken in a terminal: read at the command line only
 )
 
-// IsThread reports whether the channel is a thread: its parent's overwrites and age restriction apply.
+// IsThread reports whether the parent's overwrites and age restriction apply.
 func (k ChannelKind) IsThread() bool { return k == PublicThread || k == PrivateThread }
 
 type Channel struct {
@@ -122,7 +122,7 @@ type Person struct {
 // People are the persons of several guilds, by id within each.
 type People [][]Person
 
-// Of returns a person as in the last guild that knows them; false if none does.
+// Of returns a person as in the last guild that knows them.
 func (p People) Of(id UserID) (Person, bool) {
 	for _, guild := range slices.Backward(p) {
 		at, known := slices.BinarySearchFunc(guild, id, func(p Person, id UserID) int { return cmp.Compare(p.ID, id) })
@@ -173,7 +173,7 @@ func (p Person) DisplayName() string {
 	return cmp.Or(p.Nick, p.Name, p.Username)
 }
 
-// Presence is how much and when somebody last wrote, within some channels.
+// Presence is how much and when somebody last wrote.
 type Presence struct {
 	Messages int
 	Last     time.Time

@@ -87,7 +87,6 @@ func (x *Indexer) gather(ctx context.Context) {
 	}
 }
 
-// fill is the progress of work without a pause.
 type fill struct {
 	began, told time.Time // zero before the first batch, or the first report
 	done        int       // segments
@@ -140,8 +139,7 @@ func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	}
 }
 
-// step indexes some pending segments, calls did for each batch, and returns how many it indexed, also on
-// error.
+// step indexes some pending segments, calls did for each batch, and returns how many, also on error.
 func (x *Indexer) step(ctx context.Context, did func(n int)) (done int, err error) {
 	segments, err := x.Queue.Pending(ctx, readAtOnce)
 	if err != nil {
@@ -205,7 +203,7 @@ func (x *Indexer) answers(ctx context.Context) bool {
 	return err == nil && ctx.Err() == nil
 }
 
-// sleep waits for d, and returns false if ctx is done first.
+// sleep returns false if ctx is done before d.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -86,7 +86,6 @@ func (j *Janitor) Run(ctx context.Context) error {
 	return nil
 }
 
-// resume continues Forgettings that an event began or that were interrupted.
 func (j *Janitor) resume(ctx context.Context) error {
 	begun, err := j.Store.Forgettings(ctx, Everywhere, 0)
 	if err != nil {
@@ -105,7 +104,6 @@ func (j *Janitor) resume(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// deleteExpired deletes old prompts, records and spending, then visits every guild.
 func (j *Janitor) deleteExpired(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays, because a question from before midnight may come late.
 	today, _ := Day(now)
@@ -117,7 +115,7 @@ func (j *Janitor) deleteExpired(ctx context.Context, now time.Time) error {
 	return errors.Join(err, j.visitAll(ctx, now, false))
 }
 
-// visitAll visits the guilds; if changed, only those whose retention was set since their last visit.
+// visitAll visits the guilds; if changed, only those whose retention was set since.
 func (j *Janitor) visitAll(ctx context.Context, now time.Time, changed bool) error {
 	guilds, err := j.Store.Guilds(ctx)
 	if err != nil {

@@ -218,8 +218,8 @@ func TestJanitorForgetsWhatIsTooOld(t *testing.T) {
 	tests := []struct {
 		retention, step time.Duration
 	}{
-		{365 * day, day}, {24 * day, day}, {2 * day, 2 * time.Hour}, {time.Hour,
-			150 * time.Second}, {time.Minute, time.Minute},
+		{365 * day, day}, {24 * day, day}, {2 * day, 2 * time.Hour},
+		{time.Hour, 150 * time.Second}, {time.Minute, time.Minute},
 	}
 	for _, test := range tests {
 		t.Run(test.retention.String(), func(t *testing.T) {

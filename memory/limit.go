@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// Special values of a limit.
 const (
 	Unlimited    = 0
 	AsConfigured = -1 // not set

@@ -13,7 +13,6 @@ import (
 	"hark/internal/text"
 )
 
-// Bounds of lore.
 const (
 	MaxLoreName    = 100  // characters of a name or an alias
 	MaxLoreText    = 2000 // characters of the text

@@ -76,7 +76,7 @@ func isName(s string) bool {
 	}) < 0
 }
 
-// serialised returns v as JSON decodes it, or a sentence if it can't be encoded.
+// serialised returns v as JSON decodes it.
 func serialised(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -121,7 +121,6 @@ func withoutText(v any, depth int) any {
 	return v
 }
 
-// nameOnly removes keys that aren't names and says so.
 func nameOnly(v map[string]any) map[string]any {
 	n := len(v)
 	maps.DeleteFunc(v, func(name string, _ any) bool { return !isName(name) })

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// RetentionForever is the value of SettingRetention for as long as the operator allows.
+// RetentionForever is SettingRetention's value for as long as the operator allows.
 const RetentionForever = "forever"
 
 const day = 24 * time.Hour
@@ -67,7 +67,6 @@ func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration,
 	return most, 0, false
 }
 
-// keeper returns the channel whose retention applies to c.
 func (g *Guild) keeper(c *Channel) *Channel {
 	if parent := g.Channel(c.Parent); c.Kind.IsThread() && parent != nil {
 		return parent
@@ -75,7 +74,6 @@ func (g *Guild) keeper(c *Channel) *Channel {
 	return c
 }
 
-// shorter returns the shorter of two retentions; 0 means no limit.
 func shorter(a, b time.Duration) time.Duration {
 	if a <= 0 || b <= 0 {
 		return max(a, b, 0)
@@ -99,7 +97,6 @@ func KeptSince(now time.Time, keep time.Duration) time.Time {
 	return now.Add(-keep).Truncate(step(keep))
 }
 
-// step returns the granularity of KeptSince.
 func step(retention time.Duration) time.Duration {
 	if retention <= 0 {
 		return day

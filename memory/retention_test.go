@@ -48,10 +48,10 @@ func TestRetentionOfChannelsThreadsAndTheGuild(t *testing.T) {
 	t.Parallel()
 	g := Guild{ID: 2, Settings: keeping("30d"), Channels: []Channel{
 		{ID: 21, Settings: keeping("90d")}, {ID: 22, Parent: 21, Kind: PublicThread, Settings: keeping("1d")}, {ID: 23},
-		{ID: 24, Parent: 99, Kind: PublicThread, Settings: keeping("5d")}, {ID: 25,
-			Settings: keeping("whenever")}, {ID: 26, Settings: keeping("forever")},
+		{ID: 24, Parent: 99, Kind: PublicThread, Settings: keeping("5d")},
+		{ID: 25, Settings: keeping("whenever")}, {ID: 26, Settings: keeping("forever")},
 	}}
-	type told struct {
+	type setting struct {
 		keep time.Duration
 		at   ChannelID
 		set  bool
@@ -59,17 +59,16 @@ func TestRetentionOfChannelsThreadsAndTheGuild(t *testing.T) {
 	for _, tt := range []struct {
 		id   ChannelID
 		most time.Duration
-		want told
+		want setting
 	}{
-		{21, 0, told{90 * day, 21, true}}, {22, 0, told{90 * day, 21, true}}, {23, 0,
-			told{30 * day, 0, true}}, {24, 0, told{5 * day, 24, true}},
-		{25, 0, told{30 * day, 0, true}}, {26, 0, told{0, 26, true}}, {77, 0, told{30 * day, 0, true}}, {0,
-			0, told{30 * day, 0, true}},
-		{21, 60 * day, told{60 * day, 21, true}}, {26, 60 * day, told{60 * day, 26, true}}, {23,
-			60 * day, told{30 * day, 0, true}},
+		{21, 0, setting{90 * day, 21, true}}, {22, 0, setting{90 * day, 21, true}}, {23, 0, setting{30 * day, 0, true}},
+		{24, 0, setting{5 * day, 24, true}}, {25, 0, setting{30 * day, 0, true}}, {26, 0, setting{0, 26, true}},
+		{77, 0, setting{30 * day, 0, true}}, {0, 0, setting{30 * day, 0, true}},
+		{21, 60 * day, setting{60 * day, 21, true}}, {26, 60 * day, setting{60 * day, 26, true}},
+		{23, 60 * day, setting{30 * day, 0, true}},
 	} {
 		keep, at, set := g.Retention(tt.id, tt.most)
-		if got := (told{keep, at, set}); got != tt.want {
+		if got := (setting{keep, at, set}); got != tt.want {
 			t.Errorf("of %d, at most %v: %+v, want %+v", tt.id, tt.most, got, tt.want)
 		}
 	}
@@ -193,8 +192,8 @@ func TestJanitorForgetsLoreOfTheWholeGuild(t *testing.T) {
 		f.guilds[2].Channels[0].Settings = keeping("forever")
 		old, young := time.Now().Add(-200*day), time.Now().Add(-10*day)
 		f.lore = []Lore{
-			{ID: 1, Guild: 2, At: old}, {ID: 2, Guild: 2, At: young}, {ID: 3, Guild: 2, Channel: 21,
-				At: old}, {ID: 4, Guild: 3, At: old},
+			{ID: 1, Guild: 2, At: old}, {ID: 2, Guild: 2, At: young},
+			{ID: 3, Guild: 2, Channel: 21, At: old}, {ID: 4, Guild: 3, At: old},
 			{ID: 5, Guild: 2, At: old, Sources: []MessageRef{{Channel: 21, Message: 1}}},
 		}
 		left := func() (ids []int64) {
@@ -235,8 +234,8 @@ func TestWhatASetRetentionTakes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
 	g := &Guild{ID: 2, Settings: keeping("30d"), Channels: []Channel{
-		{ID: 21, Settings: keeping("90d")}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23}, {ID: 24,
-			Settings: keeping("huh")},
+		{ID: 21, Settings: keeping("90d")}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23},
+		{ID: 24, Settings: keeping("huh")},
 	}}
 	store := extents{of: map[ChannelID]int{0: 100, 21: 40, 23: 7}, fail: -1}
 	for _, tt := range []struct {
@@ -246,10 +245,10 @@ func TestWhatASetRetentionTakes(t *testing.T) {
 		keep  time.Duration // 0: nothing is shortened
 		goes  int
 	}{
-		{21, "91d", 0, 0, 0}, {21, "90d", 0, 0, 0}, {21, "forever", 0, 0, 0}, {21, "5d", 0, 5 * day,
-			40}, {21, "", 0, 30 * day, 40}, {21, "50d", 20 * day, 0, 0},
-		{23, "", 0, 0, 0}, {23, "forever", 0, 0, 0}, {23, "29d", 0, 29 * day, 7}, {0, "29d", 0, 29 * day,
-			60}, {0, "", 0, 0, 0}, {0, "", 20 * day, 0, 0},
+		{21, "91d", 0, 0, 0}, {21, "90d", 0, 0, 0}, {21, "forever", 0, 0, 0}, {21, "5d", 0, 5 * day, 40},
+		{21, "", 0, 30 * day, 40}, {21, "50d", 20 * day, 0, 0},
+		{23, "", 0, 0, 0}, {23, "forever", 0, 0, 0}, {23, "29d", 0, 29 * day, 7},
+		{0, "29d", 0, 29 * day, 60}, {0, "", 0, 0, 0}, {0, "", 20 * day, 0, 0},
 	} {
 		less, err := g.Shortens(t.Context(), store, nil, tt.id, tt.value, tt.most, now)
 		switch {

@@ -21,14 +21,13 @@ const (
 	SettingLanguage    Setting = "language"
 )
 
-// Other settings.
 const (
 	SettingTimezone Setting = "timezone" // of a guild: an IANA time zone name
 	// of a guild: "on", or the time, in RFC 3339, until which Hark answers nobody
 	SettingPaused Setting = "paused"
 	// of a channel, else of the guild: "off" where Hark answers nobody
 	SettingAnswers Setting = "answers"
-	// of a channel, else of the guild: the retention, for ParseRetention; see Guild.Retention
+	// of a channel, else of the guild: for ParseRetention
 	SettingRetention Setting = "retention"
 	// of a channel: the newest unfetched message of its past when fetching stopped; see StopPast
 	SettingPast     Setting = "past"

@@ -22,8 +22,8 @@ func TestSettingsOfThreadsChannelsAndTheGuild(t *testing.T) {
 		at    ChannelID
 	}
 	for id, want := range map[ChannelID]where{
-		general: {"search", general}, chat: {"search", general}, secret: {"analysis",
-			secret}, staff: {}, orphan: {}, unknown: {},
+		general: {"search", general}, chat: {"search", general}, secret: {"analysis", secret},
+		staff: {}, orphan: {}, unknown: {},
 	} {
 		if value, at := g.Setting(id, SettingMode); (where{value, at}) != want {
 			t.Errorf("of channel %d: %q of %d, want %+v", id, value, at, want)

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of summaries.
 const (
 	MaxSummaries      = 40  // of a channel
 	MaxSummaryText    = 600 // characters

@@ -59,7 +59,7 @@ type TraceHit struct {
 	Edited int64 `json:"edited,omitempty"`
 }
 
-// TraceCall is a tool call, without its arguments and its result.
+// TraceCall is a tool call, without its arguments and result.
 type TraceCall struct {
 	// "unknown" if the model called a tool that doesn't exist
 	Tool    string        `json:"tool"`
