@@ -23,12 +23,12 @@ func (t *harness) compare() {
 	}
 	t.compareFound(in(all...), spoken, 1000)
 	t.compareCounts(in(all...), spoken, 1000)
-	t.compareRecords(memory.RecordQuery{Channels: all})
+	records := memory.RecordQuery{Channels: all}
+	t.same("Records", t.records(records), t.model.recordsFor(records))
 	t.compareGuilds()
 	t.compareHeard()
 }
 
-// compareLog compares a channel and everything derived from it.
 func (t *harness) compareLog(channel memory.ChannelID) {
 	t.Helper()
 	m := t.model
@@ -49,14 +49,11 @@ func (t *harness) compareLog(channel memory.ChannelID) {
 	}
 	t.same("NameOf", got(t.store.NameOf(t.ctx, channel, ids))(t), names)
 	for _, id := range ids {
-		want, kept := m.traceOf(channel, id)
-		trace, ok := t.trace(channel, id)
-		t.same("whether there is a trace", ok, kept)
+		want, _ := m.traceOf(channel, id)
+		trace, _ := t.trace(channel, id)
 		t.same("Trace", trace, want)
-		built, kept := m.prompts[place{channel, id}]
-		p, ok := t.prompt(channel, id)
-		t.same("whether there is a prompt", ok, kept)
-		t.same("Prompt", p, built)
+		prompt, _ := t.prompt(channel, id)
+		t.same("Prompt", prompt, m.prompts[place{channel, id}])
 	}
 	bare := got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answers: append(ids, never)}))(t)
 	t.same("what answers were made from", sorted(bare, func(t memory.Trace) memory.MessageID { return t.Answer }),
@@ -64,7 +61,6 @@ func (t *harness) compareLog(channel memory.ChannelID) {
 	t.same("Summaries", t.summaries(channel), m.summariesOf(channel))
 }
 
-// compareGuilds compares guilds, people, and what was derived from their messages.
 func (t *harness) compareGuilds() {
 	t.Helper()
 	m := t.model
@@ -105,7 +101,6 @@ func (t *harness) compareGuilds() {
 		func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
 }
 
-// compareHeard compares gaps, sweeps, forgettings and withdrawn answers.
 func (t *harness) compareHeard() {
 	t.Helper()
 	for id := range t.model.guilds {
@@ -120,7 +115,7 @@ func (t *harness) compareHeard() {
 	t.compareUnfinished()
 }
 
-// compareUnfinished compares the unfinished forgettings or, if there are none, the withdrawn answers.
+// compareUnfinished compares forgettings or, if none is unfinished, the withdrawn answers.
 func (t *harness) compareUnfinished() {
 	t.Helper()
 	t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
@@ -129,20 +124,13 @@ func (t *harness) compareUnfinished() {
 	}
 }
 
-// compareExtent compares dry runs.
-func (t *harness) compareExtent(f memory.Forgetting) {
+func (t *harness) compareDryRun(f memory.Forgetting) {
 	t.Helper()
 	f.At = time.Time{} // so it takes effect now
-	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.DryRun(t.ctx, memory.DryRunQuery{Forgetting: f}))(t),
-		t.model.extent(f))
+	t.same(fmt.Sprintf("DryRun of %+v", f), got(t.store.DryRun(t.ctx, memory.DryRunQuery{Forgetting: f}))(t),
+		t.model.dryRun(f))
 }
 
-func (t *harness) compareRecords(q memory.RecordQuery) {
-	t.Helper()
-	t.same("Records", t.records(q), t.model.recordsFor(q))
-}
-
-// compareFound compares what searches in a scope find.
 func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	m := t.model
@@ -164,7 +152,6 @@ func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.compareNearest(scope, terms, limit)
 }
 
-// compareCounts compares how many messages of a scope hold each of terms.
 func (t *harness) compareCounts(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	total, counts := t.model.frequencies(scope, terms)
@@ -180,13 +167,12 @@ func (t *harness) compareCounts(scope memory.Scope, terms []string, limit int) {
 
 // Stores may cut segments as they like. The comparison checks how they keep their vectors.
 
-// embeddedSegment is a segment as it was when its vector was stored.
 type embeddedSegment struct {
 	memory.Segment
 	vector []float32
 }
 
-// embedded gives the store vectors and records those that it accepted.
+// embedded gives the store vectors and keeps those that it accepted.
 func (t *harness) embedded(segments []memory.Segment) {
 	t.Helper()
 	vectors := make([][]float32, len(segments))
@@ -211,8 +197,8 @@ func (t *harness) embedAll() {
 	t.same("pending after all was embedded", t.pending(), []memory.Segment(nil))
 }
 
-// checkQueue fails the test unless every message lies in exactly one segment, and every segment that isn't
-// pending is unchanged since it was embedded.
+// checkQueue checks that every message lies in one segment, and that segments that aren't pending are
+// unchanged since they were embedded.
 func (t *harness) checkQueue() {
 	t.Helper()
 	where := map[place]int64{}
@@ -293,8 +279,8 @@ type candidate struct {
 	must bool // else it is out of date, and may be left out
 }
 
-// compareNearest checks Nearest against everything that was embedded. It may find a segment that has grown
-// by its old vector, but not one in which something was deleted or changed.
+// compareNearest checks Nearest against all that was embedded. It may find a segment that has grown by its
+// old vector, but not one in which something was deleted or changed.
 func (t *harness) compareNearest(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	vector := embedTerms(terms)

@@ -219,7 +219,6 @@ var derivedCases = []testCase{
 
 func tells(l memory.Lore) memory.LoreTold { return memory.LoreTold{Lore: l} }
 
-// answering is the record of a call that led from a question to an answer.
 func answering(name string, question, answer memory.MessageID) memory.Called {
 	e := called(name, general, question, ada, 10)
 	e.Record.Answer = answer
@@ -233,7 +232,6 @@ func notice(id memory.MessageID) memory.Message {
 	return m
 }
 
-// current summarises a message in its current version.
 var current = func() memory.Summarised {
 	s := summed(general, id(3), 1, id(3))
 	s.Sources[0].Edited = minute(1).UnixMilli()
@@ -287,7 +285,6 @@ func calls(want string) func(*harness) {
 	}
 }
 
-// calls returns the names of the records that q selects.
 func (t *harness) calls(q memory.RecordQuery) string {
 	t.Helper()
 	var names []string

@@ -21,8 +21,7 @@ var (
 	authors  = []memory.UserID{ada, ben, 503, 504}
 	guilds   = []memory.GuildID{guild, memory.LocalGuild}
 	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨",
-		"🎉", "running", "O'Brien",
-		"\"AND\""}
+		"🎉", "running", "O'Brien", "\"AND\""}
 )
 
 const (
@@ -36,8 +35,8 @@ func slotID(n int) memory.MessageID {
 	return memory.FirstMessageID(at) + memory.MessageID(n)
 }
 
-// version is the v-th version of a message. Fields that an edit can change depend on v alone, the others on
-// the message.
+// version is the v-th version of a message. What an edit can change depends on v alone, the rest on the
+// message.
 func version(channel memory.ChannelID, slot, v int) memory.Message {
 	m := said(channel, slotID(slot), authors[slot*7/3%len(authors)], content(channel, slot, v))
 	m.Kind = map[memory.UserID]memory.Kind{503: memory.FromBot, 504: memory.FromWebhook}[m.Author]
@@ -72,7 +71,6 @@ func drawSlot(t *rapid.T) (memory.ChannelID, int) {
 	return pick(t, "channel", channels...), between(t, "slot", 0, slots-1)
 }
 
-// drawMessageEvent draws an event about a message.
 func drawMessageEvent(t *rapid.T) memory.Event {
 	channel, slot := drawSlot(t)
 	v := between(t, "version", 0, versions-1)
@@ -95,7 +93,6 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 // drawMinute draws one of a few, so that times repeat. Two events of a kind with the same time are equal.
 func drawMinute(t *rapid.T) int { return between(t, "minute", 0, 9) }
 
-// drawPeople draws an event about a person.
 func drawPeople(t *rapid.T) memory.Event {
 	who, where := pick(t, "who", authors...), pick(t, "where", guilds...)
 	switch between(t, "people", 0, 9) {
@@ -152,7 +149,6 @@ func drawLore(t *rapid.T) memory.Event {
 	return memory.LoreTold{Lore: l}
 }
 
-// drawHearing draws an event about what Hark hears and keeps of a guild.
 func drawHearing(t *rapid.T) memory.Event {
 	channel, slot := pick(t, "channel", ofGuild...), between(t, "slot", 0, slots-1)
 	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4),
@@ -183,7 +179,6 @@ func drawHearing(t *rapid.T) memory.Event {
 	return chose(pick(t, "chosen", 0, channel), choice, n)
 }
 
-// drawSweep draws an event about fetching or comparing.
 func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) memory.Event {
 	switch between(t, "sweep", 0, 5) {
 	case 0:
@@ -202,8 +197,7 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 // sweptAt is the time of an Absent: half of the slots lie within SweptFirst before it.
 var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 
-// drawSetting draws a setting, or its removal, for the guild, one of two channels, or an otherwise unknown
-// channel.
+// drawSetting draws a setting, or its removal; one channel is otherwise unknown.
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := pick(t, "of channel", general, general, thread, nowhere, 0)
@@ -211,14 +205,12 @@ func drawSetting(t *rapid.T) memory.Event {
 	return sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
 }
 
-// drawLimit draws a limit of one of two roles, or its removal.
 func drawLimit(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	messages := []int{memory.AsConfigured, memory.Unlimited, 5}[n%3]
 	return limits(pick[memory.RoleID](t, "of role", 0, 951), messages, memory.AsConfigured, n)
 }
 
-// drawSpent draws what one of a few questions spent.
 func drawSpent(t *rapid.T) memory.Event {
 	n := between(t, "asked", 0, slots-1)
 	return memory.Spent{Guild: []memory.GuildID{guild, guild, memory.LocalGuild}[n%3], User: authors[n/3%3],
@@ -252,7 +244,6 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 	return f
 }
 
-// drawStructure draws an event about a guild or a member.
 func drawStructure(t *rapid.T) memory.Event {
 	channel := pick(t, "channel", ofGuild...)
 	switch between(t, "structure", 0, 6) {
@@ -279,8 +270,8 @@ func drawStructure(t *rapid.T) memory.Event {
 	}
 	p := memory.Person{
 		ID: pick(t, "who", authors...), Guild: pick(t, "guild", guilds...),
-		Username: pick(t, "username", "", "a", "b"), Name: pick(t, "name", "", "A"), Nick: pick(t, "nick", "",
-			"n", "m"),
+		Username: pick(t, "username", "", "a", "b"), Name: pick(t, "name", "", "A"),
+		Nick:       pick(t, "nick", "", "n", "m"),
 		RolesKnown: coin(t, "known"), Bot: coin(t, "bot"),
 	}
 	if p.RolesKnown {
@@ -331,7 +322,6 @@ func drawCall(t *rapid.T) memory.Event {
 	return e
 }
 
-// drawQuestion opens an existing question or closes one.
 func (m *machine) drawQuestion(t *rapid.T) memory.Event {
 	at := place{general, slotID(between(t, "question", 0, 5))}
 	if now, there := m.model.message(at); there && coin(t, "opened") {
@@ -416,7 +406,6 @@ func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 		answer.String()+pick(t, "where", "", " in #quay", " in #pier"))
 }
 
-// drawScope draws some channels, and sometimes a time.
 func drawScope(t *rapid.T) memory.Scope {
 	somewhere := rapid.SampledFrom(append(channels, nowhere))
 	scope := in(rapid.SliceOfNDistinct(somewhere, 0, 4, rapid.ID).Draw(t, "scope")...)

@@ -14,12 +14,10 @@ func townWith(change func(*memory.Guild)) memory.GuildSeen {
 	return memory.GuildSeen{Guild: g, At: later}
 }
 
-// person is an event with somebody's name.
 func person(id memory.UserID, name string) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name}}
 }
 
-// hasRoles is an event with all of Ada's roles.
 func hasRoles(roles ...memory.RoleID) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Roles: roles, RolesKnown: true}}
 }
@@ -108,7 +106,7 @@ var guildCases = []testCase{
 			opts(ada, true, 5), opts(ada, false, 4), post(overtaken),
 			post(said(general, id(3), ada, "after")), post(edited(first, 10, "changed")), post(second),
 			post(said(local, id(3), ada, "elsewhere")), person(ada, "Ada"), facts(ada, 1, "sails"),
-			memory.LoreTold{Lore: note(1, ada, general, 90)},
+			tells(note(1, ada, general, 90)),
 		}, func(t *harness) {
 			t.same("the log", t.log(general), []memory.Message{second})
 			t.same("elsewhere", len(t.log(local)), 1)
@@ -118,8 +116,8 @@ var guildCases = []testCase{
 			t.apply(opts(ada, false, 6), opts(ada, true, 5), person(ada, "Ada"))
 			again := said(general, id(400), ada, "again")
 			t.post(first, said(general, id(330), ada, "meanwhile"), again, overtaken)
-			t.apply(memory.LoreTold{Lore: note(2, ada, general, 5)},
-				memory.LoreTold{Lore: note(3, ada, general, 150)})
+			t.apply(tells(note(2, ada, general, 5)),
+				tells(note(3, ada, general, 150)))
 			t.same("logged again", t.log(general), []memory.Message{second, again})
 			t.same("lore", len(t.lore(guild)), 1)
 		}},
@@ -265,7 +263,7 @@ var guildCases = []testCase{
 	}},
 }
 
-// imported is a channel as an imported file describes it.
+// imported is a channel in an imported file.
 var imported = memory.ChannelSeen{Channel: memory.Channel{ID: staff, Guild: guild, Parent: general,
 	Kind: memory.PublicThread, Name: "from a file", Unplaced: true}}
 

@@ -30,7 +30,6 @@ func (m *model) tellFact(e memory.FactTold) {
 	}
 }
 
-// takeFact deletes a fact and the answers that used it.
 func (m *model) takeFact(key inGuild) {
 	m.facts[key] = &fact{gone: true}
 	m.invalidate(madeFrom(1, func(s memory.Source) bool { return isFact(s, key) }), place{})
@@ -65,7 +64,6 @@ func (m *model) tellLore(l memory.Lore) {
 	m.lore[key] = &lore{Lore: l}
 }
 
-// takeLore deletes lore and the answers that used it.
 func (m *model) takeLore(key inGuild) {
 	m.lore[key] = &lore{gone: true}
 	m.dropMadeFromLore(key.id)
@@ -95,7 +93,7 @@ func (m *model) loreOf(guild memory.GuildID) []memory.Lore {
 	return sorted(all, func(l memory.Lore) int64 { return l.ID })
 }
 
-// summary is the summary of a stretch that ends at its place, or that it must be made again.
+// summary is of a stretch that ends at its place; again means that it must be made again.
 type summary struct {
 	again bool
 	after memory.MessageID
@@ -132,7 +130,6 @@ func (m *model) summarise(e memory.Summarised) {
 	}
 }
 
-// makeRoom deletes the summaries that make room for a new one.
 func (m *model) makeRoom(e memory.Summarised) {
 	for _, id := range e.Evicted {
 		if at := (place{e.Channel, id}); m.summaries[at].there() {
@@ -141,7 +138,6 @@ func (m *model) makeRoom(e memory.Summarised) {
 	}
 }
 
-// areAsTheyWere reports whether messages still have the versions of sources.
 func (m *model) areAsTheyWere(channel memory.ChannelID, sources []memory.SummarySource) bool {
 	return !slices.ContainsFunc(sources, func(s memory.SummarySource) bool {
 		now, ok := m.message(place{channel, s.Message})
@@ -159,7 +155,6 @@ func (m *model) summariesOf(channel memory.ChannelID) []memory.Summary {
 	return sorted(all, func(s memory.Summary) memory.MessageID { return s.ID })
 }
 
-// unsummarised returns the stretches to summarise: invalidated ones first.
 func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 	var again, fresh []memory.Stretch
 	for at, s := range m.summaries {
@@ -188,7 +183,6 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 	return append(again, fresh...)
 }
 
-// condense keeps a condensed session if all its sources are unchanged.
 func (m *model) condense(c memory.Condensed) {
 	c, _ = c.Checked()
 	if of := m.channels[c.Channel]; of != nil && c.Made.After(of.condensed.Made) &&
@@ -223,7 +217,6 @@ func recordAsMessage(r memory.Record) *memory.Message {
 	return &of
 }
 
-// namedIn returns the people whom r's arguments name.
 func namedIn(r memory.Record) (all []memory.UserID) {
 	for _, id := range r.Named() {
 		all = append(all, memory.UserID(id))
@@ -251,8 +244,7 @@ func (m *model) recordsFor(q memory.RecordQuery) []memory.Record {
 	return all
 }
 
-// limitRecords deletes what is too old and, of each channel, all but the newest. The tokens of records are
-// left to the store.
+// limitRecords leaves the limit in tokens to the store.
 func (m *model) limitRecords(l memory.RecordLimits) {
 	goes := map[string]bool{}
 	for channel := range m.channels {

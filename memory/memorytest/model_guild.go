@@ -84,7 +84,6 @@ func (m *model) seePerson(p memory.Person) {
 	m.people[key] = p
 }
 
-// opt keeps an opt-out or opt-in, and begins its forgetting.
 func (m *model) opt(e memory.Opted) {
 	key := memory.Opted{Guild: e.Guild, User: e.User}
 	was, newer := decide(m, key, e.At, e)
@@ -110,7 +109,7 @@ func (m *model) learnsSince(guild memory.GuildID, user memory.UserID) time.Time 
 	return time.Time{}
 }
 
-// everybody returns the people of a guild who were seen or have facts.
+// everybody returns a guild's people who were seen or have facts.
 func (m *model) everybody(guild memory.GuildID) []memory.Person {
 	known := map[memory.UserID]memory.Person{}
 	for key, p := range m.people {
@@ -157,7 +156,6 @@ func (m *model) disown(key inGuild) {
 	m.spent[key] = e
 }
 
-// spending returns what was spent on a day, by asker.
 func (m *model) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
 	by := map[memory.UserID]int{}
 	for key, e := range m.spent {
@@ -183,7 +181,6 @@ func (m *model) guild(id memory.GuildID) *memory.Guild {
 	return m.guilds[id]
 }
 
-// meet adds the channel of a message.
 func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 	m.guild(guild)
 	if m.channels[channel] == nil {
@@ -260,7 +257,6 @@ func (m *model) dropOverwrites(gone memory.RoleGone) {
 	}
 }
 
-// whole returns a guild with its channels and choices.
 func (m *model) whole(id memory.GuildID) memory.Guild {
 	g := memory.Guild{ID: id}
 	if known := m.guilds[id]; known != nil {
@@ -285,7 +281,7 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	return g
 }
 
-// settingsOf returns the settings of a channel, or for 0 of the guild.
+// settingsOf returns a channel's settings, or for 0 the guild's.
 func (m *model) settingsOf(guild memory.GuildID, channel memory.ChannelID) map[memory.Setting]string {
 	values := map[memory.Setting]string{}
 	for _, of := range m.decided {
@@ -358,12 +354,11 @@ func (m *model) fillGap(e memory.GapFilled) {
 	}
 }
 
-// openSwept opens a channel that is fully compared.
 func (m *model) openSwept(c *channel) {
 	c.Shut = c.Shut && slices.ContainsFunc(m.gapsTo(true), func(g memory.Gap) bool { return g.Channel == c.ID })
 }
 
-// dropSweeps deletes a channel's sweeps and returns how far the first one was.
+// dropSweeps returns how far the first of a channel's sweeps was.
 func (m *model) dropSweeps(channel memory.ChannelID) (after memory.MessageID, some bool) {
 	for key, g := range m.gaps {
 		if g.Sweep && g.Channel == channel {
