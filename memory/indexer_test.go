@@ -217,7 +217,8 @@ func TestConcurrentIndexerCountsWhatItDidBeforeAFailure(t *testing.T) {
 		})
 		q := newQueue(slices.Repeat([]string{"text"}, 12*indexBatch)...)
 		var waits []time.Duration
-		x := Indexer{Queue: q, Embedder: embed, Failed: func(_ error, wait time.Duration) { waits = append(waits, wait) }}
+		x := Indexer{Queue: q, Embedder: embed,
+			Failed: func(_ error, wait time.Duration) { waits = append(waits, wait) }}
 		running(t, &x)
 		time.Sleep(time.Hour)
 		synctest.Wait()

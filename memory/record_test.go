@@ -17,7 +17,8 @@ import (
 func aRecord() Record {
 	return Record{
 		CallID: "c1", Timestamp: time.Date(2024, 6, 1, 12, 0, 0, 5e6, time.UTC),
-		Speaker: SpeakerTool, Method: "search_memory", Args: []any{}, Kwargs: map[string]any{"limit": json.Number("5")}, Outcome: "3 messages",
+		Speaker: SpeakerTool, Method: "search_memory", Args: []any{},
+		Kwargs: map[string]any{"limit": json.Number("5")}, Outcome: "3 messages",
 		Guild: 900, Channel: 901, Question: 1246507221700608001, Asker: 21, Answer: 1246507221700608002,
 	}
 }

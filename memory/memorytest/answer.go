@@ -227,7 +227,7 @@ var otherAnswerCases = []testCase{
 		t.apply(memory.Answered{Trace: trace}, deletes(staff, id(101)))
 		t.becomes("without what it was made from before", bare, trace)
 	}},
-	{"what was made from an answer goes as that does, and is withdrawn if both repeat what goes or a whole person or channel goes", nil,
+	{"what was made from an answer goes with it, and is withdrawn if both repeat, or a whole person or channel goes", nil,
 		func(t *harness) {
 			t.answersTwofold(0)
 			fromPart := t.madeOf(50, general, id(12), true)
@@ -277,7 +277,7 @@ var otherAnswerCases = []testCase{
 				append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: next.Answer,
 					First: true}))
 		}},
-	{"an answer goes from Discord that was being written while a source's author or whom it names was forgotten as a whole", nil,
+	{"an answer being written while its source's author or a named person is forgotten goes from Discord", nil,
 		func(t *harness) {
 			t.post(said(staff, id(100), ada, "the code is 4711"))
 			t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyAge, At: id(105).Time()})
@@ -358,7 +358,7 @@ var otherAnswerCases = []testCase{
 			memory.Trace{Channel: general, Answer: trace.Answer},
 			other)
 	}},
-	{"what was made from an answer that was written anew is withdrawn if both repeat what went, also when its trace is told again", nil,
+	{"an answer made from a rewritten one is withdrawn if both repeat, even if its trace comes again", nil,
 		func(t *harness) {
 			for i, c := range []struct {
 				first, second, again bool
@@ -461,6 +461,7 @@ var otherAnswerCases = []testCase{
 				t.model.lastTraces(before, 9))
 			t.same("how many", len(t.model.lastTraces(before, 9)), want)
 		}
-		t.same("one", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 1}))(t), t.model.lastTraces(never, 1))
+		t.same("one", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 1}))(t),
+			t.model.lastTraces(never, 1))
 	}},
 }

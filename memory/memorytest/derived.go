@@ -101,7 +101,7 @@ var derivedCases = []testCase{
 						Until: id(2)}, {Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
 			}
 		}},
-	{"what a session was condensed to is kept by channel, the last version, until a source goes or changes, or the session is over", steps{
+	{"a condensed session is kept by channel, the last version, until a source goes or changes or it is over", steps{
 		post(first), post(second), post(said(thread, id(1), ben, "four")),
 		condenses(thread, "Ben: four.", 1, id(1)),
 		condenses(general, "Ada and Ben.", 2, id(1), id(2)), condenses(general, "Ada.", 1, id(1)),
@@ -162,7 +162,7 @@ var derivedCases = []testCase{
 			t.same("what was told", t.records(memory.RecordQuery{Channels: []memory.ChannelID{general}}),
 				[]memory.Record{want})
 		}},
-	{"a record goes with its question and its answer, and when its question changes, and not when its answer grows", steps{
+	{"a record goes with its question and answer, and when its question changes, not when its answer grows", steps{
 		post(first), post(second), post(said(general, id(3), hark, "so")), answering("a", id(1), 0),
 		answering("b", id(2), id(3)), answering("c", 0, id(3)),
 		edits(said(general, id(3), hark, ""), 9, "so I heard"),

@@ -3,8 +3,6 @@ package memorytest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -319,81 +317,6 @@ func drawCall(t *rapid.T) memory.Event {
 		r.Timestamp = later.Add(time.Hour)
 		r.More = map[string]json.RawMessage{"extra": json.RawMessage("[1]")}
 	}
-	return e
-}
-
-func (m *machine) drawQuestion(t *rapid.T) memory.Event {
-	at := place{general, slotID(between(t, "question", 0, 5))}
-	if now, there := m.model.message(at); there && coin(t, "opened") {
-		return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: now.Guild, Channel: at.channel, ID: at.id}}
-	}
-	return memory.QuestionClosed{Channel: at.channel, ID: at.id}
-}
-
-// drawSummary summarises a stretch, mostly in its current versions.
-func (m *machine) drawSummary(t *rapid.T) memory.Event {
-	channel, until := drawSlot(t)
-	after := between(t, "after", -1, until-1)
-	e := memory.Summarised{Guild: guildOf(channel), Channel: channel, After: slotID(after), Until: slotID(until)}
-	if between(t, "evicts?", 0, 3) == 0 {
-		e.Evicted = []memory.MessageID{slotID(between(t, "evicted", 0, slots-1))}
-	}
-	if sources := m.drawSources(t, channel, after, until); len(sources) > 0 {
-		made := drawMinute(t)
-		s := summed(channel, e.Until, made)
-		s.Text, s.Sources = fmt.Sprintf("summary %d of %d", made, until), sources
-		s.Kind, s.Topics = memory.SummaryKinds()[until%len(memory.SummaryKinds())], words[:until%3]
-		e.Summary = &s
-	}
-	return e
-}
-
-// drawSources draws mostly existing messages in their current versions.
-func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until int) (sources []memory.SummarySource) {
-	for n := after + 1; n <= until && len(sources) < 3; n++ {
-		now, ok := m.model.message(place{channel, slotID(n)})
-		if !ok && between(t, "though it isn't there?", 0, 7) > 0 || between(t, "left out?", 0, 2) == 0 {
-			continue
-		}
-		source := memory.SummarySource{Message: slotID(n), Edited: editedAt(now)}
-		if between(t, "another version?", 0, 7) == 0 {
-			source.Edited = editedAt(version(channel, n, between(t, "version", 0, versions-1)))
-		}
-		sources = append(sources, source)
-	}
-	return sources
-}
-
-// drawUsedSummary draws mostly none, or an existing one.
-func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory.Source {
-	if coin(t, "from a summary?") {
-		return nil
-	}
-	for _, at := range sorted(slices.Collect(maps.Keys(m.model.summaries)), func(at place) memory.MessageID {
-		return at.id
-	}) {
-		if s := m.model.summaries[at]; at.channel == channel &&
-			(s.there() || between(t, "though it is gone?", 0, 7) == 0) {
-			return []memory.Source{{Kind: memory.SourceSummary, Channel: channel, ID: int64(at.id),
-				Version: s.Made.UnixMilli()}}
-		}
-	}
-	return nil
-}
-
-// drawCondensed condenses a channel's session, mostly in its current versions, or ends it.
-func (m *machine) drawCondensed(t *rapid.T) memory.Event {
-	channel, until := drawSlot(t)
-	if between(t, "over?", 0, 7) == 0 {
-		return memory.CondensedGone{Guild: guildOf(channel), Channel: channel, Until: slotID(until)}
-	}
-	sources := m.drawSources(t, channel, -1, until)
-	if len(sources) == 0 {
-		return nil
-	}
-	made := drawMinute(t)
-	e := condenses(channel, fmt.Sprintf("condensed %d of %d", made, until), made, sources[len(sources)-1].Message)
-	e.Condensed.Sources = slices.Clone(sources)
 	return e
 }
 

@@ -102,7 +102,7 @@ func forgetCases() []testCase {
 		{"all", memory.Forgetting{Guild: memory.Everywhere}, "| 9 | |  |"},
 	} {
 		c.f = completed(c.f)
-		all = append(all, testCase{"what is forgotten is gone with what was made of it, and comes not back: " +
+		all = append(all, testCase{"what is forgotten stays gone, with what was made of it: " +
 			c.what, nil, func(t *harness) {
 			t.settle()
 			t.apply(everything()...)
@@ -200,7 +200,8 @@ var otherForgetCases = []testCase{
 	}},
 	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", steps{
 		townWith(func(g *memory.Guild) { g.Self = hark }), person(ada, "Ada"), person(hark, "Hark"),
-		forgot(memory.Forgetting{Guild: guild}), func(t *harness) { t.same("who is known", t.people(guild)[0].ID, hark) },
+		forgot(memory.Forgetting{Guild: guild}),
+		func(t *harness) { t.same("who is known", t.people(guild)[0].ID, hark) },
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)}),
 	}, func(t *harness) { t.same("who is known once Hark has left", len(t.people(guild)), 0) }},
 	{"a forgetting of less, later, lets nothing of an earlier one back", steps{
@@ -209,7 +210,7 @@ var otherForgetCases = []testCase{
 		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(11).Time(), At: id(92).Time()}),
 		post(said(general, id(50), ada, "gone")), post(said(general, id(70), ada, "stays")),
 	}, func(t *harness) { t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)}) }},
-	{"nothing that was said before comes into a channel or guild that was forgotten, nor an edit that overtook it", steps{
+	{"nothing said before comes into a forgotten channel or guild, nor does an edit that overtook it", steps{
 		seenTown, edits(first, 60, "overtook"), forgot(memory.Forgetting{Guild: guild, Channel: general}),
 		forgot(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge}),
 		edits(second, 60, "an edit that overtook"), func(t *harness) { t.post(append(scattered(), first)...) },

@@ -82,7 +82,7 @@ var guildCases = []testCase{
 		t.same("who is known to have no nickname", t.people(guild),
 			[]memory.Person{{ID: ada, Guild: guild, Username: "ada", Name: "Ada L.", RolesKnown: true}})
 	}},
-	{"facts are told, changed and taken away for good, also with the message that told them, whichever comes first", steps{
+	{"facts are told, changed and removed for good, also with their message, whichever comes first", steps{
 		facts(ada, 7, "lives by the sea"), facts(ada, 3, "sails"), facts(ada, 7, "lives in the hills"),
 		memory.FactGone{Guild: guild, User: ada, Fact: 3}, memory.FactGone{Guild: guild, User: ada, Fact: 11},
 		facts(ada, 3, "sails"), facts(ada, 11, "late"), post(first), post(said(staff, first.ID, ada, "I sail")),
@@ -121,7 +121,7 @@ var guildCases = []testCase{
 			t.same("logged again", t.log(general), []memory.Message{second, again})
 			t.same("lore", len(t.lore(guild)), 1)
 		}},
-	{"nothing is kept of a message that is dropped, nor of what is told of it soon after, so that it comes again once it may", nil,
+	{"nothing is kept of a dropped message, nor of what is told of it soon after: it may come again", nil,
 		func(t *harness) {
 			dropped := said(general, id(400), ada, "dropped")
 			t.apply(opts(ada, true, 1), post(dropped), edits(dropped, 60, "edited"),
@@ -131,7 +131,7 @@ var guildCases = []testCase{
 			t.apply(opts(ada, false, 5), post(dropped)) // earlier, by the clock
 			t.same("in again", t.log(general), []memory.Message{dropped})
 		}},
-	{"the last star, setting and limit by time hold, before what they are of and after it, whatever else is seen of it", steps{
+	{"the last star, setting and limit by time hold, before and after what they are of is seen", steps{
 		stars(general, first.ID, false, 1), stars(general, first.ID, true, 5), stars(general, first.ID, false, 4),
 		post(first), edits(first, 9, "changed"), stars(general, first.ID, false, 6),
 		stars(general, first.ID, true, 5),

@@ -18,9 +18,10 @@ var (
 var logCases = []testCase{
 	{"a message comes back as it was logged", nil, func(t *harness) {
 		full := memory.Message{
-			ID: id(7), Guild: guild, Channel: general, Author: ada, Kind: memory.FromWebhook, Content: "grüße 你好 \u202e🎉",
-			Files:  []memory.File{{Name: "plan.pdf", Description: "of the lighthouse"}, {Name: "b"}},
-			Edited: began.Add(time.Hour + 7*time.Millisecond), ReplyTo: id(3), Mentions: []memory.UserID{ben, ada},
+			ID: id(7), Guild: guild, Channel: general, Author: ada, Kind: memory.FromWebhook,
+			Content: "grüße 你好 \u202e🎉",
+			Files:   []memory.File{{Name: "plan.pdf", Description: "of the lighthouse"}, {Name: "b"}},
+			Edited:  began.Add(time.Hour + 7*time.Millisecond), ReplyTo: id(3), Mentions: []memory.UserID{ben, ada},
 		}
 		empty := said(general, id(8), ben, "")
 		empty.Files = []memory.File{{Name: "only.png"}}
@@ -111,7 +112,8 @@ var logCases = []testCase{
 		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
 		post(said(staff, first.ID, ada, "elsewhere")), memory.Named{Channel: general, ID: first.ID, Name: "a"},
 		memory.Named{Channel: general, ID: first.ID, Name: "b"},
-		memory.Named{Channel: general, ID: second.ID, Name: "a"}, memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *harness) {
+		memory.Named{Channel: general, ID: second.ID, Name: "a"},
+		memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *harness) {
 			t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"),
 				t.named(general, "early")}, []memory.MessageID{first.ID, 0, first.ID, 0})
 		}, deletes(general, first.ID), memory.Named{Channel: general, ID: first.ID, Name: "a"},
@@ -128,7 +130,8 @@ var logCases = []testCase{
 			want         []memory.Message
 		}{
 			{0, never, 100, all}, {id(2), id(5), 100, all[3:6]}, {id(2), id(5), 2, all[3:5]},
-			{id(2) - 1, id(5) - 1, 9, all[2:5]}, {id(5), id(2), 9, nil}, {id(3), id(3), 9, nil}, {0, never, 0, nil}, {id(8), never, 9, nil},
+			{id(2) - 1, id(5) - 1, 9, all[2:5]},
+			{id(5), id(2), 9, nil}, {id(3), id(3), 9, nil}, {0, never, 0, nil}, {id(8), never, 9, nil},
 		} {
 			t.same("a page", got(t.store.Log(t.ctx, general, c.after, c.until, c.limit))(t), c.want)
 		}
@@ -177,7 +180,8 @@ var searchCases = []testCase{
 		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))
 		for _, terms := range [][]string{
 			nil, {}, {""}, {`"`}, {"'"}, {"*"}, {"a*"}, {"AND"}, {"OR", "NOT"}, {"NEAR(a b)"}, {"content:ferri"},
-			{"^ferri"}, {"-"}, {"a b"}, {"\x00"}, {"\xff"}, {")("}, {"ferri", "", `"`}, {"\u202e"}, slices.Repeat([]string{"ferri"}, 500),
+			{"^ferri"}, {"-"}, {"a b"}, {"\x00"}, {"\xff"}, {")("},
+			{"ferri", "", `"`}, {"\u202e"}, slices.Repeat([]string{"ferri"}, 500),
 		} {
 			if hits := got(t.store.FullText(t.ctx, in(general), terms, 10))(t); len(hits) > 1 {
 				t.Fatalf("FullText(%q): %v", terms, hits)

@@ -259,14 +259,6 @@ func (m *machine) answer(t *rapid.T) {
 	m.apply(memory.Answered{Trace: trace})
 }
 
-// drawReply draws one of the answers so far; false if there is none.
-func (m *machine) drawReply(t *rapid.T) (memory.Trace, bool) {
-	if len(m.replies) == 0 {
-		return memory.Trace{}, false
-	}
-	return pick(t, "reply", m.replies...), true
-}
-
 // loseSources deletes some of an answer's sources, one by one, or one of its messages.
 func (m *machine) loseSources(t *rapid.T) {
 	was, _ := m.drawReply(t)
@@ -302,35 +294,6 @@ func (m *machine) rewrite(t *rapid.T) {
 	again := edited(said(was.Channel, was.Answer, hark, ""), m.replied+1, "so I hear now")
 	m.apply(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}},
 		memory.Posted{Message: again}, memory.Answered{Trace: was})
-}
-
-// drawUsedLore draws mostly existing lore, in its current or another version.
-func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
-	for _, id := range pick(t, "lore", [][]int64{nil, {1, 4}, {2, 3}, {5}}...) {
-		l := m.model.loreAt(id)
-		if l == nil && id != 5 {
-			continue
-		}
-		s := loreSource(id)
-		if l != nil && coin(t, "as it is?") {
-			s = l.AsSource(true)
-		}
-		used = append(used, s)
-	}
-	return used
-}
-
-// drawRepeated draws mostly none, or an earlier answer, in its old or current version, as a source.
-func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
-	was, some := m.drawReply(t)
-	if !some || coin(t, "nothing said before") {
-		return nil
-	}
-	id, version := pick(t, "message", append(was.Parts, was.Answer)...), int64(0)
-	if now, ok := m.model.message(place{was.Channel, id}); ok && between(t, "as it is now?", 0, 3) > 0 {
-		version = editedAt(now)
-	}
-	return []memory.Source{repeated(was.Channel, id, version)}
 }
 
 func (m *machine) compareSomeLog(t *rapid.T) {

@@ -54,7 +54,9 @@ func (m *model) tellLore(l memory.Lore) {
 	switch {
 	case m.isOut(l.Guild, l.By), old != nil && (old.gone || !l.At.After(old.At)), m.isForgotten(*loreAsMessage(l)):
 		return
-	case slices.ContainsFunc(l.Sources, func(s memory.MessageRef) bool { return m.isGone(place{s.Channel, s.Message}) }):
+	case slices.ContainsFunc(l.Sources, func(s memory.MessageRef) bool {
+		return m.isGone(place{s.Channel, s.Message})
+	}):
 		m.takeLore(key)
 		return
 	case old != nil:
