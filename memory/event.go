@@ -93,9 +93,9 @@ type (
 		IDs     []MessageID
 	}
 
-	// GuildSeen is a guild's whole structure. Choices stay. Channels become unplaced if it lists them as
-	// such, because Discord sent too little about them, or doesn't list them, except threads of listed ones.
-	// Hark began to listen at the first one's At, and again at the first after the guild was left.
+	// GuildSeen is a guild's whole structure. Choices stay. A channel becomes unplaced if it isn't listed,
+	// unless it is a thread of a listed one; or if it is listed as unplaced, because Discord sent too little
+	// about it. Hark began to listen at the first one's At, and again at the first after the guild was left.
 	GuildSeen struct {
 		Guild Guild
 		At    time.Time

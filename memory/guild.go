@@ -16,8 +16,8 @@ type Guild struct {
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
-	// Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. GuildSeen's Guild ignores
-	// them.
+	// Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. They are ignored in a
+	// GuildSeen's Guild.
 	Choice Choice
 	Asked  bool      // its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing

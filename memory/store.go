@@ -50,11 +50,11 @@ type Store interface {
 
 	// Log returns a channel's first limit messages with after < id <= until, by id.
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
-	// Around returns the messages with ids, and up to before and after messages before and after each id,
-	// which needn't exist: by id, each once.
+	// Around returns the messages with ids, and up to before messages before and after messages after each
+	// id, which needn't exist: by id, each once.
 	Around(ctx context.Context, channel ChannelID, ids []MessageID, before, after int) ([]Message, error)
-	// Stretches returns runs of consecutive messages, with up to reach[spot] before and after each spot. Runs
-	// are by channel, their messages by id, each once.
+	// Stretches returns runs of consecutive messages: those at each spot, with up to reach[spot] before and
+	// after it. Runs are by channel, their messages by id, each once.
 	Stretches(ctx context.Context, reach map[MessageRef]int) ([][]Message, error)
 	// MessagesBy calls do for each message of a user in a guild, or Everywhere, by channel and id, from one
 	// snapshot.

@@ -57,7 +57,8 @@ func (s *Signal) Until(tb testing.TB, what string, ok func() bool, state func() 
 	}
 }
 
-// For returns what c gives, or its zero value once c is closed. After Limit the test fails with what.
+// For returns what c gives, or its zero value once c is closed. After Limit the test fails and names what it
+// waited for.
 func For[T any](tb testing.TB, what string, c <-chan T) T {
 	tb.Helper()
 	late := time.NewTimer(Limit)
