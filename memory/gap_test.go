@@ -34,16 +34,15 @@ func TestThePastOfChannels(t *testing.T) {
 	now := time.Date(2024, 5, 31, 0, 0, 0, 0, time.UTC)
 	at := func(day int) MessageID { return FirstMessageID(now.AddDate(0, 0, -day)) }
 	g := &Guild{ID: 2, Since: at(100), Channels: []Channel{
-		{ID: 21}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23, Kind: ForumChannel}, {ID: 24, Parent: 23,
-			Kind: PublicThread},
+		{ID: 21}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23, Kind: ForumChannel},
+		{ID: 24, Parent: 23, Kind: PublicThread},
 		{ID: 25, Settings: map[Setting]string{SettingPast: "nonsense"}},
-		// in a category
-		{ID: 26, Settings: map[Setting]string{SettingPast: FirstMessageID(now.AddDate(0, 0,
-			-20)).String()}}, {ID: 27, Parent: 21},
+		{ID: 26, Settings: map[Setting]string{SettingPast: at(20).String()}},
+		{ID: 27, Parent: 21}, // in a category
 	}}
 	book := &logbook{oldest: map[ChannelID]MessageID{21: at(50), 22: at(150), 25: at(400), 26: at(400)}, gaps: []Gap{
-		{Guild: 2, Channel: 24, Until: at(1), Past: true}, {Guild: 2, Channel: 21, Until: at(1)}, {Guild: 2,
-			Channel: 99, Until: at(1), Past: true},
+		{Guild: 2, Channel: 24, Until: at(1), Past: true}, {Guild: 2, Channel: 21, Until: at(1)},
+		{Guild: 2, Channel: 99, Until: at(1), Past: true},
 	}}
 	past := func(channel ChannelID, after, until MessageID) Gap {
 		return Gap{Guild: 2, Channel: channel, After: after, Until: until, Past: true}
@@ -108,8 +107,8 @@ func TestWhatWasntRememberedIsPast(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 31, 0, 0, 0, 0, time.UTC)
 	g := &Guild{ID: 2, Choice: RememberChosen, Channels: []Channel{
-		{ID: 20, Kind: CategoryChannel}, {ID: 21, Parent: 20}, {ID: 22, Parent: 21,
-			Kind: PublicThread}, {ID: 23, Parent: 20, Choice: Ignore}, {ID: 24, Parent: 20, Choice: Remember}, {ID: 25},
+		{ID: 20, Kind: CategoryChannel}, {ID: 21, Parent: 20}, {ID: 22, Parent: 21, Kind: PublicThread},
+		{ID: 23, Parent: 20, Choice: Ignore}, {ID: 24, Parent: 20, Choice: Remember}, {ID: 25},
 	}}
 	for channel, want := range map[ChannelID][]ChannelID{20: {21, 22}, 21: {21, 22}, 23: {23}, 24: nil} {
 		var got []ChannelID
