@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // complete returns a line with the word before the cursor completed. If several words fit, tell gets them.
-func (t *conversation) complete(ctx context.Context, line string, at int,
+func (t *Talk) complete(ctx context.Context, line string, at int,
 	tell func(words []string)) (string, int, bool) {
 	before := line[:at]
 	if !strings.HasPrefix(before, "/") {
@@ -43,7 +43,7 @@ func (t *conversation) complete(ctx context.Context, line string, at int,
 }
 
 // offered returns the words that may follow.
-func (t *conversation) offered(ctx context.Context, before []string, word string) (words []string) {
+func (t *Talk) offered(ctx context.Context, before []string, word string) (words []string) {
 	all := t.commands()
 	if len(before) == 0 {
 		for _, c := range all {
@@ -83,13 +83,13 @@ func (t *conversation) offered(ctx context.Context, before []string, word string
 }
 
 // names returns the names of known people.
-func (t *conversation) names(ctx context.Context) (names []string) {
-	people, err := t.app.store.People(ctx, t.place.guild)
+func (t *Talk) names(ctx context.Context) (names []string) {
+	people, err := t.App.Store.People(ctx, t.Place.Guild)
 	if err != nil {
 		return nil // nothing is offered then
 	}
 	for _, p := range people {
-		if n := p.DisplayName(); p.ID != harkID && n != "" && !strings.ContainsAny(n, " \t") {
+		if n := p.DisplayName(); p.ID != HarkID && n != "" && !strings.ContainsAny(n, " \t") {
 			names = append(names, n)
 		}
 	}
@@ -97,8 +97,8 @@ func (t *conversation) names(ctx context.Context) (names []string) {
 }
 
 // loreNames returns the names of lore, quoted if they have several words.
-func (t *conversation) loreNames(ctx context.Context) (names []string) {
-	lore, err := t.app.store.Lore(ctx, t.place.guild)
+func (t *Talk) loreNames(ctx context.Context) (names []string) {
+	lore, err := t.App.Store.Lore(ctx, t.Place.Guild)
 	if err != nil {
 		return nil
 	}

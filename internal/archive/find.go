@@ -1,100 +1,20 @@
-package main
+package archive
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"hark/internal/config"
 	"hark/internal/terminal"
-	"hark/internal/tokens"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
-// archive is the memory of commands that need no embedder and no model.
-type archive struct {
-	*sqlite.Store
-	config config.Config
-	guilds []*memory.Guild
-}
-
-// openArchive opens the memory. It fails if there is none.
-func (f *flags) openArchive(ctx context.Context) (*archive, error) {
-	cfg, err := f.loadArchiveConfig()
-	if err != nil {
-		return nil, err
-	}
-	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count,
-		Progress: f.progress("indexing words")})
-	if err != nil {
-		return nil, err
-	}
-	k, err := newArchive(ctx, store, cfg)
-	if err == nil {
-		err = dropStreams(cfg.Data) // which may hold what is to be forgotten
-	}
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
-	return k, nil
-}
-
-// withArchive returns a command that gets the memory.
-func (f *flags) withArchive(
-	do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		k, err := f.openArchive(c.Context())
-		if err != nil {
-			return err
-		}
-		defer k.Close()
-		return do(c, k, args)
-	}
-}
-
-// newArchive returns an archive over an open store.
-func newArchive(ctx context.Context, store *sqlite.Store, cfg config.Config) (*archive, error) {
-	k := &archive{Store: store, config: cfg}
-	ids, err := store.Guilds(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		g, err := store.Guild(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		k.guilds = append(k.guilds, g)
-	}
-	return k, nil
-}
-
-// loadArchiveConfig reads the configuration. It fails if the data directory holds no memory.
-func (f *flags) loadArchiveConfig() (config.Config, error) {
-	cfg, err := f.load()
-	if err != nil {
-		return cfg, err
-	}
-	if _, err := os.Stat(filepath.Join(cfg.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return cfg, fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", cfg.Data)
-	}
-	return cfg, nil
-}
-
-// guildName returns a guild's name for messages.
-func guildName(g *memory.Guild) string {
+// GuildName returns a guild's name for messages.
+func GuildName(g *memory.Guild) string {
 	switch g.ID {
 	case memory.LocalGuild:
 		return "local"
@@ -104,9 +24,9 @@ func guildName(g *memory.Guild) string {
 	return cmp.Or(g.Name, g.ID.String())
 }
 
-// guild returns the guild with that id, empty if unknown.
-func (k *archive) guild(id memory.GuildID) *memory.Guild {
-	for _, g := range k.guilds {
+// GuildByID returns the guild with that id, empty if unknown.
+func (k *Archive) GuildByID(id memory.GuildID) *memory.Guild {
+	for _, g := range k.Servers {
 		if g.ID == id {
 			return g
 		}
@@ -114,9 +34,9 @@ func (k *archive) guild(id memory.GuildID) *memory.Guild {
 	return &memory.Guild{ID: id}
 }
 
-// channelName returns a channel's name, or its id if unknown.
-func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string {
-	for _, c := range k.guild(guild).Channels {
+// ChannelName returns a channel's name, or its id if unknown.
+func (k *Archive) ChannelName(guild memory.GuildID, id memory.ChannelID) string {
+	for _, c := range k.GuildByID(guild).Channels {
 		if c.ID == id {
 			return cmp.Or(c.Name, id.String())
 		}
@@ -124,14 +44,14 @@ func (k *archive) channelName(guild memory.GuildID, id memory.ChannelID) string 
 	return id.String()
 }
 
-// findGuild returns the guild with that name or id; memory.Everywhere if name is empty.
-func (k *archive) findGuild(name string) (memory.GuildID, error) {
+// FindGuild returns the guild with that name or id; memory.Everywhere if name is empty.
+func (k *Archive) FindGuild(name string) (memory.GuildID, error) {
 	if name == "" {
 		return memory.Everywhere, nil
 	}
 	var all []candidate[memory.GuildID]
-	for _, g := range k.guilds {
-		called := guildName(g)
+	for _, g := range k.Servers {
+		called := GuildName(g)
 		meant := strings.EqualFold(called, name) || g.ID.String() == name
 		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), meant})
 	}
@@ -139,17 +59,17 @@ func (k *archive) findGuild(name string) (memory.GuildID, error) {
 		"an id works too; \"local\" is what was imported without a server, \"direct\" is direct messages")
 }
 
-// findChannel returns the channel with that name or id, in guild or Everywhere.
-func (k *archive) findChannel(guild memory.GuildID, name string) (memory.Channel, error) {
+// FindChannel returns the channel with that name or id, in guild or Everywhere.
+func (k *Archive) FindChannel(guild memory.GuildID, name string) (memory.Channel, error) {
 	var all []candidate[memory.Channel]
-	for _, g := range k.guilds {
+	for _, g := range k.Servers {
 		for _, c := range g.Channels {
 			if guild != memory.Everywhere && guild != g.ID || c.Kind == memory.CategoryChannel {
 				continue
 			}
 			c.Guild = g.ID
 			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
-			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, terminal.OneLine(c.Name), terminal.OneLine(guildName(g)), g.ID)
+			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, terminal.OneLine(c.Name), terminal.OneLine(GuildName(g)), g.ID)
 			all = append(all, candidate[memory.Channel]{c, c.Name, line, c.ID.String() == name ||
 				c.Name != "" && byName})
 		}
@@ -157,12 +77,12 @@ func (k *archive) findChannel(guild memory.GuildID, name string) (memory.Channel
 	return pick("channel", name, all, "an id works too")
 }
 
-// findPerson returns the person called name in guild or Everywhere. It accepts unknown ids.
-func (k *archive) findPerson(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
+// FindPerson returns the person called name in guild or Everywhere. It accepts unknown ids.
+func (k *Archive) FindPerson(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
 	var all []candidate[memory.UserID]
-	for _, g := range k.guilds {
+	for _, g := range k.Servers {
 		if guild != memory.Everywhere && guild != g.ID {
 			continue
 		}
@@ -183,7 +103,7 @@ func (k *archive) findPerson(ctx context.Context, guild memory.GuildID, name str
 	for _, id := range slices.Sorted(maps.Keys(called)) {
 		var lines []string
 		for _, p := range known[id] {
-			where := terminal.OneLine(guildName(k.guild(p.Guild)))
+			where := terminal.OneLine(GuildName(k.GuildByID(p.Guild)))
 			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, terminal.OneLine(p.DisplayName()),
 				terminal.OneLine(p.Username), where, p.Guild))
 		}
@@ -238,22 +158,38 @@ func pick[T any](what, name string, all []candidate[T], hint string) (is T, err 
 	return is, fmt.Errorf("no %s is called %q: %s", what, name, hint)
 }
 
-// hostOf returns a URL's host.
-func hostOf(address string) string {
-	if u, err := url.Parse(address); err == nil {
-		return cmp.Or(u.Host, address)
+// AllLore returns the lore of a guild, or Everywhere, by guild and name.
+func (k *Archive) AllLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
+	var all []memory.Lore
+	for _, g := range k.Servers {
+		if in != memory.Everywhere && in != g.ID {
+			continue
+		}
+		lore, err := k.Lore(ctx, g.ID)
+		if err != nil {
+			return nil, err
+		}
+		lore = slices.Clone(lore)
+		slices.SortStableFunc(lore, func(a, b memory.Lore) int {
+			return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		})
+		all = append(all, lore...)
 	}
-	return address
+	return all, nil
 }
 
-// toStrings converts names to strings.
-func toStrings[T ~string](names []T) []string {
-	all := make([]string, len(names))
-	for i, n := range names {
-		all[i] = string(n)
+// FindLore returns the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
+func (k *Archive) FindLore(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
+	all, err := k.AllLore(ctx, in)
+	if err != nil {
+		return memory.Lore{}, err
 	}
-	return all
+	found := memory.LoreCalled(all, name)
+	var known []candidate[memory.Lore]
+	for _, l := range all {
+		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(GuildName(k.GuildByID(l.Guild))))
+		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
+		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
+	}
+	return pick("lore", name, known, "\"/lore list\" shows what there is")
 }
-
-// commaList joins names with commas.
-func commaList[T ~string](names []T) string { return strings.Join(toStrings(names), ", ") }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"cmp"
@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/answer"
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/personaldata"
 	"hark/internal/terminal"
 	"hark/memory"
@@ -25,14 +27,14 @@ type loreChange struct {
 	aliases, without []string
 }
 
-func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	oneLore := exactArgs(1, "which lore? Write its name after %q, in quotes")
+func (t *Talk) loreCommand() *cobra.Command {
+	oneLore := cli.ExactArgs(1, "which lore? Write its name after %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Remember something under a name",
-		Args:  exactArgs(2, "write a name and a text after %q, each in quotes"),
+		Args:  cli.ExactArgs(2, "write a name and a text after %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
@@ -45,12 +47,12 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	list := &cobra.Command{
-		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments, RunE: t.with(t.listLore),
+		Use: "list", Short: "List the lore of a server, or of all", Args: cli.NoArguments, RunE: t.with(t.listLore),
 	}
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Show lore with all its names and where it is from", Args: oneLore,
-		RunE: t.withLore(func(c *cobra.Command, k *archive, l memory.Lore) error {
-			if err := k.printLore(c.Context(), c.OutOrStdout(), l); err != nil {
+		RunE: t.withLore(func(c *cobra.Command, k *archive.Archive, l memory.Lore) error {
+			if err := printLore(c.Context(), c.OutOrStdout(), k, l); err != nil {
 				return err
 			}
 			printDetails(c.OutOrStdout(), personaldata.LoreOf(l))
@@ -69,7 +71,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: t.withLore(func(c *cobra.Command, _ *archive, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, _ *archive.Archive, l memory.Lore) error {
 			l, err := told.change(l)
 			if err != nil {
 				return err
@@ -84,32 +86,32 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
-		RunE: t.withLore(func(c *cobra.Command, k *archive, l memory.Lore) error {
+		RunE: t.withLore(func(c *cobra.Command, k *archive.Archive, l memory.Lore) error {
 			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
-				terminal.OneLine(guildName(k.guild(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
-			if err := f.confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
+				terminal.OneLine(archive.GuildName(k.GuildByID(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
+			if err := t.Confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
 				return err
 			}
 			if err := t.forgets(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", terminal.OneLine(l.Name),
-				strings.Join(outOfReach(k), "; "))
+				strings.Join(k.OutOfReach(), "; "))
 			return nil
 		}),
 	}
 	remove.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	return parentCommand("lore", "Tell a server's lore: what Hark is to remember under a name",
+	return cli.ParentCommand("lore", "Tell a server's lore: what Hark is to remember under a name",
 		"Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n"+
 			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
 		add, list, show, edit, remove)
 }
 
 // with returns a command that gets the memory as it is now.
-func (t *conversation) with(do func(c *cobra.Command, k *archive, args []string) error) func(*cobra.Command,
+func (t *Talk) with(do func(c *cobra.Command, k *archive.Archive, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
-		k, err := t.app.archive(c.Context())
+		k, err := archive.New(c.Context(), t.App.Store, t.App.Config)
 		if err != nil {
 			return err
 		}
@@ -118,10 +120,10 @@ func (t *conversation) with(do func(c *cobra.Command, k *archive, args []string)
 }
 
 // withLore returns a command that gets the memory and the lore that it names.
-func (t *conversation) withLore(do func(c *cobra.Command, k *archive, l memory.Lore) error) func(*cobra.Command,
+func (t *Talk) withLore(do func(c *cobra.Command, k *archive.Archive, l memory.Lore) error) func(*cobra.Command,
 	[]string) error {
-	return t.with(func(c *cobra.Command, k *archive, args []string) error {
-		l, err := k.loreCalled(c.Context(), t.place.within(), args[0])
+	return t.with(func(c *cobra.Command, k *archive.Archive, args []string) error {
+		l, err := k.FindLore(c.Context(), t.Place.Within(), args[0])
 		if err != nil {
 			return err
 		}
@@ -130,24 +132,24 @@ func (t *conversation) withLore(do func(c *cobra.Command, k *archive, l memory.L
 }
 
 // forgets applies what takes something away, and empties the log of what was there.
-func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
-	if err := t.app.store.Apply(ctx, gone); err != nil {
+func (t *Talk) forgets(ctx context.Context, gone memory.Event) error {
+	if err := t.App.Store.Apply(ctx, gone); err != nil {
 		return err
 	}
-	return t.app.store.Erase(ctx, true)
+	return t.App.Store.Erase(ctx, true)
 }
 
 // keepLore keeps lore, with more events, and says so. It fails if other lore there has its name, or it wasn't kept.
-func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
+func (t *Talk) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
 	l, err := l.Checked()
 	if err != nil {
 		return err
 	}
-	k, err := t.app.archive(ctx)
+	k, err := archive.New(ctx, t.App.Store, t.App.Config)
 	if err != nil {
 		return err
 	}
-	where := terminal.OneLine(guildName(k.guild(l.Guild)))
+	where := terminal.OneLine(archive.GuildName(k.GuildByID(l.Guild)))
 	all, err := k.Lore(ctx, l.Guild)
 	if err != nil {
 		return err
@@ -169,7 +171,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if err := k.Erase(ctx, true); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.out, "%s: %s, in %s.\n", done, terminal.OneLine(l.Name), where)
+	fmt.Fprintf(t.Out, "%s: %s, in %s.\n", done, terminal.OneLine(l.Name), where)
 	return nil
 }
 
@@ -193,33 +195,33 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	return l, nil
 }
 
-func (t *conversation) listLore(c *cobra.Command, k *archive, _ []string) error {
-	all, err := k.allLore(c.Context(), t.place.within())
+func (t *Talk) listLore(c *cobra.Command, k *archive.Archive, _ []string) error {
+	all, err := k.AllLore(c.Context(), t.Place.Within())
 	if err == nil && len(all) == 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: add some with \"%s add\".\n", c.Parent().CommandPath())
 	}
 	for _, l := range all {
-		err = errors.Join(err, k.printLore(c.Context(), c.OutOrStdout(), l))
+		err = errors.Join(err, printLore(c.Context(), c.OutOrStdout(), k, l))
 	}
 	return err
 }
 
 // printLore prints what lore says, of which server, and who told it when.
-func (k *archive) printLore(ctx context.Context, w io.Writer, l memory.Lore) error {
+func printLore(ctx context.Context, w io.Writer, k *archive.Archive, l memory.Lore) error {
 	by := ""
 	if l.By != 0 {
-		people, err := k.peopleOf(ctx, l.Guild)
+		people, err := k.PeopleOf(ctx, l.Guild)
 		if err != nil {
 			return err
 		}
-		by = ", told by " + nameOf(l.By, []memory.Person{people[l.By]})
+		by = ", told by " + cli.NameOf(l.By, []memory.Person{people[l.By]})
 	}
-	where := terminal.OneLine(guildName(k.guild(l.Guild)))
+	where := terminal.OneLine(archive.GuildName(k.GuildByID(l.Guild)))
 	if l.Channel != 0 {
-		where = "#" + terminal.OneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
+		where = "#" + terminal.OneLine(k.ChannelName(l.Guild, l.Channel)) + " of " + where
 	}
 	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", terminal.OneLine(l.Name), where, by,
-		l.At.In(k.config.Answer.Location()).Format(minuteLayout), indented(l.Text))
+		l.At.In(k.Config.Answer.Location()).Format(cli.MinuteLayout), indented(l.Text))
 	return nil
 }
 
@@ -243,65 +245,29 @@ func indented(text string) string {
 	return "    " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n    ")
 }
 
-// allLore returns the lore of a guild, or Everywhere, by guild and name.
-func (k *archive) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, error) {
-	var all []memory.Lore
-	for _, g := range k.guilds {
-		if in != memory.Everywhere && in != g.ID {
-			continue
-		}
-		lore, err := k.Lore(ctx, g.ID)
-		if err != nil {
-			return nil, err
-		}
-		lore = slices.Clone(lore)
-		slices.SortStableFunc(lore, func(a, b memory.Lore) int {
-			return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
-		})
-		all = append(all, lore...)
-	}
-	return all, nil
-}
-
-// loreCalled returns the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
-func (k *archive) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
-	all, err := k.allLore(ctx, in)
-	if err != nil {
-		return memory.Lore{}, err
-	}
-	found := memory.LoreCalled(all, name)
-	var known []candidate[memory.Lore]
-	for _, l := range all {
-		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(guildName(k.guild(l.Guild))))
-		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
-		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
-	}
-	return pick("lore", name, known, "\"/lore list\" shows what there is")
-}
-
 // now returns the time, as exact as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // propose asks whether to keep lore that the model proposed. What isn't confirmed isn't stored.
-func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
+func (t *Talk) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
 	for _, p := range a.Proposals {
 		l := p.Lore
-		l.ID, l.By, l.Channel, l.At = int64(t.nextID()), q.Asker, t.place.channel, now()
+		l.ID, l.By, l.Channel, l.At = int64(t.nextID()), q.Asker, t.Place.Channel, now()
 		l, err := l.Checked()
 		if err != nil {
-			fmt.Fprintf(t.warn, "hark: %s can't be remembered: %v\n", terminal.OneLine(p.Lore.Name), err)
+			fmt.Fprintf(t.Warn, "hark: %s can't be remembered: %v\n", terminal.OneLine(p.Lore.Name), err)
 			continue
 		}
 		was, err := t.sources(ctx, l)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(t.out, "Shall I remember this?\n  %s\n%s\n", terminal.OneLine(l.Name), indented(l.Text))
+		fmt.Fprintf(t.Out, "Shall I remember this?\n  %s\n%s\n", terminal.OneLine(l.Name), indented(l.Text))
 		if len(l.Own) > 0 {
-			fmt.Fprintf(t.out, "  also: %s\n", terminal.OneLine(strings.Join(l.Own, ", ")))
+			fmt.Fprintf(t.Out, "  also: %s\n", terminal.OneLine(strings.Join(l.Own, ", ")))
 		}
 		if n := len(l.Sources); n > 0 {
-			fmt.Fprintf(t.out, "  from: %s\n", terminal.Plural(n, "message"))
+			fmt.Fprintf(t.Out, "  from: %s\n", terminal.Plural(n, "message"))
 		}
 		agreed, err := t.agrees(ctx, "Remember it?")
 		if err != nil {
@@ -314,17 +280,17 @@ func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			fmt.Fprintln(t.warn, "hark:", terminal.Printable(err.Error()))
+			fmt.Fprintln(t.Warn, "hark:", terminal.Printable(err.Error()))
 		}
 	}
 	return nil
 }
 
 // sources returns lore's sources as they are now; nil if one is missing.
-func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, error) {
+func (t *Talk) sources(ctx context.Context, l memory.Lore) ([]string, error) {
 	var texts []string
 	for _, s := range l.Sources {
-		found, err := t.app.store.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
+		found, err := t.App.Store.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -337,7 +303,7 @@ func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, er
 }
 
 // keepProposed keeps lore if what it is from is as it was, and has the answer that proposed it go with it.
-func (t *conversation) keepProposed(ctx context.Context, l memory.Lore, was []string, trace *memory.Trace) error {
+func (t *Talk) keepProposed(ctx context.Context, l memory.Lore, was []string, trace *memory.Trace) error {
 	is, err := t.sources(ctx, l)
 	if err != nil {
 		return err

@@ -1,15 +1,16 @@
-package main
+package cli
 
 import (
 	"fmt"
-	"hark/internal/exports"
-	"hark/internal/terminal"
 	"io"
 	"strings"
+
+	"hark/internal/exports"
+	"hark/internal/terminal"
 )
 
-// printJSON prints v for people and machines: what could drive a terminal is escaped, as JSON allows.
-func printJSON(w io.Writer, v any) error {
+// PrintJSON prints v for people and machines: what could drive a terminal is escaped, as JSON allows.
+func PrintJSON(w io.Writer, v any) error {
 	var text strings.Builder
 	e := exports.NewEncoder(&text)
 	e.SetIndent("", "  ")

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"hark/search"
 )
 
-// What can fail.
+// Parts of recall, as labels of metrics.
 const (
 	ofSearch    = "search"
-	ofEmbedding = "embedding"
-	ofReranking = "reranking"
+	OfEmbedding = "embedding"
+	OfReranking = "reranking"
 )
 
 // metered returns what ask returns. It observes the duration, or counts a failure unless ctx has ended.
@@ -33,43 +33,43 @@ func metered[T any](ctx context.Context, m *metrics.Metrics, what string, took i
 	return got, err
 }
 
-// meteredLog is the store for the bot and the janitor, with metrics.
-type meteredLog struct {
+// MeteredStore measures commits, and counts messages and forgettings.
+type MeteredStore struct {
 	*sqlite.Store
-	m *metrics.Metrics
+	Metrics *metrics.Metrics
 }
 
-func (l meteredLog) Apply(ctx context.Context, events ...memory.Event) error {
+func (s MeteredStore) Apply(ctx context.Context, events ...memory.Event) error {
 	began := time.Now()
-	err := l.Store.Apply(ctx, events...)
+	err := s.Store.Apply(ctx, events...)
 	if err != nil {
 		return err
 	}
-	l.m.CommitSeconds.Observe(time.Since(began).Seconds())
+	s.Metrics.CommitSeconds.Observe(time.Since(began).Seconds())
 	for _, e := range events {
 		if _, is := e.(memory.Posted); is {
-			l.m.Messages.Inc()
+			s.Metrics.Messages.Inc()
 		}
 	}
 	return nil
 }
 
-func (l meteredLog) Forget(ctx context.Context, f memory.Forgetting,
+func (s MeteredStore) Forget(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
-	r, err := l.Store.Forget(ctx, f, progress)
-	return r, l.forgot(r, err)
+	r, err := s.Store.Forget(ctx, f, progress)
+	return r, s.forgot(r, err)
 }
 
-func (l meteredLog) Resume(ctx context.Context, id int64,
+func (s MeteredStore) Resume(ctx context.Context, id int64,
 	progress func(done, total int)) (memory.DeletionReport, error) {
-	r, err := l.Store.Resume(ctx, id, progress)
-	return r, l.forgot(r, err)
+	r, err := s.Store.Resume(ctx, id, progress)
+	return r, s.forgot(r, err)
 }
 
-func (l meteredLog) forgot(r memory.DeletionReport, err error) error {
+func (s MeteredStore) forgot(r memory.DeletionReport, err error) error {
 	if err == nil {
-		l.m.Forgettings.WithLabelValues(string(r.Forgetting.Why)).Inc()
-		l.m.ForgottenMessages.Add(float64(r.Messages))
+		s.Metrics.Forgettings.WithLabelValues(string(r.Forgetting.Why)).Inc()
+		s.Metrics.ForgottenMessages.Add(float64(r.Messages))
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (s meteredSearch) Search(ctx context.Context, q search.Query) (search.Resul
 	return r, err
 }
 
-// meteredEmbedder measures an embedding server.
+// meteredEmbedder is an embedding server, with metrics.
 type meteredEmbedder struct {
 	*embed.Breaker
 	m *metrics.Metrics
@@ -101,7 +101,7 @@ func (e meteredEmbedder) Embed(ctx context.Context, purpose memory.Purpose, text
 	if purpose == memory.ForSearch {
 		of = "questions"
 	}
-	return metered(ctx, e.m, ofEmbedding, e.m.EmbeddingSeconds.WithLabelValues(of), func() ([][]float32, error) {
+	return metered(ctx, e.m, OfEmbedding, e.m.EmbeddingSeconds.WithLabelValues(of), func() ([][]float32, error) {
 		return e.Breaker.Embed(ctx, purpose, texts)
 	})
 }
@@ -113,7 +113,7 @@ type meteredReranker struct {
 }
 
 func (r meteredReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
-	return metered(ctx, r.m, ofReranking, r.m.RerankingSeconds, func() ([]float64, error) {
+	return metered(ctx, r.m, OfReranking, r.m.RerankingSeconds, func() ([]float64, error) {
 		return r.Reranker.Rerank(ctx, query, texts)
 	})
 }

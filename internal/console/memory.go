@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -20,22 +22,22 @@ const longestFact = 500
 
 var errElsewhere = errors.New("this is a Discord channel, and nothing can be added to it from here: say it in Discord")
 
-func (t *conversation) memoryCommand(f *flags) *cobra.Command {
+func (t *Talk) memoryCommand() *cobra.Command {
 	yes, showMe := false, t.with(t.showMe)
 	removing := &cobra.Command{
 		Use: "remove NUMBER", Short: "Remove a fact about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, f, strings.Join(args, " "), yes) },
+		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, strings.Join(args, " "), yes) },
 	}
 	forgetting := &cobra.Command{
 		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you",
-		Args: noArguments,
-		RunE: t.with(func(c *cobra.Command, k *archive, _ []string) error { return t.forgetMe(c, k, f, yes) }),
+		Args: cli.NoArguments,
+		RunE: t.with(func(c *cobra.Command, k *archive.Archive, _ []string) error { return t.forgetMe(c, k, yes) }),
 	}
 	for _, c := range []*cobra.Command{removing, forgetting} {
 		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	}
-	c := parentCommand("memory", "What I know about you: show it, add to it, take it back", "",
-		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: noArguments, RunE: showMe},
+	c := cli.ParentCommand("memory", "What I know about you: show it, add to it, take it back", "",
+		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: cli.NoArguments, RunE: showMe},
 		&cobra.Command{Use: "add TEXT", Short: "Tell me something about yourself", Args: cobra.ArbitraryArgs,
 			RunE: func(c *cobra.Command, args []string) error { return t.addFact(c, strings.Join(args, " ")) }},
 		removing, forgetting)
@@ -44,12 +46,12 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 }
 
 // me returns the speaker. Somebody unknown has only an id and a name.
-func (t *conversation) me(ctx context.Context) (memory.Person, error) {
-	p, _, err := t.app.personCalled(ctx, t.place.guild, t.speaker)
+func (t *Talk) me(ctx context.Context) (memory.Person, error) {
+	p, _, err := t.Place.Person(ctx, t.App.Store, t.Speaker)
 	return p, err
 }
 
-func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
+func (t *Talk) showMe(c *cobra.Command, k *archive.Archive, _ []string) error {
 	ctx, w := c.Context(), c.OutOrStdout()
 	p, err := t.me(ctx)
 	if err != nil {
@@ -58,11 +60,11 @@ func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
 	if out, err := k.OptedOut(ctx, p.Guild, p.ID); err != nil {
 		return err
 	} else if out {
-		fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", terminal.OneLine(t.speaker))
+		fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", terminal.OneLine(t.Speaker))
 		return nil
 	}
 	var scope memory.Scope
-	for _, c := range k.guild(p.Guild).Channels {
+	for _, c := range k.GuildByID(p.Guild).Channels {
 		scope.Channels = append(scope.Channels, c.ID)
 	}
 	wrote, err := k.Presence(ctx, scope, []memory.UserID{p.ID})
@@ -78,9 +80,9 @@ func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
 	messages := "none"
 	if at := wrote[p.ID]; at.Messages > 0 {
 		messages = fmt.Sprintf("%d, the last on %s", at.Messages,
-			at.Last.In(t.app.config.Answer.Location()).Format(minuteLayout))
+			at.Last.In(t.App.Config.Answer.Location()).Format(cli.MinuteLayout))
 	}
-	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n  messages: %s\n", terminal.OneLine(t.speaker),
+	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n  messages: %s\n", terminal.OneLine(t.Speaker),
 		strings.Join(names, ", "), messages)
 	for i, f := range p.Facts {
 		text := terminal.OneLine(f.Text)
@@ -95,7 +97,7 @@ func (t *conversation) showMe(c *cobra.Command, k *archive, _ []string) error {
 	return nil
 }
 
-func (t *conversation) addFact(c *cobra.Command, text string) error {
+func (t *Talk) addFact(c *cobra.Command, text string) error {
 	text = strings.Join(strings.Fields(memory.Clean(text)), " ")
 	p, err := t.me(c.Context())
 	switch {
@@ -111,22 +113,22 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 		return errors.New("I know that already")
 	}
 	fact := memory.Fact{ID: int64(t.nextID()), Text: text, By: p.ID}
-	if err := t.app.store.Apply(c.Context(),
+	if err := t.App.Store.Apply(c.Context(),
 		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild,
-			Name: t.speaker}}, memory.FactTold{Guild: p.Guild, User: p.ID, Fact: fact}); err != nil {
+			Name: t.Speaker}}, memory.FactTold{Guild: p.Guild, User: p.ID, Fact: fact}); err != nil {
 		return err
 	}
 	if p, err = t.me(c.Context()); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
-		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", terminal.OneLine(t.speaker))
+		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", terminal.OneLine(t.Speaker))
 	}
 	fmt.Fprintln(c.OutOrStdout(), "Saved. /memory show lists it, /memory remove removes it.")
 	return nil
 }
 
-func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes bool) error {
+func (t *Talk) removeFact(c *cobra.Command, which string, yes bool) error {
 	p, err := t.me(c.Context())
 	if err != nil {
 		return err
@@ -142,7 +144,7 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 		return fmt.Errorf("which one? Write its number in /memory show, from 1 to %d, after /memory remove", len(p.Facts))
 	}
 	gone := p.Facts[i-1]
-	if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", terminal.OneLine(gone.Text))); err != nil {
+	if err := t.Confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", terminal.OneLine(gone.Text))); err != nil {
 		return err
 	}
 	if err := t.forgets(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {
@@ -153,17 +155,16 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 }
 
 // forgetMe forgets what the speaker wrote, and what is known of them.
-func (t *conversation) forgetMe(c *cobra.Command, k *archive, f *flags, yes bool) error {
+func (t *Talk) forgetMe(c *cobra.Command, k *archive.Archive, yes bool) error {
 	p, err := t.me(c.Context())
 	if err != nil {
 		return err
 	}
-	o := forgetting{flags: f, user: p.ID.String(), guild: cmp.Or(p.Guild, memory.LocalGuild).String(), yes: yes}
-	return o.run(c, k)
+	return t.Forget(t, c, k, p.ID.String(), cmp.Or(p.Guild, memory.LocalGuild).String(), yes)
 }
 
 // tells returns lore as told by the speaker: it is forgotten with what they wrote.
-func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
+func (t *Talk) tells(ctx context.Context, l *memory.Lore) error {
 	if !t.logs() {
 		return errElsewhere
 	}
@@ -171,13 +172,13 @@ func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
 	if err != nil {
 		return err
 	}
-	l.Guild, l.Channel, l.By = t.place.guild, t.place.channel, p.ID
-	return t.app.store.Apply(ctx, t.present(),
-		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}})
+	l.Guild, l.Channel, l.By = t.Place.Guild, t.Place.Channel, p.ID
+	return t.App.Store.Apply(ctx, t.present(),
+		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.Speaker}})
 }
 
 // present returns the talk's channel.
-func (t *conversation) present() memory.ChannelSeen {
-	return memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild,
-		Kind: memory.LocalChannel, Name: t.place.name}}
+func (t *Talk) present() memory.ChannelSeen {
+	return memory.ChannelSeen{Channel: memory.Channel{ID: t.Place.Channel, Guild: t.Place.Guild,
+		Kind: memory.LocalChannel, Name: t.Place.Name}}
 }

@@ -1,27 +1,28 @@
-package main
+package console
 
 import (
 	"context"
 	"fmt"
-	"hark/internal/terminal"
 	"strings"
+
+	"hark/internal/terminal"
 )
 
 // interactive reads lines with editing and history, and shows answers in colour while they are written.
-func (t *conversation) interactive(ctx context.Context, s *terminal.Screen, i *terminal.Interrupts) error {
+func (t *Talk) interactive(ctx context.Context, s *terminal.Screen) error {
 	restore, err := s.Keep()
 	if err != nil {
 		return err
 	}
 	defer restore() // also if a line is still being read
-	t.out, t.warn, t.live, t.interrupts, t.colour = s.Out, s.Out, s.Live(), i, s.Colour
+	t.Out, t.Warn, t.live, t.interrupts, t.colour = s.Out, s.Out, s.Live(), t.Aside, s.Colour
 	t.past, t.ask = s.Past, s.Ask
 	complete := func(line string, at int) (string, int, bool) {
 		return t.complete(ctx, line, at, func(words []string) { fmt.Fprintln(s, terminal.Printable(strings.Join(words, "  "))) })
 	}
 	s.Hint(welcome(t))
 	read := func() (string, error) {
-		prompt := terminal.OneLine(t.speaker) + " #" + terminal.OneLine(t.place.name) + "> "
+		prompt := terminal.OneLine(t.Speaker) + " #" + terminal.OneLine(t.Place.Name) + "> "
 		return s.ReadLine(s.Colour.Name+prompt+s.Colour.Off, complete)
 	}
 	return t.sayAll(ctx, read, func(err error) error {
@@ -30,11 +31,11 @@ func (t *conversation) interactive(ctx context.Context, s *terminal.Screen, i *t
 	})
 }
 
-func welcome(t *conversation) string {
+func welcome(t *Talk) string {
 	remembered := "What you write is remembered."
 	if !t.logs() {
 		remembered = "This is a channel of Discord's: you can ask, but nothing you write here is remembered."
 	}
-	return "You are " + t.speaker + ". " + remembered + " Write \"Name: text\" to speak as somebody else, " +
+	return "You are " + t.Speaker + ". " + remembered + " Write \"Name: text\" to speak as somebody else, " +
 		"@hark and a question to be answered, /help for what else there is, /quit or Ctrl-D to end."
 }

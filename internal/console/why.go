@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -13,41 +13,43 @@ import (
 
 	"hark/builder"
 	"hark/internal/answer"
+	"hark/internal/cli"
 	"hark/internal/dates"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
 )
 
-func (t *conversation) whyCommand() *cobra.Command {
+func (t *Talk) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "why",
 		Short: "Show how my last answer here was made: what was recalled and dropped, and what it cost",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			id, err := t.lastAnswer(c.Context())
 			if err != nil {
 				return err
 			}
-			x, err := t.app.answers.Explain(c.Context(), t.place.question("", time.Now()), id)
+			x, err := t.App.Answers.Explain(c.Context(), t.Place.Question("", time.Now()), id)
 			if errors.Is(err, answer.ErrNoTrace) {
 				return errors.New("I no longer know how I made it: one of its sources was changed or forgotten")
 			}
 			if err != nil {
 				return err
 			}
-			t.app.printExplanation(c.OutOrStdout(), x)
+			printExplanation(c.OutOrStdout(), t.App, x)
 			return nil
 		},
 	}
 }
 
 // lastAnswer looks up Hark's last answer in the channel each time, because it may be forgotten by now.
-func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error) {
+func (t *Talk) lastAnswer(ctx context.Context) (memory.MessageID, error) {
 	if !t.logs() {
 		return 0, errors.New("this is a Discord channel, and I don't keep what I answer in it from here: /context shows the prompt for a question")
 	}
 	const look = 200
-	said, err := t.app.store.Around(ctx, t.place.channel,
+	said, err := t.App.Store.Around(ctx, t.Place.Channel,
 		[]memory.MessageID{memory.FirstMessageID(time.Now().Add(time.Hour))}, look, 0)
 	if err != nil {
 		return 0, err
@@ -61,10 +63,10 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 }
 
 // printExplanation prints how an answer was made.
-func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
+func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
-	p.say("How the answer of %s came about", t.Answer.Time().In(a.config.Answer.Location()).Format(minuteLayout))
+	p.say("How the answer of %s came about", t.Answer.Time().In(a.Config.Answer.Location()).Format(cli.MinuteLayout))
 	switch {
 	case t.Model == "":
 		p.say("No model wrote it: I quoted what I recalled.")
@@ -92,7 +94,7 @@ func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 		p.say("Lore, and used:")
 	}
 	for _, lore := range x.Lore {
-		p.say("  %s\n%s", terminal.OneLine(lore.Name), indent(lore.Text))
+		p.say("  %s\n%s", terminal.OneLine(lore.Name), cli.Indent(lore.Text))
 	}
 	p.explained("Recalled, and used:", used, a)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, a)
@@ -103,10 +105,10 @@ func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 		p.say("Nothing was recalled for it, or nothing of that is left.")
 	}
 	if len(t.Sections) > 0 {
-		printSections(w, "", t.Sections, memory.Prompt{})
+		cli.PrintSections(w, "", t.Sections, memory.Prompt{})
 		p.say("%-18s %6d tokens of %d", "all", t.Tokens, t.MaxTokens)
 	}
-	printCalls(w, t.Calls)
+	cli.PrintCalls(w, t.Calls)
 	p.say("It took %.2f s, of which the search took %.2f s.", t.Total.Seconds(), t.Search.Seconds())
 }
 
@@ -126,7 +128,7 @@ type printer struct{ io.Writer }
 func (p printer) say(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // explained prints messages under a heading, or nothing.
-func (p printer) explained(heading string, all []answer.Explained, a *app) {
+func (p printer) explained(heading string, all []answer.Explained, a *setup.App) {
 	if len(all) == 0 {
 		return
 	}
@@ -137,24 +139,24 @@ func (p printer) explained(heading string, all []answer.Explained, a *app) {
 			line += fmt.Sprintf("[%d] ", r.Number)
 		}
 		if r.Relevance > 0 {
-			line += a.relevanceMark(r.Relevance)
+			line += cli.Relevance(a.Builder.Labels(), r.Relevance)
 		}
 		line += fmt.Sprintf("%s in #%s, %s", terminal.OneLine(r.Source.Author), terminal.OneLine(r.Source.Place),
-			r.Source.Time.Format(minuteLayout))
+			r.Source.Time.Format(cli.MinuteLayout))
 		if r.Changed {
 			line += ", edited since"
 		}
-		printHit(p, line, r.Text, r.Why)
+		cli.PrintHit(p, line, r.Text, r.Why)
 	}
 }
 
 // catchUpCommand tells what was said since the speaker last wrote.
-func (t *conversation) catchUpCommand() *cobra.Command {
+func (t *Talk) catchUpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "catchup [SINCE]",
 		Short: "Tell what was said here since I last wrote, or since a time such as yesterday or 3d",
 		RunE: func(c *cobra.Command, args []string) error {
-			zone := t.app.config.Answer.Location()
+			zone := t.App.Config.Answer.Location()
 			var since time.Time
 			if len(args) > 0 {
 				var err error
@@ -166,9 +168,9 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			q := t.place.question("", time.Now())
-			q.Asker, q.Name = p.ID, t.speaker
-			got, err := t.app.answers.CatchUp(c.Context(), q, since)
+			q := t.Place.Question("", time.Now())
+			q.Asker, q.Name = p.ID, t.Speaker
+			got, err := t.App.Answers.CatchUp(c.Context(), q, since)
 			switch {
 			case errors.Is(err, answer.ErrNotRemembered), errors.Is(err, answer.ErrNotReadable):
 				return errors.New("I remember nothing of this channel that you may read here")
@@ -176,14 +178,14 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 				return err
 			}
 			t.warns(got.Away, fallbackAnswered(got.Model, got.Instead))
-			fmt.Fprintf(t.out, "%s here since %s\n", terminal.Plural(got.Messages, "message"),
-				got.Since.In(zone).Format(minuteLayout))
+			fmt.Fprintf(t.Out, "%s here since %s\n", terminal.Plural(got.Messages, "message"),
+				got.Since.In(zone).Format(cli.MinuteLayout))
 			if got.Messages > 0 {
 				t.print(answer.Answer{Text: got.Text})
 				t.cite(got.Sources)
 			}
 			if got.Bounded {
-				fmt.Fprintf(t.out, "It goes back 7 days and %d messages at most.\n", answer.CatchUpMax)
+				fmt.Fprintf(t.Out, "It goes back 7 days and %d messages at most.\n", answer.CatchUpMax)
 			}
 			return nil
 		},

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/cli"
 	"hark/internal/config"
 	"hark/internal/terminal"
 	"hark/memory"
@@ -20,30 +21,24 @@ import (
 var slash = regexp.MustCompile(`^/([A-Za-z][A-Za-z-]*)(?:\s+(.*))?$`)
 
 // commands returns a talk's commands, new for each use because they hold their flags.
-func (t *conversation) commands() []*cobra.Command {
-	env := *t.flags.env
-	env.stdout, env.stderr = t.out, t.warn
-	f := &flags{env: &env, talk: t}
+func (t *Talk) commands() []*cobra.Command {
 	all := []*cobra.Command{
-		f.searchCommand("recall QUESTION",
-			"Show what is remembered about something, and why it was found"), t.catchUpCommand(),
-		f.contextCommand("context QUESTION",
-			"Show the exact prompt that a question would make, its mode, and the tokens of each section"),
-		t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(),
-		{Use: "quit", Short: "End the talk", Args: noArguments,
+		t.Recall(t), t.catchUpCommand(), t.Context(t), t.whyCommand(), t.loreCommand(), t.memoryCommand(), t.asCommand(),
+		t.helpCommand(),
+		{Use: "quit", Short: "End the talk", Args: cli.NoArguments,
 			RunE: func(*cobra.Command, []string) error { return io.EOF }},
 	}
 	for _, c := range all {
 		c.Use = "/" + c.Use
 		c.CompletionOptions.DisableDefaultCmd = true
 		c.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-		f.setUp(c)
+		cli.SetUp(c, t.Stdin, t.Out, t.Warn)
 	}
 	return all
 }
 
 // command runs a line that is a command, and reports whether it is one. The error is io.EOF if the talk ends.
-func (t *conversation) command(ctx context.Context, line string) (bool, error) {
+func (t *Talk) command(ctx context.Context, line string) (bool, error) {
 	m := slash.FindStringSubmatch(line)
 	if m == nil {
 		return false, nil
@@ -58,13 +53,13 @@ func (t *conversation) command(ctx context.Context, line string) (bool, error) {
 		t.unanswered = true
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {
-		fmt.Fprintf(t.warn, "%shark: %s%s\n", t.colour.Wrong, terminal.Printable(line), t.colour.Off)
+		fmt.Fprintf(t.Warn, "%shark: %s%s\n", t.colour.Wrong, terminal.Printable(line), t.colour.Off)
 	}
 	return true, nil
 }
 
 // use runs the command of a name.
-func (t *conversation) use(ctx context.Context, name, rest string) error {
+func (t *Talk) use(ctx context.Context, name, rest string) error {
 	args, err := arguments(rest)
 	if err != nil {
 		return err
@@ -128,7 +123,7 @@ func arguments(line string) ([]string, error) {
 	return args, nil
 }
 
-func (t *conversation) asCommand() *cobra.Command {
+func (t *Talk) asCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "as NAME",
 		Short: "Go on as somebody else: lines without a name are theirs",
@@ -137,13 +132,13 @@ func (t *conversation) asCommand() *cobra.Command {
 			name := strings.Join(strings.Fields(memory.Clean(strings.Join(args, " "))), " ")
 			switch {
 			case name == "":
-				return fmt.Errorf("you are %s. To go on as somebody else, write /as NAME", terminal.OneLine(t.speaker))
+				return fmt.Errorf("you are %s. To go on as somebody else, write /as NAME", terminal.OneLine(t.Speaker))
 			case utf8.RuneCountInString(name) > 64 || strings.ContainsAny(name, ":/@"):
 				return errors.New("a name has at most 64 characters, and no colon, slash or @ among them")
 			case strings.EqualFold(name, "Hark"):
 				return errors.New("that is my own name: choose another")
 			}
-			t.speaker = name
+			t.Speaker = name
 			if t.ask == nil {
 				return nil
 			}
@@ -153,7 +148,7 @@ func (t *conversation) asCommand() *cobra.Command {
 	}
 }
 
-func (t *conversation) helpCommand() *cobra.Command {
+func (t *Talk) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show what can be done here, or how a command is used",
@@ -186,10 +181,28 @@ func (t *conversation) helpCommand() *cobra.Command {
 }
 
 // agrees asks a yes-or-no question.
-func (t *conversation) agrees(ctx context.Context, question string) (bool, error) {
+func (t *Talk) agrees(ctx context.Context, question string) (bool, error) {
 	line, err := terminal.Await(ctx, func() (string, error) { return t.ask(question + " [y/N] ") })
 	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
 		return false, nil
 	}
 	return err == nil && terminal.SaysYes(line), err
+}
+
+// Confirm prints warning, if there is one, and asks whether to go on, unless yes is set.
+func (t *Talk) Confirm(ctx context.Context, yes bool, warning, question string) error {
+	if yes {
+		return nil
+	}
+	if warning != "" {
+		fmt.Fprintln(t.Warn, warning)
+	}
+	if t.ask == nil {
+		return cli.ErrNobody
+	}
+	agreed, err := t.agrees(ctx, question)
+	if err == nil && !agreed {
+		err = cli.ErrDeclined
+	}
+	return err
 }

@@ -1,22 +1,17 @@
-package main
+package archive
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/gofrs/flock"
 
-	"hark/internal/terminal"
 	"hark/memory/sqlite"
 )
-
-// stdStream, as a file name, means standard output or input: a container may have no other way to pass a backup
-// in or out.
-const stdStream = "-"
 
 // Temporary files in the data directory. They hold what was said, so they are removed as soon as possible.
 const (
@@ -24,13 +19,11 @@ const (
 	restoreTemp = "restore-stream-*"
 )
 
-// streamBackup writes a backup to w.
-func (f *flags) streamBackup(ctx context.Context, k *archive, w io.Writer) (info sqlite.BackupInfo, err error) {
-	if _, is := terminal.Of(w); is {
-		return info, errors.New("a backup can't be written to a terminal: redirect it with \"> FILE\"")
-	}
-	path := filepath.Join(k.config.Data, backupTemp)
-	if info, err = f.backUp(ctx, k, path, true); err != nil {
+// StreamBackup writes a backup to w. backUp makes it in a temporary file in the data directory.
+func StreamBackup(dir string, w io.Writer, backUp func(path string) (sqlite.BackupInfo, error)) (sqlite.BackupInfo, error) {
+	path := filepath.Join(dir, backupTemp)
+	info, err := backUp(path)
+	if err != nil {
 		return info, err
 	}
 	defer os.Remove(path)
@@ -46,8 +39,8 @@ func (f *flags) streamBackup(ctx context.Context, k *archive, w io.Writer) (info
 	return info, nil
 }
 
-// streamRestore copies r to a file in the data directory. remove deletes it.
-func streamRestore(dir string, r io.Reader) (path string, remove func(), err error) {
+// ReceiveBackup copies r to a temporary file in the data directory. remove deletes it.
+func ReceiveBackup(dir string, r io.Reader) (path string, remove func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", nil, fmt.Errorf("make the data directory: %w; name a directory that Hark can create and write to", err)
 	}
@@ -64,30 +57,27 @@ func streamRestore(dir string, r io.Reader) (path string, remove func(), err err
 	return file.Name(), remove, nil
 }
 
-// dropStreams removes the files of interrupted backups, in the data directory and where they were
-// written, except those still being written.
-func dropStreams(dir string) error {
+// DropStreams removes the files of interrupted backups from the data directory and from where they were written,
+// except those still being written. They may hold what is to be forgotten.
+func DropStreams(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, restoreTemp))
 	if err != nil {
 		return err
 	}
 	out := filepath.Join(dir, backupTemp)
-	mine := []string{out}
+	left = append(left, out)
 	if _, err := os.Stat(out + ".part"); err == nil {
 		lock := flock.New(out + ".part")
 		if free, err := lock.TryLock(); free && err == nil {
 			defer func() { _ = lock.Unlock() }()
-			mine = append(mine, out+".part", out+".part-journal")
-		}
-	}
-	for _, path := range mine {
-		if _, err := os.Stat(path); err == nil {
-			left = append(left, path)
+			left = append(left, out+".part", out+".part-journal")
 		}
 	}
 	var errs []error
 	for _, path := range left {
-		errs = append(errs, os.Remove(path))
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(append(errs, sqlite.DropParts(dir))...)
 }

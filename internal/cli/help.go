@@ -1,9 +1,10 @@
-package main
+package cli
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -18,9 +19,9 @@ import (
 // usualWidth is the width of a terminal that reports none.
 const usualWidth = 80
 
-// helpWidth returns the width for help.
-func (f *flags) helpWidth() int {
-	if t, ok := terminal.Of(f.env.stdout); ok {
+// helpWidth returns the width for help on out.
+func helpWidth(out io.Writer) int {
+	if t, ok := terminal.Of(out); ok {
 		if width, _, err := term.GetSize(int(t.Fd())); err == nil && width > 0 {
 			return max(width, 30)
 		}
@@ -29,8 +30,7 @@ func (f *flags) helpWidth() int {
 }
 
 // help shows what a command does.
-func (f *flags) help(c *cobra.Command, _ []string) {
-	width := f.helpWidth()
+func help(c *cobra.Command, width int) {
 	var b strings.Builder
 	b.WriteString(wrapped(cmp.Or(c.Long, c.Short), "", width) + "\nUsage:\n")
 	if !c.HasAvailableSubCommands() {
