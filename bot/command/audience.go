@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-// audience states what always holds between two roles, takes it back, or shows what was stated.
+// audience states that one role implies another, takes that back, or shows what is stated.
 func (c *Commands) audience(ctx context.Context, x *interaction) (response, error) {
 	one, first := x.OptionID("role")
 	other, second := x.OptionID("also")
@@ -30,7 +30,7 @@ func (c *Commands) audience(ctx context.Context, x *interaction) (response, erro
 	return response{Content: markdown.Lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
 }
 
-// impliedRolesText says what was stated of roles.
+// impliedRolesText lists what is stated of roles.
 func impliedRolesText(l locale.Locale, g *memory.Guild) string {
 	all := g.Implied()
 	if len(all) == 0 {
@@ -46,7 +46,7 @@ func impliedRolesText(l locale.Locale, g *memory.Guild) string {
 	return shown
 }
 
-// rolesHere says what is known or was stated of the roles that members have.
+// rolesHere says how Hark knows which roles members have.
 func (c *Commands) rolesHere(x *interaction) string {
 	if c.MemberRoles.Sets(x.server) != nil {
 		return x.Text("For that Discord tells me who has which roles. I write no list of members into my files.")

@@ -11,25 +11,25 @@ import (
 	"hark/memory"
 )
 
-// command is a command as it is registered, in the form in which Discord gives it back.
+// command is an application command as Discord returns it.
 type command struct {
-	ID discord.Snowflake `json:"id,omitempty"` // as Discord gives it
+	ID discord.Snowflake `json:"id,omitempty"`
 	option
 	Contexts     []int `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
 	Integrations []int `json:"integration_types"` // 0: installed in a guild
-	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
+	// Permissions are what members need unless the guild decides otherwise, in decimal; nil: none.
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
-	needs memory.Permissions // as Permissions has them
-	says  locale.Phrase      // of a command in a menu, which has no description at Discord
+	needs memory.Permissions // Permissions as bits
+	says  locale.Phrase      // describes a menu command, for which Discord takes no description
 }
 
-// option is an option of a command, a subcommand or a group of them, or what a command is besides.
+// option is an option, a subcommand, a group of subcommands, or the part of a command that these have too.
 type option struct {
 	Type        int    `json:"type"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
+	// NameIn and DescriptionIn are translations by Discord's language codes.
 	NameIn        map[string]string `json:"name_localizations,omitempty"`
 	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
 	Required      bool              `json:"required,omitempty"`
@@ -37,11 +37,11 @@ type option struct {
 	MinValue      *int              `json:"min_value,omitempty"`
 	MaxValue      *int              `json:"max_value,omitempty"`
 	Options       []option          `json:"options,omitempty"`
-	Choices       []optionChoice    `json:"choices,omitempty"` // all that can be given; nil: anything can
+	Choices       []optionChoice    `json:"choices,omitempty"` // the only values; nil: any value
 	ChannelTypes  []int             `json:"channel_types,omitempty"`
-	Autocomplete  bool              `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
+	Autocomplete  bool              `json:"autocomplete,omitempty"`
 
-	handler *handler // what does it; nil: its subcommands have theirs
+	handler *handler // nil: the subcommands have theirs
 }
 
 type optionChoice struct {
@@ -59,19 +59,19 @@ const (
 	longestAlias    = 64
 )
 
-// slash is a command that is typed. Its handler is nil if it has subcommands.
+// slash returns a command that is typed. h is nil if it has subcommands.
 func slash(name, description string, contexts []int, h *handler, options ...option) command {
 	return command{option: option{Type: discord.CommandSlash, Name: name, Description: description, Options: options,
 		handler: h}, Contexts: contexts, Integrations: []int{0}}
 }
 
-// inMenu is a command in the menu of a message or a member.
+// inMenu returns a command in the menu of messages or members.
 func inMenu(kind int, name string, says locale.Phrase, contexts []int, h handler) command {
 	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
 		says: says}
 }
 
-// needing is a command for members with a permission, unless the guild has given it to others.
+// needing returns c for members with a permission, unless the guild decides otherwise.
 func (c command) needing(p memory.Permissions) command {
 	c.needs, c.Permissions = p, new(strconv.FormatUint(uint64(p), 10))
 	return c
@@ -85,7 +85,7 @@ func group(name, description string, options ...option) option {
 	return option{Type: discord.OptionGroup, Name: name, Description: description, Options: options}
 }
 
-// textOption is a text of at most so many characters; 0: of as many as Discord takes.
+// textOption is a text of at most longest characters; 0: Discord's limit.
 func textOption(name, description string, longest int) option {
 	return option{Type: discord.OptionText, Name: name, Description: description, MaxLength: longest}
 }
@@ -98,7 +98,7 @@ func (o option) required() option { o.Required = true; return o }
 
 func (o option) completed() option { o.Autocomplete = true; return o }
 
-// of is an option that can be given as one of these only, which stand for themselves.
+// of returns o with values as its only choices.
 func (o option) of(values ...string) option {
 	for _, v := range values {
 		o.Choices = append(o.Choices, optionChoice{Name: v, Value: v})
@@ -106,7 +106,7 @@ func (o option) of(values ...string) option {
 	return o
 }
 
-// declared are the commands there are, with what does them.
+// declared returns all commands with their handlers.
 func (c *Commands) declared() []command {
 	member := option{Type: discord.OptionUser, Name: "member", Required: true}
 	about, wrote := member, member
@@ -118,7 +118,7 @@ func (c *Commands) declared() []command {
 	here := channelOption("channel", "Which channel (left out: this one)", answerable)
 	orCategory := channelOption("channel", here.Description, append([]int{4}, answerable...))
 	only := channelOption("channel", "Only this channel, with its threads", answerable)
-	since := textOption("since", "Only from this day on, such as 2024-05-31, or not longer ago than this, such as 90d", longestMoment)
+	since := textOption("since", "Only from this day on, such as 2024-05-31, or not longer ago than this, such as 90d", longestTime)
 	question := textOption("question", "What you'd ask me", longestQuestion).required()
 	lore := textOption("name", "Its name, or another that it goes by", memory.MaxLoreName).required().completed()
 	text := textOption("text", "What I shall remember", memory.MaxLoreText)
@@ -200,7 +200,7 @@ func (c *Commands) declared() []command {
 					textOption("answer", "Whether I answer", 0).of(answersOn, answersOff,
 						answersDefault), here, whole)),
 			sub("retention", "Shows or decides how long I remember what is said", handler{do: inChannel(c.retention)},
-				textOption("keep", "Days such as 90d, forever, or default", longestMoment), here, whole),
+				textOption("keep", "Days such as 90d, forever, or default", longestTime), here, whole),
 			sub("backfill", "Fetches what was said in a channel before I listened there, or shows how far that is",
 				handler{do: inChannel(c.backfill), endless: true}, here, since),
 			group("purge", "Has me forget for good",
@@ -210,11 +210,11 @@ func (c *Commands) declared() []command {
 					handler{do: inChannel(c.askChannel)}, here),
 				sub("before", "Has me forget all that was said before a day", handler{do: inChannelGiven(c.askBefore)},
 					textOption("before", "A day, such as 2024-05-31, or how long ago, such as 90d",
-						longestMoment).required(), only)),
+						longestTime).required(), only)),
 			sub("export", "Gives you what I remember of this server, where you can read it, as a file",
 				handler{do: inChannelGiven(c.exportServer)}, only, since,
 				textOption("before", "Only from before this day, or from longer ago than this",
-					longestMoment))).needing(discord.ManageGuild),
+					longestTime))).needing(discord.ManageGuild),
 		slash("model", "Shows which model answers, or chooses another", guilds,
 			&handler{do: c.set, completes: c.settingValues},
 			textOption("model", "The model (left out: shows what holds)",
@@ -269,8 +269,8 @@ func (c *Commands) declared() []command {
 	}
 }
 
-// components are the buttons, menus and forms there are, by what the paths of their uses name. Their ids are
-// in messages that Discord keeps, so they stay.
+// components returns the handlers of buttons, menus and forms by Interaction.Path. Messages in Discord contain
+// their ids, so the ids never change.
 func (c *Commands) components() map[string]handler {
 	all := map[string]handler{
 		"component " + reply.ButtonStop: {refuse: notMine(discord.ManageMessages), updates: true,
@@ -316,11 +316,4 @@ func (c *Commands) components() map[string]handler {
 		all[path] = h
 	}
 	return all
-}
-
-// sameCommands reports whether Discord's list is ours, in whatever order.
-func sameCommands(there, ours []command, same func(a, b command) bool) bool {
-	return len(there) == len(ours) && !slices.ContainsFunc(ours, func(c command) bool {
-		return !slices.ContainsFunc(there, func(o command) bool { return same(c, o) })
-	})
 }

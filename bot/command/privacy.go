@@ -12,14 +12,13 @@ import (
 	"hark/memory"
 )
 
-// Privacy is what /privacy tells of how Hark is run, besides what the log knows.
+// Privacy is what /privacy says about how Hark is run, besides what the log knows.
 type Privacy struct {
-	Operator string // who runs it and how they can be reached; empty: they haven't said
-	// Prompts is how long it is kept what the model was sent, and Records which calls were made; 0: it isn't.
+	Operator string // who runs it and their contact; empty: unknown
+	// Prompts and Records are how long prompts and records of calls are kept; 0: not at all.
 	Prompts, Records time.Duration
-	Summaries        bool // whether sessions are summed up
-	// Models are the hosts of the language models, Embedder and Reranker those of theirs; empty: there is
-	// none, or it is built in.
+	Summaries        bool // whether sessions are summarised
+	// Models, Embedder and Reranker are hosts; empty: there is none, or it is built in.
 	Models             []string
 	Embedder, Reranker string
 	Vision             bool // whether a model is shown images
@@ -35,7 +34,7 @@ const (
 	privacyReach = "What I forget is out of my own files for good, but not out of backups that whoever runs me has made, nor out of what these servers may have kept, nor out of Discord."
 )
 
-// privacy tells what is kept where whoever asks is, as it is configured and decided now.
+// privacy says what is kept here, as configured and decided now.
 func (c *Commands) privacy(ctx context.Context, x *interaction, m member) (response, error) {
 	p, learning, kept := c.Privacy, !x.server.Learn.IsZero(), c.retainedHere(x)
 	who := x.Text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
@@ -57,8 +56,8 @@ func (c *Commands) privacy(ctx context.Context, x *interaction, m member) (respo
 		"-# "+x.Text(privacyReach)), nil
 }
 
-// keptHere says whether a channel is remembered, what was decided for the server, and of how many channels
-// that somebody can read that is so.
+// keptHere says whether the channel is remembered, what was decided for the server, and how many of the channels that
+// the user can read are remembered.
 func (c *Commands) keptHere(ctx context.Context, x *interaction) string {
 	id := memory.ChannelID(x.Channel)
 	heard := x.Text("I don't remember what is said in %s, except the current conversation.",
@@ -78,13 +77,13 @@ func (c *Commands) keptHere(ctx context.Context, x *interaction) string {
 		c.rolesHere(x))
 }
 
-// isAgeLimited reports whether a channel is age-restricted, or the one that a thread belongs to.
+// isAgeLimited reports whether a channel, or a thread's channel, is age-restricted.
 func isAgeLimited(g *memory.Guild, id memory.ChannelID) bool {
 	c := g.Channel(id)
 	return c != nil && (c.AgeLimited || c.Kind.IsThread() && isAgeLimited(g, c.Parent))
 }
 
-// tracesText says how long it is kept how answers came about.
+// tracesText says how long traces, prompts and records of calls are kept.
 func tracesText(l locale.Locale, p Privacy) string {
 	long := func(d time.Duration) string {
 		if d > 0 {
@@ -96,7 +95,7 @@ func tracesText(l locale.Locale, p Privacy) string {
 		long(p.Prompts), long(p.Records))
 }
 
-// sentText says what goes to which servers, where facts are learned or not.
+// sentText says what is sent to which servers.
 func sentText(l locale.Locale, p Privacy, learning bool) string {
 	model := l.Text("- Language model: none. I answer by quoting what I remember.")
 	if len(p.Models) > 0 {
@@ -118,7 +117,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 		l.Text("- To others, nothing."))
 }
 
-// hosts are names of servers as they are shown.
+// hosts lists hosts as code.
 func hosts(names []string) string {
 	var all []string
 	for _, n := range names {

@@ -13,8 +13,7 @@ const (
 	starNone = "I don't have this message: it was sent before I listened, it was forgotten, or whoever wrote it doesn't want to be remembered."
 )
 
-// star marks a message as important, or takes the mark away. Who may is up to the guild, which can give the command to
-// whomever it likes; Discord sees to it.
+// star marks a message as important, or removes the mark. Discord enforces who may.
 func (c *Commands) star(ctx context.Context, x *interaction) (response, error) {
 	channel, id := memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target)
 	if !x.remembers(channel) {

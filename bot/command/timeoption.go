@@ -9,13 +9,12 @@ import (
 	"hark/internal/dates"
 )
 
-// longestTime is how many characters of a time are shown.
+// longestTime is how many characters a time may have.
 const longestTime = 40
 
-// badTime is said of what tells no time, as package dates reads them.
 const badTime = "I don't understand “%s” as a time. I know days such as `2026-07-01`, `%s` and `%s`, and spans such as `7d`, `12h` or `3 weeks`."
 
-// timeChoices offers today, yesterday and days ago for a time option.
+// timeChoices completes a time option: today, yesterday and days ago.
 func timeChoices(days ...string) func(context.Context, *interaction) ([]optionChoice, error) {
 	return func(_ context.Context, x *interaction) ([]optionChoice, error) {
 		offered := []optionChoice{{Name: x.Text("today"), Value: dates.Today},
@@ -27,8 +26,8 @@ func timeChoices(days ...string) func(context.Context, *interaction) ([]optionCh
 	}
 }
 
-// timeOption returns the period that a time option names, in the guild's time zone. Both ends are zero if the option
-// is not given. The error is a refusal.
+// timeOption returns the period that an option names, in the guild's time zone; zero times if it isn't given. The
+// error is a refusal.
 func (c *Commands) timeOption(x *interaction, name string) (from, to time.Time, err error) {
 	text := strings.TrimSpace(x.Option(name))
 	if text == "" {
