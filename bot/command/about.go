@@ -18,11 +18,10 @@ const (
 	// shownChannels and shownLore are how many channels and pieces of lore are shown.
 	shownChannels, shownLore = 20, 25
 
-	aboutOthers = "That works for yourself only: what I keep about somebody, I show only to them. <@%d> can see it with `/memory show`.\n" +
+	aboutOthers = "This works only for yourself: I show what I keep about somebody only to them. <@%d> can see it with `/memory show`.\n" +
 		"To ask what was said where everybody here can read it, mention me with your question."
 	aboutHark = "That's me. I'm a bot that remembers what is said where I may. `/help` shows what I can do, and `/privacy` what I keep."
-	showFoot  = "-# `/memory add`, `/memory edit` and `/memory remove` change what I was told, `/memory export` gives you all of it as a file, " +
-		"`/memory forget` has me forget it all, and `/memory optout` has me keep nothing of yours any more. `/privacy` says how I keep it."
+	showFoot  = "-# `/memory add`, `/memory edit` and `/memory remove` change what I was told, `/memory export` gives you all of it as a file, `/memory forget` has me forget it all, and `/memory optout` has me keep nothing of yours any more. `/privacy` says how I keep it."
 )
 
 // about shows users who chose themselves all that is kept about them.
@@ -207,13 +206,13 @@ func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (stri
 	spent, err := c.Memory.Spending(ctx, x.guild(), c.Now())
 	tokens := spent[x.who()]
 	return markdown.Lines(x.Text("**In numbers**"),
-		"- "+x.Count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you",
-			"%s answers of mine are to you or used what you wrote or I was told about you"),
-		"- "+x.Count(len(asked), "of %s answer to you I keep how it came about",
-			"of %s answers to you I keep how they came about"),
+		"- "+x.Count(e.Answers, "%s answer of mine is to you, or used what you wrote or what I was told about you",
+			"%s answers of mine are to you, or used what you wrote or what I was told about you"),
+		"- "+x.Count(len(asked), "for %s answer to you, I keep how it came about",
+			"for %s answers to you, I keep how they came about"),
 		"- "+x.Count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
 		"- "+x.Count(len(calls), "%s record of a call for you", "%s records of calls for you"),
-		when(tokens > 0, "- "+x.Text("Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.Locale.Number(tokens)))), err
+		when(tokens > 0, "- "+x.Text("Tokens that your questions used today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.Locale.Number(tokens)))), err
 }
 
 // showState says what the user has decided about themselves, and how long it all is kept.

@@ -66,7 +66,7 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 	case err != nil:
 		return err
 	case begun.IsZero():
-		return refusal(x.Text("%s holds threads only, and I know none of them that I remember.",
+		return refusal(x.Text("%s contains only threads, and I know none that I may remember.",
 			channelMention(x.Locale, at.ID)))
 	case len(gaps) == 0:
 		return refusal(x.Text("There is nothing to fetch: I've listened in %s since <t:%d:f>. You asked for nothing older, or I may not remember it.", channelMention(x.Locale, at.ID), begun.Unix()))

@@ -30,7 +30,7 @@ func (c *Commands) logChannel(ctx context.Context, x *interaction, at memory.Cha
 	}
 	c.Filler.Nudge()
 	state, err := c.channelState(ctx, x, at)
-	past := x.Text("-# What was said there before I don't know: `/hark backfill` fetches it.")
+	past := x.Text("-# I don't know what was said there before: `/hark backfill` fetches it.")
 	if at.Kind == memory.CategoryChannel {
 		past = ""
 	}
@@ -45,10 +45,10 @@ func (c *Commands) ignoreChannel(ctx context.Context, x *interaction, at memory.
 	state, err := c.channelState(ctx, x, at)
 	if at.Kind == memory.CategoryChannel {
 		return paragraphs(state, x.Text(
-			"What I kept of it before is told to nobody. `/hark purge channel` has me forget it for good, channel by channel.")), err
+			"I tell nobody what I kept from it before. `/hark purge channel` makes me forget it for good, channel by channel.")), err
 	}
 	return paragraphs(state, x.Text(
-		"What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
+		"I tell nobody what I kept from it before. `/hark purge channel`, or the button below, makes me forget it for good.")).
 		asking(discord.StyleGrey, x.Text("Forget what I kept of it"), asksPurge, at.ID), err
 }
 
@@ -75,7 +75,7 @@ func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.C
 	if at.Kind == memory.CategoryChannel {
 		heard, _, _ := strings.Cut(text, "\n")
 		return markdown.Lines(heard,
-			x.Text("-# This applies to its channels that have no choice of their own.")), nil
+			x.Text("-# This applies to its channels without a choice of their own.")), nil
 	}
 	needs := discord.ToRead
 	if !reply.SilentIn(x.server, at.ID) {
@@ -115,7 +115,7 @@ func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
 // decidedAlone names the channels with a setting of their own; "" if there are none.
 func (x *interaction) decidedAlone(key memory.Setting) string {
 	if own := x.settingIn(key); len(own) > 0 {
-		return x.Text("-# Decided for itself: %s", channelList(x.Locale, own))
+		return x.Text("-# With a setting of their own: %s", channelList(x.Locale, own))
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ const (
 // unknownCommand counts all commands that Hark doesn't know, so that nobody can invent label values.
 const unknownCommand = "unknown"
 
-const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
+const allTaken = "I'm getting too many requests at the moment. Please try again in a minute."
 
 // semaphore bounds how many of something run at once.
 type semaphore chan struct{}

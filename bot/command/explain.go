@@ -77,8 +77,8 @@ func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response,
 		{heading: x.Text("**Recalled, and shown to me**"), lines: used},
 		{heading: dropping(x.Locale, e.Trace), lines: dropped}}
 	return onPages(x.Locale, 2, []string{x.Text("**How this answer came about**"), written(x.Locale, e.Trace)}, parts,
-		when(around > 0, x.Count(around, "Besides, I had %s message around these, or from the conversation, before me.",
-			"Besides, I had %s messages around these, or from the conversation, before me.")),
+		when(around > 0, x.Count(around, "I also saw %s message around these or from the conversation.",
+			"I also saw %s messages around these or from the conversation.")),
 		when(len(e.Recalled)+len(e.Lore) == 0, x.Text("What I recalled for it is gone, or you may not read it.")),
 		spent(x.Locale, e.Trace)), nil
 }
@@ -99,10 +99,10 @@ func written(l locale.Locale, t memory.Trace) string {
 func dropping(l locale.Locale, t memory.Trace) string {
 	for _, s := range t.Sections {
 		if s.Section == "history" && s.Why != "" {
-			return l.Text("**Recalled, and dropped: no room (%s)**", namedShort(l, s.Why))
+			return l.Text("**Recalled but dropped: no room (%s)**", namedShort(l, s.Why))
 		}
 	}
-	return l.Text("**Recalled, and dropped: no room, or told by another already**")
+	return l.Text("**Recalled but dropped: no room, or another says the same**")
 }
 
 // spent says how many tokens and how much time an answer took.
@@ -243,7 +243,7 @@ func (c *Commands) showPrompt(x *interaction, q answer.Question, r answer.Recall
 	}
 	shown := paragraphs(
 		x.Text("**The prompt for “%s”**", markdown.AsSaid(q.Text, 200)),
-		x.Text("From all that you may read. An answer that others read holds only what they may read, too."),
+		x.Text("It uses everything that you may read. An answer that others see too uses only what they may read as well."),
 		x.Text("Mode: %s", string(r.Mode.Is)), sections,
 		x.Text("**All of it**: %s of %s tokens", x.Locale.Number(report.Tokens), x.Locale.Number(report.MaxTokens)),
 		when(r.Settings.Model == "" && len(c.Replies.Choices.Models) == 0,

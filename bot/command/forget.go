@@ -23,10 +23,8 @@ const (
 )
 
 const (
-	outOfReach = "-# I can't reach: backups and exports made before, what a language model's host was sent and may have kept, " +
-		"what others quoted, and Discord itself, where messages stay until they are deleted there."
-	goesOn = "This takes longer than Discord lets me tell you about. It goes on by itself until all is forgotten; " +
-		"nothing of it is told to anybody meanwhile."
+	outOfReach = "-# I can't reach: backups and exports made before, what a language model's host was sent and may have kept, what others quoted, and Discord itself, where messages stay until they are deleted there."
+	goesOn     = "This takes longer than Discord lets me tell you about. It goes on by itself until all is forgotten; meanwhile I tell nobody any of it."
 )
 
 // ownForgettings are the questions before all that a member wrote is deleted, by button.
@@ -34,7 +32,7 @@ var ownForgettings = map[string]struct{ server, direct, then, label locale.Phras
 	confirmForget: {
 		locale.Phrase("**Forget what you wrote in this server?**"),
 		locale.Phrase("**Forget what you wrote to me in direct messages?**"),
-		locale.Phrase("What you write from now on I may remember again; `/memory optout` keeps me from it."),
+		locale.Phrase("I may still remember what you write from now on; `/memory optout` prevents that."),
 		locale.Phrase("Forget what I wrote"),
 	},
 	confirmOptOut: {
@@ -77,7 +75,7 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 	case f.User != 0:
 		names = x.Text("- the names that I know them by, and what their questions cost")
 	}
-	return paragraphs(question, x.Text("This goes from my memory for good, with all that it is indexed by:"),
+	return paragraphs(question, x.Text("This goes from my memory for good, with its index entries:"),
 		amounts(x.Locale, e, 0), names, counted, then), nil
 }
 
@@ -254,8 +252,7 @@ const confirmForgetThis = "forget-this"
 
 const (
 	forgetNotYours = "Only whoever wrote a message, and those who may manage messages here, can have me forget it. My answers count as written by whoever asked."
-	forgetThisNone = "**Forget this message?** I don't have it: it was sent where or when I remember nothing, or it is forgotten already. " +
-		"If you go on, I won't take it in later either, whatever becomes of it."
+	forgetThisNone = "**Forget this message?** I don't have it: it was sent where or when I remember nothing, or it is forgotten already. If you go on, I won't remember it later either, even if it is edited."
 )
 
 // pendingDeletion is a message to be deleted.
@@ -301,9 +298,9 @@ func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response,
 		return response{}, refusal(x.Text(unknownCommandText))
 	}
 	d := pendingDeletion{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
-	heading := x.Text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
+	heading := x.Text("**Forget this message?** This goes from my memory for good, even if the message stays in Discord:")
 	if d.owner == c.Self {
-		heading = x.Text("**Forget this answer of mine?** It goes from my memory for good:")
+		heading = x.Text("**Forget this answer of mine?** This goes from my memory for good:")
 	}
 	_, e, err := c.goesWith(ctx, x, &d)
 	if err != nil {
@@ -339,7 +336,7 @@ func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, er
 		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
 	goes := markdown.Lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
 	if e == (memory.DryRun{}) {
-		goes = x.Text("I had nothing of this message, and won't take it in.")
+		goes = x.Text("I had nothing of this message, and won't remember it.")
 	}
 	return response{Content: goneText(x.Locale, x.Text("this message"), goes, int64(x.ID), c.at(x))}, nil
 }

@@ -62,11 +62,11 @@ func failing(l locale.Locale, err error) string {
 var failings = map[llm.Kind]locale.Phrase{
 	llm.Unreachable: locale.Phrase("can't be reached"),
 	llm.TimedOut:    locale.Phrase("doesn't answer in time"),
-	llm.Refused:     locale.Phrase("refuses the key, or has nothing left to spend"),
-	llm.NotFound:    locale.Phrase("isn't known at its address"),
-	llm.RateLimited: locale.Phrase("is asked too much"),
-	llm.TooLong:     locale.Phrase("was asked more than it can read at once"),
-	llm.CutOff:      locale.Phrase("breaks off its answers"),
-	llm.Server:      locale.Phrase("fails at its own side"),
-	llm.BadAnswer:   locale.Phrase("gives no proper answers"),
+	llm.Refused:     locale.Phrase("refuses the key, or has no credit left"),
+	llm.NotFound:    locale.Phrase("isn't found at its address"),
+	llm.RateLimited: locale.Phrase("gets too many requests"),
+	llm.TooLong:     locale.Phrase("got more than it can read at once"),
+	llm.CutOff:      locale.Phrase("doesn't finish its answers"),
+	llm.Server:      locale.Phrase("has an error of its own"),
+	llm.BadAnswer:   locale.Phrase("gives unusable answers"),
 }

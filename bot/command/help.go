@@ -13,8 +13,7 @@ import (
 
 const (
 	helpUnknown = "I know no command of that name. `/help` shows those there are."
-	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. " +
-		"Only what everybody who reads the answer could read at its source is used."
+	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. Only what everybody who reads the answer could read at its source is used."
 )
 
 // know stores the ids of the registered commands, so that they can be mentioned.

@@ -69,7 +69,7 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 	whom, given := x.Option("for"), x.Option("role")
 	switch {
 	case whom != "" && given != "":
-		return 0, false, x.Text("Please choose either a role or whom it is for.") + "\n"
+		return 0, false, x.Text("Please choose either a role or whose limit it is.") + "\n"
 	case given != "":
 		id, ok := x.OptionID("role")
 		return memory.RoleID(id), ok, when(!ok, x.Text(unknownCommandText))
@@ -77,7 +77,7 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 		return memory.RoleID(x.Guild), true, ""
 	}
 	if whom != limitServer && (x.Given("messages") != nil || x.Given("tokens") != nil || x.Given("reset") != nil) {
-		return 0, false, x.Text("Please choose also whom it is for, or a role.") + "\n"
+		return 0, false, x.Text("Please choose also whose limit it is, or a role.") + "\n"
 	}
 	return 0, whom == limitServer, ""
 }
@@ -85,7 +85,7 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 // limitsText lists the limits of a guild.
 func limitsText(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 	every, all := of.Of(g, nil)
-	shown := markdown.Lines(l.Text("This is how much may be asked:"),
+	shown := markdown.Lines(l.Text("This is how much members may ask:"),
 		l.Text("- all of this server, together: %s", limitText(l, all)), l.Text("- each member: %s",
 			limitText(l, every)))
 	for _, r := range g.Limits {
@@ -102,8 +102,7 @@ func limitsText(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 		}
 	}
 	return markdown.Lines(shown,
-		l.Text("-# If a member has several roles, the highest limit counts. Days are in UTC. Whoever runs me sets the highest limit for a whole server. "+
-			"`/limits` shows each member what is left."))
+		l.Text("-# If a member has several roles, the highest limit counts. Days are in UTC. Whoever runs me sets the highest limit for a whole server. `/limits` shows each member what is left."))
 }
 
 // pageLimit is roughly how many bytes of a list are shown in one message.
@@ -135,8 +134,7 @@ func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, er
 			c.used(x.Locale, ingest.Membership{Guild: m.Guild}, guild, may.All, at))
 	}
 	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.Own, at), server,
-		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
-			"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
+		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
 }
 
 // used shows how much a member, or a whole guild, has used.

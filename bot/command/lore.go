@@ -22,7 +22,7 @@ const (
 
 	loreSilent   = "You can't write in this channel, so you can't tell me anything here."
 	loreNoSource = "I don't have that message, or you may not read it. Please give me the link to a message that I remember."
-	loreFrom     = "The message that it is from has to be a link to a message of this server, or the id of one of this channel."
+	loreFrom     = "Please give its source as the link to a message of this server, or as the id of a message of this channel."
 
 	longestAliases = 2200 // characters of all aliases, with commas
 )
@@ -247,7 +247,7 @@ func (c *Commands) addOneLore(ctx context.Context, x *interaction, m member) (re
 		return response{}, err
 	}
 	return c.keepLore(ctx, x, l, x.Text(
-		"Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
+		"Saved. I find it by its name and by these other names, for answers whose readers may all read this channel."))
 }
 
 // loreSource returns the message that x names as the source, which its user must be able to read; nil if none.

@@ -23,13 +23,13 @@ const (
 	// mostExported is how many bytes an export has at most before compression: all of it is in memory.
 	mostExported = 64 << 20
 
-	exportTooLarge = "There is more than fits into a file that Discord takes. Whoever runs me can write all of it down for you with the command `hark export --user %d --guild %s`."
+	exportTooLarge = "This is more than fits into a file on Discord. Whoever runs me can export all of it for you with the command `hark export --user %d --guild %s`."
 	exportHere     = "Here is all that I keep about you here. Only you see this message. I don't keep the file."
 	exportSent     = "I've sent it to you as a direct message: %s"
-	exportDirect   = "Here is all that I keep about you in %s, as you asked me to send it. I don't keep the file."
-	exportClosed   = "You don't take direct messages from me. Allow them for this server in its privacy settings, or have the file here: `/memory export` without `by`."
-	exportOthers   = "I'm writing down somebody else's data, and can do that for one person at a time only. Please try again in a minute."
-	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
+	exportDirect   = "As you asked, here is all that I keep about you in %s. I don't keep the file."
+	exportClosed   = "You don't accept direct messages from me. Allow them for this server in its privacy settings, or get the file here: `/memory export` without `by`."
+	exportOthers   = "I'm exporting somebody else's data, and can do that for only one person at a time. Please try again in a minute."
+	exportPacked   = "It is large, so it is compressed with gzip: archive programs open it."
 )
 
 // export gives the user all that is kept about them in a guild. In a guild it serves one person at a time.
@@ -40,7 +40,7 @@ func (c *Commands) export(ctx context.Context, x *interaction) (response, error)
 	}
 	switch who, busy := c.exporting.LoadOrStore(place, x.who()); {
 	case busy && who == x.who():
-		return response{}, refusal(x.Text("I'm writing down your data already. Please wait for it."))
+		return response{}, refusal(x.Text("I'm already exporting your data. Please wait for it."))
 	case busy:
 		return response{}, refusal(x.Text(exportOthers))
 	}
@@ -50,7 +50,7 @@ func (c *Commands) export(ctx context.Context, x *interaction) (response, error)
 	}
 	all, err := c.personalData(ctx, x)
 	if errors.Is(err, personaldata.ErrNothing) {
-		return response{Content: x.Text("I keep nothing about you here, so there is nothing to write down.")}, nil
+		return response{Content: x.Text("I keep nothing about you here, so there is nothing to export.")}, nil
 	}
 	var file markdown.File
 	if err == nil {

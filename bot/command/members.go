@@ -44,7 +44,7 @@ func (x *interaction) checkFact(m member, f memory.Fact, fresh bool) error {
 	case fresh && !x.remembers(f.Channel):
 		why = x.Text(nothingKeptHere)
 	case fresh && len(m.person.Facts) >= factsOf:
-		why = x.Text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)
+		why = x.Text("I keep at most %d things about one person. Please remove one first, with `/memory remove`.", factsOf)
 	default:
 		return nil
 	}
@@ -106,7 +106,7 @@ func (c *Commands) addFact(option string, alias bool) action {
 			return response{}, refusal(x.Text(youAreOut))
 		}
 		return c.keepFact(ctx, x, m, x.who(), memory.Fact{Text: x.Words(option), Alias: alias},
-			x.Text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
+			x.Text("Saved. `/memory show` shows it, and `/memory remove` removes it."))
 	})
 }
 
@@ -129,7 +129,7 @@ func (c *Commands) factAbout(ctx context.Context, x *interaction) (response, err
 		return response{}, refusal(x.Text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
 	return c.keepFact(ctx, x, m, user, memory.Fact{Text: x.Words("text")},
-		x.Text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
+		x.Text("Saved. <@%d> sees it in `/memory show`, with your name, and can remove it.", user))
 }
 
 // keepFact keeps a fact about a member together with old events, and returns done and who may be told the fact. A fact
@@ -163,7 +163,7 @@ func (x *interaction) whoIsTold(f memory.Fact, readable []memory.ChannelID) stri
 func (x *interaction) keepsNothing() string {
 	switch {
 	case x.Guild == 0 && !x.policy.Direct:
-		return x.Text("I keep nothing of direct messages: that is how I was set up.")
+		return x.Text("I keep nothing from direct messages: whoever runs me decided so.")
 	case x.Guild != 0 && !slices.ContainsFunc(channelIDs(x.server), x.remembers):
 		return x.Text(nothingKeptHere)
 	}
@@ -173,7 +173,7 @@ func (x *interaction) keepsNothing() string {
 // askFacts shows the menu of facts to remove.
 func (c *Commands) askFacts(_ context.Context, x *interaction, m member) (response, error) {
 	if len(m.person.Facts) == 0 {
-		return response{Content: x.Text("I was told nothing about you, so there is nothing to take back.")}, nil
+		return response{Content: x.Text("I was told nothing about you, so there is nothing to remove.")}, nil
 	}
 	var options []discord.Choice
 	for _, f := range m.person.Facts {
@@ -181,9 +181,9 @@ func (c *Commands) askFacts(_ context.Context, x *interaction, m member) (respon
 			Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return response{
-		Content: x.Text("What shall I not know any more?"),
+		Content: x.Text("What should I forget?"),
 		Components: []discord.Component{discord.Row(discord.Menu(removedFacts,
-			x.Text("Choose what I shall forget"), options))},
+			x.Text("Choose what I should forget"), options))},
 	}, nil
 }
 
@@ -195,7 +195,7 @@ func (c *Commands) removeFacts(ctx context.Context, x *interaction, m member) (r
 			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
 		}
 	}
-	return response{Content: x.Text("Forgotten: %d of what I was told about you.", len(gone))},
+	return response{Content: x.Text("Forgotten: %d things that I was told about you.", len(gone))},
 		c.apply(ctx, x, "take back what was told", gone...)
 }
 
@@ -204,7 +204,7 @@ func (c *Commands) optIn(ctx context.Context, x *interaction, m member) (respons
 	if !m.out {
 		return response{}, refusal(x.Text("You haven't opted out here, so there is nothing to change."))
 	}
-	return response{Content: x.Text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
+	return response{Content: x.Text("From now on I remember what you write, where I may remember anything. What was forgotten stays forgotten.")},
 		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
 			At: c.Now()})
 }
@@ -250,7 +250,7 @@ func (x *interaction) factNamed(m member) (memory.Fact, error) {
 		}
 	}
 	return memory.Fact{}, refusal(
-		x.Text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
+		x.Text("I know nothing like that about you. Choose one of the things that I show while you type; `/memory show` has them all."))
 }
 
 // askFact returns the form of /memory edit, if no text is given.
@@ -310,11 +310,10 @@ func (c *Commands) learnMember(ctx context.Context, x *interaction, m member) (r
 	case m.out:
 		return response{}, refusal(x.Text(youAreOut))
 	}
-	said := x.Text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
-		"have it from; `/memory remove` takes it back.")
+	said := x.Text("From now on I learn about you from what you write here, where that is remembered. `/memory show` shows what I learned and from where; `/memory remove` removes it.")
 	switch {
 	case !x.Is("on"):
-		said = x.Text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
+		said = x.Text("I learn nothing about you from what you write here. `/memory show` shows what I learned before, and `/memory remove` removes it.")
 	case x.server.Learn.IsZero():
 		said = x.Text(learnNotYet)
 	}
@@ -325,8 +324,7 @@ func (c *Commands) learnMember(ctx context.Context, x *interaction, m member) (r
 func (c *Commands) learnGuild(ctx context.Context, x *interaction) (response, error) {
 	said := x.Text("I learn nothing about members of this server from what they write.")
 	if x.Is("on") {
-		said = x.Text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
-			"themselves with `/memory learn`.")
+		said = x.Text("From now on I learn about members of this server from what they write, but only about those who switch it on for themselves with `/memory learn`.")
 	}
 	return response{Content: said}, c.learn(ctx, x, 0)
 }

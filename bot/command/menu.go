@@ -113,17 +113,17 @@ func (c *Commands) declared() []command {
 	about.Description, wrote.Description = "Whom it is about", "Who wrote it"
 	on := option{Type: discord.OptionSwitch, Name: "on", Description: "Whether I may", Required: true}
 	whole := option{Type: discord.OptionSwitch, Name: "server",
-		Description: "For the whole server, where a channel has nothing of its own"}
+		Description: "For the whole server, except channels with a setting of their own"}
 	forWhich := channelOption("channel", "For which channel (left out: this one)", answerable)
 	here := channelOption("channel", "Which channel (left out: this one)", answerable)
 	orCategory := channelOption("channel", here.Description, append([]int{4}, answerable...))
 	only := channelOption("channel", "Only this channel, with its threads", answerable)
-	since := textOption("since", "Only from this day on, such as 2024-05-31, or not longer ago than this, such as 90d", longestTime)
+	since := textOption("since", "Nothing older than this: a day such as 2024-05-31, or a span such as 90d", longestTime)
 	question := textOption("question", "What you'd ask me", longestQuestion).required()
 	lore := textOption("name", "Its name, or another that it goes by", memory.MaxLoreName).required().completed()
 	text := textOption("text", "What I shall remember", memory.MaxLoreText)
 	aliases := textOption("aliases", "Other names that it goes by, with commas between them", longestAliases)
-	whom := textOption("for", "Whom to decide it for (with neither this nor a role: shows what is decided)", 0)
+	whom := textOption("for", "Whose limit to set (left out, and no role: shows the limits)", 0)
 	whom.Choices = []optionChoice{{Name: "all of this server, together", Value: limitServer},
 		{Name: "each member", Value: limitMembers}}
 	number := func(name, description string) option {
@@ -148,12 +148,12 @@ func (c *Commands) declared() []command {
 			sub("alias", "Tells me another name that you go by",
 				handler{do: c.addFact("name", true)},
 				textOption("name", "The name", longestAlias).required()),
-			sub("edit", "Changes something that I was told about you: asks for it, or takes it from here",
+			sub("edit", "Changes something that I was told about you; asks in a form if no text is given",
 				handler{opens: c.askFact, do: c.asMember(c.editFact), completes: c.factTexts},
 				textOption("fact", "What to change", longestFact).required().completed(),
 				textOption("text", "What I should know instead", longestFact)),
-			sub("remove", "Takes back something that I was told about you", handler{do: c.asMember(c.askFacts)}),
-			sub("learn", "Lets me learn about you from what you write here, or keeps me from it",
+			sub("remove", "Removes something that I was told about you", handler{do: c.asMember(c.askFacts)}),
+			sub("learn", "Decides whether I learn about you from what you write here",
 				handler{do: c.asMember(c.learnMember)}, on),
 			sub("forget", "Has me forget all that you wrote here", handler{do: c.confirmOwn(confirmForget)}),
 			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.export}, by),
@@ -164,19 +164,19 @@ func (c *Commands) declared() []command {
 			sub("memory", "Decides what I remember of what is said here", handler{do: c.showSettings}),
 			sub("fact", "Tells me something about a member, who can see it", handler{do: c.factAbout},
 				about, textOption("text", "What I should know", longestFact).required()),
-			sub("learn", "Lets me learn about members who want it, from what they write, or keeps me from it",
+			sub("learn", "Decides whether I learn about members from what they write, if they want it",
 				handler{do: c.learnGuild}, on),
 			sub("settings", "Shows all that is set for a channel or for this server, with buttons and menus to change it", handler{do: c.openPanel},
 				forWhich, whole),
 			sub("set", "Sets how I answer: model, mode, language, persona and so on",
 				handler{opens: c.askPersona, do: c.set, completes: c.settingValues}, setting,
-				textOption("value", "The value, or default (left out: shows what holds, or asks for a persona in a form)", answer.MaxPersona).completed(),
+				textOption("value", "The value, or default (left out: shows the current one, or asks for a persona in a form)", answer.MaxPersona).completed(),
 				forWhich, whole),
 			sub("limits", "Shows or decides how much members may ask me", handler{do: c.limit}, whom,
 				option{Type: discord.OptionRole, Name: "role",
-					Description: "Decides it for each member with this role, in place of what holds for each member"},
-				number("messages", "Questions within a minute; 0: without limit"), number("tokens",
-					"Tokens a day, of UTC; 0: without limit"),
+					Description: "Sets the limit for each member with this role, instead of the one for each member"},
+				number("messages", "Questions a minute; 0: no limit"), number("tokens",
+					"Tokens a day (UTC); 0: no limit"),
 				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
 			sub("audience", "Shows or states which roles always go together, so that I know better who may read what",
 				handler{do: c.audience},
@@ -208,26 +208,26 @@ func (c *Commands) declared() []command {
 					handler{do: c.askMember}, wrote),
 				sub("channel", "Has me forget all that was said in a channel",
 					handler{do: inChannel(c.askChannel)}, here),
-				sub("before", "Has me forget all that was said before a day", handler{do: inChannelGiven(c.askBefore)},
+				sub("before", "Has me forget all that was said before a given day", handler{do: inChannelGiven(c.askBefore)},
 					textOption("before", "A day, such as 2024-05-31, or how long ago, such as 90d",
 						longestTime).required(), only)),
-			sub("export", "Gives you what I remember of this server, where you can read it, as a file",
+			sub("export", "Gives you what I remember of this server, as far as you can read it, as a file",
 				handler{do: inChannelGiven(c.exportServer)}, only, since,
-				textOption("before", "Only from before this day, or from longer ago than this",
+				textOption("before", "Only what is older than this: a day such as 2024-05-31, or a span such as 90d",
 					longestTime))).needing(discord.ManageGuild),
 		slash("model", "Shows which model answers, or chooses another", guilds,
 			&handler{do: c.set, completes: c.settingValues},
-			textOption("model", "The model (left out: shows what holds)",
+			textOption("model", "The model (left out: shows the current one)",
 				0).completed(), forWhich, whole).needing(discord.ManageGuild),
 		slash("lore", "What this server wants me to remember under a name. Only you see it.", guilds, nil,
 			sub("list", "Shows the lore that you may read", handler{do: c.listLore}),
 			sub("show", "Shows what I remember under a name, who told me, and what it is from",
 				handler{do: c.showLore, completes: c.loreNames(false)}, lore),
-			sub("add", "Tells me something to remember: asks for it, or takes it from here",
+			sub("add", "Tells me something to remember; asks in a form if the name or the text is missing",
 				handler{refuse: writesNot, opens: c.askLore, do: c.asMember(c.addOneLore)},
 				textOption("name", "What to call it", memory.MaxLoreName), text, aliases,
-				textOption("from", "The link to the message that it is from, with which it goes", 200)),
-			sub("edit", "Changes what I remember under a name: asks for it, or takes it from here",
+				textOption("from", "The link to the message that it is from; if that is deleted, so is this", 200)),
+			sub("edit", "Changes what I remember under a name; asks in a form if no change is given",
 				handler{opens: c.askChange, do: c.editLore, completes: c.loreNames(true)}, lore,
 				textOption("new-name", "What to call it from now on", memory.MaxLoreName), text, aliases),
 			sub("remove", "Has me forget what I remember under a name",
@@ -237,13 +237,13 @@ func (c *Commands) declared() []command {
 			textOption("question", "A question, or a few words", longestQuestion).required(),
 			channelOption("in", "Only what was said in this channel and its threads", answerable),
 			option{Type: discord.OptionUser, Name: "from", Description: "Only what this person said"},
-			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
+			textOption("since", "Nothing older than this: 2026-07-01, yesterday, 7d, 3 weeks",
 				longestTime).completed(),
-			textOption("until", "To the end of this day, or longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
+			textOption("until", "Nothing newer than this: 2026-07-01, yesterday, 7d, 3 weeks",
 				longestTime).completed()),
 		slash("catchup", "Tells what was said in this channel since you last wrote here. Only you see it.", guilds,
 			&handler{do: c.catchUp, completes: timeChoices("3d", "7d")},
-			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 3d (7 days at most)", longestTime).completed()),
+			textOption("since", "Nothing older than this: 2026-07-01, yesterday, 3d (7 days at most)", longestTime).completed()),
 		slash("limits", "Shows how much you may ask me, and what is left. Only you see it.", both,
 			&handler{do: c.showLimits}),
 		inMenu(discord.CommandMessage, starCommand,

@@ -21,17 +21,13 @@ import (
 )
 
 const noticeText = "**May I remember what is said here?**\n" +
-	"Hi! I answer questions from what was said in this server, if I may remember it: the text of messages, who wrote them " +
-	"and when, and the names of files. Nobody is told what they couldn't read themselves. To answer, I show a language " +
-	"model what I remember that matters to the question.\n" +
-	"Those who manage this server decide. **Until then I keep nothing of what is said here**: I only know the " +
-	"conversation that is going on, and forget it afterwards.\n" +
+	"Hi! I answer questions from what was said in this server, if I may remember it: the text of messages, who wrote them and when, and the names of files. Nobody is told what they couldn't read themselves. To answer, I show a language model what I remember that matters to the question.\n" +
+	"Those who manage this server decide. **Until then I keep nothing of what is said here**: I only know the conversation that is going on, and forget it afterwards.\n" +
 	"-# Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`."
 
 const (
-	noticeOwner = "**%s**: there is no channel that everybody can read and I can write in, so I tell you, who own that server. `/hark memory` there decides it."
-	noticeFoot  = "-# Those who manage this server can change it with `/hark memory`. Everybody can see what I keep about them with `/memory show`, and opt out " +
-		"with `/memory optout`. `/privacy` says more."
+	noticeOwner = "**%s**: there is no channel that everybody can read and I can write in, so I'm telling you as its owner. `/hark memory` there decides it."
+	noticeFoot  = "-# Those who manage this server can change it with `/hark memory`. Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`. `/privacy` says more."
 )
 
 // noticeRoom is kept free, in units, for the line that says who decided.

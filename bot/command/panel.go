@@ -111,10 +111,10 @@ func (c *Commands) panelText(p *panel) string {
 func (p *panel) heading() string {
 	if p.at == 0 {
 		return markdown.Lines(p.note,
-			p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
+			p.Text("**Settings of the whole server**, for channels without their own:"))
 	}
 	return markdown.Lines(p.note,
-		p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
+		p.Text("**Settings of <#%d>**, and of its threads without their own:", p.at))
 }
 
 // settingLine shows a key's value and where it was set.
@@ -124,7 +124,8 @@ func (c *Commands) settingLine(p *panel, key memory.Setting) string {
 		return "- " + p.Text("**Time zone**: %s, where it is %s (%s)", zone,
 			c.Now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.interaction.Locale, key), c.valueText(p, key), c.setFor(p, p.at, key))
+	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.interaction.Locale, key), c.valueText(p, key),
+		c.setFor(p, p.at, key))
 }
 
 // most formats a limit in a few characters.
@@ -184,7 +185,7 @@ var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "F
 func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	switch {
 	case value == answer.SettingDefault:
-		return l.Text("What holds unless anything is set")
+		return l.Text("The default")
 	case key == memory.SettingLanguage:
 		return cmp.Or(languageNames[value], value)
 	case key == memory.SettingTools && value == answer.SettingOn:
@@ -194,7 +195,7 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	case key == memory.SettingTemperature && value == "":
 		return l.Text("what the model's server uses")
 	case key == memory.SettingMode:
-		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("told by each question (%s)")), value)
+		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("depends on the question (%s)")), value)
 	}
 	return markdown.Plain(value, longestLabel)
 }
@@ -362,7 +363,7 @@ func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, valu
 
 // after notes on the panel that a change was made, and returns err.
 func (p *panel) after(err error) error {
-	p.note = "✓ " + p.Text("Done. It holds from the next question on.")
+	p.note = "✓ " + p.Text("Done. It applies from the next question on.")
 	return err
 }
 
@@ -400,7 +401,7 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 
 func (c *Commands) askLimits(_ context.Context, x *interaction) (discord.Form, error) {
 	f := discord.Form{ID: ID(panelLimits, strings.Join(x.Args(), ":")),
-		Title: x.Text("0: no limit; empty: as I was set up")}
+		Title: x.Text("0: no limit; empty: the default")}
 	for _, of := range limitFields {
 		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
 		if n := *of.of(&limit); n != memory.AsConfigured {

@@ -15,7 +15,7 @@ import (
 // is kept nowhere else: it is then read from the message, which Discord sends along with the press.
 
 const (
-	unreadable locale.Phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
+	unreadable locale.Phrase = "I can't read what I was to remember any more: it was removed from the message. Please tell me again."
 	notTaken   locale.Phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
@@ -88,8 +88,7 @@ func (c *Commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 	return slices.ContainsFunc(all, func(k memory.Lore) bool { return k.ID == l.ID }), nil
 }
 
-// keepProposed keeps lore and makes it a source of the answer that proposed it: the lore's name in that answer goes with
-// it.
+// keepProposed keeps lore and makes it a source of the answer that proposed it, so that the lore's name there goes too.
 func (c *Commands) keepProposed(ctx context.Context, x *interaction, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
 	q := memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true}

@@ -17,7 +17,7 @@ const (
 	purges    = "purge"        // the button that purges, with member, channel and Unix time before which; 0: all
 )
 
-const purgeEnd = "What is said from now on I may remember again. It can't be undone."
+const purgeEnd = "I may still remember what is said from now on. This can't be undone."
 
 // askMember asks whether to delete all that a member wrote.
 func (c *Commands) askMember(ctx context.Context, x *interaction) (response, error) {
@@ -27,7 +27,7 @@ func (c *Commands) askMember(ctx context.Context, x *interaction) (response, err
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)},
 		x.Text("**Forget all that <@%d> wrote in this server?**", user),
-		x.Text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."))
+		x.Text("I may still remember what they write from now on: only they can use `/memory optout`. This can't be undone."))
 }
 
 // askChannel asks whether to delete all of a channel.
@@ -47,7 +47,7 @@ func (c *Commands) askBefore(ctx context.Context, x *interaction, at memory.Chan
 	case err != nil:
 		return response{}, err
 	case before.After(c.at(x)):
-		return response{}, refusal(x.Text("That is in the future: what isn't said yet I can't forget."))
+		return response{}, refusal(x.Text("That is in the future: I can't forget what hasn't been said yet."))
 	}
 	before = before.Truncate(time.Second)
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID, Before: before},

@@ -72,7 +72,7 @@ func (c *Commands) filter(x *interaction) (answer.Filter, error) {
 		return f, err
 	}
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return f, refusal(x.Text("`since` is after `until`, so that nothing was said between them."))
+		return f, refusal(x.Text("`since` is after `until`, so nothing was said in between."))
 	}
 	f.Since, f.Until = since, until
 	return f, nil

@@ -29,7 +29,6 @@ func TestCommandsThatAreRegistered(t *testing.T) {
 	}
 }
 
-// What changed in one language only is written.
 func TestCommandsThatDifferInOneLanguage(t *testing.T) {
 	t.Parallel()
 	ours, there := inLanguages(registered()), inLanguages(registered())
@@ -42,10 +41,9 @@ func TestCommandsThatDifferInOneLanguage(t *testing.T) {
 	}
 }
 
-// registered are the commands there are.
 func registered() []command { return (&Commands{}).declared() }
 
-// offline is what commands work with that ask nobody.
+// offline returns options for commands without a network.
 func offline(o ingest.Options, choices answer.Choices) *Options {
 	return &Options{Options: &o, Replies: reply.New(reply.Options{Options: &o, Choices: choices})}
 }

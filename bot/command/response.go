@@ -63,7 +63,7 @@ type part struct {
 	left    int // lines left out
 }
 
-// onPages shows head, parts and foot on at most most pages. It leaves out, and counts, the last lines of the last parts.
+// onPages shows head, parts and foot on at most most pages. It leaves out and counts the last lines of the last parts.
 func onPages(l locale.Locale, most int, head []string, parts []part, foot ...string) response {
 	for last := len(parts) - 1; ; {
 		all := slices.Clone(head)

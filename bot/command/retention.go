@@ -44,7 +44,7 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 			lastingText(x.Locale, less.Keep)),
 		x.Text("Within a minute I forget for good what was said before <t:%d:f>, and from then on whatever gets too old.", less.Since.Unix()),
 		amounts(x.Locale, less.Goes, 0), x.Text(
-			"- all that was made from that: what I index it by, and those of my answers that used it"), x.visibleNote(),
+			"- everything made from it: index entries, and my answers that used it"), x.visibleNote(),
 		x.Text("It can't be undone: a longer time set later brings nothing back.")).
 		asking(discord.StyleRed, x.Text("Remember it no longer than that"), keepsFor, keeper,
 			cmp.Or(value, retentionDefault)), nil
@@ -109,7 +109,7 @@ func retentionValue(l locale.Locale, text string) (string, error) {
 	}
 	keep, err := memory.ParseRetention(text)
 	if err != nil {
-		return "", refusal(l.Text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", markdown.Plain(text, 50)))
+		return "", refusal(l.Text("I don't understand how long “%s” is. Please write days such as 90d, or `forever`, or `default`, which takes back what was decided.", markdown.Plain(text, 50)))
 	}
 	return memory.FormatRetention(keep), nil
 }
@@ -118,7 +118,7 @@ func retentionValue(l locale.Locale, text string) (string, error) {
 func (c *Commands) retentionText(x *interaction, id memory.ChannelID) string {
 	own, limit, most := "", "", c.Retention
 	if most > 0 {
-		limit = x.Text("-# Whoever runs me has nothing remembered longer than that: %s.", lastingText(x.Locale, most))
+		limit = x.Text("-# The longest time that whoever runs me allows: %s.", lastingText(x.Locale, most))
 	}
 	if id == 0 {
 		own = x.decidedAlone(memory.SettingRetention)
@@ -148,7 +148,7 @@ func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most ti
 	keep, at, set := g.Retention(id, most)
 	switch {
 	case !set:
-		return l.Text("What is said in %s is remembered %s, as I was set up.", where, lastingText(l, keep))
+		return l.Text("What is said in %s is remembered %s, by default.", where, lastingText(l, keep))
 	case at == 0:
 		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where,
 			lastingText(l, keep))

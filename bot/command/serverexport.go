@@ -160,21 +160,19 @@ func (e *serverExport) send(ctx context.Context) error {
 func (e *serverExport) done() response {
 	x := e.x
 	if e.parts == 0 {
-		return response{Content: x.Text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}
+		return response{Content: x.Text("There is nothing to export: I remember nothing that you can read here, or nothing from these times.")}
 	}
 	rest, left := "", ""
 	if e.whole {
 		left = x.Text("-# Age-restricted channels and private threads are given only when the command is used there.")
 	}
 	if e.cut != nil {
-		rest = x.Text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; "+
-			"whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
+		rest = x.Text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
 	}
 	return paragraphs(
 		x.Count(e.messages, "%s message, from the channels that you can read.",
 			"%s messages, from the channels that you can read."), rest, left,
-		x.Text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
-			"later stays in it: keep it private, and no longer than you need it. I keep no copy."))
+		x.Text("-# Each file is JSON, one message a line, compressed with gzip; `hark import` reads it. It isn't encrypted, and what I forget later stays in it: keep it private, and delete it when you don't need it any more. I keep no copy."))
 }
 
 // cantSend returns err, or a refusal if Discord refuses the file.

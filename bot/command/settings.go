@@ -45,15 +45,15 @@ func policyText(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 	case asks(g, p):
 		heard = l.Text("Nobody has decided yet what I may remember here, so I remember nothing.")
 	case g.Choice == memory.Undecided && !p.Ask:
-		heard = l.Text("I remember what is said in all channels that I can read: that is how I was set up.")
+		heard = l.Text("By default, I remember what is said in all channels that I can read.")
 	}
 	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
 	return markdown.Lines(heard,
 		when(len(chosen) > 0, l.Text("Chosen by name: %s.", channelList(l, chosen))),
-		when(len(never) > 0, l.Text("Never remembered: %s. What I kept of them before is told to nobody.",
+		when(len(never) > 0, l.Text("Never remembered: %s. I tell nobody what I kept from them before.",
 			channelList(l, never))),
 		when(!g.Learn.IsZero(), l.Text(
-			"I learn about members who want it from what they write: `/hark learn` changes that.")),
+			"I learn about members from what they write, if they want it: `/hark learn` changes that.")),
 		when(!p.AgeLimited, l.Text("-# Age-restricted channels are remembered only if they are chosen by name.")))
 }
 

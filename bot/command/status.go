@@ -45,7 +45,7 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 
 func (c *Commands) connection(x *interaction) string {
 	if err := c.State(); err != nil {
-		return "✗ " + x.Text("**Discord**: the connection is lost, and I'm making it anew. Nothing has to be done.")
+		return "✗ " + x.Text("**Discord**: the connection is lost, and I'm reconnecting. You don't need to do anything.")
 	}
 	return "✓ " + x.Text("**Discord**: connected; I was started <t:%d:R>", c.Replies.Since.Unix())
 }
@@ -105,8 +105,8 @@ func (c *Commands) keeping(ctx context.Context, x *interaction) (string, error) 
 	return markdown.Lines(line, more), err
 }
 
-// shutLine names the channels that Hark was shut out of and still keeps something of; "" if there are none. For a single
-// one it adds a button that deletes it.
+// shutLine names the channels that Hark was shut out of and still keeps something of; "" if there are none. For one
+// channel it adds a button that deletes it.
 func (c *Commands) shutLine(ctx context.Context, x *interaction, g *memory.Guild) (string, []discord.Component, error) {
 	shut, err := ingest.ShutOut(ctx, c.Memory, g)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Commands) shutLine(ctx context.Context, x *interaction, g *memory.Guild
 	if len(kept) == 0 {
 		return "", nil, nil
 	}
-	line := "✗ " + x.Text("I can't read %s any more and don't hear what is deleted there, so I use nothing of what I kept of it. When I may view it and read its history again, I compare it first. `/hark purge channel` has me forget it.",
+	line := "✗ " + x.Text("I can't read %s any more and don't hear what is deleted there, so I use nothing that I kept from it. Once I may view it and read its history again, I compare the two first. `/hark purge channel` makes me forget it.",
 		channelList(x.Locale, kept))
 	if len(kept) > 1 {
 		return line, nil, nil
@@ -167,13 +167,13 @@ func (c *Commands) toDo(ctx context.Context, x *interaction, g *memory.Guild) (s
 	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
 	return markdown.Lines(
 		when(waiting > 0 && x.seesAll(),
-			"⏳ "+x.Count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
-				"%s conversations can be found by their words only for now: their meaning is still to be worked out.")),
-		when(fetched > 0, "⏳ "+x.Count(fetched, "I'm fetching what I haven't heard in %s channel.",
-			"I'm fetching what I haven't heard in %s channels.")),
+			"⏳ "+x.Count(waiting, "For now I find %s conversation only by its words: its meaning isn't indexed yet.",
+				"For now I find %s conversations only by their words: their meaning isn't indexed yet.")),
+		when(fetched > 0, "⏳ "+x.Count(fetched, "I'm fetching what I missed in %s channel.",
+			"I'm fetching what I missed in %s channels.")),
 		when(compared > 0, "⏳ "+x.Count(compared,
-			"I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
-			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first.")),
+			"I may have missed changes, so I compare what I remember with Discord: %s channel is left. Until then I check there before I use anything from it.",
+			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. Until then I check there before I use anything from them.")),
 		when(forgetting, "⏳ "+x.Text("Something is being forgotten. It is out of my answers already, and soon out of my files."))), nil
 }
 

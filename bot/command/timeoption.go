@@ -20,7 +20,7 @@ func timeChoices(days ...string) func(context.Context, *interaction) ([]optionCh
 		offered := []optionChoice{{Name: x.Text("today"), Value: dates.Today},
 			{Name: x.Text("yesterday"), Value: dates.Yesterday}}
 		for _, d := range days {
-			offered = append(offered, optionChoice{Name: x.Text("%s (so many days back)", d), Value: d})
+			offered = append(offered, optionChoice{Name: x.Text("%s ago", d), Value: d})
 		}
 		return offered, nil
 	}
@@ -46,7 +46,7 @@ func (c *Commands) timeOption(x *interaction, name string) (from, to time.Time, 
 			x.Text("yesterday")))
 	}
 	if name == "since" && from.After(now) {
-		return from, to, refusal(x.Text("“%s” is still to come, so that nothing was said since.",
+		return from, to, refusal(x.Text("“%s” is in the future, so nothing has been said since then.",
 			markdown.Plain(given, longestTime)))
 	}
 	return from, to, nil
