@@ -119,7 +119,8 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 			t.Fatal(err)
 		}
 		o.Before = []memory.MessageID{first.ID}
-		if _, err := to.Create(t.Context(), 1, "On Fri", o.Writing(locale.Locale{}), nil); err != nil {
+		stop := []discord.Component{discord.Row(discord.Button(discord.StyleGrey, "Stop", o.ID(reply.ButtonStop)))}
+		if _, err := to.Create(t.Context(), 1, "On Fri", stop, nil); err != nil {
 			t.Fatal(err)
 		}
 		stump = s.discord.Sent(s.channel)[1]
