@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,60 +16,26 @@ import (
 	"hark/memory"
 )
 
-// moderated is a choosing scene whose guild lets a role use /hark, which may manage nothing; its bo has it.
-func moderated(t *testing.T) (s *scene, role discordtest.Role) {
-	t.Helper()
-	s = choosing(t)
-	role = s.discord.AddRole(s.guild.ID, "moderators", 0)
-	s.discord.SetCommandPermission(s.guild.ID, role.ID, "hark", true)
-	s.discord.UpdateMember(s.guild.ID, s.bo.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
-	return s, role
-}
-
-// adminCommands are all that those who manage a server use to look after Hark, with options by which nothing
-// is changed.
-var adminCommands = map[string][]discordtest.Opt{
-	"hark status": nil, "hark settings": nil, "hark set": {opt("setting", "mode")}, "hark pause": nil,
-	"hark context": {opt("question", "when?")}, "hark limits": nil, "hark audience": nil, "hark memory": nil,
-}
-
+// All that those who manage a server use to look after Hark is there for whom the server gives it.
 func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
 	t.Parallel()
-	s, role := moderated(t)
+	s := choosing(t)
+	s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "hark", true)
+	if s.discord.CanUseCommand(s.channel, s.bo.ID, "model") {
+		t.Error("bo may use /model")
+	}
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
 		return promptOf(t, "hello"), nil
 	}
-	s.hides(t, s.bo, "model") // which the role wasn't given
-	for name, options := range adminCommands {
-		if m := s.use(t, s.bo, name, options...); strings.Contains(m.Content, notAllowed) ||
+	for name, options := range map[string][]discordtest.Opt{
+		"status": nil, "settings": nil, "set": {opt("setting", "mode")}, "pause": nil,
+		"context": {opt("question", "when?")}, "limits": nil, "audience": nil, "memory": nil,
+	} {
+		if m := s.use(t, s.bo, "hark "+name, options...); strings.Contains(m.Content, notAllowed) ||
 			strings.Contains(m.Content, useAgain) || m.Content == "" {
-			t.Errorf("/%s tells a moderator %q", name, m.Content)
+			t.Errorf("/hark %s tells a moderator %q", name, m.Content)
 		}
 	}
-	s.discord.SetCommandPermission(s.guild.ID, role.ID, "hark", false)
-	s.hides(t, s.bo, "hark")
-	s.discord.SetCommandPermission(s.guild.ID, s.guild.ID, "hark", true)
-	s.hides(t, s.bo, "hark") // what is decided of a role comes first
-	s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "hark", true)
-	s.use(t, s.bo, "hark status")
-}
-
-// What everybody sees is for those who manage the server, whoever uses commands.
-func TestNoticesAreForThoseWhoManageTheServer(t *testing.T) {
-	t.Parallel()
-	s := asking(t).run(t).ready(t)
-	notice := s.notice(t, s.channel)
-	s.waitRegistered()
-	s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "hark", true)
-	s.use(t, s.bo, "hark pause")
-	for _, id := range []string{choosePublic, chooseNothing, chooseChannels} {
-		if m := s.discord.Click(notice.Message, s.bo.ID, id).WaitMessage(); m.Content != notAllowed ||
-			len(s.chosen()) > 0 {
-			t.Errorf("%s: %q, chosen %q", id, m.Content, s.chosen())
-		}
-	}
-	shown := s.use(t, s.bo, "hark memory")
-	s.turns(t, s.discord.Click(shown.Message, s.bo.ID, chooseNothing))
 }
 
 // restartWith stops the bot and runs one of a configuration over the same log.
@@ -124,7 +91,7 @@ func TestContextIsShownAsAFile(t *testing.T) {
 		t.Errorf("the file is %q", data)
 	}
 	q := s.oracle.questions()[0]
-	if !q.OnlyAsker || q.Operator || q.Everywhere || q.Asker != memory.UserID(s.ana.ID) || q.Roles == nil ||
+	if !q.OnlyAsker || q.Operator || q.Everywhere || q.Asker != s.anaID || q.Roles == nil ||
 		q.ID != 0 || q.Session != nil {
 		t.Errorf("asked %+v", q)
 	}
@@ -148,23 +115,23 @@ func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
 		return promptOf(t, "hello"), nil
 	}
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore})
+	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.Ignore})
 	said := s.discord.Say(s.channel, s.bo.ID, "unlogged words")
 	s.use(t, s.ana, "hark context", opt("question", "when?"))
 	q := s.oracle.questions()[0]
 	if len(q.Session) != 1 || q.Session[0].Content != "unlogged words" {
 		t.Errorf("the session is %+v", q.Session)
 	}
-	g, err := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID))
+	g, err := s.log.Guild(t.Context(), s.guildID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if since := q.Attended(g, memory.ChannelID(s.channel)); since > memory.MessageID(said.ID) {
+	if since := q.Attended(g, s.channelID); since > memory.MessageID(said.ID) {
 		t.Errorf("it may be used since %d, and began with %d", since, said.ID)
 	}
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.ana.ID, discordtest.ViewChannel, 0))
 	s.use(t, s.ana, "hark context", opt("question", "when?"))
-	if since := q.Attended(g, memory.ChannelID(s.channel)); since <= memory.MessageID(said.ID) {
+	if since := q.Attended(g, s.channelID); since <= memory.MessageID(said.ID) {
 		t.Errorf("it may be used since %d, and was opened after %d", since, said.ID)
 	}
 }
@@ -179,4 +146,83 @@ func TestFilesThatDiscordRefuses(t *testing.T) {
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark context", opt("question", "when?"))
 	s.discord.WaitFor("a follow-up", func() bool { return len(i.FollowUps()) == 1 })
 	s.says(t, i.FollowUps()[0])
+}
+
+// Who manages a server without being its administrator, and may not read a channel, is told neither its name
+// nor any number that it makes a difference to.
+func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	guild := s.guildID
+	staff := s.discord.AddRole(s.guild.ID, "staff", 0)
+	hidden := s.addChannel("hidden", discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(staff.ID, discordtest.ViewChannel, 0), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0))
+	open := s.addChannel("open")
+	cleo := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cleo"}, staff.ID)
+	apply := func(events ...memory.Event) {
+		t.Helper()
+		s.apply(t, events...)
+	}
+	set := func(channel discordtest.ID, key memory.Setting, value string) memory.Event {
+		return memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(channel), Key: key, Value: value,
+			At: s.discord.Now()}
+	}
+	apply(memory.Chose{Guild: guild, Channel: memory.ChannelID(open.ID), Choice: memory.Remember},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember},
+		set(open.ID, memory.SettingRetention, "40d"), set(open.ID, memory.SettingModel, "x"), set(open.ID,
+			memory.SettingAnswers, "off"))
+	s.posts(t, s.channel, s.bo.ID, "one")
+	s.discord.Advance(10 * 24 * time.Hour)
+	server, before := opt("server", true), opt("before", "5d")
+	screens := func(who discordtest.User) string {
+		var all []string
+		for _, use := range []struct {
+			name    string
+			options []discordtest.Opt
+		}{
+			{"hark status", nil}, {"hark memory", nil}, {"hark purge member",
+				[]discordtest.Opt{opt("member", s.bo.ID)}}, {"hark purge before", []discordtest.Opt{before}},
+			{"hark purge before", []discordtest.Opt{opt("before", "2d"),
+				opt("channel", open.ID)}}, {"hark retention", []discordtest.Opt{opt("keep", "1d"), server}},
+			{"hark retention", []discordtest.Opt{server}}, {"hark channel answer",
+				[]discordtest.Opt{server}}, {"model", nil},
+		} {
+			m := s.use(t, who, use.name, use.options...)
+			all = append(all, m.Content, fmt.Sprintf("%s", m.Components))
+		}
+		return strings.ReplaceAll(strings.Join(all, "\n"), "events wait", "event waits")
+	}
+	s.toEmbed(guild, 0)
+	was, all := screens(s.ana), screens(s.guild.Owner)
+
+	thread := s.addThread("more", hidden.ID)
+	s.discord.Say(hidden.ID, s.bo.ID, "two")
+	s.posts(t, thread.ID, cleo.ID, "three")
+	apply(set(hidden.ID, memory.SettingRetention, "30d"), set(hidden.ID, memory.SettingModel, "x"),
+		set(hidden.ID, memory.SettingAnswers, "off"),
+		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: memory.ChannelID(hidden.ID), After: 1, Until: 2}},
+		memory.Forgetting{Guild: guild, Channel: memory.ChannelID(hidden.ID),
+			Before: s.discord.Now().AddDate(-1, 0, 0), Why: memory.WhyPurge, At: s.discord.Now()})
+	s.toEmbed(guild, 5)
+	s.commitNothing(t)
+	if now := screens(s.ana); now != was || strings.Contains(now, hidden.ID.String()) {
+		t.Errorf("told\n%s\nwhere it was\n%s", now, was)
+	}
+	if now := screens(s.guild.Owner); now == all || !strings.Contains(now, hidden.ID.String()) {
+		t.Errorf("the owner isn't told of it:\n%s", now)
+	}
+	// What is waited with because of its age, and what a purge took, has no numbers for them.
+	apply(memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring,
+		Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()})
+	s.says(t, s.use(t, s.ana, "hark status"))
+	m := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
+	s.turns(t, s.discord.Click(m.Message, s.ana.ID, fmt.Sprintf("%s:%d:0:0", purges, s.bo.ID)))
+	// What they chose not to be told of stays as it is when they choose anew.
+	m = s.use(t, s.ana, "hark memory")
+	s.discord.Click(m.Message, s.ana.ID, chosenChannels, s.channel.String()).Wait()
+	s.idle(t)
+	if g, err := s.log.Guild(t.Context(), guild); err != nil ||
+		g.Channel(memory.ChannelID(hidden.ID)).Choice != memory.Remember ||
+		g.Channel(memory.ChannelID(open.ID)).Choice != memory.Undecided {
+		t.Errorf("after another choice: %+v, %v", g, err)
+	}
 }

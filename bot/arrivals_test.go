@@ -13,56 +13,28 @@ import (
 	"hark/memory"
 )
 
-// heardOf is a scene whose oracle keeps how often the log had been told of the guild when it was asked.
-func heardOf(t *testing.T, told *[]int) *scene {
+func TestWhatIsAskedWaitsUntilDiscordTellsOfTheGuild(t *testing.T) {
+	t.Parallel()
 	s := set(t)
-	note := func() {
-		n := 0
-		for _, e := range eventsOf[memory.GuildSeen](s.log) {
-			if e.Guild.ID == memory.GuildID(s.guild.ID) {
-				n++
-			}
-		}
-		*told = append(*told, n)
-	}
-	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
-		note()
-		stream("Friday")
+	s.bot.timing.guildWait = wait.Limit
+	told := func() int { return len(eventsOf[memory.GuildSeen](s.log)) }
+	heard := make(chan int, 2)
+	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		heard <- told()
 		return answer.Answer{Text: "Friday"}, nil
 	}
 	s.oracle.recall = func(ctx context.Context, q answer.Question) (answer.Recalled, error) {
 		err := q.WaitReady(ctx)
-		note()
+		heard <- told()
 		return answer.Recalled{}, err
 	}
-	s.bot.timing.guildWait = wait.Limit
-	return s
-}
-
-func TestQuestionsWaitUntilDiscordTellsOfTheGuild(t *testing.T) {
-	t.Parallel()
-	var told []int
-	s := heardOf(t, &told)
-	s.discord.Outage(s.guild.ID, false)
-	s.run(t)
-	s.discord.WaitReady()
-	s.ask("who may read what?")
-	s.discord.WaitTyping(s.channel)
-	s.discord.Outage(s.guild.ID, true)
-	s.answered(t, s.channel, "Friday")
-	if len(told) != 1 || told[0] != 1 {
-		t.Errorf("the log was told of the guild %v times when it was asked", told)
-	}
-}
-
-func TestCommandsWaitUntilDiscordTellsOfTheGuild(t *testing.T) {
-	t.Parallel()
-	var told []int
-	s := heardOf(t, &told).run(t).ready(t)
+	s.run(t).ready(t)
 	s.waitRegistered()
 	s.discord.Outage(s.guild.ID, false)
+	s.ask("who may read what?")
+	s.discord.WaitTyping(s.channel)
 	uses := []*discordtest.Interaction{
-		s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}),
+		s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?")),
 		s.discord.Slash(s.channel, s.ana.ID, "memory show"),
 	}
 	for _, i := range uses {
@@ -70,14 +42,16 @@ func TestCommandsWaitUntilDiscordTellsOfTheGuild(t *testing.T) {
 			t.Errorf("answered with %+v", r)
 		}
 	}
+	before := told()
 	s.discord.Outage(s.guild.ID, true)
+	s.answered(t, s.channel, "Friday")
 	for _, i := range uses {
 		if m := i.WaitMessage(); strings.Contains(m.Content, "come back") {
 			t.Errorf("got %q", m.Content)
 		}
 	}
-	if len(told) != 1 || told[0] != 2 {
-		t.Errorf("the log was told of the guild %v times when it was asked", told)
+	if a, b := <-heard, <-heard; before != 1 || a != 2 || b != 2 {
+		t.Errorf("the log was told of the guild %d and %d times when it was asked", a, b)
 	}
 }
 
@@ -94,7 +68,7 @@ func TestNobodyWaitsForeverForAGuild(t *testing.T) {
 	s.ask("who may read what?")
 	s.told(t, s.channel, is(string(ingest.ErrNotReady)))
 	for _, i := range []*discordtest.Interaction{
-		s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}),
+		s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?")),
 		s.discord.Slash(s.channel, s.ana.ID, "memory show"),
 	} {
 		if m := i.WaitMessage(); m.Content != string(ingest.ErrNotReady) || m.Flags&discordtest.Ephemeral == 0 {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -60,7 +61,7 @@ func beginning(t *testing.T, messages int) *scene {
 	t.Helper()
 	s := asking(t)
 	s.bot.timing.commands.Backfill = time.Millisecond
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
+	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.say(s.channel, messages, "past")
 	s.discord.Advance(24 * time.Hour)
 	return s
@@ -69,8 +70,7 @@ func beginning(t *testing.T, messages int) *scene {
 func TestThePastOfAChannelIsFetched(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 250)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel,
-		Type: discordtest.PublicThread, Name: "more"})
+	thread := s.addThread("more", s.channel)
 	s.say(thread.ID, 3, "in the thread")
 	g := s.gated(t, 3) // of which one is the thread's
 	s.run(t).ready(t)
@@ -156,8 +156,7 @@ func TestWhatIsntBackfilled(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 2)
 	s.bot.cfg.Retention = 12 * time.Hour
-	closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "closed", Overwrites: []discordtest.Overwrite{
-		discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory)}})
+	closed := s.addChannel("closed", discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	forum := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "forum", Type: discordtest.Forum})
 	s.run(t).ready(t)
 	s.waitRegistered()
@@ -183,9 +182,8 @@ func TestWhatIsntBackfilled(t *testing.T) {
 func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 2)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel,
-		Type: discordtest.PublicThread, Name: "more"})
-	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
+	thread := s.addThread("more", s.channel)
+	other := s.addChannel("other")
 	s.run(t).ready(t)
 	s.waitRegistered()
 	for _, id := range []discordtest.ID{s.channel, thread.ID} {
@@ -272,4 +270,49 @@ func (s *scene) edits(i *discordtest.Interaction) (texts []string) {
 // commandsEnd waits until no command is worked on.
 func (s *scene) commandsEnd() {
 	s.discord.WaitFor("the end of all commands", s.bot.commands.Idle)
+}
+
+// isToCompare reports whether something of a channel is to be compared.
+func (s *scene) isToCompare(id discordtest.ID) bool {
+	all, _ := s.log.Gaps(context.Background(), s.guildID, true)
+	return slices.ContainsFunc(all, func(g memory.Gap) bool { return g.Channel == memory.ChannelID(id) })
+}
+
+// A long backfill doesn't put off the look whether what is remembered was deleted during downtime.
+func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
+	t.Parallel()
+	s := beginning(t, 0)
+	long := s.addChannel("long") // whose turn is after the other's
+	s.say(long.ID, 1000, "past")
+	s.discord.Advance(24 * time.Hour)
+	g := s.gated(t, 2)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	said := s.posts(t, s.channel, s.bo.ID, "secret")
+	s.discord.Slash(long.ID, s.ana.ID, "hark backfill").Wait()
+	<-g.held
+	s.stops(t)
+	s.discord.Delete(s.channel, said.ID) // while it is away
+	s.withPolicy(t)
+	s.bot.ingest.Reconcile, s.bot.ingest.CatchUp = true, month
+	s.bot.timing.commands.Backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
+	again, before := s.gated(t, 0), len(s.discord.Requests())
+	s.run(t)
+	<-again.held
+	s.discord.WaitFor("what is to be compared", func() bool { return s.isToCompare(s.channel) })
+	close(again.open)
+	s.log.waitSaid(t, "delete 1")
+	s.filled(t)
+	compared, pages := -1, 0
+	for _, r := range s.discord.Requests()[before:] {
+		switch r.Path {
+		case fmt.Sprintf("/channels/%d/messages", s.channel):
+			compared = max(compared, pages)
+		case fmt.Sprintf("/channels/%d/messages", long.ID):
+			pages++
+		}
+	}
+	if compared < 0 || compared > pages/2 {
+		t.Errorf("the channel was compared after %d of %d pages of the other's past", compared, pages)
+	}
 }

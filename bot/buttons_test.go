@@ -101,26 +101,6 @@ func (s *scene) slowly(first, rest string) (goOn func()) {
 	return func() { close(on) }
 }
 
-func TestButtonsBelowAnAnswer(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	goOn := s.slowly("It is", " Friday")
-	s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	if got := s.buttonsBelow(m.Message); got != "stop" {
-		t.Errorf("while it is written there are %q", got)
-	}
-	goOn()
-	m = s.answered(t, s.channel, "It is Friday")
-	s.traces(t, 1)
-	m = s.now(m.Message)
-	s.says(t, m)
-	// the rest may be shown as it is streamed
-	if got := s.buttonsBelow(m.Message); got != "again, delete" || len(m.Bodies) < 2 || len(m.Bodies) > 3 {
-		t.Errorf("below an answer there are %q, after %d requests", got, len(m.Bodies))
-	}
-}
-
 func TestSourcesHaveAButtonWhereTheAnswerIsLogged(t *testing.T) {
 	t.Parallel()
 	for logged, s := range map[bool]*scene{true: remembering(t), false: asking(t).run(t).ready(t)} {
@@ -173,7 +153,7 @@ func TestStoppedAnswersStay(t *testing.T) {
 		return a, err
 	}
 	s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	m := s.waitText("It is")
 	s.hears(t, s.press(m.Message, s.bo, reply.ButtonStop))
 	first, second := s.press(m.Message, s.ana, reply.ButtonStop), s.press(m.Message, s.ana, reply.ButtonStop)
 	first.Wait()
@@ -197,7 +177,7 @@ func TestModeratorsStopAnswers(t *testing.T) {
 	s.slowly("It is", " Friday")
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.bo.ID, discordtest.ManageMessages, 0))
 	s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	m := s.waitText("It is")
 	s.press(m.Message, s.bo, reply.ButtonStop).Wait()
 	s.answered(t, s.channel, "It is\n"+stoppedLine)
 	s.hears(t, s.press(m.Message, s.bo, reply.ButtonAgain))
@@ -211,7 +191,7 @@ func TestStopAfterARestart(t *testing.T) {
 	s := remembering(t)
 	goOn := s.slowly("It is", " Friday")
 	s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+	m := s.waitText("It is")
 	s.commitNothing(t)
 	own, other := s.bot.commands, s.bot.commandOptions()
 	other.Replies = reply.New(reply.Options{Options: s.bot.ingest}) // as another process has them

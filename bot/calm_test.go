@@ -2,10 +2,8 @@ package bot
 
 import (
 	"context"
-	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/bot/reply"
 	"hark/internal/answer"
@@ -34,7 +32,7 @@ func (s *scene) sees(t *testing.T, text string) {
 }
 
 // takes has every answer take so many tokens, and repeat the question.
-func takes(tokens int) func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+func takes(tokens int) answerFunc {
 	return func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		if q.NoModel {
 			return answer.Answer{Text: "quoted: " + q.Text}, nil
@@ -55,26 +53,6 @@ func (s *scene) refusals(t *testing.T) map[string]int {
 	return all
 }
 
-// In direct messages nobody pays for what others ask.
-func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
-	t.Parallel()
-	s := limitedTo(t, reply.Limits{Member: memory.Limit{Messages: 2, Tokens: 250},
-		Guild: memory.Limit{Messages: 1, Tokens: 100}}).run(t).ready(t)
-	s.oracle.answer = takes(200)
-	for _, who := range []discordtest.User{s.ana, s.bo} {
-		for _, text := range []string{"one", "two", "three"} {
-			s.replied(t, s.discord.DM(who.ID, text))
-		}
-	}
-	s.discord.Advance(time.Minute)
-	for _, who := range []discordtest.User{s.ana, s.bo} {
-		s.replied(t, s.discord.DM(who.ID, "four"))
-	}
-	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberMessages: 2, memberTokens: 2}) {
-		t.Errorf("refused %v", got)
-	}
-}
-
 // What /context takes is on its user's account, and it asks no model once that is used up.
 func TestContextCommandIsPaidFor(t *testing.T) {
 	t.Parallel()
@@ -91,13 +69,13 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 	s.waitRegistered()
 	spent := func(want int) {
 		t.Helper()
-		got, err := s.log.Spending(t.Context(), memory.GuildID(s.guild.ID), s.discord.Now())
-		if err != nil || got[memory.UserID(s.ana.ID)] != want || len(got) > 1 {
+		got, err := s.log.Spending(t.Context(), s.guildID, s.discord.Now())
+		if err != nil || got[s.anaID] != want || len(got) > 1 {
 			t.Errorf("spent %v, %v, want %d", got, err, want)
 		}
 	}
 	for i, text := range []string{"one", "two", "three"} {
-		s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: text}).WaitMessage()
+		s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", text)).WaitMessage()
 		spent(min(100, 50*(i+1)))
 	}
 	for i, q := range s.oracle.questions() {

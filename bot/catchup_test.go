@@ -21,14 +21,13 @@ func TestCatchUpShowsASummary(t *testing.T) {
 		given = since
 		return answer.CaughtUp{
 			Since: spoke, Spoke: spoke, Messages: 1234, Left: 7, Bounded: false, Model: "parrot-1", Text: "- The party is on 20 July [2].\n- https://evil.example",
-			Sources: []answer.Source{{Number: 2, Guild: memory.GuildID(s.guild.ID),
-				Channel: memory.ChannelID(s.channel), Message: 77}},
+			Sources: []answer.Source{{Number: 2, Guild: s.guildID, Channel: s.channelID, Message: 77}},
 			Instead: errors.New("the first is down"),
 		}, nil
 	}
 	s.says(t, s.use(t, s.ana, "catchup"))
 	q := s.oracle.questions()[0]
-	if !q.OnlyAsker || q.Roles == nil || q.Channel != memory.ChannelID(s.channel) || q.NoModel ||
+	if !q.OnlyAsker || q.Roles == nil || q.Channel != s.channelID || q.NoModel ||
 		q.Name != "ana" || !given.IsZero() {
 		t.Errorf("asked %+v since %v", q, given)
 	}
@@ -76,7 +75,7 @@ func TestCatchUpIsPaidFor(t *testing.T) {
 	}
 	s.use(t, s.ana, "catchup")
 	s.log.wait(t, "what it took", func() bool {
-		e, ok := find(s.log, func(e memory.Spent) bool { return e.User == memory.UserID(s.ana.ID) })
+		e, ok := find(s.log, func(e memory.Spent) bool { return e.User == s.anaID })
 		return ok && e.Tokens == 110
 	})
 	s.says(t, s.use(t, s.ana, "catchup"))

@@ -20,7 +20,7 @@ func choosing(t *testing.T) *scene {
 		Models: []string{"small", "large"}, Default: answer.Settings{Model: "small", Tools: true,
 			Language: "en", Temperature: &warm},
 	}})
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
+	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	s.waitRegistered()
 	return s
@@ -46,7 +46,7 @@ func (s *scene) lastSetting() memory.SettingChosen {
 func (s *scene) chose(t *testing.T, at discordtest.ID, key memory.Setting, value string) {
 	t.Helper()
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(at) || e.Key != key || e.Value != value ||
-		key != "" && (e.Guild != memory.GuildID(s.guild.ID) || e.At.IsZero()) {
+		key != "" && (e.Guild != s.guildID || e.At.IsZero()) {
 		t.Errorf("chose %+v, want %s %.60q in %d", e, key, value, at)
 	}
 }
@@ -56,8 +56,8 @@ func TestSettingsOfANewerHark(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	for key, value := range map[memory.Setting]string{memory.SettingMode: "divination", memory.SettingModel: "gone"} {
-		s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID),
-			Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()})
+		s.apply(t, memory.SettingChosen{Guild: s.guildID,
+			Channel: s.channelID, Key: key, Value: value, At: s.discord.Now()})
 	}
 	s.says(t, s.sets(t, "mode", ""))
 	s.says(t, s.use(t, s.ana, "model"))
@@ -102,4 +102,48 @@ func TestManyModels(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "model", opt("model", long)))
 	s.says(t, s.use(t, s.ana, "model", opt("model", "vendor/model-5")))
 	s.says(t, s.use(t, s.ana, "model", opt("model", "default")))
+}
+
+// valuesOf are the values of a menu, and which of them is chosen already.
+func valuesOf(m discordtest.Sent, name string) (values []string, chosen string) {
+	for _, c := range partsOf(m.Message) {
+		if is, _, _ := strings.Cut(c.CustomID, ":"); is != name {
+			continue
+		}
+		for _, o := range c.Options {
+			values = append(values, o.Value)
+			if o.Default {
+				chosen = o.Value
+			}
+		}
+	}
+	return values, chosen
+}
+
+// What has changed since a panel was shown is said, and nothing is set by mistake.
+func TestStaleSettings(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	other := s.addChannel("ideas")
+	m := s.use(t, s.ana, "hark settings", opt("channel", other.ID))
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelKey), "model"))
+	cfg := s.bot.cfg
+	cfg.Choices.Models = []string{"small"}
+	s.restartWith(t, cfg)
+	m = s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelSet), "large"))
+	if values, _ := valuesOf(m, panelSet); slices.Contains(values, "large") {
+		t.Errorf("still offered: %q", values)
+	}
+	s.discord.RemoveChannel(other.ID)
+	s.log.wait(t, "the channel's end", func() bool {
+		_, gone := find(s.log, func(memory.ChannelDeleted) bool { return true })
+		return gone
+	})
+	s.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID),
+		Guild: s.guildID, Unplaced: true}})
+	s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelSet), "small"))
+	s.chose(t, 0, "", "")
+	s.apply(t, memory.SettingChosen{Guild: s.guildID, Key: memory.SettingModel,
+		Value: "large", At: s.discord.Now()})
+	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)))
 }

@@ -154,3 +154,18 @@ func TestUsesThatFailSaySo(t *testing.T) {
 	s.oracle.find = func(answer.Question) (answer.FindResult, error) { return answer.FindResult{}, errDown }
 	told("nothing can be read")
 }
+
+// waitIDs returns once the bot knows by which ids commands are mentioned.
+func (s *scene) waitIDs() {
+	s.discord.WaitFor("the ids of commands", func() bool {
+		return strings.HasPrefix(s.bot.commands.Mention("help"), "<")
+	})
+}
+
+// After a restart nothing is registered anew, and the ids are known all the same. Until then commands are named.
+func TestCommandsAreMentionedAfterARestart(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.again(t)
+	s.waitIDs()
+}

@@ -17,9 +17,10 @@ func TestAskedAgainInPlace(t *testing.T) {
 	t.Parallel()
 	for _, restart := range []bool{false, true} {
 		s := remembering(t)
-		paragraph := strings.Repeat("a", 1500)
-		s.oracle.answer = says(paragraph + "\n\n" + paragraph)
-		q := s.ask("when, " + s.bo.Mention() + "?")
+		s.oracle.answer = says(twoParts)
+		said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
+		q := s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" when, "+s.bo.Mention()+"?",
+			discordtest.QuietReplyTo(said.ID))
 		s.traces(t, 1)
 		sent := s.discord.Sent(s.channel)
 		if restart {
@@ -48,11 +49,11 @@ func TestAskedAgainInPlace(t *testing.T) {
 		asked := s.oracle.questions()
 		a, b := asked[0], asked[len(asked)-1]
 		if b.Text != a.Text || b.Asker != a.Asker || b.Name != a.Name || b.ID != a.ID ||
-			!slices.Equal(b.Mentions, a.Mentions) || b.Guild != a.Guild {
+			!slices.Equal(b.Mentions, a.Mentions) || b.Guild != a.Guild || b.ReplyTo != memory.MessageID(said.ID) {
 			t.Errorf("asked %+v, and then %+v", a, b)
 		}
 		// And once more, with more messages again.
-		s.oracle.answer = says(paragraph + "\n\n" + paragraph)
+		s.oracle.answer = says(twoParts)
 		s.press(sent[0].Message, s.ana, reply.ButtonAgain).Wait()
 		if trace := s.traces(t, 3)[2]; len(trace.Parts) != 1 || trace.Parts[0] == memory.MessageID(sent[1].ID) {
 			t.Errorf("kept %+v", trace)
@@ -115,17 +116,25 @@ func TestAskedAgainAboutNothing(t *testing.T) {
 	}
 }
 
+// Where nothing is logged answers are asked again and go too, one that Discord doesn't let go at first the next time.
 func TestAskedAgainWhereNothingIsLogged(t *testing.T) {
 	t.Parallel()
 	s := asking(t).run(t).ready(t)
 	s.notice(t, s.channel)
 	s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
+	m := s.waitText("Friday")
 	s.idle(t) // it counts as answered a moment after Discord shows it
 	s.oracle.answer = says("Saturday")
 	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(m.Message, "Saturday")
 	s.press(m.Message, s.ana, reply.ButtonDelete).Wait()
+	s.isGone(t, m.Message)
+	q := s.ask("and where?")
+	m = s.reply(t, q)
+	s.idle(t)
+	failing := s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
+	s.discord.Delete(s.channel, q.ID)
+	failing.WaitHits(discord.Attempts)
 	s.isGone(t, m.Message)
 	if said := s.log.said(); slices.ContainsFunc(said, func(line string) bool {
 		return !strings.HasPrefix(line, "delete")
@@ -185,30 +194,10 @@ func TestPressesWhileTheLogCantBeRead(t *testing.T) {
 	s.becomes(t, p.Message)
 }
 
-// What a question is about is known when it is asked again.
-func TestAskedAgainAsAReply(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
-	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" is it?", discordtest.QuietReplyTo(said.ID))
-	m := s.answered(t, s.channel, "Friday")
-	s.over(t, 1)
-	s.again(t)
-	s.oracle.answer = says("Saturday")
-	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
-	s.shows(m.Message, "Saturday")
-	asked := s.oracle.questions()
-	if a, b := asked[0], asked[1]; b.ReplyTo != memory.MessageID(said.ID) ||
-		!slices.Equal(a.Mentions, b.Mentions) || len(b.Mentions) != 1 {
-		t.Errorf("asked %+v, and then %+v", a, b)
-	}
-}
-
 func TestButtonsInTheArchive(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	thread := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
+	thread := s.addThread("thread", s.channel)
 	s.discord.Say(thread.ID, s.ana.ID, s.discord.Bot.Mention()+" when?")
 	m := s.answered(t, thread.ID, "Friday")
 	s.over(t, 1)
@@ -219,20 +208,5 @@ func TestButtonsInTheArchive(t *testing.T) {
 	s.over(t, 2)
 	s.archive(thread.ID)
 	s.press(m.Message, s.ana, reply.ButtonDelete).Wait()
-	s.isGone(t, m.Message)
-}
-
-// Where nothing is logged, an answer that Discord doesn't let go at first is taken back the next time.
-func TestAnswersOnNoRecordAreTakenBackAgain(t *testing.T) {
-	t.Parallel()
-	s := asking(t).run(t).ready(t)
-	s.notice(t, s.channel)
-	s.oracle.answer = says("Friday")
-	q := s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
-	s.idle(t)
-	failing := s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
-	s.discord.Delete(s.channel, q.ID)
-	failing.WaitHits(discord.Attempts)
 	s.isGone(t, m.Message)
 }

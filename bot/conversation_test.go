@@ -328,7 +328,7 @@ func (c *conversation) decision(e any) {
 	line := "~ " + v.Type().Name()
 	for i := range v.NumField() {
 		switch name := v.Type().Field(i).Name; {
-		case name == "Guild" && v.Field(i).Interface() != memory.GuildID(c.guild.ID), name == "At" &&
+		case name == "Guild" && v.Field(i).Interface() != c.guildID, name == "At" &&
 			v.Field(i).IsZero():
 			line += fmt.Sprintf(" WRONG %s:%v", name, v.Field(i))
 		case name != "Guild" && name != "At" && !v.Field(i).IsZero():

@@ -19,7 +19,7 @@ import (
 func (s *scene) explained(m discordtest.Message, hit memory.TraceHit, text string) answer.Explained {
 	hit.Channel, hit.Message = memory.ChannelID(m.ChannelID), memory.MessageID(m.ID)
 	return answer.Explained{TraceHit: hit, Text: text, Source: answer.Source{
-		Number: hit.Number, Guild: memory.GuildID(s.guild.ID), Channel: hit.Channel, Message: hit.Message, Author: "b*o", Place: "general", Time: m.ID.Time(),
+		Number: hit.Number, Guild: s.guildID, Channel: hit.Channel, Message: hit.Message, Author: "b*o", Place: "general", Time: m.ID.Time(),
 	}}
 }
 
@@ -54,8 +54,8 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 		return answer.Explanation{Recalled: []answer.Explained{second, first, silent}}, nil
 	}
 	s.hears(t, s.press(m.Message, s.bo, reply.ButtonSources))
-	if asked.Asker != memory.UserID(s.bo.ID) || !asked.OnlyAsker || asked.Roles == nil ||
-		asked.Channel != memory.ChannelID(s.channel) || asked.Guild != memory.GuildID(s.guild.ID) ||
+	if asked.Asker != s.boID || !asked.OnlyAsker || asked.Roles == nil ||
+		asked.Channel != s.channelID || asked.Guild != s.guildID ||
 		asked.WaitReady == nil {
 		t.Errorf("asked %+v", asked)
 	}
@@ -88,7 +88,7 @@ func TestWhyDidYouSayThat(t *testing.T) {
 			t.Errorf("asked about %d", id)
 		}
 		return answer.Explanation{Trace: trace, Lore: []memory.Lore{
-			{ID: 1, Name: "Project X", Text: "the boat of " + s.bo.Mention(), By: memory.UserID(s.ana.ID),
+			{ID: 1, Name: "Project X", Text: "the boat of " + s.bo.Mention(), By: s.anaID,
 				At: noon}, {ID: 2, Name: "house *rules*", Text: "no shoes", At: noon},
 		}, Recalled: []answer.Explained{
 			hit(memory.TraceHit{Number: 1, Cited: true, Relevance: 0.87, Why: []string{"words", "around"},
@@ -120,8 +120,8 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	role := s.discord.AddRole(s.guild.ID, "pilots", 0)
 	text := fmt.Sprintf("*%s* asked %s in <#%d> at <t:1782907200:t> <:wave:123456789012345678> </recall:123456789012345679> @everyone <@x> <@", s.bo.Mention(), "<@&"+role.ID.String()+">", s.channel)
 	said := s.discord.Say(s.channel, s.bo.ID, text)
-	m := memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID),
-		Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: text}
+	m := memory.Message{ID: memory.MessageID(said.ID), Guild: s.guildID,
+		Channel: s.channelID, Author: s.boID, Content: text}
 	before := m
 	s.oracle.find = func(answer.Question) (answer.FindResult, error) {
 		return answer.FindResult{Found: make([]answer.FoundMessage, 1)}, nil
@@ -136,7 +136,7 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 		e := s.explained(said, memory.TraceHit{Number: 1, Cited: true}, text)
 		e.Author, e.Source.Author = m.Author, s.bo.Mention()
 		forged := s.explained(said, memory.TraceHit{Number: 2, Cited: true}, "me")
-		forged.Author, forged.Source.Author = memory.UserID(s.ana.ID), s.bo.Mention() // as a nickname
+		forged.Author, forged.Source.Author = s.anaID, s.bo.Mention() // as a nickname
 		return answer.Explanation{Recalled: []answer.Explained{e, forged}}, nil
 	}
 	s.ask("when?")

@@ -59,13 +59,11 @@ func TestExportsHaveWhatTheAdminCanRead(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	hidden := s.secret("hidden")
-	ignored := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ignored"})
-	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID,
-		Type: discordtest.PublicThread, Name: "more"})
+	ignored := s.addChannel("ignored")
+	other := s.addChannel("other")
+	thread := s.addThread("more", other.ID)
 	s.says(t, s.use(t, s.ana, "hark export"))
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID),
-		Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: s.guildID, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	for _, at := range []discordtest.ID{hidden.ID, ignored.ID, s.channel, other.ID, thread.ID} {
 		s.discord.Say(at, s.bo.ID, fmt.Sprint("old ", at))
 		s.log.waitSaid(t, fmt.Sprint("them: old ", at))
@@ -109,8 +107,8 @@ func TestLongExportsAreSeveralFiles(t *testing.T) {
 	var events []memory.Event
 	for n := range exportPage*exportParts + 50 {
 		events = append(events, memory.Posted{Message: memory.Message{ID: memory.MessageID(s.channel) +
-			memory.MessageID(n+1), Guild: memory.GuildID(s.guild.ID),
-			Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: fmt.Sprint("n", n)}})
+			memory.MessageID(n+1), Guild: s.guildID,
+			Channel: s.channelID, Author: s.boID, Content: fmt.Sprint("n", n)}})
 	}
 	s.apply(t, events[:150]...)
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark export")

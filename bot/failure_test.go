@@ -63,9 +63,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t).run(t).ready(t)
-			s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-				return answer.Answer{}, err
-			}
+			s.oracle.answer = gives(answer.Answer{}, err)
 			first := s.replied(t, s.ask("when?"))
 			again := s.reply(t, s.ask("when then?"))
 			if got := s.reads(again.Content); got != (locale.Locale{}).Phrase(failedAgain, "CODE") {
@@ -100,28 +98,41 @@ func TestMemoryThatCantTellWhatWasSpent(t *testing.T) {
 	}
 }
 
+// Where Hark may not write, that is logged once, and such an answer doesn't count as one.
 func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	refused := s.discord.Inject("POST /channels/*/messages", 100, discordtest.Forbidden())
+	s.oracle.answer = gives(answer.Answer{Text: "Friday"}, nil)
+	refused := s.discord.Inject("POST /channels/*/messages", 3, discordtest.Forbidden())
 	for range 3 {
 		s.ask("when?")
 	}
 	refused.WaitHits(3)
-	s.stops(t)
-	if n := strings.Count(s.out.String(), fmt.Sprintf(`"channel":%d`, s.channel)); n != 1 {
-		t.Errorf("logged %d times", n)
+	s.ask("and now?")
+	s.answered(t, s.channel, "Friday")
+	s.logs(t, fmt.Sprintf(`"channel":%d`, s.channel))
+	if n, answered := strings.Count(s.out.String(), fmt.Sprintf(`"channel":%d`, s.channel)),
+		s.counted(t)["hark_questions_total answered"]; n != 1 || answered != 1 {
+		t.Errorf("logged %d times, answered %d times", n, answered)
 	}
 }
 
+// What Discord refuses is told in other words, also while it is written.
 func TestWhatDiscordDoesntTakeIsToldInOtherWords(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.discord.Inject("POST /channels/*/messages", 1, discordtest.Unfit())
-	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-		return answer.Answer{Text: "Friday"}, nil
+	for _, streamed := range []bool{false, true} {
+		s := set(t).run(t).ready(t)
+		s.discord.Inject("POST /channels/*/messages", 1, discordtest.Unfit())
+		s.oracle.answer = gives(answer.Answer{Text: "Friday"}, nil)
+		if streamed {
+			s.slowly("naughty", " word")
+		}
+		q := s.ask("when?")
+		s.replied(t, q)
+		s.logs(t, fmt.Sprintf(`"question":%d`, q.ID))
+		if n, answered := len(s.discord.Sent(s.channel)), s.counted(t)["hark_questions_total answered"]; n != 1 ||
+			answered != 0 {
+			t.Errorf("%d messages, answered %d times", n, answered)
+		}
 	}
-	q := s.ask("when?")
-	s.replied(t, q)
-	s.logs(t, fmt.Sprintf(`"question":%d`, q.ID))
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,13 +186,20 @@ type scene struct {
 	guild   discordtest.Guild
 	channel discordtest.ID
 	ana, bo discordtest.User
-	log     *notebook
-	oracle  *oracle
-	out     *journal
-	bot     *Bot
-	cancel  context.CancelFunc
-	ended   chan error
-	did     map[discordtest.ID]string // what messages answer, by their ids
+
+	// The ids of the guild, the channel and the two members as memory has them.
+	guildID     memory.GuildID
+	channelID   memory.ChannelID
+	anaID, boID memory.UserID
+
+	log    *notebook
+	oracle *oracle
+	engine Answerer // instead of the oracle, unless nil
+	out    *journal
+	bot    *Bot
+	cancel context.CancelFunc
+	ended  chan error
+	did    map[discordtest.ID]string // what messages answer, by their ids
 }
 
 // journal is what was logged for people to read.
@@ -247,6 +255,8 @@ func set(t *testing.T, options ...discordtest.Option) *scene {
 	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID
 	s.ana = d.AddMember(s.guild.ID, discordtest.User{Username: "ana"})
 	s.bo = d.AddMember(s.guild.ID, discordtest.User{Username: "bo"})
+	s.guildID, s.channelID = memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
+	s.anaID, s.boID = memory.UserID(s.ana.ID), memory.UserID(s.bo.ID)
 	return s.with(t, Config{Token: d.Token})
 }
 
@@ -259,7 +269,8 @@ func (s *scene) with(t *testing.T, cfg Config) *scene {
 	if cfg.APIURL == "" {
 		cfg.APIURL = s.discord.URL
 	}
-	b, err := New(cfg, s.log, s.oracle, zerolog.New(s.out))
+	answers := cmp.Or[Answerer](s.engine, s.oracle)
+	b, err := New(cfg, s.log, answers, zerolog.New(s.out))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +307,9 @@ func (s *scene) run(t *testing.T) *scene {
 func (s *scene) ready(t *testing.T) *scene {
 	t.Helper()
 	s.discord.WaitReady()
-	waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(s.guild.ID) })
+	waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool {
+		return e.Guild.ID == memory.GuildID(s.guild.ID)
+	})
 	return s
 }
 
@@ -335,11 +348,21 @@ func registeredScene(t *testing.T) *scene {
 	return s
 }
 
-// secret is a new channel that only Hark sees, and those who see all.
-func (s *scene) secret(name string) discordtest.Channel {
-	return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID,
-			discordtest.ViewChannel, 0)}})
+// addChannel adds a text channel.
+func (s *scene) addChannel(name string, overwrites ...discordtest.Overwrite) discordtest.Channel {
+	return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: overwrites})
+}
+
+// addThread adds a public thread.
+func (s *scene) addThread(name string, parent discordtest.ID) discordtest.Channel {
+	return s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: name, Type: discordtest.PublicThread, ParentID: &parent})
+}
+
+// secret adds a channel that only Hark sees, and administrators, and those to whom more overwrites show it.
+func (s *scene) secret(name string, more ...discordtest.Overwrite) discordtest.Channel {
+	return s.addChannel(name, append(more, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel),
+		discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0))...)
 }
 
 // stop stops the bot and returns what Run returned, once.
@@ -372,6 +395,11 @@ func (s *scene) begins(t *testing.T) *scene {
 // ask asks Hark in the channel and returns the question.
 func (s *scene) ask(text string) discordtest.Message {
 	return s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" "+text)
+}
+
+// waitText waits for a message of the bot's in the channel that reads text.
+func (s *scene) waitText(text string) discordtest.Sent {
+	return s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == text })
 }
 
 // answered waits for a message of the bot's that reads text, and whose logging is done.

@@ -107,7 +107,7 @@ func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 			}
 		}},
 		"there are new places": {1, func(s *scene, _, _, _ discordtest.ID) {
-			s.say(s.discord.AddChannel(s.guild.ID, channelCalled("fresh")).ID, 2, "fresh")
+			s.say(s.addChannel("fresh").ID, 2, "fresh")
 			s.say(thread(s, "thread", discordtest.PublicThread), 2, "thread")
 		}},
 		"Discord is late to tell the newest": {1, func(s *scene, quiet, _, _ discordtest.ID) {
@@ -144,7 +144,7 @@ func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := catching(t)
-			quiet := s.discord.AddChannel(s.guild.ID, channelCalled("quiet")).ID
+			quiet := s.addChannel("quiet").ID
 			public, private := thread(s, "public", discordtest.PublicThread),
 				thread(s, "private", discordtest.PrivateThread)
 			s.run(t).ready(t)
@@ -202,39 +202,10 @@ func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
-func TestFillGoesOnWhereItWas(t *testing.T) {
-	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	s.say(s.channel, 1, "before")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.say(s.channel, 350, "missed")
-	s.resume(t, Config{CatchUp: month})
-	s.log.wait(t, "the second page", func() bool {
-		e, ok := find(s.log, func(memory.GapFilled) bool { return true })
-		return ok && e.Gap.Fetched >= 200
-	})
-	s.stop(t)
-	e, _ := find(s.log, func(e memory.GapFilled) bool { return e.Gap.Fetched >= 200 })
-	s.resume(t, Config{CatchUp: month})
-	s.mirrors(t, s.channel)
-	s.filled(t)
-	first := 0
-	for _, p := range eventsOf[memory.Posted](s.log) {
-		if p.Message.ID <= e.Through && strings.HasPrefix(p.Message.Content, "missed") {
-			first++
-		}
-	}
-	if first != e.Gap.Fetched {
-		t.Errorf("%d messages up to where the first fill came, which fetched %d", first, e.Gap.Fetched)
-	}
-}
-
 func TestWhatIsntToBeFetched(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
-	closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "closed", Overwrites: []discordtest.Overwrite{
-		discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory)}}).ID
+	closed := s.addChannel("closed", discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory)).ID
 	s.run(t).ready(t)
 	s.say(s.channel, 3, "before")
 	s.say(closed, 3, "closed")
@@ -285,8 +256,7 @@ func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	cfg := Config{CatchUp: month} // the archive is searched too late for this test
-	thread := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
+	thread := s.addThread("thread", s.channel).ID
 	cfg.Token = s.discord.Token
 	s.with(t, cfg).run(t).ready(t)
 	s.say(thread, 1, "before")
@@ -314,13 +284,13 @@ func TestGapThatIsRefusedEnds(t *testing.T) {
 	s := catching(t)
 	s.bot.timing.ingest.Fill = 5 * time.Millisecond
 	s.run(t).ready(t)
-	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: 12345, Until: 99999, Past: true}
+	gap := memory.Gap{Guild: s.guildID, Channel: 12345, Until: 99999, Past: true}
 	s.apply(t, memory.GapFound{Gap: gap})
 	s.filled(t)
 	s.discord.Inject("GET /channels/*/messages", 1, discordtest.RateLimited(10*time.Millisecond))
 	s.discord.Inject("GET /channels/*/messages", 1, discordtest.BadGateway())
 	id := s.say(s.channel, 1, "one")[0]
-	gap.Channel, gap.Until = memory.ChannelID(s.channel), memory.MessageID(id)
+	gap.Channel, gap.Until = s.channelID, memory.MessageID(id)
 	s.apply(t, memory.GapFound{Gap: gap})
 	s.filled(t)
 	if n := s.fetches(s.channel); n != 3 {

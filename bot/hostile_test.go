@@ -58,26 +58,6 @@ func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
 	}
 }
 
-// A session that Discord doesn't know any more is left, not resumed for ever.
-func TestSessionThatIsRefusedIsLeft(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	s.misleads(t, 2, func(c *websocket.Conn) {
-		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":41250}}`))
-		_, _, _ = c.ReadMessage()
-		_ = c.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(4007, "Invalid seq"))
-	})
-	s.run(t).ready(t)
-	s.discord.Drop()
-	s.discord.WaitFor("a new session", func() bool { return s.discord.Identifies() == 2 })
-	s.discord.WaitReady()
-	s.ask("when?")
-	s.answered(t, s.channel, "Friday")
-	if n := s.discord.Resumes(); n != 0 {
-		t.Errorf("%d resumes", n)
-	}
-}
-
 func TestStopWhileConnecting(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -134,7 +114,7 @@ func TestWhatAnAnswerHadToDoWithoutIsLogged(t *testing.T) {
 		"no order for an answer": {Unranked: errors.New("no order for an answer")},
 	} {
 		a.Text = text
-		s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) { return a, nil }
+		s.oracle.answer = gives(a, nil)
 		s.ask("when?")
 		s.answered(t, s.channel, text)
 		s.out.wait(t, text)
@@ -143,23 +123,8 @@ func TestWhatAnAnswerHadToDoWithoutIsLogged(t *testing.T) {
 		return answer.Recalled{Result: search.Result{RerankFailed: errors.New("no order for a command")}}, nil
 	}
 	s.waitRegistered()
-	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"})
+	s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?"))
 	s.out.wait(t, "no order for a command")
-}
-
-func TestAnswerThatTurnsOutShorter(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
-		stream(strings.Repeat("word ", 1000))
-		s.discord.WaitFor("three parts", func() bool { return len(s.discord.Sent(s.channel)) == 3 })
-		return answer.Answer{Text: "short"}, nil
-	}
-	s.ask("when?")
-	s.answered(t, s.channel, "short")
-	if sent := s.discord.Messages(s.channel); len(sent) != 2 || sent[1].Content != "short" {
-		t.Errorf("%d messages are there", len(sent))
-	}
 }
 
 func TestOddInteractions(t *testing.T) {
@@ -187,18 +152,17 @@ func TestTooManyCommands(t *testing.T) {
 	release := s.log.hold()
 	uses := make([]*discordtest.Interaction, parallelCommands)
 	for n := range uses {
-		uses[n] = s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"})
+		uses[n] = s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?"))
 	}
 	for _, u := range uses {
 		u.Wait()
 	}
-	more := s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "one more"})
+	more := s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "one more"))
 	if m := more.WaitMessage(); m.Content != allTaken || m.Flags&discordtest.Ephemeral == 0 {
 		t.Errorf("turned away with %+v", m)
 	}
 	typed := func() map[string]string {
-		return s.discord.Complete(s.channel, s.ana.ID, "help",
-			discordtest.Opt{Name: "command", Value: "/mem"}).Wait().Choices()
+		return s.discord.Complete(s.channel, s.ana.ID, "help", opt("command", "/mem")).Wait().Choices()
 	}
 	if len(typed()) == 0 {
 		t.Error("nothing is offered to those who type")

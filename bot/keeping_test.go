@@ -19,18 +19,12 @@ func (n *notebook) eventsNow() []memory.Event {
 func TestWhatIsLackingIsNamed(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	app, server := s.discord.AppID.String(), memory.GuildID(s.guild.ID)
+	app, server := s.discord.AppID.String(), s.guildID
 	usual, connects := "(<"+discord.InviteURL(app, server)+">)", "(<"+discord.GrantURL(app, server, memory.Connect)+">)"
 	bot := s.discord.Bot.ID
-	unseen := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{Name: "unseen",
-			Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.ViewChannel)}})
-	mute := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{Name: "mute",
-			Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0,
-				discordtest.SendMessages|discordtest.SendMessagesInThreads)}})
-	thread := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{ParentID: &mute.ID, Type: discordtest.PublicThread, Name: "more"})
+	unseen := s.addChannel("unseen", discordtest.ForMember(bot, 0, discordtest.ViewChannel))
+	mute := s.addChannel("mute", discordtest.ForMember(bot, 0, discordtest.SendMessages|discordtest.SendMessagesInThreads))
+	thread := s.addThread("more", mute.ID)
 	stage := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "stage", Type: discordtest.Stage,
 		Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0,
 			discordtest.Connect|discordtest.ReadMessageHistory)}})

@@ -27,9 +27,7 @@ func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 	}
 	m := s.replied(t, s.ask("when?"))
 	s.hears(t, s.press(m.Message, s.bo, reply.ButtonAgain)) // in their own language
-	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-		return answer.Answer{}, sentenceError{}
-	}
+	s.oracle.answer = gives(answer.Answer{}, sentenceError{})
 	s.replied(t, s.ask("and where?"))
 	s.replied(t, s.ask(""))
 }

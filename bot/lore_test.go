@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +19,7 @@ func loreful(t *testing.T, hidden ...string) *scene {
 	s := remembering(t)
 	s.oracle.lore = func(_ context.Context, q answer.Question) ([]memory.Lore, error) {
 		if !q.OnlyAsker || q.Asker == 0 || q.Roles == nil || q.WaitReady == nil ||
-			q.Guild != memory.GuildID(s.guild.ID) || q.Channel != memory.ChannelID(s.channel) {
+			q.Guild != s.guildID || q.Channel != s.channelID {
 			t.Errorf("the lore is asked for %+v", q)
 		}
 		all, err := s.log.Store.Lore(context.Background(), q.Guild)
@@ -42,32 +41,11 @@ func TestTheNameOfHiddenLoreIsFree(t *testing.T) {
 	if all := s.lore(); len(all) != 2 {
 		t.Errorf("kept %+v", all)
 	}
-	quiet := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{Name: "quiet",
-			Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.SendMessages)}})
+	quiet := s.addChannel("quiet", discordtest.ForRole(s.guild.ID, 0, discordtest.SendMessages))
 	s.posts(t, quiet.ID, s.guild.Owner.ID, "hush")
 	// but in threads
 	s.says(t, s.discord.Slash(quiet.ID, s.bo.ID, "lore add", opt("name", "Orchard"),
 		opt("text", "apples")).WaitMessage())
-}
-
-func TestLoreThatCantBeReadNow(t *testing.T) {
-	t.Parallel()
-	s := loreful(t)
-	for name, fails := range map[string]func(context.Context, answer.Question) ([]memory.Lore, error){
-		"an error": func(context.Context, answer.Question) ([]memory.Lore, error) { return nil, errDown },
-		"a panic":  func(context.Context, answer.Question) ([]memory.Lore, error) { panic(errors.New("at the disco")) },
-	} {
-		s.oracle.lore = fails
-		if r := s.discord.Complete(s.channel, s.bo.ID, "lore show", opt("name", "")).Wait(); r.Type != 8 ||
-			len(r.Choices()) != 0 {
-			t.Errorf("%s: offered %+v", name, r)
-		}
-		// which a failure's code would change
-		if m := s.use(t, s.bo, "lore edit", opt("name", "barn")); s.reads(m.Content) == m.Content {
-			t.Errorf("%s: %q", name, m.Content)
-		}
-	}
 }
 
 // Discord waits three seconds for a form, or for what is offered while somebody types.
@@ -93,7 +71,7 @@ func TestLoreIsListedOverSeveralMessages(t *testing.T) {
 	var told []memory.Event
 	for n := range listedLore + 2 {
 		told = append(told, memory.LoreTold{Lore: memory.Lore{ID: int64(n + 1),
-			Guild: memory.GuildID(s.guild.ID), Name: fmt.Sprintf("Place %d",
+			Guild: s.guildID, Name: fmt.Sprintf("Place %d",
 				n), Text: strings.Repeat("*long* ", 40), At: s.discord.Now()}})
 	}
 	s.apply(t, told...)

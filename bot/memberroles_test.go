@@ -49,7 +49,7 @@ func (s *behindRoles) has(who discordtest.User, roles ...discordtest.Role) {
 func (s *behindRoles) opens(t *testing.T, want bool, when string) {
 	t.Helper()
 	s.discord.WaitFor(when, func() bool {
-		g, err := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID))
+		g, err := s.log.Guild(t.Context(), s.guildID)
 		if err != nil {
 			return false
 		}

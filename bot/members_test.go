@@ -14,7 +14,7 @@ import (
 func remembering(t *testing.T) *scene {
 	t.Helper()
 	s := asking(t)
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
+	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	s.waitRegistered()
 	return s
@@ -35,14 +35,6 @@ func (s *scene) use(t *testing.T, who discordtest.User, name string, options ...
 	return m
 }
 
-// hides fails if Discord lets somebody use a command of this name.
-func (s *scene) hides(t *testing.T, who discordtest.User, command string) {
-	t.Helper()
-	if s.discord.CanUseCommand(s.channel, who.ID, command) {
-		t.Errorf("%s may use /%s", who.Username, command)
-	}
-}
-
 func opt(name string, value any) discordtest.Opt { return discordtest.Opt{Name: name, Value: value} }
 
 func TestForgettingShowsHowFarItIs(t *testing.T) {
@@ -58,7 +50,7 @@ func TestForgettingShowsHowFarItIs(t *testing.T) {
 	close(s.log.forgetting.steps)
 	s.turns(t, i)
 	if got := s.log.forgetting.begun; len(got) != 1 || got[0].Guild != memory.DirectGuild ||
-		got[0].Why != memory.WhyMember || got[0].User != memory.UserID(s.bo.ID) {
+		got[0].Why != memory.WhyMember || got[0].User != s.boID {
 		t.Errorf("forgets %+v", got)
 	}
 	if _, out := find(s.log, func(memory.Opted) bool { return true }); out {
@@ -102,10 +94,10 @@ func TestFactsFromHiddenChannelsNameNone(t *testing.T) {
 	hidden := s.hiddenChannel(t)
 	s.discord.Say(hidden.ID, s.bo.ID, "said before I lost the right")
 	s.discord.Say(s.channel, s.bo.ID, "hello")
-	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: memory.UserID(s.ana.ID),
+	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: s.anaID,
 		Channel: memory.ChannelID(hidden.ID)},
-		{ID: 2, Text: "knew the staff", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(hidden.ID), Message: 3}} {
-		s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Fact: f})
+		{ID: 2, Text: "knew the staff", By: s.boID, Channel: memory.ChannelID(hidden.ID), Message: 3}} {
+		s.apply(t, memory.FactTold{Guild: s.guildID, User: s.boID, Fact: f})
 	}
 	for _, m := range []discordtest.Sent{s.use(t, s.bo, "memory show"),
 		s.use(t, s.bo, "memory edit", opt("fact", "2"), opt("text", "knows the staff"))} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/command"
 	"hark/internal/discordtest"
 	"hark/internal/personaldata"
 	"hark/memory"
@@ -16,8 +17,7 @@ import (
 func (s *scene) hiddenChannel(t *testing.T) discordtest.Channel {
 	t.Helper()
 	hidden := s.secret("hideout")
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID),
-		Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: s.guildID, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	return hidden
 }
 
@@ -26,9 +26,9 @@ func TestLearnedFactsAreChanged(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	said := s.posts(t, s.channel, s.bo.ID, "I sail on Sundays")
-	learned := memory.Fact{ID: 5, Text: "sails on Sundays", By: memory.UserID(s.bo.ID),
-		Channel: memory.ChannelID(s.channel), Message: memory.MessageID(said.ID)}
-	s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: learned.By, Fact: learned})
+	learned := memory.Fact{ID: 5, Text: "sails on Sundays", By: s.boID,
+		Channel: s.channelID, Message: memory.MessageID(said.ID)}
+	s.apply(t, memory.FactTold{Guild: s.guildID, User: learned.By, Fact: learned})
 	s.says(t, s.use(t, s.bo, "memory edit", opt("fact", "5"), opt("text", "sails on Mondays")))
 	if told, _ := find(s.log, func(f memory.FactTold) bool {
 		return f.Fact.Text == "sails on Mondays"
@@ -38,7 +38,7 @@ func TestLearnedFactsAreChanged(t *testing.T) {
 	s.says(t, s.use(t, s.bo, "memory show"))
 	form := s.discord.Slash(s.channel, s.bo.ID, "memory edit", opt("fact", "sails on mondays"))
 	form.Wait()
-	s.apply(t, memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true})
+	s.apply(t, memory.Opted{Guild: s.guildID, User: s.boID, Out: true})
 	s.says(t, form.Submit(map[string]string{"text": "plays the horn"}).WaitMessage())
 }
 
@@ -46,7 +46,7 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	t.Parallel()
 	s := loreful(t, "Safe")
 	s.posts(t, s.channel, s.bo.ID, "said long ago")
-	s.apply(t, memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
+	s.apply(t, memory.Forgetting{Guild: s.guildID, User: s.boID,
 		Why: memory.WhyMember, At: s.discord.Now().Add(time.Minute)})
 	if _, err := s.log.Store.Resume(t.Context(), 1, nil); err != nil {
 		t.Fatal(err)
@@ -58,27 +58,26 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	s.use(t, s.bo, "memory alias", opt("name", "Bobby Tables"))
 	at := s.discord.Now()
 	for i, l := range []memory.Lore{
-		{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)}, {Name: "Keys",
-			Text: "bobby tables has them", By: memory.UserID(s.ana.ID)},
-		{Name: "Boat", Text: "is blue", By: memory.UserID(s.ana.ID)}, {Name: "Crew", Text: "all but <@" +
+		{Name: "Tuba", Text: "is brass", By: s.boID}, {Name: "Keys",
+			Text: "bobby tables has them", By: s.anaID},
+		{Name: "Boat", Text: "is blue", By: s.anaID}, {Name: "Crew", Text: "all but <@" +
 			s.bo.ID.String() + ">"},
-		{Name: "Safe", Text: "bo has the code", By: memory.UserID(s.bo.ID)},
+		{Name: "Safe", Text: "bo has the code", By: s.boID},
 	} {
-		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), at
+		l.ID, l.Guild, l.At = int64(i+1), s.guildID, at
 		s.apply(t, memory.LoreTold{Lore: l})
 	}
-	s.apply(t, memory.Starred{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
+	s.apply(t, memory.Starred{Guild: s.guildID, Channel: s.channelID,
 		ID: memory.MessageID(said.ID), On: true, At: at},
-		memory.Answered{Trace: memory.Trace{Guild: memory.GuildID(s.guild.ID),
-			Channel: memory.ChannelID(s.channel), Answer: memory.MessageID(said.ID) +
-				1, Asker: memory.UserID(s.bo.ID)}},
+		memory.Answered{Trace: memory.Trace{Guild: s.guildID,
+			Channel: s.channelID, Answer: memory.MessageID(said.ID) + 1, Asker: s.boID}},
 		memory.Called{Record: memory.Record{CallID: "1", Timestamp: at, Speaker: memory.SpeakerUser,
-			Method: "m", Asker: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel)}},
-		memory.Spent{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
+			Method: "m", Asker: s.boID, Channel: s.channelID}},
+		memory.Spent{Guild: s.guildID, User: s.boID,
 			Question: memory.MessageID(said.ID), Tokens: 1234},
-		memory.Learn{Guild: memory.GuildID(s.guild.ID), On: true,
-			At: at}, memory.Learn{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), On: true, At: at},
-		memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingRetention, Value: "90d", At: at},
+		memory.Learn{Guild: s.guildID, On: true,
+			At: at}, memory.Learn{Guild: s.guildID, User: s.boID, On: true, At: at},
+		memory.SettingChosen{Guild: s.guildID, Key: memory.SettingRetention, Value: "90d", At: at},
 	)
 	for _, i := range []*discordtest.Interaction{s.discord.Slash(s.channel, s.bo.ID, "memory show"),
 		s.discord.UserAction(s.channel, s.bo.ID, s.bo.ID, aboutCommand)} {
@@ -91,6 +90,11 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 		if m := i.WaitMessage(); m.Flags&discordtest.Ephemeral == 0 {
 			t.Error("everybody sees it")
 		}
+	}
+	_, p := s.personalData(t, s.export(t, s.channel, s.bo).Message)
+	if r := p.Servers[0].Receipts; len(r) != 1 || r[0].Messages != 1 || r[0].Why != string(memory.WhyMember) ||
+		r[0].At.IsZero() {
+		t.Errorf("the export has the receipts %+v", r)
 	}
 }
 
@@ -139,10 +143,10 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 	s.use(t, s.bo, "memory add", opt("text", "plays the tuba"))
 	s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys"))
 	s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "has the keys"))
-	for i, l := range []memory.Lore{{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)},
-		{Name: "Boat", Text: "strange lore", By: memory.UserID(s.ana.ID)},
-		{Name: "Safe", Text: "changed where bo can't read", By: memory.UserID(s.bo.ID)}} {
-		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), s.discord.Now()
+	for i, l := range []memory.Lore{{Name: "Tuba", Text: "is brass", By: s.boID},
+		{Name: "Boat", Text: "strange lore", By: s.anaID},
+		{Name: "Safe", Text: "changed where bo can't read", By: s.boID}} {
+		l.ID, l.Guild, l.At = int64(i+1), s.guildID, s.discord.Now()
 		s.apply(t, memory.LoreTold{Lore: l})
 	}
 	m := s.export(t, s.channel, s.bo)
@@ -219,8 +223,8 @@ func TestLargeExports(t *testing.T) {
 	add := func(n int, text string) {
 		t.Helper()
 		m := memory.Message{ID: memory.MessageID(said.ID) + memory.MessageID(n),
-			Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
-			Author: memory.UserID(s.bo.ID), Content: text}
+			Guild: s.guildID, Channel: s.channelID,
+			Author: s.boID, Content: text}
 		s.apply(t, memory.Posted{Message: m})
 	}
 	add(1, strings.Repeat("over and over ", s.bot.sizes.File/14))
@@ -244,22 +248,45 @@ func TestLargeExports(t *testing.T) {
 	s.says(t, s.export(t, s.channel, s.bo))
 }
 
-// A press after a restart counts as one before it.
-func TestForgettingIsConfirmedAfterARestart(t *testing.T) {
+func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	ask := s.use(t, s.bo, "memory forget")
-	s.says(t, ask)
-	s.again(t)
-	s.turns(t, s.discord.Click(ask.Message, s.bo.ID, confirmForget))
-	s.says(t, s.use(t, s.bo, "memory show"))
-	_, p := s.personalData(t, s.export(t, s.channel, s.bo).Message)
-	if len(p.Servers) != 1 {
-		t.Fatalf("%+v", p)
+	s.waitIDs()
+	hidden := s.hiddenChannel(t)
+	never := s.addChannel("attic")
+	adults := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "adults", NSFW: true})
+	waitLogged(t, s.log, "the channels", func(e memory.ChannelSeen) bool {
+		return e.Channel.ID == memory.ChannelID(adults.ID)
+	})
+	guild := s.guildID
+	s.apply(t, memory.Chose{Guild: guild, Channel: memory.ChannelID(never.ID), Choice: memory.Ignore},
+		memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(never.ID), Key: memory.SettingRetention,
+			Value: "1d"})
+	bare := s.everyPage(t, s.discord.Slash(s.channel, s.bo.ID, "privacy"))
+	for _, text := range []string{hidden.ID.String(), "`/catchup`", "`/memory learn`"} {
+		if strings.Contains(bare, text) {
+			t.Errorf("%q is in %q", text, bare)
+		}
 	}
-	if r := p.Servers[0].Receipts; len(r) != 1 || r[0].Messages != 1 ||
-		r[0].Why != string(memory.WhyMember) || r[0].At.IsZero() {
-		t.Errorf("the export has the receipts %+v", r)
+	at := func(channel discordtest.ID) string {
+		t.Helper()
+		return s.everyPage(t, s.discord.Slash(channel, s.bo.ID, "privacy"))
 	}
+	at(never.ID)
+	at(adults.ID)
+	privacy := command.Privacy{Operator: "Ann, <https://ann.example>", Prompts: 90 * time.Minute,
+		Records: 72 * time.Hour, Summaries: true,
+		Models: []string{"llm.example",
+			"big.example:8080"}, Embedder: "vectors.example", Reranker: "order.example", Vision: true}
+	cfg := s.bot.cfg
+	cfg.Privacy, cfg.Retention = privacy, 48*time.Hour
+	s.restartWith(t, cfg)
+	s.apply(t, memory.Learn{Guild: guild, On: true, At: s.discord.Now()})
+	at(s.channel)
+	s.apply(t, memory.Learn{Guild: guild, At: s.discord.Now().Add(time.Second)})
+	if got := at(s.channel); strings.Contains(got, "`/memory learn`") {
+		t.Errorf("where nothing is learned: %q", got)
+	}
+	dm := s.discord.DM(s.bo.ID, "hello")
+	at(dm.ChannelID)
 }

@@ -41,7 +41,7 @@ func (s *scene) notice(t *testing.T, channel discordtest.ID) discordtest.Sent {
 	t.Helper()
 	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, noticeText) })
 	waitLogged(t, s.log, "the notice", func(a memory.Asked) bool {
-		return a.Guild == memory.GuildID(s.guild.ID) && a.Channel == memory.ChannelID(channel) &&
+		return a.Guild == s.guildID && a.Channel == memory.ChannelID(channel) &&
 			a.Message == memory.MessageID(m.ID)
 	})
 	return m
@@ -50,7 +50,7 @@ func (s *scene) notice(t *testing.T, channel discordtest.ID) discordtest.Sent {
 // chosen are all choices, in order: "channel choice".
 func (s *scene) chosen() (all []string) {
 	for _, e := range eventsOf[memory.Chose](s.log) {
-		if e.Guild == memory.GuildID(s.guild.ID) && !e.At.IsZero() {
+		if e.Guild == s.guildID && !e.At.IsZero() {
 			all = append(all, fmt.Sprintf("%d %d", e.Channel, e.Choice))
 		}
 	}
@@ -72,7 +72,7 @@ func TestGuildIsAskedOnce(t *testing.T) {
 	s.discord.Outage(s.guild.ID, true)
 	s.again(t)
 	s.ask("when?")
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
+	s.waitText("Friday")
 	if n := len(s.discord.Sent(s.channel)); n != 2 {
 		t.Errorf("%d messages, want the notice and the answer", n)
 	}
@@ -103,7 +103,7 @@ func TestGuildThatWasAskedUnloggedIsntAskedAgain(t *testing.T) {
 func TestNobodyIsAskedWhereItIsDecided(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
+	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.run(t).ready(t)
 	other := s.discord.AddGuild("Elsewhere")
 	place := s.discord.AddChannel(other.ID, discordtest.Channel{Name: "lobby"})
@@ -156,7 +156,7 @@ func TestNoticeGoesWhereItMay(t *testing.T) {
 			s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "talk", Type: discordtest.Voice})
 			var channels []discordtest.Channel
 			for _, name := range []string{"top", "middle", "bottom"} {
-				channels = append(channels, s.discord.AddChannel(s.guild.ID, channelCalled(name)))
+				channels = append(channels, s.addChannel(name))
 			}
 			tt.close(s, channels[0], channels[1])
 			s.run(t).ready(t)
@@ -203,8 +203,7 @@ func TestOwnersAreToldWhereNobodyElseCanBe(t *testing.T) {
 		_, asked := find(s.log, func(memory.Asked) bool { return true })
 		return asked
 	})
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
-		Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: s.guildID, Channel: s.channelID, Choice: memory.Remember})
 	s.looksAtNotices(t, 2)
 	s.says(t, s.now(m.Message))
 	if n := len(s.discord.Sent(s.channel)); n > 0 {
@@ -222,10 +221,8 @@ func (s *scene) directWith(user discordtest.ID) discordtest.ID {
 func TestNoticeSaysWhatHolds(t *testing.T) {
 	t.Parallel()
 	s := calmly(asking(t)).run(t).ready(t)
-	guild := memory.GuildID(s.guild.ID)
-	hidden := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{Name: "hidden",
-			Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel)}})
+	guild := s.guildID
+	hidden := s.addChannel("hidden", discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 	waitLogged(t, s.log, "the channel", func(e memory.ChannelSeen) bool {
 		return e.Channel.ID == memory.ChannelID(hidden.ID)
 	})
@@ -246,14 +243,14 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	changed(1, memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	s.says(t, s.now(notice.Message))
 	changed(1, memory.Chose{Guild: guild, Choice: memory.RememberPublic},
-		memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), Choice: memory.Remember},
+		memory.Chose{Guild: guild, Channel: s.channelID, Choice: memory.Remember},
 		memory.SettingChosen{Guild: guild, Key: memory.SettingRetention,
 			Value: "30d"}, memory.Learn{Guild: guild, On: true, At: noon})
 	s.says(t, s.now(notice.Message))
 	if strings.Contains(s.now(notice.Message).Content, hidden.ID.String()) {
 		t.Error("it names a channel that not everybody can see")
 	}
-	changed(0, memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(s.channel),
+	changed(0, memory.SettingChosen{Guild: guild, Channel: s.channelID,
 		Key: memory.SettingMode, Value: "search"})
 	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: "de", At: noon})
 	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, At: noon.Add(time.Second)})
@@ -270,7 +267,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 
 	s.discord.Delete(s.channel, notice.ID)
 	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore, At: noon},
-		memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), At: noon},
+		memory.Chose{Guild: guild, Channel: s.channelID, At: noon},
 		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), At: noon})
 	s.looksAtNotices(t, 5)
 	sent := s.discord.Sent(s.channel)
@@ -317,15 +314,14 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := calmly(asking(t))
-			second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"}).ID
+			second := s.addChannel("second").ID
 			s.run(t).ready(t)
 			old := s.notice(t, s.channel)
-			guild := memory.GuildID(s.guild.ID)
+			guild := s.guildID
 			tt.close(s, s.channel, second)
 			s.log.wait(t, "the channel to be closed", func() bool {
 				g, err := s.log.Guild(t.Context(), guild)
-				return err == nil && !(g.IsPublic(memory.ChannelID(s.channel)) &&
-					!g.Channel(memory.ChannelID(s.channel)).AgeLimited)
+				return err == nil && !(g.IsPublic(s.channelID) && !g.Channel(s.channelID).AgeLimited)
 			})
 			place := second
 			if tt.owner {
@@ -359,6 +355,7 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 	}
 }
 
+// What everybody sees is for those who manage the server, whoever may use its commands.
 func TestDecisionsByButton(t *testing.T) {
 	t.Parallel()
 	for button, tt := range map[string]struct {
@@ -372,9 +369,14 @@ func TestDecisionsByButton(t *testing.T) {
 			t.Parallel()
 			s := asking(t).run(t).ready(t)
 			notice := s.notice(t, s.channel)
-			refused := s.discord.Click(notice.Message, s.bo.ID, button).WaitMessage()
-			if refused.Content != notAllowed || refused.Flags&discordtest.Ephemeral == 0 || len(s.chosen()) > 0 {
-				t.Errorf("somebody without the right is told %q; chosen %q", refused.Content, s.chosen())
+			s.waitRegistered()
+			s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "hark", true)
+			shown := s.use(t, s.bo, "hark memory")
+			for _, id := range []string{button, chooseChannels} {
+				refused := s.discord.Click(notice.Message, s.bo.ID, id).WaitMessage()
+				if refused.Content != notAllowed || refused.Flags&discordtest.Ephemeral == 0 || len(s.chosen()) > 0 {
+					t.Errorf("somebody without the right is told %q; chosen %q", refused.Content, s.chosen())
+				}
 			}
 			s.again(t) // buttons outlive a restart
 			s.discord.Click(notice.Message, tt.who(s).ID, button).Wait()
@@ -382,6 +384,7 @@ func TestDecisionsByButton(t *testing.T) {
 			if got := s.chosen(); !slices.Equal(got, []string{choiceOf(0, tt.choice)}) {
 				t.Errorf("chosen %q", got)
 			}
+			s.turns(t, s.discord.Click(shown.Message, s.bo.ID, chooseNothing))
 		})
 	}
 }
@@ -389,13 +392,9 @@ func TestDecisionsByButton(t *testing.T) {
 func TestChannelsAreChosen(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
-	second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"})
+	second := s.addChannel("second")
 	s.run(t).ready(t)
 	notice := s.notice(t, s.channel)
-	if refused := s.discord.Click(notice.Message, s.bo.ID,
-		chooseChannels).WaitMessage(); refused.Content != notAllowed {
-		t.Errorf("somebody without the right is told %q", refused.Content)
-	}
 	ask := s.discord.Click(notice.Message, s.ana.ID, chooseChannels).WaitMessage()
 	if ask.Flags&discordtest.Ephemeral == 0 || len(s.chosen()) > 0 {
 		t.Errorf("asked openly with %q; chosen %q", ask.Content, s.chosen())

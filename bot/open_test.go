@@ -119,7 +119,8 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 			t.Fatal(err)
 		}
 		o.Before = []memory.MessageID{first.ID}
-		if _, err := to.Create(t.Context(), 1, "On Fri", o.Writing(locale.Locale{}), nil); err != nil {
+		stop := []discord.Component{discord.Row(discord.Button(discord.StyleGrey, "Stop", o.ID(reply.ButtonStop)))}
+		if _, err := to.Create(t.Context(), 1, "On Fri", stop, nil); err != nil {
 			t.Fatal(err)
 		}
 		stump = s.discord.Sent(s.channel)[1]
@@ -136,8 +137,7 @@ func (s *scene) senderOf(a *ingest.Question) *discord.Sender {
 func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ingest.Question) {
 	t.Helper()
 	q := s.ask("when?")
-	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
-		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
+	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: s.guildID, Channel: s.channelID, Asker: s.anaID}
 	said := memory.Posted{Live: true, Message: memory.Message{ID: a.ID, Guild: a.Guild, Channel: a.Channel,
 		Author: a.Asker, Content: q.Content}}
 	s.apply(t, said, a.Opened())
@@ -221,8 +221,7 @@ func TestQuestionsLeftOpen(t *testing.T) {
 func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	t.Parallel()
 	s, q, stump := opens(t, true)
-	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
-		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
+	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: s.guildID, Channel: s.channelID, Asker: s.anaID}
 	o := reply.Owned{Asker: a.Asker, Question: a.ID,
 		Before: []memory.MessageID{memory.MessageID(s.discord.Sent(s.channel)[0].ID)}}
 	if _, err := s.senderOf(a).Edit(t.Context(), memory.MessageID(stump.ID), "On Friday, it was said.",

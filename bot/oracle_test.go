@@ -12,9 +12,12 @@ import (
 	"hark/memory"
 )
 
+// answerFunc answers a question, and streams what it has so far.
+type answerFunc func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
+
 // oracle is an Answerer that does what a test tells it to.
 type oracle struct {
-	answer  func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
+	answer  answerFunc
 	recall  func(ctx context.Context, q answer.Question) (answer.Recalled, error)
 	explain func(q answer.Question, id memory.MessageID) (answer.Explanation, error)
 	lore    func(ctx context.Context, q answer.Question) ([]memory.Lore, error)
@@ -105,10 +108,15 @@ func (s *scene) traces(t *testing.T, n int) []memory.Trace {
 	return kept
 }
 
-// says answers every question with text.
-func says(text string) func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+// says streams text and answers with it.
+func says(text string) answerFunc {
 	return func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
 		stream(text)
 		return answer.Answer{Text: text}, nil
 	}
+}
+
+// gives answers with a and err, without streaming.
+func gives(a answer.Answer, err error) answerFunc {
+	return func(context.Context, answer.Question, func(string)) (answer.Answer, error) { return a, err }
 }

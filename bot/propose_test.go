@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
@@ -92,8 +93,8 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 		want := s.plan(source)
 		if l := all[0]; l.Name != want.Name || l.Text != want.Text || !slices.Equal(l.Own, want.Own) ||
 			!slices.Equal(l.Sources, want.Sources) ||
-			l.By != memory.UserID(s.ana.ID) || l.Channel != memory.ChannelID(s.channel) ||
-			l.Guild != memory.GuildID(s.guild.ID) || l.ID != int64(m.ID) || l.At.IsZero() {
+			l.By != s.anaID || l.Channel != s.channelID ||
+			l.Guild != s.guildID || l.ID != int64(m.ID) || l.At.IsZero() {
 			t.Errorf("told %+v", l)
 		}
 		if kept := s.traces(t, 2)[1]; !slices.Contains(kept.Sources, all[0].AsSource(true)) {
@@ -131,12 +132,10 @@ func TestLoreThatCantBeKept(t *testing.T) {
 			s.discord.Edit(s.channel, source.ID, "we move on Saturday")
 		}, sourceGone},
 		"nothing is remembered": {func(s *scene, _ discordtest.Message) {
-			_ = s.log.Apply(context.Background(), memory.Chose{Guild: memory.GuildID(s.guild.ID),
-				Choice: memory.Ignore})
+			_ = s.log.Apply(context.Background(), memory.Chose{Guild: s.guildID, Choice: memory.Ignore})
 		}, keptNot},
 		"the asker opted out": {func(s *scene, _ discordtest.Message) {
-			_ = s.log.Apply(context.Background(), memory.Opted{Guild: memory.GuildID(s.guild.ID),
-				User: memory.UserID(s.ana.ID), Out: true})
+			_ = s.log.Apply(context.Background(), memory.Opted{Guild: s.guildID, User: s.anaID, Out: true})
 		}, youOptOut},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +164,7 @@ func TestNothingIsProposedWhereNothingIsRemembered(t *testing.T) {
 	s.notice(t, s.channel)
 	s.proposes(memory.Lore{Name: "Dinner", Text: "at eight"})
 	s.ask("remember dinner")
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Noted" })
+	s.waitText("Noted")
 	s.out.wait(t, `"answered"`)
 	if n := len(s.discord.Sent(s.channel)); n != 2 {
 		t.Errorf("%d messages, want the notice and the answer", n)
@@ -187,4 +186,63 @@ func TestProposalsGoWithTheirAnswer(t *testing.T) {
 	fresh := s.proposal()
 	s.press(answered.Message, s.ana, reply.ButtonDelete).Wait()
 	s.isGone(t, answered.Message, fresh.Message)
+}
+
+// overStore gives the scene a bot that looks at once after what is forgotten, and runs it.
+func (s *scene) overStore(t *testing.T) *notebook {
+	t.Helper()
+	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: true, EditAnswers: true}
+	timing := s.bot.timing
+	s.with(t, cfg)
+	s.bot.timing = timing
+	s.bot.timing.interval = time.Millisecond
+	s.run(t)
+	s.discord.WaitReady()
+	return s.log
+}
+
+// Lore that was proposed below an answer goes with what it is from, and takes back in Discord all that tells
+// of it; so it is when it is removed itself.
+func TestRememberedLoreIsForgotten(t *testing.T) {
+	t.Parallel()
+	for name, forget := range map[string]func(s *scene, store *notebook, source discordtest.Message,
+		l memory.Lore) error{
+		"its source is deleted": func(s *scene, _ *notebook, source discordtest.Message, _ memory.Lore) error {
+			s.discord.Delete(s.channel, source.ID)
+			return nil
+		},
+		"who told it is forgotten": func(s *scene, store *notebook, _ discordtest.Message, l memory.Lore) error {
+			_, err := store.Forget(context.Background(), memory.Forgetting{Guild: l.Guild, User: l.By,
+				Why: memory.WhyMember, At: l.At.Add(time.Hour)}, nil)
+			return err
+		},
+		"it is removed": func(_ *scene, store *notebook, _ discordtest.Message, l memory.Lore) error {
+			return store.Apply(context.Background(), memory.LoreGone{Guild: l.Guild, ID: l.ID})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t)
+			store := s.overStore(t)
+			source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
+			s.proposes(s.plan(source))
+			s.ask("remember the plan")
+			m := s.proposal()
+			s.out.wait(t, `"answered"`)
+			s.press(m.Message, s.ana, reply.ButtonRemember).Wait()
+			s.shows(m.Message, `Remembered: Migration \*plan\*`)
+			lore, err := store.Lore(t.Context(), s.guildID)
+			if err != nil || len(lore) != 1 || lore[0].By != s.anaID {
+				t.Fatalf("kept %+v, %v", lore, err)
+			}
+			if err := forget(s, store, source, lore[0]); err != nil {
+				t.Fatal(err)
+			}
+			s.discord.WaitFor("the message to go", func() bool { return s.now(m.Message).Deleted })
+			s.shows(s.discord.Sent(s.channel)[0].Message, withdrawnText)
+			if lore, err := store.Lore(t.Context(), s.guildID); err != nil || len(lore) != 0 {
+				t.Errorf("kept %+v, %v", lore, err)
+			}
+		})
+	}
 }

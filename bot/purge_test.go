@@ -21,9 +21,9 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := remembering(t)
-			guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
+			guild, here := s.guildID, s.channelID
 			s.bot.buffer.Add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
-				Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
+				Channel: here, Author: s.boID, Content: "of a session"})
 			ask := s.use(t, s.ana, "hark purge "+name, what(s)...)
 			s.discord.Click(ask.Message, s.ana.ID, buttonOf(t, ask.Message, purges)).WaitMessage()
 			s.idle(t)
@@ -41,14 +41,14 @@ func TestForgettingOverAStore(t *testing.T) {
 	const day = 24 * time.Hour
 	s := set(t, discordtest.WithTime(time.Now().Add(-100*day)))
 	store := s.overStore(t)
-	guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
+	guild, here := s.guildID, s.channelID
 	s.waitRegistered()
 	// what comes later isn't compared
 	waitLogged(t, s.log, "that Hark was away", func(memory.Absent) bool { return true })
 	var old []memory.Event
 	for i := range 1100 {
 		old = append(old, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(s.discord.Now()) +
-			memory.MessageID(i), Guild: guild, Channel: here, Author: memory.UserID(s.bo.ID), Content: "old"}})
+			memory.MessageID(i), Guild: guild, Channel: here, Author: s.boID, Content: "old"}})
 	}
 	if err := store.Apply(t.Context(), old...); err != nil {
 		t.Fatal(err)
@@ -98,6 +98,9 @@ func TestForgettingOverAStore(t *testing.T) {
 	s.use(t, owner, "limits") // status doesn't wait until the log knows the owner, and counts people
 	m := s.use(t, owner, "hark status")
 	page(m)
+	s.says(t, s.discord.Click(m.Message, s.bo.ID, buttonOf(t, m.Message, expires)).WaitMessage())
+	clean()
+	kept(1105)
 	press(m, expires)
 	clean()
 	kept(5)

@@ -20,13 +20,13 @@ import (
 // holding has the oracle find n messages of bo's, of which those can be looked at that aren't gone.
 func (s *scene) holding(n int, gone map[memory.MessageID]bool) {
 	message := func(id memory.MessageID) memory.Message {
-		return memory.Message{ID: id, Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
-			Author: memory.UserID(s.bo.ID), Content: fmt.Sprintf("the *deadline* no. %d.", id)}
+		return memory.Message{ID: id, Guild: s.guildID, Channel: s.channelID,
+			Author: s.boID, Content: fmt.Sprintf("the *deadline* no. %d.", id)}
 	}
 	s.oracle.find = func(answer.Question) (answer.FindResult, error) {
 		var f answer.FindResult
 		for i := range n {
-			f.Found = append(f.Found, answer.FoundMessage{Channel: memory.ChannelID(s.channel),
+			f.Found = append(f.Found, answer.FoundMessage{Channel: s.channelID,
 				Message: memory.MessageID(i + 1), Relevance: 0.9})
 		}
 		return f, nil
@@ -98,8 +98,8 @@ func TestRecallShowsPages(t *testing.T) {
 		t.Errorf("then %s", second.Content)
 	}
 	q := s.oracle.questions()[len(s.oracle.questions())-1]
-	if !q.OnlyAsker || q.Roles == nil || q.Asker != memory.UserID(s.ana.ID) ||
-		q.Channel != memory.ChannelID(s.channel) || q.Text != "" || q.WaitReady == nil {
+	if !q.OnlyAsker || q.Roles == nil || q.Asker != s.anaID ||
+		q.Channel != s.channelID || q.Text != "" || q.WaitReady == nil {
 		t.Errorf("looked at by %+v", q)
 	}
 	last := s.turn(t, second, s.ana, "»", "no. 12.")
@@ -191,7 +191,7 @@ func TestRecallSaysHowMuchIsLeftOut(t *testing.T) {
 func TestRecallNarrowsDown(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)
-	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone,
+	s.apply(t, memory.SettingChosen{Guild: s.guildID, Key: memory.SettingTimezone,
 		Value: "Asia/Tokyo", At: s.discord.Now()})
 	s.holding(0, nil)
 	tokyo, err := time.LoadLocation("Asia/Tokyo")
@@ -204,8 +204,8 @@ func TestRecallNarrowsDown(t *testing.T) {
 		t.Errorf("shown %s", m.Content)
 	}
 	q := s.oracle.questions()[0]
-	if want := (answer.Filter{In: []memory.ChannelID{memory.ChannelID(s.channel)},
-		From: []memory.UserID{memory.UserID(s.bo.ID)}, Since: day(1), Until: day(4)}); fmt.Sprint(q.Filter) != fmt.Sprint(want) {
+	if want := (answer.Filter{In: []memory.ChannelID{s.channelID},
+		From: []memory.UserID{s.boID}, Since: day(1), Until: day(4)}); fmt.Sprint(q.Filter) != fmt.Sprint(want) {
 		t.Errorf("asked with %v, want %v", q.Filter, want)
 	}
 	if q.Limit != mostFound || q.Text != "deadline" || q.ID != 0 || q.Local {
@@ -268,10 +268,10 @@ func TestFindRelated(t *testing.T) {
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.says(t, m)
 	began := s.oracle.questions()
-	if q = began[len(began)-2]; q.Channel != memory.ChannelID(s.channel) {
+	if q = began[len(began)-2]; q.Channel != s.channelID {
 		t.Errorf("asked %+v", q)
 	}
-	s.apply(t, memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true})
+	s.apply(t, memory.Opted{Guild: s.guildID, User: s.boID, Out: true})
 	long := s.discord.Say(s.channel, s.bo.ID, strings.Repeat("e", 1500))
 	s.discord.MessageAction(long, s.ana.ID, relatedCommand).WaitMessage()
 	all := s.oracle.questions()

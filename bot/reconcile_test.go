@@ -16,9 +16,9 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
 	s.say(s.channel, 1, "first")
-	old := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "old"}).ID
+	old := s.addChannel("old").ID
 	ids := s.say(old, 3, "old")
-	closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "closed"}).ID
+	closed := s.addChannel("closed").ID
 	s.say(closed, 1, "closed")
 	s.mirrors(t, old)
 	s.mirrors(t, closed)

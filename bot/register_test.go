@@ -52,7 +52,7 @@ func TestDevGuild(t *testing.T) {
 		t.Errorf("a restart writes %v", got)
 	}
 
-	s.restartWith(t, Config{DevGuild: memory.GuildID(s.guild.ID)})
+	s.restartWith(t, Config{DevGuild: s.guildID})
 	s.discord.WaitFor("the commands of another server", func() bool {
 		return len(s.discord.Commands(s.guild.ID)) == all && len(s.discord.Commands(lawn.ID)) == 0
 	})
@@ -78,7 +78,7 @@ func TestDevGuildWithoutHark(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	s.discord.DenyCommands(s.guild.ID)
-	s.with(t, Config{Token: s.discord.Token, DevGuild: memory.GuildID(s.guild.ID)}).run(t).ready(t)
+	s.with(t, Config{Token: s.discord.Token, DevGuild: s.guildID}).run(t).ready(t)
 	s.logs(t, "guild_id="+s.guild.ID.String())
 	if got := s.writes(); len(got) > 0 {
 		t.Errorf("writes %v", got)

@@ -227,7 +227,7 @@ func TestStopLogsWhatWasTakenIn(t *testing.T) {
 		s.discord.Say(s.channel, s.ana.ID, fmt.Sprint("message ", i))
 	}
 	// What was said before a command was taken in before it.
-	s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}).Wait()
+	s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?")).Wait()
 	s.cancel()
 	release()
 	s.stops(t)

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -10,17 +9,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/rs/zerolog"
-
 	"hark/bot/command"
 	"hark/bot/discord"
 	"hark/bot/reply"
-	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/embed"
 	"hark/internal/golden"
-	"hark/internal/llm"
 	"hark/internal/llmtest"
 	counting "hark/internal/tokens"
 	"hark/memory"
@@ -48,12 +43,9 @@ func TestScreens(t *testing.T) {
 // screens is a server with people in it, and the page of what they see.
 type screens struct {
 	*testing.T
-	store    *sqlite.Store
-	discord  *discordtest.Server
-	guild    discordtest.Guild
+	*scene
 	planning discordtest.Channel
 	staff    discordtest.Channel
-	ana      discordtest.User // who owns the server
 	jane     discordtest.User
 	tom      discordtest.User
 	names    map[discordtest.ID]string
@@ -62,9 +54,8 @@ type screens struct {
 
 func newScreens(t *testing.T) *screens {
 	t.Helper()
-	s := &screens{T: t, names: map[discordtest.ID]string{}}
-	s.discord = discordtest.New(t, discordtest.WithTime(time.Date(2026, 7, 24, 14, 31, 0, 0, time.UTC)))
-	s.guild = s.discord.AddGuild("Garden")
+	d := discordtest.New(t, discordtest.WithTime(time.Date(2026, 7, 24, 14, 31, 0, 0, time.UTC)))
+	s := &screens{T: t, scene: &scene{discord: d, guild: d.AddGuild("Garden"), out: &journal{}}}
 	s.planning = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "planning"})
 	role := s.discord.AddRole(s.guild.ID, "staff", 0)
 	s.staff = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "staff", Overwrites: []discordtest.Overwrite{
@@ -87,51 +78,27 @@ func newScreens(t *testing.T) *screens {
 
 // start runs Hark as its operator would, with a model.
 func (s *screens) start() {
-	store, err := sqlite.Open(s.Context(), sqlitetest.Dir(s.T), sqlite.Options{Space: embed.Builtin{}.Space(),
-		Tokens: counting.New().Count})
-	if err != nil {
-		s.Fatal(err)
-	}
+	store := sqlitetest.Open(s.T, sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count})
 	s.Cleanup(func() { store.Close() })
-	s.store = store
+	s.log = &notebook{Store: store, poke: s.discord.Poke}
 	model := llmtest.New(s.T)
 	model.Answer(func(r llmtest.Request) llmtest.Reply {
 		return llmtest.Say("Tom has taken over the server migration [1]. ",
 			"Jane confirmed Friday, 31 July, as the deadline.")
 	})
 	policy := memory.Policy{Ask: true}
-	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
-	if err != nil {
-		s.Fatal(err)
-	}
-	engine := answer.New(store, search.New(store, store, embed.Builtin{}), layout,
-		llm.New(llm.Config{BaseURL: model.URL(), Model: "test-model",
-			MaxTokens: 1000}), answer.Options{Policy: policy, KeepPrompts: true})
-	bot, err := New(Config{
-		Token: s.discord.Token, APIURL: s.discord.URL, Client: s.discord.Client(), Dialer: s.discord.Dialer(), Now: s.discord.Now,
-		Progress: s.discord.Poke,
-		Policy:   policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"},
+	s.engine = answering(s.T, s.log, search.New(s.log, s.log, embed.Builtin{}), modelAt(model.URL()), policy)
+	s.with(s.T, Config{
+		Token: s.discord.Token, Policy: policy, EditAnswers: true,
+		Choices: answer.Choices{Models: []string{"test-model"},
 			Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
 		Limits: reply.Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
 		Privacy: command.Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"},
 			Prompts: 7 * 24 * time.Hour, Records: 90 * 24 * time.Hour},
 		Version: "1.0.0",
-	}, store, engine, zerolog.Nop())
-	if err != nil {
-		s.Fatal(err)
-	}
-	bot.timing = quick()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- bot.Run(ctx) }()
-	s.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			s.Error(err)
-		}
 	})
-	s.discord.WaitReady()
-	s.discord.WaitFor("the commands", func() bool { return len(s.discord.Commands(0)) > 0 })
+	s.run(s.T).ready(s.T)
+	s.waitRegistered()
 }
 
 // play is what happens, screen by screen.
@@ -157,7 +124,7 @@ func (s *screens) play() {
 	answered := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool {
 		return len(m.Components) > 0 && strings.Contains(string(m.Components[0]), `"`+reply.ButtonSources+":")
 	})
-	s.logged(answered)
+	s.traces(s.T, 1)
 	s.screen("A question", "Each number is a link that jumps to the message. What was said in #staff isn't there: not everyone in #planning can read it.",
 		question, answered.Message)
 	s.alone("Sources, by the button", s.ana,
@@ -165,44 +132,30 @@ func (s *screens) play() {
 	s.alone("Why did you say that?, in the menu of the answer", s.tom,
 		d.MessageAction(answered.Message, s.tom.ID, whyCommand))
 	s.alone("/recall", s.tom, d.Slash(s.planning.ID, s.tom.ID, "recall",
-		discordtest.Opt{Name: "question", Value: "deadline of Project X"}, discordtest.Opt{Name: "from",
-			Value: s.jane.ID}))
+		opt("question", "deadline of Project X"), discordtest.Opt{Name: "from", Value: s.jane.ID}))
 	s.alone("/catchup", s.tom, d.Slash(s.planning.ID, s.tom.ID, "catchup"))
 	s.alone("/context", s.tom, d.Slash(s.planning.ID, s.tom.ID, "context",
-		discordtest.Opt{Name: "question", Value: "when is the deadline?"}))
+		opt("question", "when is the deadline?")))
 	s.alone("/memory add", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory add",
-		discordtest.Opt{Name: "text", Value: "Prefers short answers"}))
+		opt("text", "Prefers short answers")))
 	s.alone("/memory show", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory show"))
 	s.alone("/privacy", s.tom, d.Slash(s.planning.ID, s.tom.ID, "privacy"))
 	s.alone("/limits", s.tom, d.Slash(s.planning.ID, s.tom.ID, "limits"))
 	s.alone("/hark status", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark status"))
 	s.alone("/hark settings", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark settings"))
 	d.SetLocale(s.tom.ID, "de")
-	s.alone("/help, auf Deutsch", s.tom, d.Slash(s.planning.ID, s.tom.ID, "help",
-		discordtest.Opt{Name: "command", Value: "recall"}))
+	s.alone("/help, auf Deutsch", s.tom, d.Slash(s.planning.ID, s.tom.ID, "help", opt("command", "recall")))
 	d.SetLocale(s.tom.ID, "en-US")
 	s.alone("/memory forget", s.tom, d.Slash(s.planning.ID, s.tom.ID, "memory forget"))
 }
 
 // index gives what was said its vectors, once n messages are in the log.
 func (s *screens) index(n int) {
-	s.discord.WaitFor("the messages", func() bool {
-		log, err := s.store.Log(s.Context(), memory.ChannelID(s.planning.ID), 0, 1<<62, 10)
-		return err == nil && len(log) >= n
-	})
-	indexer := memory.Indexer{Queue: s.store, Embedder: embed.Builtin{}}
+	s.scene.log.wait(s.T, "the messages", func() bool { return len(s.log.said()) >= n })
+	indexer := memory.Indexer{Queue: s.log, Embedder: embed.Builtin{}}
 	if err := indexer.Drain(s.Context(), nil); err != nil {
 		s.Fatal(err)
 	}
-}
-
-// logged returns once it is in the log how an answer came about.
-func (s *screens) logged(answered discordtest.Sent) {
-	s.discord.WaitFor("the trace", func() bool {
-		_, err := memory.TraceOf(s.Context(), s.store, memory.ChannelID(answered.ChannelID),
-			memory.MessageID(answered.ID))
-		return err == nil
-	})
 }
 
 // screen draws messages that all see.

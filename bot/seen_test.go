@@ -17,10 +17,9 @@ import (
 )
 
 var (
-	mentionOf = regexp.MustCompile(`<[@#][!&]?(\d+)>`)
-	linkOf    = regexp.MustCompile(`https://discord\.com/channels/(\d+|@me)/(\d+)/(\d+)`)
-	idOf      = regexp.MustCompile(`\d{15,}`)
-	codeOf    = regexp.MustCompile(`"code":"([a-z2-7]{8})"`)
+	linkOf = regexp.MustCompile(`https://discord\.com/channels/(\d+|@me)/(\d+)/(\d+)`)
+	idOf   = regexp.MustCompile(`\d{15,}`)
+	codeOf = regexp.MustCompile(`"code":"([a-z2-7]{8})"`)
 )
 
 // reads is text of the bot's with names for what differs from run to run: ids, and codes of failures. Times
@@ -47,8 +46,8 @@ func (s *scene) reads(text string) string {
 		}
 		return "https://discord.com/channels/" + name(part[1]) + "/" + name(part[2]) + "/" + name(part[3])
 	})
-	text = mentionOf.ReplaceAllStringFunc(text, func(mention string) string {
-		return name(mentionOf.FindStringSubmatch(mention)[1])
+	text = mentionMark.ReplaceAllStringFunc(text, func(mention string) string {
+		return name(mentionMark.FindStringSubmatch(mention)[1])
 	})
 	text = commandMark.ReplaceAllString(text, "`/$1`") // as it is named until its id is known
 	text = timeMark.ReplaceAllStringFunc(text, func(mark string) string {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 func (s *scene) from(source discordtest.Message, text string) {
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		return answer.Answer{Text: text,
-			Trace: traceOf(q, memory.Message{Channel: memory.ChannelID(s.channel),
+			Trace: traceOf(q, memory.Message{Channel: s.channelID,
 				ID: memory.MessageID(source.ID)}.AsSource(true))}, nil
 	}
 }
@@ -48,7 +47,7 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 		},
 		"who said it is forgotten": func(s *scene, _, _ discordtest.Message) error {
 			_, err := s.bot.ingest.Memory.Forget(context.Background(), memory.Forgetting{
-				Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)}, nil)
+				Guild: s.guildID, User: s.boID, Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)}, nil)
 			return err
 		},
 	} {
@@ -65,7 +64,7 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 			s.discord.Delete(s.channel, sent[0].ID)
 			left := memory.MessageID(sent[1].ID)
 			s.discord.WaitFor("the trace of what is left", func() bool {
-				trace, err := memory.TraceOf(context.Background(), store, memory.ChannelID(s.channel), left)
+				trace, err := memory.TraceOf(context.Background(), store, s.channelID, left)
 				return err == nil && trace.Answer == left
 			})
 			if err := forget(s, source, q); err != nil {
@@ -75,7 +74,7 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 				now := s.now(sent[1].Message)
 				return now.Deleted || now.Content == withdrawnText
 			})
-			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{left}, 0,
+			if got, err := store.Around(t.Context(), s.channelID, []memory.MessageID{left}, 0,
 				0); err != nil || len(got) > 0 {
 				t.Errorf("the log has %+v, %v", got, err)
 			}
@@ -97,7 +96,7 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 			source := s.discord.Say(s.channel, s.bo.ID, "the safe is 1234")
 			s.from(source, "It is 1234")
 			s.ask("what is it?")
-			m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is 1234" })
+			m := s.waitText("It is 1234")
 			s.logged(t)
 			s.from(s.discord.Say(s.channel, s.bo.ID, "another"), "I don't know")
 			trouble := s.discord.Inject("PATCH /channels/*/messages/*", test.times, test.fault)
@@ -107,13 +106,13 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 			s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
 			trouble.WaitHits(test.times)
 			s.ask("and now?") // which is answered after the other
-			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "I don't know" })
+			s.waitText("I don't know")
 			at := []memory.MessageID{memory.MessageID(m.ID)}
-			trace, err := memory.TraceOf(t.Context(), store, memory.ChannelID(s.channel), at[0])
+			trace, err := memory.TraceOf(t.Context(), store, s.channelID, at[0])
 			if err != nil || !slices.Contains(trace.IDsOf(memory.SourceMessage), int64(source.ID)) {
 				t.Errorf("kept %+v, %v", trace, err)
 			}
-			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), at, 0, 0); err != nil ||
+			if got, err := store.Around(t.Context(), s.channelID, at, 0, 0); err != nil ||
 				len(got) != 1 || got[0].Content != "It is 1234" {
 				t.Errorf("the log has %+v, %v", got, err)
 			}
@@ -130,7 +129,7 @@ func TestAnswersToEditedQuestionsThatCantBeRewrittenGo(t *testing.T) {
 	s.overStore(t)
 	s.from(s.discord.Say(s.channel, s.bo.ID, "the safe is 1234"), "It is 1234")
 	q := s.ask("what is it?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is 1234" })
+	m := s.waitText("It is 1234")
 	s.logged(t)
 	failing := s.discord.Inject("PATCH /channels/*/messages/*", 1000, discordtest.ServerError())
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" who is it?")
@@ -158,7 +157,7 @@ func TestAnswersRewrittenByHalf(t *testing.T) {
 	s.press(sent[1].Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(sent[0].Message, "I don't know")
 	s.discord.WaitFor("the other half to go", func() bool { return s.now(sent[1].Message).Deleted })
-	if got, err := store.Around(t.Context(), memory.ChannelID(s.channel),
+	if got, err := store.Around(t.Context(), s.channelID,
 		[]memory.MessageID{memory.MessageID(sent[1].ID)}, 0, 0); err != nil || len(got) > 0 {
 		t.Errorf("the log has %+v, %v", got, err)
 	}
@@ -200,31 +199,49 @@ func TestAnswersDeletedWhileTheyAreWrittenAnew(t *testing.T) {
 	}
 }
 
-// What Discord refuses is told in other words also while it is written.
-func TestStreamsThatDiscordRefuses(t *testing.T) {
+// Whatever of an answer Discord refuses, the preview doesn't stay as if it were still being written.
+func TestRefusedEditsDontLeaveThePreview(t *testing.T) {
 	t.Parallel()
-	s := remembering(t)
-	s.discord.Inject("POST /channels/*/messages", 1, discordtest.Unfit())
-	s.slowly("naughty", " word")
-	s.replied(t, s.ask("when?"))
-	if n, answered := len(s.discord.Sent(s.channel)), s.counted(t)["hark_questions_total answered"]; n != 1 ||
-		answered != 0 {
-		t.Errorf("%d messages, answered %d times", n, answered)
-	}
-}
-
-func TestWhatIsntShownIsntAnswered(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-		return answer.Answer{Text: "Friday"}, nil
-	}
-	s.discord.Inject("POST /channels/*/messages", 1, discordtest.Forbidden())
-	s.ask("when?")
-	s.logs(t, fmt.Sprintf(`"channel":%d`, s.channel))
-	s.ask("and now?")
-	s.answered(t, s.channel, "Friday")
-	if n := s.counted(t)["hark_questions_total answered"]; n != 1 {
-		t.Errorf("answered %d times", n)
+	code := "Here:\n```go\n" + manyLines(41) + "```"
+	for name, tt := range map[string]struct {
+		text     string
+		patches  int // edits that are refused
+		posts    int // new messages that are refused after those
+		want     func(string) bool
+		messages int // that were ever sent
+	}{
+		"a file":           {code, 1, 0, func(text string) bool { return len(text) > 300 }, 1},
+		"the edit":         {"Friday, then", discord.Attempts, 0, is("Friday, then"), 2},
+		"the words":        {"Friday, then", 1, 1, is(cantShow), 1},
+		"a mention of all": {"Ask <@&1> then", discord.Attempts, 0, is("Ask @role then"), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t).run(t).ready(t)
+			shown := make(chan struct{})
+			s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+				stream("Fri")
+				<-shown
+				return answer.Answer{Text: tt.text}, nil
+			}
+			s.ask("when?")
+			preview := s.waitText("Fri")
+			s.discord.Inject("PATCH /channels/*/messages/*", tt.patches, discordtest.Unfit())
+			if tt.posts > 0 {
+				s.discord.Inject("POST /channels/*/messages", tt.posts, discordtest.Unfit())
+			}
+			close(shown)
+			m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return tt.want(m.Content) })
+			s.idle(t)
+			if was := s.now(preview.Message); m.ID != preview.ID && !was.Deleted {
+				t.Errorf("the preview is still there: %q", was.Content)
+			}
+			if s.buttonsOf(m.Message)[reply.ButtonStop] != "" {
+				t.Error("it still offers to stop")
+			}
+			if n := len(s.discord.Sent(s.channel)); n != tt.messages {
+				t.Errorf("%d messages, not %d", n, tt.messages)
+			}
+		})
 	}
 }

@@ -65,9 +65,8 @@ func TestShutOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
-			room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"}).ID
-			thread := s.discord.AddChannel(s.guild.ID,
-				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &room}).ID
+			room := s.addChannel("room").ID
+			thread := s.addThread("thread", room).ID
 			s.discord.SetCommandPermission(s.guild.ID, s.ana.ID, "hark", true)
 			store := s.overStore(t)
 			readable := func(id discordtest.ID) bool { return readableIn(t, store, s.guild.ID, id, id) }
@@ -87,8 +86,7 @@ func TestShutOut(t *testing.T) {
 				s.waitRegistered()
 				s.use(t, s.guild.Owner, "help") // so that status counts them
 				s.discord.WaitFor("the owner to be known", func() bool {
-					people, err := store.People(t.Context(), memory.GuildID(s.guild.ID),
-						memory.UserID(s.guild.Owner.ID))
+					people, err := store.People(t.Context(), s.guildID, memory.UserID(s.guild.Owner.ID))
 					return len(people) > 0 && err == nil
 				})
 				s.says(t, s.use(t, s.guild.Owner, "hark status"))
@@ -105,7 +103,7 @@ func TestShutOut(t *testing.T) {
 				return slices.Equal(texts(t, store, room), []string{"edited", "room 2", "unheard 0"}) &&
 					len(texts(t, store, thread)) == 0
 			})
-			if g, _ := store.Guild(t.Context(), memory.GuildID(s.guild.ID)); g != nil {
+			if g, _ := store.Guild(t.Context(), s.guildID); g != nil {
 				for _, c := range g.Channels {
 					if c.Name == "___hidden___" {
 						t.Errorf("channel %d has lost its name", c.ID)
@@ -128,13 +126,13 @@ func TestAChannelIsIgnoredAndLoggedAgain(t *testing.T) {
 	s.discord.WaitFor("what was said", func() bool { return len(texts(t, store, s.channel)) == 4 })
 	readable := func() bool { return readableIn(t, store, s.guild.ID, s.channel, s.channel) }
 	g := func() *memory.Guild {
-		g, err := store.Guild(t.Context(), memory.GuildID(s.guild.ID))
+		g, err := store.Guild(t.Context(), s.guildID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return g
 	}
-	remembers := func() bool { return s.bot.cfg.Policy.Remembers(g(), memory.ChannelID(s.channel)) }
+	remembers := func() bool { return s.bot.cfg.Policy.Remembers(g(), s.channelID) }
 	s.use(t, s.ana, "hark channel ignore")
 	if remembers() {
 		t.Error("it is remembered still")
@@ -161,9 +159,9 @@ func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
 	s.say(s.channel, 3, "before")
 	s.discord.WaitFor("what was said", func() bool { return len(texts(t, store, s.channel)) == 3 })
 	shut := func() bool {
-		g, err := store.Guild(t.Context(), memory.GuildID(s.guild.ID))
+		g, err := store.Guild(t.Context(), s.guildID)
 		return err == nil && slices.ContainsFunc(g.Channels, func(c memory.Channel) bool {
-			return c.ID == memory.ChannelID(s.channel) && c.Shut
+			return c.ID == s.channelID && c.Shut
 		})
 	}
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
@@ -175,7 +173,7 @@ func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
 		s.bot.timing.interval = time.Millisecond
 		s.begins(t)
 		waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool {
-			return e.Guild.ID == memory.GuildID(s.guild.ID)
+			return e.Guild.ID == s.guildID
 		})
 	}
 	cfg := s.bot.cfg

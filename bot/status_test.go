@@ -14,7 +14,7 @@ import (
 // knowsOwner has the log know the guild's owner, whom a use tells of too, but not at once.
 func (s *scene) knowsOwner(t *testing.T) {
 	t.Helper()
-	s.apply(t, memory.PersonSeen{Person: memory.Person{Guild: memory.GuildID(s.guild.ID),
+	s.apply(t, memory.PersonSeen{Person: memory.Person{Guild: s.guildID,
 		ID: memory.UserID(s.guild.Owner.ID)}})
 }
 
@@ -28,7 +28,7 @@ func (s *scene) toEmbed(guild memory.GuildID, segments int) {
 func TestStatusTellsOfThisServer(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	guild, other := memory.GuildID(s.guild.ID), memory.GuildID(99)
+	guild, other := s.guildID, memory.GuildID(99)
 	last := s.discord.Now()
 	health := command.Health{
 		Models: map[string]command.Service{"small": {Name: "small", At: last, Took: 1500 * time.Millisecond},
@@ -54,7 +54,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 		return []memory.Event{memory.GapFound{Gap: memory.Gap{Guild: at, Channel: memory.ChannelID(at) + 1,
 			After: 1, Until: 2}},
 			memory.Forgetting{Guild: at, Channel: memory.ChannelID(at) + 2, Why: memory.WhyPurge, At: s.discord.Now()},
-			memory.Spent{Guild: at, User: memory.UserID(s.bo.ID),
+			memory.Spent{Guild: at, User: s.boID,
 				Question: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(at%1000), Tokens: 6000}}
 	}
 	s.apply(t, elsewhere(other)...)
@@ -79,11 +79,11 @@ func TestStatusTellsWhatIsAmiss(t *testing.T) {
 	s := asking(t).run(t).ready(t)
 	s.waitRegistered()
 	s.says(t, s.use(t, s.ana, "hark status"))
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore})
+	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.Ignore})
 	s.says(t, s.use(t, s.ana, "hark status"))
 	s.log.fail(errDown)
 	s.discord.Say(s.channel, s.bo.ID, "not heard")
-	s.discord.AddChannel(s.guild.ID, channelCalled("more"))
+	s.addChannel("more")
 	s.discord.WaitFor("the log to fail", func() bool { return s.bot.writer.Failing() })
 	s.says(t, s.use(t, s.ana, "hark status"))
 	s.log.fail(nil)

@@ -124,7 +124,7 @@ func newTalkIn(b *testing.B, of town) *talk {
 	})
 	t.Engine = search.New(t.Store, t.Store, embed.Builtin{})
 	t.Client = modelAt(t.server.URL())
-	t.engine = answering(b, t.Store, t, t)
+	t.engine = answering(b, t.Store, t, t, memory.Policy{})
 	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(),
 		Dialer: gated(t.discord.Dialer(), &t.held), Progress: t.discord.Poke}, t, t.engine, zerolog.Nop())
 	if err != nil {
@@ -158,13 +158,14 @@ func modelAt(address string) *llm.Client {
 }
 
 // answering is an engine that keeps its prompts.
-func answering(tb testing.TB, log answer.Log, searcher answer.Searcher, model answer.Model) *answer.Engine {
+func answering(tb testing.TB, log answer.Log, searcher answer.Searcher, model answer.Model,
+	policy memory.Policy) *answer.Engine {
 	tb.Helper()
 	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return answer.New(log, searcher, layout, model, answer.Options{KeepPrompts: true})
+	return answer.New(log, searcher, layout, model, answer.Options{Policy: policy, KeepPrompts: true})
 }
 
 // fill writes messages of a year, and indexes them.

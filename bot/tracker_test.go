@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -56,7 +55,7 @@ func TestQuestionsEditedWhileTheyAreAnsweredAreAnsweredAnew(t *testing.T) {
 		s := remembering(t)
 		goOn := s.slowly("It is", " Friday")
 		q := s.ask("whn?")
-		m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
+		m := s.waitText("It is")
 		s.oracle.answer = says("Saturday")
 		text := s.discord.Bot.Mention() + " when?"
 		if briefly {
@@ -126,7 +125,7 @@ func TestQuestionsDeletedBeforeTheyAreLoggedArentAsked(t *testing.T) {
 	s.holdsUp(t)
 	q := s.ask("when?")
 	s.discord.Delete(s.channel, q.ID)
-	room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"})
+	room := s.addChannel("room")
 	s.discord.Say(room.ID, s.ana.ID, s.discord.Bot.Mention()+" where?")
 	s.discord.RemoveChannel(room.ID)
 	s.discord.Say(s.channel, s.bo.ID, "the end")
@@ -148,8 +147,7 @@ func TestDeletedQuestionsStopTheirAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := remembering(t)
-			paragraph := strings.Repeat("a", 1500)
-			s.slowly(paragraph+"\n\n"+paragraph, "")
+			s.slowly(twoParts, "")
 			q := s.ask("when?")
 			s.discord.WaitFor("two messages", func() bool { return len(s.discord.Sent(s.channel)) == 2 })
 			remove(s, s.channel, q.ID)

@@ -47,16 +47,14 @@ func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 			renamed, theChannel},
 		"a channel that may be limited": {"/channels/*", "CHANNEL_UPDATE", []string{"nsfw"},
 			renamed, theChannel},
-		"a channel of no guild": {"/channels/*", "CHANNEL_UPDATE",
-			[]string{"guild_id"}, renamed, theChannel},
+		"a channel of no guild": {"/channels/*", "CHANNEL_UPDATE", []string{"guild_id"}, renamed, theChannel},
 		"a channel, and so its thread": {"/channels/*", "CHANNEL_UPDATE",
 			[]string{"permission_overwrites"}, renamed, theThread},
 		"a thread without its type": {"/channels/*", "THREAD_UPDATE", []string{"type"},
 			renamedThread, theThread},
 		"a thread without its channel": {"/channels/*", "THREAD_UPDATE",
 			[]string{"parent_id"}, renamedThread, theThread},
-		"a guild without its roles": {"/guilds/*", "GUILD_UPDATE", []string{"roles"},
-			handedOver, theChannel},
+		"a guild without its roles": {"/guilds/*", "GUILD_UPDATE", []string{"roles"}, handedOver, theChannel},
 		"roles without their permissions": {"/guilds/*", "GUILD_UPDATE",
 			[]string{"roles.permissions"}, handedOver, theChannel},
 		"a role without its permissions": {"/guilds/*", "GUILD_ROLE_UPDATE", []string{"role"},
@@ -69,12 +67,8 @@ func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
-			channel := s.discord.AddChannel(s.guild.ID,
-				discordtest.Channel{Name: "private",
-					Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0,
-						discordtest.ViewChannel), discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0)}}).ID
-			thread := s.discord.AddChannel(s.guild.ID,
-				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &channel}).ID
+			channel := s.addChannel("private", discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0)).ID
+			thread := s.addThread("thread", channel).ID
 			store := s.overStore(t)
 			readable := func(at, of discordtest.ID) bool { return readableIn(t, store, s.guild.ID, at, of) }
 			closed := tt.closed(channel, thread)

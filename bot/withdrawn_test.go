@@ -15,7 +15,7 @@ import (
 // withdraw has the log forget whoever asked, and with them what they were answered.
 func (s *scene) withdraw(t *testing.T, asked discordtest.User) {
 	t.Helper()
-	s.apply(t, memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(asked.ID),
+	s.apply(t, memory.Forgetting{Guild: s.guildID, User: memory.UserID(asked.ID),
 		Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)})
 }
 
@@ -47,8 +47,7 @@ func TestAnswersAreTakenBack(t *testing.T) {
 			s.with(t, Config{Token: s.discord.Token, EditAnswers: !stays})
 			s.bot.timing.reply.Look = 1
 			s.run(t).ready(t)
-			thread := s.discord.AddChannel(s.guild.ID,
-				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
+			thread := s.addThread("thread", s.channel)
 			var sent []discordtest.Message
 			for i, place := range []discordtest.ID{s.channel, s.channel, thread.ID} {
 				first, second := fmt.Sprint(i, strings.Repeat("a", 1500)), fmt.Sprint(i, strings.Repeat("b", 1500))

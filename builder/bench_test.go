@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-// big is 50 segments of 6 messages and 10 people, about 29 KB of prompt, with token counts as stored.
+// big returns 50 segments of 6 messages and 10 people, about 29 KB of prompt, with stored token counts.
 func big(counter Counter) Input {
 	now := time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC)
 	words := []string{"the deadline", "moved to", "Friday,", "because", "we still", "wait for",
@@ -61,8 +61,7 @@ type countingCounter struct {
 
 func (c *countingCounter) Count(s string) int { c.calls++; return c.Counter.Count(s) }
 
-// A context of which no text was ever counted. Half the messages are long enough to be cut, so that their
-// stored counts don't help.
+// No text was counted before. Half the messages are cut, so that their stored counts don't help.
 func BenchmarkBuildLong(b *testing.B) {
 	counter := tokens.New()
 	in := big(counter)
@@ -90,7 +89,7 @@ func BenchmarkBuildLong(b *testing.B) {
 	}
 }
 
-// reckoned are the tokens of the prompt that in makes, as the sum of its parts and as counted afresh.
+// reckoned returns the tokens of in's prompt as the sum of its parts, and as counted.
 func reckoned(b *Builder, in Input) (sum, whole int) {
 	w := b.begin(in)
 	w.plan()
@@ -99,7 +98,7 @@ func reckoned(b *Builder, in Input) (sum, whole int) {
 	return w.tokens, w.counted()
 }
 
-// It isn't much above it either, in any language.
+// The sum of the parts is at most 2 % above the count, in any language.
 func TestSumIsCloseToTheWhole(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {

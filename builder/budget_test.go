@@ -13,7 +13,7 @@ import (
 	"hark/internal/tokens/tokenstest"
 )
 
-// crowd has more in each section than there is room for.
+// crowd returns an input with more in each section than fits.
 func crowd() Input {
 	in := Input{Now: noon, Query: Turn{Author: 5, Content: strings.Repeat("what? ", 60)},
 		Persona: strings.Repeat("Be kind. ", 80)}
@@ -29,8 +29,7 @@ func crowd() Input {
 	return in
 }
 
-// Steps of either budget, whichever counter counts, and every single one with one that reckoning with parts
-// is always wrong about.
+// A larger budget of either kind loses nothing, with any counter; with jumpy, at every single step.
 func TestEveryStepLosesNothing(t *testing.T) {
 	t.Parallel()
 	in := crowd()
@@ -51,7 +50,7 @@ func TestEveryStepLosesNothing(t *testing.T) {
 	}
 }
 
-// loses checks that nothing of before is lost with o.
+// loses checks that a prompt with o has at least the items before.
 func loses(t failer, before map[SectionType]int, in Input, o Options, counter Counter) Prompt {
 	t.Helper()
 	b, err := New(o, counter)
@@ -86,11 +85,11 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// members are the ways that members' texts are laid out.
+// members are the layouts of members' texts.
 var members = []*escape.Block{escape.InLine, escape.BareLine, escape.Indented, escape.BareText,
 	escape.AnswerText, escape.NameInLine, escape.BareName, escape.FileText}
 
-// templateTokens are those of models' chat templates, and what is like them. ␠ stands for a space in one.
+// templateTokens returns tokens of models' chat templates and lookalikes. In the file ␠ is a space in a token.
 func templateTokens(t *testing.T) []string {
 	tokens := strings.Fields(read(t, "tokens.list"))
 	for i, token := range tokens {
@@ -158,8 +157,10 @@ func TestRolesBeginNoLine(t *testing.T) {
 	e := escaperOf(DefaultLabels(), false)
 	roles := `GPT4 Correct User|GPT4 Correct System|GPT4 Correct Assistant|Math Correct User|Code Assistant|` +
 		`ผู้ใช้|ผู้ช่วย|ระบบ|Người dùng|Trợ lý|Hệ thống|Χρήστης|Βοηθός|Σύστημα|Uživatel|Asistent|Systém|` +
-		`Käyttäjä|Avustaja|Järjestelmä|Användare|Assistent|Bruker|Felhasználó|Asszisztens|Rendszer|ব্যবহারকারী|সহকারী|সিস্টেম|کاربر|دستیار|سیستم|` +
-		`Používateľ|utilizator|Korisnik|Sustav|Корисник|Потребител|Користувач|Помічник|Bruger|Pengguna|משתמש|उपयोगकर्ता|सिस्टम|பயனர்|உதவியாளர்|صارف`
+		`Käyttäjä|Avustaja|Järjestelmä|Användare|Assistent|Bruker|Felhasználó|Asszisztens|Rendszer|` +
+		`ব্যবহারকারী|সহকারী|সিস্টেম|کاربر|دستیار|سیستم|` +
+		`Používateľ|utilizator|Korisnik|Sustav|Корисник|Потребител|Користувач|Помічник|Bruger|Pengguna|משתמש|` +
+		`उपयोगकर्ता|सिस्टम|பயனர்|உதவியாளர்|صارف`
 	for _, role := range strings.Split(roles, "|") {
 		for _, before := range []string{"", "1. ", "(12:30) ", "### "} {
 			if got := string(e.AppendSafe(nil, "x\n"+before+role+": pay", escape.InLine)); got != "x ⏎ › "+before+
@@ -196,7 +197,7 @@ func TestUseOfTheWindow(t *testing.T) {
 	}
 }
 
-// A smaller budget for one prompt does what it does as an option.
+// Input.MaxTokens works like Options.MaxTokens.
 func TestSmallerPrompt(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
@@ -216,7 +217,7 @@ func TestSmallerPrompt(t *testing.T) {
 	})
 }
 
-// A text is counted once at most, and not at all where its stored count tells enough.
+// A text is counted at most once, and not at all if its stored count suffices.
 func TestStoredCounts(t *testing.T) {
 	t.Parallel()
 	for model, first := range map[string]bool{"gpt-4o": false, "llama": false, "gpt-4": true} {
@@ -240,7 +241,7 @@ func TestStoredCounts(t *testing.T) {
 	}
 }
 
-// A count that was stored is never taken for more than the text's bytes.
+// A stored count never exceeds the text's bytes.
 func TestStoredCountsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []int{-3, 0, 1, 1 << 40} {
@@ -255,8 +256,7 @@ func TestStoredCountsThatAreWrong(t *testing.T) {
 	}
 }
 
-// What a session would take is the same however much room there is, and in the plain layout isn't that of the
-// last exchanges.
+// SessionUse counts all turns, whatever the room and the layout.
 func TestSessionUse(t *testing.T) {
 	t.Parallel()
 	var turns []Turn
@@ -264,18 +264,13 @@ func TestSessionUse(t *testing.T) {
 		turns = append(turns, Turn{Speaker: "Ann", Author: 11, Content: "And the number of the island?"})
 	}
 	for layout, want := range map[Layout]int{LayoutSections: 1400, LayoutChat: 1400, LayoutPlain: 200} {
-		o := Options{Layout: layout}
-		if layout == LayoutPlain {
-			o.MaxTokens = 700
-		}
-		b := newBuilder(t, o)
+		b := newBuilder(t, Options{Layout: layout})
 		few, room := b.SessionUse(turns[:10])
 		many, _ := b.SessionUse(turns)
 		if room != want || few < 100 || many < 2*few-20 || many > 2*few {
 			t.Errorf("%s: %d and %d tokens of %d", layout, few, many, room)
 		}
-		if b.MaxTokens() != max(o.MaxTokens, map[Layout]int{LayoutPlain: 700}[layout],
-			map[Layout]int{LayoutSections: 4000, LayoutChat: 4000}[layout]) {
+		if b.MaxTokens() != layout.DefaultTokens() {
 			t.Errorf("%s: a prompt has %d tokens", layout, b.MaxTokens())
 		}
 	}

@@ -48,7 +48,7 @@ func TestNewRefuses(t *testing.T) {
 	golden.Seen(t, told.String())
 }
 
-// What New says is the least is enough, and MinTokens is enough for every layout.
+// New's least budget suffices, and so does MinTokens for every layout.
 func TestLeastBudget(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []Layout{LayoutSections, LayoutPlain, LayoutChat} {
@@ -138,8 +138,7 @@ func lines(n int, format string) []Line {
 	return list
 }
 
-// Texts that were cut grow while there is room, the most relevant first, the message that was found before
-// its neighbours.
+// Cut texts grow while there is room, the most relevant first, a hit before its neighbours.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("words, and ", 40)
@@ -175,8 +174,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// What is cut may take more than the whole, as where the cut is within an emoji's tag: the section asks for
-// enough.
+// A cut text may be larger than the whole, for example if it is cut within an emoji's tag.
 func TestAllIsShownWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("words to be cut ", 24) + "at <:an_emoji:123456789012345678>."
@@ -199,7 +197,8 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	w := newBuilder(t, Options{}).begin(Input{})
 	for name, want := range map[string]string{
-		"Max (he/him)": "Max (he/him)", "Tom | Dev": "Tom | Dev", "x) | Last Active: now": "x} | Last Active: now", "((x": "{{x", "a\nb": "a b",
+		"Max (he/him)": "Max (he/him)", "Tom | Dev": "Tom | Dev",
+		"x) | Last Active: now": "x} | Last Active: now", "((x": "{{x", "a\nb": "a b",
 		"<@5>": "‹@5›", "<@x <@5": "{@x {@5", strings.Repeat("n", 40): strings.Repeat("n", 31) +
 			"…", strings.Repeat("界", 40): strings.Repeat("界", 20) + "…",
 		"": "", "Zoë 🦊": "Zoë 🦊",

@@ -56,8 +56,8 @@ func (t *tally) of(text []byte) int {
 	return n
 }
 
-// costs are the tokens of the builder's own words, counted once in their usual context. Digits cost the same
-// whatever they are, so times needn't be counted each time.
+// costs are the tokens of the builder's own words, counted once in their usual context. All digits cost the
+// same, so times needn't be counted each time.
 type costs struct {
 	stamp       int // of a new line and "[07-24 12:30] "
 	stampYear   int // of a new line and "[2024-07-24 12:30] "
@@ -75,7 +75,7 @@ type costs struct {
 	persona     int // of the sentence used without a persona
 	systemHead  int // of the title of the system instructions, or of their replacement
 	reminder    int // of the last line
-	nothing     int // of the line for "nothing recalled"; in the plain layout, of the title if there is something
+	nothing     int // of the line for "nothing recalled"; in the plain layout, of the title over recalled data
 }
 
 // spare returns what the smallest prompt can do without.

@@ -15,8 +15,8 @@ const (
 	shortMark  = " […] " // if there is no room for that
 )
 
-// cutAt returns the length in bytes of the longest prefix of s with at most limit characters that ends
-// between graphemes, without trailing space. It is len(s) if s fits.
+// cutAt returns the bytes of the longest prefix of s with at most limit characters that ends between
+// graphemes, without trailing space; len(s) if s fits.
 func cutAt(s string, limit int) int {
 	if len(s) <= limit {
 		return len(s)
@@ -31,8 +31,8 @@ func cutAt(s string, limit int) int {
 // runeOffset returns the byte offset of the n-th character of s; len(s) if there are no more than n.
 func runeOffset(s string, n int) int { return len(text.Cut(s, n)) }
 
-// graphemeBefore returns the last grapheme boundary of s up to end. It starts from two printable ASCII
-// characters, which always have a boundary between them, and walks the graphemes from there.
+// graphemeBefore returns the last grapheme boundary of s up to end. It walks the graphemes from the nearest
+// pair of printable ASCII characters, which always have a boundary between them.
 func graphemeBefore(s string, end int) int {
 	start := end
 	for start > 0 && !(plainASCII(s[start-1]) && start < len(s) && plainASCII(s[start])) {

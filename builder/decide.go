@@ -2,13 +2,14 @@ package builder
 
 import (
 	"fmt"
-	"hark/builder/escape"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"hark/builder/escape"
 )
 
-// leastTokens returns those of the smallest prompt there can be but for its query.
+// leastTokens returns the tokens of the smallest prompt, without its query.
 func (b *Builder) leastTokens() int {
 	w := b.begin(Input{})
 	w.plan()
@@ -17,10 +18,10 @@ func (b *Builder) leastTokens() int {
 	return w.counted()
 }
 
-// instructions are a mode's rules and what they take.
+// instructions are a mode's rules.
 type instructions struct {
 	lines  []string
-	tokens []int // of the first n lines together, n being the index
+	tokens []int // by n: of the first n lines
 }
 
 func newInstructions(lines []string, count Counter) *instructions {
@@ -31,10 +32,10 @@ func newInstructions(lines []string, count Counter) *instructions {
 	return i
 }
 
-// all returns what all lines take.
+// all returns the tokens of all lines.
 func (i *instructions) all() int { return i.tokens[len(i.lines)] }
 
-// within returns how many lines so many tokens hold.
+// within returns how many lines fit into tokens.
 func (i *instructions) within(tokens int) int {
 	next, _ := slices.BinarySearch(i.tokens, max(0, tokens)+1)
 	return next - 1
@@ -67,13 +68,13 @@ func (w *work) planQuery() {
 	w.querySize = w.count(w.query, w.queryBlock()) + 1
 }
 
-// isAsked reports whether it is known who asks.
+// isAsked reports whether the asker is known.
 func (w *work) isAsked() bool {
 	q := &w.in.Query
 	return q.Role != RoleAssistant && (q.Author != 0 || strings.TrimSpace(q.Speaker) != "")
 }
 
-// queryBlock returns how the query is laid out: a line begins with it where nothing stands before it.
+// queryBlock returns the query's layout: without a head it begins a line.
 func (w *work) queryBlock() *escape.Block {
 	if !w.queryHead {
 		return escape.BareText
@@ -87,17 +88,15 @@ func (w *work) count(text string, b *escape.Block) int {
 	return w.b.tally.of(w.scratch)
 }
 
-// What the query and what stands before it may always have, in tokens and as a part of the budget.
 const (
-	queryAlways = 100
-	headPart    = 8 // an eighth
+	queryAlways = 100 // tokens that the query may always have
+	headPart    = 8   // the query's head may have an eighth of the budget
 )
 
-// decide divides a budget of tokens: what is always there first, then the query, the rules, the persona, and
-// what is left among the sections. It reckons in fractions of a token, so that rounding can't take from one
-// part what a larger budget gives another. A mode's own rules, and what it raises, come last: whatever the
-// general mode would show is shown in every mode, so that a mode inferred wrongly costs nothing that was
-// recalled.
+// decide divides a budget of tokens: first the fixed parts, then the query, the rules, the persona, and the
+// rest among the sections. It counts in fractions of a token, because rounding could take from one part what a
+// larger budget gives another. A mode's own rules and raised ceilings come last: every mode shows whatever
+// ModeGeneral would show, so a wrongly inferred mode loses nothing that was recalled.
 func (w *work) decide(budget int) {
 	shares := &w.b.shares
 	whole, all := shares.whole, int64(budget)
@@ -111,10 +110,9 @@ func (w *work) decide(budget int) {
 	head := take(int64(w.queryFixed), all*whole/headPart)
 	spare := take(int64(w.b.costs.spare()), all*whole)
 	general := w.b.modes[toolingOf(w.in.Tools)][ModeGeneral].all()
-	// Two fifths of the system's share are kept for the persona, as far as it needs them; each may have what
-	// the other leaves.
-	told := take(int64(general), shares.system*all-min(int64(w.personaSize)*whole, shares.system*all*2/5))
-	persona := take(int64(w.personaSize), shares.system*all-told)
+	// Up to two fifths of the system's share are for the persona; each may have what the other leaves.
+	ruled := take(int64(general), shares.system*all-min(int64(w.personaSize)*whole, shares.system*all*2/5))
+	persona := take(int64(w.personaSize), shares.system*all-ruled)
 
 	var demands [sectionKinds]demand
 	var parts [sectionKinds]int64
@@ -129,20 +127,20 @@ func (w *work) decide(budget int) {
 		}
 	}
 	left = distribute(left, shares.order[:], &demands, &parts)
-	told += take(int64(general), min(int64(general)*whole, shares.systemMost*all-persona)-told)
-	persona += take(int64(w.personaSize), min(int64(w.personaSize)*whole, shares.systemMost*all-told)-persona)
+	ruled += take(int64(general), min(int64(general)*whole, shares.systemMost*all-persona)-ruled)
+	persona += take(int64(w.personaSize), min(int64(w.personaSize)*whole, shares.systemMost*all-ruled)-persona)
 	if !w.modest {
-		own := func(most int64) { // of the mode's rules
-			told += take(int64(w.rules.all()), min(int64(w.rules.all())*whole, most*all-persona)-told)
+		takeOwnRules := func(most int64) {
+			ruled += take(int64(w.rules.all()), min(int64(w.rules.all())*whole, most*all-persona)-ruled)
 		}
-		own(shares.system)
+		takeOwnRules(shares.system)
 		left = serve(left, shares.order[:], &demands, &parts, func(d *demand) int64 { return d.ceiling + d.raised })
-		own(shares.systemMost)
+		takeOwnRules(shares.systemMost)
 	}
 
 	w.queryHead = head >= int64(w.queryFixed)*whole && (!w.plain() || w.isAsked())
 	w.queryShown = w.fitQuery(int(query / whole))
-	w.rulesShown = w.rules.within(int(told / whole))
+	w.rulesShown = w.rules.within(int(ruled / whole))
 	w.personaShown = w.fitPersona(int(persona / whole))
 	w.bare = spare < int64(w.b.costs.spare())*whole
 	w.tokens = w.b.fixed + w.systemTokens() + min(w.querySize, int(query/whole))
@@ -163,8 +161,8 @@ func (w *work) decide(budget int) {
 	}
 }
 
-// insteadOf returns what stands where nothing is shown of what was recalled: that there was nothing, or how
-// much of the history there was.
+// insteadOf returns the line shown in place of recalled data: that there is none, or how many history items
+// were left out.
 func (w *work) insteadOf() string {
 	text := w.b.labels.Nothing
 	if w.recalledAny(func(s *section) int { return s.items }) {
@@ -179,7 +177,7 @@ func (w *work) insteadOf() string {
 	return text
 }
 
-// recalledAny reports whether there is any of the sections that stand under the previous context's heading.
+// recalledAny reports whether any section of recalled data has a count above 0.
 func (w *work) recalledAny(of func(*section) int) bool {
 	for k := range w.sections {
 		if kind(k).isRecalled() && of(&w.sections[k]) > 0 {
@@ -191,7 +189,7 @@ func (w *work) recalledAny(of func(*section) int) bool {
 
 func howManyShown(s *section) int { return s.shown }
 
-// systemTokens returns those of the persona and the rules that are shown.
+// systemTokens returns the tokens of the shown persona and rules.
 func (w *work) systemTokens() int {
 	tokens := w.rules.tokens[w.rulesShown]
 	switch {
@@ -203,10 +201,10 @@ func (w *work) systemTokens() int {
 	return tokens
 }
 
-// wordsOfMark is how many tokens of a query leave room to say in words that it was cut.
+// wordsOfMark is the least tokens of a query with room for the long mark of a cut.
 const wordsOfMark = 20
 
-// fitQuery returns the query in at most so many tokens, without its middle if it is longer.
+// fitQuery returns the query in at most that many tokens, without its middle if it is longer.
 func (w *work) fitQuery(tokens int) string {
 	if tokens >= w.querySize || w.query == "" {
 		return w.query
@@ -223,13 +221,13 @@ func (w *work) fitQuery(tokens int) string {
 	return strings.TrimSpace(mark)
 }
 
-// fitPersona returns the persona in at most so many tokens, without its end if it is longer.
+// fitPersona returns the persona in at most that many tokens, without its end if it is longer.
 func (w *work) fitPersona(tokens int) string {
 	if tokens >= w.personaSize {
 		return w.persona
 	}
 	if w.in.Persona == "" {
-		return "" // half of the sentence that stands for one is worth nothing
+		return "" // half of the default sentence is worth nothing
 	}
 	chars := utf8.RuneCountInString(w.persona)
 	for keep := chars * tokens / w.personaSize; keep > 0; keep = keep*9/10 - 1 {
@@ -252,8 +250,8 @@ func (w *work) moreText(n int) string {
 	return fmt.Sprintf(w.b.labels.More, n)
 }
 
-// InstructionTokens returns how many tokens the rules take that are told where there is room for all, with
-// the modules of these modes. What is common to all modes counts once. The plain layout has no modules.
+// InstructionTokens returns the tokens of all rules of these modes without tools. Rules common to all modes
+// count once. The plain layout has no modules.
 func (b *Builder) InstructionTokens(modes ...Mode) int {
 	common := newInstructions(rules(b.options, "", noTools), b.tally.count).all()
 	tokens := common

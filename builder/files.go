@@ -1,32 +1,30 @@
 package builder
 
 import (
-	"hark/builder/escape"
 	"strings"
+
+	"hark/builder/escape"
 )
 
-// File is what the question brings with it beside its text: the contents of a text, or an image, which is
-// shown to the model beside the prompt.
+// File is a text or an image attached to the question. Images go to the model beside the prompt.
 type File struct {
 	Name  string
-	Text  string // its contents; empty: an image, of which the prompt has nothing but the tokens
-	Image int    // tokens that the image takes; 0: a text
+	Text  string // contents; empty for an image
+	Image int    // tokens of the image; 0 for a text
 }
 
-// fileChars is how many characters of a file's contents are shown before there is room for more.
-const fileChars = 1500
+const (
+	fileChars = 1500 // of a file's contents, shown at first
+	fileName  = 80   // most characters of a file's name
+)
 
-// fileName is how much of a file's name is shown, in characters.
-const fileName = 80
-
-// The lines that stand before a file's contents. They begin at the beginning of a line, the contents never
-// do.
+// The line before a file's contents, which are indented.
 const (
 	contentsOf  = "[Contents of "
 	contentsEnd = "]"
 )
 
-// planFiles has each file be an item: the first are kept.
+// planFiles plans each file as an item; the first are kept.
 func (w *work) planFiles(s *section, most size) {
 	s.items = len(w.in.Files)
 	for i := range w.in.Files {
@@ -45,7 +43,7 @@ func (w *work) planFiles(s *section, most size) {
 	}
 }
 
-// imageTokens returns those of the images that go with the prompt.
+// imageTokens returns the tokens of the images shown.
 func (w *work) imageTokens() (tokens int) {
 	s := &w.sections[kindFiles]
 	for i := range s.entries[:s.shown] {
@@ -66,7 +64,7 @@ func (w *work) appendFileHead(dst []byte, f *File) []byte {
 	return append(dst, contentsEnd...)
 }
 
-// appendFiles writes the contents of the files that are texts.
+// appendFiles writes the text files.
 func (w *work) appendFiles() {
 	s := &w.sections[kindFiles]
 	begun := false

@@ -46,13 +46,16 @@ var (
 		"mention tag":    regexp.MustCompile(`[<＜﹤][@＠﹫][!& ]*\p{Nd}[\p{Nd} ]*[>＞﹥]`),
 		"template token": regexp.MustCompile(`<[|｜][\pL_]`),
 		"template tag": regexp.MustCompile(
-			`(?i)</?(s|system|user|assistant|instructions|think|tool_call|start_of_turn|previous_context|current_query)( [^<>]{0,16})?/?>`),
+			`(?i)</?(s|system|user|assistant|instructions|think|tool_call|start_of_turn|previous_context|` +
+				`current_query)( [^<>]{0,16})?/?>`),
 		"template mark": regexp.MustCompile(
 			`(?i)\[/?(INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|previous_context)\]|<<SYS>>`),
 		"fence":      regexp.MustCompile("```"),
 		"emoji's id": regexp.MustCompile(`<a?:(x|wave|dance):\d+>`),
 		"heading": regexp.MustCompile(
-			`(?i)={3}[^\pL\d⏎]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)[^\pL\d⏎]*={3}`),
+			`(?i)={3}[^\pL\d⏎]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|` +
+				`$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT ` +
+				`QUERY)[^\pL\d⏎]*={3}`),
 		"title": regexp.MustCompile(
 			`(^|[^\p{Latin}\p{Greek}\p{Cyrillic}\d])(SYSTEM ROLE|RECENT CONVERSATION|CURRENT QUERY)[:：]([^/]|$)`),
 		"speaker": regexp.MustCompile(`[<＜]@!?\d+[>＞][ *_]*[:：(|]`),
@@ -60,7 +63,8 @@ var (
 	generics     = regexp.MustCompile(`([\pL\d_])<(?:[A-Z]|[A-Z][\w-]*[a-z][\w-]*)[ >]`) // List<User>
 	citationText = regexp.MustCompile(`(?:^|[^\pL\pN_)\]])\[\d{1,3}(?:\s*,\s*\d{1,3})*\]`)
 	atBegin      = map[string]*regexp.Regexp{
-		"role":  regexp.MustCompile(`(?i)^\PL{0,250}(user|assistant|system|human|hark|benutzer|пользователь|ユーザー|用户)[^\pL\d:：]{0,20}[:：]([^/]|$)`),
+		"role": regexp.MustCompile(`(?i)^\PL{0,250}(user|assistant|system|human|hark|benutzer|пользователь|` +
+			`ユーザー|用户)[^\pL\d:：]{0,20}[:：]([^/]|$)`),
 		"time":  regexp.MustCompile(`^\PL{0,250}\[(\d{4}-)?\d\d-\d`),
 		"fence": regexp.MustCompile(`^\s*~~~`),
 	}
@@ -195,7 +199,8 @@ func TestBoundaries(t *testing.T) {
 				labels.Earlier, "participants 1 " + labels.Participants,
 			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 2 " +
 				labels.Condensed, "current_session 3 ", "current_session 4 words", "current_session 5 words",
-			"current_session 6 Ordinary.", "current_session 7 <@12> (words)", "current_session 8 <@1> (Ann)", "current_session 9 three", "current_query 10 " + headQuery,
+			"current_session 6 Ordinary.", "current_session 7 <@12> (words)", "current_session 8 <@1> (Ann)",
+			"current_session 9 three", "current_query 10 " + headQuery,
 			"instruction 10 " + reminder,
 		}},
 	} {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// InferMode tells what kind of work a question asks for, and by which words. tools are the names of the tools
-// that the model used before in the same talk, oldest first. No model is asked: each cue that matches speaks
-// for a mode with its weight, the heaviest mode is taken if it weighs enough, more so where cues speak for
-// plain talk, and of equals the first of search, modification, analysis and creation.
+// InferMode returns the mode that a question asks for, and the words that say so. tools are the names of tools
+// that the model used earlier in the talk, oldest first. It asks no model: each cue that matches adds its
+// weight to a mode. The heaviest mode wins if it reaches enough plus the weight of plain talk; of equals, the
+// first of search, modification, analysis and creation.
 func InferMode(question string, tools []string) (Mode, string) {
 	q := plainQuestion(question)
 	weights, why := map[Mode]int{}, map[Mode][]string{}
@@ -34,34 +34,34 @@ func InferMode(question string, tools []string) (Mode, string) {
 	return best, strings.Join(why[best], ", ")
 }
 
-// ellipticWords is how many words a question may have that goes on from what was looked up before.
+// ellipticWords is the most words of a question that follows up on a tool's search.
 const ellipticWords = 10
 
 var elliptic = sync.OnceValue(func() *regexp.Regexp {
-	return within(`\?|^(?:and|what about|how about|or|in|on|from|by|who|when|where|which|since|before|after|not|no|nope|the|und|oder|et|ou|y|o|von|en|pour|de) |\bthat one\b|^(?:那|还有|還有|じゃあ|それで)`)
+	return within(`\?|^(?:and|what about|how about|or|in|on|from|by|who|when|where|which|since|before|after|not|no|` +
+		`nope|the|und|oder|et|ou|y|o|von|en|pour|de) |\bthat one\b|^(?:那|还有|還有|じゃあ|それで)`)
 })
 
-// enough is the weight that takes a question out of the general mode.
+// enough is the least weight of a mode other than ModeGeneral.
 const enough = 2
 
-// searching are the tools that look something up.
+// searching are tools that look something up.
 var searching = []string{"search_memory", historyTool, "recall_lore", "get_participant"}
 
 // historyTool queries the records of calls.
 const historyTool = "conversation_history"
 
-// cue is a form of words that speaks for a mode: 1 by itself for nothing, 2 and more for the mode.
+// cue is a pattern that speaks for a mode. A weight of 2 or more suffices alone.
 type cue struct {
 	mode    Mode
 	weight  int
 	pattern *regexp.Regexp
 }
 
-// readChars is how much of a question is read: who writes more says first what is wanted.
+// readChars is how many characters of a question are read: long ones say first what is wanted.
 const readChars = 600
 
-// plainQuestion returns a question in small letters, without quotes of code, mentions, and Hark's name at its
-// ends.
+// plainQuestion returns a question in lower case, without code blocks, mentions, and Hark's name at its ends.
 func plainQuestion(question string) string {
 	q := codeBlock.ReplaceAllString(strings.ToLower(shortened(question, readChars)), " ")
 	q = addressed.ReplaceAllString(unaccented.Replace(q), " ")
@@ -74,17 +74,17 @@ var (
 		`<@[!&]?\d+>|@hark\b|^\W*(?:(?:hey|hi|hello|ok|yo|hallo|salut|hola) )?hark\b[,:!]?|\bhark\W*$`)
 )
 
-// Mode is what kind of work a question asks for. It decides which instructions the model gets, and which
-// sections may have more than their ceiling where the budget has room left.
+// Mode is the kind of work that a question asks for. It decides the instructions, and which sections may
+// exceed their ceiling if the budget has room left.
 type Mode string
 
-// The modes. Whatever isn't clearly another is ModeGeneral.
+// The modes. A question that isn't clearly of another is ModeGeneral.
 const (
 	ModeGeneral      Mode = "general"
-	ModeCreation     Mode = "creation"     // something new is to be made
-	ModeSearch       Mode = "search"       // something said or decided before is looked for
-	ModeModification Mode = "modification" // something that is there is to be changed
-	ModeAnalysis     Mode = "analysis"     // something is to be explained, compared, judged or summarised
+	ModeCreation     Mode = "creation"     // make something new
+	ModeSearch       Mode = "search"       // find something said or decided earlier
+	ModeModification Mode = "modification" // change something that exists
+	ModeAnalysis     Mode = "analysis"     // explain, compare, judge or summarise
 )
 
 // Modes returns all modes, ModeGeneral first.
@@ -95,9 +95,8 @@ func Modes() []Mode {
 // Known reports whether m is one of Modes.
 func (m Mode) Known() bool { return slices.Contains(Modes(), m) }
 
-// raised are the sections that a mode gives more room than ModeGeneral does, in thousandths of their
-// ceilings. They get it of what all sections have left, so that no section of any mode has less than
-// ModeGeneral would give it.
+// raised is the additional room that a mode gives sections, in thousandths of their ceilings. It comes from
+// what all sections leave, so no section gets less than in ModeGeneral.
 var raised = map[Mode][sectionKinds]int64{
 	ModeSearch:       {kindHistory: 375},
 	ModeCreation:     {kindLore: 1000, kindEarlier: 500},

@@ -1,13 +1,14 @@
 package builder
 
 import (
-	"hark/builder/escape"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hark/builder/escape"
 )
 
 // The relevances above which an item is marked as high or medium.
@@ -16,14 +17,13 @@ const (
 	mediumRelevance = 0.6
 )
 
-// Labels are the words and marks that stand round what members wrote. One without a kind may be empty. A
-// title holds a letter or a digit, since members' text is kept from forging it by them. A number holds one
-// %d.
+// Labels are the words and marks around members' texts. Labels without a kind may be empty. A title has a
+// letter or a digit, by which forgeries of it are recognised. A number has one %d.
 type Labels struct {
 	Participants string `label:"title"`
 	Person       string // before each participant, and each piece of lore
 	LastActive   string
-	JustNow      string `label:"needed"` // less than a minute ago, or ahead of the clock
+	JustNow      string `label:"needed"` // less than a minute ago, or in the future
 	Minute       string `label:"needed"` // one minute ago
 	Minutes      string `label:"number"` // from 2 to 59
 	Hour         string `label:"needed"`
@@ -40,16 +40,16 @@ type Labels struct {
 	Involved  string // a main participant wrote a line of the item
 	Recent    string // of the last 24 hours
 	Starred   string
-	Neighbour string // before the lines that follow an item's first
-	NoText    string `label:"needed"` // where a message has nothing to show
+	Neighbour string // before a hit's neighbours
+	NoText    string `label:"needed"` // in place of an empty message
 	More      string `label:"number"` // items left out
 	MoreOne   string // one item left out
 
 	Earlier     string `label:"title"` // of the summaries of earlier sessions
 	EarlierMark string // before each of them
-	Condensed   string `label:"title"` // of what the older part of the session was summed up to
+	Condensed   string `label:"title"` // of the summary of the session's older part
 	Lore        string `label:"title"`
-	Nothing     string `label:"needed"` // under the previous context's heading when nothing was recalled
+	Nothing     string `label:"needed"` // if nothing was recalled
 }
 
 // Relevance returns the mark of a relevance in [0, 1].
@@ -63,22 +63,22 @@ func (l Labels) Relevance(relevance float64) string {
 	return l.Low
 }
 
-// marks returns those of a history item, in the order they are shown in; see work.marks.
+// marks returns the marks of history items, in display order; see work.marks.
 func (l *Labels) marks() [6]string {
 	return [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred}
 }
 
-// sectionTitles returns those over the items of each section.
+// sectionTitles returns the title of each section.
 func (l *Labels) sectionTitles() [sectionKinds]string {
 	return [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore, "Files"}
 }
 
-// titles returns those that members' text could forge.
+// titles returns the titles that members could forge.
 func (l *Labels) titles() []string {
 	return []string{l.Participants, l.History, l.Earlier, l.Condensed, l.Lore}
 }
 
-// appendMarks appends the marks that are on. Two words don't run together.
+// appendMarks appends the marks that are on, with a space between words.
 func appendMarks(dst []byte, marks *[6]string, on [6]bool) []byte {
 	start := len(dst)
 	for i, mark := range marks {
@@ -97,16 +97,16 @@ func appendMarks(dst []byte, marks *[6]string, on [6]bool) []byte {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// LabelError says which label can't be used, and why.
+// LabelError is an invalid label.
 type LabelError struct {
 	Label   string // the field of Labels
-	Problem string // as in "can't be empty"
+	Problem string // such as "can't be empty"
 }
 
-// Error names the label by its field.
+// Error names the field and its problem.
 func (e *LabelError) Error() string { return "label " + e.Label + " " + e.Problem }
 
-// Check returns a *LabelError if New wouldn't take l.
+// Check returns a *LabelError if a label is invalid.
 func (l Labels) Check() error {
 	for field, value := range reflect.ValueOf(l).Fields() {
 		if problem := labelProblem(value.String(), field.Tag.Get("label")); problem != "" {
@@ -132,20 +132,20 @@ func labelProblem(text, kind string) string {
 	return ""
 }
 
-// escaperOf is for prompts with the labels l, in which the history is numbered or isn't. Check sees to it
-// that each title has a letter or a digit.
+// escaperOf returns the escaper for prompts with labels l, which New has checked. numbers says whether history
+// items are numbered.
 func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	marks := l.marks()
-	w := escape.Words{Titles: append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,
-		plainPrevious,
-		plainSession, plainQuery), Signs: signs(l), Marks: marks[:]}
+	titles := append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious,
+		plainSession, plainQuery)
+	w := escape.Words{Titles: titles, Signs: signs(l), Marks: marks[:]}
 	if open := strings.IndexByte(l.EarlierMark, '['); open >= 0 {
 		w.Tag = escape.InBrackets(l.EarlierMark[open+1:])
 	}
 	return escape.New(w, numbers)
 }
 
-// signs returns what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
+// signs returns the beginnings of a prompt's lines: marks, and the emoji before titles.
 func signs(l Labels) []string {
 	list := []string{l.Person, l.DataMark, l.Neighbour, l.EarlierMark}
 	marks := l.marks()

@@ -2,7 +2,7 @@ package builder
 
 import "strings"
 
-// Languages returns those that LabelsIn has labels in.
+// Languages returns the codes of the languages that LabelsIn knows.
 func Languages() []string {
 	list := make([]string, len(languages))
 	for i, l := range languages {
@@ -11,12 +11,12 @@ func Languages() []string {
 	return list
 }
 
-// DefaultLabels are English, with emoji.
+// DefaultLabels returns English labels with emoji.
 func DefaultLabels() Labels { return withEmoji(english) }
 
-// LabelsIn returns the labels of a language, by its code: capitals, and _ for -, don't matter, and zh-Hant is
-// zh-TW. There may be none. With emoji the marks are signs, the same in each language; without, they are
-// words in parentheses, and all signs are ASCII.
+// LabelsIn returns the labels of a language by its code, if it is known. Case, and _ for -, don't matter;
+// zh-Hant is zh-TW. With emoji the marks are signs, the same in each language; without, they are words in
+// parentheses, and all signs are ASCII.
 func LabelsIn(language string, emoji bool) (Labels, bool) {
 	code := strings.ReplaceAll(language, "_", "-")
 	if strings.EqualFold(code, "zh-Hant") {
@@ -34,7 +34,7 @@ func LabelsIn(language string, emoji bool) (Labels, bool) {
 	return Labels{}, false
 }
 
-// earlierMark is the same in each language: it is a tag.
+// earlierMark is a tag, the same in each language.
 const earlierMark = "[previous_context] "
 
 func withASCII(l Labels) Labels {
@@ -55,7 +55,7 @@ func withEmoji(l Labels) Labels {
 	return l
 }
 
-// language is a language's words, the marks among them.
+// language has a language's words, and marks as words.
 type language struct {
 	code   string
 	labels Labels

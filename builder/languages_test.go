@@ -24,7 +24,7 @@ type named struct {
 	Labels
 }
 
-// everyLabels are those of all languages, with emoji and without.
+// everyLabels returns the labels of all languages, with and without emoji.
 func everyLabels() (list []named) {
 	for _, language := range Languages() {
 		for _, emoji := range []bool{true, false} {
@@ -38,7 +38,8 @@ func everyLabels() (list []named) {
 func TestLabelsIn(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
-		"en": "en", "EN": "en", "de": "de", "fr": "fr", "es": "es", "ja": "ja", "zh-TW": "zh-TW", "zh_tw": "zh-TW", "zh-Hant": "zh-TW", "ZH_HANT": "zh-TW",
+		"en": "en", "EN": "en", "de": "de", "fr": "fr", "es": "es", "ja": "ja", "zh-TW": "zh-TW",
+		"zh_tw": "zh-TW", "zh-Hant": "zh-TW", "ZH_HANT": "zh-TW",
 		"": "", "zh": "", "zh-CN": "", "tlh": "", "e": "",
 	} {
 		l, ok := LabelsIn(code, true)
@@ -52,7 +53,7 @@ func TestLabelsIn(t *testing.T) {
 	}
 }
 
-// Every label of every language can be used, is there, and is its own but for the signs.
+// Every language has every label, valid, distinct and, except for signs, translated.
 func TestEveryLanguageIsWhole(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {
@@ -80,7 +81,7 @@ func TestEveryLanguageIsWhole(t *testing.T) {
 	}
 }
 
-// Without emoji there is none, nor any other picture, and bullets are ASCII.
+// Labels without emoji have no other pictures either, and ASCII bullets.
 func TestWithoutEmoji(t *testing.T) {
 	t.Parallel()
 	picture := func(r rune) bool {
@@ -130,7 +131,7 @@ func TestAgoInEveryLanguage(t *testing.T) {
 	}
 }
 
-// A history line can be read back: no two sets of marks look the same, and none runs into what follows.
+// Marks can be read back: no two sets look the same, and none runs into the following text.
 func TestMarksAreTold(t *testing.T) {
 	t.Parallel()
 	cases := everyLabels()
@@ -166,7 +167,7 @@ func TestMarksAreTold(t *testing.T) {
 	}
 }
 
-// disguises are a title as members could write it.
+// disguises returns forms of a title that members could write.
 func disguises(title string) []string {
 	wide := strings.Map(func(r rune) rune {
 		if r > ' ' && r <= '~' {
@@ -191,7 +192,7 @@ func disguises(title string) []string {
 	}
 }
 
-// Whoever writes the titles of the language, at the beginning of a line or as all there is, writes no title.
+// Members can't forge a title, at the beginning of a line or as a whole text.
 func TestTitlesCannotBeForged(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {
@@ -218,7 +219,7 @@ func TestTitlesCannotBeForged(t *testing.T) {
 	}
 }
 
-// Nor does a line begin as those of the history do.
+// Members can't forge the beginning of a history line.
 func TestMarksCannotBeForged(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {
@@ -297,7 +298,7 @@ func TestLabelErrorNamesTheLabel(t *testing.T) {
 	}
 }
 
-// draws are labels of any language, or ones that an operator changed.
+// draws returns labels of any language, perhaps changed by an operator.
 func draws() *rapid.Generator[Labels] {
 	return rapid.Custom(func(t *rapid.T) Labels {
 		l := rapid.SampledFrom(everyLabels()).Draw(t, "labels").Labels

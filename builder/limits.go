@@ -7,11 +7,12 @@ import (
 
 // Limits bound a section of a prompt.
 type Limits struct {
-	// Sections of higher Priority are served first; equal ones in the order of the SectionType constants.
+	// Sections of higher Priority are served first; of equals in the order session, participants, history,
+	// previous context, lore, files.
 	Priority int
 	// Floor and Ceiling are tokens of a prompt of 4,000 (LayoutPlain: 700) and scale with Options.MaxTokens.
-	// No section gets more than its floor until all have theirs. None exceeds its ceiling, except by what a
-	// Mode adds.
+	// No section gets more than its floor until all have theirs, nor more than its ceiling plus what a Mode
+	// adds.
 	Floor, Ceiling int
 	// Modes are the modes that include the section; empty means all.
 	Modes []Mode
@@ -21,8 +22,8 @@ type Limits struct {
 const plainRecalled = 300
 
 // DefaultSections returns a layout's default limits; LayoutPlain has no participants. SectionSystem and
-// SectionQuery only have ceilings: they and SectionInstruction are always included. SectionSystem may also
-// use what no section needs, unless its ceiling was changed.
+// SectionQuery have only ceilings: they and SectionInstruction are always included. SectionSystem may also
+// use what other sections leave, unless its ceiling was changed.
 func DefaultSections(layout Layout) map[SectionType]Limits {
 	if layout == LayoutPlain {
 		return map[SectionType]Limits{
@@ -62,9 +63,11 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 		competes := slices.Contains(sectionTypes[:], section)
 		switch {
 		case limits.Floor < 0 || limits.Ceiling < limits.Floor:
-			return shares{}, fmt.Errorf("section %s: a floor of %d and a ceiling of %d tokens: want 0 <= floor <= ceiling", section, limits.Floor, limits.Ceiling)
+			return shares{}, fmt.Errorf("section %s: a floor of %d and a ceiling of %d tokens: want 0 <= floor <= ceiling",
+				section, limits.Floor, limits.Ceiling)
 		case int64(limits.Ceiling) > s.whole:
-			return shares{}, fmt.Errorf("section %s: a ceiling of %d tokens: want at most %d, which is all of the prompt", section, limits.Ceiling, s.whole)
+			return shares{}, fmt.Errorf("section %s: a ceiling of %d tokens: want at most %d, which is all of the prompt",
+				section, limits.Ceiling, s.whole)
 		case !competes && (limits.Floor > 0 || limits.Priority != 0 || len(limits.Modes) > 0):
 			return shares{}, fmt.Errorf("section %s is always there: only its ceiling can be set", section)
 		}
@@ -111,10 +114,10 @@ func (d *demand) take(more, left int64) int64 {
 	return more
 }
 
-// distribute serves demands by priority, first up to their floors and then up to their ceilings, and none
-// beyond its need. It returns what is left. If floors and ceilings grow in proportion to total+c, for a
-// constant c of at least 0, a larger total makes no part smaller: what is left after some demands is a linear
-// function of the total that starts at or below zero, so it grows wherever it is positive.
+// distribute serves demands by priority, first up to their floors, then up to their ceilings, and none beyond
+// its need. It returns what is left. If floors and ceilings grow in proportion to total+c, for a constant
+// c >= 0, a larger total makes no part smaller: what is left after some demands is linear in the total and
+// starts at or below zero, so it grows wherever it is positive.
 func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64) int64 {
 	left := max(0, total)
 	for _, k := range order {

@@ -12,7 +12,11 @@ import (
 	"hark/memory"
 )
 
-// Each mode's rules are as long as the design has them, to a quarter.
+// moduleMost is the most tokens of a mode's rules, by o200k.
+var moduleMost = map[Mode]int{ModeGeneral: 400, ModeCreation: 700, ModeSearch: 650, ModeModification: 600,
+	ModeAnalysis: 550}
+
+// Each mode's rules have between three quarters and all of moduleMost tokens.
 func TestInstructionsFit(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(t, Options{Citations: true})
@@ -30,7 +34,7 @@ func TestInstructionsFit(t *testing.T) {
 	}
 }
 
-// A mode that was inferred wrongly costs nothing: whatever the general mode shows is shown in all.
+// A wrongly inferred mode loses nothing: every mode shows whatever ModeGeneral shows.
 func TestNoModeShowsLessThanGeneral(t *testing.T) {
 	t.Parallel()
 	in := inputs(injections(t))
@@ -59,7 +63,7 @@ func TestNoModeShowsLessThanGeneral(t *testing.T) {
 	})
 }
 
-// Where there is room, a mode has more of what it needs.
+// If there is room, a mode gets more of what it needs.
 func TestModesRaise(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("words and more words ", 15)
@@ -87,15 +91,10 @@ func TestModesRaise(t *testing.T) {
 }
 
 func (r Report) section(t SectionType) SectionReport {
-	for _, s := range r.Sections {
-		if s.Type == t {
-			return s
-		}
-	}
-	return SectionReport{}
+	return r.Sections[slices.IndexFunc(r.Sections, func(s SectionReport) bool { return s.Type == t })]
 }
 
-// Limits that are set are obeyed, and the report says what kept things out.
+// Configured limits are obeyed, and the report says why items were left out.
 func TestSectionsAsSet(t *testing.T) {
 	t.Parallel()
 	in := crowd()
@@ -145,7 +144,7 @@ func TestSectionsAsSet(t *testing.T) {
 	}
 }
 
-// Lines and data are cut as configured, and grow where there is room.
+// Lines and data are cut as configured, and grow if there is room.
 func TestLineLimits(t *testing.T) {
 	t.Parallel()
 	in := Input{Now: noon, Query: Turn{Content: "what?"},
@@ -201,7 +200,7 @@ func TestInferMode(t *testing.T) {
 	}
 }
 
-// The held out half was written by somebody who didn't know the cues. The other is what they were made from.
+// The held-out half was written by somebody who didn't know the cues. The cues were made from the other.
 func TestInferModeAsLabelled(t *testing.T) {
 	t.Parallel()
 	for file, least := range map[string]float64{"testdata/modes_tuning.tsv": 0.93, "testdata/modes_heldout.tsv": 0.85} {
@@ -278,7 +277,7 @@ func TestInstructionTokens(t *testing.T) {
 			t.Errorf("%s: %d tokens, want %d", m, got, want)
 		}
 	}
-	// What all modes have in common stands in all together once.
+	// Rules common to all modes count once.
 	var text []string
 	text = append(text, rules(b.options, ModeGeneral, noTools)...)
 	for _, m := range Modes()[1:] {

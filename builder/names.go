@@ -13,8 +13,8 @@ import (
 	"hark/memory"
 )
 
-// appendName appends a name for parentheses, or laid out as b: one line of at most nameMost characters and
-// twice as many bytes, which can't close the parentheses or mention anybody.
+// appendName appends a name, laid out as b, in one line of at most nameMost characters and twice as many bytes.
+// It can't close the parentheses around it or mention anybody.
 func (w *work) appendName(dst []byte, name string, b *escape.Block) []byte {
 	start := len(dst)
 	name = shortened(strings.TrimSpace(name), nameMost)
@@ -66,14 +66,14 @@ func (w *work) name(name string) []byte {
 	return w.nameBuf
 }
 
-// bareName returns a name for the beginning of a line, before a colon.
+// bareName returns a name to begin a line, before a colon.
 func (w *work) bareName(name string) []byte {
 	w.nameBuf = w.appendName(w.nameBuf[:0], name, escape.BareName)
 	replaceBytes(w.nameBuf, ':', ';')
 	return w.nameBuf
 }
 
-// channel returns a channel's name with its sign, without spaces.
+// channel returns a channel's name with # and without spaces.
 func (w *work) channel(name string) []byte {
 	w.nameBuf = append(w.nameBuf[:0], '#')
 	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), escape.NameInLine)
@@ -91,7 +91,7 @@ func (w *work) participant(id memory.UserID) *Participant {
 	return nil
 }
 
-// authorName returns the name shown beside a message: none if the participants' list has it.
+// authorName returns the name shown beside a message; empty in layouts that list participants.
 func (w *work) authorName(line *Line) string {
 	if !w.plain() {
 		return ""
@@ -110,8 +110,8 @@ func (w *work) appendAuthor(dst []byte, id memory.UserID, name string) []byte {
 	return w.appendPerson(dst, id, w.name(name))
 }
 
-// isOnly reports whether a name begins with a letter or digit, isn't a word of the prompt, and belongs to
-// only one of the people whom the prompt may name.
+// isOnly reports whether a name begins with a letter or digit, isn't a word of the prompt, and belongs to only
+// one person in the input.
 func (w *work) isOnly(id memory.UserID, name string) bool {
 	bare := w.bareName(name)
 	r, _ := utf8.DecodeRune(bare)
@@ -161,8 +161,8 @@ func (w *work) appendPerson(dst []byte, id memory.UserID, name []byte) []byte {
 	return append(append(append(dst, " ("...), name...), ')')
 }
 
-// appendSpeaker appends the label before a turn's content. It includes the id if there is one: a name alone
-// could be anybody's, even Hark's.
+// appendSpeaker appends the label before a turn's content, with the id if there is one: a name alone could be
+// anybody's, even Hark's.
 func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 	switch {
 	case t.Role == RoleAssistant:
@@ -227,14 +227,14 @@ func (w *work) stampTokens(t time.Time) int {
 	return w.b.costs.stampYear
 }
 
-// Distances of a line from the hit.
+// Results of apart.
 const (
 	apartNot = iota
 	apartMinutes
 	apartDays
 )
 
-// apart reports whether two times differ in the prompt's minutes, and in their date.
+// apart reports whether two times differ in their date, or else in their minute, as shown.
 func (w *work) apart(t, other time.Time) int {
 	t, other = t.In(w.in.Now.Location()), other.In(w.in.Now.Location())
 	switch {
@@ -261,9 +261,6 @@ func (w *work) besideTokens(t, found time.Time) int {
 	return c.besideYear
 }
 
-// recentSpan is the age up to which something is recent.
-const recentSpan = 24 * time.Hour
-
 // appendStamp appends "[07-24 12:30]" in now's zone, with the year if it isn't now's.
 func appendStamp(dst []byte, t, now time.Time, year bool) []byte {
 	t = t.In(now.Location())
@@ -274,9 +271,10 @@ func appendStamp(dst []byte, t, now time.Time, year bool) []byte {
 	return t.AppendFormat(dst, layout)
 }
 
-// appendAgo appends the age of t: precise enough for "who is around", a date after a week.
+const day = 24 * time.Hour
+
+// appendAgo appends the age of t in one unit; after a week, its date.
 func (l *Labels) appendAgo(dst []byte, t, now time.Time) []byte {
-	const day = 24 * time.Hour
 	switch ago := now.Sub(t); {
 	case ago < time.Minute:
 		return append(dst, l.JustNow...)
@@ -304,4 +302,4 @@ func (l *Labels) agoForms() [8]string {
 }
 
 // recent reports whether t is within the last 24 hours, or in the future, because clocks differ.
-func recent(t, now time.Time) bool { return now.Sub(t) < recentSpan }
+func recent(t, now time.Time) bool { return now.Sub(t) < day }

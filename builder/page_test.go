@@ -11,7 +11,7 @@ import (
 	"hark/internal/golden"
 )
 
-// pageInput has something of everything that a prompt can show.
+// pageInput has everything that a prompt can show.
 func pageInput() Input {
 	at := func(day, hour, minute int) time.Time { return time.Date(2024, 7, day, hour, minute, 0, 0, time.UTC) }
 	return Input{
@@ -46,7 +46,7 @@ func pageInput() Input {
 	}
 }
 
-// docs/prompts.md shows what each layout makes of one input; -update writes it.
+// docs/prompts.md shows one input in each layout; -update writes it.
 func TestPromptsPage(t *testing.T) {
 	t.Parallel()
 	const page = "../docs/prompts.md"
@@ -69,7 +69,7 @@ func TestPromptsPage(t *testing.T) {
 	golden.File(t, page, got)
 }
 
-// What nobody needs goes to the instructions, unless their ceiling was set.
+// The instructions get unused room, unless their ceiling was set.
 func TestInstructionsTakeWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	in := Input{Now: noon, Mode: ModeCreation, Persona: strings.Repeat("Speak plainly. ", 300),

@@ -1,8 +1,9 @@
 package builder
 
 import (
-	"hark/builder/escape"
 	"strings"
+
+	"hark/builder/escape"
 )
 
 // Part is text for a model outside the prompt, such as a tool result. Members' text is escaped as in a
@@ -17,9 +18,8 @@ type Part struct {
 	Left         int // items of all kinds left out
 }
 
-// Part lays out in's participants, history and lore, in this order, as in a prompt but without titles, in at
-// most that many tokens. It leaves out items from the end of each. Of in's other fields only Now and
-// FirstNumber matter.
+// Part lays out participants, history and lore, in this order, as in a prompt but without titles, in at most
+// maxTokens. It leaves out items from the end of each. Of in's other fields it uses only Now and FirstNumber.
 func (b *Builder) Part(in Input, maxTokens int) Part {
 	in.Mode, in.Session, in.PreviousContext = ModeGeneral, nil, nil
 	for room := maxTokens; room > 0; {
@@ -57,9 +57,8 @@ func (b *Builder) part(in Input, room int) Part {
 		k.write(s)
 		room -= s.used.tokens + 1
 	}
-	history := &w.sections[kindHistory]
 	p.Text = string(w.buf)
-	p.Tokens, p.Numbers, p.Shown = b.Tokens(p.Text), w.numbers(history), w.shownLines(history)
+	p.Tokens, p.Numbers, p.Shown = b.Tokens(p.Text), w.numbers(), w.shownLines()
 	p.People, p.Lore = w.sections[kindParticipants].shown, w.sections[kindLore].shown
 	return p
 }
@@ -81,8 +80,5 @@ func (b *Builder) Layout() Layout { return b.options.Layout }
 
 // Safe returns at most that many characters of a person's text, escaped for use within a line.
 func (b *Builder) Safe(text string, chars int) string {
-	if at := runeOffset(text, chars); at < len(text) {
-		text = text[:cutAt(text, chars-1)] + ellipsis
-	}
-	return strings.TrimSpace(string(b.escape.AppendSafe(nil, text, escape.InLine)))
+	return strings.TrimSpace(string(b.escape.AppendSafe(nil, shortened(text, chars), escape.InLine)))
 }

@@ -10,17 +10,15 @@ import (
 	"hark/memory"
 )
 
-// Characters shown of a text before other texts get room.
+// Characters of a text shown at first.
 const (
-	turnChars    = 400
-	summaryChars = 600
-	// A session's summary gets this much before any older turns, and the rest after them.
-	condensedChars      = 500
-	plainCondensedChars = 250
+	turnChars           = 400
+	summaryChars        = 600
 	loreChars           = 200
-	// In the plain layout a summary first gets this much, and an exchange, all turns together, this much.
-	plainSummaryChars  = 250
-	plainExchangeChars = 500
+	condensedChars      = 500 // of the session's summary, before older turns
+	plainCondensedChars = 250
+	plainSummaryChars   = 250
+	plainExchangeChars  = 500 // of all turns of an exchange
 )
 
 // bestItems is how many of the best history items get bestLines thirds of the usual length (400 characters
@@ -30,10 +28,10 @@ const (
 	bestLines = 8
 )
 
-// besideFifths is the initial share of a hit's neighbours: they need room for their times.
+// besideFifths is the share of the usual length that a hit's neighbours get: they need room for their times.
 const besideFifths = 4
 
-// The most of the plain layout's two kinds of text.
+// The most summaries and exchanges in the plain layout.
 const (
 	plainSummaries = 3
 	plainExchanges = 3
@@ -43,9 +41,9 @@ const (
 type work struct {
 	b          *Builder
 	in         Input
-	charsCount bool                     // whether characters are limited
-	allTurns   bool                     // whether the number of exchanges is unlimited
-	alone      bool                     // whether this is a Part, without titles
+	charsCount bool                     // characters are limited
+	allTurns   bool                     // the number of exchanges is unlimited
+	alone      bool                     // this is a Part, without titles
 	first      int                      // the history's first number
 	whoHas     map[string]memory.UserID // by name; see namesakes
 
@@ -55,7 +53,7 @@ type work struct {
 
 	mode         Mode
 	rules        *instructions
-	modest       bool // whether the mode has no more room than ModeGeneral
+	modest       bool // the mode has no more room than ModeGeneral
 	rulesShown   int  // lines
 	persona      string
 	personaSize  int
@@ -64,14 +62,14 @@ type work struct {
 	querySize    int
 	queryShown   string
 	queryFixed   int
-	queryHead    bool // whether the time and the asker precede the query
-	bare         bool // whether optional parts are left out
+	queryHead    bool // the time and the asker precede the query
+	bare         bool // optional parts are left out
 
 	scratch []byte
 	nameBuf []byte
 	buf     []byte
 	ends    []int    // of the messages in buf
-	roles   []string // theirs
+	roles   []string // of the messages
 	bounds  []Boundary
 	tokens  int // as decided
 }
@@ -88,7 +86,7 @@ func (b *Builder) begin(in Input) *work {
 	return w
 }
 
-// plan measures everything that could be in the prompt, as far as it matters under the largest budget.
+// plan measures whatever the largest budget could show.
 func (w *work) plan() {
 	for k, plan := range [sectionKinds]func(*section, size){
 		w.planSession, w.planParticipants, w.planHistory, w.planEarlier, w.planLore, w.planFiles} {
@@ -116,7 +114,7 @@ func (w *work) items(k kind) int {
 	}[k]
 }
 
-// mostOf returns more than a section can get.
+// mostOf returns a size that a section can't exceed.
 func (w *work) mostOf(k kind) size {
 	o, s := w.b.options, w.b.shares
 	ceiling := s.sections[k].ceiling * (1000 + raised[w.mode][k])
@@ -127,7 +125,7 @@ func (w *work) mostOf(k kind) size {
 	return most
 }
 
-// head returns the size of a section's title and the lines around it.
+// head returns the size of a section's title with the empty lines around it.
 func (w *work) head(k kind) size {
 	if w.alone {
 		return size{}
@@ -194,7 +192,7 @@ func (w *work) planHistory(s *section, most size) {
 	}
 }
 
-// upTo returns the numbers from 0 to below n.
+// upTo returns 0 to n-1.
 func upTo(n int) []int {
 	all := make([]int, n)
 	for i := range all {
@@ -212,7 +210,7 @@ func (w *work) byRelevance() []int {
 	return order
 }
 
-// found returns the line of the hit.
+// found returns the hit.
 func (item *Item) found() *Line { return &item.Lines[item.lead()] }
 
 // lead returns the index of the hit in Lines.

@@ -13,8 +13,8 @@ const (
 	RoleAssistant = "assistant"
 )
 
-// MessageOverhead is the tokens that a chat model adds to each message, and promptOverhead those that begin
-// its answer. OpenAI's models add three and one, and three.
+// MessageOverhead is the tokens that a chat model adds to each message (OpenAI's: three and one), and
+// promptOverhead those that begin its answer (three).
 const (
 	MessageOverhead = 4
 	promptOverhead  = 3
@@ -31,21 +31,21 @@ type Prompt struct {
 	Messages []ChatMessage
 	Numbers  []Number // of the history items shown, in order; none without Options.Citations
 	Shown    []Shown  // the history's lines, in order
-	Turns    []int    // the indices in Input.Session of the turns that are in it, in order
+	Turns    []int    // the indices in Input.Session of the turns shown, in order
 	// Condensed is set if Input.Condensed is included, at least in part.
 	Condensed bool
 	Report    Report
 
-	Boundaries []Boundary // of the sections that are there, in order
+	Boundaries []Boundary // of the sections shown, in order
 
 	layout Layout
 }
 
-// Number is what a [n] of a prompt refers to.
+// Number is a [n] in a prompt.
 type Number struct {
 	N       int              // from 1
 	Item    int              // the index in Input.History
-	Message memory.MessageID // the one that was found
+	Message memory.MessageID // the hit
 }
 
 // Shown is a history line in a prompt.
@@ -56,38 +56,37 @@ type Shown struct {
 }
 
 // Report is the use of a prompt's budget. Sections' tokens are sums of their parts, a few percent above the
-// real count. So is Tokens if the prompt has fewer bytes than MaxTokens and needs no count; otherwise it is
-// exact.
+// real count. So is Tokens if the prompt has fewer bytes than MaxTokens; otherwise it is exact.
 type Report struct {
 	Sections  []SectionReport // in the order of the prompt
-	Tokens    int             // of all messages with their overhead, at most MaxTokens; see below
+	Tokens    int             // of all messages with their overhead, at most MaxTokens
 	MaxTokens int
-	Window    int // of the model, as Options say
-	Answer    int // of that, what is kept free for the answer
+	Window    int // see Options
+	Answer    int // see Options
 }
 
-// SectionReport is a section's use of the budget, in tokens, and the fate of its items.
+// SectionReport is a section's use of the budget, in tokens.
 type SectionReport struct {
 	Type     SectionType
 	Title    string
 	Tokens   int // used, its title included
-	Floor    int // reserved before sections of higher priority get more than theirs
+	Floor    int // see Limits
 	Ceiling  int
 	Included int // items in the prompt
 	Cut      int // of those, incomplete ones
 	Dropped  int // items left out
-	Why      Why // what the first of those lacked; empty if nothing was cut or left out
+	Why      Why // reason for the first cut or drop; empty if none
 }
 
-// Why is the reason that something was left out of a prompt.
+// Why is the reason that something was cut or left out.
 type Why string
 
 // Reasons.
 const (
-	WhyCeiling    Why = "ceiling"    // the section had all that it may have
+	WhyCeiling    Why = "ceiling"    // the section's ceiling
 	WhyBudget     Why = "budget"     // the prompt's budget, part of which is reserved for other sections
 	WhyCharacters Why = "characters" // Options.MaxChars
-	WhyCount      Why = "count"      // LayoutPlain shows only so many
+	WhyCount      Why = "count"      // LayoutPlain limits the number
 	WhyMode       Why = "mode"       // the section isn't shown in this mode
 )
 
@@ -103,43 +102,39 @@ const (
 	SectionLore            SectionType = "lore"
 	SectionSession         SectionType = "current_session"
 	SectionQuery           SectionType = "current_query"
-	SectionFiles           SectionType = "files" // that came with the query, if any did
+	SectionFiles           SectionType = "files" // attached to the query
 	SectionInstruction     SectionType = "instruction"
 )
 
-// String returns the whole prompt as the model gets it, system message first. In the chat layout each message
-// follows a line with its role.
+// String returns the whole prompt, system message first. In the chat layout each message follows a line with
+// its role.
 func (p Prompt) String() string { return p.layout.Join(p.Messages) }
 
-// Input is the content of a prompt. Content, names and data are as members wrote them: the builder escapes
-// what could pass for the prompt's own structure.
+// Input is the content of a prompt. Texts are as members wrote them: the builder escapes whatever could pass
+// for the prompt's own structure.
 type Input struct {
 	Now     time.Time // in the guild's zone, used for all times
 	Persona string    // who answers, in the admin's words; empty: the layout's own sentence
-	Mode    Mode      // kind of task; an unknown mode counts as ModeGeneral
+	Mode    Mode      // an unknown mode counts as ModeGeneral
 
-	// summaries of earlier sessions, oldest first: the most relevant are kept, of equals the newest
-	PreviousContext []Earlier
-	Participants    []Participant // in the order they are shown: the first are kept
-	History         []Item        // in any order: shown and kept by relevance, equals as given
-	Lore            []string      // what the guild was told to remember: the first are kept
-	Condensed       string        // what was said in the session before Session, summed up; empty: nothing was
-	Session         []Turn        // oldest first: the newest are kept
+	PreviousContext []Earlier     // oldest first; the most relevant are kept, of equals the newest
+	Participants    []Participant // in display order; the first are kept
+	History         []Item        // in any order; shown and kept by relevance, equals as given
+	Lore            []string      // the first are kept
+	Condensed       string        // summary of the session before Session; empty: none
+	Session         []Turn        // oldest first; the newest are kept
 	Query           Turn          // the question
-	Files           []File        // that came with it: the first are kept
+	Files           []File        // attached to Query; the first are kept
 
-	// MaxTokens lowers the budget for this prompt; 0: don't. It is at least the layout's minimum.
-	MaxTokens int
-	// Tools are the names of the model's tools, for the instructions.
-	Tools []string
-	// FirstNumber is the [n] of the first item of the history; 0: 1.
-	FirstNumber int
+	MaxTokens   int      // a lower budget for this prompt, but at least the layout's minimum; 0: Options'
+	Tools       []string // names of the model's tools, for the instructions
+	FirstNumber int      // the [n] of the first history item; 0: 1
 }
 
 // Earlier is a summary of an earlier session.
 type Earlier struct {
 	Text      string
-	Time      time.Time // when that was; zero: left out
+	Time      time.Time // of the session; zero: left out
 	Relevance float64   // only its order counts
 }
 
@@ -148,7 +143,7 @@ type Participant struct {
 	ID         memory.UserID
 	Name       string
 	LastActive time.Time // zero: left out
-	Data       string    // what is known about them; empty: left out
+	Data       string    // known facts; empty: left out
 	Main       bool      // the asker, and whoever the question is about
 }
 
@@ -157,17 +152,17 @@ type Item struct {
 	Relevance float64 // in [0, 1], calibrated
 	Channel   string  // its name, if it isn't the answer's channel
 	Lines     []Line  // in order of time
-	Hit       int     // the index in Lines of the message that was found
+	Hit       int     // the index in Lines of the hit
 }
 
 // Line is a message of an item.
 type Line struct {
 	Message memory.MessageID
 	Author  memory.UserID
-	Name    string // of the author, for LayoutPlain, where no participant tells it; empty: not known
+	Name    string // of the author, for LayoutPlain if no participant has it; empty: unknown
 	Time    time.Time
 	Content string
-	Tokens  int // of Content by o200k, as stored with it; 0: it is counted
+	Tokens  int // stored o200k count of Content; 0: unknown
 	Starred bool
 }
 
@@ -178,6 +173,6 @@ type Turn struct {
 	Author  memory.UserID
 	Time    time.Time // zero: left out
 	Content string
-	Tokens  int  // of Content by o200k, as stored with it; 0: it is counted
-	Replied bool // the question is a reply to it: kept as if it were the newest
+	Tokens  int  // stored o200k count of Content; 0: unknown
+	Replied bool // the question is a reply to it; kept as if it were the newest
 }

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -18,7 +19,7 @@ import (
 	"hark/memory"
 )
 
-// long asks for three times as many random inputs, and for all steps and texts where tests take some.
+// long triples the random inputs, and makes tests use all steps and texts.
 var long = os.Getenv("HARK_LONG") != ""
 
 func TestMain(m *testing.M) {
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// texts are what members write, and worse.
+// texts returns what members write, and worse.
 func texts(injected []string) *rapid.Generator[string] {
 	bits := []string{
 		"the deadline", "is Friday.", "hello", "see https://example.org/?a=b", "\n", "  ", "日本語のテキスト",
@@ -92,17 +93,16 @@ func inputs(injected []string) *rapid.Generator[Input] {
 		return File{Name: text.Draw(t, "file"), Text: text.Draw(t, "contents")}
 	})
 	return rapid.Custom(func(t *rapid.T) Input {
-		persona := ""
-		if rapid.Bool().Draw(t, "own persona") {
-			persona = text.Draw(t, "persona")
-		}
-		condensed := ""
-		if rapid.Bool().Draw(t, "long session") {
-			condensed = text.Draw(t, "condensed")
+		optional := func(name string) string {
+			if rapid.Bool().Draw(t, "has "+name) {
+				return text.Draw(t, name)
+			}
+			return ""
 		}
 		return Input{
-			Condensed: condensed,
-			Now:       now, Persona: persona,
+			Now:             now,
+			Persona:         optional("persona"),
+			Condensed:       optional("condensed"),
 			PreviousContext: rapid.SliceOfN(earlier, 0, 5).Draw(t, "summaries"),
 			Participants:    rapid.SliceOfN(person, 0, 8).Draw(t, "people"),
 			History:         rapid.SliceOfN(item, 0, 20).Draw(t, "history"),
@@ -147,8 +147,7 @@ func items(p Prompt) map[SectionType]int {
 	return held
 }
 
-// jumpy counts short texts as few tokens and long ones as many more than their parts, so that reckoning with
-// parts is always wrong.
+// jumpy counts long texts as many more tokens than their parts, so that sums of parts are always wrong.
 type jumpy struct{}
 
 func (jumpy) Stored(_ string, stored int) int { return stored }
@@ -248,17 +247,13 @@ func TestCutsBetweenGraphemes(t *testing.T) {
 	})
 }
 
-// holds checks what is promised of every prompt.
+// holds checks the promises about every prompt.
 func holds(t failer, o Options, p Prompt) {
 	t.Helper()
-	counter := holdsCounter
-	most := o.MaxTokens
-	if most == 0 {
-		most = o.Layout.DefaultTokens()
-	}
+	most := cmp.Or(o.MaxTokens, o.Layout.DefaultTokens())
 	total, bytes := promptOverhead, 0
 	for i, m := range p.Messages {
-		total += counter.Count(m.Content) + MessageOverhead
+		total += holdsCounter.Count(m.Content) + MessageOverhead
 		if i > 0 {
 			bytes += len(m.Content)
 		}
@@ -279,12 +274,8 @@ func holds(t failer, o Options, p Prompt) {
 		t.Errorf("roles %v … %v", p.Messages[0].Role, p.Messages[len(p.Messages)-1].Role)
 	}
 	if o.MaxChars > 0 && o.Layout != LayoutPlain {
-		body := section1(p, headPrevious)
-		nothing := o.Labels.Nothing
-		if nothing == "" {
-			nothing = english.Nothing
-		}
-		if n := utf8.RuneCountInString(body); n > max(o.MaxChars, utf8.RuneCountInString(nothing)) {
+		nothing := utf8.RuneCountInString(cmp.Or(o.Labels.Nothing, english.Nothing))
+		if n := utf8.RuneCountInString(section1(p, headPrevious)); n > max(o.MaxChars, nothing) {
 			t.Errorf("%d characters of context of at most %d", n, o.MaxChars)
 		}
 	}
@@ -331,8 +322,7 @@ func newBuilder(t failer, o Options) *Builder {
 	return b
 }
 
-// The fast path and the slow one agree, and what comes out of either is one text, which looks like nothing
-// else and can be read.
+// The fast and the slow path agree. Either returns one legible text that looks like nothing else.
 func FuzzEscape(f *testing.F) {
 	for _, text := range injections(f) {
 		f.Add(text)
@@ -372,7 +362,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// wordLabels have no emoji, and signs that members' lists have too.
+// wordLabels returns labels without emoji, with the signs of members' lists.
 func wordLabels() Labels {
 	l := DefaultLabels()
 	l.Participants, l.History, l.Earlier, l.Condensed, l.Lore = "## People", "## History", "## Earlier",
@@ -382,7 +372,7 @@ func wordLabels() Labels {
 	return l
 }
 
-// keeps checks that each line of small is in large, and, unless that has room for more of them, no shorter.
+// keeps checks that each line of small is in large, and no shorter unless large has more lines.
 func keeps(t failer, small, large Prompt) {
 	t.Helper()
 	if len(small.Shown) > len(large.Shown) {

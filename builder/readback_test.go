@@ -13,8 +13,8 @@ import (
 	"hark/memory"
 )
 
-// readBack parses p and checks that it holds what its report says was put in, in order, whole or cut, and
-// nothing else; and that members' texts are readable still.
+// readBack parses p and checks that it has the items that its report counts, in order, whole or cut, and nothing
+// else, and that members' texts stay readable.
 func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
 	t.Helper()
 	p = takeFiles(t, b, in, p)
@@ -288,8 +288,7 @@ func (r *reader) query() {
 	if !cut {
 		head, tail, cut = strings.Cut(r.got.query.text, strings.TrimSpace(shortMark))
 	}
-	at := slices.IndexFunc(r.p.Report.Sections, func(s SectionReport) bool { return s.Type == SectionQuery })
-	if r.p.Report.Sections[at].Cut == 0 {
+	if r.p.Report.section(SectionQuery).Cut == 0 {
 		if !r.text("query", r.got.query.text, q.Content, r.w.queryBlock()) {
 			r.Errorf("the query %q is cut", r.got.query.text)
 		}
@@ -299,8 +298,7 @@ func (r *reader) query() {
 	}
 }
 
-// areEnds reports whether head and tail are the ends of a text by their letters, where a link has those of
-// its address or not.
+// areEnds reports whether head and tail are the ends of a text by their letters, with or without those of links.
 func (r *reader) areEnds(head, tail, text string) bool {
 	ends := func(of func(string) string) bool {
 		return strings.HasPrefix(of(text), of(head)) && strings.HasSuffix(of(text), of(tail))
@@ -308,8 +306,8 @@ func (r *reader) areEnds(head, tail, text string) bool {
 	return ends(letters) || ends(bareLetters)
 }
 
-// text checks that got is source, neutralised: its lines, with their letters and digits in order. Or that it
-// is cut between two graphemes. It reports whether all of it is there.
+// text checks that got is source, escaped, with its letters and digits in order, or a part cut between two
+// graphemes. It reports whether got is complete.
 func (r *reader) text(what, got, source string, how *escape.Block) bool {
 	r.Helper()
 	source = strings.TrimSpace(source)
@@ -333,7 +331,7 @@ func (r *reader) text(what, got, source string, how *escape.Block) bool {
 	return false
 }
 
-// isBeginning reports whether cut is source, neutralised, up to a boundary between two graphemes.
+// isBeginning reports whether cut is the beginning of source up to a grapheme boundary, escaped.
 func (r *reader) isBeginning(cut, source string, how *escape.Block) bool {
 	last := lastLetter(cut)
 	for rest, state := source, -1; rest != ""; {
@@ -385,8 +383,7 @@ var (
 	linkedText = regexp.MustCompile(`\[\\\[([\d, \t]+)\\\]\]\([<‹][^ <]{0,170}?>\)`)
 )
 
-// letters are the letters and digits of s that can be seen, without the ids of emoji, and of messages linked
-// to.
+// letters returns the visible letters and digits of s, without the ids of emoji and linked messages.
 func letters(s string) string {
 	s = linkedText.ReplaceAllString(emojiTag.ReplaceAllString(s, "$1"), "$1")
 	return bareLetters(s)

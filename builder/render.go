@@ -1,8 +1,9 @@
 package builder
 
 import (
-	"hark/builder/escape"
 	"strings"
+
+	"hark/builder/escape"
 )
 
 // render writes the planned messages into buf.
@@ -32,7 +33,7 @@ func (w *work) begun() bool {
 	return len(w.buf) > 0 && (len(w.ends) == 0 || w.ends[len(w.ends)-1] < len(w.buf))
 }
 
-// title begins a section with its title, after an empty line.
+// title starts a section with its title, after an empty line.
 func (w *work) title(t SectionType, text string) {
 	w.gap()
 	w.section(t)
@@ -78,7 +79,7 @@ func (w *work) headings() [4]string {
 	return [...]string{headSystem, headPrevious, headSession, headQuery}
 }
 
-// appendPrevious writes the recalled data: summaries, people, history, lore.
+// appendPrevious writes the recalled data.
 func (w *work) appendPrevious() {
 	any := w.recalledAny(howManyShown)
 	if w.plain() {
@@ -107,7 +108,7 @@ func (w *work) appendPrevious() {
 		if len(w.buf) > start {
 			w.put("\n\n")
 		}
-		if k != kindEarlier { // that begins with the heading
+		if k != kindEarlier { // which began with the heading
 			w.section(sectionTypes[k])
 		}
 		switch k {
@@ -215,12 +216,12 @@ func (w *work) putHistory(s *section) {
 	}
 }
 
-// isApart reports whether an empty line precedes an item. Without it, a leading neighbour would seem to
-// belong to the previous item and its day.
+// isApart reports whether an empty line precedes an item. Without it, a leading neighbour would seem to belong
+// to the previous item.
 func (w *work) isApart(e *entry) bool { return w.plain() || e.lead > 0 }
 
-// appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30]
-// #channel <@1>: " where that was found, "  ┆ [12:31] <@1>: " for its neighbours.
+// appendLineStart appends the beginning of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel <@1>: " for the
+// hit, "  ┆ [12:31] <@1>: " for its neighbours.
 func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byte {
 	line := &item.Lines[i]
 	if i == e.lead {

@@ -1,11 +1,12 @@
 package builder
 
 import (
+	"cmp"
 	"strings"
 )
 
-// check reports whether what was written is within the budget. It counts tokens only if the number of bytes
-// doesn't prove it: no text has more tokens than bytes, and the system message's are known.
+// check reports whether what was written is within the budget. It counts tokens only if the bytes don't prove
+// it: no text has more tokens than bytes, and the system message's tokens are known.
 func (w *work) check() (tokens int, within bool) {
 	most := w.maxTokens()
 	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead +
@@ -36,18 +37,18 @@ func (w *work) prompt(tokens int) Prompt {
 		start = end
 	}
 	p.Boundaries = w.boundaries(p.Messages)
-	history := &w.sections[kindHistory]
-	p.Shown, p.Numbers = w.shownLines(history), w.numbers(history)
+	p.Shown, p.Numbers = w.shownLines(), w.numbers()
 	p.Turns, p.Condensed = w.shownTurns()
 	p.Report = w.report(tokens)
 	return p
 }
 
-// numbers returns the numbers of the shown items, if items have numbers.
-func (w *work) numbers(s *section) []Number {
+// numbers returns the numbers of the shown history items; nil without Options.Citations.
+func (w *work) numbers() []Number {
 	if !w.b.options.Citations {
 		return nil
 	}
+	s := &w.sections[kindHistory]
 	numbers := make([]Number, s.shown)
 	for n := range numbers {
 		e := &s.entries[n]
@@ -57,12 +58,9 @@ func (w *work) numbers(s *section) []Number {
 }
 
 // shownLines returns the shown lines of the history, in order.
-func (w *work) shownLines(s *section) []Shown {
-	count := 0
-	for i := range s.entries[:s.shown] {
-		count += len(s.entries[i].pieces)
-	}
-	shown := make([]Shown, 0, count)
+func (w *work) shownLines() []Shown {
+	s := &w.sections[kindHistory]
+	shown := []Shown{}
 	for i := range s.entries[:s.shown] {
 		e := &s.entries[i]
 		for j := range e.pieces {
@@ -75,6 +73,12 @@ func (w *work) shownLines(s *section) []Shown {
 		}
 	}
 	return shown
+}
+
+// Use returns the share of the model's window that the prompt and the longest answer take, in [0, 1]. If the
+// window is unknown, it is the share of the longest prompt and answer.
+func (r Report) Use() float64 {
+	return float64(r.Tokens+r.Answer) / float64(max(1, cmp.Or(r.Window, r.MaxTokens+r.Answer)))
 }
 
 // report returns the use of the budget.
@@ -106,13 +110,13 @@ func (w *work) report(tokens int) Report {
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
 		r.Sections = append(r.Sections, w.sectionReport(&w.sections[k], names[k]))
 	}
-	last := SectionReport{Type: SectionInstruction, Included: 1, Tokens: b.costs.reminder}
-	if w.bare {
-		last = SectionReport{Type: SectionInstruction, Dropped: 1, Why: WhyBudget}
-	}
 	r.Sections = append(r.Sections, query)
 	if len(w.in.Files) > 0 {
 		r.Sections = append(r.Sections, w.sectionReport(&w.sections[kindFiles], names[kindFiles]))
+	}
+	last := SectionReport{Type: SectionInstruction, Included: 1, Tokens: b.costs.reminder}
+	if w.bare {
+		last = SectionReport{Type: SectionInstruction, Dropped: 1, Why: WhyBudget}
 	}
 	r.Sections = append(r.Sections, last)
 	return r
@@ -164,7 +168,7 @@ func (w *work) sectionReport(s *section, title string) SectionReport {
 	return r
 }
 
-// whyCut returns why a text of that many tokens was cut, if its ceiling is a share of the prompt.
+// whyCut returns why a text of that many tokens was cut.
 func whyCut(tokens, ceiling int) Why {
 	if tokens > ceiling {
 		return WhyCeiling
@@ -172,16 +176,16 @@ func whyCut(tokens, ceiling int) Why {
 	return WhyBudget
 }
 
-// Boundary is a section's place in a prompt: the bytes from Start to End of a message's content, with the
-// section's title and without the empty lines around it. The heading of all recalled data belongs to
-// SectionPreviousContext. In the chat layout each turn is a section.
+// Boundary is a section's place in a prompt: the bytes from Start to End of a message's content, with its
+// title and without the empty lines around it. The heading of recalled data belongs to SectionPreviousContext.
+// In the chat layout each turn is a section.
 type Boundary struct {
 	Type       SectionType
 	Message    int // the index in Prompt.Messages
 	Start, End int
 }
 
-// section starts a section at the end of buf; it ends at the next one or with its message.
+// section starts a section at the end of buf. It ends at the next one or with its message.
 func (w *work) section(t SectionType) {
 	start := len(w.buf)
 	if len(w.ends) > 0 {
@@ -207,7 +211,7 @@ func (w *work) boundaries(messages []ChatMessage) []Boundary {
 // Layout returns the prompt's layout.
 func (p Prompt) Layout() Layout { return p.layout }
 
-// Join returns the prompt that messages of this layout form, as Prompt.String does.
+// Join returns messages of this layout as one text, as Prompt.String does.
 func (l Layout) Join(messages []ChatMessage) string {
 	var b strings.Builder
 	for i, m := range messages {

@@ -40,7 +40,7 @@ func injections(t interface{ Fatal(...any) }) []string {
 	return texts
 }
 
-// everywhere is an input with text in every place that members can write to.
+// everywhere returns an input with text wherever members can write.
 func everywhere(text string) Input {
 	now := time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC)
 	line := func(author memory.UserID) Line {
@@ -69,7 +69,7 @@ func everywhere(text string) Input {
 	}
 }
 
-// sound checks that text, wherever it stands, is found again where it was put, and adds nothing else.
+// sound checks that text, wherever it is put, is read back there, and adds nothing else.
 func sound(t failer, b *Builder, text string) {
 	t.Helper()
 	in := everywhere(text)
@@ -116,7 +116,7 @@ func TestInjections(t *testing.T) {
 	}
 }
 
-// The admin's words are in the system message, and begin no section either.
+// The persona is in the system message and can't begin a section.
 func TestPersonaIsOneSection(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(t, Options{})
@@ -162,7 +162,7 @@ func TestOrdinaryTextStays(t *testing.T) {
 	}
 }
 
-// What is changed stays readable.
+// Changed text stays readable.
 func TestNeutralised(t *testing.T) {
 	t.Parallel()
 	e := escaperOf(DefaultLabels(), true)
@@ -224,13 +224,14 @@ func TestNeutralised(t *testing.T) {
 	}
 }
 
-// No text makes the builder work for long: time grows with the length, not with its square.
+// Time grows with a text's length, not with its square.
 func BenchmarkEscapeHostile(b *testing.B) {
 	e := escaperOf(DefaultLabels(), true)
 	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "<@", "<:a:1", "<:a:1>", "<s ", "[", "[1]",
 		"[1,", "a[1]", "[\\[1\\]](<", "[07-24", "[inst ", "[a_1]", "<| s ", "<s,a", "A<<", strings.Repeat("[é",
 			38) + "]", ":", "E:", "е:", "：", "* :", "—:", "role:",
-		"ai:", "lore:", "a lore:", "историй:", "=== ", "=== lore", "=== е", "`", "\u200b", "\u0301", "👩\u200d", "\n", "\n===", "\n• ", "\nlore", "!<@1>:"} {
+		"ai:", "lore:", "a lore:", "историй:", "=== ", "=== lore", "=== е", "`", "\u200b", "\u0301", "👩\u200d",
+		"\n", "\n===", "\n• ", "\nlore", "!<@1>:"} {
 		b.Run(strconv.Quote(unit), func(b *testing.B) {
 			text := "x" + strings.Repeat(unit, 1200/len(unit))
 			var buf []byte

@@ -1,12 +1,13 @@
 package builder
 
 import (
-	"hark/builder/escape"
 	"strings"
 	"unicode/utf8"
+
+	"hark/builder/escape"
 )
 
-// kind is a section that competes for the budget; kinds are in order of priority.
+// kind is a section that competes for the budget. Kinds of equal priority are served in this order.
 type kind int
 
 const (
@@ -32,7 +33,7 @@ type section struct {
 	head    size
 	entries []entry // best first, as far as they can ever fit
 	items   int     // in the input
-	need    size    // for all of it; above any ceiling if entries are left out
+	need    size    // of all items; above any ceiling if entries are left out
 
 	absent bool // in this mode
 
@@ -52,7 +53,7 @@ type entry struct {
 	marks  [6]bool // of a history item
 }
 
-// claim is a longer form of a piece, which gets room before any later entry.
+// claim is a longer form of a piece that gets room before any later entry.
 type claim struct {
 	at   int // bytes; 0 if nothing is claimed
 	size size
@@ -65,13 +66,13 @@ type piece struct {
 	safe  bool // needs no escaping
 	chars int  // of text, where it is cut; else 0
 	cut   int  // bytes shown at first
-	short size // size of those bytes
-	whole size // size of all
+	short size // of those bytes
+	whole size // of all bytes
 	at    int  // bytes shown, as decided
-	taken size // what those take
+	taken size // of those bytes
 }
 
-// size returns the size of an entry with that much of each piece.
+// size returns the size of an entry with the given size of each piece.
 func (e *entry) size(of func(*piece) size) size {
 	total := e.fixed
 	for i := range e.pieces {
@@ -93,7 +94,7 @@ func (e *entry) isCut() bool {
 	return false
 }
 
-// measure returns the size of text, whole and cut to limit characters. tokens is its stored count, or 0.
+// measure returns text as a piece that is first cut to limit characters. tokens is its stored count, or 0.
 func (w *work) measure(text string, tokens int, b *escape.Block, limit int) piece {
 	text = strings.TrimSpace(text)
 	p := piece{text: text, block: b, cut: len(text), safe: text != "" && w.b.escape.IsSafe(text, b)}
@@ -119,7 +120,7 @@ func (w *work) claimOf(p *piece, limit int) claim {
 	}
 	at := cutAt(p.text, limit-1)
 	c := claim{at, w.sizeOf(p, at, 0)}
-	// A cut text may be larger than the whole: a mention tag is only rewritten if it is complete.
+	// A cut text may be larger than the whole, because only complete mention tags are rewritten.
 	p.whole = p.whole.atLeast(c.size)
 	return c
 }
@@ -181,15 +182,15 @@ func (w *work) add(s *section, e entry, most size) bool {
 	if w.shortSum.within(most) {
 		return true
 	}
-	// If not everything is in reach, the need is unlimited in both budgets: if one need ended where the other
-	// did, a larger other budget would take room from sections of lower priority.
+	// If not everything is in reach, the need is unlimited in both budgets. Otherwise a larger budget of one
+	// kind would take room of the other kind from sections of lower priority.
 	s.need = size{noLimit, noLimit}
 	return false
 }
 
-// fill decides what of s is shown in room: the best entries until one doesn't fit beside the earlier claims,
-// a line about the rest, and then more of the cut texts, best first. It stops at the first step that doesn't
-// fit whole, so that with more room nothing gets shorter unless more entries are shown.
+// fill decides what of s is shown in room: the best entries until one doesn't fit beside the earlier claims, a
+// line about the rest, and then more of the cut texts, best first. It stops at the first step that doesn't
+// fit, so that with more room nothing gets shorter unless more entries are shown.
 func (w *work) fill(s *section, room size) {
 	s.shown, s.more, s.used, s.room = 0, false, s.head, room
 	claimed := s.head
@@ -275,8 +276,8 @@ const (
 	mostGrowth  = 40
 )
 
-// growPart shows more of p, but less than most bytes: as much as fits, estimated from its ratio of characters
-// to tokens. The possible cuts don't depend on the room, so that more room never shows less.
+// growPart shows as much of p as fits, but less than most bytes, estimated from its ratio of characters to
+// tokens. The possible cuts don't depend on the room, so that more room never shows less.
 func (w *work) growPart(s *section, p *piece, most int, room size) {
 	left := room.minus(s.used).plus(p.taken)
 	keep := p.chars

@@ -2,10 +2,11 @@ package builder
 
 import (
 	"cmp"
-	"hark/builder/escape"
 	"slices"
 	"strings"
 	"time"
+
+	"hark/builder/escape"
 )
 
 // condensedAt is the index of the session's summary among its turns.
@@ -17,7 +18,7 @@ func (w *work) planSession(s *section, most size) {
 	s.items = w.items(kindSession)
 	s.head = w.head(kindSession)
 	if w.b.options.Layout == LayoutChat {
-		s.head.tokens = MessageOverhead // the turns make what stands before them a message of its own
+		s.head.tokens = MessageOverhead // the turns end the message before them
 	}
 	for _, i := range w.turnsByWorth() {
 		e := entry{index: i}
@@ -52,8 +53,7 @@ func (w *work) condensedChars() int {
 	return condensedChars
 }
 
-// exchange returns the turns shown together with the i-th: itself or, in the plain layout, a user's turn and
-// its answer.
+// exchange returns the turns shown together from the i-th on: itself and, in the plain layout, its answers.
 func (w *work) exchange(i int) []Turn {
 	end := i + 1
 	for w.plain() && end < len(w.in.Session) && w.in.Session[end].Role == RoleAssistant {
@@ -62,8 +62,7 @@ func (w *work) exchange(i int) []Turn {
 	return w.in.Session[i:end]
 }
 
-// turnsByWorth returns the indices of the first turns of all exchanges, and of the summary if any, most
-// important first.
+// turnsByWorth returns the indices of the exchanges' first turns and of the summary, most important first.
 func (w *work) turnsByWorth() []int {
 	var starts []int
 	for i := 0; i < len(w.in.Session); i += len(w.exchange(i)) {
@@ -130,8 +129,7 @@ func (w *work) appendSession() {
 	}
 }
 
-// appendCondensed writes the summary of the session's older part. It is indented so that none of its lines
-// looks like a turn.
+// appendCondensed writes the summary of the session's older part, indented so that it can't look like a turn.
 func (w *work) appendCondensed(p *piece) {
 	w.put(w.b.labels.Condensed, "\n  ")
 	w.putPiece(p)
@@ -145,7 +143,7 @@ func (w *work) appendTurn(t *Turn, p *piece) {
 	w.putPiece(p)
 }
 
-// isStamped reports whether a turn's time precedes it; in the plain layout only if it was on another day.
+// isStamped reports whether a turn's time precedes it; in the plain layout only if it is of another day.
 func (w *work) isStamped(t *Turn) bool {
 	return !t.Time.IsZero() && (!w.plain() || w.apart(t.Time, w.in.Now) == apartDays)
 }
@@ -207,7 +205,7 @@ func (w *work) earlierByRelevance() []int {
 	return order
 }
 
-// earlierStamp returns the size of a summary's time.
+// earlierStamp returns the size of appendEarlierTime.
 func (w *work) earlierStamp(e *Earlier) (s size) {
 	if e.Time.IsZero() {
 		return s
@@ -216,14 +214,14 @@ func (w *work) earlierStamp(e *Earlier) (s size) {
 	return size{w.b.tally.of(w.scratch) + 1, runes(w.scratch)}
 }
 
-// oldestFirst returns the indices in s of the shown summaries, in order of time.
+// oldestFirst returns the indices of s's shown entries, in order of time.
 func (w *work) oldestFirst(s *section) []int {
 	order := upTo(s.shown)
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
 	return order
 }
 
-// putEarlier writes the summaries, oldest first, one to a line.
+// putEarlier writes the summaries, oldest first, one a line.
 func (w *work) putEarlier(s *section) {
 	w.put(w.b.labels.Earlier)
 	for _, i := range w.oldestFirst(s) {
@@ -232,8 +230,8 @@ func (w *work) putEarlier(s *section) {
 	}
 }
 
-// appendEarlierTime appends the time of a summary's session, if known. The plain layout has only the date,
-// because a time begins a turn.
+// appendEarlierTime appends the time of a summary's session, if known. The plain layout shows only the date,
+// because a time begins a turn there.
 func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
 	switch {
 	case t.IsZero():

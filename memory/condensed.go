@@ -8,17 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a condensed session.
 const (
 	MaxCondensedText    = 1200 // characters
 	MaxCondensedSources = 150
 )
 
-// Condensed replaces the older part of a running session. A channel has at most one: the next is made from
-// it and the messages since, and has the sources of both. Once the session is over, a Summary replaces it.
+// Condensed replaces the older part of a running session. A channel has at most one: the next is made from it
+// and the messages since, and has the sources of both. Once the session is over, a Summary replaces it.
 //
-// It may be told only where its session may be read. It goes with any of its sources, and when the text of
-// one changes.
+// It may be told only where its session may be read. It goes when a source goes or its text changes.
 type Condensed struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -30,13 +28,12 @@ type Condensed struct {
 }
 
 type (
-	// SessionCondensed replaces the older part of a channel's session, and any earlier Condensed, with a
-	// text. It is refused unless Condensed.Checked accepts it. It isn't kept if a source is gone or has
-	// changed, or if one with a later Made exists.
+	// SessionCondensed sets a channel's Condensed. It is refused unless Condensed.Checked accepts it. It
+	// isn't kept if a source is gone or has changed, or if one with a later Made exists.
 	SessionCondensed struct{ Condensed Condensed }
 
-	// CondensedGone means that a channel's session up to Until is over. It removes the Condensed, unless
-	// that goes beyond Until.
+	// CondensedGone means that a channel's session up to Until is over. It removes a Condensed that ends by
+	// then.
 	CondensedGone struct {
 		Guild   GuildID
 		Channel ChannelID

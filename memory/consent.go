@@ -1,6 +1,6 @@
 package memory
 
-// Choice is a decision whether to remember a guild, a category, a channel or a thread.
+// Choice is whether to remember a guild, a category, a channel or a thread.
 type Choice uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	Ignore                // nothing
 )
 
-// Policy is the operator's decision what to remember, for all guilds.
+// Policy is the operator's decision what to remember.
 type Policy struct {
 	Ask        bool // ask undecided guilds, instead of remembering them
 	AgeLimited bool // remember age-restricted channels like others
@@ -19,8 +19,8 @@ type Policy struct {
 }
 
 // Remembers reports whether messages in a channel of g are logged and may be recalled. The nearest choice
-// (for a thread, its channel or the category) overrides the guild's. An unknown channel is remembered only
-// if every channel is, because it may be a thread of any.
+// (for a thread, its channel or the category) overrides the guild's. An unknown channel may be a thread of
+// any, so it is remembered only if every channel is.
 func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	switch g.ID {
 	case LocalGuild:
@@ -29,14 +29,14 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 		return p.Direct
 	}
 	at := g.Channel(id)
-	var rules *Channel // the one whose overwrites and age restriction count
+	rules := at // whose overwrites and age restriction count
+	if at != nil && at.Kind.IsThread() {
+		rules = g.Channel(at.Parent)
+	}
 	choice := Undecided
 	// Thread, channel, category: anything deeper may be a cycle.
 	for c, depth := at, 0; c != nil && choice == Undecided && depth < 3; c, depth = g.Channel(c.Parent), depth+1 {
 		choice = c.Choice
-	}
-	if rules = at; at != nil && at.Kind.IsThread() {
-		rules = g.Channel(at.Parent)
 	}
 	switch {
 	case choice == Ignore, choice == Undecided && rules == nil && g.restricts(p):
@@ -59,7 +59,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	return false
 }
 
-// restricts reports whether any channel of g isn't remembered: an unknown channel may be a thread of it.
+// restricts reports whether any channel of g isn't remembered.
 func (g *Guild) restricts(p Policy) bool {
 	for i := range g.Channels {
 		if c := &g.Channels[i]; c.Choice == Ignore || c.AgeLimited && !p.AgeLimited {
@@ -67,14 +67,4 @@ func (g *Guild) restricts(p Policy) bool {
 		}
 	}
 	return false
-}
-
-// Channel returns g's channel with that id, or nil.
-func (g *Guild) Channel(id ChannelID) *Channel {
-	for i := range g.Channels {
-		if g.Channels[i].ID == id {
-			return &g.Channels[i]
-		}
-	}
-	return nil
 }

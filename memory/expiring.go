@@ -22,7 +22,7 @@ const (
 	expiringLeast = 1000 // fewer never wait: a quiet guild gets a tenth of its messages in a day
 )
 
-// expiringAgreed is the value of SettingExpiring from an admin's agreement until a Janitor acts on it.
+// expiringAgreed is SettingExpiring's value from an admin's agreement until a Janitor acts on it.
 const expiringAgreed = "agreed"
 
 func (g *Guild) Expiring() (e Expiring, waits bool) {
@@ -32,17 +32,12 @@ func (g *Guild) Expiring() (e Expiring, waits bool) {
 	return e, err == nil
 }
 
-func (e Expiring) setting(guild GuildID, now time.Time) SettingChosen {
-	return SettingChosen{Guild: guild, Key: SettingExpiring,
-		Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept), At: now}
-}
-
-// AgreeToExpiring returns the event that lets a Janitor forget all expired messages of a guild.
+// AgreeToExpiring lets a Janitor forget all expired messages of a guild.
 func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }
 
-// CountExpired counts the messages that the forgettings of one guild, from Guild.Expired, delete.
+// CountExpired counts the messages that forgettings of one guild, from Guild.Expired, delete.
 func CountExpired(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
 	var whole time.Time // expired in all channels before this
 	for _, f := range outdated {
@@ -64,36 +59,37 @@ func CountExpired(ctx context.Context, store Store, outdated []Forgetting) (n in
 	return n, nil
 }
 
-// waits reports whether so much has expired in g that it waits, and stores since when.
-func (h *Janitor) waits(ctx context.Context, g *Guild, outdated []Forgetting, now time.Time) (bool, error) {
+// waits reports whether g's expired data waits, and stores since when.
+func (j *Janitor) waits(ctx context.Context, g *Guild, outdated []Forgetting, now time.Time) (bool, error) {
 	if len(outdated) == 0 || g.Settings[SettingExpiring] == expiringAgreed {
 		return false, nil
 	}
-	goes, err := CountExpired(ctx, h.Store, outdated)
+	goes, err := CountExpired(ctx, j.Store, outdated)
 	if err != nil || goes < expiringLeast {
 		return false, err
 	}
-	all, err := h.Store.DryRun(ctx, DryRunQuery{Forgetting: Forgetting{Guild: g.ID, At: now}})
+	all, err := j.Store.DryRun(ctx, DryRunQuery{Forgetting: Forgetting{Guild: g.ID, At: now}})
 	if err != nil || goes*expiringShare <= all.Messages {
 		return false, err
 	}
 	e, waiting := g.Expiring()
 	if !waiting || (goes-e.Goes)*expiringShare > all.Messages { // much more than announced waits again
 		e = Expiring{Since: now, Goes: goes, Kept: all.Messages}
-		if err := h.Store.Apply(ctx, e.setting(g.ID, now)); err != nil {
+		if err := j.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now,
+			Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept)}); err != nil {
 			return false, err
 		}
-		delete(h.warned, g.ID)
+		delete(j.warned, g.ID)
 	}
 	if now.Sub(e.Since) >= ExpiringFor {
 		return false, nil
 	}
-	if last, warned := h.warned[g.ID]; h.Waits != nil && (!warned || now.Sub(last) >= 24*time.Hour) {
-		h.Waits(g, e)
-		if h.warned == nil {
-			h.warned = map[GuildID]time.Time{}
+	if last, warned := j.warned[g.ID]; j.Waits != nil && (!warned || now.Sub(last) >= day) {
+		j.Waits(g, e)
+		if j.warned == nil {
+			j.warned = map[GuildID]time.Time{}
 		}
-		h.warned[g.ID] = now
+		j.warned[g.ID] = now
 	}
 	return true, nil
 }

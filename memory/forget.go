@@ -3,29 +3,28 @@ package memory
 import "time"
 
 // LeftFor is how long data is kept after a guild removed Hark, in case that was a mistake.
-const LeftFor = 30 * 24 * time.Hour
+const LeftFor = 30 * day
 
 // Everywhere stands for all guilds, where a method or a Forgetting allows it.
 const Everywhere GuildID = -1
 
-// Forgetting selects what to forget: every message that matches all fields that are set. It stays on
-// record, without any text, so that what is fetched, imported or restored later is forgotten again.
+// Forgetting selects what to forget: every message that matches all fields that are set. It stays on record,
+// without any text, so that what is fetched, imported or restored later is forgotten again.
 //
 // With a message go its full text, its segment's vector, its name, Hark's answers made from it and their
 // traces, the records of calls about it, and the facts, lore and summaries made from it. Lore is also
-// selected itself, like a message by its teller, where and when they told it. A Forgetting of a whole
-// channel or guild (without User and Before) takes its settings, except those of Setting.StaysWithChannel.
-// One of a person (User set) takes the names of threads that they made; of the whole person (without
-// Channel and Before), all that is known of them. One of a whole guild (only Guild set) takes its people,
-// and if Hark has left it, or Why is WhyLeft, its structure and its choices.
+// selected itself, like a message by its teller, where and when they told it. A Forgetting of a whole channel
+// or guild (without User and Before) takes its settings, except those of Setting.StaysWithChannel. One of a
+// person (User set) takes the names of threads that they made; of the whole person (without Channel and
+// Before), all that is known of them. One of a whole guild (only Guild set) takes its people, and if Hark has
+// left it, or Why is WhyLeft, its structure and choices.
 type Forgetting struct {
 	ID      int64     // set by the store
 	Guild   GuildID   // or Everywhere
 	Channel ChannelID // with its threads; 0 for all channels
 	User    UserID    // the author; 0 for everybody
-	// Before is the end, exclusive; zero means At, when it was begun. At is also the end if Before is
-	// later, because what isn't said yet can't be forgotten. Exception: if a whole channel was deleted,
-	// later messages are covered too.
+	// Before is the end, exclusive; zero means At. At is also the end if Before is later, because what isn't
+	// said yet can't be forgotten. Exception: if a whole channel was deleted, later messages are covered too.
 	Before time.Time
 	Why    Why
 	At     time.Time

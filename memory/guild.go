@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Guild is the structure of a Discord server, as far as it decides who may read what. A Guild from a store
-// is shared: don't change it.
+// Guild is the structure of a Discord server, as far as it decides who may read what. One from a store is
+// shared: don't change it.
 type Guild struct {
 	ID       GuildID
 	Name     string
@@ -16,8 +16,8 @@ type Guild struct {
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
-	// The events Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. In a
-	// GuildSeen's Guild they are ignored.
+	// Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. They are ignored in a
+	// GuildSeen's Guild.
 	Choice Choice
 	Asked  bool      // its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
@@ -25,8 +25,29 @@ type Guild struct {
 	Learn  time.Time // since when facts may be learned, set by Learn; zero: never
 	// Settings are the guild's own. No value is empty.
 	Settings map[Setting]string
-	// Limits are the chosen ones, by role; see LimitChosen.
+	// Limits are the chosen ones, by role.
 	Limits []RoleLimit
+}
+
+// Channel returns g's channel with that id, or nil.
+func (g *Guild) Channel(id ChannelID) *Channel {
+	for i := range g.Channels {
+		if g.Channels[i].ID == id {
+			return &g.Channels[i]
+		}
+	}
+	return nil
+}
+
+// WithThreads returns a channel of g and its known threads.
+func (g *Guild) WithThreads(id ChannelID) []Channel {
+	var all []Channel
+	for _, c := range g.Channels {
+		if c.ID == id || c.Kind.IsThread() && c.Parent == id {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 type Role struct {
@@ -50,7 +71,7 @@ const (
 	LocalChannel                       // imported or spoken in a terminal: read at the command line only
 )
 
-// IsThread reports whether the channel is a thread: its parent's overwrites and age restriction apply.
+// IsThread reports whether the parent's overwrites and age restriction apply.
 func (k ChannelKind) IsThread() bool { return k == PublicThread || k == PrivateThread }
 
 type Channel struct {
@@ -64,15 +85,15 @@ type Channel struct {
 	Owner      UserID // who made a thread; 0: unknown
 	AgeLimited bool   // Discord's nsfw
 	Overwrites []Overwrite
-	// Unplaced is set until Discord sends the channel, and again when the channel is gone. Its messages can
-	// then be read on the command line only.
+	// Unplaced is set until Discord sends the channel, and again when it is gone. Its messages can then be
+	// read on the command line only.
 	Unplaced bool
 	// Shut is set while the remembered messages may be out of date because Hark couldn't read the channel;
-	// see ShutOut and Absent.
+	// see ShutOut.
 	Shut    bool
 	Choice  Choice    // set by Chose
 	Learned MessageID // searched for facts up to here; set by Learned
-	// Settings are the channel's own, set by SettingChosen. No value is empty.
+	// Settings are the channel's own. No value is empty.
 	Settings map[Setting]string
 }
 
@@ -101,7 +122,7 @@ type Person struct {
 // People are the persons of several guilds, by id within each.
 type People [][]Person
 
-// Of returns a person as in the last guild that knows them; false if none does.
+// Of returns a person as in the last guild that knows them.
 func (p People) Of(id UserID) (Person, bool) {
 	for _, guild := range slices.Backward(p) {
 		at, known := slices.BinarySearchFunc(guild, id, func(p Person, id UserID) int { return cmp.Compare(p.ID, id) })
@@ -131,10 +152,9 @@ type Fact struct {
 	Text  string // valid UTF-8 without NUL; see Clean
 	Alias bool   // Text is another name of the person
 	By    UserID
-	// Channel is where it was told. The fact may be told only where that channel may be read. 0: anywhere
-	// in the guild.
+	// Channel is where it was told, and it may be told only where that may be read. 0: anywhere in the guild.
 	Channel ChannelID
-	// Message, if not 0, is the message it was learned from. The fact goes with it, or when its text
+	// Message, if not 0, is the message it was learned from. The fact goes when that goes or its text
 	// changes.
 	Message MessageID
 }
@@ -150,16 +170,10 @@ func (p Person) Aliases() []string {
 }
 
 func (p Person) DisplayName() string {
-	switch {
-	case p.Nick != "":
-		return p.Nick
-	case p.Name != "":
-		return p.Name
-	}
-	return p.Username
+	return cmp.Or(p.Nick, p.Name, p.Username)
 }
 
-// Presence is how much and when somebody last wrote, within some channels.
+// Presence is how much and when somebody last wrote.
 type Presence struct {
 	Messages int
 	Last     time.Time

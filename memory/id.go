@@ -7,7 +7,7 @@ import (
 )
 
 // Ids are Discord snowflakes: 42 bits of milliseconds since 2015, then 22 bits that distinguish ids of the
-// same millisecond. Each kind has its own type, so that they can't be confused. Zero means "none".
+// same millisecond. Zero means "none".
 type (
 	GuildID   int64
 	ChannelID int64
@@ -17,9 +17,9 @@ type (
 )
 
 const (
-	// DirectGuild stands for the guild of direct messages, which have none.
+	// DirectGuild is the guild of direct messages, which have none.
 	DirectGuild GuildID = 0
-	// LocalGuild is the guild of recall sets and the terminal's conversations, which Discord doesn't know.
+	// LocalGuild is the guild of recall sets and the terminal's conversations.
 	LocalGuild GuildID = 1
 )
 
@@ -31,9 +31,8 @@ func (id MessageID) Time() time.Time {
 	return time.UnixMilli(int64(id)>>22 + discordEpoch).UTC()
 }
 
-// FirstMessageID returns the smallest id that a message sent at t can have. Times before 2015 give negative
-// ids, which keep their order. Ids reach from 1945 to 2084; earlier times give the smallest, later ones the
-// largest.
+// FirstMessageID returns the smallest id that a message sent at t can have. Before 2015 it is negative, in
+// the same order. Ids reach from 1945 to 2084; earlier times give the smallest, later ones the largest.
 func FirstMessageID(t time.Time) MessageID {
 	ms := t.UnixMilli() - discordEpoch
 	switch {

@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
-// Indexer takes segments from the store's queue, has them embedded, and stores their vectors. While the
-// embedder is down they stay in the queue, and recall uses full text.
+// Indexer embeds the segments in a store's queue. While the embedder is down they stay there, and recall uses
+// full text.
 type Indexer struct {
 	Queue    Store
 	Embedder Embedder
 	// Failed, if not nil, is called for each failure, with the time until the next try; 0 if there is none,
-	// because the embedder refuses one segment but accepts other texts.
+	// because the embedder refuses one segment only.
 	Failed func(err error, wait time.Duration)
 	// Progress, if not nil, reports a long fill: after its first batch, every half minute, and at the end,
 	// when done is total. left is an estimate.
@@ -26,7 +25,7 @@ const (
 	indexBatch = 256 // segments embedded at a time
 	// readAtOnce segments are read at a time: in a busy channel they overlap.
 	readAtOnce = 4 * indexBatch
-	// gatherFor is how long Run lets segments grow, because each change embeds the whole segment again.
+	// gatherFor is how long Run lets segments grow: each change embeds the whole segment again.
 	gatherFor = 2 * time.Second
 	firstWait = time.Second
 	longWait  = 5 * time.Minute
@@ -38,7 +37,9 @@ const (
 func (x *Indexer) Run(ctx context.Context) error {
 	var fill fill
 	for wait := firstWait; ctx.Err() == nil; {
-		fill.begin()
+		if fill.began.IsZero() {
+			fill.began = time.Now()
+		}
 		n, err := x.step(ctx, func(n int) { x.tell(ctx, &fill, n) })
 		switch {
 		case ctx.Err() != nil:
@@ -86,16 +87,9 @@ func (x *Indexer) gather(ctx context.Context) {
 	}
 }
 
-// fill is the progress of work without a pause.
 type fill struct {
 	began, told time.Time // zero before the first batch, or the first report
 	done        int       // segments
-}
-
-func (f *fill) begin() {
-	if f.began.IsZero() {
-		f.began = time.Now()
-	}
 }
 
 // tell counts n more segments as done, 0 if none are left, and calls Progress when due.
@@ -129,7 +123,8 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// Drain indexes pending segments until none are left or one fails. It calls progress with the number done.
+// Drain indexes pending segments until none are left or one fails. It calls progress, if not nil, with the
+// number done.
 func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	done := 0
 	for {
@@ -144,8 +139,7 @@ func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	}
 }
 
-// step indexes some pending segments, calls did for each batch, and returns how many it indexed, also on
-// error.
+// step indexes some pending segments, calls did for each batch, and returns how many, also on error.
 func (x *Indexer) step(ctx context.Context, did func(n int)) (done int, err error) {
 	segments, err := x.Queue.Pending(ctx, readAtOnce)
 	if err != nil {
@@ -166,7 +160,7 @@ func (x *Indexer) step(ctx context.Context, did func(n int)) (done int, err erro
 }
 
 // index embeds segments. If the embedder refuses a batch, index halves it until it finds the culprit, which
-// gets no vector, so that one text doesn't keep others from being found.
+// gets no vector, so that others are still found.
 func (x *Indexer) index(ctx context.Context, segments []Segment) error {
 	vectors, err := x.embed(ctx, segments)
 	if err != nil && len(segments) == 1 && x.answers(ctx) {
@@ -209,17 +203,7 @@ func (x *Indexer) answers(ctx context.Context) bool {
 	return err == nil && ctx.Err() == nil
 }
 
-// Text returns what is embedded: the messages' text, a line each.
-func (s Segment) Text() string {
-	var b strings.Builder
-	for _, m := range s.Messages {
-		b.WriteString(m.Text())
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// sleep waits for d, and returns false if ctx is done first.
+// sleep returns false if ctx is done before d.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -229,4 +213,28 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// Space identifies a vector space. Vectors of different spaces can't be compared.
+type Space struct {
+	Name       string // of the model
+	Version    int    // of the built-in model's features; 0 for others
+	Dimensions int
+}
+
+// Purpose is what a text is embedded for; some models distinguish them.
+type Purpose uint8
+
+const (
+	ForStorage Purpose = iota // a segment
+	ForSearch                 // a question
+)
+
+// Embedder turns texts into vectors.
+type Embedder interface {
+	// Space returns the space of the vectors. It doesn't change.
+	Space() Space
+	// Embed returns one vector for each text, in order, of length 1 and with Space().Dimensions finite
+	// numbers; nil for a text in which it finds nothing. It returns all of them or an error.
+	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,19 +169,11 @@ func TestConcurrentIndexerWaitsLongerAfterEachFailure(t *testing.T) {
 func TestConcurrentIndexerGathers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var all []time.Duration
-		began := func() []time.Duration {
-			mu.Lock()
-			defer mu.Unlock()
-			return slices.Clone(all)
-		}
+		var began []time.Duration // read once all goroutines are idle
 		start := time.Now()
 		q := newQueue()
 		x := Indexer{Queue: q, Embedder: embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, time.Since(start))
+			began = append(began, time.Since(start))
 			return ones(ctx, texts)
 		})}
 		running(t, &x)
@@ -196,18 +187,18 @@ func TestConcurrentIndexerGathers(t *testing.T) {
 		add(3)
 		time.Sleep(gatherFor / 2)
 		add(3)
-		if len(began()) != 0 {
-			t.Errorf("began after %v", began())
+		if len(began) != 0 {
+			t.Errorf("began after %v", began)
 		}
 		time.Sleep(gatherFor / 2)
 		synctest.Wait()
-		if want := []time.Duration{gatherFor}; !slices.Equal(began(), want) {
-			t.Errorf("began after %v, want %v", began(), want)
+		if want := []time.Duration{gatherFor}; !slices.Equal(began, want) {
+			t.Errorf("began after %v, want %v", began, want)
 		}
 		add(3)
 		add(2 * readAtOnce)
-		if n := len(began()); n < 2 || began()[1] != gatherFor || len(q.pending) != 0 {
-			t.Errorf("began after %v, %d wait", began(), len(q.pending))
+		if n := len(began); n < 2 || began[1] != gatherFor || len(q.pending) != 0 {
+			t.Errorf("began after %v, %d wait", began, len(q.pending))
 		}
 	})
 }
@@ -226,7 +217,8 @@ func TestConcurrentIndexerCountsWhatItDidBeforeAFailure(t *testing.T) {
 		})
 		q := newQueue(slices.Repeat([]string{"text"}, 12*indexBatch)...)
 		var waits []time.Duration
-		x := Indexer{Queue: q, Embedder: embed, Failed: func(_ error, wait time.Duration) { waits = append(waits, wait) }}
+		x := Indexer{Queue: q, Embedder: embed,
+			Failed: func(_ error, wait time.Duration) { waits = append(waits, wait) }}
 		running(t, &x)
 		time.Sleep(time.Hour)
 		synctest.Wait()

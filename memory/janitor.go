@@ -13,16 +13,15 @@ import (
 // and deletes expired data and guilds that removed Hark long ago.
 type Janitor struct {
 	Store Store
-	// Retention is the longest that messages and lore are remembered; 0 means no limit. A guild's admins
-	// may set less with SettingRetention. It doesn't apply to LocalGuild.
+	// Retention is the longest that messages and lore are remembered; 0: no limit. A guild's admins may set
+	// less with SettingRetention. It doesn't apply to LocalGuild.
 	Retention time.Duration
 	// Prompts is how long prompts are kept, also LocalGuild's. 0: they aren't kept.
 	Prompts time.Duration
 	Records RecordRetention
 	// Done, if not nil, is called after each deletion.
 	Done func(DeletionReport)
-	// Waits, if not nil, is called for each guild whose expired data waits, at first and once a day. See
-	// Expiring.
+	// Waits, if not nil, is called for each guild whose expired data waits, at first and once a day.
 	Waits func(*Guild, Expiring)
 	// Progress, if not nil, is called after each check.
 	Progress func()
@@ -35,8 +34,7 @@ type Janitor struct {
 	warned   map[GuildID]time.Time // when Waits was last called
 }
 
-// RecordRetention is how long records of calls are kept, and how many of a channel. The newest stay. See
-// RecordLimits.
+// RecordRetention is how long records of calls are kept, and how many of a channel. The newest stay.
 type RecordRetention struct {
 	Age    time.Duration // 0: none are kept
 	Count  int           // 0: no limit
@@ -53,20 +51,20 @@ const (
 )
 
 // Run works until ctx is done. Then it returns nil.
-func (h *Janitor) Run(ctx context.Context) error {
+func (j *Janitor) Run(ctx context.Context) error {
 	var due time.Time // next call of deleteExpired
 	for failures := 0; ctx.Err() == nil; {
-		err := errors.Join(h.resume(ctx), h.Store.Erase(ctx, false))
+		err := errors.Join(j.resume(ctx), j.Store.Erase(ctx, false))
 		if now := time.Now(); !now.Before(due) {
-			h.interval = min(deleteEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
-			failed := h.deleteExpired(ctx, now)
+			j.interval = min(deleteEvery, step(j.Retention), step(j.Prompts), step(j.Records.Age))
+			failed := j.deleteExpired(ctx, now)
 			if failed == nil {
-				due = now.Add(h.interval)
+				due = now.Add(j.interval)
 			}
 			err = errors.Join(err, failed)
 		} else {
-			err = errors.Join(err, h.visitAll(ctx, now, true))
-			if next := now.Add(h.interval); next.Before(due) {
+			err = errors.Join(err, j.visitAll(ctx, now, true))
+			if next := now.Add(j.interval); next.Before(due) {
 				due = next
 			}
 		}
@@ -74,64 +72,62 @@ func (h *Janitor) Run(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			wait = min(lookEvery<<min(failures, 10), longWait)
 			failures++
-			if h.Failed != nil {
-				h.Failed(err, wait)
+			if j.Failed != nil {
+				j.Failed(err, wait)
 			}
 		} else {
 			failures = 0
 		}
-		if h.Progress != nil {
-			h.Progress()
+		if j.Progress != nil {
+			j.Progress()
 		}
 		sleep(ctx, wait)
 	}
 	return nil
 }
 
-// resume continues Forgettings that an event began or that were interrupted.
-func (h *Janitor) resume(ctx context.Context) error {
-	begun, err := h.Store.Forgettings(ctx, Everywhere, 0)
+func (j *Janitor) resume(ctx context.Context) error {
+	begun, err := j.Store.Forgettings(ctx, Everywhere, 0)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, r := range begun {
-		receipt, err := h.Store.Resume(ctx, r.Forgetting.ID, nil)
+		receipt, err := j.Store.Resume(ctx, r.Forgetting.ID, nil)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if !errors.Is(err, ErrNotFound) { // else another did it, and began one that covers it
-			errs = append(errs, h.done(receipt, err))
+			errs = append(errs, j.done(receipt, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// deleteExpired deletes old prompts, records and spending, then visits every guild.
-func (h *Janitor) deleteExpired(ctx context.Context, now time.Time) error {
+func (j *Janitor) deleteExpired(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays, because a question from before midnight may come late.
 	today, _ := Day(now)
-	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now),
-		Spending: today.Add(-24 * time.Hour)})
+	err := j.Store.Expire(ctx, Expiry{Prompts: now.Add(-j.Prompts), Records: j.Records.At(now),
+		Spending: today.Add(-day)})
 	if err != nil {
-		err = fmt.Errorf("keep house: %w", err)
+		err = fmt.Errorf("delete expired data: %w", err)
 	}
-	return errors.Join(err, h.visitAll(ctx, now, false))
+	return errors.Join(err, j.visitAll(ctx, now, false))
 }
 
-// visitAll visits the guilds; if changed, only those whose retention was set since their last visit.
-func (h *Janitor) visitAll(ctx context.Context, now time.Time, changed bool) error {
-	guilds, err := h.Store.Guilds(ctx)
+// visitAll visits the guilds; if changed, only those whose retention was set since.
+func (j *Janitor) visitAll(ctx context.Context, now time.Time, changed bool) error {
+	guilds, err := j.Store.Guilds(ctx)
 	if err != nil {
-		return fmt.Errorf("keep house: %w", err)
+		return fmt.Errorf("delete expired data: %w", err)
 	}
 	var errs []error
 	for _, id := range guilds {
 		if id == LocalGuild {
 			continue
 		}
-		if err := h.visit(ctx, id, now, changed); err != nil {
-			errs = append(errs, fmt.Errorf("keep house in guild %d: %w", id, err))
+		if err := j.visit(ctx, id, now, changed); err != nil {
+			errs = append(errs, fmt.Errorf("delete expired data of guild %d: %w", id, err))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -142,8 +138,8 @@ func (h *Janitor) visitAll(ctx context.Context, now time.Time, changed bool) err
 
 // visit forgets a guild that was left long ago, or the expired data of another; if changed, only if its
 // retention was set.
-func (h *Janitor) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
-	g, err := h.Store.Guild(ctx, id)
+func (j *Janitor) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
+	g, err := j.Store.Guild(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -151,27 +147,27 @@ func (h *Janitor) visit(ctx context.Context, id GuildID, now time.Time, changed 
 		return err
 	}
 	set := g.retentions()
-	if changed && h.seen[id] == set {
+	if changed && j.seen[id] == set {
 		return nil
 	}
 	if !g.Left.IsZero() && now.Sub(g.Left) >= LeftFor {
-		return h.done(h.Store.Forget(ctx, Forgetting{Guild: id, Why: WhyLeft, At: now}, nil))
+		return j.done(j.Store.Forget(ctx, Forgetting{Guild: id, Why: WhyLeft, At: now}, nil))
 	}
-	if err := h.forgetExpired(ctx, g, now); err != nil {
+	if err := j.forgetExpired(ctx, g, now); err != nil {
 		return err
 	}
-	if h.seen == nil {
-		h.seen = map[GuildID]string{}
+	if j.seen == nil {
+		j.seen = map[GuildID]string{}
 	}
-	h.seen[id] = set
+	j.seen[id] = set
 	return nil
 }
 
-func (h *Janitor) forgetExpired(ctx context.Context, g *Guild, now time.Time) error {
+func (j *Janitor) forgetExpired(ctx context.Context, g *Guild, now time.Time) error {
 	var outdated []Forgetting
-	for _, f := range g.Expired(now, h.Retention) {
-		h.interval = min(h.interval, step(now.Sub(f.Before)))
-		some, err := h.hasBefore(ctx, g, f)
+	for _, f := range g.Expired(now, j.Retention) {
+		j.interval = min(j.interval, step(now.Sub(f.Before)))
+		some, err := j.hasBefore(ctx, g, f)
 		if err != nil {
 			return err
 		}
@@ -179,30 +175,30 @@ func (h *Janitor) forgetExpired(ctx context.Context, g *Guild, now time.Time) er
 			outdated = append(outdated, f)
 		}
 	}
-	if wait, err := h.waits(ctx, g, outdated, now); wait || err != nil {
+	if wait, err := j.waits(ctx, g, outdated, now); wait || err != nil {
 		return err
 	}
 	for _, f := range outdated {
-		if err := h.done(h.Store.Forget(ctx, f, nil)); err != nil {
+		if err := j.done(j.Store.Forget(ctx, f, nil)); err != nil {
 			return err
 		}
 	}
-	if err := h.forgetLore(ctx, g, now); err != nil || g.Settings[SettingExpiring] == "" {
+	if err := j.forgetLore(ctx, g, now); err != nil || g.Settings[SettingExpiring] == "" {
 		return err
 	}
-	return h.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now})
+	return j.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now})
 }
 
-// forgetLore forgets expired lore of the whole guild. If a channel has a longer retention, no Forgetting
-// covers that lore. Lore from messages goes with them.
-func (h *Janitor) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
-	keep, _, _ := g.Retention(0, h.Retention)
+// forgetLore forgets expired lore of the whole guild: if a channel has a longer retention, no Forgetting
+// covers it. Lore from messages goes with them.
+func (j *Janitor) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
+	keep, _, _ := g.Retention(0, j.Retention)
 	if keep <= 0 {
 		return nil
 	}
-	h.interval = min(h.interval, step(keep))
+	j.interval = min(j.interval, step(keep))
 	f := Forgetting{Guild: g.ID, Before: KeptSince(now, keep), Why: WhyAge, At: now}
-	lore, err := h.Store.Lore(ctx, g.ID)
+	lore, err := j.Store.Lore(ctx, g.ID)
 	if err != nil {
 		return err
 	}
@@ -215,11 +211,11 @@ func (h *Janitor) forgetLore(ctx context.Context, g *Guild, now time.Time) error
 	if len(gone) == 0 {
 		return nil
 	}
-	return h.done(DeletionReport{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
+	return j.done(DeletionReport{Forgetting: f, Lore: len(gone)}, j.Store.Apply(ctx, gone...))
 }
 
-// retentions returns the retentions that admins set, and whether they agreed to what waits, as one string
-// to compare.
+// retentions returns, as one string to compare, the retentions that admins set and whether they agreed to
+// what waits.
 func (g *Guild) retentions() string {
 	set := g.Settings[SettingRetention]
 	for i := range g.Channels {
@@ -233,12 +229,12 @@ func (g *Guild) retentions() string {
 	return set
 }
 
-func (h *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
+func (j *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
 	end, where := FirstMessageID(f.Before), g.Channels
 	if f.Channel != 0 {
 		where = g.WithThreads(f.Channel)
 	}
-	lore, err := h.Store.Lore(ctx, g.ID)
+	lore, err := j.Store.Lore(ctx, g.ID)
 	if err != nil || slices.ContainsFunc(lore, func(l Lore) bool {
 		return FirstMessageID(l.At) < end && (f.Channel == 0 ||
 			slices.ContainsFunc(where, func(c Channel) bool { return c.ID == l.Channel }))
@@ -246,7 +242,7 @@ func (h *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, 
 		return err == nil, err
 	}
 	for _, c := range where {
-		oldest, err := h.Store.Log(ctx, c.ID, math.MinInt64, end-1, 1)
+		oldest, err := j.Store.Log(ctx, c.ID, math.MinInt64, end-1, 1)
 		if err != nil || len(oldest) > 0 {
 			return len(oldest) > 0, err
 		}
@@ -254,9 +250,9 @@ func (h *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, 
 	return false, nil
 }
 
-func (h *Janitor) done(r DeletionReport, err error) error {
-	if err == nil && h.Done != nil {
-		h.Done(r)
+func (j *Janitor) done(r DeletionReport, err error) error {
+	if err == nil && j.Done != nil {
+		j.Done(r)
 	}
 	return err
 }

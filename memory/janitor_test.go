@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// fakeHouse is a store of messages in memory, of which a channel's id is its guild's times ten.
-type fakeHouse struct {
+// fakeStore is a store of messages in memory, of which a channel's id is its guild's times ten.
+type fakeStore struct {
 	Store
 	guilds     map[GuildID]*Guild
 	messages   map[ChannelID][]Message
@@ -32,8 +32,8 @@ type fakeHouse struct {
 	eraseErr error
 }
 
-func newHouse(guilds ...GuildID) *fakeHouse {
-	f := &fakeHouse{guilds: map[GuildID]*Guild{}, messages: map[ChannelID][]Message{}}
+func newFakeStore(guilds ...GuildID) *fakeStore {
+	f := &fakeStore{guilds: map[GuildID]*Guild{}, messages: map[ChannelID][]Message{}}
 	for _, id := range guilds {
 		f.guilds[id] = &Guild{ID: id, Channels: []Channel{{ID: ChannelID(id*10 + 1)}, {ID: ChannelID(id * 10)}}}
 	}
@@ -41,31 +41,31 @@ func newHouse(guilds ...GuildID) *fakeHouse {
 }
 
 // say logs a message of that age.
-func (f *fakeHouse) say(guild GuildID, age time.Duration) {
+func (f *fakeStore) say(guild GuildID, age time.Duration) {
 	c := ChannelID(guild * 10)
 	f.messages[c] = append(f.messages[c], Message{ID: FirstMessageID(time.Now().Add(-age)), Channel: c})
 }
 
-func (f *fakeHouse) Guilds(context.Context) ([]GuildID, error) {
+func (f *fakeStore) Guilds(context.Context) ([]GuildID, error) {
 	return slices.Sorted(maps.Keys(f.guilds)), f.listErr
 }
 
-func (f *fakeHouse) Guild(_ context.Context, id GuildID) (*Guild, error) {
+func (f *fakeStore) Guild(_ context.Context, id GuildID) (*Guild, error) {
 	f.asked = 0
 	return f.guilds[id], f.guildErr
 }
 
-func (f *fakeHouse) Erase(context.Context, bool) error {
+func (f *fakeStore) Erase(context.Context, bool) error {
 	f.erased++
 	return f.eraseErr
 }
 
-func (f *fakeHouse) Expire(_ context.Context, e Expiry) error {
+func (f *fakeStore) Expire(_ context.Context, e Expiry) error {
 	f.expired = append(f.expired, e)
 	return f.expireErr
 }
 
-func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error) {
+func (f *fakeStore) Log(_ context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error) {
 	var found []Message
 	for _, m := range f.messages[channel] {
 		if m.ID > after && m.ID <= until && len(found) < limit {
@@ -75,7 +75,7 @@ func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until Messa
 	return found, f.logErr
 }
 
-func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
+func (f *fakeStore) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
 	err := f.loreErr
 	if f.asked++; f.asked > 1 {
 		err = errors.Join(err, f.loreLaterErr)
@@ -83,7 +83,7 @@ func (f *fakeHouse) Lore(_ context.Context, guild GuildID) ([]Lore, error) {
 	return slices.DeleteFunc(slices.Clone(f.lore), func(l Lore) bool { return l.Guild != guild }), err
 }
 
-func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
+func (f *fakeStore) Apply(_ context.Context, events ...Event) error {
 	for _, e := range events {
 		if set, is := e.(SettingChosen); is {
 			g := *f.guilds[set.Guild]
@@ -101,7 +101,7 @@ func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
 	return f.applyErr
 }
 
-func (f *fakeHouse) DryRun(_ context.Context, q DryRunQuery) (e DryRun, err error) {
+func (f *fakeStore) DryRun(_ context.Context, q DryRunQuery) (e DryRun, err error) {
 	for c, all := range f.messages {
 		if !f.covers(q.Forgetting, c) {
 			continue
@@ -115,12 +115,12 @@ func (f *fakeHouse) DryRun(_ context.Context, q DryRunQuery) (e DryRun, err erro
 	return e, f.extentErr
 }
 
-func (f *fakeHouse) covers(g Forgetting, c ChannelID) bool {
+func (f *fakeStore) covers(g Forgetting, c ChannelID) bool {
 	return c/10 == ChannelID(g.Guild) && (g.Channel == 0 || c == g.Channel) || c == f.thread &&
 		g.Channel == ChannelID(g.Guild*10)
 }
 
-func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (DeletionReport, error) {
+func (f *fakeStore) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (DeletionReport, error) {
 	if f.forgetErr != nil {
 		return DeletionReport{}, f.forgetErr
 	}
@@ -144,7 +144,7 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 	return r, nil
 }
 
-func (f *fakeHouse) Forgettings(context.Context, GuildID, UserID) ([]DeletionReport, error) {
+func (f *fakeStore) Forgettings(context.Context, GuildID, UserID) ([]DeletionReport, error) {
 	all := make([]DeletionReport, len(f.unfinished))
 	for i, g := range f.unfinished {
 		all[i].Forgetting = g
@@ -152,7 +152,7 @@ func (f *fakeHouse) Forgettings(context.Context, GuildID, UserID) ([]DeletionRep
 	return all, f.unfinishedErr
 }
 
-func (f *fakeHouse) Resume(_ context.Context, id int64, _ func(done, total int)) (DeletionReport, error) {
+func (f *fakeStore) Resume(_ context.Context, id int64, _ func(done, total int)) (DeletionReport, error) {
 	if f.carryErr != nil && id%2 == 0 {
 		return DeletionReport{}, f.carryErr
 	}
@@ -160,25 +160,25 @@ func (f *fakeHouse) Resume(_ context.Context, id int64, _ func(done, total int))
 	return DeletionReport{Forgetting: Forgetting{ID: id}, Messages: int(id)}, nil
 }
 
-// kept is a house that is being kept, and what it told.
-type kept struct {
+// reports are what a running Janitor reported.
+type reports struct {
 	done   []DeletionReport
 	failed []failed
 }
 
-// failed is a failure and for how long the house waits after it.
+// failed is a failure and how long the Janitor waits after it.
 type failed struct {
 	error
 	wait time.Duration
 }
 
-// keep keeps house until the test's bubble ends.
-func keep(t *testing.T, f Store, retention time.Duration) *kept {
-	return keepAll(t, Janitor{Store: f, Retention: retention})
+// runJanitor runs a Janitor until the test's bubble ends.
+func runJanitor(t *testing.T, f Store, retention time.Duration) *reports {
+	return runJanitorWith(t, Janitor{Store: f, Retention: retention})
 }
 
-func keepAll(t *testing.T, h Janitor) *kept {
-	k := &kept{}
+func runJanitorWith(t *testing.T, h Janitor) *reports {
+	k := &reports{}
 	h.Done, h.Failed = func(r DeletionReport) { k.done = append(k.done, r) }, func(err error, wait time.Duration) {
 		k.failed = append(k.failed, failed{err, wait})
 	}
@@ -193,12 +193,12 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func TestHouseCarriesOutWhatWasBegun(t *testing.T) {
+func TestJanitorCarriesOutWhatWasBegun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newHouse()
+		f := newFakeStore()
 		f.unfinished = []Forgetting{{ID: 1}, {ID: 3}}
-		k := keep(t, f, 0)
+		k := runJanitor(t, f, 0)
 		if len(f.unfinished) > 0 || len(k.done) != 2 || k.done[1].Messages != 3 {
 			t.Fatalf("at the start %v was done, %v left", k.done, f.unfinished)
 		}
@@ -213,27 +213,26 @@ func TestHouseCarriesOutWhatWasBegun(t *testing.T) {
 	})
 }
 
-func TestHouseForgetsWhatIsTooOld(t *testing.T) {
+func TestJanitorForgetsWhatIsTooOld(t *testing.T) {
 	t.Parallel()
-	const day = 24 * time.Hour
 	tests := []struct {
 		retention, step time.Duration
 	}{
-		{365 * day, day}, {24 * day, day}, {2 * day, 2 * time.Hour}, {time.Hour,
-			150 * time.Second}, {time.Minute, time.Minute},
+		{365 * day, day}, {24 * day, day}, {2 * day, 2 * time.Hour},
+		{time.Hour, 150 * time.Second}, {time.Minute, time.Minute},
 	}
 	for _, test := range tests {
 		t.Run(test.retention.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				f := newHouse(DirectGuild, LocalGuild, 2, 3)
+				f := newFakeStore(DirectGuild, LocalGuild, 2, 3)
 				old := test.retention + test.step
 				f.say(DirectGuild, old)
 				f.say(LocalGuild, 10*old)
 				f.say(2, old)
 				f.say(2, test.retention-time.Second)
 				f.say(3, test.retention-time.Second)
-				k := keep(t, f, test.retention)
+				k := runJanitor(t, f, test.retention)
 				end := time.Now().Add(-test.retention).Truncate(test.step).UTC()
 				want := []Forgetting{
 					{Guild: DirectGuild, Before: end, Why: WhyAge, At: time.Now()},
@@ -260,17 +259,16 @@ func TestHouseForgetsWhatIsTooOld(t *testing.T) {
 }
 
 // Where nothing was said that is too old, lore may be.
-func TestHouseForgetsOldLore(t *testing.T) {
+func TestJanitorForgetsOldLore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newHouse(2, 3)
-		const day = 24 * time.Hour
+		f := newFakeStore(2, 3)
 		f.say(2, time.Hour)
 		for i, age := range []time.Duration{12 * day, 8 * day, time.Hour} {
 			f.lore = append(f.lore, Lore{ID: int64(i), Guild: 2, At: time.Now().Add(-age)},
 				Lore{ID: int64(i), Guild: 3, At: time.Now().Add(-time.Hour)})
 		}
-		keep(t, f, 10*day)
+		runJanitor(t, f, 10*day)
 		if len(f.forgotten) != 1 || f.forgotten[0].Guild != 2 || f.forgotten[0].Why != WhyAge || len(f.lore) != 5 {
 			t.Fatalf("forgot %+v, left %+v", f.forgotten, f.lore)
 		}
@@ -281,17 +279,17 @@ func TestHouseForgetsOldLore(t *testing.T) {
 	})
 }
 
-func TestHouseForgetsGuildsThatAreLongGone(t *testing.T) {
+func TestJanitorForgetsGuildsThatAreLongGone(t *testing.T) {
 	t.Parallel()
 	for _, retention := range []time.Duration{0, 365 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newHouse(LocalGuild, 2, 3, 4)
+			f := newFakeStore(LocalGuild, 2, 3, 4)
 			f.guilds[LocalGuild].Left = time.Now().Add(-2 * LeftFor) // can't be
 			f.guilds[2].Left = time.Now().Add(-LeftFor)
 			f.guilds[3].Left = time.Now().Add(-LeftFor + time.Minute)
 			f.say(2, time.Minute)
 			f.say(4, 100*24*time.Hour) // there, available or not
-			k := keep(t, f, retention)
+			k := runJanitor(t, f, retention)
 			if len(f.forgotten) != 1 || len(k.done) != 1 || k.done[0].Messages != 1 {
 				t.Fatalf("forgot %+v", f.forgotten)
 			}
@@ -311,28 +309,28 @@ func TestHouseForgetsGuildsThatAreLongGone(t *testing.T) {
 	}
 }
 
-func TestHouseGoesOnAfterFailures(t *testing.T) {
+func TestJanitorGoesOnAfterFailures(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	tests := []struct {
 		name string
-		set  func(f *fakeHouse, err error)
+		set  func(f *fakeStore, err error)
 	}{
-		{"unfinished", func(f *fakeHouse, err error) { f.unfinishedErr = err }},
-		{"carry out", func(f *fakeHouse, err error) { f.carryErr = err }},
-		{"guild", func(f *fakeHouse, err error) { f.guildErr = err }},
-		{"forget", func(f *fakeHouse, err error) { f.forgetErr = err }},
+		{"unfinished", func(f *fakeStore, err error) { f.unfinishedErr = err }},
+		{"carry out", func(f *fakeStore, err error) { f.carryErr = err }},
+		{"guild", func(f *fakeStore, err error) { f.guildErr = err }},
+		{"forget", func(f *fakeStore, err error) { f.forgetErr = err }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				f := newHouse(2, 3)
+				f := newFakeStore(2, 3)
 				f.say(2, 100*time.Hour)
 				f.say(3, 100*time.Hour)
 				f.unfinished = []Forgetting{{ID: 1}, {ID: 2}, {ID: 3}}
 				test.set(f, down)
-				k := keep(t, f, 24*time.Hour)
+				k := runJanitor(t, f, 24*time.Hour)
 				pass(5 * time.Second)
 				pass(10 * time.Second)
 				if len(k.failed) != 3 {
@@ -373,13 +371,13 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 	}
 }
 
-func TestHousePassesOverWhatIsNoMore(t *testing.T) {
+func TestJanitorPassesOverWhatIsNoMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newHouse(2)
+		f := newFakeStore(2)
 		f.unfinished = []Forgetting{{ID: 2}}
 		f.carryErr, f.guildErr = fmt.Errorf("gone: %w", ErrNotFound), fmt.Errorf("gone: %w", ErrNotFound)
-		k := keep(t, f, time.Hour)
+		k := runJanitor(t, f, time.Hour)
 		pass(time.Minute)
 		if len(k.failed)+len(k.done) > 0 {
 			t.Errorf("told %v, %v", k.failed, k.done)
@@ -388,27 +386,27 @@ func TestHousePassesOverWhatIsNoMore(t *testing.T) {
 }
 
 // Each round has expire what is too old at that moment, and what was spent before yesterday; what fails is tried again.
-func TestHouseExpires(t *testing.T) {
+func TestJanitorExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // which begins at midnight, UTC
-		f := newHouse(LocalGuild)
+		f := newFakeStore(LocalGuild)
 		began := time.Now()
 		f.expireErr = errors.New("the disk is full")
-		k := keepAll(t, Janitor{Store: f, Prompts: time.Hour, Records: RecordRetention{Age: 30 * time.Minute,
+		k := runJanitorWith(t, Janitor{Store: f, Prompts: time.Hour, Records: RecordRetention{Age: 30 * time.Minute,
 			Count: 5, Tokens: 6}})
-		want := Expiry{Prompts: began.Add(-time.Hour), Spending: began.Add(-aDay).UTC(),
+		want := Expiry{Prompts: began.Add(-time.Hour), Spending: began.Add(-day).UTC(),
 			Records: RecordLimits{Before: began.Add(-30 * time.Minute), Count: 5, Tokens: 6}}
 		if len(k.failed) != 1 || !errors.Is(k.failed[0].error, f.expireErr) || len(f.expired) != 1 ||
 			f.expired[0] != want {
 			t.Errorf("failed with %v, expired %+v", k.failed, f.expired)
 		}
 		f.expireErr = nil
-		pass(10 * time.Minute) // less than an hour, for what is kept for so short
+		pass(10 * time.Minute) // less than an hour, for what is reports for so short
 		if n := len(f.expired); n < 5 || !f.expired[n-1].Records.Before.After(want.Records.Before) ||
 			!f.expired[n-1].Prompts.After(want.Prompts) {
 			t.Errorf("after ten minutes %+v", f.expired)
 		}
-		pass(aDay)
+		pass(day)
 		if got := f.expired[len(f.expired)-1].Spending; !got.Equal(began) {
 			t.Errorf("a day later what was spent before %v expires", got)
 		}

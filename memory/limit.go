@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// Special values of a limit.
 const (
 	Unlimited    = 0
 	AsConfigured = -1 // not set
@@ -24,16 +23,16 @@ type RoleLimit struct {
 	Limit
 }
 
-// LimitChosen sets the limit of a role; see RoleLimit. The last by At holds.
+// LimitChosen sets the limit of a role. The last by At holds.
 type LimitChosen struct {
 	Guild GuildID
 	RoleLimit
 	At time.Time
 }
 
-// Spent is how many tokens models took for a question so far. The largest for a question counts. If the
-// user has opted out, or was forgotten as a whole since they asked, only the guild's total is kept; if the
-// guild was forgotten since, nothing.
+// Spent is how many tokens models took for a question so far. The largest counts. If the user has opted out,
+// or was forgotten as a whole since they asked, only the guild's total is kept; if the guild was forgotten
+// since, nothing.
 type Spent struct {
 	Guild    GuildID
 	User     UserID    // who asked
@@ -44,7 +43,7 @@ type Spent struct {
 func (LimitChosen) isEvent() {}
 func (Spent) isEvent()       {}
 
-// Check returns an error if l isn't a valid limit.
+// Check returns an error unless l is valid.
 func (l Limit) Check() error {
 	if l.Messages < AsConfigured || l.Tokens < AsConfigured {
 		return errors.New("a limit is a number above 0, or 0 for none")

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"hark/internal/text"
 )
 
-// Bounds of lore.
 const (
 	MaxLoreName    = 100  // characters of a name or an alias
 	MaxLoreText    = 2000 // characters of the text
@@ -23,8 +23,7 @@ const (
 // Lore is something that a guild told Hark to remember, under a name.
 //
 // It may be told only where Channel and the channels of all its sources may be read. It is forgotten like a
-// message that By wrote in Channel at At, and goes with any of its sources, or when the text of one
-// changes.
+// message that By wrote in Channel at At, and goes when a source goes or its text changes.
 type Lore struct {
 	ID      int64 // unique; the id of the interaction or message that told it
 	Guild   GuildID
@@ -37,17 +36,10 @@ type Lore struct {
 	Sources []MessageRef // its source messages, by channel and id
 }
 
-// MessageRef is where a message is.
-type MessageRef struct {
-	Channel ChannelID
-	Message MessageID
-}
-
 type (
-	// LoreTold adds lore, or changes the lore with its id. The last version by At holds, and of several
-	// with one At the first applied. It is refused unless Lore.Checked accepts it. Nothing is kept from
-	// somebody who has opted out or that a Forgetting covers. If a source is gone, so is the lore, for
-	// good.
+	// LoreTold adds lore, or changes the lore with its id. The last version by At holds, and of several with
+	// one At the first applied. It is refused unless Lore.Checked accepts it. Nothing is kept from somebody
+	// who has opted out or that a Forgetting covers. If a source is gone, so is the lore, for good.
 	LoreTold struct{ Lore Lore }
 
 	// LoreGone removes lore for good, with the answers that used it.
@@ -60,8 +52,8 @@ type (
 func (LoreTold) isEvent() {}
 func (LoreGone) isEvent() {}
 
-// Checked returns l ready to store: its texts clean and trimmed, each alias and source once. The error
-// says, for the user, why it is invalid.
+// Checked returns l ready to store: its texts clean and trimmed, each alias and source once. The error tells
+// the user why it is invalid.
 func (l Lore) Checked() (Lore, error) {
 	l.Name, l.Text = strings.Join(strings.Fields(Clean(l.Name)), " "), strings.TrimSpace(Clean(l.Text))
 	var own []string
@@ -107,8 +99,8 @@ func (l Lore) check() error {
 	return nil
 }
 
-// Aliases returns further names made from a name's words: the first word last ("x project"), the same with
-// an article, the words hyphenated, the words joined, and the initials in capitals. Use them only if
+// Aliases returns names made from a name's words: the first word last ("x project"), the same with an
+// article, the words hyphenated, the words joined, and the initials in capitals. Use them only if
 // unambiguous. A name of one word has none.
 func Aliases(name string) []string {
 	words := text.Words(name)
@@ -142,8 +134,8 @@ func IsDeterminer(word string) bool {
 	return false
 }
 
-// LoreCalled returns the lore with that name or id, or, if there is none, with that alias, given or
-// derived. Capitals and surrounding spaces are ignored.
+// LoreCalled returns the lore with that name or id, or, if there is none, with that alias, given or derived.
+// Capitals and surrounding spaces are ignored.
 func LoreCalled(lore []Lore, name string) []Lore {
 	is := func(other string) bool { return strings.EqualFold(other, strings.TrimSpace(name)) }
 	for _, matches := range []func(Lore) bool{
@@ -162,3 +154,15 @@ func LoreCalled(lore []Lore, name string) []Lore {
 	}
 	return nil
 }
+
+// ValidationError is an error in a user's input, in words for that user. Format and Args are separate, so
+// that it can be translated.
+type ValidationError struct {
+	Format string // for fmt.Sprintf, in English, without a full stop
+	Args   []any
+}
+
+func (c ValidationError) Error() string { return fmt.Sprintf(c.Format, c.Args...) }
+
+// Complain returns a ValidationError.
+func Complain(format string, args ...any) error { return ValidationError{format, args} }

@@ -59,14 +59,6 @@ func TestIDsAreWrittenInDigits(t *testing.T) {
 	}
 }
 
-func TestPermissions(t *testing.T) {
-	t.Parallel()
-	both := ViewChannel | ReadMessageHistory
-	if !both.Has(ViewChannel) || !both.Has(both) || !both.Has(0) || ViewChannel.Has(both) || both.Has(Connect) {
-		t.Error("Has is off")
-	}
-}
-
 func TestChannelKinds(t *testing.T) {
 	t.Parallel()
 	for kind := TextChannel; kind <= LocalChannel; kind++ {

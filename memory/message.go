@@ -33,7 +33,7 @@ type Message struct {
 	Tokens   int  // of Text by o200k for every model, counted by the store; 0 until stored
 }
 
-// File is an attachment: its name and its sender's description. Its URL isn't kept, because it expires.
+// File is an attachment. Its URL isn't kept, because it expires.
 type File struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
@@ -71,6 +71,19 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// Recalled reports whether messages of kind k can be found later: those of people, other bots and webhooks.
-// Hark's own answers and Discord's notices are in the log, but neither indexed nor part of a segment.
+// Recalled reports whether messages of kind k can be found later. Others are in the log, but neither indexed
+// nor part of a segment.
 func (k Kind) Recalled() bool { return k == FromMember || k == FromBot || k == FromWebhook }
+
+// MessageRef is where a message is.
+type MessageRef struct {
+	Channel ChannelID
+	Message MessageID
+}
+
+// OpenQuestion is an unanswered message that asks Hark something.
+type OpenQuestion struct {
+	Guild   GuildID
+	Channel ChannelID
+	ID      MessageID
+}

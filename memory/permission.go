@@ -25,7 +25,7 @@ func (k ChannelKind) Reading() Permissions {
 }
 
 // Rules returns the channel whose overwrites and age restriction apply to c: for a thread its parent, given
-// here, or nil. It returns nil if that channel is unknown or can't have threads.
+// here. It returns nil if that is unknown or can't have threads.
 func (c *Channel) Rules(parent *Channel) *Channel {
 	if c.Unplaced || !c.Kind.IsThread() {
 		parent = c
@@ -38,8 +38,8 @@ func (c *Channel) Rules(parent *Channel) *Channel {
 	return parent
 }
 
-// Permissions computes the permissions of a user with roles (@everyone is implied) in a channel to which
-// the overwrites of rules apply, in Discord's order: the roles' own; then the overwrites of @everyone, the
+// Permissions computes the permissions of a user with roles (@everyone is implied) in a channel to which the
+// overwrites of rules apply, in Discord's order: the roles' own; then the overwrites of @everyone, the
 // denials of all roles, the grants of all roles, and the user's own. The owner and administrators may do
 // everything. User 0 has no overwrites. Timeouts are ignored: Discord doesn't send them to Hark, and they
 // don't affect reading text channels. https://discord.com/developers/docs/topics/permissions
@@ -73,7 +73,7 @@ func (g *Guild) Permissions(user UserID, roles []RoleID, rules *Channel) Permiss
 	return p
 }
 
-// SelfPermissions computes Hark's own, with roles and the role that Discord created for the bot.
+// SelfPermissions computes Hark's own, with roles and the bot's own role.
 func (g *Guild) SelfPermissions(roles []RoleID, rules *Channel) Permissions {
 	roles = slices.Clone(roles)
 	for _, role := range g.Roles {
@@ -84,7 +84,7 @@ func (g *Guild) SelfPermissions(roles []RoleID, rules *Channel) Permissions {
 	return g.Permissions(g.Self, roles, rules)
 }
 
-// IsPublic reports whether a member without roles can read a channel and its past. It ignores the age
+// IsPublic reports whether a member without roles can read a channel and its past, whatever its age
 // restriction.
 func (g *Guild) IsPublic(id ChannelID) bool {
 	c := g.Channel(id)

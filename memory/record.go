@@ -2,6 +2,9 @@ package memory
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -11,13 +14,12 @@ import (
 )
 
 // Record is one call of the history: who called what, with which arguments, and the outcome. It holds no
-// text, not even the model's: a message is its id, other text its length and fingerprint (see
-// FingerprintOf).
+// text, not even the model's: a message is its id, other text its length and fingerprint (see FingerprintOf).
 //
 // It may be told where its channel may be read and its answer may be repeated, because the answer's trace
 // names all its sources. It goes with its question, its answer and its asker, when the question's text
-// changes or the answer is rewritten, with its channel and guild, and with any person whose id its
-// arguments name.
+// changes or the answer is rewritten, with its channel and guild, and with any person whose id its arguments
+// name.
 //
 // The first seven fields are always written, under exactly these names; the others if they are set.
 type Record struct {
@@ -47,9 +49,9 @@ const (
 	SpeakerTool  Speaker = "tool"
 )
 
-// Called adds a call to the history, after the answer that it led to and together with it. The first with a
-// CallID stays. It isn't kept if its question or answer is gone, if a Forgetting covers it, or if the asker
-// has opted out.
+// Called adds a call to the history, together with and after the answer that it led to. The first with a
+// CallID stays. It isn't kept if its question or answer is gone, a Forgetting covers it, or the asker has
+// opted out.
 type Called struct{ Record Record }
 
 func (Called) isEvent() {}
@@ -71,16 +73,15 @@ type RecordQuery struct {
 type RecordLimits struct {
 	Before time.Time // keep those made since; zero: no limit
 	Count  int       // of a channel; 0: no limit
-	// Tokens bounds what a channel's records would cost the model together in full, in tokens of o200k. 0:
-	// no limit.
+	// Tokens bounds what a channel's records would cost the model together in full, in tokens of o200k. 0: no
+	// limit.
 	Tokens int
 }
 
 // plainRecord is a Record without methods, so that encoding/json uses the tags.
 type plainRecord Record
 
-// recordFields are the names of a record's fields in written order; alwaysThere those that every record
-// has.
+// recordFields are the names of a record's fields in written order; alwaysThere those that every record has.
 var recordFields, alwaysThere = func() (all, always []string) {
 	for i := range reflect.TypeFor[Record]().NumField() {
 		name, options, _ := strings.Cut(reflect.TypeFor[Record]().Field(i).Tag.Get("json"), ",")
@@ -146,3 +147,18 @@ func decode(b []byte, to any) error {
 	d.UseNumber()
 	return d.Decode(to)
 }
+
+// FingerprintOf identifies a text that a Record mustn't hold: 16 hexadecimal digits, equal for texts with the
+// same words, whatever their case and spacing.
+//
+// The key is the store's own (Store.FingerprintKey): random, created at first use, kept in the file and its
+// backups, and never changed. Without it a fingerprint doesn't reveal its text, even to somebody who guesses.
+// The file contains the key, so a fingerprint goes with its message.
+func FingerprintOf(key []byte, text string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(strings.ToLower(strings.Join(strings.Fields(Clean(text)), " ")))) // never fails
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// FingerprintKeyBytes is the length of the key.
+const FingerprintKeyBytes = 32

@@ -30,9 +30,9 @@ const (
 	nameless      = "(left out: its name wasn't one)"
 )
 
-// Checked returns r as it is kept, or an error: it needs a valid call id, time, speaker, method and
-// channel. A sentence replaces arguments that can't be written as JSON, and possible texts are replaced by
-// their lengths.
+// Checked returns r as it is kept, or an error: it needs a valid call id, time, speaker, method and channel.
+// A sentence replaces arguments that can't be written as JSON, and possible texts are replaced by their
+// lengths.
 func (r Record) Checked() (Record, error) {
 	switch {
 	case !isName(r.CallID):
@@ -76,7 +76,7 @@ func isName(s string) bool {
 	}) < 0
 }
 
-// serialised returns v as JSON decodes it, or a sentence if it can't be encoded.
+// serialised returns v as JSON decodes it.
 func serialised(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -121,7 +121,6 @@ func withoutText(v any, depth int) any {
 	return v
 }
 
-// nameOnly removes keys that aren't names and says so.
 func nameOnly(v map[string]any) map[string]any {
 	n := len(v)
 	maps.DeleteFunc(v, func(name string, _ any) bool { return !isName(name) })
@@ -138,8 +137,7 @@ func sizeOf(v any) int {
 	return len(b)
 }
 
-// Named returns the ids of any kind in r's arguments: all whole numbers, also as strings or as Discord
-// mentions.
+// Named returns the ids of any kind in r's arguments: all whole numbers, also as strings or as mentions.
 func (r Record) Named() []int64 {
 	found := map[int64]bool{}
 	var look func(v any)

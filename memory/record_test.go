@@ -16,9 +16,9 @@ import (
 
 func aRecord() Record {
 	return Record{
-		CallID: "c1", Timestamp: time.Date(2024, 6, 1, 12, 0, 0, 5e6,
-			time.UTC), Speaker: SpeakerTool, Method: "search_memory",
-		Args: []any{}, Kwargs: map[string]any{"limit": json.Number("5")}, Outcome: "3 messages",
+		CallID: "c1", Timestamp: time.Date(2024, 6, 1, 12, 0, 0, 5e6, time.UTC),
+		Speaker: SpeakerTool, Method: "search_memory", Args: []any{},
+		Kwargs: map[string]any{"limit": json.Number("5")}, Outcome: "3 messages",
 		Guild: 900, Channel: 901, Question: 1246507221700608001, Asker: 21, Answer: 1246507221700608002,
 	}
 }
@@ -123,9 +123,9 @@ func TestWhatARecordCantHoldIsReplaced(t *testing.T) {
 	t.Parallel()
 	cycle := map[string]any{}
 	cycle["cycle"] = cycle
-	var deep any = "end"
+	var deep, deepMap any = "end", "end"
 	for range 20 {
-		deep = []any{deep}
+		deep, deepMap = []any{deep}, map[string]any{"in": deepMap}
 	}
 	for name, c := range map[string]struct{ value, want any }{
 		"a function":   {func() {}, notSerialised},
@@ -158,33 +158,22 @@ func TestWhatARecordCantHoldIsReplaced(t *testing.T) {
 		}
 	}
 	r := aRecord()
-	r.Args = []any{deep}
-	if got, err := r.Checked(); err != nil || !strings.Contains(fmt.Sprint(got.Args), tooDeep) {
-		t.Errorf("what lies deep became %v, %v", got.Args, err)
-	}
-	deepMap := map[string]any{}
-	for at, n := deepMap, 0; n < 20; n++ {
-		next := map[string]any{}
-		at["in"] = next
-		at = next
-	}
-	r.Args = []any{deepMap}
-	if got, err := r.Checked(); err != nil || !strings.Contains(fmt.Sprint(got.Args), tooDeep) {
-		t.Errorf("what lies deep became %v, %v", got.Args, err)
+	for _, value := range []any{deep, deepMap} {
+		r.Args = []any{value}
+		if got, err := r.Checked(); err != nil || !strings.Contains(fmt.Sprint(got.Args), tooDeep) {
+			t.Errorf("what lies deep became %v, %v", got.Args, err)
+		}
 	}
 	r.Args = make([]any, 3000)
 	if got, err := r.Checked(); err != nil || len(got.Args) > 0 || got.Kwargs["left_out"] != tooLarge {
 		t.Errorf("what is too large became %v, %v, %v", got.Args, got.Kwargs, err)
 	}
-	r = aRecord()
-	if r.Outcome = "3\n messages\x00"; true {
-		if got, err := r.Checked(); err != nil || got.Outcome != "3 messages" {
+	for outcome, want := range map[string]string{"3\n messages\x00": "3 messages", strings.Repeat("x", 201): tooLong} {
+		r = aRecord()
+		r.Outcome = outcome
+		if got, err := r.Checked(); err != nil || got.Outcome != want {
 			t.Errorf("the outcome became %q, %v", got.Outcome, err)
 		}
-	}
-	r.Outcome = strings.Repeat("x", 201)
-	if got, err := r.Checked(); err != nil || got.Outcome != tooLong {
-		t.Errorf("the outcome became %q, %v", got.Outcome, err)
 	}
 }
 
@@ -228,18 +217,13 @@ func drawValue(t *rapid.T, depth int) any {
 	return rapid.String().Draw(t, "text")
 }
 
-type fataler interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func checkStays(t fataler, one, two any, outcome string) {
+func checkStays(t rapid.TB, one, two any, outcome string) {
 	t.Helper()
 	r := aRecord()
 	r.Args, r.Kwargs, r.Outcome = []any{one}, map[string]any{"two": two}, outcome
 	checked, err := r.Checked()
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatal(err)
 	}
 	again, err := checked.Checked()
 	if err != nil || !reflect.DeepEqual(again, checked) {
@@ -247,7 +231,7 @@ func checkStays(t fataler, one, two any, outcome string) {
 	}
 	b, err := json.Marshal(checked)
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatal(err)
 	}
 	var back Record
 	if err := json.Unmarshal(b, &back); err != nil || !reflect.DeepEqual(back, checked) {

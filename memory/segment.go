@@ -2,6 +2,7 @@ package memory
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,9 +14,19 @@ type Segment struct {
 	Messages []Message
 }
 
+// Text returns what is embedded: the messages' text, a line each.
+func (s Segment) Text() string {
+	var b strings.Builder
+	for _, m := range s.Messages {
+		b.WriteString(m.Text())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
 // The limits that cut a channel into segments. People answer messages of the last few minutes. If several
-// talk at once, only one message in three answers the one before, so only a reply, a mention or the
-// author's own last message joins a segment.
+// talk at once, only one message in three answers the one before, so only a reply, a mention or the author's
+// own last message joins a segment.
 const (
 	MaxSegment = 8                // messages in a segment
 	LookBack   = 24               // previous messages searched for a segment to join

@@ -21,14 +21,13 @@ const (
 	SettingLanguage    Setting = "language"
 )
 
-// Other settings.
 const (
 	SettingTimezone Setting = "timezone" // of a guild: an IANA time zone name
 	// of a guild: "on", or the time, in RFC 3339, until which Hark answers nobody
 	SettingPaused Setting = "paused"
 	// of a channel, else of the guild: "off" where Hark answers nobody
 	SettingAnswers Setting = "answers"
-	// of a channel, else of the guild: the retention, for ParseRetention; see Guild.Retention
+	// of a channel, else of the guild: for ParseRetention
 	SettingRetention Setting = "retention"
 	// of a channel: the newest unfetched message of its past when fetching stopped; see StopPast
 	SettingPast     Setting = "past"
@@ -47,17 +46,17 @@ func Settings() []Setting {
 	return append(AnswerSettings(), SettingTimezone, SettingPaused, SettingAnswers, SettingRetention)
 }
 
-// OfGuild reports whether a key applies to whole guilds only. Its value for a channel has no effect.
+// OfGuild reports whether a key is for guilds only. A channel's value has no effect.
 func (s Setting) OfGuild() bool { return s == SettingTimezone || s == SettingPaused }
 
 // StaysWithChannel reports whether a channel's value stays when the channel is forgotten, unless it was
 // deleted: whether Hark speaks there and how long it remembers, which is nobody's text.
 func (s Setting) StaysWithChannel() bool { return s == SettingAnswers || s == SettingRetention }
 
-// SettingChosen sets a key for a channel and its threads, or, with Channel 0, for the guild. A channel's
-// own value overrides the guild's. An empty Value removes it. The last by At holds. Forgetting a whole
-// channel or guild takes it like a message written in Channel at At, except as StaysWithChannel says; the
-// retention, or forgetting a person, doesn't.
+// SettingChosen sets a key for a channel and its threads, or, with Channel 0, for the guild. A channel's own
+// value overrides the guild's. An empty Value removes it. The last by At holds. Forgetting a whole channel or
+// guild takes it like a message written in Channel at At, except as StaysWithChannel says; the retention, or
+// forgetting a person, doesn't.
 type SettingChosen struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -87,7 +86,7 @@ func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) 
 // Implied is an admin's statement that everybody with Role also has Also.
 type Implied struct{ Role, Also RoleID }
 
-// impliedKey is the prefix of these keys. Each statement has its own key, so that none replaces another.
+// impliedKey is the prefix of these keys. Each statement has its own, so that none replaces another.
 const impliedKey = "implied "
 
 // Setting returns the guild setting that holds i. Its value is ignored.

@@ -22,8 +22,8 @@ func TestSettingsOfThreadsChannelsAndTheGuild(t *testing.T) {
 		at    ChannelID
 	}
 	for id, want := range map[ChannelID]where{
-		general: {"search", general}, chat: {"search", general}, secret: {"analysis",
-			secret}, staff: {}, orphan: {}, unknown: {},
+		general: {"search", general}, chat: {"search", general}, secret: {"analysis", secret},
+		staff: {}, orphan: {}, unknown: {},
 	} {
 		if value, at := g.Setting(id, SettingMode); (where{value, at}) != want {
 			t.Errorf("of channel %d: %q of %d, want %+v", id, value, at, want)
@@ -52,5 +52,16 @@ func TestWhatIsDecidedOfAChannelStays(t *testing.T) {
 		if key.StaysWithChannel() != stays {
 			t.Errorf("%s stays: %t", key, !stays)
 		}
+	}
+}
+
+func TestSettingsAreKnownByTheirKeys(t *testing.T) {
+	t.Parallel()
+	known := map[Setting]bool{}
+	for _, key := range Settings() {
+		known[key] = true
+	}
+	if len(known) != 10 || len(known) != len(Settings()) || !known[SettingRetention] || !known[SettingModel] {
+		t.Errorf("the settings are %v", Settings())
 	}
 }

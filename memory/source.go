@@ -12,18 +12,17 @@ const (
 	SourceSummary SourceKind = "summary"
 )
 
-// Source is what a derived thing, such as an answer, was made from. The derived thing is deleted with any
-// of its sources.
+// Source is what a derived thing, such as an answer, was made from. The derived thing goes with any of them.
 type Source struct {
 	Kind    SourceKind `json:"kind"`
 	Channel ChannelID  `json:"channel,omitempty"` // of a message or a summary
 	ID      int64      `json:"id"`                // unique for a fact in the guild, for a summary in the channel
-	// Version is the version used: of a message when its text was last edited, in milliseconds since 1970,
-	// 0 if never; of lore the first id that a message of its At can have; of a summary when it was made, in
+	// Version is the version used: of a message when its text was last edited, in milliseconds since 1970, 0
+	// if never; of lore the first id that a message of its At can have; of a summary when it was made, in
 	// milliseconds since 1970; of a fact 0.
 	Version int64 `json:"version,omitempty"`
-	// Repeats means that the answer cites this source or repeats words of it: when the source goes, Discord
-	// no longer shows the answer. Otherwise only what Hark keeps of the answer goes.
+	// Repeats means that the answer cites this source or repeats words of it: when it goes, Discord no longer
+	// shows the answer. Otherwise only what Hark keeps of the answer goes.
 	Repeats bool `json:"repeats,omitempty"`
 }
 

@@ -1,3 +1,12 @@
+// Package memory defines what Hark remembers: messages and the events that change them, people, the structure
+// of guilds, and who may read what. Start with Store, then Event.
+//
+// The log of messages is the truth. Everything else (segments, vectors, full text, summaries, traces) derives
+// from it, changes in the same commit or through a durable queue, and goes when its source is deleted.
+// Segments, vectors and full text can always be rebuilt.
+//
+// Indexer, which embeds segments, and Janitor, which deletes expired data, work on any Store. The package
+// imports internal/text only, and knows neither SQL nor Discord's API.
 package memory
 
 import (
@@ -6,11 +15,11 @@ import (
 	"time"
 )
 
-// ErrNotFound means that the store has nothing under that id or name.
+// ErrNotFound means that nothing has that id or name.
 var ErrNotFound = errors.New("not found")
 
-// ErrRefused means that an event can't be stored, and a retry won't help: it is invalid, or no number is
-// left for what it adds. Other errors may be temporary.
+// ErrRefused means that an event is invalid, or no number is left for what it adds: a retry won't help. Other
+// errors may be temporary.
 var ErrRefused = errors.New("refused")
 
 // Store keeps messages and everything derived from them. Every implementation passes memorytest.Run.
@@ -20,23 +29,23 @@ var ErrRefused = errors.New("refused")
 //   - Reads don't wait for writes. Returned slices and pointers may be shared: don't change them.
 //   - An unknown channel or person has no data. That isn't an error.
 type Store interface {
-	// Apply stores all events or none, durably. Applying them again changes nothing. It is safe for concurrent
-	// use; an invalid event fails only its own call, with ErrRefused.
+	// Apply stores all events or none, durably. Applying them again changes nothing. It is safe for
+	// concurrent use; an invalid event fails only its own call, with ErrRefused.
 	Apply(ctx context.Context, events ...Event) error
 	Close() error
 
-	// Guilds returns the known guilds by id, LocalGuild included if anything is in it.
+	// Guilds returns the known guilds by id, with LocalGuild if anything is in it.
 	Guilds(ctx context.Context) ([]GuildID, error)
-	// Guild returns a guild's structure with all its channels; ErrNotFound if it was never seen.
+	// Guild returns a guild with all its channels; ErrNotFound if it was never seen.
 	Guild(ctx context.Context, id GuildID) (*Guild, error)
 	// People returns the people known in a guild, by id: all, or those in ids.
 	People(ctx context.Context, guild GuildID, ids ...UserID) ([]Person, error)
-	// Presence returns how much each of users wrote in scope's channels, and when last.
+	// Presence returns how much and when last each of users wrote in scope's channels.
 	Presence(ctx context.Context, scope Scope, users []UserID) (map[UserID]Presence, error)
 	// OptedOut reports whether a user has opted out in a guild.
 	OptedOut(ctx context.Context, guild GuildID, user UserID) (bool, error)
-	// Spending returns the tokens spent in a guild on the UTC day of a time, by asker; under user 0 those of askers
-	// who aren't kept.
+	// Spending returns the tokens spent in a guild on the UTC day of a time, by asker; under user 0 those of
+	// askers who aren't kept.
 	Spending(ctx context.Context, guild GuildID, day time.Time) (map[UserID]int, error)
 
 	// Log returns a channel's first limit messages with after < id <= until, by id.
@@ -50,7 +59,7 @@ type Store interface {
 	// MessagesBy calls do for each message of a user in a guild, or Everywhere, by channel and id, from one
 	// snapshot.
 	MessagesBy(ctx context.Context, guild GuildID, user UserID, do func(Message) error) error
-	// MessageNamed returns the message with a name (see Named) in a channel; ErrNotFound if there is none.
+	// MessageNamed returns a channel's message with a name (see Named); ErrNotFound if there is none.
 	MessageNamed(ctx context.Context, channel ChannelID, name string) (MessageID, error)
 	// NameOf returns the names of those ids that have one.
 	NameOf(ctx context.Context, channel ChannelID, ids []MessageID) (map[MessageID]string, error)
@@ -58,8 +67,8 @@ type Store interface {
 	// FullText returns the best limit messages in scope with at least one of terms (see text.Terms), best
 	// first.
 	FullText(ctx context.Context, scope Scope, terms []string, limit int) ([]TextHit, error)
-	// Frequencies counts the messages in scope's channels that can be recalled, and those with each of
-	// terms, which may stop at limit. It ignores other channels, so that nothing leaks from them.
+	// Frequencies counts the messages in scope's channels that can be recalled, and those with each of terms,
+	// where it may stop at limit. It ignores other channels, so that nothing leaks from them.
 	Frequencies(ctx context.Context, scope Scope, terms []string, limit int) (messages int, counts []int, err error)
 	// Starred returns the newest limit starred messages in scope that can be recalled, newest first.
 	Starred(ctx context.Context, scope Scope, limit int) ([]MessageRef, error)
@@ -76,8 +85,7 @@ type Store interface {
 	// Pending returns at most limit of these segments, oldest first. Their messages have only place, author and
 	// text.
 	Pending(ctx context.Context, limit int) ([]Segment, error)
-	// Embedded stores one vector for each segment from Pending. It drops those of segments that have
-	// changed since.
+	// Embedded stores one vector for each segment from Pending, except for those that have changed since.
 	Embedded(ctx context.Context, segments []Segment, vectors [][]float32) error
 	// Wake receives after a commit that made segments pending.
 	Wake() <-chan struct{}
@@ -86,12 +94,12 @@ type Store interface {
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	// Summaries returns a channel's summaries, by id, which is their order in time.
 	Summaries(ctx context.Context, channel ChannelID) ([]Summary, error)
-	// SummaryBacklog returns the stretches that need a summary: those whose summary was invalidated first, then
-	// the messages of each channel that can be recalled and that no Summarised covers, by end and channel. In a
-	// channel without a Summarised they begin at since.
+	// SummaryBacklog returns the stretches that need a summary: those whose summary was invalidated first,
+	// then each channel's messages that can be recalled and that no Summarised covers, by end and channel. In
+	// a channel without a Summarised they begin at since.
 	SummaryBacklog(ctx context.Context, since MessageID) ([]Stretch, error)
-	// Condensed returns the condensed part of a channel's running session, if any; of all channels for
-	// channel 0.
+	// Condensed returns the condensed part of a channel's running session, if any; for channel 0, of all
+	// channels.
 	Condensed(ctx context.Context, channel ChannelID) ([]Condensed, error)
 	// Traces returns the traces of answers: by channel and id if q has an asker, else newest first.
 	Traces(ctx context.Context, q TraceQuery) ([]Trace, error)
@@ -100,11 +108,11 @@ type Store interface {
 	// FingerprintKey returns the store's key for FingerprintOf. It never changes; backups include it.
 	FingerprintKey(ctx context.Context) ([]byte, error)
 
-	// HeardUntil returns, for each channel of a guild, the newest message that Discord sent live, or the later
-	// point before which nothing counts as missing.
+	// HeardUntil returns, for each channel of a guild, the newest message that Discord sent live, or the
+	// later point before which nothing counts as missing.
 	HeardUntil(ctx context.Context, guild GuildID) (map[ChannelID]MessageID, error)
-	// Gaps returns the stretches of a guild, or Everywhere, to fetch, missed ones before requested ones;
-	// or, if sweep, those to compare with Discord, the greatest Until first.
+	// Gaps returns the stretches of a guild, or Everywhere, to fetch, missed ones before requested ones; or,
+	// if sweep, those to compare with Discord, the greatest Until first.
 	Gaps(ctx context.Context, guild GuildID, sweep bool) ([]Gap, error)
 	// Questions returns the open questions, by id. A question goes with its message, and when its author,
 	// channel or guild is forgotten as a whole.
@@ -112,15 +120,15 @@ type Store interface {
 
 	// DryRun counts what a Forgetting would delete now.
 	DryRun(ctx context.Context, q DryRunQuery) (DryRun, error)
-	// Forget deletes what f selects. From its first commit on, re-sent events don't bring that data back. Hiding
-	// it runs in batches: no later read sees it once progress (if not nil) is called, Forget returns, or a store
+	// Forget deletes what f selects. From its first commit on, re-sent events don't bring it back. Hiding it
+	// runs in batches: no later read sees it once progress (if not nil) is called, Forget returns, or a store
 	// that crashed is open again. Erasing it from the storage runs in further batches, which call progress;
 	// Resume continues after an interruption.
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (DeletionReport, error)
-	// Resume continues an interrupted Forgetting, or returns the receipt of a finished one; ErrNotFound if
+	// Resume continues an interrupted Forgetting, or returns the report of a finished one; ErrNotFound if
 	// there is none.
 	Resume(ctx context.Context, id int64, progress func(done, total int)) (DeletionReport, error)
-	// Forgettings returns the receipts so far of unfinished ones, oldest first; with a user, of finished ones
+	// Forgettings returns the reports so far of unfinished ones, oldest first; with a user, of finished ones
 	// that deleted everything the user wrote in the guild, newest first.
 	Forgettings(ctx context.Context, guild GuildID, user UserID) ([]DeletionReport, error)
 	// Withdrawn returns the oldest limit messages of Hark's that Discord still shows although they repeat
@@ -128,7 +136,33 @@ type Store interface {
 	Withdrawn(ctx context.Context, limit int) ([]Withdrawn, error)
 	// Expire deletes what is too old, and erases it.
 	Expire(ctx context.Context, e Expiry) error
-	// Erase overwrites deleted data in the storage's unused space. With wait it waits some seconds for readers
-	// in the way; without, it tries only when due.
+	// Erase overwrites deleted data in the storage's unused space. With wait it waits some seconds for
+	// readers in the way; without, it tries only when due.
 	Erase(ctx context.Context, wait bool) error
 }
+
+// Scope limits a search. The zero Scope matches nothing.
+type Scope struct {
+	Channels []ChannelID // unknown ones are ignored
+	Since    time.Time   // inclusive; zero: no limit
+	Until    time.Time   // exclusive; zero: no limit
+	Authors  []UserID    // empty: everybody
+}
+
+// TextHit is a message found by full text.
+type TextHit struct {
+	Channel ChannelID
+	ID      MessageID
+	Score   float64 // the store's BM25, higher is better; only the order matters
+}
+
+// VectorHit is a segment found by its vector.
+type VectorHit struct {
+	Channel    ChannelID
+	Messages   []MessageID // those in scope, by id
+	Similarity float64     // cosine, in [-1, 1]
+}
+
+// ErrNoVectors means that nothing has been embedded yet in the active space, or that it isn't ready to be
+// searched: only full text can find messages.
+var ErrNoVectors = errors.New("no vectors yet")

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of summaries.
 const (
 	MaxSummaries      = 40  // of a channel
 	MaxSummaryText    = 600 // characters
@@ -22,8 +21,7 @@ const (
 // Summary describes an ended session, or part of a long one, in a few sentences. A channel's summaries, in
 // order of time, are its previous context. None is made from another.
 //
-// It may be told only where its channel may be read. It goes with any of its sources, and when the text of
-// one changes.
+// It may be told only where its channel may be read. It goes when a source goes or its text changes.
 type Summary struct {
 	// ID is the last message covered, unique in its channel.
 	ID      MessageID
@@ -40,7 +38,7 @@ type Summary struct {
 // SummarySource is a message of the channel that a summary was made from.
 type SummarySource struct {
 	Message MessageID
-	// Edited is when the text used was last edited, in milliseconds since 1970; 0: never.
+	// Edited is when the used text was last edited, in milliseconds since 1970; 0: never.
 	Edited int64
 }
 
@@ -48,9 +46,7 @@ type SummarySource struct {
 func SourcesOf(messages []Message) []SummarySource {
 	sources := make([]SummarySource, len(messages))
 	for i, m := range messages {
-		if sources[i].Message = m.ID; !m.Edited.IsZero() {
-			sources[i].Edited = m.Edited.UnixMilli()
-		}
+		sources[i] = SummarySource{Message: m.ID, Edited: m.AsSource(false).Version}
 	}
 	return sources
 }
@@ -77,23 +73,22 @@ func SummaryKinds() []SummaryKind {
 	return []SummaryKind{SummaryDecision, SummaryPlan, SummaryFact, SummaryQuestion, SummaryTalk}
 }
 
-// Stretch is a part of a channel's log without a summary: the messages after After, up to and including
-// Until.
+// Stretch is a part of a channel's log without a summary: After < id <= Until.
 type Stretch struct {
 	Guild        GuildID
 	Channel      ChannelID
 	After, Until MessageID
-	// Again means that its summary was invalidated by a source, so it is the rest of one session. Otherwise
-	// any number of sessions may begin or end in it.
+	// Again means that a source invalidated its summary, so it is the rest of one session. Otherwise any
+	// number of sessions may begin or end in it.
 	Again bool
 }
 
-// Summarised means that a channel's messages after After, up to and including Until, need no further
-// summary: Summary, whose ID is Until, covers them, or nil if there is nothing to say. It is refused unless
-// Summary.Checked accepts Summary. The last by Made holds.
+// Summarised means that a channel's messages with After < id <= Until need no further summary: Summary, whose
+// ID is Until, covers them, or nil if there is nothing to say. It is refused unless Summary.Checked accepts
+// Summary. The last by Made holds.
 //
-// If a source of the summary is gone or has changed, the summary isn't kept and the stretch needs one
-// again. If it is kept, the channel's summaries in Evicted make room for it.
+// If a source is gone or has changed, Summary isn't kept and the stretch needs one again. Otherwise the
+// channel's summaries in Evicted make room for it.
 type Summarised struct {
 	Guild        GuildID
 	Channel      ChannelID
@@ -110,8 +105,8 @@ func (s Summary) From() time.Time { return s.Sources[0].Message.Time() }
 // To returns the time of the last source.
 func (s Summary) To() time.Time { return s.Sources[len(s.Sources)-1].Message.Time() }
 
-// Checked returns s ready to store: its texts clean, its topics in lower case, its sources by id, each
-// once. The error says why it is invalid.
+// Checked returns s ready to store: its texts clean, its topics in lower case, its sources by id, each once.
+// The error says why it is invalid.
 func (s Summary) Checked() (Summary, error) {
 	s.Text = strings.TrimSpace(Clean(s.Text))
 	var topics []string

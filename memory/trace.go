@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Trace describes how an answer was made. Except for Prompt it holds ids and numbers, no text: the text is
-// in the messages that it points to, and goes with them. A store returns Sources and Named in order, each
-// once, including inherited ones.
+// Trace describes how an answer was made. Except for Prompt it holds ids and numbers, no text: the text is in
+// the messages that it points to, and goes with them. A store returns Sources and Named in order, each once,
+// including inherited ones.
 type Trace struct {
 	Guild    GuildID     `json:"guild"`
 	Channel  ChannelID   `json:"channel"`
@@ -38,8 +38,8 @@ type Trace struct {
 	Calls []TraceCall `json:"calls,omitempty"`
 	// TextOnly means that vectors couldn't be searched, only full text.
 	TextOnly bool `json:"text_only,omitempty"`
-	// HeldBack counts the best-matching messages that weren't used because some readers of the answer may
-	// not read them.
+	// HeldBack counts the best-matching messages that weren't used because some readers of the answer may not
+	// read them.
 	HeldBack int           `json:"held_back,omitempty"`
 	Search   time.Duration `json:"search"`
 	Total    time.Duration `json:"total"`
@@ -55,11 +55,11 @@ type TraceHit struct {
 	Cited     bool      `json:"cited,omitempty"`
 	// Context marks a message that the model saw, numbered or not.
 	Context bool `json:"context,omitempty"`
-	// Edited is when the text used was last edited, in milliseconds since 1970; 0: never.
+	// Edited is when the used text was last edited, in milliseconds since 1970; 0: never.
 	Edited int64 `json:"edited,omitempty"`
 }
 
-// TraceCall is a tool call, without its arguments and its result.
+// TraceCall is a tool call, without its arguments and result.
 type TraceCall struct {
 	// "unknown" if the model called a tool that doesn't exist
 	Tool    string        `json:"tool"`
@@ -110,8 +110,8 @@ func TraceOf(ctx context.Context, store interface {
 	return all[0], nil
 }
 
-// Use returns the share of the model's window that the prompt and the room for the answer take, 0 to 1; 0
-// if the window is unknown.
+// Use returns the share of the model's window that the prompt and the room for the answer take; 0 if the
+// window is unknown.
 func (t Trace) Use() float64 {
 	if t.Window <= 0 {
 		return 0
@@ -121,3 +121,25 @@ func (t Trace) Use() float64 {
 
 // NearlyFull is the Use from which people are warned.
 const NearlyFull = 0.8
+
+// Prompt is what was sent to a model for an answer. Unlike the rest of a Trace it holds text and names, so it
+// is kept separately and for a limited time, and goes when any of its contents goes.
+type Prompt struct {
+	Built      time.Time       `json:"-"` // by the caller's clock
+	Messages   []PromptMessage `json:"messages"`
+	Boundaries []Boundary      `json:"boundaries"` // of the sections in it, in order
+}
+
+// PromptMessage is one message to a model.
+type PromptMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Boundary is the place of a section: the bytes from Start to End of a message's content.
+type Boundary struct {
+	Section string `json:"section"`
+	Message int    `json:"message"` // the index in Prompt.Messages
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+}

@@ -11,7 +11,8 @@ import (
 
 func TestShownLeavesNearDuplicatesOut(t *testing.T) {
 	t.Parallel()
-	const said = "the nightly backup of the big database has failed on server 12 because its disk is full, please clean it up soon"
+	const said = "the nightly backup of the big database has failed on server 12 because its disk is full, " +
+		"please clean it up soon"
 	for _, c := range []struct {
 		text string
 		new  bool
@@ -46,15 +47,19 @@ func TestShownLeavesNearDuplicatesOut(t *testing.T) {
 func TestRefersBack(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]bool{
-		"What about the second one?": true, "why?": true, "and when?": true, "What did she say about it?": true, "who else?": true,
+		"What about the second one?": true, "why?": true, "and when?": true, "What did she say about it?": true,
+		"who else?": true,
 		"Who repaired the chapel roof last year?": false, "which plan did Marta choose for the harvest fair": false,
 		"how about dinner plans for the harvest fair": true, "the last one of these plans": true, "": true,
 		"教会の屋根を直したのは誰ですか": false, "それはどこで言われましたか": true, "Was hat Marta damit gemeint, als sie kam?": true,
 		"Is there a meeting on Monday?": false, "What did we decide this week about the roof?": false, "is this wise": true,
-		"When was the last time Kate went to Paris?": false, "Who said that Kate likes hiking?": false, "whose is that book": true,
-		"How long does it take to build the parser?": false, "is it done": true, "Wer ist dafür?": true, "Where does Kate keep her bike?": false, "what's her job": true,
-		"and tell me of the second": true, "which colour has the other one of Kate's bikes": true, "what did the first king of France eat": false,
-		"what is the deadline?": false, "is there more?": true,
+		"When was the last time Kate went to Paris?": false, "Who said that Kate likes hiking?": false,
+		"whose is that book":                         true,
+		"How long does it take to build the parser?": false, "is it done": true, "Wer ist dafür?": true,
+		"Where does Kate keep her bike?": false, "what's her job": true,
+		"and tell me of the second": true, "which colour has the other one of Kate's bikes": true,
+		"what did the first king of France eat": false,
+		"what is the deadline?":                 false, "is there more?": true,
 	} {
 		if got := RefersBack(question); got != want {
 			t.Errorf("%q refers back: %v", question, got)

@@ -12,21 +12,21 @@ import (
 	"hark/memory"
 )
 
-// Attendance knows since when everybody who reads a channel could read it. It matters where some may not read
-// the past: an answer there may only use what all of them could see.
+// Attendance knows since when everybody who reads a channel could read it. It matters if some may not read the
+// past: an answer there may use only what all of them could see.
 //
-// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it
-// when m was sent. A counterexample is somebody for whom one of these holds:
-//   - They gained or lost access since: R's overwrites, a role or the owner have changed. A change that only
-//     shuts somebody out counts too: once it is undone, they are back and missed the messages between.
-//   - They joined the guild since, or were given a role. Discord reports neither, but it sends roles and joining
-//     time of whoever writes, is mentioned or uses a command. If every role may view R, they could since they
-//     joined; otherwise since they were first seen with their current roles.
-//   - Anything may have happened while Hark was away, so nothing counts from before Discord sent the guild.
-//   - They were invited to a private thread. Discord doesn't report that to Hark, so nothing counts there.
+// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it when m
+// was sent. A counterexample is somebody who since then
+//   - gained or lost access: R's overwrites, a role or the owner changed. A change that only shuts somebody out
+//     counts too: once it is undone, they are back and missed the messages between.
+//   - joined the guild or got a role. Discord reports neither, but it sends roles and joining time of whoever
+//     writes, is mentioned or uses a command. If every role may view R, they could since they joined; otherwise
+//     since they were first seen with their current roles.
+//   - did anything while Hark was away, so nothing counts from before Discord sent the guild.
+//   - was invited to a private thread. Discord doesn't report that to Hark, so nothing counts there.
 //
-// Two counterexamples go unnoticed, because Discord reports them only with the members intent: somebody who
-// joined and hasn't done anything yet, and somebody who lost a role and got it back between two actions.
+// Two counterexamples go unnoticed, because Discord reports them only with the members intent: somebody who joined
+// and hasn't done anything yet, and somebody who lost a role and got it back between two actions.
 type Attendance struct {
 	mu     sync.Mutex
 	newest memory.MessageID // the newest message or use of a command
@@ -39,7 +39,7 @@ type guildAttendance struct {
 	roles    map[memory.RoleID]memory.Permissions
 	channels map[memory.ChannelID]string           // viewingRules by channel
 	since    map[memory.ChannelID]memory.MessageID // since when these hold
-	told     memory.MessageID                      // since when the owner and the roles hold
+	asOf     memory.MessageID                      // since when the owner and the roles hold
 	people   map[memory.UserID]attendee
 }
 
@@ -67,8 +67,8 @@ func (a *Attendance) Advance(id memory.MessageID) {
 	a.mu.Unlock()
 }
 
-// SawMember records a member's roles and joining time. by is set if they came with the message last heard, else
-// they came after it.
+// SawMember records a member's roles and joining time. by is set if they came with the newest message, not after
+// it.
 func (a *Attendance) SawMember(p memory.Person, joined time.Time, by bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,7 +90,7 @@ func (a *Attendance) SawMember(p memory.Person, joined time.Time, by bool) {
 	}
 	if len(at.people) >= maxAttendees {
 		clear(at.people)
-		at.told = a.newest + 1
+		at.asOf = a.newest + 1
 	}
 	at.people[p.ID] = now
 }
@@ -109,11 +109,11 @@ func (a *Attendance) Observe(events []memory.Event) {
 			}
 		case memory.RoleSeen:
 			if at := a.guilds[e.Guild]; at != nil && at.roles[e.Role.ID] != e.Role.Permissions&viewing {
-				at.roles[e.Role.ID], at.told = e.Role.Permissions&viewing, a.newest+1
+				at.roles[e.Role.ID], at.asOf = e.Role.Permissions&viewing, a.newest+1
 			}
 		case memory.RoleGone:
 			if at := a.guilds[e.Guild]; at != nil {
-				at.told = a.newest + 1
+				at.asOf = a.newest + 1
 				delete(at.roles, e.Role)
 			}
 		case memory.ChannelSeen:
@@ -144,7 +144,7 @@ func (a *Attendance) reset(e memory.GuildSeen) {
 	}
 	a.guilds[e.Guild.ID] = at
 	a.setRoles(at, &e.Guild)
-	at.told = a.newest + 1
+	at.asOf = a.newest + 1
 }
 
 // setRoles updates a guild's owner and roles. The caller holds mu.
@@ -156,7 +156,7 @@ func (a *Attendance) setRoles(at *guildAttendance, g *memory.Guild) {
 		}
 	}
 	if at.owner != g.Owner || !maps.Equal(at.roles, roles) {
-		at.owner, at.roles, at.told = g.Owner, roles, a.newest+1
+		at.owner, at.roles, at.asOf = g.Owner, roles, a.newest+1
 	}
 }
 
@@ -179,8 +179,8 @@ func viewingRules(c *memory.Channel) string {
 	return strings.Join(rules, ";")
 }
 
-// Since returns the message id from which on everybody who can read a channel of g could read all that was said
-// there, as far as is known; the greatest id if that is unknown.
+// Since returns the message id from which on everybody who can read a channel of g could read all messages there;
+// the greatest id if that is unknown.
 func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.MessageID {
 	const never = memory.MessageID(math.MaxInt64)
 	look := newAudience(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
@@ -203,7 +203,7 @@ func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.Mes
 	sets := possible(g, nil)
 	always := func(user memory.UserID) bool { return sets.all.in(sets.having(g, memory.ViewChannel, user, place)) }
 	open := always(0)
-	since := max(at.told, at.since[place.ID])
+	since := max(at.asOf, at.since[place.ID])
 	for user, p := range at.people {
 		if !look.views(user, p.roles, place) {
 			continue

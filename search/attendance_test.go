@@ -13,16 +13,15 @@ import (
 	"hark/search"
 )
 
-// visitor is a member, with what Hark has heard of them.
+// visitor is a member, and what Hark knows of them.
 type visitor struct {
 	guildtest.Member
 	joined time.Time
-	heard  bool // whether Hark has heard of them as they are now
-	moved  bool // whether something about them has changed since it heard of them last
+	heard  bool // Hark has seen them as they are now
+	moved  bool // they have changed since Hark saw them last
 }
 
-// life is a guild in which people come and go, write and change who may view what. It knows who could read
-// what.
+// life is a guild in which people come and go, write and change who may view what.
 type life struct {
 	*rapid.T
 	guildtest.World
@@ -117,9 +116,8 @@ func (l *life) step() {
 	}
 }
 
-// TestAttendanceLeaksNothing compares Since with the enumeration of all members: of what was said from then
-// on, everybody who can view the channel now, and of whom Hark has heard, could read all. It is used all the
-// same.
+// TestAttendanceLeaksNothing compares Since with the enumeration of all members: everybody whom Hark has seen and
+// who can view the channel now could read all messages from then on. Some messages must be usable.
 func TestAttendanceLeaksNothing(t *testing.T) {
 	t.Parallel()
 	rounds, used, all := 5000/draws, 0, 0
@@ -164,7 +162,7 @@ func TestAttendanceLeaksNothing(t *testing.T) {
 	}
 }
 
-// TestAttendance holds what a change costs.
+// TestAttendance covers what each change costs.
 func TestAttendance(t *testing.T) {
 	t.Parallel()
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

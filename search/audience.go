@@ -11,29 +11,27 @@ type Place struct {
 	Channel memory.ChannelID
 	// Viewer is set when only this person will see the answer.
 	Viewer memory.UserID
-	// Roles are the viewer's at the moment that they asked, without @everyone; nil if they aren't known.
+	// Roles are the viewer's roles when they asked, without @everyone; nil if unknown.
 	Roles []memory.RoleID
-	// Operator is set at the command line, where whoever holds the files reads the answer.
+	// Operator is set at the command line, where whoever has the files reads the answer.
 	Operator bool
-	// Sets are the sets of roles that the guild's members have, if all are known; else members may have any.
+	// Sets are the sets of roles that the guild's members have, if all are known; nil: members may have any.
 	Sets *RoleSets
 }
 
-// People tells what is known of a person of the guild; false if nothing is. Their roles may have changed
-// since, and aren't looked at.
+// People returns a person of the guild; false if unknown. Roles aren't used, because they may have changed.
 type People func(memory.UserID) (memory.Person, bool)
 
-// Readable returns the channels of g from which an answer at p may be made: those that everybody who can read
-// the answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what
-// was deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites
-// tell of may be anybody's.
+// Readable returns the channels of g that an answer at p may use: those that everybody who can read the answer,
+// and Hark itself, can read with their past. Hark counts because it doesn't learn what is deleted in a channel
+// that it can't read. A channel with anything unknown is left out; a role known only from overwrites may be
+// anybody's.
 //
-// Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles
-// are known that members have, it can only be one of these, or a member with an overwrite of their own in R
-// or C, with the roles that they have. Else it can be everybody whom R's and C's rules can tell apart:
-// @everyone alone, with one or with two roles and what these imply, and each person with an overwrite of
-// their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one that closes
-// C; what the two imply, whoever has them has too.
+// Let R be the place and C a channel. The rule looks for a counterexample. If the members' sets of roles are
+// known, it is one of these sets, or a member with their own overwrite in R or C, with their roles. Otherwise it
+// is anybody whom R's and C's rules can tell apart: @everyone alone, with one or with two roles and what these
+// imply, and each person with their own overwrite, likewise. Two roles suffice, because a counterexample needs
+// one that opens R and one that closes C; whoever has the two also has what they imply.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
 	if a.sets = p.Sets; a.sets == nil {
@@ -52,9 +50,8 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	return readable
 }
 
-// Visible returns the channels of g that a member of those roles can read with their past, and the categories
-// that they can see, by roles and overwrites alone: private threads aren't among them, since nobody tells who
-// is in those.
+// Visible returns the channels of g that a member with those roles can read with their past, and the categories
+// that they can see. It leaves out private threads, whose members are unknown.
 func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memory.Channel {
 	a := newAudience(g, nil)
 	return slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
@@ -69,8 +66,8 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 	})
 }
 
-// UnreadableByHark returns the channels of g that Hark may not read with their past, threads among them; nil where g's
-// structure isn't known.
+// UnreadableByHark returns the channels and threads of g that Hark can't read with their past; nil if g's structure
+// is unknown.
 func UnreadableByHark(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
 	if !a.known {
@@ -84,8 +81,8 @@ func UnreadableByHark(g *memory.Guild, people People) map[memory.ChannelID]bool 
 	return shut
 }
 
-// selfReads reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in
-// what was imported, it may.
+// selfReads reports whether Hark can read with its past a channel with rules of its own. If Hark's user is
+// unknown, as in imports, it can.
 func (a *audience) selfReads(c *memory.Channel) bool {
 	self := a.guild.Self
 	if self == 0 {
@@ -95,15 +92,15 @@ func (a *audience) selfReads(c *memory.Channel) bool {
 	return a.guild.SelfPermissions(known.Roles, c).Has(c.Kind.Reading())
 }
 
-// audience is a guild being looked at.
+// audience decides who reads what in a guild.
 type audience struct {
 	guild    *memory.Guild
 	people   People
 	channels map[memory.ChannelID]*memory.Channel
-	verdicts map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
-	known    bool                      // whether the guild's structure is: it tells what @everyone may do
+	verdicts map[memory.ChannelID]bool // by the channel whose rules count: threads share their parent's
+	known    bool                      // the guild's structure is: it has @everyone's permissions
 	sets     *RoleSets                 // that people have or may have
-	viewers  bits                      // those of sets with which the place is viewed
+	viewers  bits                      // the sets that can view the place
 }
 
 func newAudience(g *memory.Guild, people People) *audience {
@@ -116,7 +113,7 @@ func newAudience(g *memory.Guild, people People) *audience {
 	return a
 }
 
-// isUsable reports whether what was said in c may be used in an answer at p, which is in the channel at.
+// isUsable reports whether an answer at p, in the channel at, may use messages of c.
 func (a *audience) isUsable(at, c *memory.Channel, p Place) bool {
 	if c.Shut {
 		return false
@@ -133,26 +130,19 @@ func (a *audience) isUsable(at, c *memory.Channel, p Place) bool {
 	}
 	ok, judged := a.verdicts[source.ID]
 	if !judged {
-		if !a.selfReads(source) {
-			ok = false
-		} else if p.Viewer != 0 {
-			ok = a.viewerMayRead(p, r, source)
-		} else {
-			ok = a.allMayRead(r, source)
-		}
+		ok = a.selfReads(source) && a.mayRead(p, r, source)
 		a.verdicts[source.ID] = ok
 	}
 	return ok
 }
 
-// isShared reports whether roles and overwrites say who reads c. Direct messages and what was said outside
-// Discord serve only themselves.
+// isShared reports whether roles and overwrites decide who reads c, unlike direct messages and local channels.
 func isShared(c *memory.Channel) bool {
 	return c.Kind != memory.DirectChannel && c.Kind != memory.LocalChannel
 }
 
-// rules returns the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c
-// can't hold messages.
+// rules returns the channel whose overwrites and age restriction c has; nil if unknown, or if c can't have
+// messages.
 func (a *audience) rules(c *memory.Channel) *memory.Channel {
 	if c.Kind == memory.CategoryChannel {
 		return nil
@@ -160,29 +150,29 @@ func (a *audience) rules(c *memory.Channel) *memory.Channel {
 	return c.Rules(a.channels[c.Parent])
 }
 
-// views reports whether somebody with roles can view the channel that has rules.
+// views reports whether a user with roles can view the channel with rules.
 func (a *audience) views(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
 	return a.guild.Permissions(user, roles, rules).Has(memory.ViewChannel)
 }
 
-// reads reports whether they can read it, with its past.
+// reads reports whether they can read it with its past.
 func (a *audience) reads(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
 	return a.guild.Permissions(user, roles, rules).Has(rules.Kind.Reading())
 }
 
-// viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read
-// what everybody else at r may.
-func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
-	if p.Roles == nil && p.Viewer != a.guild.Owner {
+// mayRead reports whether whoever reads an answer at p, in a channel with the rules r, can read c. A viewer whose
+// roles are unknown counts as everybody who can view r.
+func (a *audience) mayRead(p Place, r, c *memory.Channel) bool {
+	if p.Viewer == 0 || p.Roles == nil && p.Viewer != a.guild.Owner {
 		return a.allMayRead(r, c)
 	}
 	return a.reads(p.Viewer, p.Roles, c)
 }
 
-// allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote
-// last, by now they may have any: see docs/decisions/0010-stale-roles.md.
+// allMayRead reports whether everybody who can view r can read c. Known roles of people may be outdated: see
+// docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
-	judged := map[[2]memory.Overwrite]bool{} // of people who may have any set, those with other overwrites of their own
+	judged := map[[2]memory.Overwrite]bool{} // by a person's overwrites in r and c, if members may have any set
 	for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
 		if o.User == 0 || o.User == a.guild.Owner || a.isBot(o.User) {
 			continue // the owner reads everything, and bots are no audience

@@ -76,7 +76,7 @@ func overwrites(h, r []memory.Overwrite) func(*memory.Guild, *memory.Channel, *m
 
 type list = []memory.Overwrite
 
-// What only places decide; the properties hold what permissions do.
+// Covers what places decide; the properties cover permissions.
 func TestReadable(t *testing.T) {
 	t.Parallel()
 	type change = func(g *memory.Guild, hall, room *memory.Channel)
@@ -128,7 +128,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// long asks for many more guilds; of all else that is drawn, draws are enough.
+// long draws many more guilds; otherwise draws suffice.
 var long = os.Getenv("HARK_LONG") != ""
 
 const draws = 25
@@ -141,9 +141,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestReadableLeaksNothing compares Readable with the enumeration of everybody, for each pair of channels: of
-// all that there can be, of those for whom what admins stated holds, and of those who are there where all are
-// known. It must not refuse more than that either, since two roles suffice.
+// TestReadableLeaksNothing compares Readable, for each pair of channels, with the enumeration of everybody: all
+// possible members, those that fit the admins' statements, and those there if all are known. Because two roles
+// suffice, Readable must not refuse more either.
 func TestReadableLeaksNothing(t *testing.T) {
 	t.Parallel()
 	rounds, cases, used, refused := 5000/draws, 0, [3]int{}, [3]int{}
@@ -202,7 +202,7 @@ func TestReadableLeaksNothing(t *testing.T) {
 	}
 }
 
-// known are the sets of roles of w's guild when Discord has told of members, who are all.
+// known returns the sets of roles of w's guild after Discord sent members as all of them.
 func known(w *guildtest.World, members []guildtest.Member) *search.RoleSets {
 	r := search.NewMemberRoles()
 	r.Open(w.Guild.ID)
@@ -220,15 +220,15 @@ func known(w *guildtest.World, members []guildtest.Member) *search.RoleSets {
 	return r.Sets(&w.Guild)
 }
 
-// shape is how a guild is that there are many of: roles by habit, channels for all, for the verified, for
-// staff, for one team each, and voice; some people are muted, bots have overwrites.
+// shape is a common kind of guild: habitual roles; channels for all, for the verified, for staff, for one team
+// each, and voice; some people are muted, bots have overwrites.
 type shape struct {
 	gated bool // only the verified see anything
 	tidy  bool // whoever has another role is verified; else each member has each role by chance
 	named bool // what the verified see is opened to moderators and teams by name, too
 }
 
-// draw is such a guild, with its 2,000 members.
+// draw returns such a guild with 2,000 members.
 func (s shape) draw(seed uint64) (guildtest.World, []guildtest.Member) {
 	const base = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 	const verified, mod, muted, vip, dev, art, bots, admin memory.RoleID = 51, 52, 53, 54, 55, 56, 57, 58
@@ -302,8 +302,8 @@ func (s shape) draw(seed uint64) (guildtest.World, []guildtest.Member) {
 	return w, slices.DeleteFunc(members, func(m guildtest.Member) bool { return w.People[m.ID].Bot })
 }
 
-// TestReadableRefusesLittle counts what is refused although everybody who is there could have read it: where
-// members may have any roles, where admins stated what holds, and where it is known which roles members have.
+// TestReadableRefusesLittle counts the pairs refused although all members could read them: if members may have any
+// roles, if admins stated implications, and if members' roles are known.
 func TestReadableRefusesLittle(t *testing.T) {
 	t.Parallel()
 	guilds := uint64(3)
@@ -371,9 +371,8 @@ func TestReadableRefusesLittle(t *testing.T) {
 	}
 }
 
-// TestMemberRolesAreRightOrSilent has members come, go and change their roles while Discord tells of them in
-// parts, late, and the connection is lost now and then: what is known of their sets of roles is right
-// whenever anything is.
+// TestMemberRolesAreRightOrSilent has members come, go and change roles while Discord sends them in parts and late,
+// and the connection gets lost. Whenever sets of roles are known, they are right.
 func TestMemberRolesAreRightOrSilent(t *testing.T) {
 	t.Parallel()
 	const guild memory.GuildID = 50

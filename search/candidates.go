@@ -20,14 +20,14 @@ const (
 	starCandidates   = 40   // starred messages, the newest
 	vectorCandidates = 20   // segments from the vector index
 	neighbours       = 8    // messages scored before and after one of the best candidates
-	fullNeighbours   = 50   // full-text candidates that get this many neighbours;
-	fewNeighbours    = 2    // the other candidates get this many
-	maxMatches       = 3000 // message limit of full text: more frequent terms are left out,
-	leastTerms       = 3    // except the rarest terms, up to this many
-	fewChannels      = 8    // a scope of up to this many channels also gets its latest messages
+	fullNeighbours   = 50   // full-text candidates with that many neighbours
+	fewNeighbours    = 2    // neighbours of the other candidates
+	maxMatches       = 3000 // matching messages after which full text leaves out further terms
+	leastTerms       = 3    // terms that full text always searches, the rarest
+	fewChannels      = 8    // most channels of a scope whose latest messages are candidates too
 )
 
-// candidates fetches possibly relevant messages with their context, at most most of each kind.
+// candidates fetches possibly relevant messages with their neighbours, at most most of each kind.
 func (e *Engine) candidates(ctx context.Context, q Query, asked question, most int) (p *pool, textOnly bool,
 	err error) {
 	p = newPool(q)
@@ -76,8 +76,8 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 	return p, textOnly, e.surround(ctx, asked, p)
 }
 
-// rarest returns the terms for full text. Each matching message costs time, and a message with only common
-// terms is hardly relevant.
+// rarest returns the terms for full text. Matching messages cost time, and those with only common terms are hardly
+// relevant.
 func (q question) rarest() []string {
 	var terms []string
 	matches := 0
@@ -90,7 +90,7 @@ func (q question) rarest() []string {
 	return terms
 }
 
-// surround reads the wanted messages with their context and counts the question's terms in them. All searches
+// surround reads the wanted messages with their neighbours and counts the question's terms in them. All searches
 // share the read slots, so that new messages are still logged quickly.
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	var parts []map[memory.MessageRef]int
@@ -128,8 +128,8 @@ func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	return err
 }
 
-// latest adds the last messages, before the end of the scope and of each date asked for. It serves questions
-// with few search terms.
+// latest adds the last messages before the end of the scope and of each date asked for, for questions with few
+// terms.
 func (e *Engine) latest(ctx context.Context, q Query, dates []dateRange, p *pool) error {
 	ends := []memory.MessageID{endOf(q.Scope)}
 	for _, d := range dates {
@@ -240,8 +240,8 @@ func wordsOf(s string) wordSet {
 	return slices.Compact(words)
 }
 
-// isNearDuplicate reports whether two texts differ in few words, and in none that changes the meaning, such
-// as a number or "not".
+// isNearDuplicate reports whether two texts differ in few words, none of which changes the meaning, such as a
+// number or "not".
 func (a wordSet) isNearDuplicate(b wordSet) bool {
 	if float64(min(len(a), len(b))) < nearDuplicate*float64(max(len(a), len(b))) {
 		return false

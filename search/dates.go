@@ -44,9 +44,9 @@ type dateIn struct {
 	weekday    bool // a weekday without a week
 }
 
-// datesIn returns the dates in s, relative to now: "25 May 2023", "2023-05", "in May", "yesterday", "three
-// weeks ago", "last summer", "before March", "between Monday and Wednesday". It knows English words, and the
-// relative ones of a few more languages.
+// datesIn returns the dates in s, relative to now: "25 May 2023", "2023-05", "in May", "yesterday", "three weeks
+// ago", "last summer", "before March", "between Monday and Wednesday". It knows English, and relative dates in a
+// few more languages.
 func datesIn(s string, now time.Time) []dateRange {
 	lower := strings.ToLower(s)
 	found := append(calendarDates(lower, now), relativeDates(lower, now)...)
@@ -117,7 +117,8 @@ var (
 		`\b(?:in|of|during|since|before|after|until|early|late|from|between|and|to)\s+((?:19|20)\d{2})\b`)
 )
 
-const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
+const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|` +
+	`jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
 
 // calendarDates returns the absolute dates in s.
 func calendarDates(s string, now time.Time) []dateIn {
@@ -184,15 +185,15 @@ func group(s string, at []int, n int) string {
 var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": true, "jan": true,
 	"april": true, "june": true, "august": true}
 
-// monthsFollow are words that make the next one a month.
+// monthsFollow are words after which an ambiguous word is a month.
 var monthsFollow = text.SetOf("in last since until during of this early late by before after between from")
 
 func monthNumber(name string) string {
 	return strconv.Itoa(1 + slices.IndexFunc(months[:], func(m string) bool { return strings.HasPrefix(m, name[:3]) }))
 }
 
-// dateOf returns a day, or a month if day is empty. Without a year it is the latest one not after now.
-// Impossible days are no dates.
+// dateOf returns a day, or a month if day is empty; without a year, the latest not after now. Impossible days are
+// no dates.
 func dateOf(year, month, day string, now time.Time) (dateRange, bool) {
 	m, _ := strconv.Atoi(month)
 	d, _ := strconv.Atoi(day)

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -152,15 +153,8 @@ func TestDatesIn(t *testing.T) {
 				got = append(got, at.Format(layout))
 			}
 		}
-		if len(got) != len(c.want) {
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %v, want %v", c.says, got, c.want)
-			continue
-		}
-		for i := range got {
-			if got[i] != c.want[i] {
-				t.Errorf("%q: %v, want %v", c.says, got, c.want)
-				break
-			}
 		}
 	}
 }

@@ -127,7 +127,8 @@ func TestSearchRaisesTheDayAskedFor(t *testing.T) {
 			fmt.Sprintf("soup number %d was served", day)))
 	}
 	for question, want := range map[string]memory.MessageID{
-		"which soup on 10 March 2024?": ids[2], "which soup on 2024-03-19?": ids[5], "which soup was served March 28th": ids[8],
+		"which soup on 10 March 2024?": ids[2], "which soup on 2024-03-19?": ids[5],
+		"which soup was served March 28th": ids[8],
 	} {
 		r := k.search(t, ask(question, green))
 		if r.Hits[0].Message.ID != want || r.Hits[0].Why[0].Kind != "time" {
@@ -136,7 +137,7 @@ func TestSearchRaisesTheDayAskedFor(t *testing.T) {
 	}
 }
 
-// What says nothing is never found, and repetitions only when they are asked for, last.
+// Empty messages are never found, and repetitions only with Query.Repeats, last.
 func TestSearchRanksRepetitionsLast(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -155,7 +156,7 @@ func TestSearchRanksRepetitionsLast(t *testing.T) {
 	}
 }
 
-// A question that says nothing to look for gets what was said last, before it was asked.
+// A question without search terms gets the latest messages before it.
 func TestSearchTurnsToTheLatest(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
@@ -200,7 +201,7 @@ func TestSearchLimitsAndOrders(t *testing.T) {
 	}
 }
 
-// What is ranked anew with other messages skipped is what a search that skips those finds.
+// Rerank with other messages skipped returns what a search that skips them finds.
 func TestAgainIsAsSearchedAnew(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
@@ -223,7 +224,7 @@ func TestAgainIsAsSearchedAnew(t *testing.T) {
 	}
 }
 
-// Beside finds what lies in other channels only, without what is skipped there, and gives no server a text.
+// SearchOutside finds only messages of other channels, leaves out skipped ones, and sends no text to a server.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	k, id := gossip(t)
@@ -294,7 +295,7 @@ func TestParticipants(t *testing.T) {
 	}
 }
 
-// TestSearchStaysInScope draws scopes and questions, and looks at everything that comes out.
+// TestSearchStaysInScope checks the whole result for any scope and question.
 func TestSearchStaysInScope(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)

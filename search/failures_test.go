@@ -88,7 +88,7 @@ func TestLocalSearchesAskNobody(t *testing.T) {
 	}
 }
 
-// A store that fails is told of once, and nothing is found in it.
+// A failing store gives one error and no hits.
 func TestSearchTellsOfFailures(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
@@ -122,9 +122,8 @@ func (e elsewhere) Embed(_ context.Context, _ memory.Purpose, texts []string) ([
 	return vectors, e.err
 }
 
-// A question is embedded by the embedder of the space in use: by the built-in one until the endpoint's
-// vectors are complete, by the endpoint from then on. Without its embedder full text finds alone, and the
-// result says so.
+// The embedder of the active space embeds a question: the built-in one until the endpoint's vectors are complete,
+// then the endpoint. Without it the search uses only full text, and the result says so.
 func TestSearchEmbedsInTheSpaceInUse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,33 +8,32 @@ import (
 	"hark/memory"
 )
 
-// feature is the index of a feature. Values lie in [0, 1], except featureAnswers: BM25 divided by the summed
-// IDF of the question's terms, so that questions compare; at most k1 + 1. A long message has the values of
+// feature is the index of a feature. Values lie in [0, 1], except that featureAnswers is at most k1 + 1. BM25 is
+// divided by the summed IDF of the question's terms, so that questions compare. A long message has the values of
 // its best passage.
 type feature int
 
 const (
-	featureFar     feature = iota // BM25 of it and eight neighbours on each side, as a share of the maximum
-	featureCovered                // share of the question's IDF that is found there at all
-	// Share of the IDF in itself, with words that begin alike, as a share of the maximum.
-	featureLike
-	featureLikeNear   // the same, for it and three neighbours on each side
-	featurePairs      // share of the question's term pairs that it contains
-	featureAuthor     // its author is named in the question
-	featureSelf       // that, and it speaks of its author
-	featureSubject    // its author is the first of several named
-	featureSpokenOf   // another author, and it mentions somebody named in the question
-	featureSpokenNear // share of those named who speak or are named within eight messages
-	featureWeek       // 1 at the date asked for, falling to 1/e within a week
-	featureDateSaid   // it mentions a date asked for
-	featureEvent      // it lies before or after the event, as asked, if that is known
-	featureLength     // logarithm of its words, 1 from 30 on
-	featureAnswers    // BM25 of the preceding message, if that is another person's question
-	featureMeaning    // similarity of its segment's vector, if among the nearest
-	featureTime       // asks for a time, and it has one
-	featureNumber     // asks for a number, and it has one
-	featureName       // asks for a name, and it has one
-	featureReason     // asks for a reason, and it gives one
+	featureFar        feature = iota // BM25 of it and eight neighbours on each side, as a share of the maximum
+	featureCovered                   // share of the question's IDF that is found there
+	featureLike                      // share of the IDF in it, by words that begin alike, as a share of the maximum
+	featureLikeNear                  // the same, for it and three neighbours on each side
+	featurePairs                     // share of the question's term pairs that it contains
+	featureAuthor                    // its author is named in the question
+	featureSelf                      // that, and it speaks of its author
+	featureSubject                   // its author is the first of several named
+	featureSpokenOf                  // another author, and it mentions somebody named in the question
+	featureSpokenNear                // share of those named who speak or are named within eight messages
+	featureWeek                      // 1 at the date asked for, falling to 1/e within a week
+	featureDateSaid                  // it mentions a date asked for
+	featureEvent                     // it lies before or after the event, as asked, if that is known
+	featureLength                    // logarithm of its words, 1 from 30 on
+	featureAnswers                   // BM25 of the preceding message, if that is another person's question
+	featureMeaning                   // similarity of its segment's vector, if among the nearest
+	featureTime                      // asks for a time, and it has one
+	featureNumber                    // asks for a number, and it has one
+	featureName                      // asks for a name, and it has one
+	featureReason                    // asks for a reason, and it gives one
 	featureCount
 )
 
@@ -42,9 +41,8 @@ var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "p
 	"spokenOf", "spokenNear", "week", "dateSaid", "event", "length", "answers", "meaning", "time", "number", "name",
 	"reason"}
 
-// relative features are shares of the maximum over all messages, because the height of a good match depends
-// on the question. The maximum counts as at least leastMost, so that the best of bad matches doesn't become a
-// full match.
+// relative features are shares of the maximum over all messages, because the height of a good match depends on the
+// question. The maximum counts as at least leastMost, so that the best of bad matches isn't a full match.
 var relative = [...]feature{featureFar, featureLike}
 
 const leastMost = 0.3
@@ -172,8 +170,7 @@ type Ingredient struct {
 	Features []int // their places in a Candidate's Features
 }
 
-// Ingredients returns all groups, each feature in one of them: the reasons that people see, and the other
-// features one by one.
+// Ingredients returns a partition of the features: the reasons that people see, and the other features alone.
 func Ingredients() []Ingredient {
 	var all []Ingredient
 	left := make([]bool, featureCount)

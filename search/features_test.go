@@ -11,7 +11,7 @@ import (
 	"hark/search"
 )
 
-// A long message isn't found for what others say around it.
+// A long message isn't found by its neighbours' words.
 func TestLongMessagesSpeakForThemselves(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -29,7 +29,7 @@ func TestLongMessagesSpeakForThemselves(t *testing.T) {
 	}
 }
 
-// A long message is found by what one passage of it says, once, with those who speak before and after it.
+// A long message is found once, by one passage, with its neighbours.
 func TestLongMessagesAreFoundByAPassage(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -37,9 +37,9 @@ func TestLongMessagesAreFoundByAPassage(t *testing.T) {
 	k.say(t, dawn, green, oswin, "tell me all")
 	k.say(t, dawn.Add(time.Minute), green, marta, filler+"The unicorn eats bluebells. "+filler)
 	k.say(t, dawn.Add(2*time.Minute), green, oswin, "no unicorn here, and it eats nothing but flowers")
-	result, err := search.New(k.store, k.store).Search(t.Context(), ask("what does the unicorn eat? bluebells?", green))
-	if err != nil || len(result.Hits) != 3 || result.Hits[0].Message.Author != marta {
-		t.Fatalf("found %+v, %v", result.Hits, err)
+	result := k.search(t, ask("what does the unicorn eat? bluebells?", green))
+	if len(result.Hits) != 3 || result.Hits[0].Message.Author != marta {
+		t.Fatalf("found %+v", result.Hits)
 	}
 	var said []string
 	for _, m := range result.Hits[0].Excerpt {
@@ -51,7 +51,7 @@ func TestLongMessagesAreFoundByAPassage(t *testing.T) {
 	}
 }
 
-// What was found is shown with what it replies to and what answers it, though others speak between.
+// An excerpt has the message that the hit replies to, and the one that answers it, even if others speak between.
 func TestExcerptsHoldTheReply(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -95,7 +95,7 @@ func TestExcerptsHoldTheReply(t *testing.T) {
 	}
 }
 
-// Words that only ask say next to nothing, however rare they are.
+// Words that only ask hardly count, however rare they are.
 func TestWordsThatAskSayLittle(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -106,15 +106,14 @@ func TestWordsThatAskSayLittle(t *testing.T) {
 	k.say(t, dawn.Add(15*24*time.Hour), green, marta, "anyone at the harbour tonight")
 	k.say(t, dawn.Add(16*24*time.Hour), green, oswin, "my dog sleeps all day")
 	k.say(t, dawn.Add(17*24*time.Hour), green, marta, "a dog barked at noon")
-	result, err := search.New(k.store, k.store).Search(t.Context(), ask("does anyone have a dog?", green))
-	if err != nil || len(result.Hits) < 3 || !strings.Contains(result.Hits[0].Message.Content, "dog") ||
-		!strings.Contains(result.Hits[1].Message.Content, "dog") {
-		t.Errorf("found %+v, %v", result.Hits, err)
+	hits := k.search(t, ask("does anyone have a dog?", green)).Hits
+	if len(hits) < 3 || !strings.Contains(hits[0].Message.Content, "dog") ||
+		!strings.Contains(hits[1].Message.Content, "dog") {
+		t.Errorf("found %+v", hits)
 	}
 }
 
-// Where those speak whom a question names, it was rather said what they did than where others say the same
-// words.
+// Messages near those of a named person rank above the same words elsewhere.
 func TestWhoIsNamedIsSoughtNearby(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -122,9 +121,9 @@ func TestWhoIsNamedIsSoughtNearby(t *testing.T) {
 	k.say(t, dawn.Add(time.Minute), green, oswin, "what a pity")
 	k.say(t, dawn.Add(24*time.Hour), green, oswin, "the lamp broke!")
 	k.say(t, dawn.Add(24*time.Hour+time.Minute), green, marta, "what a pity")
-	result, err := search.New(k.store, k.store).Search(t.Context(), ask("which lamp broke when Marta was there?", green))
-	if err != nil || len(result.Hits) == 0 || result.Hits[0].Message.Content != "the lamp broke!" {
-		t.Errorf("found %+v, %v", result.Hits, err)
+	hits := k.search(t, ask("which lamp broke when Marta was there?", green)).Hits
+	if len(hits) == 0 || hits[0].Message.Content != "the lamp broke!" {
+		t.Errorf("found %+v", hits)
 	}
 }
 

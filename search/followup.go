@@ -13,14 +13,14 @@ const (
 	earlierTerms = 16  // terms of those turns
 	earlierShare = 0.5 // factor on a term's weight for each turn back
 	earlierRunes = 300 // characters of each turn that a model reads
-	// fewOwn is the most own words of a question that says too little without its context. For longer
-	// questions the turns' terms weigh at most ownShare of the question's own.
+	// fewOwn is the most own words of a question that needs its turns. In longer ones the turns' terms weigh at
+	// most ownShare of the question's own.
 	fewOwn   = 1
 	ownShare = 0.5
 )
 
-// RefersBack reports whether a question needs the preceding messages: "What about the second one?", "why?".
-// It goes by words in English and a few other languages, and by the lack of content words.
+// RefersBack reports whether a question needs the preceding messages: "What about the second one?", "why?". It
+// goes by words in a few languages, and by the lack of content words.
 func RefersBack(question string) bool {
 	words := text.Words(question)
 	own := 0
@@ -70,9 +70,8 @@ var (
 	personal         = text.SetOf("he him his she her hers they them their")
 )
 
-// earlier returns the turns that q is searched with, newest first; none if q is complete in itself. Turns
-// that can be found as hits are left out, because their own words find them. asked is the newest turn that
-// asks, if it has a topic.
+// earlier returns the turns that q is searched with, newest first; none if q is complete. It leaves out turns that
+// can be hits, because their own words find them. asked is the newest question with a topic.
 func earlier(q Query) (turns []string, asked string) {
 	if len(q.Session) == 0 || !RefersBack(q.Text) {
 		return nil, ""
@@ -90,7 +89,7 @@ func earlier(q Query) (turns []string, asked string) {
 	return turns, asked
 }
 
-// spokenOf returns m's text; of Hark's answers, without the lines that only attribute quotes.
+// spokenOf returns m's text; of Hark's answers only its own words.
 func spokenOf(m memory.Message) string {
 	body := m.Text()
 	if m.Kind != memory.FromHark {
@@ -99,8 +98,8 @@ func spokenOf(m memory.Message) string {
 	return text.OwnWords(body)
 }
 
-// withEarlier joins a question and its turns for a model. The question comes first, because the end of an
-// overlong text is cut.
+// withEarlier joins a question and its turns for a model. The question comes first, because long texts lose their
+// end.
 func withEarlier(question string, turns []string) string {
 	lines := []string{question}
 	for _, t := range turns {
@@ -128,8 +127,7 @@ func (q *question) addEarlier(turns []string) {
 	}
 }
 
-// namedEarlier returns the people named in the newest turn that names any, if the question refers to a person
-// without a name.
+// namedEarlier returns the people in the newest turn that names any, if the question has a personal pronoun.
 func (k people) namedEarlier(question string, turns []string) []memory.UserID {
 	if !slices.ContainsFunc(text.Words(question), func(w string) bool { return personal[w] }) {
 		return nil
@@ -142,7 +140,7 @@ func (k people) namedEarlier(question string, turns []string) []memory.UserID {
 	return nil
 }
 
-// boundEarlier limits the weight of the turns' terms if the question has enough own words.
+// boundEarlier limits the weight of the turns' terms; see fewOwn.
 func (q *question) boundEarlier() {
 	own, earlier, words := 0.0, 0.0, 0
 	for _, t := range q.terms {

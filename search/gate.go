@@ -14,17 +14,16 @@ import (
 // Floor is the relevance below which a single message isn't worth showing to a person.
 const Floor = 0.05
 
-// gateFeature is the index of a feature that tells whether the answer to a question was found at all.
-// internal/tune learns the weights in gate_weights.go.
+// gateFeature is the index of a feature for whether a question's answer was found. internal/tune learns the weights.
 type gateFeature int
 
 const (
 	gateConstant gateFeature = iota
-	gateFound                // reasons of the best hits: words, meaning, and half of the context
-	gateHeld                 // share of the question's weight, without names, in any five messages in a row
+	gateFound                // reasons of the best hits: words, meaning, and half of around
+	gateHeld                 // share of the question's weight, without names, in five adjacent messages
 	gateAuthor               // author reasons
 	gateTime                 // time reasons
-	gateUnheard              // share of the question's subjects, by weight, that nobody mentioned
+	gateUnheard              // share of the subjects' weight that nobody mentioned
 	gateTerms                // logarithm of the number of terms
 	gateChatter              // share of small talk words
 	gateYou                  // addresses Hark
@@ -41,28 +40,28 @@ func GateNames() []string { return gateNames[:] }
 const (
 	gateHits  = 5 // hits considered, the best
 	bareTerms = 2 // most terms of a bare topic: "birthday?", "Anna's dog"
-	rareTerms = 2 // this many terms, each said at most fewSay times, in one message are no coincidence
+	rareTerms = 2 // terms in a message that are no coincidence, if each is in at most fewSay
 	fewSay    = 5
 )
 
-// gate is the decision whether what was said answers a question.
+// gate is the decision whether the hits answer a question.
 type gate struct {
 	closed bool
 	values []float64 // feature values; nil if the decision needed none
 }
 
-// gateOf decides on hits, best first. Only the scope counts.
+// gateOf decides on hits, best first, by nothing outside the scope.
 func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	own := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share == 1 })
 	earlier := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share < 1 })
 	switch {
 	case isSmallTalk(q, asked, earlier), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
 		return gate{closed: true}
-	case earlier && asked.after != "": // a follow-up is decided together with its question
+	case earlier && asked.after != "": // decides a follow-up together with its question
 		asked = asked.only(asked.after + "\n" + q.Text)
 		q.Text = asked.after
 	case earlier, !own, len(asked.named) > 0 && asked.whoOrWhen() && wordsSaying(q.Text).topic:
-		// its meaning depends on an earlier statement, a name or a date
+		// depends on an earlier statement, a name or a date
 		return gate{}
 	}
 	v := make([]float64, gateCount)
@@ -111,7 +110,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	return gate{z < 0, v}
 }
 
-// only returns q restricted to the terms of s without small talk. The other terms become weightless names.
+// only returns q with the terms of s, without small talk. The other terms become weightless names.
 func (q question) only(s string) question {
 	is := setOf(text.QueryTerms(s))
 	q.terms, q.idf = slices.Clone(q.terms), 0
@@ -125,8 +124,8 @@ func (q question) only(s string) question {
 	return q
 }
 
-// heard reports for each term whether it was said, or is too unspecific to be missed. The count of a term
-// includes the question itself once that is logged, so very rare terms are looked up in the messages.
+// heard reports for each term whether it was said, or is too unspecific to be missed. Very rare terms are looked up
+// in the messages, because counts include the question.
 func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
@@ -145,8 +144,8 @@ func (p *pool) heard(q Query, asked question) []bool {
 	return heard
 }
 
-// held returns the largest share of the question, without names, in a message with up to two before and two after
-// it in the same session. Messages that q puts Behind don't count.
+// held returns the largest share of the question, without names, in a message and two on each side in its session.
+// Messages put behind don't count.
 func (p *pool) held(q Query, asked question) (most float64) {
 	const around = 2
 	aside := behind(q)
@@ -178,7 +177,7 @@ func (p *pool) held(q Query, asked question) (most float64) {
 	return most
 }
 
-// rareIn counts the very rare terms in e.
+// rareIn counts the terms in e that few messages have.
 func (q question) rareIn(e *entry) (n int) {
 	for i, t := range q.terms {
 		if t.names == 0 && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
@@ -222,12 +221,12 @@ type wordStats struct {
 	others        bool // asks about or for other people
 }
 
-// bid matches the beginning of a request: "tell me about", "please summarize".
+// bid matches how a request begins: "tell me about", "please summarize".
 var bid = pattern.Of(`(?i)^[\s,:]*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?)?` +
 	`(?:(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?|` +
 	`(?:summari[sz]e|recap|describe|explain)\b(?:\s+(?:to|for)\s+(?:me|us)\b)?)`)
 
-// withoutBid strips that beginning.
+// withoutBid returns a question without its bid.
 func withoutBid(question string) string {
 	return bid().ReplaceAllString(text.WithoutHark(question), "")
 }
@@ -262,7 +261,7 @@ func wordStatsOf(question string) wordStats {
 }
 
 // isSmallTalk reports whether a question asks for nothing that could have been said: it greets, thanks, wants
-// to be entertained, or is only signs. earlier is set if it may refer to preceding messages.
+// entertainment, or has no words. earlier is set if it may refer to preceding messages.
 func isSmallTalk(q Query, asked question, earlier bool) bool {
 	s := wordsSaying(q.Text)
 	wants := q.IsSearch || s.asks && s.others
@@ -278,7 +277,7 @@ func isSmallTalk(q Query, asked question, earlier bool) bool {
 	return !earlier && !over && (s.you || len(asked.dates) == 0 && s.words > 1 && !wants)
 }
 
-// Small talk words, and words that are topics alone but small talk beside those.
+// Words that tell small talk. Those in besides are topics alone, but small talk beside chatter.
 var (
 	speakers = text.SetOf(`i me my myself it that this ich je yo`)
 	askers   = text.SetOf(`who whom whose when where which wer wen wem wann wo qui quand quien cuando donde`)

@@ -9,8 +9,8 @@ import (
 	"hark/search"
 )
 
-// What asks for nothing, or for what nobody spoke of, is declined. A name, a topic and what goes on from what
-// was said before aren't, however short.
+// Questions for nothing, or for what nobody mentioned, are declined. Names, topics and follow-ups aren't, however
+// short.
 func TestTheGate(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
@@ -76,7 +76,7 @@ func TestTheGate(t *testing.T) {
 	}
 }
 
-// Whether a question is declined tells nothing of what its readers may not read.
+// Declining reveals nothing outside the scope.
 func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
@@ -105,7 +105,7 @@ func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
 	}
 }
 
-// What was asked before holds all of the question's words. That makes what answers it no less relevant.
+// An earlier question with all of the words doesn't make the answer less relevant.
 func TestWhatIsBehindIsNoMeasure(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
@@ -121,7 +121,7 @@ func TestWhatIsBehindIsNoMeasure(t *testing.T) {
 	}
 }
 
-// What is Behind is found only where nothing else is to be.
+// Messages that are Behind aren't found if others are.
 func TestWhatIsBehindIsNotFound(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
@@ -134,8 +134,7 @@ func TestWhatIsBehindIsNotFound(t *testing.T) {
 	}
 }
 
-// Of a question that tells nothing but whom or which day it means only what was said by or of them, and then,
-// speaks.
+// A question with only names and dates is matched only by messages by or about those people, on those days.
 func TestWhatSpeaksOfWhomOrWhen(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)

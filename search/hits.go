@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// hits returns the best scored messages with their excerpts. It leaves out empty messages, repeats of the
-// question, and duplicates of better hits or of the session.
+// hits returns the best scored messages. It leaves out empty messages, repeats of the question, and duplicates of
+// better hits or of the session.
 func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	var hits []Hit
 	aside := behind(q)
@@ -54,11 +54,10 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	return hits[:min(q.Limit, len(hits))]
 }
 
-// starOdds is how many times likelier a star makes a message than its words alone. It is set by hand: no data
-// set has stars.
+// starOdds is the factor of a star on a message's odds. It is set by hand, because no data set has stars.
 const starOdds = 4.0
 
-// starredFirst moves starred hits above those that aren't much likelier. Relevances stay in place.
+// starredFirst moves starred hits up by their odds. Relevances move with their hits.
 func starredFirst(hits []Hit) []Hit {
 	odds := func(h Hit) float64 {
 		o := h.Relevance / (1 - min(h.Relevance, mostRelevant))
@@ -82,8 +81,8 @@ func starredFirst(hits []Hit) []Hit {
 	return moved
 }
 
-// addMatchedWords adds to each hit's reasons the words that it shares with the question and its context, as
-// written there.
+// addMatchedWords adds to each hit's reasons the words that it shares with the question and its turns, as written
+// there.
 func addMatchedWords(q Query, hits []Hit) {
 	var asked []string
 	written := map[string]string{} // stems aren't readable
@@ -125,8 +124,8 @@ func behind(q Query) func(*entry) bool {
 	return func(e *entry) bool { return asked(e) || q.Behind != nil && q.Behind(e.Message) }
 }
 
-// repeats returns a test for messages that ask the same as the question and say no more: the first time that
-// somebody asked answers nothing. Who plainly looks for something may have written its very words.
+// repeats returns a test for messages that only ask the question: somebody's earlier question answers nothing. A
+// plain search may quote the words of the message that it looks for.
 func repeats(q Query) func(*entry) bool {
 	question := text.WithoutHark(q.Text)
 	terms, same := setOf(text.Terms(question)), normalised(question)
@@ -140,13 +139,13 @@ func repeats(q Query) func(*entry) bool {
 	}
 }
 
-// normalised returns s without differences that don't matter.
+// normalised returns s in lower case, with single spaces and without final periods.
 func normalised(s string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".!… ")
 }
 
-// excerpt returns a hit's message with one before and one after it in the same session. Nearby, the message
-// that it replies to and the one that answers it are preferred, unless aside reports it.
+// excerpt returns a hit's message with one before and one after it in the same session, preferably the message that
+// it replies to and one that answers it and isn't aside.
 func (p *pool) excerpt(r *ranked, aside func(*entry) bool) []memory.Message {
 	stream := p.streams[r.channel]
 	first, last := opening(stream, r.at), r.at
@@ -175,8 +174,7 @@ func repliedTo(before []entry, id memory.MessageID) *memory.Message {
 	return before[len(before)-1].Message
 }
 
-// answering returns the reply to m, else a mention of its author before they speak again, else the next
-// message.
+// answering returns the reply to m, else a mention of its author before they speak again, else the next message.
 func answering(after []entry, m *memory.Message, aside func(*entry) bool) *memory.Message {
 	for i := range after {
 		if after[i].ReplyTo == m.ID && !aside(&after[i]) {
@@ -197,12 +195,12 @@ func answering(after []entry, m *memory.Message, aside func(*entry) bool) *memor
 	return after[0].Message
 }
 
-// Field is the rank of the hit that stands for a merely similar message.
+// Field is the rank of a hit that is merely similar.
 const Field = 10
 
-// Standings returns for each score, best first, how far it stands out: its lead over the score at Field (over
-// field, if there are fewer), its lead over the next, and the logarithm of its rank. below bounds the score
-// after the last. Absolute scores say little, because their height depends on the question.
+// Standings returns for each score, best first, how far it stands out: its lead over the score at Field (over field,
+// if there are fewer), its lead over the next, and the logarithm of its rank. below bounds the score after the last.
+// Absolute scores depend on the question.
 func Standings(scores []float64, below, field float64) [][3]float64 {
 	low := field
 	if len(scores) >= Field {
@@ -219,12 +217,11 @@ func Standings(scores []float64, below, field float64) [][3]float64 {
 	return standings
 }
 
-// mostRelevant caps the relevance: no lead was ever certain.
+// mostRelevant caps the relevance: no lead is certain.
 const mostRelevant = 0.99
 
-// relevances returns for each score, best first, the probability that the hit or a direct neighbour answers
-// the question. below bounds the score after the last. Relevances never rise with the rank: what holds for a
-// hit holds for those above it.
+// relevances returns for each score, best first, the probability that the hit or a direct neighbour answers the
+// question. It never rises with the rank. below bounds the score after the last.
 func relevances(scores []float64, below float64) []float64 {
 	out := make([]float64, len(scores))
 	for i, s := range slices.Backward(Standings(scores, below, fieldScore)) {

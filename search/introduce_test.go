@@ -17,7 +17,8 @@ func TestLoreIsCalledByItsNames(t *testing.T) {
 			Name: "Move of the piano"}, {ID: 4, Name: "Yak"},
 	}
 	for s, want := range map[string][]int64{
-		"Project X": {1}, "the X project": {1}, "PX": {1}, "my migration plan": {2}, "big move": {2}, "move": {2, 3}, "piano": {3}, "project": {1}, "the": nil, "": nil, "yacht": nil,
+		"Project X": {1}, "the X project": {1}, "PX": {1}, "my migration plan": {2}, "big move": {2},
+		"move": {2, 3}, "piano": {3}, "project": {1}, "the": nil, "": nil, "yacht": nil,
 	} {
 		var got []int64
 		for _, l := range search.LoreNamed(s, lore) {

@@ -15,7 +15,7 @@ import (
 // MaxLore is the most lore in a result.
 const MaxLore = 5
 
-// LoreHit is lore that a question refers to.
+// LoreHit is lore relevant to a question.
 type LoreHit struct {
 	Lore      memory.Lore
 	Why       string  // "name", "alias", "initials" or "words"
@@ -29,12 +29,11 @@ const (
 	byInitials = 0.8
 	byAllWords = 0.7  // words of the name, in any order
 	byRarest   = 0.65 // the rarest word of the name
-	// byWords is for lore that contains all of the question's weight. It scales down to leastWords; below
-	// that, only common words match.
+	// byWords is for lore with all of the question's weight; less counts in proportion. Below leastWords only
+	// common words match.
 	byWords    = 0.6
 	leastWords = 0.5
-	// rareWord is the percentage of messages up to which a word identifies lore alone; seldom is the count where
-	// there are few messages.
+	// A word in at most rareWord percent of the messages, or in seldom messages, identifies lore alone.
 	rareWord = 1
 	seldom   = 3
 	// plainInitials is the least length of lower-case initials: two letters are too often a word.
@@ -86,8 +85,8 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	return hits, nil
 }
 
-// rarestWords returns for each of known the word of its name that identifies it alone, or "". In "Project
-// Nightingale" it is the rarer word, if hardly anybody says it and no other name contains it.
+// rarestWords returns for each of known the word of its name that identifies it alone, or "": the rarest, such as
+// the second of "Project Nightingale", if hardly anybody says it and no other name contains it.
 func (e *Engine) rarestWords(ctx context.Context, q Query, s askedWords, known []memory.Lore) ([]string, error) {
 	var terms []weighted // terms of the names that share a word with the question
 	// Each name's range in terms, and in how many names each term is.
@@ -130,20 +129,44 @@ func (e *Engine) rarestWords(ctx context.Context, q Query, s askedWords, known [
 	return rarest, nil
 }
 
-// LoreIn returns the lore that readers of the scope may know: from a channel and sources in it, and within
-// its time.
+// LoreIn returns the lore that readers of the scope may know: with channel, sources and time in it.
 func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	if len(lore) == 0 || len(scope.Channels) == 0 {
 		return nil // who reads no channel knows no lore of the guild
 	}
 	readable := setOf(scope.Channels)
 	return slices.DeleteFunc(slices.Clone(lore), func(l memory.Lore) bool {
-		hidden := l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources,
-			func(s memory.MessageRef) bool {
-				return !readable[s.Channel]
-			})
-		return hidden || l.At.Before(scope.Since) || !scope.Until.IsZero() && !l.At.Before(scope.Until)
+		unreadable := func(s memory.MessageRef) bool { return !readable[s.Channel] }
+		return l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources, unreadable) ||
+			l.At.Before(scope.Since) || !scope.Until.IsZero() && !l.At.Before(scope.Until)
 	})
+}
+
+// LoreNamed returns the lore that s refers to by name, alias or initials, surest first; if there is none, the lore
+// whose name or alias contains s.
+func LoreNamed(s string, lore []memory.Lore) []memory.Lore {
+	taken, said := countNames(lore), askedWordsOf(s)
+	var found []loreMatch
+	for _, l := range lore {
+		if c := said.match(l, taken); c.Why != "" {
+			found = append(found, c)
+		}
+	}
+	if len(found) == 0 {
+		for _, l := range lore {
+			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
+				return askedWordsOf(name).has(s) > 0
+			}) {
+				found = append(found, loreMatch{LoreHit: LoreHit{Lore: l}})
+			}
+		}
+	}
+	slices.SortFunc(found, surestFirst)
+	called := make([]memory.Lore, len(found))
+	for i, c := range found {
+		called[i] = c.Lore
+	}
+	return called
 }
 
 // setOf returns the set of a list's elements.
@@ -264,7 +287,7 @@ func initialsOf(name string) string {
 	return initials
 }
 
-// match returns how the question refers to l, with an empty Why if it doesn't. taken counts the lore by name.
+// match returns how the question refers to l; if it doesn't, Why is empty. taken counts the lore by name.
 func (s askedWords) match(l memory.Lore, taken map[string]int) loreMatch {
 	if n := s.has(l.Name); n > 0 {
 		return loreMatch{LoreHit{l, "name", byName}, n}

@@ -114,7 +114,7 @@ func TestTheRarestWordOfANameCallsLore(t *testing.T) {
 	}
 }
 
-// Whether lore is called tells nothing of how often its name was said where not all may read.
+// How often a name was said in an unreadable past doesn't decide whether lore is found.
 func TestAnUnreadablePastCallsNoLore(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
@@ -190,8 +190,7 @@ func TestLoreIsOfItsTime(t *testing.T) {
 	}
 }
 
-// Lore is found only where all of the channels that it is from may be read, and lore that isn't leaves no
-// trace in what else is found.
+// Lore is found only if all of its channels may be read. Other lore leaves no trace in the result.
 func TestLoreStaysInItsAudience(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
@@ -238,7 +237,7 @@ func TestLoreStaysInItsAudience(t *testing.T) {
 	})
 }
 
-// Whatever is asked and whatever lore is called, finding it neither fails nor finds more than there is.
+// For any question and name, the search neither fails nor finds more than there is.
 func FuzzLore(f *testing.F) {
 	k, _ := gossip(f)
 	for _, s := range []string{"", "Project X", "the", "移行計画", "\xff ' ’s", "<:a:1> ſ İ",
@@ -261,7 +260,7 @@ func FuzzLore(f *testing.F) {
 	})
 }
 
-// What looking for lore costs: a search without any, and among pieces of 500 letters each.
+// Searches without lore, and with entries of 500 letters.
 func BenchmarkLore(b *testing.B) {
 	k, _ := gossip(b)
 	for _, n := range []int{0, 20, 200, 1000} {

@@ -11,12 +11,11 @@ import (
 	"hark/memory"
 )
 
-// MemberRoles knows which sets of roles the members of guilds have. It keeps the sets with their counts, and
-// a fingerprint of each member to find the set that they leave. The fingerprints' key lives as long as the
-// process. Nothing is stored.
+// MemberRoles knows which sets of roles the members of guilds have. It keeps in memory the sets with their counts,
+// and a fingerprint of each member to find their set. The fingerprints' key lives as long as the process.
 //
-// The sets of a guild are known once Discord has sent all its members, and each change since. Anything that
-// makes them doubtful, such as a lost connection, makes them unknown until Discord is asked again.
+// A guild's sets are known once Discord has sent all its members, and each change since. Any doubt, such as a lost
+// connection, makes them unknown until Discord is asked again.
 type MemberRoles struct {
 	seed   maphash.Seed
 	mu     sync.Mutex
@@ -27,13 +26,13 @@ type MemberRoles struct {
 
 // guildRoles is the state of one guild.
 type guildRoles struct {
-	asked    time.Time    // when Discord was last asked; zero: never
+	asked    time.Time    // of the last request; zero: never
 	nonce    string       // of the last request; empty: answers are ignored
 	parts    map[int]bool // received parts of the answer
 	complete bool         // all parts were received
 	sets     map[string]*roleSet
 	of       map[uint64]*roleSet // by member fingerprint
-	changed  map[uint64]bool     // changed after the request, while the answer is incomplete
+	changed  map[uint64]bool     // members changed since the request; nil once the answer is complete
 	view     *RoleSets           // cached sets for viewOf
 	viewOf   *memory.Guild
 	named    map[uint64]bool // members with an overwrite in the view
@@ -58,7 +57,7 @@ func (r *MemberRoles) Begin() {
 	r.lost = false
 }
 
-// Open makes a guild's members available to NextRequest. What was known of them is dropped.
+// Open lets NextRequest ask for a guild's members, and drops what is known of them.
 func (r *MemberRoles) Open(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,14 +71,14 @@ func (r *MemberRoles) Close(guild memory.GuildID) {
 	delete(r.guilds, guild)
 }
 
-// Lose records a lost connection: changes meanwhile are missed.
+// Lose records a lost connection, during which changes are missed.
 func (r *MemberRoles) Lose() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lost = true
 }
 
-// Resume records that the connection is back, and that all guilds need asking.
+// Resume records that the connection is back. All guilds must be requested again.
 func (r *MemberRoles) Resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +88,7 @@ func (r *MemberRoles) Resume() {
 	r.lost = false
 }
 
-// Invalidate drops what is known of a guild's members, or of all guilds' for 0, until Discord is asked again.
+// Invalidate drops what is known of a guild's members until Discord is asked again; for 0, of all guilds'.
 func (r *MemberRoles) Invalidate(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,8 +99,8 @@ func (r *MemberRoles) Invalidate(guild memory.GuildID) {
 	}
 }
 
-// NextRequest returns a guild whose members to request now, with the request's nonce. It skips guilds requested after
-// before and guilds that are complete.
+// NextRequest returns a guild whose members to request now, with the request's nonce. It skips complete guilds and
+// those requested after before.
 func (r *MemberRoles) NextRequest(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,8 +157,8 @@ func (r *MemberRoles) Left(guild memory.GuildID, user memory.UserID) {
 	}
 }
 
-// Check records a member's roles at an action. If they differ from the known ones, a change was missed, and the
-// guild is in doubt.
+// Check compares a member's roles at an action with the known ones. If they differ, a change was missed, and the
+// guild's sets become unknown.
 func (r *MemberRoles) Check(m memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,7 +202,7 @@ func (at *guildRoles) move(who uint64) uint64 {
 	return who
 }
 
-// put assigns a member the set of their roles. Bots are ignored: they are no audience.
+// put assigns a member the set of their roles. Bots have none: they are no audience.
 func (at *guildRoles) put(who uint64, m memory.Person) {
 	at.drop(who)
 	if m.Bot {
@@ -234,16 +233,16 @@ func (at *guildRoles) drop(who uint64) {
 	at.alter(who, set)
 }
 
-// alter drops the view if a change of a set may affect it: few members have the set (one may be the owner),
-// or an overwrite names the member.
+// alter drops the view if a change of a set may affect it: hardly anybody has the set (one may be the owner), or an
+// overwrite names the member.
 func (at *guildRoles) alter(who uint64, set *roleSet) {
 	if set.count <= 2 || at.named[who] {
 		at.view = nil
 	}
 }
 
-// Sets returns the sets of roles that g's members have, or nil if not all are known. It always includes the
-// empty set: the next to join has it.
+// Sets returns the sets of roles that g's members have; nil if not all are known. It includes the empty set, which
+// the next to join has.
 func (r *MemberRoles) Sets(g *memory.Guild) *RoleSets {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// passageWords is the most words scored together. A longer message counts as its best passage.
+// passageWords is the most words of a passage. A longer message counts as its best passage.
 const passageWords = 80
 
 // passages appends the passages of body to cut, split at the end of a sentence where possible.

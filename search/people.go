@@ -73,7 +73,7 @@ func (k people) person(id memory.UserID) (p memory.Person, known bool) {
 	return p, false
 }
 
-// called returns people with that word in their names; some of them if there are very many.
+// called returns people with that word in their names, at most maxKnown of a guild.
 func (k people) called(word string) []memory.UserID {
 	if ids := k.aliases[word]; len(ids) == 0 && len(k.guilds) == 1 {
 		return k.guilds[0].named[word]
@@ -106,14 +106,13 @@ func (k people) words() iter.Seq[string] {
 
 // roster indexes a guild's people by name.
 type roster struct {
-	made      weak.Pointer[memory.Person] // identity of the indexed list
+	made      weak.Pointer[memory.Person] // identity of the list
 	at        map[memory.UserID]int       // indices in the list
 	named     map[string][]memory.UserID  // by word of the names that everybody may know
 	withFacts []int                       // indices of people with facts
 }
 
-// rosters caches rosters. A roster lives as long as the list that it indexes: when the store drops a changed
-// list, its roster goes too.
+// rosters caches rosters, each as long as the list that it indexes.
 type rosters struct {
 	sync.Mutex
 	by map[memory.GuildID]*roster
@@ -170,17 +169,16 @@ func nameWords(name string) []string {
 	})
 }
 
-// maxNamesakes is the most people that a single word may name.
-const maxNamesakes = 3
-
-// maxKnown is the most people indexed for a word; further ones with that word aren't looked up by it.
-const maxKnown = 100
+const (
+	maxNamesakes = 3   // people that a single word may name
+	maxKnown     = 100 // people indexed for a word
+)
 
 // mentioned matches Discord's user mentions.
 var mentioned = regexp.MustCompile(`<@!?(\d{1,20})>`)
 
-// namedIn returns the people named in s. A word shared by more than a few names nobody, unless the next word
-// of the name decides.
+// namedIn returns the people named in s. A word of more than maxNamesakes names nobody, unless the next word
+// decides.
 func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
 	for _, m := range mentioned.FindAllStringSubmatch(s, -1) {
@@ -208,7 +206,7 @@ func (k people) namedIn(s string) []memory.UserID {
 	return named
 }
 
-// within returns the people whose names are part of s, in scripts without spaces.
+// within returns the people with a name in s in scripts without spaces.
 func (k people) within(s string) (named []memory.UserID) {
 	for name := range k.words() {
 		if r, size := utf8.DecodeRuneInString(name); text.IsUnspaced(r) && size < len(name) && strings.Contains(s, name) {
@@ -282,7 +280,7 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	return named
 }
 
-// mayBeOneOff quickly excludes nearly all words that oneOff would: those that differ in more than two letters
+// mayBeOneOff quickly excludes nearly all words that oneOff excludes: those that differ in more than two letters
 // between their common beginning and end.
 func mayBeOneOff(a, b string) bool {
 	if len(a) > len(b) {
@@ -335,8 +333,7 @@ func (k people) terms(ids []memory.UserID) []string {
 	return terms
 }
 
-// participants returns the people to introduce: those asked about, the asker, then authors of hits, best
-// first.
+// participants returns Result.People.
 func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserID, hits []Hit,
 	known people) ([]Participant, error) {
 	var ids []memory.UserID
@@ -366,8 +363,7 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 	return participants, nil
 }
 
-// Introduce returns the people whom q mentions or names, even misspelt by a letter, as Search would. It
-// searches nothing else and returns nobody else.
+// Introduce returns only the people whom q mentions or names, even misspelt by a letter, without a search.
 func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) {
 	q = untilAsked(q)
 	q.Asker = 0
@@ -384,31 +380,4 @@ func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) 
 		return nil, fmt.Errorf("look people up: %w", err)
 	}
 	return people, nil
-}
-
-// LoreNamed returns the lore that s refers to by name, alias or initials, surest first; if there is none,
-// the lore whose name or alias contains s.
-func LoreNamed(s string, lore []memory.Lore) []memory.Lore {
-	taken, said := countNames(lore), askedWordsOf(s)
-	var found []loreMatch
-	for _, l := range lore {
-		if c := said.match(l, taken); c.Why != "" {
-			found = append(found, c)
-		}
-	}
-	if len(found) == 0 {
-		for _, l := range lore {
-			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
-				return askedWordsOf(name).has(s) > 0
-			}) {
-				found = append(found, loreMatch{LoreHit: LoreHit{Lore: l}})
-			}
-		}
-	}
-	slices.SortFunc(found, surestFirst)
-	called := make([]memory.Lore, len(found))
-	for i, c := range found {
-		called[i] = c.Lore
-	}
-	return called
 }

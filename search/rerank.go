@@ -16,21 +16,17 @@ import (
 
 // Reranker is a model that reads a question together with each text.
 type Reranker interface {
-	// Rerank returns a score for each text, in order: higher answers query better. Scores are finite and only
-	// compare with one another. It limits its own time. Its errors contain no query or text.
+	// Rerank returns a finite score for each text, in order: higher answers query better. Scores compare only
+	// within a call. It limits its own time. Its errors contain no query or text.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
 const (
-	// rerankedHits is how many of the best hits are reranked. Later ones are rarely right and cost as much
-	// time.
-	rerankedHits = 50
-	// rerankedText is the most characters of a text: many models refuse more than 512 tokens, question
-	// included.
-	rerankedText = 1000
+	rerankedHits = 50   // the best; later ones are rarely right and cost as much time
+	rerankedText = 1000 // characters: many models refuse more than 512 tokens, question included
 )
 
-// WithReranker sets the reranker of e; nil changes nothing. It returns e.
+// WithReranker sets the reranker of e and returns e; nil means none.
 func (e *Engine) WithReranker(r Reranker) *Engine {
 	e.reranker = r
 	return e
@@ -38,16 +34,8 @@ func (e *Engine) WithReranker(r Reranker) *Engine {
 
 var errScores = errors.New("the reranker didn't give one finite score for each text")
 
-// withRerankLimit returns q with at least as many hits as are reranked.
-func (e *Engine) withRerankLimit(q Query) Query {
-	if e.reranker != nil {
-		q.Limit = max(q.Limit, rerankedHits)
-	}
-	return q
-}
-
-// rerank reorders the best of hits, found with withRerankLimit. If the reranker fails, the order stays, and
-// failed is why. err is ctx's error.
+// rerank reorders the best of hits and cuts them to the query's limit. If the reranker fails, the order stays, and
+// failed is its error. err is ctx's error.
 func (e *Engine) rerank(ctx context.Context, f recalled, hits []Hit) (ranked []Hit, failed, err error) {
 	best := hits[:min(rerankedHits, len(hits))]
 	for len(best) > 0 && best[len(best)-1].Relevance == 0 {
@@ -74,8 +62,8 @@ func (e *Engine) rerank(ctx context.Context, f recalled, hits []Hit) (ranked []H
 	return hits[:min(f.query.Limit, len(hits))], failed, nil
 }
 
-// sortByScores orders hits by score, best first, stably. Relevances stay at their ranks: they were learned by
-// rank from our own scores, and must never rise with it.
+// sortByScores orders hits by score, best first, stably. Relevances stay at their ranks, because they were learned
+// by rank from Hark's own scores, and must never rise with the rank.
 func sortByScores(hits []Hit, scores []float64) []Hit {
 	order := make([]int, len(hits))
 	for i := range order {
@@ -93,8 +81,8 @@ func sortByScores(hits []Hit, scores []float64) []Hit {
 	return moved
 }
 
-// textOf returns a hit's excerpt for the Reranker, each message with its author's name. The message itself
-// has priority; its neighbours share the remaining room.
+// textOf returns a hit's excerpt for the Reranker, with authors' names. Its neighbours share the room that the
+// message leaves.
 func (k people) textOf(hit Hit) string {
 	own := text.Cut(k.line(hit.Message), rerankedText)
 	room := 0

@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-// RoleSets are numbered sets of roles that members have or may have, as far as they decide who reads what.
+// RoleSets are numbered sets of roles that members have or may have, reduced to what decides who reads what.
 type RoleSets struct {
 	count int
 	all   bits
@@ -16,12 +16,12 @@ type RoleSets struct {
 	own map[memory.UserID][]memory.RoleID
 }
 
-// The permissions that decide who reads what; administrators have them all.
+// deciding are the permissions that decide who reads what. Administrators have them all.
 const deciding = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 
 var permissions = []memory.Permissions{memory.ViewChannel, memory.ReadMessageHistory, memory.Connect}
 
-// newRoleSets returns the sets that matter in g. Sets that read everything don't.
+// newRoleSets returns the sets that matter in g. Administrators' don't: they read everything.
 func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	s := &RoleSets{base: map[memory.Permissions]bits{}, with: map[memory.RoleID]bits{}}
 	brings := map[memory.RoleID]memory.Permissions{}
@@ -78,9 +78,8 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	return s
 }
 
-// possible returns the sets needed to find a counterexample if members may have any roles: none, each one and
-// each pair that people can have, with the roles these imply. Anybody may have a role known only from
-// overwrites.
+// possible returns the sets needed to find a counterexample if members may have any roles: no role, each one and
+// each pair that people can have, with the roles they imply. Anybody may have a role known only from overwrites.
 func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 	can := map[memory.RoleID]bool{}
 	for _, c := range g.Channels {
@@ -121,7 +120,7 @@ func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 	return newRoleSets(g, all)
 }
 
-// readers returns the sets that can read the channel with those rules and its past. User 0 has no overwrite.
+// readers returns the sets that can read a channel with those rules, with its past. User 0 has no overwrites.
 func (s *RoleSets) readers(g *memory.Guild, user memory.UserID, rules *memory.Channel) bits {
 	all := slices.Clone(s.all)
 	for _, p := range permissions {

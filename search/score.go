@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	bitset "math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -12,75 +11,6 @@ import (
 	"hark/internal/text"
 	"hark/memory"
 )
-
-// question is an analysed query.
-type question struct {
-	scope memory.Scope
-	text  string            // with the turns that it refers to
-	after string            // the newest question of those turns; empty if none
-	terms []weighted        // search terms, rarest first
-	idf   float64           // sum over all terms
-	words bool              // some term isn't a name
-	pairs map[string]string // the term that follows a term
-	named []memory.UserID
-	dates []dateRange
-	event event
-	form  form
-}
-
-// weighted is a term with its weight.
-type weighted struct {
-	term  string
-	share float64 // factor on its IDF: less for terms of earlier turns
-	count int     // messages with it, up to a limit
-	idf   float64
-	names namedSet // the people named in the question whose name it is
-}
-
-// namedSet is a set of people named in the question, one bit each; the 64th bit stands for all further ones.
-type namedSet uint64
-
-func namedBit(place int) namedSet { return 1 << min(place, 63) }
-
-func (w namedSet) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
-
-// rarely is the most messages with a misspelt name: the question itself, and repeated misspellings.
-const rarely = 3
-
-// whoOrWhen reports whether the question has only names and dates.
-func (q question) whoOrWhen() bool {
-	return len(q.named)+len(q.dates) > 0 && !slices.ContainsFunc(q.terms, func(t weighted) bool {
-		return t.names == 0 && !askingTerms[t.term] && (len(q.dates) == 0 || !ofDate(t.term))
-	})
-}
-
-// ofDate reports whether a term may belong to a date: a word of time, a day or a year.
-func ofDate(term string) bool {
-	return timeTerms()[term] || isYear(term) || len(term) <= 2 && strings.Trim(term, "0123456789") == "" || isOrdinal(term)
-}
-
-// matchesNamesAndDates reports whether m fits the people named, if any, and the dates, if any.
-func (q question) matchesNamesAndDates(m *memory.Message) bool {
-	if len(q.dates) > 0 && q.distance(m.Time()) != 0 {
-		return false
-	}
-	if len(q.named) == 0 || slices.Contains(q.named, m.Author) {
-		return true
-	}
-	said := text.Terms(m.Text())
-	return slices.ContainsFunc(q.terms, func(t weighted) bool { return t.names != 0 && slices.Contains(said, t.term) })
-}
-
-// unheard returns the question's terms that hardly anybody has used.
-func (q question) unheard() []string {
-	var terms []string
-	for _, t := range q.terms {
-		if t.count <= rarely && t.share == 1 {
-			terms = append(terms, t.term)
-		}
-	}
-	return terms
-}
 
 // pool holds the candidates.
 type pool struct {
@@ -97,7 +27,7 @@ type entry struct {
 	passage string
 	from    int       // byte offset of the passage in the message
 	counts  []float64 // by term of the question
-	like    []float64 // like counts in [0, 1], with terms that begin alike
+	like    []float64 // by term of the question: the most similar term's similarity, in [0, 1]
 	pairs   float64   // share of the question's term pairs
 	length  float64   // terms
 	words   int
@@ -114,7 +44,7 @@ func newPool(q Query) *pool {
 	}
 }
 
-// want requests a message with its neighbours, unless it already is requested.
+// want requests a message with its neighbours, unless it is requested already.
 func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
 	spot := memory.MessageRef{Channel: channel, Message: id}
 	if _, known := p.wanted[spot]; !known {
@@ -125,7 +55,7 @@ func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
 // sessionGap is the silence after which a new session begins.
 const sessionGap = 3 * time.Hour
 
-// read returns the entries of stretches that are within scope and recallable. It counts the question's terms,
+// read returns the entries of stretches that are in scope and recallable. It counts the question's terms in them,
 // except in skipped messages; see without.
 func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.ChannelID][]entry {
 	streams := map[memory.ChannelID][]entry{}
@@ -165,7 +95,7 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 	return streams
 }
 
-// without returns the pool without skipped messages.
+// without returns the pool without skip, and with the messages that p skipped.
 func (p *pool) without(skip []memory.MessageID, asked question) *pool {
 	left := *p
 	left.skip, left.streams = setOf(skip), make(map[memory.ChannelID][]entry, len(p.streams))
@@ -193,13 +123,13 @@ const (
 	k1            = 1.2
 	b             = 0.75
 	averageLength = 10.0
-	// longTerms caps the length, in terms, that a message counts as. A fact in a long message is as good as
-	// in a short one, and its neighbours must not outrank it by its words.
+	// longTerms caps a message's length in terms. A fact in a long message is as good as in a short one, and its
+	// neighbours must not outrank it by its words.
 	longTerms = 15.0
 	longText  = 60 // words: a longer text needs no neighbours
 )
 
-// counter counts a question's terms in messages. It caches results by word.
+// counter counts a question's terms in messages. It caches results by term.
 type counter struct {
 	question
 	batch *text.Batch
@@ -298,7 +228,7 @@ type ranked struct {
 	values  values
 }
 
-// score returns all messages in the pool, best first. Maxima leave out messages Behind members' own.
+// score returns all messages in the pool, best first. Messages put behind don't count for the maxima.
 func (p *pool) score(query Query, q question) []*ranked {
 	var all []*ranked
 	q.event.find(q, p.streams)
@@ -338,8 +268,8 @@ func (p *pool) score(query Query, q question) []*ranked {
 // own returns the BM25 of one message.
 func (q question) own(e *entry) float64 { return q.bm25(e.counts, e.length, averageLength) }
 
-// bm25 returns BM25 by term counts (https://en.wikipedia.org/wiki/Okapi_BM25), divided by the summed IDF.
-// Names only count if there are no other terms.
+// bm25 returns BM25 (https://en.wikipedia.org/wiki/Okapi_BM25) divided by the summed IDF. Names count only if
+// there are no other terms.
 func (q question) bm25(counts []float64, length, average float64) float64 {
 	if q.idf == 0 {
 		return 0
@@ -354,8 +284,7 @@ func (q question) bm25(counts []float64, length, average float64) float64 {
 	return score / q.idf
 }
 
-// neighbourhood returns the index range of messages in the session of the one at i, with at most before and
-// after neighbours.
+// neighbourhood returns the range of at most before and after neighbours of i in its session.
 func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 	first, last = i, i
 	for first > max(0, i-before) && stream[first].follows {
@@ -370,7 +299,7 @@ func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 // decay is the factor on a neighbour's words for each step away.
 const decay = 0.9
 
-// decayed holds the powers of decay.
+// decayed are the powers of decay.
 var decayed = func() (of [neighbours + 1]float64) {
 	for i := range of {
 		of[i] = math.Pow(decay, float64(i))
@@ -378,7 +307,7 @@ var decayed = func() (of [neighbours + 1]float64) {
 	return of
 }()
 
-// around returns the BM25 of the neighbourhood of i, weighted by decay, and the share of the question in it.
+// around returns the BM25 of the neighbourhood stream of i, weighted by decay, and its share of the question.
 func (q question) around(stream []entry, i int) (score, covered float64) {
 	var all, any [maxTerms]float64
 	counts, found := all[:len(q.terms)], any[:len(q.terms)]
@@ -410,7 +339,7 @@ var reasons = []struct {
 	{"meaning", []feature{featureMeaning}},
 }
 
-// minReason is the least share of a score that is shown: a date years away is worth next to nothing.
+// minReason is the least part of a score that is shown.
 const minReason = 0.05
 
 // why returns the reasons for r, strongest first.
@@ -421,10 +350,9 @@ func (r *ranked) why() []Reason {
 		for _, f := range reason.features {
 			sum += weights[f] * r.values[f]
 		}
-		if sum < minReason {
-			continue
+		if sum >= minReason {
+			why = append(why, Reason{Kind: reason.kind, Weight: sum})
 		}
-		why = append(why, Reason{Kind: reason.kind, Weight: sum})
 	}
 	slices.SortStableFunc(why, func(a, b Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 	return why

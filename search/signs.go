@@ -9,7 +9,7 @@ import (
 	"hark/internal/text"
 )
 
-// form is the kind of answer that a question asks for. Only English is recognised.
+// form is the kind of answer that an English question asks for.
 type form uint8
 
 const (
@@ -45,12 +45,12 @@ func formOf(question string) form {
 var (
 	timeAsked   = text.SetOf("year month date day time")
 	numberAsked = text.SetOf("many much old often long far")
-	nameAsked   = text.SetOf(`city country state place town location restaurant cities countries places book movie song band
-		game show brand artist author breed instrument company series film sport`)
+	nameAsked   = text.SetOf(`city country state place town location restaurant cities countries places book movie
+		song band game show brand artist author breed instrument company series film sport`)
 )
 
-// subjects returns the terms that a question is about: the words after an article, "which" or a possessive up
-// to the next stop word, and the last word. Its other words may be its own wording.
+// subjects returns the terms that a question is about: the words after an article, "which" or a possessive up to the
+// next stop word, and the last word.
 func subjects(question string) map[string]bool {
 	terms := map[string]bool{}
 	var last []string
@@ -68,8 +68,8 @@ func subjects(question string) map[string]bool {
 		for _, t := range own {
 			terms[t] = terms[t] || is
 		}
-		is = is && !strings.ContainsAny(w[len(w)-1:], ",.;:") || strings.HasSuffix(bare,
-			"'s") || strings.HasSuffix(bare, "’s")
+		is = is && !strings.ContainsAny(w[len(w)-1:], ",.;:") || strings.HasSuffix(bare, "'s") ||
+			strings.HasSuffix(bare, "’s")
 	}
 	for _, t := range last {
 		terms[t] = true
@@ -80,17 +80,14 @@ func subjects(question string) map[string]bool {
 var articles = text.SetOf(`a an the which what whose many much my your his her our their some any this that these those
 	ein eine einen der die das den dem le la les un une el los las una`)
 
-// signs describe what a message contains.
+// signs are what a message contains.
 type signs struct {
-	asks   bool // it has a question mark
-	self   bool // it speaks of its author
-	time   bool // it tells a time
-	number bool // it tells a number
-	name   bool // it tells a name
-	reason bool // it gives a reason
+	asks                       bool // a question mark
+	self                       bool // words about its author
+	time, number, name, reason bool
 }
 
-// signsOf returns a message's signs; without all, only asks. Words are recognised in English.
+// signsOf returns a message's signs, by English words; without all, only asks.
 func signsOf(s string, all bool) (of signs) {
 	if of.asks = strings.Contains(s, "?") || strings.Contains(s, "？"); !all {
 		return of
@@ -203,8 +200,8 @@ func endsLower(w string) bool {
 	return unicode.IsLower(r)
 }
 
-// alike returns the common prefix of two terms as a share of their lengths in characters; 0 if it is short.
-// It finds words of one stem that the stemmer keeps apart.
+// alike returns the common prefix of two terms as a share of their lengths; 0 if it is short. It finds words of one
+// stem that the stemmer keeps apart.
 func alike(a, b string) float64 {
 	const least, share = 4, 0.66
 	same, bytes := 0, 0

@@ -36,9 +36,8 @@ func relativeDates(s string, now time.Time) []dateIn {
 	}
 	for i := 0; i < len(words); i++ {
 		d, n := c.read(words[i:])
-		if n == 0 && i > 0 && (words[i-1].text == "in" || i > 1 && words[i-2].text == "in" &&
-			words[i-1].text == "the") {
-			d, n = c.within(words[i:])
+		if month := seasons[words[i].text]; n == 0 && month > 0 && followsIn(words[:i]) {
+			d, n = c.season(month, 0), 1
 		}
 		if n > 0 && d != (dateRange{}) {
 			dates = append(dates, dateIn{dateRange: d, start: words[i].start, end: words[i+n-1].end,
@@ -47,6 +46,12 @@ func relativeDates(s string, now time.Time) []dateIn {
 		i += max(n-1, 0)
 	}
 	return dates
+}
+
+// followsIn reports whether the next word follows "in" or "in the".
+func followsIn(words []wordIn) bool {
+	n := len(words)
+	return n > 0 && words[n-1].text == "in" || n > 1 && words[n-2].text == "in" && words[n-1].text == "the"
 }
 
 // calendar computes spans relative to a moment.
@@ -65,12 +70,10 @@ func (c calendar) read(words []wordIn) (dateRange, int) {
 		return ""
 	}
 	switch first := word(0); {
-	case first == "today":
+	case first == "today" || first == "tonight":
 		return c.span("day", 0), 1
 	case first == "yesterday":
 		return c.span("day", 1), 1
-	case first == "tonight":
-		return c.span("day", 0), 1
 	case first == "this" && partsOfDay[word(1)]:
 		return c.span("day", 0), 2
 	case first == "last" && word(1) == "night":
@@ -99,14 +102,6 @@ func (c calendar) read(words []wordIn) (dateRange, int) {
 	default:
 		return c.weekday(first, 0)
 	}
-}
-
-// within reads "the last month" and "the fall" after "in": the month up to now, and a season.
-func (c calendar) within(words []wordIn) (dateRange, int) {
-	if month := seasons[words[0].text]; month > 0 {
-		return c.season(month, 0), 1
-	}
-	return dateRange{}, 0
 }
 
 // nth reads "last week", "this month", "last 3 days", "last summer", "last Friday".
@@ -181,7 +176,7 @@ func (c calendar) back(unit string, n int) time.Time {
 	return c.today.AddDate(0, 0, -n)
 }
 
-// span returns the unit that lies back units before the present one. The present one ends now.
+// span returns the unit that lies back units before the current one, which ends now.
 func (c calendar) span(unit string, back int) dateRange {
 	monday := c.today.AddDate(0, 0, -(int(c.today.Weekday())+6)%7)
 	var from, to time.Time
@@ -211,8 +206,7 @@ func (c calendar) span(unit string, back int) dateRange {
 	return dateRange{from: from, to: to}
 }
 
-// seasonOf reads "summer 2023" and "the summer of 2023". A season without a year may be a name or anything
-// else.
+// seasonOf reads "summer 2023" and "summer of 2023". A season without a year may be a name or anything else.
 func (c calendar) seasonOf(words []wordIn) (dateRange, int) {
 	at := 1
 	if at < len(words) && words[at].text == "of" {
@@ -226,8 +220,7 @@ func (c calendar) seasonOf(words []wordIn) (dateRange, int) {
 	return dateRange{from: from, to: from.AddDate(0, 3, 0)}, at + 1
 }
 
-// season returns the season that begins with month: the latest that has begun, or with back 1 the latest that
-// has ended.
+// season returns the latest season from month on that has begun, or with back 1 that has ended.
 func (c calendar) season(month time.Month, back int) dateRange {
 	from := time.Date(c.now.Year(), month, 1, 0, 0, 0, 0, c.now.Location())
 	for from.After(c.now) || back == 1 && from.AddDate(0, 3, 0).After(c.now) {
@@ -266,10 +259,9 @@ func isCount(word string) bool {
 var (
 	partsOfDay = text.SetOf("morning afternoon evening noon")
 	units      = text.SetOf("day week month year")
-	counts     = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5,
-		"six": 6, "seven": 7, "eight": 8,
-		"nine": 9, "ten": 10, "twelve": 12, "couple": 2, "few": 3, "several": 4}
-	// seasons begin with these months in the northern hemisphere, where most people live.
+	counts     = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+		"seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "couple": 2, "few": 3, "several": 4}
+	// seasons by their first month, on the northern hemisphere.
 	seasons = map[string]time.Month{"spring": time.March, "summer": time.June, "autumn": time.September,
 		"fall": time.September, "winter": time.December}
 	weekdays = map[string]int{"sunday": 0, "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4,
@@ -283,7 +275,7 @@ type foreignPhrase struct {
 	back  int
 }
 
-// stands reports whether the phrase at i in s is whole words; scripts without spaces need none.
+// stands reports whether the phrase at i in s is whole words, or of a script without spaces.
 func (p foreignPhrase) stands(s string, i int) bool {
 	if first, _ := utf8.DecodeRuneInString(p.words); unicode.Is(unicode.Han, first) {
 		return true
@@ -296,18 +288,15 @@ func (p foreignPhrase) stands(s string, i int) bool {
 // foreignPhrases are German, French, Spanish, Japanese and Chinese; longer phrases precede those they
 // contain. "Hier" is missing: in German it is a place.
 var foreignPhrases = []foreignPhrase{
-	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2}, {"diese woche", "week",
-		0}, {"letzte woche", "week", 1},
-	{"letztes wochenende", "weekend", 1}, {"letzten monat", "month", 1}, {"letzter monat", "month",
-		1}, {"letztes jahr", "year", 1},
-	{"aujourd'hui", "day", 0}, {"avant-hier", "day", 2}, {"cette semaine", "week", 0}, {"la semaine dernière",
-		"week", 1},
+	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2},
+	{"diese woche", "week", 0}, {"letzte woche", "week", 1}, {"letztes wochenende", "weekend", 1},
+	{"letzten monat", "month", 1}, {"letzter monat", "month", 1}, {"letztes jahr", "year", 1},
+	{"aujourd'hui", "day", 0}, {"avant-hier", "day", 2}, {"cette semaine", "week", 0}, {"la semaine dernière", "week", 1},
 	{"le mois dernier", "month", 1}, {"l'année dernière", "year", 1}, {"l'an dernier", "year", 1},
-	{"hoy", "day", 0}, {"ayer", "day", 1}, {"anteayer", "day", 2}, {"esta semana", "week",
-		0}, {"la semana pasada", "week", 1},
-	{"el mes pasado", "month", 1}, {"el año pasado", "year", 1},
-	{"今日", "day", 0}, {"一昨日", "day", 2}, {"昨日", "day", 1}, {"今週", "week", 0}, {"先週", "week", 1}, {"先月", "month", 1},
-	{"去年", "year", 1}, {"昨年", "year", 1},
+	{"hoy", "day", 0}, {"ayer", "day", 1}, {"anteayer", "day", 2}, {"esta semana", "week", 0},
+	{"la semana pasada", "week", 1}, {"el mes pasado", "month", 1}, {"el año pasado", "year", 1},
+	{"今日", "day", 0}, {"一昨日", "day", 2}, {"昨日", "day", 1}, {"今週", "week", 0}, {"先週", "week", 1},
+	{"先月", "month", 1}, {"去年", "year", 1}, {"昨年", "year", 1},
 	{"今天", "day", 0}, {"昨天", "day", 1}, {"前天", "day", 2}, {"這週", "week", 0}, {"上週", "week", 1}, {"上周", "week", 1},
 	{"上個月", "month", 1}, {"上个月", "month", 1},
 }

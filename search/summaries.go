@@ -13,19 +13,17 @@ import (
 
 // SummaryHit is a summary of an earlier session, ranked for a question.
 type SummaryHit struct {
-	Summary memory.Summary
-	// Relevance is in [0, 1]: the share of the question's weight that it contains, and its freshness. It is
-	// uncalibrated.
-	Relevance float64
+	Summary   memory.Summary
+	Relevance float64  // in [0, 1], uncalibrated: the share of the question's weight in it, and its freshness
 	Why       []string // "newest", "topic x" or "words"
 
-	related float64 // the share of the question's weight that it contains
+	related float64 // share of the question's weight in it
 }
 
 // SummaryFilter selects summaries. The zero filter selects all.
 type SummaryFilter struct {
-	Topic string             // inflection doesn't matter; empty: any topic
-	Kind  memory.SummaryKind // empty: of any kind
+	Topic string             // in any inflection; empty: any topic
+	Kind  memory.SummaryKind // empty: any kind
 }
 
 // Ranking weights: shared terms first, then freshness.
@@ -40,9 +38,9 @@ const (
 	clearlyMore    = 2
 )
 
-// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, then newest first. It
-// leaves out those that share neither a word nor a day with the question, except the newest. The newest is
-// first, or second after one that contains most of the question and clearly more of it.
+// RankSummaries ranks a channel's summaries for a question asked at now, by relevance, then newest first. It leaves
+// out those that share neither a word nor a day with the question, except the newest. The newest is first, or
+// second after one that contains most of the question and clearly more than it.
 func RankSummaries(question string, now time.Time, all []memory.Summary) []SummaryHit {
 	terms := text.QueryTerms(question)
 	holds := make([]map[string]bool, len(all))
@@ -145,15 +143,15 @@ func isTopic(topic, called string, terms []string) bool {
 	return !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(own, t) })
 }
 
-// Limits of SummariesToDrop: the newest that always stay, and the shared words above which two are alike.
+// Limits of SummariesToDrop: how many of the newest stay, and the overlap above which two are alike.
 const (
 	summariesSpared = 12
 	summariesAlike  = 0.5
 )
 
-// SummariesToDrop returns the summaries of a channel to delete for good, so that most remain with fresh: the older
-// of the most similar pair, repeatedly, or else the oldest. The current topic doesn't count, because it
-// doesn't predict the next. fresh and the newest dozen always stay.
+// SummariesToDrop returns the summaries of a channel to delete, so that most remain with fresh: the older of the
+// most similar pair, repeatedly, or else the oldest. The current topic doesn't count, because it doesn't predict
+// the next. fresh and the newest dozen always stay.
 func SummariesToDrop(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
 	all := append(slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool {
 		return s.ID == fresh.ID

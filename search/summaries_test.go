@@ -70,8 +70,7 @@ func TestSummariesAreRanked(t *testing.T) {
 	}
 }
 
-// Whatever there is and is asked: the newest is the first or the second, and what stands before it is more
-// relevant.
+// For any summaries and question the newest is first or second, and one before it is more relevant.
 func TestTheNewestIsTheSecondAtWorst(t *testing.T) {
 	t.Parallel()
 	words := rapid.SampledFrom([]string{"boat", "ferry", "folder", "tomato", "chess"})
@@ -118,8 +117,7 @@ func TestSummariesAreFiltered(t *testing.T) {
 	}
 }
 
-// Whatever there is: no more stay than are to, neither the fresh one nor one of the newest dozen goes, and
-// what goes is the older one of two that are alike, or older than all that stay and could have gone.
+// For any summaries: as many are dropped as must be, but never the fresh one or one of the newest dozen.
 func TestMakeRoom(t *testing.T) {
 	t.Parallel()
 	words := []string{"boat", "ferry", "folder", "tomato", "chess", "kitten", "rain"}
@@ -145,7 +143,7 @@ func TestMakeRoom(t *testing.T) {
 	})
 }
 
-// What is old and said again goes, and what is particular stays, whatever was talked about last.
+// Old summaries that are repeated go, and particular ones stay, whatever the last topic.
 func TestWhatIsSaidAgainMakesRoom(t *testing.T) {
 	t.Parallel()
 	documents := func(days int) memory.Summary {

@@ -55,7 +55,8 @@ func TestWithEarlier(t *testing.T) {
 func TestSpokenOf(t *testing.T) {
 	t.Parallel()
 	answer := memory.Message{Kind: memory.FromHark,
-		Content: "> the soup is salty\n— **Ana** in #kitchen, 3 May [1]\n\n*No language model is configured, so I quote what was said.*"}
+		Content: "> the soup is salty\n— **Ana** in #kitchen, 3 May [1]\n\n*No language model is configured, " +
+			"so I quote what was said.*"}
 	if got := strings.TrimSpace(spokenOf(answer)); got != "> the soup is salty" {
 		t.Errorf("%q", got)
 	}

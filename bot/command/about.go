@@ -15,17 +15,16 @@ import (
 const aboutCommand = "What do you know about me?"
 
 const (
-	// shownChannels is of how many channels it is told what somebody wrote there, and shownLore how much lore is shown.
+	// shownChannels and shownLore are how many channels and pieces of lore are shown.
 	shownChannels, shownLore = 20, 25
 
-	aboutOthers = "That works for yourself only: what I keep about somebody, I show only to them. <@%d> can see it with `/memory show`.\n" +
+	aboutOthers = "This works only for yourself: I show what I keep about somebody only to them. <@%d> can see it with `/memory show`.\n" +
 		"To ask what was said where everybody here can read it, mention me with your question."
 	aboutHark = "That's me. I'm a bot that remembers what is said where I may. `/help` shows what I can do, and `/privacy` what I keep."
-	showFoot  = "-# `/memory add`, `/memory edit` and `/memory remove` change what I was told, `/memory export` gives you all of it as a file, " +
-		"`/memory forget` has me forget it all, and `/memory optout` has me keep nothing of yours any more. `/privacy` says how I keep it."
+	showFoot  = "-# `/memory add`, `/memory edit` and `/memory remove` change what I was told, `/memory export` gives you all of it as a file, `/memory forget` has me forget it all, and `/memory optout` has me keep nothing of yours any more. `/privacy` says how I keep it."
 )
 
-// about shows somebody who chose themselves all that is kept about them.
+// about shows users who chose themselves all that is kept about them.
 func (c *Commands) about(ctx context.Context, x *interaction) (response, error) {
 	switch target := memory.UserID(x.Data.Target); target {
 	case x.who():
@@ -37,7 +36,7 @@ func (c *Commands) about(ctx context.Context, x *interaction) (response, error) 
 	}
 }
 
-// showMember is all that is kept about whoever asks.
+// showMember shows all that is kept about the user.
 func (c *Commands) showMember(ctx context.Context, x *interaction, m member) (response, error) {
 	if err := c.Settled(ctx, x.guild()); err != nil {
 		return response{}, err
@@ -66,7 +65,7 @@ func (c *Commands) showMember(ctx context.Context, x *interaction, m member) (re
 	return paragraphs(append(shown, foot)...), nil
 }
 
-// namesOf are the names that Discord tells of somebody, each once.
+// namesOf lists a person's names from Discord, each once.
 func namesOf(p memory.Person) string {
 	var names []string
 	for _, n := range []string{p.Nick, p.Name, p.Username} {
@@ -77,7 +76,7 @@ func namesOf(p memory.Person) string {
 	return strings.Join(names, ", ")
 }
 
-// showWritten tells how much somebody wrote, where, and when. Of what they can't read any more only how much that is.
+// showWritten says how much the user wrote, where and when. Of channels that they can't read it only counts.
 func (c *Commands) showWritten(ctx context.Context, x *interaction, _ member) (string, error) {
 	type wrote struct {
 		channel           memory.ChannelID
@@ -123,7 +122,7 @@ func (c *Commands) showWritten(ctx context.Context, x *interaction, _ member) (s
 			"And %s messages in channels that you can't read, or not from here. `/memory export` has them."))), nil
 }
 
-// showFacts tells what is known of somebody, and from whom or what. No channel is named that they can't read.
+// showFacts shows the facts about the user, and from whom or what. It names no channel that they can't read.
 func (c *Commands) showFacts(ctx context.Context, x *interaction, m member) (string, error) {
 	if len(m.person.Facts) == 0 {
 		return x.Text("I was told nothing about you."), nil
@@ -144,7 +143,6 @@ func (c *Commands) showFacts(ctx context.Context, x *interaction, m member) (str
 	return markdown.Lines(shown...), nil
 }
 
-// toldBy says who told something.
 func (x *interaction) toldBy(by memory.UserID) string {
 	if by == x.who() {
 		return x.Text("(told by you)")
@@ -152,7 +150,7 @@ func (x *interaction) toldBy(by memory.UserID) string {
 	return x.Text("(told by <@%d>)", by)
 }
 
-// showOwnLore is the lore that somebody told or that names them, as far as they may read it.
+// showOwnLore shows the lore that the user told or that names them, as far as they may read it.
 func (c *Commands) showOwnLore(ctx context.Context, x *interaction, m member) (string, error) {
 	if x.Guild == 0 {
 		return "", nil
@@ -175,7 +173,7 @@ func (c *Commands) showOwnLore(ctx context.Context, x *interaction, m member) (s
 		"- and %s more; `/lore list` has them"))), nil
 }
 
-// isAbout reports whether lore names somebody: by a mention, or by one of their names as words.
+// isAbout reports whether lore mentions a person, or contains one of their names as words.
 func isAbout(l memory.Lore, p memory.Person) bool {
 	said := strings.Join(append([]string{l.Name, l.Text}, l.Own...), "\n")
 	if p.ID != 0 && (strings.Contains(said, fmt.Sprintf("<@%d>", p.ID)) ||
@@ -189,7 +187,7 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 	})
 }
 
-// showUses tells in numbers what was made with somebody's messages and questions.
+// showUses counts what was made from the user's messages and questions.
 func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (string, error) {
 	e, err := c.Memory.DryRun(ctx,
 		memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
@@ -208,16 +206,16 @@ func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (stri
 	spent, err := c.Memory.Spending(ctx, x.guild(), c.Now())
 	tokens := spent[x.who()]
 	return markdown.Lines(x.Text("**In numbers**"),
-		"- "+x.Count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you",
-			"%s answers of mine are to you or used what you wrote or I was told about you"),
-		"- "+x.Count(len(asked), "of %s answer to you I keep how it came about",
-			"of %s answers to you I keep how they came about"),
+		"- "+x.Count(e.Answers, "%s answer of mine is to you, or used what you wrote or what I was told about you",
+			"%s answers of mine are to you, or used what you wrote or what I was told about you"),
+		"- "+x.Count(len(asked), "for %s answer to you, I keep how it came about",
+			"for %s answers to you, I keep how they came about"),
 		"- "+x.Count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
 		"- "+x.Count(len(calls), "%s record of a call for you", "%s records of calls for you"),
-		when(tokens > 0, "- "+x.Text("Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.Locale.Number(tokens)))), err
+		when(tokens > 0, "- "+x.Text("Tokens that your questions used today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.Locale.Number(tokens)))), err
 }
 
-// showState tells what somebody has decided about themselves, and how long all of it is kept.
+// showState says what the user has decided about themselves, and how long it all is kept.
 func (c *Commands) showState(_ context.Context, x *interaction, m member) (string, error) {
 	learns, kept := "", c.retainedHere(x)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-// audience states what always holds between two roles, takes it back, or shows what was stated.
+// audience states that one role implies another, takes that back, or shows what is stated.
 func (c *Commands) audience(ctx context.Context, x *interaction) (response, error) {
 	one, first := x.OptionID("role")
 	other, second := x.OptionID("also")
@@ -18,19 +18,19 @@ func (c *Commands) audience(ctx context.Context, x *interaction) (response, erro
 	if x.Is("reset") {
 		value, done = "", x.Text("Taken back: whoever has <@&%d> may be without <@&%d>.", i.Role, i.Also)
 	}
-	foot := x.Text("-# Where I may repeat what was said elsewhere depends on it: state only what always holds. `/privacy` shows it to all members. Where Discord tells me which roles members have, I go by that instead.")
+	foot := x.Text("-# It decides where I may repeat what was said elsewhere: state only what is always true. `/privacy` shows it to all members. Where Discord tells me members' roles, I use these instead.")
 	switch {
 	case !first && !second:
 		return response{Content: markdown.Lines(impliedRolesText(x.Locale, x.server), foot)}, nil
 	case !first || !second || i.Role == i.Also:
 		return response{}, refusal(x.Text("Please choose two roles."))
 	case value != "" && (!x.server.MayHave(i.Role) || !x.server.MayHave(i.Also)):
-		return response{}, refusal(x.Text("Please choose roles that some members have, not one of a bot's or everybody's."))
+		return response{}, refusal(x.Text("Please choose roles that only some members have: not a bot's role, and not the one that everybody has."))
 	}
 	return response{Content: markdown.Lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
 }
 
-// impliedRolesText says what was stated of roles.
+// impliedRolesText lists what is stated of roles.
 func impliedRolesText(l locale.Locale, g *memory.Guild) string {
 	all := g.Implied()
 	if len(all) == 0 {
@@ -46,10 +46,10 @@ func impliedRolesText(l locale.Locale, g *memory.Guild) string {
 	return shown
 }
 
-// rolesHere says what is known or was stated of the roles that members have.
+// rolesHere says how Hark knows which roles members have.
 func (c *Commands) rolesHere(x *interaction) string {
 	if c.MemberRoles.Sets(x.server) != nil {
-		return x.Text("For that Discord tells me who has which roles. I write no list of members into my files.")
+		return x.Text("For that, Discord tells me who has which roles. I don't store a list of members.")
 	}
 	return when(len(x.server.Implied()) > 0, impliedRolesText(x.Locale, x.server))
 }

@@ -12,10 +12,10 @@ import (
 	"hark/memory"
 )
 
-// stopsBackfill is the button that ends the fetching of a channel's past: with the channel.
+// stopsBackfill is the button that stops a backfill, with the channel.
 const stopsBackfill = "nobackfill"
 
-// backfill has the past of a channel and its threads fetched, and shows how far that is, also if it was begun before.
+// backfill fetches the past of a channel and its threads, and shows the progress, also of an earlier backfill.
 func (c *Commands) backfill(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
@@ -39,7 +39,7 @@ func (c *Commands) backfill(ctx context.Context, x *interaction, at memory.Chann
 	return c.follow(limit, ctx, x, at, w, later)
 }
 
-// beginBackfill puts a channel's past on the list of what is fetched; the refusal says why it can't.
+// beginBackfill queues a channel's past to be fetched, or refuses.
 func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.Channel, since time.Time) error {
 	g, policy := x.server, x.policy
 	if !policy.Remembers(g, at.ID) {
@@ -56,7 +56,7 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 	if !since.IsZero() {
 		after = memory.FirstMessageID(since) - 1
 	}
-	if keep, _, _ := g.Retention(at.ID, c.Retention); keep > 0 { // older ones would be forgotten at once
+	if keep, _, _ := g.Retention(at.ID, c.Retention); keep > 0 { // older ones would be deleted at once
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
 	gaps, begun, err := memory.PastGaps(ctx, c.Memory, g, at.ID, after, now, func(of memory.Channel) bool {
@@ -66,7 +66,7 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 	case err != nil:
 		return err
 	case begun.IsZero():
-		return refusal(x.Text("%s holds threads only, and I know none of them that I remember.",
+		return refusal(x.Text("%s contains only threads, and I know none that I may remember.",
 			channelMention(x.Locale, at.ID)))
 	case len(gaps) == 0:
 		return refusal(x.Text("There is nothing to fetch: I've listened in %s since <t:%d:f>. You asked for nothing older, or I may not remember it.", channelMention(x.Locale, at.ID), begun.Unix()))
@@ -79,8 +79,7 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 	return nil
 }
 
-// follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't
-// wait for that.
+// follow shows the progress of a backfill as long as Discord lets it. The backfill doesn't depend on it.
 func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.Channel, w *ingest.Progress,
 	note string) (response, error) {
 	look := time.NewTicker(c.Timing.Backfill)
@@ -93,7 +92,7 @@ func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.
 		}
 		switch {
 		case c.timeLeft(x) <= 0, limit.Err() != nil && ctx.Err() == nil:
-			return response{}, errShown // it goes on, and what is shown says how to see it
+			return response{}, errShown // it goes on; the response says how to see it
 		case err != nil:
 			return response{}, err
 		}
@@ -107,7 +106,7 @@ func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.
 		if now := markdown.Lines(progressText(x.Locale, at, fetched, left), note); now != shown {
 			if shown = now; x.show(limit, response{Content: now}.asking(discord.StyleGrey, x.Text("Cancel"),
 				stopsBackfill, at.ID)) != nil {
-				shown = "" // an ornament, tried again
+				shown = "" // try again
 			}
 		}
 		select {
@@ -119,7 +118,7 @@ func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.
 	}
 }
 
-// startOf is where the first of gaps goes on; 0 if there are none.
+// startOf returns where the earliest gap goes on; 0 if there are none.
 func startOf(gaps []memory.Gap) (after memory.MessageID) {
 	for i, gap := range gaps {
 		if i == 0 || gap.After < after {
@@ -129,7 +128,6 @@ func startOf(gaps []memory.Gap) (after memory.MessageID) {
 	return after
 }
 
-// progressText says how far the fetching is.
 func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory.Gap) string {
 	reached, threads := startOf(left), ""
 	if !at.Kind.IsThread() && at.Kind != memory.VoiceChannel {
@@ -146,8 +144,8 @@ func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory
 
 // fetched says that all is fetched.
 func (c *Commands) fetched(ctx context.Context, x *interaction, at memory.Channel, fetched int) (response, error) {
-	missing, err := c.Grants.Missing(ctx, x.guild(), at.ID,
-		discord.ToRead) // rather than as it was when the command was used
+	// Not missingFor: the interaction has the permissions of when the command was used.
+	missing, err := c.Grants.Missing(ctx, x.guild(), at.ID, discord.ToRead)
 	if err != nil {
 		return response{}, err
 	}
@@ -157,7 +155,7 @@ func (c *Commands) fetched(ctx context.Context, x *interaction, at memory.Channe
 		c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), nil
 }
 
-// stopBackfill has no more of a channel's past fetched.
+// stopBackfill stops fetching a channel's past.
 func (c *Commands) stopBackfill(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	left, err := memory.PastOf(ctx, c.Memory, x.server, at.ID)
 	if err != nil {
@@ -169,7 +167,7 @@ func (c *Commands) stopBackfill(ctx context.Context, x *interaction, at memory.C
 	}
 	return paragraphs(x.Count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
 			"**Cancelled**: %s messages of the past of %s are fetched, and stay.", channelMention(x.Locale, at.ID)),
-			x.Text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
-			fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID),
+			x.Text("-# `/hark backfill` fetches the rest.")),
+		c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID),
 			memory.StopPast(left, c.at(x))...)
 }

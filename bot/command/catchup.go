@@ -10,7 +10,7 @@ import (
 	"hark/internal/answer"
 )
 
-// catchUp is what /catchup shows.
+// catchUp shows what the user missed in a channel.
 func (c *Commands) catchUp(ctx context.Context, x *interaction) (response, error) {
 	since, _, err := c.timeOption(x, "since")
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Commands) catchUp(ctx context.Context, x *interaction) (response, error
 	})
 }
 
-// showCaughtUp shows what somebody missed since a time that they gave, or since they last wrote.
+// showCaughtUp shows what the user missed since the given time; zero: since they last wrote.
 func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel bool) response {
 	notes := missedNotes(l, got)
 	if got.Messages == 0 {
@@ -70,7 +70,7 @@ func missedHeading(l locale.Locale, got answer.CaughtUp, since time.Time) string
 		"**%s messages here since you last wrote, <t:%d:R>**", from)
 }
 
-// missedNotes say what was left out, in small print.
+// missedNotes says in small print what was left out.
 func missedNotes(l locale.Locale, got answer.CaughtUp) string {
 	return markdown.Lines(
 		when(got.Bounded, l.Text("-# I go back 7 days and %s messages at most.", l.Number(answer.CatchUpMax))),
@@ -78,7 +78,7 @@ func missedNotes(l locale.Locale, got answer.CaughtUp) string {
 			"-# The model had no room for the oldest %s of them.")))
 }
 
-// nothingMissed says so, and when whoever asks last wrote.
+// nothingMissed says so, and when the user last wrote.
 func nothingMissed(l locale.Locale, got answer.CaughtUp, since time.Time) string {
 	switch {
 	case got.Spoke.IsZero() && since.IsZero():

@@ -12,17 +12,16 @@ import (
 	"hark/memory"
 )
 
-// What SettingAnswers can be, and what takes it back.
+// The values of memory.SettingAnswers, and the one that resets it.
 const (
 	answersOn      = "on"
 	answersOff     = "off"
 	answersDefault = "default"
 )
 
-// silentHere is what is told to whoever presses a button for an answer where there are none.
 const silentHere = "I don't answer questions in this channel: those who manage this server decided so. Commands work."
 
-// logChannel has a channel or a category remembered.
+// logChannel remembers a channel or category.
 func (c *Commands) logChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.Now()}
 	events := append(memory.NewPast(x.policy, x.server, chose, chose.At), chose)
@@ -31,14 +30,14 @@ func (c *Commands) logChannel(ctx context.Context, x *interaction, at memory.Cha
 	}
 	c.Filler.Nudge()
 	state, err := c.channelState(ctx, x, at)
-	past := x.Text("-# What was said there before I don't know: `/hark backfill` fetches it.")
+	past := x.Text("-# I don't know what was said there before: `/hark backfill` fetches it.")
 	if at.Kind == memory.CategoryChannel {
 		past = ""
 	}
 	return paragraphs(state, past), err
 }
 
-// ignoreChannel keeps a channel or a category from being remembered.
+// ignoreChannel stops remembering a channel or category.
 func (c *Commands) ignoreChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	if err := c.choose(ctx, x, memory.Chose{Channel: at.ID, Choice: memory.Ignore}); err != nil {
 		return response{}, err
@@ -46,14 +45,14 @@ func (c *Commands) ignoreChannel(ctx context.Context, x *interaction, at memory.
 	state, err := c.channelState(ctx, x, at)
 	if at.Kind == memory.CategoryChannel {
 		return paragraphs(state, x.Text(
-			"What I kept of it before is told to nobody. `/hark purge channel` has me forget it for good, channel by channel.")), err
+			"I tell nobody what I kept from it before. `/hark purge channel` makes me forget it for good, channel by channel.")), err
 	}
 	return paragraphs(state, x.Text(
-		"What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
+		"I tell nobody what I kept from it before. `/hark purge channel`, or the button below, makes me forget it for good.")).
 		asking(discord.StyleGrey, x.Text("Forget what I kept of it"), asksPurge, at.ID), err
 }
 
-// answerChannel decides whether anybody is answered in a channel, or shows it.
+// answerChannel sets whether Hark answers in a channel, or shows it.
 func (c *Commands) answerChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	if value := x.Option("answer"); value != "" {
 		if value == answersDefault {
@@ -70,24 +69,23 @@ func (c *Commands) answerChannel(ctx context.Context, x *interaction, at memory.
 	return paragraphs(state), err
 }
 
-// channelState says what Hark does in a channel, and what it lacks there.
+// channelState says what Hark does in a channel, and which permissions it lacks.
 func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.Channel) (string, error) {
-	holds := c.channelText(x, at.ID)
+	text := c.channelText(x, at.ID)
 	if at.Kind == memory.CategoryChannel {
-		heard, _, _ := strings.Cut(holds, "\n")
+		heard, _, _ := strings.Cut(text, "\n")
 		return markdown.Lines(heard,
-			x.Text("-# This applies to its channels that have no choice of their own.")), nil
+			x.Text("-# This applies to its channels without a choice of their own.")), nil
 	}
 	needs := discord.ToRead
 	if !reply.SilentIn(x.server, at.ID) {
 		needs = discord.ToAnswer
 	}
 	missing, err := c.missingFor(ctx, x, at, needs)
-	return markdown.Lines(holds, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
+	return markdown.Lines(text, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
-// channelText says whether what is said in a channel, or with the id 0 in the server, is remembered, how long,
-// and whether anybody is answered there.
+// channelText says whether and how long a channel (id 0: the server) is remembered, and whether Hark answers there.
 func (c *Commands) channelText(x *interaction, id memory.ChannelID) string {
 	heard, keep := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id)), ""
 	if id == 0 {
@@ -101,30 +99,28 @@ func (c *Commands) channelText(x *interaction, id memory.ChannelID) string {
 	return markdown.Lines(heard, keep, answersText(x.Locale, x.server, id))
 }
 
-// answersText says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing
-// else was decided.
+// answersText says whether Hark answers in a channel; id 0: in channels without a setting of their own.
 func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
 	switch silent := reply.SilentIn(g, id); {
 	case silent && id == 0:
 		return l.Text("In this server I ignore mentions, except in channels that are set otherwise. Commands work.")
 	case silent:
-		return l.Text("In %s I ignore mentions. Commands work.",
-			channelMention(l, id))
+		return l.Text("In %s I ignore mentions. Commands work.", channelMention(l, id))
 	case id == 0:
 		return l.Text("In this server I answer mentions, except in channels that are set otherwise.")
 	}
 	return l.Text("In %s I answer mentions.", channelMention(l, id))
 }
 
-// decidedAlone names the channels that have a setting of their own; "" if there are none.
+// decidedAlone names the channels with a setting of their own; "" if there are none.
 func (x *interaction) decidedAlone(key memory.Setting) string {
 	if own := x.settingIn(key); len(own) > 0 {
-		return x.Text("-# Decided for itself: %s", channelList(x.Locale, own))
+		return x.Text("-# With a setting of their own: %s", channelList(x.Locale, own))
 	}
 	return ""
 }
 
-// settingIn are the channels that have a setting of their own, as far as whoever uses x may read them.
+// settingIn returns the channels with a setting of their own that the user of x may read.
 func (x *interaction) settingIn(key memory.Setting) (own []memory.ChannelID) {
 	for _, c := range x.visibleGuild().Channels {
 		if c.Settings[key] != "" {

@@ -10,19 +10,15 @@ import (
 	"hark/memory"
 )
 
-// answerable are the types of channel that Hark answers in, or in whose posts, of those that options know.
+// answerable are the channel types that Hark answers in, or in whose threads.
 var answerable = []int{0, 2, 5, 10, 11, 12, 13, 15}
-
-// longestMoment is how long a time may be, as it is written.
-const longestMoment = 20
 
 const errBothPlaces locale.Phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
 
-// errUnknownChannel is that a channel was chosen that isn't known.
 const errUnknownChannel locale.Phrase = "I don't know one of these channels yet. Please try again in a moment."
 
-// channelID returns the channel that x is about: the first argument of a component's or a modal's id, or the command's
-// channel option, or the channel of x; 0 for the whole server.
+// channelID returns the channel that x is about: the first argument of a component's or form's id, or the channel
+// option, or the channel of x; 0 for the whole server.
 func (x *interaction) channelID() (memory.ChannelID, error) {
 	if x.Type == discord.InteractionComponent || x.Type == discord.InteractionForm {
 		return channelIn(x.Args())
@@ -51,7 +47,7 @@ func channelIn(args []string) (memory.ChannelID, error) {
 	return memory.ChannelID(id), nil
 }
 
-// inChannel returns an action in the channel that x is about; the zero Channel is the whole server.
+// inChannel passes the channel that x is about; the zero Channel is the whole server.
 func inChannel(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		id, err := x.channelID()
@@ -69,7 +65,7 @@ func inChannel(do func(context.Context, *interaction, memory.Channel) (response,
 	}
 }
 
-// inChannelGiven is inChannel, except that no channel given means the whole server.
+// inChannelGiven is inChannel, except that without a channel option it is the whole server.
 func inChannelGiven(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		if x.Option("channel") == "" {

@@ -13,13 +13,13 @@ import (
 	"hark/memory"
 )
 
-// formPersona is the form in which a persona is written, with the channel that it is for.
+// formPersona is the form for a persona, with its channel.
 const formPersona = "persona"
 
 const errWholeServer locale.Phrase = "The time zone is for the whole server. Please leave the channel out."
 
-// wanted is the setting that a command or the form for a persona names, the value for it (empty: none is given), and
-// for what place.
+// wanted returns the setting that a command or the persona form names, its value (empty: none given) and its channel
+// (0: the whole server).
 func (x *interaction) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
 	key, value = memory.Setting(x.Option("setting")), x.Option("value")
 	switch {
@@ -38,7 +38,7 @@ func (x *interaction) wanted() (key memory.Setting, value string, at memory.Chan
 	return key, value, at, err
 }
 
-// set sets what is wanted unless no value is given, and shows what holds then.
+// set changes the wanted setting if a value is given, and shows it.
 func (c *Commands) set(ctx context.Context, x *interaction) (response, error) {
 	key, value, at, err := x.wanted()
 	if err != nil {
@@ -57,8 +57,8 @@ func (c *Commands) set(ctx context.Context, x *interaction) (response, error) {
 		when(len(others) > 0, x.Text("-# Set for itself: %s", channelList(x.Locale, others)))), nil
 }
 
-// settingValues are the values to choose from for the setting that a command names, behind the way back:
-// Discord shows the first of many. A value that is too long for Discord to offer can be typed.
+// settingValues returns choices for the setting that a command names: first the default, since Discord shows the
+// first of many. Values too long for Discord to offer can be typed.
 func (c *Commands) settingValues(_ context.Context, x *interaction) ([]optionChoice, error) {
 	key, _, _, _ := x.wanted() // the place doesn't matter
 	values := c.listed(key)
@@ -78,7 +78,7 @@ func (c *Commands) settingValues(_ context.Context, x *interaction) ([]optionCho
 	return choices, nil
 }
 
-// askPersona is the form for a persona, with that of the place, where none is given.
+// askPersona returns the form for a persona, if the command has no value for it.
 func (c *Commands) askPersona(_ context.Context, x *interaction) (discord.Form, error) {
 	key, value, at, err := x.wanted()
 	switch {
@@ -90,7 +90,7 @@ func (c *Commands) askPersona(_ context.Context, x *interaction) (discord.Form, 
 	return x.personaForm(ID(formPersona, at), at)
 }
 
-// personaForm is the form for a persona, with that of a place.
+// personaForm returns a form with the current persona of a channel.
 func (x *interaction) personaForm(id string, at memory.ChannelID) (discord.Form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
 	return discord.Form{ID: id, Title: x.Text("Who I am there"), Fields: []discord.Component{
@@ -98,16 +98,16 @@ func (x *interaction) personaForm(id string, at memory.ChannelID) (discord.Form,
 	}}, nil
 }
 
-// persona is what was written in the form for it.
+// persona returns the text from the persona form.
 func (x *interaction) persona() string {
 	text := x.Option("text")
-	if strings.TrimSpace(text) == answer.SettingDefault { // which would take it back
+	if strings.TrimSpace(text) == answer.SettingDefault { // else it would reset the persona
 		text = answer.SettingDefault + "."
 	}
 	return text
 }
 
-// usualZones are offered where nothing is typed yet, from west to east.
+// usualZones are offered before anything is typed, from west to east.
 var usualZones = []string{
 	"UTC", "Pacific/Honolulu", "America/Los_Angeles", "America/Denver", "America/Chicago", "America/New_York",
 	"America/Halifax", "America/Sao_Paulo",
@@ -117,7 +117,6 @@ var usualZones = []string{
 	"Australia/Sydney", "Pacific/Auckland",
 }
 
-// zone is the time zone of a guild.
 func (c *Commands) zone(g *memory.Guild) *time.Location {
 	if z := c.Replies.Choices.In(g, 0).Zone; z != nil {
 		return z

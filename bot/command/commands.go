@@ -2,13 +2,12 @@
 // modals and autocomplete. It also posts each guild's notice, which asks what may be remembered.
 //
 // Each interaction is acknowledged within Discord's 3 seconds, even if the log can't be written. Its handler runs
-// after everything that came before is committed, except if handler.early is set. An interaction that no worker is
-// free for is refused, and so is one that its user may not make. Only its user sees the response, except when it
-// changes a message that everybody sees.
+// after all earlier events are committed, unless handler.early is set. An interaction is refused if no worker is
+// free or its user may not make it. Only its user sees the response, except a change of a public message.
 //
 // It may import bot/discord, bot/ingest, bot/locale, bot/markdown and bot/reply, not bot.
 //
-// Begin with New, Commands.Put and Commands.answer. menu.go declares the commands; most have a file of their own.
+// Begin with New, Commands.Put and Commands.answer. menu.go declares the commands; most have their own file.
 package command
 
 import (
@@ -33,8 +32,7 @@ import (
 	"hark/memory"
 )
 
-// parallelCommands is how many interactions are handled at once; more are refused. As many more can be refused, and
-// as many autocompleted, at the same time.
+// parallelCommands is how many interactions are handled at once; as many are refused, and autocompleted, meanwhile.
 const parallelCommands = 64
 
 // Commands registers commands and answers interactions.
@@ -42,20 +40,18 @@ type Commands struct {
 	*Options
 	questions *reply.Tracker
 	notices   *Notices
-	handlers  map[string]handler // by the paths of uses
+	handlers  map[string]handler // by Interaction.Path
 	results   *ttl.Cache[discord.Snowflake, *resultCache]
-	Begin     func(func(ctx context.Context)) // does something beside, until the bot's work ends
-	pending   atomic.Int64                    // uses that aren't done with
+	Begin     func(func(ctx context.Context)) // runs something in the background until the bot stops
+	pending   atomic.Int64                    // interactions in progress
 	mu        sync.Mutex
-	ids       map[string]discord.Snowflake // of the commands that are registered, by name
-	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
+	ids       map[string]discord.Snowflake // of the registered commands, by name; guarded by mu
+
 	running, rejecting, completing semaphore
-	// permits are who may use what /hark shows.
-	grantCache *grantCache
-	// exporting is whose data is being written down, by guild: that of one person at a time, since all of it
-	// is in memory.
+	grantCache                     *grantCache
+	// exporting has whose data is being exported, by guild: one person's at a time, since all of it is in memory.
 	exporting sync.Map
-	agreeing  sync.Mutex // has each press that keeps lore wait for those before it, so that nothing is kept twice
+	agreeing  sync.Mutex // held while proposed lore is kept, so that none is kept twice
 }
 
 // action returns the response to an interaction.
@@ -63,22 +59,21 @@ type action = func(ctx context.Context, x *interaction) (response, error)
 
 // handler handles a command, a button, a menu or a modal.
 type handler struct {
-	// managers says that it is for those who manage the server, or whom the server gave the command.
+	// managers restricts it to those who manage the server or whom the server gave the command.
 	managers bool
-	// refuse is why it can't be done, by what the use itself tells; "" if it can. May be nil.
+	// refuse returns why it can't be done, from the interaction alone; "" if it can. May be nil.
 	refuse func(x *interaction) string
-	// updates says that the message clicked on is changed, rather than a new one shown.
+	// updates changes the clicked message, rather than showing a new one.
 	updates bool
-	// early says that it doesn't wait for what was said before to be logged, and isn't told of the guild.
+	// early runs it before earlier events are in the log, and without the guild.
 	early bool
-	// endless says that it may go on when Discord waits no longer.
+	// endless lets it run on when Discord accepts no more responses.
 	endless bool
-	// opens is a form to fill in, shown at once and instead of what do shows; one without an id is none. May be nil.
+	// opens returns a form to show at once instead of do; without an id: none. May be nil.
 	opens func(ctx context.Context, x *interaction) (discord.Form, error)
-	// completes are what can be given for the option that is being typed. May be nil.
+	// completes returns choices for the option that is being typed. May be nil.
 	completes func(ctx context.Context, x *interaction) ([]optionChoice, error)
-	// do is what is shown then.
-	do action
+	do        action
 }
 
 // refuses returns why the user of x may not use h; "" if they may.
@@ -97,9 +92,10 @@ func (h handler) refuses(x *interaction) string {
 // New returns the commands. Commands.Put takes each use.
 func New(o *Options, n *Notices) *Commands {
 	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
-		results: ttl.New[discord.Snowflake, *resultCache](maxResults), grantCache: newGrantCache(o.Now)}
-	c.running, c.rejecting, c.completing = make(semaphore, parallelCommands), make(semaphore, parallelCommands),
-		make(semaphore, parallelCommands)
+		results:    ttl.New[discord.Snowflake, *resultCache](maxResults),
+		grantCache: &grantCache{ttl.New[ingest.Membership, bool](maxGrants), o.Now},
+		running:    make(semaphore, parallelCommands), rejecting: make(semaphore, parallelCommands),
+		completing: make(semaphore, parallelCommands)}
 	c.handlers = c.components()
 	for _, e := range c.entries() {
 		h := *e.handler
@@ -133,12 +129,12 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 			return err
 		}
 	}
-	promise := discord.Response{Type: discord.RespondDeferred,
+	deferred := discord.Response{Type: discord.RespondDeferred,
 		Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.NoMentions}}
 	if h.updates {
-		promise = discord.Response{Type: discord.RespondUpdating}
+		deferred = discord.Response{Type: discord.RespondUpdating}
 	}
-	if err := x.respond(ctx, promise); err != nil {
+	if err := x.respond(ctx, deferred); err != nil {
 		return err
 	}
 	shown, err := c.handle(ctx, h, x)
@@ -176,7 +172,7 @@ func (c *Commands) handle(ctx context.Context, h handler, x *interaction) (shown
 	return h.do(limit, x)
 }
 
-// warn logs err, if any. It is for errors despite which an interaction is answered.
+// warn logs err, if any, with which an interaction is answered nevertheless.
 func (c *Commands) warn(x *interaction, err error, what string) {
 	if err != nil {
 		c.Log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
@@ -219,12 +215,12 @@ func (c *Commands) open(ctx context.Context, h handler, x *interaction) (opened 
 	return true, x.say(ctx, c.errorText(x, err))
 }
 
-// errorText returns what the user is told of an error. It sets the outcome of x.
+// errorText returns an error's text for the user. It sets the outcome of x.
 func (c *Commands) errorText(x *interaction, err error) string {
 	x.outcome = CommandFailed
 	if refused, is := errors.AsType[refusal](err); is {
 		x.outcome = CommandRefused
-		return string(refused) // nothing is amiss, so that nothing is logged
+		return string(refused) // not logged
 	}
 	if p, is := errors.AsType[locale.Phrase](err); is {
 		return x.Phrase(p)
@@ -235,7 +231,7 @@ func (c *Commands) errorText(x *interaction, err error) string {
 	return c.Replies.Failure(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
-// refusal is why something isn't done, in the user's language. A refusal without arguments is a locale.Phrase.
+// refusal says why something isn't done, in the user's language. Without arguments it is a locale.Phrase.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -265,8 +261,8 @@ func (c *Commands) question(x *interaction) answer.Question {
 	return q
 }
 
-// recall returns an action that shows what would go into an answer for its user. Only its usage is kept. With session,
-// where nothing is logged, the session is included, as for a mention.
+// recall returns an action that shows what would go into an answer for its user. Only its usage is kept. session
+// includes the session where nothing is logged, as a mention does.
 func (c *Commands) recall(session bool, show func(*interaction, answer.Question, answer.Recalled) response) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (response, answer.Usage, error) {
@@ -290,8 +286,8 @@ func (c *Commands) counted(ctx context.Context, x *interaction) (*ingest.Questio
 	return asked, c.questions.TooOften(c.Filter.Lookup(ctx, asked.Guild), asked)
 }
 
-// spend counts x as a question and runs do within the limits of its user. noModel is true if no tokens are left for a
-// model. do returns its usage even if it fails.
+// spend counts x as a question and runs do within its user's limits. noModel is true if no tokens are left. do
+// returns its usage even if it fails.
 func (c *Commands) spend(ctx context.Context, x *interaction,
 	do func(ctx context.Context, noModel bool) (response, answer.Usage, error)) (response, error) {
 	asked, h := c.counted(ctx, x)
@@ -321,7 +317,7 @@ func (c *Commands) spend(ctx context.Context, x *interaction,
 	return shown, failed
 }
 
-// mostCompletions is how many choices Discord shows in autocomplete.
+// mostCompletions is Discord's limit of autocompleted choices.
 const mostCompletions = 25
 
 // complete responds to autocomplete. If anything fails, it responds in time with no choices.
@@ -341,7 +337,7 @@ func (c *Commands) complete(ctx context.Context, x *interaction) error {
 	return x.respond(ctx, discord.Response{Type: discord.RespondChoices, Data: offered})
 }
 
-// matching returns as many of all as Discord shows whose name contains typed: prefixes first, then names in which it
+// matching returns at most mostCompletions of all whose name contains typed: prefixes first, then names in which it
 // follows a slash. Case is ignored, and an underscore equals a blank.
 func matching[T any](all []T, name func(T) string, typed string) []T {
 	fold := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }

@@ -19,7 +19,28 @@ const (
 	busyNow      locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
 )
 
-// stop stops an answer that is being written. What there is of it stays.
+// ownedBy reads the id of the pressed button.
+func ownedBy(x *interaction) reply.Owned { return reply.ReadOwned(x.Args()) }
+
+// notMine returns a refuse function: only the asker and members with a permission (0: nobody else) may press.
+func notMine(or memory.Permissions) func(*interaction) string {
+	return func(x *interaction) string {
+		asker := ownedBy(x).Asker
+		switch {
+		case asker == 0:
+			return x.Text(unknownCommandText)
+		case x.who() == asker, or != 0 && x.May(or):
+			return ""
+		case or == discord.ManageMessages:
+			return x.Text("Only <@%d>, who asked, and those who manage messages here can do that.", asker)
+		case or == discord.ManageGuild:
+			return x.Text("Only <@%d>, who asked, and those who manage this server can do that.", asker)
+		}
+		return x.Text("Only <@%d>, who asked, can do that. Ask me yourself: mention me with your question.", asker)
+	}
+}
+
+// stop stops an answer that is being written. What was written stays.
 func (c *Commands) stop(ctx context.Context, x *interaction) (response, error) {
 	o := ownedBy(x)
 	if c.questions.Stop(o.Question) {
@@ -27,13 +48,13 @@ func (c *Commands) stop(ctx context.Context, x *interaction) (response, error) {
 	}
 	buttons := o.Done(c.Replies.LocaleIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
 	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons},
-		nil); err != nil { // and leaves the text
+		nil); err != nil { // keeps the text
 		return response{}, err
 	}
 	return response{}, reply.NotWriting
 }
 
-// askAgain has a question answered anew, as it is in the log now, in the place of its answer.
+// askAgain answers a question again, as it is in the log now, in place of its answer.
 func (c *Commands) askAgain(ctx context.Context, x *interaction) (response, error) {
 	t, g := c.questions, c.Filter.Lookup(ctx, x.guild())
 	if reply.SilentIn(g, memory.ChannelID(x.Channel)) {
@@ -66,7 +87,7 @@ func (c *Commands) askAgain(ctx context.Context, x *interaction) (response, erro
 	return response{}, errShown
 }
 
-// asked is what a message asks, as it is known now, asked once more by whoever uses the exchange.
+// asked returns the question in a message as it is now, asked by the user of x.
 func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageID) (*ingest.Question, error) {
 	m, err := c.message(ctx, x, id)
 	if err != nil {
@@ -108,7 +129,7 @@ func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageI
 	return a, nil
 }
 
-// message is one of the channel of an exchange: from the log or, where nothing is logged, from the session.
+// message returns a message of the channel of x: from the log or, where nothing is logged, from the session.
 func (c *Commands) message(ctx context.Context, x *interaction, id memory.MessageID) (memory.Message, error) {
 	channel := memory.ChannelID(x.Channel)
 	remembered, err := c.Filter.Remembers(ctx, x.guild(), channel)
@@ -129,7 +150,7 @@ func (c *Commands) message(ctx context.Context, x *interaction, id memory.Messag
 	return found[0], nil
 }
 
-// answerOf are the messages of the answer that an exchange is about, and those that go with it as far as the log knows.
+// answerOf returns the messages of the answer that x is about, and the further ones that the log knows.
 func (c *Commands) answerOf(ctx context.Context, x *interaction, o reply.Owned) (shown, more []memory.MessageID,
 	err error) {
 	t, err := c.trace(ctx, x)
@@ -142,7 +163,7 @@ func (c *Commands) answerOf(ctx context.Context, x *interaction, o reply.Owned) 
 	return shown, more, err
 }
 
-// trace is how the answer came about that an exchange is about, if that is known.
+// trace returns the trace of the answer that x is about; the zero Trace if it is unknown.
 func (c *Commands) trace(ctx context.Context, x *interaction) (memory.Trace, error) {
 	t, err := memory.TraceOf(ctx, c.Memory, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
@@ -151,8 +172,8 @@ func (c *Commands) trace(ctx context.Context, x *interaction) (memory.Trace, err
 	return t, nil
 }
 
-// remove takes an answer away, in Discord and from the log. The message with the button goes last, so that it
-// can be pressed again if something fails.
+// remove deletes an answer in Discord and from the log. The message with the button goes last, so that it can be
+// pressed again if something fails.
 func (c *Commands) remove(ctx context.Context, x *interaction) (response, error) {
 	o := ownedBy(x)
 	shown, more, err := c.answerOf(ctx, x, o)
@@ -160,7 +181,7 @@ func (c *Commands) remove(ctx context.Context, x *interaction) (response, error)
 		return response{}, err
 	}
 	if c.questions.Withdraw(o.Question) {
-		return response{}, errShown // whoever writes it takes it back
+		return response{}, errShown // its writer withdraws it
 	}
 	if err := c.takeDown(ctx, x, append(more, shown...)...); err != nil {
 		return response{}, err
@@ -168,7 +189,7 @@ func (c *Commands) remove(ctx context.Context, x *interaction) (response, error)
 	return response{}, errShown
 }
 
-// takeDown takes messages of Hark's away, in Discord and from the log.
+// takeDown deletes messages of Hark's in Discord and from the log.
 func (c *Commands) takeDown(ctx context.Context, x *interaction, ids ...memory.MessageID) error {
 	channel := memory.ChannelID(x.Channel)
 	var gone []memory.MessageID

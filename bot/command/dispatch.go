@@ -8,12 +8,22 @@ import (
 	"hark/bot/locale"
 )
 
-const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
+// The outcomes that the metric of commands counts.
+const (
+	CommandAnswered = "answered"
+	CommandRefused  = "refused" // not for this member or place, or not now
+	CommandFailed   = "failed"
+)
+
+// unknownCommand counts all commands that Hark doesn't know, so that nobody can invent label values.
+const unknownCommand = "unknown"
+
+const allTaken = "I'm getting too many requests at the moment. Please try again in a minute."
 
 // semaphore bounds how many of something run at once.
 type semaphore chan struct{}
 
-// tryRun begins f, unless the semaphore is full.
+// tryRun starts f unless the semaphore is full, and reports whether it did.
 func (s semaphore) tryRun(begin func(func(context.Context)), f func(context.Context)) bool {
 	select {
 	case s <- struct{}{}:
@@ -27,11 +37,11 @@ func (s semaphore) tryRun(begin func(func(context.Context)), f func(context.Cont
 	}
 }
 
-// read decodes an interaction; nil if Hark responds to none of its kind.
+// read decodes an interaction; nil if Hark doesn't respond to its kind.
 func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interaction {
 	x := &interaction{rest: c.Client, logged: logged, came: c.Now()}
 	if err := discord.Unmarshal(data, &x.Interaction); err != nil {
-		c.Log.Error().Err(err).Int64("interaction", discord.EventID(data)).Msg("passed over a command")
+		c.Log.Error().Err(err).Int64("interaction", discord.EventID(data)).Msg("ignored a command")
 		return nil
 	}
 	switch x.Type {
@@ -43,7 +53,7 @@ func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interacti
 	return x
 }
 
-// dispatch begins answering x, or tells its user at once that too much is asked.
+// dispatch starts answering x, or refuses it at once if too many are in progress.
 func (c *Commands) dispatch(x *interaction) {
 	own, answer := c.running, c.answer
 	if x.Type == discord.InteractionTyping {
@@ -68,7 +78,6 @@ func (c *Commands) finish() {
 	c.Progress()
 }
 
-// serve answers x and counts the outcome.
 func (c *Commands) serve(ctx context.Context, x *interaction, answer func(context.Context, *interaction) error) {
 	defer c.finish()
 	c.grantCache.visit(x)
@@ -79,7 +88,7 @@ func (c *Commands) serve(ctx context.Context, x *interaction, answer func(contex
 	}
 }
 
-// turnAway tells the user of x that too much is asked.
+// turnAway refuses x because too many are in progress.
 func (c *Commands) turnAway(ctx context.Context, x *interaction) error {
 	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
@@ -89,4 +98,22 @@ func (c *Commands) turnAway(ctx context.Context, x *interaction) error {
 			Data: completions{Choices: []optionChoice{}}})
 	}
 	return x.say(limit, x.Text(allTaken))
+}
+
+// tally counts x in the metrics. err is why it couldn't be answered.
+func (c *Commands) tally(x *interaction, err error) {
+	if x.Type == discord.InteractionTyping {
+		return
+	}
+	command, outcome := x.Path(), x.outcome
+	if _, known := c.handlers[command]; !known {
+		command, outcome = unknownCommand, CommandRefused
+	}
+	switch {
+	case err != nil:
+		outcome = CommandFailed
+	case outcome == "":
+		outcome = CommandAnswered
+	}
+	c.Metrics.Commands.WithLabelValues(command, outcome).Inc()
 }

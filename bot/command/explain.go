@@ -26,7 +26,7 @@ const (
 // quoteLength is how much of a source is quoted, in graphemes.
 const quoteLength = 160
 
-// isntOurs says so of a message that isn't Hark's.
+// isntOurs refuses messages that aren't Hark's.
 func (c *Commands) isntOurs(x *interaction) string {
 	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.Self {
 		return x.Text(notMyAnswer)
@@ -34,14 +34,9 @@ func (c *Commands) isntOurs(x *interaction) string {
 	return ""
 }
 
-// explain is how an answer came about, as far as whoever uses the exchange may know.
-func (c *Commands) explain(ctx context.Context, x *interaction, id memory.MessageID) (answer.Explanation, error) {
-	return c.Answers.Explain(ctx, c.question(x), id)
-}
-
-// sources is what the button "Sources" shows: those that the answer names.
+// sources shows the sources that an answer cites.
 func (c *Commands) sources(ctx context.Context, x *interaction) (response, error) {
-	e, err := c.explain(ctx, x, memory.MessageID(x.Message.ID))
+	e, err := c.Answers.Explain(ctx, c.question(x), memory.MessageID(x.Message.ID))
 	if err != nil {
 		return response{}, err
 	}
@@ -57,9 +52,9 @@ func (c *Commands) sources(ctx context.Context, x *interaction) (response, error
 	return onPages(x.Locale, 2, nil, []part{shown}), nil
 }
 
-// explainAnswer is what the command in the menu shows.
+// explainAnswer shows how an answer came about.
 func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response, error) {
-	e, err := c.explain(ctx, x, memory.MessageID(x.Data.Target))
+	e, err := c.Answers.Explain(ctx, c.question(x), memory.MessageID(x.Data.Target))
 	if err != nil {
 		return response{}, err
 	}
@@ -82,40 +77,10 @@ func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response,
 		{heading: x.Text("**Recalled, and shown to me**"), lines: used},
 		{heading: dropping(x.Locale, e.Trace), lines: dropped}}
 	return onPages(x.Locale, 2, []string{x.Text("**How this answer came about**"), written(x.Locale, e.Trace)}, parts,
-		when(around > 0, x.Count(around, "Besides, I had %s message around these, or from the conversation, before me.",
-			"Besides, I had %s messages around these, or from the conversation, before me.")),
+		when(around > 0, x.Count(around, "I also saw %s message around these or from the conversation.",
+			"I also saw %s messages around these or from the conversation.")),
 		when(len(e.Recalled)+len(e.Lore) == 0, x.Text("What I recalled for it is gone, or you may not read it.")),
 		spent(x.Locale, e.Trace)), nil
-}
-
-// part is what stands under a heading, if there is one. Its last lines matter least.
-type part struct {
-	heading string
-	lines   []string
-	left    int // lines left out
-}
-
-// onPages shows head, parts and foot on so many pages at most: the last lines of the last parts are left out,
-// and counted.
-func onPages(l locale.Locale, most int, head []string, parts []part, foot ...string) response {
-	for last := len(parts) - 1; ; {
-		all := slices.Clone(head)
-		for _, p := range parts {
-			if len(p.lines)+p.left > 0 {
-				all = append(append(all, p.heading), p.lines...)
-			}
-			all = append(all, when(p.left > 0, l.Text("-# and %s more", l.Number(p.left))))
-		}
-		shown := paged(append(all, foot...))
-		for last >= 0 && len(parts[last].lines) == 0 {
-			last--
-		}
-		if len(shown.More) < most || last < 0 {
-			return shown
-		}
-		p := &parts[last]
-		p.lines, p.left = p.lines[:len(p.lines)-1], p.left+1
-	}
 }
 
 // written says who wrote an answer, and how.
@@ -130,17 +95,17 @@ func written(l locale.Locale, t memory.Trace) string {
 	return markdown.Lines(by, when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
 }
 
-// dropping is the heading of what was recalled and isn't in the prompt: it says why.
+// dropping returns the heading of what was recalled and isn't in the prompt, with the reason.
 func dropping(l locale.Locale, t memory.Trace) string {
 	for _, s := range t.Sections {
 		if s.Section == "history" && s.Why != "" {
-			return l.Text("**Recalled, and dropped: no room (%s)**", namedShort(l, s.Why))
+			return l.Text("**Recalled but dropped: no room (%s)**", namedShort(l, s.Why))
 		}
 	}
-	return l.Text("**Recalled, and dropped: no room, or told by another already**")
+	return l.Text("**Recalled but dropped: no room, or another says the same**")
 }
 
-// spent says what an answer took.
+// spent says how many tokens and how much time an answer took.
 func spent(l locale.Locale, t memory.Trace) string {
 	var uses []string
 	for _, s := range t.Sections {
@@ -156,7 +121,7 @@ func spent(l locale.Locale, t memory.Trace) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-// sourceLine tells of a message that an answer was made from, as it is now.
+// sourceLine shows a message that an answer was made from, as it is now.
 func sourceLine(l locale.Locale, r answer.Explained) string {
 	var b strings.Builder
 	if r.Number > 0 {
@@ -165,7 +130,7 @@ func sourceLine(l locale.Locale, r answer.Explained) string {
 	if r.Relevance > 0 {
 		fmt.Fprintf(&b, "%s %.2f · ", mark(r.Relevance), r.Relevance)
 	}
-	if by := fmt.Sprintf("<@%d>", r.Author); r.Source.Author == by { // whose name isn't known here
+	if by := fmt.Sprintf("<@%d>", r.Author); r.Source.Author == by { // the name is unknown
 		b.WriteString(by)
 	} else {
 		b.WriteString(markdown.Plain(r.Source.Author, 32))
@@ -190,36 +155,8 @@ func sourceLine(l locale.Locale, r answer.Explained) string {
 	return b.String()
 }
 
-// paged puts lines on as few pages as they fit on, without the empty ones. Only a line that is longer than a
-// page is cut.
-func paged(lines []string) response {
-	var pages []string
-	for _, line := range lines {
-		switch last := len(pages) - 1; {
-		case line == "":
-		case last >= 0 && markdown.Units(pages[last])+markdown.Units("\n"+line) <= markdown.MessageLimit:
-			pages[last] += "\n" + line
-		case markdown.Units(line) <= markdown.MessageLimit:
-			pages = append(pages, line)
-		default:
-			pages = append(pages, markdown.Messages(line, "", nil)...)
-		}
-	}
-	return response{Content: pages[0], More: pages[1:]}
-}
-
-// fitting are the first of lines, as many as fit into room.
-func fitting(lines []string, room int) []string {
-	for i, line := range lines {
-		if room -= markdown.Units(line) + 1; room < 0 {
-			return lines[:i:i]
-		}
-	}
-	return lines
-}
-
-// showRecalled is what /context shows: what was recalled, best first, as much as a message holds. Names of
-// people and channels and times are left to the reader's Discord, which knows them best.
+// showRecalled shows what was recalled, best first, as much as a message holds. Names and times are mentions, which the
+// reader's Discord renders.
 func showRecalled(x *interaction, q answer.Question, r answer.Recalled) response {
 	var hits part
 	for _, h := range r.Result.Hits {
@@ -236,7 +173,7 @@ func showHit(l locale.Locale, h search.Hit) string {
 		markdown.AsSaid(m.Text(), quoteLength), foundBy(l, h.Why))
 }
 
-// whereIs says where a message is, when it was said, and links to it; of one that Discord doesn't have, only the day.
+// whereIs shows a message's channel and time, and links to it; only the day if Discord doesn't have it.
 func whereIs(l locale.Locale, m memory.Message) string {
 	url := markdown.JumpURL(m.Guild, m.Channel, m.ID)
 	if url == "" {
@@ -249,10 +186,9 @@ func whereIs(l locale.Locale, m memory.Message) string {
 	return fmt.Sprintf("%s · <t:%d:f> · %s", place, m.Time().Unix(), jump(l, url))
 }
 
-// jump is a link to a message.
 func jump(l locale.Locale, url string) string { return l.Text("[jump](<%s>)", url) }
 
-// mark says at a glance how relevant a hit is; the limits are the builder's.
+// mark shows how relevant a hit is; the limits are the builder's.
 func mark(relevance float64) string {
 	switch {
 	case relevance > 0.8:
@@ -263,7 +199,7 @@ func mark(relevance float64) string {
 	return "💡"
 }
 
-// shortNames are words for what has a short name in the code.
+// shortNames are the texts for the code's short names.
 var shortNames = map[string]locale.Phrase{
 	"words": locale.Phrase("words"), "around": locale.Phrase("its neighbours"),
 	"author": locale.Phrase("author"), "name": locale.Phrase("name"), "time": locale.Phrase("time"),
@@ -276,7 +212,7 @@ var shortNames = map[string]locale.Phrase{
 	string(builder.WhyCharacters): locale.Phrase("characters"), string(builder.WhyMode): locale.Phrase("mode"),
 }
 
-// namedShort is the word for a short name. One that isn't known is told as it is.
+// namedShort returns the text for a short name; an unknown name itself.
 func namedShort(l locale.Locale, short string) string {
 	if p, known := shortNames[short]; known {
 		return l.Phrase(p)
@@ -284,7 +220,7 @@ func namedShort(l locale.Locale, short string) string {
 	return markdown.Plain(short, 40)
 }
 
-// foundBy says in words why something was found, on a line of its own; "" where that isn't known.
+// foundBy says on a line of its own why something was found; "" if unknown.
 func foundBy(l locale.Locale, why []search.Reason) string {
 	if len(why) == 0 {
 		return ""
@@ -299,11 +235,7 @@ func foundBy(l locale.Locale, why []search.Reason) string {
 	return "\n-# " + markdown.Plain(l.Text("found by: %s", l.List(said)), 120)
 }
 
-// promptFile is what the file with a prompt is called.
-const promptFile = "context.txt"
-
-// showPrompt is what /hark context shows: the prompt of what whoever asks may read, which nobody else sees
-// and nothing keeps.
+// showPrompt shows the prompt from what the asker may read. Nobody else sees it, and it isn't kept.
 func (c *Commands) showPrompt(x *interaction, q answer.Question, r answer.Recalled) response {
 	report, sections := r.Prompt.Report, ""
 	for _, use := range answer.SectionUses(report) {
@@ -311,18 +243,18 @@ func (c *Commands) showPrompt(x *interaction, q answer.Question, r answer.Recall
 	}
 	shown := paragraphs(
 		x.Text("**The prompt for “%s”**", markdown.AsSaid(q.Text, 200)),
-		x.Text("From all that you may read. An answer that others read holds only what they may read, too."),
+		x.Text("It uses everything that you may read. An answer that others see too uses only what they may read as well."),
 		x.Text("Mode: %s", string(r.Mode.Is)), sections,
 		x.Text("**All of it**: %s of %s tokens", x.Locale.Number(report.Tokens), x.Locale.Number(report.MaxTokens)),
 		when(r.Settings.Model == "" && len(c.Replies.Choices.Models) == 0,
 			x.Text("-# No model is configured, so nobody reads it: I quote what was said.")),
 		when(r.Result.TextOnly, x.Text("-# Found by words only: searching by meaning isn't possible at the moment.")))
-	shown.Files = []markdown.File{{Name: promptFile, Description: x.Text("The prompt, as the model would get it"),
+	shown.Files = []markdown.File{{Name: "context.txt", Description: x.Text("The prompt, as the model would get it"),
 		Data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
 	return shown
 }
 
-// sectionLine says what a section takes, and how much of it there was no room for; "" if it isn't there.
+// sectionLine says how many tokens a section has, and how much had no room; "" if it is empty.
 func sectionLine(l locale.Locale, use memory.TraceUse) string {
 	if use.Tokens == 0 && use.Dropped == 0 {
 		return ""

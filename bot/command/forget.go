@@ -17,26 +17,22 @@ import (
 	"hark/memory"
 )
 
-// The buttons that confirm.
 const (
 	confirmOptOut = "optout"
 	confirmForget = "forget"
 )
 
 const (
-	outOfReach = "-# I can't reach: backups and exports made before, what a language model's host was sent and may have kept, " +
-		"what others quoted, and Discord itself, where messages stay until they are deleted there."
-	goesOn = "This takes longer than Discord lets me tell you about. It goes on by itself until all is forgotten; " +
-		"nothing of it is told to anybody meanwhile."
+	outOfReach = "-# I can't reach: backups and exports made before, what a language model's host was sent and may have kept, what others quoted, and Discord itself, where messages stay until they are deleted there."
+	goesOn     = "This takes longer than Discord lets me tell you about. It goes on by itself until all is forgotten; meanwhile I tell nobody any of it."
 )
 
-// ownForgettings are the words by which somebody is asked before all goes that they wrote: in a server or in direct
-// messages.
+// ownForgettings are the questions before all that a member wrote is deleted, by button.
 var ownForgettings = map[string]struct{ server, direct, then, label locale.Phrase }{
 	confirmForget: {
 		locale.Phrase("**Forget what you wrote in this server?**"),
 		locale.Phrase("**Forget what you wrote to me in direct messages?**"),
-		locale.Phrase("What you write from now on I may remember again; `/memory optout` keeps me from it."),
+		locale.Phrase("I may still remember what you write from now on; `/memory optout` prevents that."),
 		locale.Phrase("Forget what I wrote"),
 	},
 	confirmOptOut: {
@@ -47,7 +43,7 @@ var ownForgettings = map[string]struct{ server, direct, then, label locale.Phras
 	},
 }
 
-// confirmOwn asks before anything is forgotten of all that somebody wrote.
+// confirmOwn asks before all that the user wrote is deleted.
 func (c *Commands) confirmOwn(does string) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		says := ownForgettings[does]
@@ -63,7 +59,7 @@ func (c *Commands) confirmOwn(does string) action {
 	}
 }
 
-// confirm asks whether f is to be forgotten, and says what goes and what happens then.
+// confirm asks whether to carry out f, and shows what it deletes and then the text then.
 func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgetting,
 	question, then string) (response, error) {
 	f.Guild, f.At = x.guild(), c.at(x)
@@ -79,11 +75,11 @@ func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgett
 	case f.User != 0:
 		names = x.Text("- the names that I know them by, and what their questions cost")
 	}
-	return paragraphs(question, x.Text("This goes from my memory for good, with all that it is indexed by:"),
+	return paragraphs(question, x.Text("This goes from my memory for good, with its index entries:"),
 		amounts(x.Locale, e, 0), names, counted, then), nil
 }
 
-// extent returns how much f deletes: all of it for a member, or else what the user of x may read.
+// extent returns how much f deletes: for members all of it, else what the user of x may read.
 func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetting) (memory.DryRun, error) {
 	q := memory.DryRunQuery{Forgetting: f}
 	if f.Why != memory.WhyMember {
@@ -92,7 +88,7 @@ func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetti
 	return c.Memory.DryRun(ctx, q)
 }
 
-// optOut keeps nothing of somebody from now on, and forgets what there is.
+// optOut opts the user out and deletes what is kept of them.
 func (c *Commands) optOut(ctx context.Context, x *interaction) (response, error) {
 	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
 	defer cancel()
@@ -114,12 +110,12 @@ func (c *Commands) forgetMember(ctx context.Context, x *interaction) (response, 
 		At: c.at(x)}, receiptText)
 }
 
-// at returns when x happens. It is later than every message that Discord numbered before x, even if our clock is slow.
+// at returns the time of x. It is after every message that Discord numbered before x, even if our clock is slow.
 func (c *Commands) at(x *interaction) time.Time {
 	return later(c.Now(), memory.MessageID(x.ID).Time().Add(time.Millisecond))
 }
 
-// carryOut forgets f. It resumes f if it was begun already, as by opting out.
+// carryOut runs f, or resumes it if opting out began it already.
 func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
 	if f.Why == memory.WhyOptOut {
@@ -136,13 +132,13 @@ func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
 	return c.Memory.Forget(ctx, f, progress)
 }
 
-// errShown means that nothing more is to be shown.
+// errShown means that the response is already shown.
 var errShown = errors.New("all is shown")
 
-// forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come
-// as long as Discord lets it, and then goes on. What is said where nothing is logged is forgotten at once.
+// forgetting carries out f and returns its receipt as text. It shows its progress as long as Discord lets it, and then
+// runs on to the end. Sessions that aren't logged are deleted at once.
 func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forgetting,
-	told func(locale.Locale, memory.DeletionReport) string) (response, error) {
+	text func(locale.Locale, memory.DeletionReport) string) (response, error) {
 	c.forgetSessions(x.server, f)
 	var receipt memory.DeletionReport
 	var gone, total atomic.Int64
@@ -162,7 +158,7 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 	for shown := int64(-1); ; {
 		select {
 		case err := <-came:
-			return response{Content: told(x.Locale, receipt)}, err
+			return response{Content: text(x.Locale, receipt)}, err
 		case <-limit.Done():
 			_ = x.show(ctx, response{Content: x.Text(goesOn)})
 			if err := <-came; err != nil {
@@ -171,13 +167,12 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 			}
 			return response{}, errShown
 		case <-show.C:
-			if c.timeLeft(x) <= 0 { // timers stand while a machine sleeps, Discord's clock doesn't
+			if c.timeLeft(x) <= 0 { // limit stops while the machine sleeps, Discord's clock doesn't
 				cancel()
 				continue
 			}
 			if done := gone.Load(); done != shown && (f.User == x.who() || x.seesAll()) {
 				shown = done
-				// an ornament
 				_ = x.show(limit, response{Content: x.Text("Forgetting: %s of %s messages are gone.",
 					x.Locale.Number(int(done)), x.Locale.Number(int(total.Load())))})
 			}
@@ -185,7 +180,7 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 	}
 }
 
-// forgetSessions deletes also from the sessions that are not logged.
+// forgetSessions deletes from the sessions that aren't logged.
 func (c *Commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 	switch {
 	case f.User != 0:
@@ -200,7 +195,7 @@ func (c *Commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 	}
 }
 
-// amounts are lines that tell of what is forgotten, with records of calls.
+// amounts lists how much is deleted, a line for each kind.
 func amounts(l locale.Locale, e memory.DryRun, records int) string {
 	messages := l.Count(e.Messages, "- %s message", "- %s messages")
 	if e.Channels > 0 {
@@ -216,16 +211,16 @@ func amounts(l locale.Locale, e memory.DryRun, records int) string {
 			"- %s answers of mine that used it")))
 }
 
-// receiptNumber returns the number on a receipt, short enough to read out. The log has it where nothing else keeps it.
+// receiptNumber returns a receipt's number, short enough to read out.
 func receiptNumber(id int64) string {
 	const short = 1_000_000
-	if id >= short { // an id of Discord's: the time, in milliseconds, tells it from others
+	if id >= short { // an id of Discord's: its time, in milliseconds
 		id = id >> 22 % short
 	}
 	return strconv.FormatInt(id, 10)
 }
 
-// receiptText says what was forgotten, when, and what couldn't be.
+// receiptText says what was deleted, when, and what can't be.
 func receiptText(l locale.Locale, r memory.DeletionReport) string {
 	return markdown.Lines(forgottenText(l, r), l.Text(outOfReach))
 }
@@ -243,7 +238,7 @@ func forgottenText(l locale.Locale, r memory.DeletionReport) string {
 	return goneText(l, what, amounts(l, e, r.Records), f.ID, f.At)
 }
 
-// goneText returns a receipt: what is gone, and how much.
+// goneText returns a receipt without what can't be deleted.
 func goneText(l locale.Locale, what, amounts string, receipt int64, at time.Time) string {
 	return markdown.Lines(l.Text("**Forgotten: %s**", what), amounts,
 		l.Text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
@@ -252,20 +247,19 @@ func goneText(l locale.Locale, what, amounts string, receipt int64, at time.Time
 // forgetCommand is in the menu of a message.
 const forgetCommand = "Forget this"
 
-// confirmForgetThis is the button that confirms it, with the message's channel and id and whose it is, to the base 36.
+// confirmForgetThis is the button that confirms it, with a pendingDeletion's fields in base 36.
 const confirmForgetThis = "forget-this"
 
 const (
 	forgetNotYours = "Only whoever wrote a message, and those who may manage messages here, can have me forget it. My answers count as written by whoever asked."
-	forgetThisNone = "**Forget this message?** I don't have it: it was sent where or when I remember nothing, or it is forgotten already. " +
-		"If you go on, I won't take it in later either, whatever becomes of it."
+	forgetThisNone = "**Forget this message?** I don't have it: it was sent where or when I remember nothing, or it is forgotten already. If you go on, I won't remember it later either, even if it is edited."
 )
 
-// pendingDeletion is a message that is to be forgotten.
+// pendingDeletion is a message to be deleted.
 type pendingDeletion struct {
 	channel memory.ChannelID
 	id      memory.MessageID
-	owner   memory.UserID // whoever wrote it, or asked for it
+	owner   memory.UserID // who wrote it, or asked for the answer
 }
 
 func (d pendingDeletion) button() string {
@@ -273,8 +267,8 @@ func (d pendingDeletion) button() string {
 		reply.Short36(int64(d.owner)))
 }
 
-// goesWith returns all messages of the answer that d belongs to, or d alone, and what is deleted with them. It refuses
-// users who neither own d nor may manage messages.
+// goesWith returns all messages of the answer that d belongs to, or d alone, and what is deleted with them. It sets the
+// owner of an answer, and refuses users who neither own d nor may manage messages.
 func (c *Commands) goesWith(ctx context.Context, x *interaction, d *pendingDeletion) (ids []memory.MessageID,
 	e memory.DryRun, err error) {
 	t, err := memory.TraceOf(ctx, c.Memory, d.channel, d.id)
@@ -297,16 +291,16 @@ func (c *Commands) goesWith(ctx context.Context, x *interaction, d *pendingDelet
 	return ids, e, err
 }
 
-// askForgetThis asks before a message is forgotten, and says what goes.
+// askForgetThis asks before a message is deleted, and shows what goes.
 func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response, error) {
 	m, channel := x.target()
 	if m == nil || m.Author == nil {
 		return response{}, refusal(x.Text(unknownCommandText))
 	}
 	d := pendingDeletion{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
-	heading := x.Text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
+	heading := x.Text("**Forget this message?** This goes from my memory for good, even if the message stays in Discord:")
 	if d.owner == c.Self {
-		heading = x.Text("**Forget this answer of mine?** It goes from my memory for good:")
+		heading = x.Text("**Forget this answer of mine?** This goes from my memory for good:")
 	}
 	_, e, err := c.goesWith(ctx, x, &d)
 	if err != nil {
@@ -321,8 +315,7 @@ func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response,
 		asking(discord.StyleRed, x.Text("Forget it for good"), d.button()), nil
 }
 
-// forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor
-// comparing what Hark missed with Discord.
+// forgetThis deletes a message as if it were deleted in Discord: neither an edit nor gap filling brings it back.
 func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, error) {
 	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 3 {
@@ -333,7 +326,7 @@ func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, er
 	if err != nil {
 		return response{}, err
 	}
-	// By the queue, so that all of Hark hears of it: the session where nothing is logged, and what answers the message.
+	// Through the queue, so that unlogged sessions and running answers are told.
 	if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
 		IDs: ids}}); err != nil {
 		return response{}, fmt.Errorf("forget message %d: %w", d.id, err)
@@ -343,7 +336,7 @@ func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, er
 		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
 	goes := markdown.Lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
 	if e == (memory.DryRun{}) {
-		goes = x.Text("I had nothing of this message, and won't take it in.")
+		goes = x.Text("I had nothing of this message, and won't remember it.")
 	}
 	return response{Content: goneText(x.Locale, x.Text("this message"), goes, int64(x.ID), c.at(x))}, nil
 }

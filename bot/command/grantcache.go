@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-// adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
+// adminCommand is the command whose components decide for a guild.
 const adminCommand = "hark"
 
 // grantTTL is as long as Discord accepts responses to an interaction.
@@ -21,23 +21,18 @@ const (
 	useAgain   = "I can't tell any more whether you may decide that. Please use the command once more."
 )
 
-// grantCache holds who may go on with /hark without the Manage Server permission. A guild decides in Discord's settings
-// who may use its commands, and Discord enforces that; but for a component or a modal it doesn't tell whether its user
-// may use the command that showed it. After a restart the cache is empty, and the command has to be used again.
+// grantCache has who just used /hark without the Manage Server permission. A guild decides in Discord's settings who
+// may use a command, and Discord enforces that; for a component or form it doesn't tell whether its user may use the
+// command that showed it. After a restart the cache is empty, and the command has to be used again.
 type grantCache struct {
 	*ttl.Cache[ingest.Membership, bool]
 	now func() time.Time
 }
 
-// maxGrants is the capacity of the cache.
 const maxGrants = 1 << 12
 
-func newGrantCache(now func() time.Time) *grantCache {
-	return &grantCache{ttl.New[ingest.Membership, bool](maxGrants), now}
-}
-
-// visit stores who uses /hark, and sets x.granted for who uses a component that it showed. Components that everybody
-// sees are excluded.
+// visit stores who uses /hark, and sets x.granted if a component or form that it showed is used. Public components are
+// excluded.
 func (p *grantCache) visit(x *interaction) {
 	who, now := ingest.Membership{Guild: x.guild(), User: x.who()}, p.now()
 	switch x.Type {
@@ -52,8 +47,8 @@ func (p *grantCache) visit(x *interaction) {
 	}
 }
 
-// requireManager returns why the user of x may not decide for the server; "" if they may. For commands Discord enforces
-// the server's settings. See docs/decisions/0020-who-may-command.md.
+// requireManager returns why the user of x may not decide for the server; "" if they may. Discord enforces who may use
+// commands. See docs/decisions/0020-who-may-command.md.
 func requireManager(x *interaction) string {
 	switch {
 	case x.Guild == 0:
@@ -67,17 +62,17 @@ func requireManager(x *interaction) string {
 	return x.Text(useAgain)
 }
 
-// missingFor returns the permissions that Hark lacks in a channel. For the channel of x, the interaction itself tells.
+// missingFor returns the permissions of n that Hark lacks in a channel.
 func (c *Commands) missingFor(ctx context.Context, x *interaction, at memory.Channel,
 	n discord.Need) (memory.Permissions, error) {
 	if at.Kind == memory.CategoryChannel {
 		return 0, nil
 	}
-	if told := memory.Permissions(x.AppPermissions); told != 0 && at.ID == memory.ChannelID(x.Channel) {
-		if told.Has(memory.Administrator) {
+	if has := memory.Permissions(x.AppPermissions); has != 0 && at.ID == memory.ChannelID(x.Channel) {
+		if has.Has(memory.Administrator) {
 			return 0, nil
 		}
-		return n.Needed(at.Kind) &^ told, nil
+		return n.Needed(at.Kind) &^ has, nil
 	}
 	return c.Grants.Missing(ctx, x.guild(), at.ID, n)
 }

@@ -11,25 +11,24 @@ import (
 	"hark/internal/llm"
 )
 
-// Health is how the servers do that answers need.
+// Health is the state of the servers that answers need.
 type Health struct {
 	Models   map[string]Service // by the names of Choices.Models
 	Embedder Service
 	Reranker Service
 }
 
-// Service is a model behind a server, and how that did of late. What admins are told of it holds no address.
+// Service is the recent state of a model behind a server. What admins see of it contains no address.
 type Service struct {
-	Name   string        // of the model; empty: there is none
-	At     time.Time     // of the last call that told anything; zero: there was none
-	Took   time.Duration // that call
-	Failed error         // what it failed by; nil if it didn't
-	Rests  time.Duration // for how long it is left alone after failures; 0: it isn't
-	// BuiltIn says that it is part of Hark, so that nothing can fail.
-	BuiltIn bool
+	Name    string        // of the model; empty: there is none
+	At      time.Time     // of the last call that had a result; zero: none
+	Took    time.Duration // that call
+	Failed  error         // that call's error
+	Rests   time.Duration // for how long it isn't called after failures; 0: it is called
+	BuiltIn bool          // part of Hark, so it can't fail
 }
 
-// serviceLine says how a service does, under what it is for.
+// serviceLine shows the state of a service. none says what happens without one.
 func serviceLine(l locale.Locale, what, none string, s Service) string {
 	name := markdown.Plain(s.Name, 60)
 	switch {
@@ -48,27 +47,26 @@ func serviceLine(l locale.Locale, what, none string, s Service) string {
 	return "✓ " + l.Text("**%s**: %s; the last call, <t:%d:R>, took %s", what, name, s.At.Unix(), seconds(s.Took))
 }
 
-// failing says what a service does that failed by an error, without what the error says itself.
+// failing describes err without its text, which may have an address.
 func failing(l locale.Locale, err error) string {
-	var model *llm.Error
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return l.Text("doesn't answer in time")
-	case !errors.As(err, &model):
+	if errors.Is(err, context.DeadlineExceeded) {
+		return l.Phrase(failings[llm.TimedOut])
+	}
+	model, is := errors.AsType[*llm.Error](err)
+	if !is {
 		return l.Text("can't be used")
 	}
 	return l.Phrase(cmp.Or(failings[model.Kind], locale.Phrase("can't be used")))
 }
 
-// failings are what a service does that fails in a way.
 var failings = map[llm.Kind]locale.Phrase{
 	llm.Unreachable: locale.Phrase("can't be reached"),
 	llm.TimedOut:    locale.Phrase("doesn't answer in time"),
-	llm.Refused:     locale.Phrase("refuses the key, or has nothing left to spend"),
-	llm.NotFound:    locale.Phrase("isn't known at its address"),
-	llm.RateLimited: locale.Phrase("is asked too much"),
-	llm.TooLong:     locale.Phrase("was asked more than it can read at once"),
-	llm.CutOff:      locale.Phrase("breaks off its answers"),
-	llm.Server:      locale.Phrase("fails at its own side"),
-	llm.BadAnswer:   locale.Phrase("gives no proper answers"),
+	llm.Refused:     locale.Phrase("refuses the key, or has no credit left"),
+	llm.NotFound:    locale.Phrase("isn't found at its address"),
+	llm.RateLimited: locale.Phrase("gets too many requests"),
+	llm.TooLong:     locale.Phrase("got more than it can read at once"),
+	llm.CutOff:      locale.Phrase("doesn't finish its answers"),
+	llm.Server:      locale.Phrase("has an error of its own"),
+	llm.BadAnswer:   locale.Phrase("gives unusable answers"),
 }

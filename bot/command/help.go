@@ -13,11 +13,10 @@ import (
 
 const (
 	helpUnknown = "I know no command of that name. `/help` shows those there are."
-	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. " +
-		"Only what everybody who reads the answer could read at its source is used."
+	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. Only what everybody who reads the answer could read at its source is used."
 )
 
-// know keeps the ids of the commands that are registered, so that they can be mentioned.
+// know stores the ids of the registered commands, so that they can be mentioned.
 func (c *Commands) know(known []command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,7 +28,7 @@ func (c *Commands) know(known []command) {
 	}
 }
 
-// Mention is a command's path as Discord makes it something to click on, or as text while its id isn't known.
+// Mention returns a command's mention, or its name while its id isn't known.
 func (c *Commands) Mention(path string) string {
 	name, _, _ := strings.Cut(path, " ")
 	c.mu.Lock()
@@ -41,16 +40,16 @@ func (c *Commands) Mention(path string) string {
 	return fmt.Sprintf("</%s:%d>", path, id)
 }
 
-// entry is a command or a subcommand that can be used by itself.
+// entry is a command, or one subcommand of it.
 type entry struct {
 	command
-	path    string // with its group and its subcommand
-	says    string // its description
+	path    string // with group and subcommand
+	says    string // the description
 	options []option
 	handler *handler
 }
 
-// entries are all commands there are, one for each subcommand.
+// entries returns all commands, with an entry for each subcommand.
 func (c *Commands) entries() []entry {
 	var all []entry
 	for _, cmd := range c.declared() {
@@ -69,8 +68,7 @@ func (c *Commands) entries() []entry {
 	return all
 }
 
-// useful are the entries that whoever uses x can use where they are, going by what the commands need by
-// themselves: a server may have decided otherwise.
+// useful returns the entries that the user of x can use, by the declared permissions: a server may decide otherwise.
 func (c *Commands) useful(x *interaction) []entry {
 	where := discord.InGuilds
 	if x.Guild == 0 {
@@ -81,7 +79,7 @@ func (c *Commands) useful(x *interaction) []entry {
 	})
 }
 
-// helpGroups are the headings of the groups of commands, in the order in which they are shown.
+// helpGroups returns the headings of the groups of commands, in order.
 func helpGroups(l locale.Locale) []string {
 	return []string{l.Text("**Ask**"), l.Text("**Find**"), l.Text("**My data**"),
 		l.Text("**For those who manage this server**"),
@@ -89,10 +87,10 @@ func helpGroups(l locale.Locale) []string {
 		l.Text("**And**")}
 }
 
-// groupOf is which of helpGroups commands are in that all may use.
+// groupOf is the group, as in helpGroups, of the commands that all may use.
 var groupOf = map[string]int{"context": 0, "limits": 0, "recall": 1, "catchup": 1, "lore": 1, "memory": 2, "privacy": 2}
 
-// group is which of helpGroups an entry is in.
+// group returns the index of e's group in helpGroups.
 func (e entry) group() int {
 	switch {
 	case e.Type == discord.CommandMessage:
@@ -108,7 +106,7 @@ func (e entry) group() int {
 	return 6
 }
 
-// menuName is what a command in a menu is called.
+// menuName returns the name of a command in a menu, quoted.
 func menuName(l locale.Locale, name string) string {
 	if l.Catalog != nil && l.Commands[name] != "" {
 		name = l.Commands[name]
@@ -116,7 +114,6 @@ func menuName(l locale.Locale, name string) string {
 	return "“" + name + "”"
 }
 
-// line tells of an entry.
 func (c *Commands) line(x *interaction, e entry) string {
 	name := menuName(x.Locale, e.Name)
 	if e.Type == discord.CommandSlash {
@@ -125,7 +122,7 @@ func (c *Commands) line(x *interaction, e entry) string {
 	return "- " + name + ": " + x.Translated(e.says)
 }
 
-// help shows what there is, or explains a command.
+// help lists the commands, or explains one.
 func (c *Commands) help(_ context.Context, x *interaction) (response, error) {
 	all := c.useful(x)
 	if name := strings.TrimPrefix(x.Words("command"), "/"); name != "" {
@@ -156,7 +153,7 @@ func (c *Commands) help(_ context.Context, x *interaction) (response, error) {
 	return paged(append(lines, x.Text("-# `/help` with a command's name explains it."))), nil
 }
 
-// explainedOptions are lines that explain options.
+// explainedOptions explains options, a line each.
 func explainedOptions(l locale.Locale, options []option) []string {
 	var lines []string
 	for _, o := range options {
@@ -189,7 +186,7 @@ func explainedOptions(l locale.Locale, options []option) []string {
 	return lines
 }
 
-// helpNames are the names of the commands that can be explained.
+// helpNames completes the commands that can be explained.
 func (c *Commands) helpNames(_ context.Context, x *interaction) ([]optionChoice, error) {
 	var all []optionChoice
 	for _, e := range c.useful(x) {

@@ -20,7 +20,6 @@ func TestEveryCommandHasItsPlaceInTheHelp(t *testing.T) {
 	}
 }
 
-// Until Discord has told the ids of commands they are named.
 func TestCommandsWithoutIDsAreNamed(t *testing.T) {
 	t.Parallel()
 	if got := (&Commands{}).Mention("memory show"); got != "`/memory show`" {

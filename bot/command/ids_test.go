@@ -17,7 +17,7 @@ import (
 	"hark/memory/sqlite/sqlitetest"
 )
 
-// untouched is a store that nothing is to be written to.
+// untouched is a store that must not be written to.
 type untouched struct {
 	memory.Store
 	t *testing.T
@@ -33,7 +33,7 @@ type forgetful struct{ Engine }
 
 func (forgetful) Lore(context.Context, answer.Question) ([]memory.Lore, error) { return nil, nil }
 
-// What nobody can send who uses Discord's own program does no harm, whatever the id of a button, a menu or a form says.
+// Ids that Hark never made are refused, whatever they say.
 func TestIDsThatNobodyMade(t *testing.T) {
 	t.Parallel()
 	store := sqlitetest.Open(t, sqlite.Options{Space: embed.Builtin{}.Space()})

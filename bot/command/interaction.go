@@ -12,38 +12,36 @@ import (
 	"hark/memory"
 )
 
-// interaction is one interaction while it is answered. Only its user sees the responses, except changes of a message
-// that everybody sees.
+// interaction is one interaction while it is answered. Only its user sees the responses, except changes of a public
+// message.
 type interaction struct {
 	discord.Interaction
-	locale.Locale // in which whoever uses it is answered
+	locale.Locale // the user's
 	rest          *discord.Client
-	server        *memory.Guild // as the log has it; nil for handlers that are early
+	server        *memory.Guild // nil for early handlers
 	policy        memory.Policy
-	logged        <-chan struct{} // closed once the log has all that came before
-	came          time.Time       // when we heard of it
-	outcome       string          // of CommandRefused and CommandFailed, if it is one of them
-	// permitted says that Discord let its user use /hark a moment ago, which showed them what they use now.
-	granted bool
+	logged        <-chan struct{} // closed once all earlier events are in the log
+	came          time.Time       // when we received it
+	outcome       string          // CommandRefused or CommandFailed; else empty
+	granted       bool            // Discord just let the user use the /hark command that showed this component
 }
 
 // say responds with text, at once.
 func (x *interaction) say(ctx context.Context, text string) error {
-	return x.respond(ctx, discord.Response{Type: discord.RespondMessage, Data: discord.Outgoing{Content: text,
-		Flags:           discord.FlagEphemeral,
-		AllowedMentions: discord.NoMentions}})
+	return x.respond(ctx, discord.Response{Type: discord.RespondMessage,
+		Data: discord.Outgoing{Content: text, Flags: discord.FlagEphemeral, AllowedMentions: discord.NoMentions}})
 }
 
 func (x *interaction) respond(ctx context.Context, r discord.Response) error {
 	return x.rest.Respond(ctx, &x.Interaction, r)
 }
 
-// show sets the deferred response, or replaces it.
+// show sets or replaces the deferred response.
 func (x *interaction) show(ctx context.Context, s response) error {
 	return x.rest.EditResponse(ctx, &x.Interaction, s.edit(), s.Files)
 }
 
-// pages shows all of s.
+// pages shows s with its follow-ups.
 func (x *interaction) pages(ctx context.Context, s response) error {
 	err := x.show(ctx, s)
 	if len(s.Files) > 0 && discord.RefusesFiles(err) {
@@ -80,16 +78,15 @@ func (x *interaction) waitLogged(ctx context.Context) error {
 
 func (x *interaction) guild() memory.GuildID { return memory.GuildID(x.Guild) }
 
-// target is the message in whose menu a command is used, and where that was written; nil if Discord doesn't tell.
+// target returns the message in whose menu a command is used, and its channel; nil if Discord doesn't tell.
 func (x *interaction) target() (m *discord.Message, channel memory.ChannelID) {
 	m, channel = x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))], memory.ChannelID(x.Channel)
-	if m != nil && m.Channel != 0 { // a thread shows the message that it began from, which is elsewhere
+	if m != nil && m.Channel != 0 { // a thread also shows its starter message, which is elsewhere
 		channel = memory.ChannelID(m.Channel)
 	}
 	return m, channel
 }
 
-// remembers reports whether what is said in a channel is remembered.
 func (x *interaction) remembers(channel memory.ChannelID) bool {
 	return x.policy.Remembers(x.server, channel)
 }

@@ -14,24 +14,23 @@ import (
 	"hark/memory"
 )
 
-// Whom a limit of /hark limits is for.
+// Who /hark limits sets a limit for.
 const (
 	limitServer  = "server"
 	limitMembers = "members"
 )
 
-// mostOfLimit is the greatest number that a limit can be.
+// mostOfLimit is the greatest limit.
 const mostOfLimit = 1_000_000_000
 
-// number is a number that was given for an option; false if none was.
+// number returns the number given for an option; false if there is none.
 func (x *interaction) number(name string) (int, bool) {
 	n, ok := x.Given(name).(float64)
 	return int(n), ok
 }
 
-// limit decides how much may be asked, or shows it.
+// limit sets how much may be asked, or shows it.
 func (c *Commands) limit(ctx context.Context, x *interaction) (response, error) {
-	told := func() string { return limitsText(x.Locale, x.server, c.Replies.Limits) }
 	role, chosen, why := x.limited()
 	limit := x.server.LimitOf(role)
 	if x.Is("reset") {
@@ -44,15 +43,15 @@ func (c *Commands) limit(ctx context.Context, x *interaction) (response, error) 
 		limit.Tokens = n
 	}
 	if why != "" || !chosen || limit == x.server.LimitOf(role) {
-		return response{Content: markdown.Lines(why, told())}, nil
+		return response{Content: markdown.Lines(why, limitsText(x.Locale, x.server, c.Replies.Limits))}, nil
 	}
 	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
 		return response{}, err
 	}
-	return response{Content: x.Text("Decided. %s", told())}, nil
+	return response{Content: x.Text("Decided. %s", limitsText(x.Locale, x.server, c.Replies.Limits))}, nil
 }
 
-// chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
+// chooseLimits sets the limits that change, by role as memory.RoleLimit has it.
 func (c *Commands) chooseLimits(ctx context.Context, x *interaction, limits map[memory.RoleID]memory.Limit) error {
 	var events []memory.Event
 	for _, role := range slices.Sorted(maps.Keys(limits)) {
@@ -64,13 +63,13 @@ func (c *Commands) chooseLimits(ctx context.Context, x *interaction, limits map[
 	return c.apply(ctx, x, "keep limits", events...)
 }
 
-// limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it
-// can't be told.
+// limited returns the role whose limit is set, as memory.RoleLimit has it, and whether one was chosen. why says what is
+// wrong with the options.
 func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 	whom, given := x.Option("for"), x.Option("role")
 	switch {
 	case whom != "" && given != "":
-		return 0, false, x.Text("Please choose either a role or whom it is for.") + "\n"
+		return 0, false, x.Text("Please choose either a role or whose limit it is.") + "\n"
 	case given != "":
 		id, ok := x.OptionID("role")
 		return memory.RoleID(id), ok, when(!ok, x.Text(unknownCommandText))
@@ -78,15 +77,15 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 		return memory.RoleID(x.Guild), true, ""
 	}
 	if whom != limitServer && (x.Given("messages") != nil || x.Given("tokens") != nil || x.Given("reset") != nil) {
-		return 0, false, x.Text("Please choose also whom it is for, or a role.") + "\n"
+		return 0, false, x.Text("Please choose also whose limit it is, or a role.") + "\n"
 	}
 	return 0, whom == limitServer, ""
 }
 
-// limitsText says how much may be asked in a guild.
+// limitsText lists the limits of a guild.
 func limitsText(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 	every, all := of.Of(g, nil)
-	shown := markdown.Lines(l.Text("This is how much may be asked:"),
+	shown := markdown.Lines(l.Text("This is how much members may ask:"),
 		l.Text("- all of this server, together: %s", limitText(l, all)), l.Text("- each member: %s",
 			limitText(l, every)))
 	for _, r := range g.Limits {
@@ -103,11 +102,10 @@ func limitsText(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 		}
 	}
 	return markdown.Lines(shown,
-		l.Text("-# If a member has several roles, the highest limit counts. Days are in UTC. Whoever runs me sets the highest limit for a whole server. "+
-			"`/limits` shows each member what is left."))
+		l.Text("-# If a member has several roles, the highest limit counts. Days are in UTC. Whoever runs me sets the highest limit for a whole server. `/limits` shows each member what is left."))
 }
 
-// pageLimit is about how much of a list is shown in one message.
+// pageLimit is roughly how many bytes of a list are shown in one message.
 const pageLimit = 1500
 
 func limitText(l locale.Locale, limit memory.Limit) string {
@@ -121,7 +119,7 @@ func limitText(l locale.Locale, limit memory.Limit) string {
 	return l.Count(limit.Tokens, "%[2]s, %[1]s token a day", "%[2]s, %[1]s tokens a day", questions)
 }
 
-// showLimits is what /limits shows: what is left for whoever uses it.
+// showLimits shows how much the user may still ask.
 func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, error) {
 	m, at := ingest.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
 	member, guild := c.Replies.Limits.Of(c.Filter.Lookup(ctx, m.Guild), x.roles())
@@ -136,11 +134,10 @@ func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, er
 			c.used(x.Locale, ingest.Membership{Guild: m.Guild}, guild, may.All, at))
 	}
 	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.Own, at), server,
-		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
-			"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
+		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
 }
 
-// used is how much somebody, or all of a guild, has used.
+// used shows how much a member, or a whole guild, has used.
 func (c *Commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens reply.Share,
 	at time.Time) string {
 	asked, until := c.questions.Asked(m, at)

@@ -14,10 +14,10 @@ import (
 	"hark/builder"
 )
 
-// TestCatalogs holds the catalogs to what the source says, and the other way round.
+// TestCatalogs checks that the catalogs have exactly the source's texts.
 func TestCatalogs(t *testing.T) {
 	t.Parallel()
-	s := readSource(t, nil)
+	s := readSource(t)
 	for _, of := range builder.Languages() {
 		if of == "en" {
 			continue
@@ -31,7 +31,7 @@ func TestCatalogs(t *testing.T) {
 	}
 }
 
-// compareCatalog is what is wrong with a catalog, by what is said and what is registered.
+// compareCatalog returns what is wrong with a catalog.
 func compareCatalog(s speech, commands []command, of string, c *locale.Catalog) []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, of+": "+fmt.Sprintf(format, args...)) }
@@ -89,14 +89,13 @@ func compareCatalog(s speech, commands []command, of string, c *locale.Catalog) 
 	return faults
 }
 
-// inflects reports whether a language has other forms for one than for many.
+// inflects reports whether a language has a singular.
 func inflects(of string) bool { return of != "ja" && of != "zh-TW" }
 
-// kept matches what a translation has as it is: names of commands, other code, and what Discord shows
-// otherwise, such as times.
+// kept matches what translations have unchanged: code and Discord's markup.
 var kept = regexp.MustCompile("`[^`]*`|<[^>]*>|\\*\\*|^-# |^- |\n-# |\n- |\n> ")
 
-// unlike is what is wrong with a translation; "" if nothing is.
+// unlike returns what is wrong with a translation; "" if nothing is.
 func unlike(text, translated string) string {
 	marks := func(s string) string { return fmt.Sprint(slices.Sorted(slices.Values(kept.FindAllString(s, -1)))) }
 	space := func(s string) string {
@@ -117,7 +116,7 @@ func unlike(text, translated string) string {
 	return ""
 }
 
-// namesAndWords are the names of commands and options, and what describes them and their choices.
+// namesAndWords returns the names of commands and options, and their descriptions and choices.
 func namesAndWords(commands []command) (names, words map[string]bool) {
 	names, words = map[string]bool{}, map[string]bool{}
 	var walk func(option)

@@ -13,29 +13,27 @@ import (
 	"testing"
 )
 
-// speech is what the source says to people: texts and formats, and what is said of a number by the form for many.
+// speech is the source's texts for people.
 type speech struct {
 	texts   map[string]gotoken.Position
-	plurals map[string]string
-	bounds  map[string]int // of how many characters Discord shows of a text, where that is few
+	plurals map[string]string // singulars by plural
+	bounds  map[string]int    // Discord's limits of texts, in characters
 	faults  []string
 
-	elsewhere map[string]bool // what is translated elsewhere
+	described map[string]bool // descriptions, which the registration translates
 }
 
-func newSpeech(elsewhere map[string]bool) speech {
-	return speech{map[string]gotoken.Position{}, map[string]string{}, map[string]int{}, nil, elsewhere}
+// saidBy are the packages with texts for people, and whether all their sentences are such texts.
+var saidBy = map[string]bool{
+	".": true, "../markdown": true, "../discord": true, "../ingest": true, "../reply": true,
+	"../locale": false, "../../memory": false, "../../internal/answer": false,
 }
 
-// saidBy are the packages whose words are told here, and those of their own in which nothing else is said to people.
-var saidBy = map[string]bool{".": true, "../locale": false, "../markdown": true, "../discord": true, "../ingest": true,
-	"../reply":     true,
-	"../../memory": false, "../../internal/answer": false}
-
-// readSource reads what the packages say, but for what is known to be translated elsewhere.
-func readSource(t *testing.T, elsewhere map[string]bool) speech {
+// readSource reads the packages' texts.
+func readSource(t *testing.T) speech {
 	t.Helper()
-	s := newSpeech(elsewhere)
+	_, described := namesAndWords(registered())
+	s := speech{map[string]gotoken.Position{}, map[string]string{}, map[string]int{}, nil, described}
 	for dir, whole := range saidBy {
 		s.readPackage(t, dir, whole)
 	}
@@ -60,10 +58,6 @@ func (s *speech) readPackage(t *testing.T, dir string, whole bool) {
 		}
 		files = append(files, file)
 	}
-	s.readFiles(set, files, whole)
-}
-
-func (s *speech) readFiles(set *gotoken.FileSet, files []*ast.File, whole bool) {
 	r := speechReader{speech: s, set: set, consts: constants{}, whole: whole}
 	for _, file := range files {
 		r.consts.add(file)
@@ -78,7 +72,7 @@ type constants map[string]constant
 
 type constant struct {
 	value  ast.Expr
-	phrase bool // whether it is a phrase, which is translated wherever it is told
+	phrase bool // whether it is a locale.Phrase
 }
 
 func (c constants) add(file *ast.File) {
@@ -102,7 +96,7 @@ func isPhrase(v *ast.ValueSpec) bool {
 	return is && of.Sel.Name == "Phrase"
 }
 
-// text is the value of a constant expression, if it is one and a text.
+// text returns the value of a constant text.
 func (c constants) text(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -127,7 +121,7 @@ func (c constants) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// called is the name of what is called, without what it is of.
+// called returns the name of what is called, without its package or receiver.
 func called(call *ast.CallExpr) string {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -155,7 +149,7 @@ type speechReader struct {
 	*speech
 	set    *gotoken.FileSet
 	consts constants
-	whole  bool // whether all that looks like a sentence is to be said in the locale
+	whole  bool // as in saidBy
 }
 
 func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
@@ -184,7 +178,7 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 		}
 	case ast.Expr:
 		if words, is := r.consts.text(n); is && r.whole && sentenceLike.MatchString(words) &&
-			!r.elsewhere[words] && !r.isUse(n, stack) && !isTold(stack) {
+			!r.described[words] && !r.isUse(n, stack) && !isTold(stack) {
 			r.fault(n, "%.60q isn't said in anybody's language: give it to text or count, or make it a phrase", words)
 		}
 	}
@@ -210,7 +204,7 @@ func (r *speechReader) call(n *ast.CallExpr) {
 	}
 }
 
-// bound notes how long a text may be that is said within these nodes.
+// bound notes Discord's limit of a text within these nodes.
 // https://discord.com/developers/docs/components/reference
 func (r *speechReader) bound(words string, stack []ast.Node) {
 	for _, n := range stack {
@@ -234,7 +228,7 @@ func (r *speechReader) text(e ast.Expr) {
 	switch {
 	case is:
 		r.texts[words] = r.set.Position(e.Pos())
-	case filepath.Base(filepath.Dir(r.set.Position(e.Pos()).Filename)) != "locale": // which is handed them
+	case filepath.Base(filepath.Dir(r.set.Position(e.Pos()).Filename)) != "locale": // it passes texts on
 		r.fault(e, "what is said isn't constant")
 	}
 }
@@ -243,10 +237,10 @@ func (r *speechReader) fault(at ast.Node, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf("%v: ", r.set.Position(at.Pos()))+fmt.Sprintf(format, args...))
 }
 
-// sentenceLike matches what reads like something said: two words, the second of which isn't a name.
+// sentenceLike matches two words, the second of which isn't a name.
 var sentenceLike = regexp.MustCompile(`\p{L}{2,}[,.:;]? \p{Ll}{2,}`)
 
-// isUse reports whether a text is part of another that is looked at itself, a key or a name, or a phrase.
+// isUse reports whether a text is part of another, a key, a name or a phrase.
 func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 	if name, is := n.(*ast.Ident); is && r.consts[name.Name].phrase {
 		return true
@@ -267,16 +261,14 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 	return false
 }
 
-// toldElsewhere are what takes texts that aren't said by themselves: to a locale, into logs and errors, and
-// descriptions of commands, which the registration translates.
+// toldElsewhere are functions whose texts are translated, logged or errors.
 var toldElsewhere = []string{
 	"Text", "Count", "Phrase", "Complain", "Msg", "Errorf", "New", "Wrap", "Recover", "Report",
 	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }
 
-// isTold reports whether what is in these nodes is told where it is translated, or where nobody reads it but
-// who runs Hark.
+// isTold reports whether texts in these nodes are translated, or only read by whoever runs Hark.
 func isTold(stack []ast.Node) bool {
 	return slices.ContainsFunc(stack, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -293,10 +285,10 @@ func isTold(stack []ast.Node) bool {
 	})
 }
 
-// verb matches what fmt.Sprintf puts something in the place of, and an escaped percent sign.
+// verb matches a verb of fmt.Sprintf, and an escaped percent sign.
 var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0]*[\d.]*(?:\[(\d+)\])?([a-zA-Z%])`)
 
-// verbs are those of a format, by which argument they show.
+// verbs returns a format's verbs by argument.
 func verbs(format string) map[int]string {
 	all := map[int]string{}
 	next := 1
@@ -318,11 +310,10 @@ func verbs(format string) map[int]string {
 
 func sameVerbs(a, b string) bool { return fmt.Sprint(verbs(a)) == fmt.Sprint(verbs(b)) }
 
-// TestWordsAreSaidInALocale finds what is said to people without being translated.
+// TestWordsAreSaidInALocale finds texts for people that aren't translated.
 func TestWordsAreSaidInALocale(t *testing.T) {
 	t.Parallel()
-	_, described := namesAndWords(registered()) // which the registration translates
-	s := readSource(t, described)
+	s := readSource(t)
 	for _, fault := range s.faults {
 		t.Error(fault)
 	}

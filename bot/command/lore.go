@@ -22,13 +22,12 @@ const (
 
 	loreSilent   = "You can't write in this channel, so you can't tell me anything here."
 	loreNoSource = "I don't have that message, or you may not read it. Please give me the link to a message that I remember."
-	loreFrom     = "The message that it is from has to be a link to a message of this server, or the id of one of this channel."
+	loreFrom     = "Please give its source as the link to a message of this server, or as the id of a message of this channel."
 
-	longestAliases = 2200 // as many as there may be, of the longest, with commas, nearly
+	longestAliases = 2200 // characters of all aliases, with commas
 )
 
-// writesNot refuses whoever may write neither in a channel nor, if it is a thread, in threads, which
-// loreChannel tells apart.
+// writesNot refuses users who may write neither in channels nor in threads; addOneLore tells these apart.
 func writesNot(x *interaction) string {
 	if x.Guild == 0 || !x.May(discord.SendMessages|discord.SendInThreads) {
 		return x.Text(loreSilent)
@@ -36,7 +35,7 @@ func writesNot(x *interaction) string {
 	return ""
 }
 
-// lore is what may be told to whoever uses x.
+// lore returns the lore that the user of x may read.
 func (c *Commands) lore(ctx context.Context, x *interaction) ([]memory.Lore, error) {
 	all, err := c.Answers.Lore(ctx, c.question(x))
 	if err != nil {
@@ -45,13 +44,12 @@ func (c *Commands) lore(ctx context.Context, x *interaction) ([]memory.Lore, err
 	return all, nil
 }
 
-// mayChange reports whether whoever uses x may change or remove lore.
+// mayChange reports whether the user of x may change or remove l.
 func (x *interaction) mayChange(l memory.Lore) bool {
 	return l.By != 0 && l.By == x.who() || x.May(discord.ManageGuild)
 }
 
-// loreNames are the names of the lore that may be told, or of that which may be changed. What is given by
-// them is its id.
+// loreNames completes lore that the user may read, or change. The values are ids.
 func (c *Commands) loreNames(changeable bool) func(context.Context, *interaction) ([]optionChoice, error) {
 	return func(ctx context.Context, x *interaction) ([]optionChoice, error) {
 		all, err := c.lore(ctx, x)
@@ -65,7 +63,7 @@ func (c *Commands) loreNames(changeable bool) func(context.Context, *interaction
 	}
 }
 
-// loreNamed is the lore that x names, or whose id is in the form or the button that it uses.
+// loreNamed returns the lore that x names, by a name or by the id in a form or button.
 func (c *Commands) loreNamed(ctx context.Context, x *interaction) (memory.Lore, error) {
 	all, err := c.lore(ctx, x)
 	if err != nil {
@@ -80,7 +78,7 @@ func (c *Commands) loreNamed(ctx context.Context, x *interaction) (memory.Lore, 
 	return memory.Lore{}, locale.Phrase("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
 }
 
-// loreToChange is loreNamed, if whoever uses x may change it.
+// loreToChange is loreNamed, if the user of x may change it.
 func (c *Commands) loreToChange(ctx context.Context, x *interaction) (memory.Lore, error) {
 	l, err := c.loreNamed(ctx, x)
 	if err == nil && !x.mayChange(l) {
@@ -89,7 +87,7 @@ func (c *Commands) loreToChange(ctx context.Context, x *interaction) (memory.Lor
 	return l, err
 }
 
-// listedLore is how much of the lore is listed, and loreGist how much of each, in characters.
+// listedLore is how many pieces of lore are listed, and loreGist how many characters of each.
 const (
 	listedLore = 100
 	loreGist   = 80
@@ -112,7 +110,7 @@ func (c *Commands) listLore(ctx context.Context, x *interaction) (response, erro
 		x.Text("-# and %s more, which `/lore show` finds by their names", x.Locale.Number(more))))), nil
 }
 
-// loreLine tells of lore on one line.
+// loreLine shows lore on one line.
 func loreLine(in locale.Locale, l memory.Lore) string {
 	return fmt.Sprintf("- **%s**: %s (%s)", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text,
 		loreGist), loreAuthor(in, l))
@@ -134,27 +132,27 @@ func (c *Commands) showLore(ctx context.Context, x *interaction) (response, erro
 	return paragraphs(loreLines(x.Locale, l)), nil
 }
 
-// loreLines tell all of a piece of lore.
+// loreLines shows all of a piece of lore.
 func loreLines(in locale.Locale, l memory.Lore) string {
-	quoted, found, told := "", memory.Aliases(l.Name), "-# "+loreAuthor(in, l)
+	quoted, found, origin := "", memory.Aliases(l.Name), "-# "+loreAuthor(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
 		quoted = markdown.Lines(quoted, "> "+markdown.AsSaid(line, memory.MaxLoreText))
 	}
 	if l.Channel != 0 {
-		told = in.Text("-# %s, in <#%d>", loreAuthor(in, l), l.Channel)
+		origin = in.Text("-# %s, in <#%d>", loreAuthor(in, l), l.Channel)
 	}
 	for _, s := range l.Sources {
 		if url := markdown.JumpURL(l.Guild, s.Channel, s.Message); url != "" {
-			told = markdown.Lines(told, in.Text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
+			origin = markdown.Lines(origin, in.Text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
 		}
 	}
 	return markdown.Lines("**"+markdown.Plain(l.Name, memory.MaxLoreName)+"**", quoted,
 		when(len(l.Own) > 0, in.Text("Also: %s", markdown.Plain(strings.Join(l.Own, ", "), 2*longestAliases))),
-		when(len(found) > 0, in.Text("Found by: %s", markdown.Plain(strings.Join(found, ", "),
-			2*longestAliases))), told)
+		when(len(found) > 0, in.Text("Found by: %s", markdown.Plain(strings.Join(found, ", "), 2*longestAliases))),
+		origin)
 }
 
-// askRemoval asks before lore is forgotten.
+// askRemoval asks before lore is deleted.
 func (c *Commands) askRemoval(ctx context.Context, x *interaction) (response, error) {
 	l, err := c.loreToChange(ctx, x)
 	if err != nil {
@@ -165,7 +163,6 @@ func (c *Commands) askRemoval(ctx context.Context, x *interaction) (response, er
 		discord.StyleRed, x.Text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
-// removeLore forgets lore.
 func (c *Commands) removeLore(ctx context.Context, x *interaction) (response, error) {
 	l, err := c.loreToChange(ctx, x)
 	if err != nil {
@@ -175,18 +172,16 @@ func (c *Commands) removeLore(ctx context.Context, x *interaction) (response, er
 		c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID})
 }
 
-// loreForm is a form for lore.
 func (x *interaction) loreForm(id string, l memory.Lore) discord.Form {
 	return discord.Form{ID: id, Title: x.Text("What shall I remember?"), Fields: []discord.Component{
 		discord.Input(discord.InputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
 		discord.Input(discord.InputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
 		discord.Input(discord.InputLine, "aliases", x.Text("Other names, with commas between them"),
-			strings.Join(l.Own, ", "),
-			longestAliases, false),
+			strings.Join(l.Own, ", "), longestAliases, false),
 	}}
 }
 
-// askLore is the form for what /lore add wasn't told.
+// askLore returns the form of /lore add, if its options lack something.
 func (c *Commands) askLore(_ context.Context, x *interaction) (discord.Form, error) {
 	if x.Words("name") != "" && strings.TrimSpace(x.Option("text")) != "" {
 		return discord.Form{}, nil
@@ -202,7 +197,7 @@ func (c *Commands) askLore(_ context.Context, x *interaction) (discord.Form, err
 	return x.loreForm(name, x.told(memory.Lore{})), nil
 }
 
-// namesIn are names with commas between them.
+// namesIn splits names at commas.
 func namesIn(names string) []string {
 	var all []string
 	for name := range strings.SplitSeq(names, ",") {
@@ -213,7 +208,7 @@ func namesIn(names string) []string {
 	return all
 }
 
-// told is l as it was told: by options, of which those that weren't given leave what there is, or in a form.
+// told returns l with what a form or the given options change.
 func (x *interaction) told(l memory.Lore) memory.Lore {
 	form, name := x.Type == discord.InteractionForm, "name"
 	if l.ID != 0 && !form {
@@ -231,7 +226,7 @@ func (x *interaction) told(l memory.Lore) memory.Lore {
 	return l
 }
 
-// addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
+// addOneLore keeps new lore. Like a message, it is for those who may read its channel.
 func (c *Commands) addOneLore(ctx context.Context, x *interaction, m member) (response, error) {
 	channel := memory.ChannelID(x.Channel)
 	at := x.server.Channel(channel)
@@ -252,10 +247,10 @@ func (c *Commands) addOneLore(ctx context.Context, x *interaction, m member) (re
 		return response{}, err
 	}
 	return c.keepLore(ctx, x, l, x.Text(
-		"Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
+		"Saved. I find it by its name and by these other names, for answers whose readers may all read this channel."))
 }
 
-// loreSource is the message that lore is from, if x names one that whoever uses it may read.
+// loreSource returns the message that x names as the source, which its user must be able to read; nil if none.
 func (c *Commands) loreSource(ctx context.Context, x *interaction) ([]memory.MessageRef, error) {
 	from := x.Which("from")
 	if from == "" {
@@ -281,7 +276,7 @@ func (c *Commands) loreSource(ctx context.Context, x *interaction) ([]memory.Mes
 	return []memory.MessageRef{at}, nil
 }
 
-// link is where the message is that a link leads to, or that has an id in the channel.
+// link reads a link to a message, or the id of one in the channel of x.
 func (x *interaction) link(s string) (memory.MessageRef, error) {
 	parts := strings.Split(strings.Trim(strings.TrimSpace(s), "<>"), "/")
 	switch n, _ := reply.Integers(parts[max(0, len(parts)-3):], 10); {
@@ -293,8 +288,8 @@ func (x *interaction) link(s string) (memory.MessageRef, error) {
 	return memory.MessageRef{}, locale.Phrase(loreFrom)
 }
 
-// keepLore keeps lore and shows it. Of what whoever tells it may not read nothing is told, not even that a
-// name is taken.
+// keepLore keeps lore and shows it. It reveals nothing of lore that the user may not read, not even that a name is
+// taken.
 func (c *Commands) keepLore(ctx context.Context, x *interaction, l memory.Lore, done string) (response, error) {
 	l, err := l.Checked()
 	if err != nil {
@@ -321,7 +316,7 @@ func (c *Commands) keepLore(ctx context.Context, x *interaction, l memory.Lore, 
 	return paragraphs(done, loreLines(x.Locale, l)), nil
 }
 
-// askChange is the form for a change of lore of which nothing was told.
+// askChange returns the form of /lore edit, if no change is given.
 func (c *Commands) askChange(ctx context.Context, x *interaction) (discord.Form, error) {
 	if x.Words("new-name") != "" || strings.TrimSpace(x.Option("text")) != "" || x.Option("aliases") != "" {
 		return discord.Form{}, nil
@@ -333,7 +328,7 @@ func (c *Commands) askChange(ctx context.Context, x *interaction) (discord.Form,
 	return x.loreForm(ID(formLoreEdit, l.ID), l), nil
 }
 
-// editLore changes lore. Who told it first, where, and what it is from stay.
+// editLore changes lore. Its author, channel and sources stay.
 func (c *Commands) editLore(ctx context.Context, x *interaction) (response, error) {
 	l, err := c.loreToChange(ctx, x)
 	if err != nil {

@@ -16,23 +16,23 @@ import (
 	"hark/memory"
 )
 
-// exportByDM is the way of an export that goes into a direct message.
+// exportByDM is the option of an export by direct message.
 const exportByDM = "dm"
 
 const (
-	// mostExported is how many bytes of JSON an export has at most, before it is packed: all of it is in memory.
+	// mostExported is how many bytes an export has at most before compression: all of it is in memory.
 	mostExported = 64 << 20
 
-	exportTooLarge = "There is more than fits into a file that Discord takes. Whoever runs me can write all of it down for you with the command `hark export --user %d --guild %s`."
+	exportTooLarge = "This is more than fits into a file on Discord. Whoever runs me can export all of it for you with the command `hark export --user %d --guild %s`."
 	exportHere     = "Here is all that I keep about you here. Only you see this message. I don't keep the file."
 	exportSent     = "I've sent it to you as a direct message: %s"
-	exportDirect   = "Here is all that I keep about you in %s, as you asked me to send it. I don't keep the file."
-	exportClosed   = "You don't take direct messages from me. Allow them for this server in its privacy settings, or have the file here: `/memory export` without `by`."
-	exportOthers   = "I'm writing down somebody else's data, and can do that for one person at a time only. Please try again in a minute."
-	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
+	exportDirect   = "As you asked, here is all that I keep about you in %s. I don't keep the file."
+	exportClosed   = "You don't accept direct messages from me. Allow them for this server in its privacy settings, or get the file here: `/memory export` without `by`."
+	exportOthers   = "I'm exporting somebody else's data, and can do that for only one person at a time. Please try again in a minute."
+	exportPacked   = "It is large, so it is compressed with gzip: archive programs open it."
 )
 
-// export gives whoever asks all that is kept about them in a guild: one person there at a time.
+// export gives the user all that is kept about them in a guild. In a guild it serves one person at a time.
 func (c *Commands) export(ctx context.Context, x *interaction) (response, error) {
 	place := any(x.guild())
 	if x.guild() == memory.DirectGuild {
@@ -40,7 +40,7 @@ func (c *Commands) export(ctx context.Context, x *interaction) (response, error)
 	}
 	switch who, busy := c.exporting.LoadOrStore(place, x.who()); {
 	case busy && who == x.who():
-		return response{}, refusal(x.Text("I'm writing down your data already. Please wait for it."))
+		return response{}, refusal(x.Text("I'm already exporting your data. Please wait for it."))
 	case busy:
 		return response{}, refusal(x.Text(exportOthers))
 	}
@@ -50,7 +50,7 @@ func (c *Commands) export(ctx context.Context, x *interaction) (response, error)
 	}
 	all, err := c.personalData(ctx, x)
 	if errors.Is(err, personaldata.ErrNothing) {
-		return response{Content: x.Text("I keep nothing about you here, so there is nothing to write down.")}, nil
+		return response{Content: x.Text("I keep nothing about you here, so there is nothing to export.")}, nil
 	}
 	var file markdown.File
 	if err == nil {
@@ -76,7 +76,7 @@ func (c *Commands) export(ctx context.Context, x *interaction) (response, error)
 	return response{}, errShown
 }
 
-// packed says what a file is, and that it is packed if it is.
+// packed adds to text that file is compressed, if it is.
 func (x *interaction) packed(text string, file markdown.File) string {
 	if file.Kind == kindGzip {
 		text += " " + x.Text(exportPacked)
@@ -84,7 +84,7 @@ func (x *interaction) packed(text string, file markdown.File) string {
 	return text
 }
 
-// guildWord is what the command line calls a guild.
+// guildWord returns the command line's name for a guild.
 func guildWord(g memory.GuildID) string {
 	if g == memory.DirectGuild {
 		return "direct"
@@ -92,9 +92,8 @@ func guildWord(g memory.GuildID) string {
 	return g.String()
 }
 
-// personalData returns all that is kept about whoever asks, in the guild. Of the channels only those that they can
-// read have names, and of the lore that they told, which others may have changed, only what they may read is
-// in it.
+// personalData returns all that is kept about the user in the guild. It names only channels that they can read. Of the
+// lore that they told, which others may have changed, it has only what they may read.
 func (c *Commands) personalData(ctx context.Context, x *interaction) (personaldata.Person, error) {
 	var lore []memory.Lore
 	if x.Guild != 0 {
@@ -124,8 +123,8 @@ const (
 	kindGzip = "application/gzip"
 )
 
-// pack makes a file of it of at most most bytes: JSON, packed where it is larger. It fails with personaldata.ErrTooLarge
-// if it is even then.
+// pack returns p as JSON, compressed if that has more than most bytes. It fails with personaldata.ErrTooLarge if that
+// is still too large.
 func pack(p personaldata.Person, most int) (markdown.File, error) {
 	var plain bytes.Buffer
 	if err := p.Write(&plain); err != nil {
@@ -147,10 +146,9 @@ func pack(p personaldata.Person, most int) (markdown.File, error) {
 	return markdown.File{Name: file.Name + ".gz", Kind: kindGzip, Data: packed.Bytes()}, nil
 }
 
-// codeClosed is Discord's code for somebody who takes no direct messages from us.
+// codeClosed is Discord's code for a user who takes no direct messages from us.
 const codeClosed = 50007
 
-// sendExport sends the file in a direct message.
 func (c *Commands) sendExport(ctx context.Context, x *interaction, file markdown.File) (response, error) {
 	content := x.Text(exportHere)
 	if x.Guild != 0 {

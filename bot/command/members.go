@@ -16,19 +16,19 @@ import (
 	"hark/search"
 )
 
-// factsOf is how many facts and names at most are kept of somebody: as many as a menu holds.
+// factsOf is how many facts and aliases are kept of a person at most: as many as a menu holds.
 const factsOf = discord.MenuLimit
 
 const (
-	removedFacts = "facts" // the menu of facts to take back
+	removedFacts = "facts" // the menu of facts to remove
 
 	nothingKeptHere = "Nothing is remembered here, so I don't keep that either. Those who manage a server decide it with `/hark memory`."
 	youAreOut       = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
 )
 
-// mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already, and a
-// fresh one where nothing is remembered, or beside too many.
-func (x *interaction) mayKeep(m member, f memory.Fact, fresh bool) error {
+// checkFact refuses a fact about m that is empty, too long or known already, and a fresh one where nothing is
+// remembered or if there are too many.
+func (x *interaction) checkFact(m member, f memory.Fact, fresh bool) error {
 	why, longest := x.keepsNothing(), longestOf(f)
 	switch n := utf8.RuneCountInString(f.Text); {
 	case why != "":
@@ -44,14 +44,14 @@ func (x *interaction) mayKeep(m member, f memory.Fact, fresh bool) error {
 	case fresh && !x.remembers(f.Channel):
 		why = x.Text(nothingKeptHere)
 	case fresh && len(m.person.Facts) >= factsOf:
-		why = x.Text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)
+		why = x.Text("I keep at most %d things about one person. Please remove one first, with `/memory remove`.", factsOf)
 	default:
 		return nil
 	}
 	return refusal(why)
 }
 
-// member is what is known of somebody in a guild.
+// member is what is known of a person in a guild.
 type member struct {
 	person memory.Person // without an id if nothing is known
 	out    bool          // whether they have opted out
@@ -70,9 +70,9 @@ func (c *Commands) member(ctx context.Context, x *interaction, user memory.UserI
 	return member{person, out}, nil
 }
 
-// readable are the channels that whoever uses x may read.
+// readable returns the channels that the user of x may read.
 func (c *Commands) readable(ctx context.Context, x *interaction) []memory.ChannelID {
-	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
+	find := func(id memory.UserID) (memory.Person, bool) { // after an error the person is unknown
 		found, _ := c.Memory.People(ctx, x.guild(), id)
 		return first(found)
 	}
@@ -80,7 +80,7 @@ func (c *Commands) readable(ctx context.Context, x *interaction) []memory.Channe
 		Roles: x.roles(), Sets: c.MemberRoles.Sets(x.server)}, find)
 }
 
-// first is the first of people, if there is any.
+// first returns the first of people, if there is one.
 func first(people []memory.Person) (memory.Person, bool) {
 	if len(people) == 0 {
 		return memory.Person{}, false
@@ -88,7 +88,7 @@ func first(people []memory.Person) (memory.Person, bool) {
 	return people[0], true
 }
 
-// asMember is an action of whoever uses x, with what is known of them.
+// asMember returns an action that passes what is known of the user.
 func (c *Commands) asMember(do func(context.Context, *interaction, member) (response, error)) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		m, err := c.member(ctx, x, x.who())
@@ -99,21 +99,20 @@ func (c *Commands) asMember(do func(context.Context, *interaction, member) (resp
 	}
 }
 
-// addFact keeps what somebody says about themselves.
+// addFact keeps what the user says about themselves.
 func (c *Commands) addFact(option string, alias bool) action {
 	return c.asMember(func(ctx context.Context, x *interaction, m member) (response, error) {
 		if m.out {
 			return response{}, refusal(x.Text(youAreOut))
 		}
-		return c.tell(ctx, x, m, x.who(), memory.Fact{Text: x.Words(option), Alias: alias},
-			x.Text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
+		return c.keepFact(ctx, x, m, x.who(), memory.Fact{Text: x.Words(option), Alias: alias},
+			x.Text("Saved. `/memory show` shows it, and `/memory remove` removes it."))
 	})
 }
 
-// whomUnknown is said where a member was given who can't be one.
 const whomUnknown = "I can't tell whom you mean. Please choose a member."
 
-// factAbout keeps what somebody who manages the server says about a member.
+// factAbout keeps what a manager of the server says about a member.
 func (c *Commands) factAbout(ctx context.Context, x *interaction) (response, error) {
 	id, given := x.OptionID("member")
 	if !given {
@@ -129,25 +128,25 @@ func (c *Commands) factAbout(ctx context.Context, x *interaction) (response, err
 	case m.person.ID == 0:
 		return response{}, refusal(x.Text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
-	return c.tell(ctx, x, m, user, memory.Fact{Text: x.Words("text")},
-		x.Text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
+	return c.keepFact(ctx, x, m, user, memory.Fact{Text: x.Words("text")},
+		x.Text("Saved. <@%d> sees it in `/memory show`, with your name, and can remove it.", user))
 }
 
-// tell keeps a fact about somebody, in the place of old ones, and says done and who may be told it, or why it
-// isn't kept. Where no message is told that it is from, it is told where it was told.
-func (c *Commands) tell(ctx context.Context, x *interaction, m member, about memory.UserID, fact memory.Fact,
+// keepFact keeps a fact about a member together with old events, and returns done and who may be told the fact. A fact
+// that isn't from a message is from the channel of x.
+func (c *Commands) keepFact(ctx context.Context, x *interaction, m member, about memory.UserID, fact memory.Fact,
 	done string, old ...memory.Event) (response, error) {
 	if fact.ID, fact.By = int64(x.ID), x.who(); fact.Message == 0 {
 		fact.Channel = memory.ChannelID(x.Channel)
 	}
-	if err := x.mayKeep(m, fact, len(old) == 0); err != nil {
+	if err := x.checkFact(m, fact, len(old) == 0); err != nil {
 		return response{}, err
 	}
 	return response{Content: done + "\n-# " + x.whoIsTold(fact, c.readable(ctx, x))}, c.apply(ctx, x,
 		"keep what was told", append(old, memory.FactTold{Guild: x.guild(), User: about, Fact: fact})...)
 }
 
-// whoIsTold says who may be told a fact, to whoever uses x and may read those channels and where they are.
+// whoIsTold says who may be told a fact. readable are the channels that the user of x may read: others aren't named.
 func (x *interaction) whoIsTold(f memory.Fact, readable []memory.ChannelID) string {
 	switch {
 	case f.Channel == 0:
@@ -160,21 +159,21 @@ func (x *interaction) whoIsTold(f memory.Fact, readable []memory.ChannelID) stri
 	return x.Text("I tell it only where everybody who reads my answer may read <#%d>.", f.Channel)
 }
 
-// keepsNothing is why nothing that is told is kept in the guild, or "".
+// keepsNothing returns why no facts are kept in the guild; "" if they are.
 func (x *interaction) keepsNothing() string {
 	switch {
 	case x.Guild == 0 && !x.policy.Direct:
-		return x.Text("I keep nothing of direct messages: that is how I was set up.")
+		return x.Text("I keep nothing from direct messages: whoever runs me decided so.")
 	case x.Guild != 0 && !slices.ContainsFunc(channelIDs(x.server), x.remembers):
 		return x.Text(nothingKeptHere)
 	}
 	return ""
 }
 
-// askFacts shows what can be taken back.
+// askFacts shows the menu of facts to remove.
 func (c *Commands) askFacts(_ context.Context, x *interaction, m member) (response, error) {
 	if len(m.person.Facts) == 0 {
-		return response{Content: x.Text("I was told nothing about you, so there is nothing to take back.")}, nil
+		return response{Content: x.Text("I was told nothing about you, so there is nothing to remove.")}, nil
 	}
 	var options []discord.Choice
 	for _, f := range m.person.Facts {
@@ -182,13 +181,13 @@ func (c *Commands) askFacts(_ context.Context, x *interaction, m member) (respon
 			Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return response{
-		Content: x.Text("What shall I not know any more?"),
+		Content: x.Text("What should I forget?"),
 		Components: []discord.Component{discord.Row(discord.Menu(removedFacts,
-			x.Text("Choose what I shall forget"), options))},
+			x.Text("Choose what I should forget"), options))},
 	}, nil
 }
 
-// removeFacts takes back what was chosen, of what is known about whoever chose.
+// removeFacts removes the chosen facts about the user.
 func (c *Commands) removeFacts(ctx context.Context, x *interaction, m member) (response, error) {
 	var gone []memory.Event
 	for _, f := range m.person.Facts {
@@ -196,24 +195,24 @@ func (c *Commands) removeFacts(ctx context.Context, x *interaction, m member) (r
 			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
 		}
 	}
-	return response{Content: x.Text("Forgotten: %d of what I was told about you.", len(gone))},
+	return response{Content: x.Text("Forgotten: %d things that I was told about you.", len(gone))},
 		c.apply(ctx, x, "take back what was told", gone...)
 }
 
-// optIn lets somebody be remembered again.
+// optIn lets Hark remember the user again.
 func (c *Commands) optIn(ctx context.Context, x *interaction, m member) (response, error) {
 	if !m.out {
 		return response{}, refusal(x.Text("You haven't opted out here, so there is nothing to change."))
 	}
-	return response{Content: x.Text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
+	return response{Content: x.Text("From now on I remember what you write, where I may remember anything. What was forgotten stays forgotten.")},
 		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
 			At: c.Now()})
 }
 
-// longestLabel is how long what a menu shows may be.
+// longestLabel is Discord's limit of an option's label in a menu.
 const longestLabel = 100
 
-// labelOf is s as a menu can show it.
+// labelOf cuts s to the length of a label.
 func labelOf(s string) string {
 	if markdown.Units(s) <= longestLabel {
 		return s
@@ -221,10 +220,10 @@ func labelOf(s string) string {
 	return discord.Fit(s, longestLabel-1) + "…"
 }
 
-// formFact is the form in which a fact is changed, with its id.
+// formFact is the form that changes a fact, with its id.
 const formFact = "fact-edit"
 
-// factTexts are the facts about whoever types. What is given by them is their id.
+// factTexts completes the facts about the user. The values are ids.
 func (c *Commands) factTexts(ctx context.Context, x *interaction) ([]optionChoice, error) {
 	m, err := c.member(ctx, x, x.who())
 	var all []optionChoice
@@ -234,7 +233,7 @@ func (c *Commands) factTexts(ctx context.Context, x *interaction) ([]optionChoic
 	return all, err
 }
 
-// factText is a fact as it is shown in a line.
+// factText returns a fact as a line.
 func factText(l locale.Locale, f memory.Fact) string {
 	if f.Alias {
 		return l.Text("also called %s", f.Text)
@@ -242,7 +241,7 @@ func factText(l locale.Locale, f memory.Fact) string {
 	return f.Text
 }
 
-// factNamed is the fact about m that x names, by its id or its text, or whose id is in the form.
+// factNamed returns the fact about m that x names, by its id or text, or by the id in the form.
 func (x *interaction) factNamed(m member) (memory.Fact, error) {
 	name := x.Which("fact")
 	for _, f := range m.person.Facts {
@@ -251,10 +250,10 @@ func (x *interaction) factNamed(m member) (memory.Fact, error) {
 		}
 	}
 	return memory.Fact{}, refusal(
-		x.Text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
+		x.Text("I know nothing like that about you. Choose one of the things that I show while you type; `/memory show` has them all."))
 }
 
-// askFact is the form for a change of which nothing was told.
+// askFact returns the form of /memory edit, if no text is given.
 func (c *Commands) askFact(ctx context.Context, x *interaction) (discord.Form, error) {
 	if x.Words("text") != "" {
 		return discord.Form{}, nil
@@ -276,7 +275,7 @@ func (c *Commands) askFact(ctx context.Context, x *interaction) (discord.Form, e
 		}}, nil
 }
 
-// longestOf is how many characters a fact may have.
+// longestOf returns how many characters a fact may have.
 func longestOf(f memory.Fact) int {
 	if f.Alias {
 		return longestAlias
@@ -284,9 +283,8 @@ func longestOf(f memory.Fact) int {
 	return longestFact
 }
 
-// editFact puts another fact in the place of one: that one is taken back, so that nothing is left of what it
-// said, not even in answers. Where that was learned from a message, so is this: it is told only where the
-// message may be read, and goes with it. Else it is told where it was changed.
+// editFact replaces a fact. The old one is removed, also from answers. If it was learned from a message, so is the new
+// one: it is told only where the message may be read, and goes with it. Else it belongs to the channel of x.
 func (c *Commands) editFact(ctx context.Context, x *interaction, m member) (response, error) {
 	if m.out {
 		return response{}, refusal(x.Text(youAreOut))
@@ -297,14 +295,14 @@ func (c *Commands) editFact(ctx context.Context, x *interaction, m member) (resp
 	}
 	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
 	f.Text = x.Words("text")
-	return c.tell(ctx, x, m, x.who(), f,
+	return c.keepFact(ctx, x, m, x.who(), f,
 		x.Text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
 		gone)
 }
 
 const learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
 
-// learnMember switches on or off that facts are learned from what somebody says.
+// learnMember sets whether facts are learned from what the user writes.
 func (c *Commands) learnMember(ctx context.Context, x *interaction, m member) (response, error) {
 	switch {
 	case x.Guild == 0:
@@ -312,23 +310,21 @@ func (c *Commands) learnMember(ctx context.Context, x *interaction, m member) (r
 	case m.out:
 		return response{}, refusal(x.Text(youAreOut))
 	}
-	said := x.Text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
-		"have it from; `/memory remove` takes it back.")
+	said := x.Text("From now on I learn about you from what you write here, where that is remembered. `/memory show` shows what I learned and from where; `/memory remove` removes it.")
 	switch {
 	case !x.Is("on"):
-		said = x.Text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
+		said = x.Text("I learn nothing about you from what you write here. `/memory show` shows what I learned before, and `/memory remove` removes it.")
 	case x.server.Learn.IsZero():
 		said = x.Text(learnNotYet)
 	}
 	return response{Content: said}, c.learn(ctx, x, x.who())
 }
 
-// learnGuild switches it on or off for all who want it.
+// learnGuild sets it for all members who want it.
 func (c *Commands) learnGuild(ctx context.Context, x *interaction) (response, error) {
 	said := x.Text("I learn nothing about members of this server from what they write.")
 	if x.Is("on") {
-		said = x.Text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
-			"themselves with `/memory learn`.")
+		said = x.Text("From now on I learn about members of this server from what they write, but only about those who switch it on for themselves with `/memory learn`.")
 	}
 	return response{Content: said}, c.learn(ctx, x, 0)
 }

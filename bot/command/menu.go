@@ -11,25 +11,25 @@ import (
 	"hark/memory"
 )
 
-// command is a command as it is registered, in the form in which Discord gives it back.
+// command is an application command as Discord returns it.
 type command struct {
-	ID discord.Snowflake `json:"id,omitempty"` // as Discord gives it
+	ID discord.Snowflake `json:"id,omitempty"`
 	option
 	Contexts     []int `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
 	Integrations []int `json:"integration_types"` // 0: installed in a guild
-	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
+	// Permissions are what members need unless the guild decides otherwise, in decimal; nil: none.
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
-	needs memory.Permissions // as Permissions has them
-	says  locale.Phrase      // of a command in a menu, which has no description at Discord
+	needs memory.Permissions // Permissions as bits
+	says  locale.Phrase      // describes a menu command, for which Discord takes no description
 }
 
-// option is an option of a command, a subcommand or a group of them, or what a command is besides.
+// option is an option, a subcommand, a group of subcommands, or the part of a command that these have too.
 type option struct {
 	Type        int    `json:"type"`
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
+	// NameIn and DescriptionIn are translations by Discord's language codes.
 	NameIn        map[string]string `json:"name_localizations,omitempty"`
 	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
 	Required      bool              `json:"required,omitempty"`
@@ -37,11 +37,11 @@ type option struct {
 	MinValue      *int              `json:"min_value,omitempty"`
 	MaxValue      *int              `json:"max_value,omitempty"`
 	Options       []option          `json:"options,omitempty"`
-	Choices       []optionChoice    `json:"choices,omitempty"` // all that can be given; nil: anything can
+	Choices       []optionChoice    `json:"choices,omitempty"` // the only values; nil: any value
 	ChannelTypes  []int             `json:"channel_types,omitempty"`
-	Autocomplete  bool              `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
+	Autocomplete  bool              `json:"autocomplete,omitempty"`
 
-	handler *handler // what does it; nil: its subcommands have theirs
+	handler *handler // nil: the subcommands have theirs
 }
 
 type optionChoice struct {
@@ -59,19 +59,19 @@ const (
 	longestAlias    = 64
 )
 
-// slash is a command that is typed. Its handler is nil if it has subcommands.
+// slash returns a command that is typed. h is nil if it has subcommands.
 func slash(name, description string, contexts []int, h *handler, options ...option) command {
 	return command{option: option{Type: discord.CommandSlash, Name: name, Description: description, Options: options,
 		handler: h}, Contexts: contexts, Integrations: []int{0}}
 }
 
-// inMenu is a command in the menu of a message or a member.
+// inMenu returns a command in the menu of messages or members.
 func inMenu(kind int, name string, says locale.Phrase, contexts []int, h handler) command {
 	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
 		says: says}
 }
 
-// needing is a command for members with a permission, unless the guild has given it to others.
+// needing returns c for members with a permission, unless the guild decides otherwise.
 func (c command) needing(p memory.Permissions) command {
 	c.needs, c.Permissions = p, new(strconv.FormatUint(uint64(p), 10))
 	return c
@@ -85,7 +85,7 @@ func group(name, description string, options ...option) option {
 	return option{Type: discord.OptionGroup, Name: name, Description: description, Options: options}
 }
 
-// textOption is a text of at most so many characters; 0: of as many as Discord takes.
+// textOption is a text of at most longest characters; 0: Discord's limit.
 func textOption(name, description string, longest int) option {
 	return option{Type: discord.OptionText, Name: name, Description: description, MaxLength: longest}
 }
@@ -98,7 +98,7 @@ func (o option) required() option { o.Required = true; return o }
 
 func (o option) completed() option { o.Autocomplete = true; return o }
 
-// of is an option that can be given as one of these only, which stand for themselves.
+// of returns o with values as its only choices.
 func (o option) of(values ...string) option {
 	for _, v := range values {
 		o.Choices = append(o.Choices, optionChoice{Name: v, Value: v})
@@ -106,24 +106,24 @@ func (o option) of(values ...string) option {
 	return o
 }
 
-// declared are the commands there are, with what does them.
+// declared returns all commands with their handlers.
 func (c *Commands) declared() []command {
 	member := option{Type: discord.OptionUser, Name: "member", Required: true}
 	about, wrote := member, member
 	about.Description, wrote.Description = "Whom it is about", "Who wrote it"
 	on := option{Type: discord.OptionSwitch, Name: "on", Description: "Whether I may", Required: true}
 	whole := option{Type: discord.OptionSwitch, Name: "server",
-		Description: "For the whole server, where a channel has nothing of its own"}
+		Description: "For the whole server, except channels with a setting of their own"}
 	forWhich := channelOption("channel", "For which channel (left out: this one)", answerable)
 	here := channelOption("channel", "Which channel (left out: this one)", answerable)
 	orCategory := channelOption("channel", here.Description, append([]int{4}, answerable...))
 	only := channelOption("channel", "Only this channel, with its threads", answerable)
-	since := textOption("since", "Only from this day on, such as 2024-05-31, or not longer ago than this, such as 90d", longestMoment)
+	since := textOption("since", "Nothing older than this: a day such as 2024-05-31, or a span such as 90d", longestTime)
 	question := textOption("question", "What you'd ask me", longestQuestion).required()
 	lore := textOption("name", "Its name, or another that it goes by", memory.MaxLoreName).required().completed()
 	text := textOption("text", "What I shall remember", memory.MaxLoreText)
 	aliases := textOption("aliases", "Other names that it goes by, with commas between them", longestAliases)
-	whom := textOption("for", "Whom to decide it for (with neither this nor a role: shows what is decided)", 0)
+	whom := textOption("for", "Whose limit to set (left out, and no role: shows the limits)", 0)
 	whom.Choices = []optionChoice{{Name: "all of this server, together", Value: limitServer},
 		{Name: "each member", Value: limitMembers}}
 	number := func(name, description string) option {
@@ -148,12 +148,12 @@ func (c *Commands) declared() []command {
 			sub("alias", "Tells me another name that you go by",
 				handler{do: c.addFact("name", true)},
 				textOption("name", "The name", longestAlias).required()),
-			sub("edit", "Changes something that I was told about you: asks for it, or takes it from here",
+			sub("edit", "Changes something that I was told about you; asks in a form if no text is given",
 				handler{opens: c.askFact, do: c.asMember(c.editFact), completes: c.factTexts},
 				textOption("fact", "What to change", longestFact).required().completed(),
 				textOption("text", "What I should know instead", longestFact)),
-			sub("remove", "Takes back something that I was told about you", handler{do: c.asMember(c.askFacts)}),
-			sub("learn", "Lets me learn about you from what you write here, or keeps me from it",
+			sub("remove", "Removes something that I was told about you", handler{do: c.asMember(c.askFacts)}),
+			sub("learn", "Decides whether I learn about you from what you write here",
 				handler{do: c.asMember(c.learnMember)}, on),
 			sub("forget", "Has me forget all that you wrote here", handler{do: c.confirmOwn(confirmForget)}),
 			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.export}, by),
@@ -164,19 +164,19 @@ func (c *Commands) declared() []command {
 			sub("memory", "Decides what I remember of what is said here", handler{do: c.showSettings}),
 			sub("fact", "Tells me something about a member, who can see it", handler{do: c.factAbout},
 				about, textOption("text", "What I should know", longestFact).required()),
-			sub("learn", "Lets me learn about members who want it, from what they write, or keeps me from it",
+			sub("learn", "Decides whether I learn about members from what they write, if they want it",
 				handler{do: c.learnGuild}, on),
 			sub("settings", "Shows all that is set for a channel or for this server, with buttons and menus to change it", handler{do: c.openPanel},
 				forWhich, whole),
 			sub("set", "Sets how I answer: model, mode, language, persona and so on",
 				handler{opens: c.askPersona, do: c.set, completes: c.settingValues}, setting,
-				textOption("value", "The value, or default (left out: shows what holds, or asks for a persona in a form)", answer.MaxPersona).completed(),
+				textOption("value", "The value, or default (left out: shows the current one, or asks for a persona in a form)", answer.MaxPersona).completed(),
 				forWhich, whole),
 			sub("limits", "Shows or decides how much members may ask me", handler{do: c.limit}, whom,
 				option{Type: discord.OptionRole, Name: "role",
-					Description: "Decides it for each member with this role, in place of what holds for each member"},
-				number("messages", "Questions within a minute; 0: without limit"), number("tokens",
-					"Tokens a day, of UTC; 0: without limit"),
+					Description: "Sets the limit for each member with this role, instead of the one for each member"},
+				number("messages", "Questions a minute; 0: no limit"), number("tokens",
+					"Tokens a day (UTC); 0: no limit"),
 				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
 			sub("audience", "Shows or states which roles always go together, so that I know better who may read what",
 				handler{do: c.audience},
@@ -200,7 +200,7 @@ func (c *Commands) declared() []command {
 					textOption("answer", "Whether I answer", 0).of(answersOn, answersOff,
 						answersDefault), here, whole)),
 			sub("retention", "Shows or decides how long I remember what is said", handler{do: inChannel(c.retention)},
-				textOption("keep", "Days such as 90d, forever, or default", longestMoment), here, whole),
+				textOption("keep", "Days such as 90d, forever, or default", longestTime), here, whole),
 			sub("backfill", "Fetches what was said in a channel before I listened there, or shows how far that is",
 				handler{do: inChannel(c.backfill), endless: true}, here, since),
 			group("purge", "Has me forget for good",
@@ -208,26 +208,26 @@ func (c *Commands) declared() []command {
 					handler{do: c.askMember}, wrote),
 				sub("channel", "Has me forget all that was said in a channel",
 					handler{do: inChannel(c.askChannel)}, here),
-				sub("before", "Has me forget all that was said before a day", handler{do: inChannelGiven(c.askBefore)},
+				sub("before", "Has me forget all that was said before a given day", handler{do: inChannelGiven(c.askBefore)},
 					textOption("before", "A day, such as 2024-05-31, or how long ago, such as 90d",
-						longestMoment).required(), only)),
-			sub("export", "Gives you what I remember of this server, where you can read it, as a file",
+						longestTime).required(), only)),
+			sub("export", "Gives you what I remember of this server, as far as you can read it, as a file",
 				handler{do: inChannelGiven(c.exportServer)}, only, since,
-				textOption("before", "Only from before this day, or from longer ago than this",
-					longestMoment))).needing(discord.ManageGuild),
+				textOption("before", "Only what is older than this: a day such as 2024-05-31, or a span such as 90d",
+					longestTime))).needing(discord.ManageGuild),
 		slash("model", "Shows which model answers, or chooses another", guilds,
 			&handler{do: c.set, completes: c.settingValues},
-			textOption("model", "The model (left out: shows what holds)",
+			textOption("model", "The model (left out: shows the current one)",
 				0).completed(), forWhich, whole).needing(discord.ManageGuild),
 		slash("lore", "What this server wants me to remember under a name. Only you see it.", guilds, nil,
 			sub("list", "Shows the lore that you may read", handler{do: c.listLore}),
 			sub("show", "Shows what I remember under a name, who told me, and what it is from",
 				handler{do: c.showLore, completes: c.loreNames(false)}, lore),
-			sub("add", "Tells me something to remember: asks for it, or takes it from here",
+			sub("add", "Tells me something to remember; asks in a form if the name or the text is missing",
 				handler{refuse: writesNot, opens: c.askLore, do: c.asMember(c.addOneLore)},
 				textOption("name", "What to call it", memory.MaxLoreName), text, aliases,
-				textOption("from", "The link to the message that it is from, with which it goes", 200)),
-			sub("edit", "Changes what I remember under a name: asks for it, or takes it from here",
+				textOption("from", "The link to the message that it is from; if that is deleted, so is this", 200)),
+			sub("edit", "Changes what I remember under a name; asks in a form if no change is given",
 				handler{opens: c.askChange, do: c.editLore, completes: c.loreNames(true)}, lore,
 				textOption("new-name", "What to call it from now on", memory.MaxLoreName), text, aliases),
 			sub("remove", "Has me forget what I remember under a name",
@@ -237,13 +237,13 @@ func (c *Commands) declared() []command {
 			textOption("question", "A question, or a few words", longestQuestion).required(),
 			channelOption("in", "Only what was said in this channel and its threads", answerable),
 			option{Type: discord.OptionUser, Name: "from", Description: "Only what this person said"},
-			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
+			textOption("since", "Nothing older than this: 2026-07-01, yesterday, 7d, 3 weeks",
 				longestTime).completed(),
-			textOption("until", "To the end of this day, or longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
+			textOption("until", "Nothing newer than this: 2026-07-01, yesterday, 7d, 3 weeks",
 				longestTime).completed()),
 		slash("catchup", "Tells what was said in this channel since you last wrote here. Only you see it.", guilds,
 			&handler{do: c.catchUp, completes: timeChoices("3d", "7d")},
-			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 3d (7 days at most)", longestTime).completed()),
+			textOption("since", "Nothing older than this: 2026-07-01, yesterday, 3d (7 days at most)", longestTime).completed()),
 		slash("limits", "Shows how much you may ask me, and what is left. Only you see it.", both,
 			&handler{do: c.showLimits}),
 		inMenu(discord.CommandMessage, starCommand,
@@ -269,8 +269,8 @@ func (c *Commands) declared() []command {
 	}
 }
 
-// components are the buttons, menus and forms there are, by what the paths of their uses name. Their ids are
-// in messages that Discord keeps, so they stay.
+// components returns the handlers of buttons, menus and forms by Interaction.Path. Messages in Discord contain
+// their ids, so the ids never change.
 func (c *Commands) components() map[string]handler {
 	all := map[string]handler{
 		"component " + reply.ButtonStop: {refuse: notMine(discord.ManageMessages), updates: true,
@@ -316,11 +316,4 @@ func (c *Commands) components() map[string]handler {
 		all[path] = h
 	}
 	return all
-}
-
-// sameCommands reports whether Discord's list is ours, in whatever order.
-func sameCommands(there, ours []command, same func(a, b command) bool) bool {
-	return len(there) == len(ours) && !slices.ContainsFunc(ours, func(c command) bool {
-		return !slices.ContainsFunc(there, func(o command) bool { return same(c, o) })
-	})
 }

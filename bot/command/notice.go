@@ -21,47 +21,42 @@ import (
 )
 
 const noticeText = "**May I remember what is said here?**\n" +
-	"Hi! I answer questions from what was said in this server, if I may remember it: the text of messages, who wrote them " +
-	"and when, and the names of files. Nobody is told what they couldn't read themselves. To answer, I show a language " +
-	"model what I remember that matters to the question.\n" +
-	"Those who manage this server decide. **Until then I keep nothing of what is said here**: I only know the " +
-	"conversation that is going on, and forget it afterwards.\n" +
+	"Hi! I answer questions from what was said in this server, if I may remember it: the text of messages, who wrote them and when, and the names of files. Nobody is told what they couldn't read themselves. To answer, I show a language model what I remember that matters to the question.\n" +
+	"Those who manage this server decide. **Until then I keep nothing of what is said here**: I only know the conversation that is going on, and forget it afterwards.\n" +
 	"-# Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`."
 
 const (
-	noticeOwner = "**%s**: there is no channel that everybody can read and I can write in, so I tell you, who own that server. `/hark memory` there decides it."
-	noticeFoot  = "-# Those who manage this server can change it with `/hark memory`. Everybody can see what I keep about them with `/memory show`, and opt out " +
-		"with `/memory optout`. `/privacy` says more."
+	noticeOwner = "**%s**: there is no channel that everybody can read and I can write in, so I'm telling you as its owner. `/hark memory` there decides it."
+	noticeFoot  = "-# Those who manage this server can change it with `/hark memory`. Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`. `/privacy` says more."
 )
 
-// noticeRoom is what a notice leaves free for the line that says who decided.
+// noticeRoom is kept free, in units, for the line that says who decided.
 const noticeRoom = 100
 
 // noticePlaces is how many channels are tried.
 const noticePlaces = 5
 
-// Notices keeps each guild's notice up to date. It asks an undecided guild once what may be remembered, and states
-// what was decided.
+// Notices keeps each guild's notice up to date. A notice asks an undecided guild once what may be remembered, and
+// states what was decided.
 type Notices struct {
 	*Options
-	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
-	editing sync.Mutex
+	editing sync.Mutex                 // held while a notice's text is changed
 	notices map[memory.GuildID]*notice // guarded by editing
 	mu      sync.Mutex
-	guilds  map[memory.GuildID]bool // that Discord has told of and that can be told
-	Wake    chan struct{}
+	guilds  map[memory.GuildID]bool // known from Discord, with a place for a notice; guarded by mu
+	Wake    chan struct{}           // signals that UpdateAll should be called
 }
 
 // notice is the state of a guild's notice.
 type notice struct {
 	noticeLocation
-	known    bool           // whether noticeLocation was read; false before there is a notice
-	unsaved  []memory.Event // that the log hasn't taken yet
-	lastHash uint64         // what it was to say at the last look
-	guild    *memory.Guild  // that of the last look at which it said what it is to say
+	known    bool           // false before there is a notice
+	unsaved  []memory.Event // not in the log yet
+	lastHash uint64         // of the wanted text at the last update
+	guild    *memory.Guild  // for which the notice is up to date
 }
 
-// noticeLocation is where a notice is (message 0: nowhere) and the hash of its text.
+// noticeLocation says where a notice is (message 0: nowhere) and the hash of its text.
 type noticeLocation struct {
 	channel memory.ChannelID
 	message memory.MessageID
@@ -77,7 +72,7 @@ func NewNotices(o *Options) *Notices {
 		Wake: make(chan struct{}, 1)}
 }
 
-// See takes what the log committed. It doesn't wait.
+// See takes committed events' subjects. It doesn't wait.
 func (n *Notices) See(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,7 +128,7 @@ func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 		is.guild = g
 		return nil
 	}
-	if is.known && is.lastHash != contentHash(text) { // it may be changed further
+	if is.known && is.lastHash != contentHash(text) { // more changes may follow
 		is.lastHash = contentHash(text)
 		return nil
 	}
@@ -156,7 +151,7 @@ func (n *Notices) update(ctx context.Context, id memory.GuildID) error {
 	if at.message == 0 || errors.Is(err, discord.ErrGone) {
 		at, err = n.post(ctx, g)
 	}
-	if is.known && errors.Is(err, discord.ErrGone) { // so that it isn't tried again before there is more to say
+	if is.known && errors.Is(err, discord.ErrGone) { // don't retry before the text changes
 		return errors.Join(err, n.setLocation(ctx, id, is, noticeLocation{hash: contentHash(text)}))
 	}
 	if err != nil {
@@ -202,26 +197,26 @@ func contentHash(text string) uint64 {
 	return h.Sum64()
 }
 
-// content returns the text of the notice of g in a channel. In a channel outside g it is for the owner, who is
-// told when no channel is open to everybody.
+// content returns the text of the notice of g in a channel. Outside g it is for the owner, who gets it if no channel
+// is open to everybody.
 func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
 		return markdown.Lines(owner, l.Text(noticeText))
 	}
-	shown := *g // without what not everybody can see
+	shown := *g // as far as everybody can see it
 	shown.Choice = choiceFor(g, policy)
 	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		return !g.IsPublic(c.ID)
 	})
-	holds := markdown.Lines(owner, policyText(l, &shown, policy))
+	text := markdown.Lines(owner, policyText(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
-		holds = markdown.Lines(holds, retainedText(l, g, 0, n.Retention), l.Text(goesAlong),
+		text = markdown.Lines(text, retainedText(l, g, 0, n.Retention), l.Text(goesAlong),
 			sentText(l, n.Privacy, !g.Learn.IsZero()))
 	}
-	foot := l.Text(noticeFoot) // with where the rest is said
-	return markdown.Lines(append(fitting(strings.Split(holds, "\n"),
+	foot := l.Text(noticeFoot)
+	return markdown.Lines(append(fitting(strings.Split(text, "\n"),
 		markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
 }
 
@@ -234,28 +229,27 @@ func isElsewhere(g *memory.Guild, channel memory.ChannelID) bool {
 	return channel != 0 && g.Channel(channel) == nil
 }
 
-// isPublicToAll reports whether everybody in g reads a channel, whatever their age.
+// isPublicToAll reports whether everybody in g can read a channel, whatever their age.
 func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
 	return g.IsPublic(channel) && !isAgeLimited(g, channel)
 }
 
-// buttons returns the components of the notice of g in a channel.
 func (n *Notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []discord.Component {
 	if !asks(g, n.Policy) || isElsewhere(g, channel) {
 		return nil
 	}
 	l := n.Replies.LocaleIn(ctx, g.ID, channel)
-	return []discord.Component{discord.Row(discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
-		discord.Button(discord.StyleGrey, l.Text("Choose channels"),
-			chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
-			chooseNothing))}
+	return []discord.Component{discord.Row(
+		discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
+		discord.Button(discord.StyleGrey, l.Text("Choose channels"), chooseChannels),
+		discord.Button(discord.StyleGrey, l.Text("Not now"), chooseNothing))}
 }
 
 func (n *Notices) edit(ctx context.Context, t *discord.Sender, id memory.MessageID, s response) error {
 	return discord.Wrap(t.Request(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.Channel)
 }
 
-// decide calls do, which decides for a guild, and returns what the notice at then says. by is who decided.
+// decide calls do, which decides for a guild, and returns the notice's new text. by is who decided.
 func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserID,
 	do func() (*memory.Guild, error)) (response, error) {
 	n.editing.Lock()
@@ -265,7 +259,7 @@ func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserI
 		return response{}, err
 	}
 	text, is := n.content(ctx, g, at.channel), n.noticeOf(g)
-	if is.message == 0 || is.message == at.message { // and not one left behind
+	if is.message == 0 || is.message == at.message { // not an outdated notice
 		at.hash = contentHash(text)
 		if err := n.setLocation(ctx, g.ID, is, at); err != nil {
 			return response{}, err
@@ -274,8 +268,8 @@ func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserI
 	return response{Content: text + "\n" + n.Replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
 }
 
-// post posts the notice of g where everybody can read it, or else to its owner, and returns where. An earlier one that
-// asks is enough: the process may have died before that was logged.
+// post posts the notice of g where everybody can read it, or else to its owner, and returns where. It reuses an earlier
+// notice that asks: the process may have died before it was logged.
 func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, error) {
 	places, err := n.candidates(ctx, g)
 	if err != nil {
@@ -326,18 +320,18 @@ func (n *Notices) findPosted(ctx context.Context, channel memory.ChannelID) (mem
 		return 0, discord.Wrap(err, "look for the notice in channel", channel)
 	}
 	for _, m := range last {
-		if n.Replies.IsOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
-			return slices.ContainsFunc(r.Components,
-				func(c discord.Component) bool { return c.CustomID == chooseChannels })
-		}) {
+		asks := func(r discord.Component) bool {
+			return slices.ContainsFunc(r.Components, func(c discord.Component) bool { return c.CustomID == chooseChannels })
+		}
+		if n.Replies.IsOurs(&m) && slices.ContainsFunc(m.Components, asks) {
 			return memory.MessageID(m.ID), nil
 		}
 	}
 	return 0, nil
 }
 
-// candidates returns the channels that everybody can read and Hark can write in: the guild's system channel first, then
-// text channels from the top.
+// candidates returns the channels that everybody can read and Hark can write in: the system channel first, then text
+// channels from the top.
 func (n *Notices) candidates(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
 	var g discord.Guild
 	var self discord.Member

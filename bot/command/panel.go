@@ -19,8 +19,8 @@ import (
 	"hark/memory"
 )
 
-// The names of the buttons and menus of /hark settings. Each has the place in its id, so that it works after
-// a restart, and then the key that is chosen or is to be set, and to what.
+// The buttons, menus and forms of /hark settings. Their ids have the channel, so that they work after a restart, then
+// the chosen key and its value.
 const (
 	panelChannel = "panel-channel"
 	panelServer  = "panel-server"
@@ -36,19 +36,19 @@ const (
 	lostChannel = "I don't know that channel any more, so this is the whole server."
 )
 
-// panelKeys are what can be chosen from menus, in their order.
+// panelKeys can be chosen from the menu, in this order.
 var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage,
 	memory.SettingTools, memory.SettingTemperature, memory.SettingTimezone}
 
-// shownPersona is how much of a persona is shown among other settings, in UTF-16 units.
+// shownPersona is how much of a persona the panel shows, in UTF-16 units.
 const shownPersona = 200
 
-// panel is what /hark settings shows: all that holds at a place, and what to change it by.
+// panel is what /hark settings shows: the settings of a channel, with components that change them.
 type panel struct {
 	*interaction
 	at   memory.ChannelID // 0: the whole server
-	key  memory.Setting   // that is being chosen; empty: none
-	note string           // what came of the last change
+	key  memory.Setting   // chosen to be changed; empty: none
+	note string           // the result of the last change
 }
 
 func (c *Commands) openPanel(_ context.Context, x *interaction) (response, error) {
@@ -59,7 +59,7 @@ func (c *Commands) openPanel(_ context.Context, x *interaction) (response, error
 	return c.show(&panel{interaction: x, at: at}), nil
 }
 
-// panelAfter is the panel that the id of x names, after something was done with it, if do isn't nil.
+// panelAfter returns an action that reads the panel from the id of x, calls do unless it is nil, and shows the panel.
 func (c *Commands) panelAfter(do func(context.Context, *panel) error) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		p := &panel{interaction: x}
@@ -76,7 +76,7 @@ func (c *Commands) panelAfter(do func(context.Context, *panel) error) action {
 	}
 }
 
-// goTo makes a channel the panel's place, or notes that it is gone.
+// goTo moves the panel to a channel, or notes that it is gone.
 func (p *panel) goTo(id string) bool {
 	at, err := channelIn([]string{id})
 	known := p.server.Channel(at)
@@ -88,7 +88,6 @@ func (p *panel) goTo(id string) bool {
 	return true
 }
 
-// show is the panel as it is now.
 func (c *Commands) show(p *panel) response {
 	rows := []discord.Component{c.placeRow(p), c.keyRow(p)}
 	if p.key != "" {
@@ -109,27 +108,27 @@ func (c *Commands) panelText(p *panel) string {
 		"- "+p.Text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 }
 
-// heading is what came of the last change, and whose settings these are.
 func (p *panel) heading() string {
 	if p.at == 0 {
 		return markdown.Lines(p.note,
-			p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
+			p.Text("**Settings of the whole server**, for channels without their own:"))
 	}
 	return markdown.Lines(p.note,
-		p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
+		p.Text("**Settings of <#%d>**, and of its threads without their own:", p.at))
 }
 
-// settingLine says what holds of a key, and where that was set.
+// settingLine shows a key's value and where it was set.
 func (c *Commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
 		zone := c.zone(p.server)
 		return "- " + p.Text("**Time zone**: %s, where it is %s (%s)", zone,
 			c.Now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.interaction.Locale, key), c.worth(p, key), c.setFor(p, p.at, key))
+	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.interaction.Locale, key), c.valueText(p, key),
+		c.setFor(p, p.at, key))
 }
 
-// most is a limit in a few characters.
+// most formats a limit in a few characters.
 func (p *panel) most(n int) string {
 	if n == memory.Unlimited {
 		return "∞"
@@ -137,10 +136,10 @@ func (p *panel) most(n int) string {
 	return p.Locale.Number(n)
 }
 
-// setFor says for where a key was set that holds at a place.
+// setFor says where the value of a key at a channel was set.
 func (c *Commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) string {
 	switch value, set := p.server.Setting(at, key); {
-	case value == "", c.Replies.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
+	case value == "", c.Replies.Choices.In(p.server, at).Value(key) != value: // not valid any more
 		return p.Text("by default")
 	case set == 0:
 		return p.Text("for the whole server")
@@ -151,7 +150,6 @@ func (c *Commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) str
 	}
 }
 
-// keyNames are what keys are called.
 var keyNames = map[memory.Setting]locale.Phrase{
 	memory.SettingModel: locale.Phrase("Model"), memory.SettingPersona: locale.Phrase("Persona"),
 	memory.SettingTemperature: locale.Phrase("Temperature"),
@@ -162,8 +160,8 @@ var keyNames = map[memory.Setting]locale.Phrase{
 
 func keyName(l locale.Locale, key memory.Setting) string { return l.Phrase(keyNames[key]) }
 
-// worth says what holds of a key.
-func (c *Commands) worth(p *panel, key memory.Setting) string {
+// valueText describes a key's value for the panel.
+func (c *Commands) valueText(p *panel, key memory.Setting) string {
 	value := c.Replies.Choices.In(p.server, p.at).Value(key)
 	switch {
 	case key == memory.SettingModel && value == "":
@@ -179,15 +177,15 @@ func (c *Commands) worth(p *panel, key memory.Setting) string {
 	return settingLabel(p.interaction.Locale, key, value)
 }
 
-// languageNames are what languages are called by those who speak them.
+// languageNames are the languages' own names.
 var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español",
 	"ja": "日本語", "zh-TW": "繁體中文"}
 
-// settingLabel is a value as a menu shows it.
+// settingLabel describes a key's value, escaped.
 func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	switch {
 	case value == answer.SettingDefault:
-		return l.Text("What holds unless anything is set")
+		return l.Text("The default")
 	case key == memory.SettingLanguage:
 		return cmp.Or(languageNames[value], value)
 	case key == memory.SettingTools && value == answer.SettingOn:
@@ -197,12 +195,11 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	case key == memory.SettingTemperature && value == "":
 		return l.Text("what the model's server uses")
 	case key == memory.SettingMode:
-		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("told by each question (%s)")), value)
+		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("depends on the question (%s)")), value)
 	}
 	return markdown.Plain(value, longestLabel)
 }
 
-// modeNames say what it means that a mode holds.
 var modeNames = map[string]locale.Phrase{
 	string(builder.ModeGeneral):      locale.Phrase("talk, with brief answers (%s)"),
 	string(builder.ModeCreation):     locale.Phrase("making something new (%s)"),
@@ -211,10 +208,10 @@ var modeNames = map[string]locale.Phrase{
 	string(builder.ModeAnalysis):     locale.Phrase("explaining and comparing (%s)"),
 }
 
-// temperatures are offered in a menu; any other can be written with /hark set.
+// temperatures are offered in the menu; others can be typed with /hark set.
 var temperatures = []string{"0", "0.2", "0.4", "0.7", "1", "1.3", "1.6", "2"}
 
-// listed are values to choose from for a key: all, or those that are usual.
+// listed returns a key's values: all, or the usual ones.
 func (c *Commands) listed(key memory.Setting) []string {
 	switch key {
 	case memory.SettingTemperature:
@@ -225,19 +222,19 @@ func (c *Commands) listed(key memory.Setting) []string {
 	return c.Replies.Choices.Values(key)
 }
 
-// values are what a menu offers for a key, with what holds among them.
+// values returns what the menu offers for the panel's key: its current value, others and the default.
 func (c *Commands) values(p *panel) []string {
 	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return markdown.Units(v) > longestLabel })
-	holds := c.current(p)
+	current := c.current(p)
 	offered := all[:min(len(all), discord.MenuLimit-2)]
-	if holds != "" && !slices.Contains(offered, holds) &&
-		(p.key != memory.SettingModel || slices.Contains(all, holds)) {
-		offered = append([]string{holds}, offered...)
+	if current != "" && !slices.Contains(offered, current) &&
+		(p.key != memory.SettingModel || slices.Contains(all, current)) {
+		offered = append([]string{current}, offered...)
 	}
 	return append(slices.Clone(offered), answer.SettingDefault)
 }
 
-// current is what holds of the panel's key.
+// current returns the value of the panel's key.
 func (c *Commands) current(p *panel) string {
 	if p.key == memory.SettingTimezone {
 		return c.zone(p.server).String()
@@ -264,9 +261,8 @@ func (c *Commands) keyRow(p *panel) discord.Component {
 	return discord.Row(single(ID(panelKey, p.at), p.Text("Choose what to change"), options))
 }
 
-// valueRow is the menu of what a key can be set to.
 func (c *Commands) valueRow(p *panel) discord.Component {
-	holds, offered, placeholder := c.current(p), c.values(p), p.Text("%s: choose", keyName(p.interaction.Locale, p.key))
+	offered, placeholder := c.values(p), p.Text("%s: choose", keyName(p.interaction.Locale, p.key))
 	switch {
 	case p.key == memory.SettingTimezone:
 		placeholder = p.Text("Choose a time zone; `/hark set` knows all of them")
@@ -276,12 +272,12 @@ func (c *Commands) valueRow(p *panel) discord.Component {
 	var options []discord.Choice
 	for _, value := range offered {
 		options = append(options, discord.Choice{Label: labelOf(c.menuLabel(p.Locale, p.key, value)), Value: value,
-			Default: value == holds})
+			Default: value == c.current(p)})
 	}
 	return discord.Row(single(ID(panelSet, p.at, p.key), placeholder, options))
 }
 
-// menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
+// menuLabel describes a value for a menu, which shows no markup; a time zone with its time of day.
 func (c *Commands) menuLabel(l locale.Locale, key memory.Setting, value string) string {
 	label := settingLabel(l, key, value)
 	if label == markdown.Plain(value, longestLabel) {
@@ -293,7 +289,7 @@ func (c *Commands) menuLabel(l locale.Locale, key memory.Setting, value string) 
 	return label
 }
 
-// single is a menu of which one is chosen.
+// single returns a menu of which one option is chosen.
 func single(id, placeholder string, options []discord.Choice) discord.Component {
 	m := discord.Menu(id, placeholder, options)
 	m.Max = 1
@@ -325,7 +321,6 @@ func (c *Commands) buttonRows(p *panel) []discord.Component {
 	return []discord.Component{discord.Row(first...), discord.Row(second...)}
 }
 
-// chooseChannel shows what is set for the channel that was chosen.
 func (c *Commands) chooseChannel(_ context.Context, p *panel) error {
 	p.goTo(p.Value())
 	return nil
@@ -338,7 +333,7 @@ func (c *Commands) chooseKey(_ context.Context, p *panel) error {
 	return nil
 }
 
-// panelSets sets the key that is in the id of what was used, to the value that is there, too, or was chosen or written.
+// panelSets sets the key in the component's id to the value that is in the id, or was chosen or written.
 func (c *Commands) panelSets(ctx context.Context, p *panel) error {
 	args, value := p.Args(), p.Value()
 	switch {
@@ -357,7 +352,7 @@ func (c *Commands) panelSets(ctx context.Context, p *panel) error {
 	return err
 }
 
-// setIn sets a key at the panel's place, to a value as it is given, and has the panel show it.
+// setIn sets a key for the panel's channel to a value as the user gave it.
 func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, value string) error {
 	value, err := c.check(p.interaction, key, value)
 	if err == nil {
@@ -366,9 +361,9 @@ func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, valu
 	return p.after(err)
 }
 
-// after has the panel show what holds after a change, if that didn't fail.
+// after notes on the panel that a change was made, and returns err.
 func (p *panel) after(err error) error {
-	p.note = "✓ " + p.Text("Done. It holds from the next question on.")
+	p.note = "✓ " + p.Text("Done. It applies from the next question on.")
 	return err
 }
 
@@ -380,11 +375,11 @@ func (c *Commands) askPanelPersona(_ context.Context, x *interaction) (discord.F
 	return x.personaForm(ID(panelPersona, at, memory.SettingPersona), at)
 }
 
-// limitFields are what stands in the form for limits.
+// limitFields are the fields of the form for limits.
 var limitFields = []struct {
 	id    string
 	label locale.Phrase
-	all   bool // of all members together
+	all   bool // for all members together
 	of    func(*memory.Limit) *int
 }{
 	{"each-messages", locale.Phrase("Each member: questions a minute"), false, limitedQuestions},
@@ -396,7 +391,7 @@ var limitFields = []struct {
 func limitedQuestions(l *memory.Limit) *int { return &l.Messages }
 func limitedTokens(l *memory.Limit) *int    { return &l.Tokens }
 
-// limitRole is the role whose limit it is, as memory.RoleLimit tells them.
+// limitRole returns the role of a limit as memory.RoleLimit has it.
 func limitRole(g *memory.Guild, all bool) memory.RoleID {
 	if all {
 		return 0
@@ -406,7 +401,7 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 
 func (c *Commands) askLimits(_ context.Context, x *interaction) (discord.Form, error) {
 	f := discord.Form{ID: ID(panelLimits, strings.Join(x.Args(), ":")),
-		Title: x.Text("0: no limit; empty: as I was set up")}
+		Title: x.Text("0: no limit; empty: the default")}
 	for _, of := range limitFields {
 		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
 		if n := *of.of(&limit); n != memory.AsConfigured {
@@ -417,7 +412,7 @@ func (c *Commands) askLimits(_ context.Context, x *interaction) (discord.Form, e
 	return f, nil
 }
 
-// setLimits decides what was written in the form, all of it or nothing.
+// setLimits sets the limits from the form: all of them or none.
 func (c *Commands) setLimits(ctx context.Context, p *panel) error {
 	limits := map[memory.RoleID]memory.Limit{}
 	for _, of := range limitFields {
@@ -434,10 +429,10 @@ func (c *Commands) setLimits(ctx context.Context, p *panel) error {
 	return p.after(c.chooseLimits(ctx, p.interaction, limits))
 }
 
-// limitDigits are digits, perhaps in groups of three.
+// limitDigits matches digits, perhaps in groups of three.
 var limitDigits = regexp.MustCompile(`^[0-9]+$|^[0-9]{1,3}([ ,.'\x{a0}\x{202f}][0-9]{3})+$`)
 
-// limitIn is a limit as somebody writes it.
+// limitIn parses a limit; empty: memory.AsConfigured.
 func limitIn(text string) (int, bool) {
 	if text = strings.TrimSpace(text); text == "" {
 		return memory.AsConfigured, true

@@ -61,8 +61,12 @@ func TestPanelsFit(t *testing.T) {
 
 func TestLimitsThatArentNumbers(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"": memory.AsConfigured, "0": 0, "10": 10, "1,000": 1000,
-		"1.000": 1000, "1 000": 1000, "1,000,000": 1000000, "12'345": 12345, " 7 ": 7, "1.5": -2, "2,5": -2, "0.50": -2, "1,0000": -2, ",100": -2, "1.000.00": -2, "1000000000": mostOfLimit, "-1": -2, "1000000001": -2, "ten": -2, "99999999999999999999": -2} {
+	for text, want := range map[string]int{
+		"": memory.AsConfigured, "0": 0, "10": 10, " 7 ": 7, "1,000": 1000, "1.000": 1000, "1 000": 1000,
+		"1,000,000": 1000000, "12'345": 12345, "1000000000": mostOfLimit,
+		"1.5": -2, "2,5": -2, "1,0000": -2, ",100": -2, "1.000.00": -2, "-1": -2, "ten": -2,
+		"1000000001": -2, "99999999999999999999": -2,
+	} {
 		if got, ok := limitIn(text); ok != (want != -2) || ok && got != want {
 			t.Errorf("%q is %d, %v", text, got, ok)
 		}

@@ -15,10 +15,9 @@ import (
 	"hark/memory"
 )
 
-// The bounds of a pause.
 const shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
 
-// pause pauses Hark in a guild, has it go on, or shows whether it is paused.
+// pause pauses Hark in a guild, resumes it, or shows whether it is paused.
 func (c *Commands) pause(ctx context.Context, x *interaction) (response, error) {
 	state, span := x.Option("state"), x.Option("for")
 	if state == "" && span == "" {
@@ -41,7 +40,7 @@ func (c *Commands) pause(ctx context.Context, x *interaction) (response, error) 
 	return response{Content: text}, nil
 }
 
-// check is a value for a key as it is kept. A pause may be given by how long it lasts. The error is a refusal.
+// check returns a value for a key as it is stored. A pause may be given as a duration. The error is a refusal.
 func (c *Commands) check(x *interaction, key memory.Setting, value string) (string, error) {
 	if key == memory.SettingPaused && value != answer.SettingOn && value != answer.SettingDefault {
 		d, ok := spanOf(value)
@@ -57,7 +56,6 @@ func (c *Commands) check(x *interaction, key memory.Setting, value string) (stri
 	return value, nil
 }
 
-// pauseLine says whether Hark is paused in a guild.
 func (c *Commands) pauseLine(l locale.Locale, g *memory.Guild) string {
 	until, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now())
 	switch {
@@ -69,7 +67,7 @@ func (c *Commands) pauseLine(l locale.Locale, g *memory.Guild) string {
 	return l.Text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
 }
 
-// setAt sets a key at a place to a value that was checked, together with more.
+// setAt sets a key for a channel to a checked value, together with more events.
 func (c *Commands) setAt(ctx context.Context, x *interaction, at memory.ChannelID, key memory.Setting,
 	value string, more ...memory.Event) error {
 	if key.OfGuild() {
@@ -84,7 +82,7 @@ var (
 	spanPart = regexp.MustCompile(`([0-9]+)\s*([mhdw])`)
 )
 
-// spanOf reads a length of time such as "2h" or "1d 12h", if a pause may have it.
+// spanOf parses a duration such as "2h" or "1d 12h"; false if it isn't one that a pause may have.
 func spanOf(text string) (time.Duration, bool) {
 	text = strings.ToLower(text)
 	if !spanText.MatchString(text) {

@@ -12,33 +12,30 @@ import (
 	"hark/memory"
 )
 
-// Privacy is what /privacy tells of how Hark is run, besides what the log knows.
+// Privacy is what /privacy says about how Hark is run, besides what the log knows.
 type Privacy struct {
-	Operator string // who runs it and how they can be reached; empty: they haven't said
-	// Prompts is how long it is kept what the model was sent, and Records which calls were made; 0: it isn't.
+	Operator string // who runs it and their contact; empty: unknown
+	// Prompts and Records are how long prompts and records of calls are kept; 0: not at all.
 	Prompts, Records time.Duration
-	Summaries        bool // whether sessions are summed up
-	// Models are the hosts of the language models, Embedder and Reranker those of theirs; empty: there is
-	// none, or it is built in.
+	Summaries        bool // whether sessions are summarised
+	// Models, Embedder and Reranker are hosts; empty: there is none, or it is built in.
 	Models             []string
 	Embedder, Reranker string
 	Vision             bool // whether a model is shown images
 }
 
 const (
-	privacyWhat = "Of what I remember I keep the text, who wrote it and when, the names of files (not the files), the names people go by, what I was told or " +
-		"learned about them, lore, and my answers with what they were made from. To find it again I keep an index of words and, for its meaning, numbers made of it."
+	privacyWhat      = "Of what I remember I keep the text, who wrote it and when, the names of files (not the files), the names people go by, what I was told or learned about them, lore, and my answers with what they were made from. To find it again I keep an index of words and, for its meaning, numbers made of it."
 	goesAlong        = "Lore from there, and what was made of it, goes at the same time."
 	privacySummaries = "When a conversation is over I keep a summary of it, which goes with any message that it is from."
-	privacyFoot      = "You can see what I keep about you with %s, get it as a file with %s, have it all forgotten with %s or a single message with “Forget this” in its menu, " +
-		"and have me keep nothing of yours with %s."
-	privacyReach = "What I forget is out of my own files for good, but not out of backups that whoever runs me has made, nor out of what these servers may have kept, nor out of Discord."
+	privacyFoot      = "You can see what I keep about you with %s, get it as a file with %s, have it all forgotten with %s or a single message with “Forget this” in its menu, and have me keep nothing of yours with %s."
+	privacyReach     = "What I forget is out of my own files for good, but not out of backups that whoever runs me has made, nor out of what these servers may have kept, nor out of Discord."
 )
 
-// privacy tells what is kept where whoever asks is, as it is configured and decided now.
+// privacy says what is kept here, as configured and decided now.
 func (c *Commands) privacy(ctx context.Context, x *interaction, m member) (response, error) {
 	p, learning, kept := c.Privacy, !x.server.Learn.IsZero(), c.retainedHere(x)
-	who := x.Text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
+	who := x.Text("Who runs me: they haven't said. The server's admins may know.")
 	if p.Operator != "" {
 		who = x.Text("Who runs me: %s", p.Operator)
 	}
@@ -49,7 +46,7 @@ func (c *Commands) privacy(ctx context.Context, x *interaction, m member) (respo
 			x.Text("I learn nothing about people by myself here: it isn't switched on.")),
 		when(m.out, x.Text(youAreOut)),
 		x.Text("**For how long**"), kept, when(kept != "", x.Text(goesAlong)), tracesText(x.Locale, p),
-		x.Text("How many tokens somebody's questions took I keep for two days."),
+		x.Text("I keep for two days how many tokens each person's questions used."),
 		x.Text("**Where it goes**"), sentText(x.Locale, p, learning),
 		x.Text("**Who, and what you can do**"), who,
 		x.Text(privacyFoot, c.Mention("memory show"), c.Mention("memory export"), c.Mention("memory forget"),
@@ -57,34 +54,34 @@ func (c *Commands) privacy(ctx context.Context, x *interaction, m member) (respo
 		"-# "+x.Text(privacyReach)), nil
 }
 
-// keptHere says whether a channel is remembered, what was decided for the server, and of how many channels
-// that somebody can read that is so.
+// keptHere says whether the channel is remembered, what was decided for the server, and how many of the channels that
+// the user can read are remembered.
 func (c *Commands) keptHere(ctx context.Context, x *interaction) string {
 	id := memory.ChannelID(x.Channel)
 	heard := x.Text("I don't remember what is said in %s, except the current conversation.",
 		channelMention(x.Locale, id))
 	switch {
 	case x.Guild == 0 && x.remembers(id):
-		return x.Text("I remember what we write in direct messages: that is how I was set up. I recall it here only.")
+		return x.Text("I remember what we write in direct messages, and use it only here.")
 	case x.Guild == 0:
-		return x.Text("I keep nothing of direct messages, except the current conversation: that is how I was set up.")
+		return x.Text("I keep nothing from direct messages, except the current conversation: whoever runs me decided so.")
 	case x.remembers(id):
 		heard = x.Text("I remember what is said in %s.", channelMention(x.Locale, id))
 	}
 	all := c.readable(ctx, x)
 	kept := slices.DeleteFunc(slices.Clone(all), func(id memory.ChannelID) bool { return !x.remembers(id) })
 	return markdown.Lines(heard, policyText(x.Locale, x.visibleGuild(), x.policy),
-		x.Text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.Locale.Number(len(all)), x.Locale.Number(len(kept))),
+		x.Text("Of the channels and threads that I may tell you about here (%s), I remember %s. I tell nobody what they couldn't read themselves.", x.Locale.Number(len(all)), x.Locale.Number(len(kept))),
 		c.rolesHere(x))
 }
 
-// isAgeLimited reports whether a channel is age-restricted, or the one that a thread belongs to.
+// isAgeLimited reports whether a channel, or a thread's channel, is age-restricted.
 func isAgeLimited(g *memory.Guild, id memory.ChannelID) bool {
 	c := g.Channel(id)
 	return c != nil && (c.AgeLimited || c.Kind.IsThread() && isAgeLimited(g, c.Parent))
 }
 
-// tracesText says how long it is kept how answers came about.
+// tracesText says how long traces, prompts and records of calls are kept.
 func tracesText(l locale.Locale, p Privacy) string {
 	long := func(d time.Duration) string {
 		if d > 0 {
@@ -92,11 +89,11 @@ func tracesText(l locale.Locale, p Privacy) string {
 		}
 		return l.Text("not at all")
 	}
-	return l.Text("Which messages an answer was made from I keep as long as the answer. What the model was sent for it: %s. Which calls were made for it, in ids and numbers: %s.",
+	return l.Text("I keep which messages an answer was made from as long as the answer. What the model was sent for it: %s. Which calls were made for it, as ids and numbers: %s.",
 		long(p.Prompts), long(p.Records))
 }
 
-// sentText says what goes to which servers, where facts are learned or not.
+// sentText says what is sent to which servers.
 func sentText(l locale.Locale, p Privacy, learning bool) string {
 	model := l.Text("- Language model: none. I answer by quoting what I remember.")
 	if len(p.Models) > 0 {
@@ -104,7 +101,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 			l.Text("- Language model: your question and what I recall for it go to %s.", hosts(p.Models)),
 			when(p.Vision, l.Text("Images that you show me go there as well.")),
 			when(p.Summaries, l.Text("So do conversations in which I was asked something, when I sum them up.")),
-			when(learning, l.Text("So does what members write who have switched on `/memory learn`.")),
+			when(learning, l.Text("So do messages of members who have switched on `/memory learn`.")),
 			l.Text("Whoever uses `/catchup` has the channel's latest messages sent there as well, %s at most.", l.Number(answer.CatchUpMax))), "\n", " ")
 	}
 	embedder := l.Text("- Finding by meaning: built in. Nothing goes anywhere for it.")
@@ -118,7 +115,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 		l.Text("- To others, nothing."))
 }
 
-// hosts are names of servers as they are shown.
+// hosts lists hosts as code.
 func hosts(names []string) string {
 	var all []string
 	for _, n := range names {

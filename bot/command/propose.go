@@ -11,18 +11,15 @@ import (
 	"hark/memory"
 )
 
-// What is to be remembered is shown in a message of its own below the answer, which nobody but Hark can
-// write. Until somebody agrees it is nowhere else: what is remembered then is read from the message, which
-// Discord hands back with the press.
+// Proposed lore is shown in a message of its own below the answer, which only Hark can write. Until somebody agrees it
+// is kept nowhere else: it is then read from the message, which Discord sends along with the press.
 
 const (
-	unreadable locale.Phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
-	keptNot    locale.Phrase = "I remember nothing here, so I don't keep that either."
-	youOptOut  locale.Phrase = youAreOut
+	unreadable locale.Phrase = "I can't read what I was to remember any more: it was removed from the message. Please tell me again."
 	notTaken   locale.Phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
-// loreIn is the lore that a message shows, to be kept under the message's id.
+// loreIn reads the lore that a message proposes. Its id is the message's.
 func loreIn(x *interaction) (memory.Lore, error) {
 	l, ok := reply.ReadLore(x.Message.Content)
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.Message.ID), x.guild(), memory.ChannelID(x.Channel), x.who(),
@@ -38,7 +35,7 @@ func loreIn(x *interaction) (memory.Lore, error) {
 	return l, nil
 }
 
-// remember keeps what a message proposes.
+// remember keeps the lore that a message proposes.
 func (c *Commands) remember(ctx context.Context, x *interaction) (response, error) {
 	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.Self {
 		return response{}, unreadable
@@ -47,7 +44,7 @@ func (c *Commands) remember(ctx context.Context, x *interaction) (response, erro
 	if err != nil {
 		return response{}, err
 	}
-	if err := c.mayKeep(ctx, x, l); err != nil {
+	if err := c.checkProposed(ctx, x, l); err != nil {
 		return response{}, err
 	}
 	c.agreeing.Lock()
@@ -67,17 +64,17 @@ func (c *Commands) remember(ctx context.Context, x *interaction) (response, erro
 	return response{Content: x.Text("Remembered: %s", markdown.Plain(l.Name, memory.MaxLoreName))}, nil
 }
 
-// mayKeep is why lore can't be kept, if it can't.
-func (c *Commands) mayKeep(ctx context.Context, x *interaction, l memory.Lore) error {
+// checkProposed returns why proposed lore can't be kept.
+func (c *Commands) checkProposed(ctx context.Context, x *interaction, l memory.Lore) error {
 	if !x.remembers(l.Channel) {
-		return keptNot
+		return locale.Phrase(nothingKeptHere)
 	}
 	out, err := c.Memory.OptedOut(ctx, l.Guild, l.By)
 	if err != nil {
 		return fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
 	if out {
-		return youOptOut
+		return locale.Phrase(youAreOut)
 	}
 	_, err = c.Replies.SourcesOf(ctx, l, memory.MessageID(x.Message.ID))
 	return err
@@ -91,7 +88,7 @@ func (c *Commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 	return slices.ContainsFunc(all, func(k memory.Lore) bool { return k.ID == l.ID }), nil
 }
 
-// keepProposed keeps lore, and has the answer that proposed it go with it: Discord shows its name there.
+// keepProposed keeps lore and makes it a source of the answer that proposed it, so that the lore's name there goes too.
 func (c *Commands) keepProposed(ctx context.Context, x *interaction, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
 	q := memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true}
@@ -100,14 +97,14 @@ func (c *Commands) keepProposed(ctx context.Context, x *interaction, l memory.Lo
 		return fmt.Errorf("look up how an answer came about: %w", err)
 	}
 	for _, t := range traces {
-		if t.Asker != 0 { // else it is the bare sources of an answer that isn't logged
+		if t.Asker != 0 { // else the answer isn't logged, only its sources
 			events = append(events, memory.Answered{Trace: t.WithSources(l.AsSource(true))})
 		}
 	}
 	return c.apply(ctx, x, "keep lore", events...)
 }
 
-// forgo takes a proposal away.
+// forgo deletes a proposal.
 func (c *Commands) forgo(ctx context.Context, x *interaction) (response, error) {
 	if err := c.takeDown(ctx, x, memory.MessageID(x.Message.ID)); err != nil {
 		return response{}, err

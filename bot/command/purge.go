@@ -12,17 +12,14 @@ import (
 	"hark/memory"
 )
 
-// The buttons that ask for a channel to be purged, and that purge, with whose messages, in which channel and
-// before which second since 1970; 0 for all.
 const (
-	asksPurge = "purgechannel"
-	purges    = "purge"
+	asksPurge = "purgechannel" // the button that asks for a purge, with the channel
+	purges    = "purge"        // the button that purges, with member, channel and Unix time before which; 0: all
 )
 
-// purgeEnd says what a purge doesn't do.
-const purgeEnd = "What is said from now on I may remember again. It can't be undone."
+const purgeEnd = "I may still remember what is said from now on. This can't be undone."
 
-// askMember asks whether all that somebody wrote is to be forgotten.
+// askMember asks whether to delete all that a member wrote.
 func (c *Commands) askMember(ctx context.Context, x *interaction) (response, error) {
 	user, given := x.OptionID("member")
 	if !given {
@@ -30,10 +27,10 @@ func (c *Commands) askMember(ctx context.Context, x *interaction) (response, err
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)},
 		x.Text("**Forget all that <@%d> wrote in this server?**", user),
-		x.Text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."))
+		x.Text("I may still remember what they write from now on: only they can use `/memory optout`. This can't be undone."))
 }
 
-// askChannel asks it of a channel.
+// askChannel asks whether to delete all of a channel.
 func (c *Commands) askChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	if at.ID == 0 {
 		return response{}, errUnknownChannel
@@ -43,14 +40,14 @@ func (c *Commands) askChannel(ctx context.Context, x *interaction, at memory.Cha
 		markdown.Lines(x.Text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.Text(purgeEnd)))
 }
 
-// askBefore asks it of what is older than a time, in a channel or the whole server.
+// askBefore asks whether to delete what is older than a time, in a channel or the whole server.
 func (c *Commands) askBefore(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	before, _, err := c.timeOption(x, "before")
 	switch {
 	case err != nil:
 		return response{}, err
 	case before.After(c.at(x)):
-		return response{}, refusal(x.Text("That is in the future: what isn't said yet I can't forget."))
+		return response{}, refusal(x.Text("That is in the future: I can't forget what hasn't been said yet."))
 	}
 	before = before.Truncate(time.Second)
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID, Before: before},
@@ -58,7 +55,7 @@ func (c *Commands) askBefore(ctx context.Context, x *interaction, at memory.Chan
 			before.Unix()), x.Text(purgeEnd))
 }
 
-// confirmPurge asks with a button that says what is purged.
+// confirmPurge asks, with a button whose id says what is purged.
 func (c *Commands) confirmPurge(ctx context.Context, x *interaction, f memory.Forgetting,
 	question, end string) (response, error) {
 	f.Why = memory.WhyPurge
@@ -70,7 +67,7 @@ func (c *Commands) confirmPurge(ctx context.Context, x *interaction, f memory.Fo
 	return asked.asking(discord.StyleRed, x.Text("Forget it for good"), purges, f.User, f.Channel, before), err
 }
 
-// purge forgets what a button says.
+// purge deletes what the button's id says.
 func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) {
 	f, ok := c.purged(x)
 	if !ok {
@@ -89,7 +86,7 @@ func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) 
 	})
 }
 
-// purged is what a button says is to be forgotten, which is never all of a server.
+// purged returns what the button's id says. It never selects a whole server.
 func (c *Commands) purged(x *interaction) (f memory.Forgetting, ok bool) {
 	n, ok := reply.Integers(x.Args(), 10)
 	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {

@@ -21,10 +21,9 @@ const relatedCommand = "Find related"
 const (
 	mostFound    = 25 // messages of a search
 	foundPerPage = 5
-	beforeLength = 80 // of the message before one that was found, in graphemes
+	beforeLength = 80 // graphemes quoted of the message before a found one
 )
 
-// What is said of a search. It goes through exchange.text.
 const (
 	askForSomething = "What are you looking for? Please write a question or a few words."
 	foundNothing    = "I found nothing about that in what you may read. Other words may find it."
@@ -34,7 +33,7 @@ const (
 	noTextToRelate  = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
 )
 
-// find is what /recall shows.
+// find searches for what /recall asks.
 func (c *Commands) find(ctx context.Context, x *interaction) (response, error) {
 	q := c.question(x)
 	if q.Text = strings.TrimSpace(q.Text); q.Text == "" {
@@ -51,12 +50,11 @@ func (c *Commands) find(ctx context.Context, x *interaction) (response, error) {
 	return c.showFound(ctx, x, q, heading(x.Locale, q.Text), nothing)
 }
 
-// heading stands above what was found.
 func heading(l locale.Locale, question string) string {
 	return l.Text("**What was said about “%s”**", markdown.AsSaid(question, 100))
 }
 
-// filter is what narrows a search down, as it was given.
+// filter returns the filter that the options give.
 func (c *Commands) filter(x *interaction) (answer.Filter, error) {
 	var f answer.Filter
 	if id, given := x.OptionID("in"); given {
@@ -74,13 +72,13 @@ func (c *Commands) filter(x *interaction) (answer.Filter, error) {
 		return f, err
 	}
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return f, refusal(x.Text("`since` is after `until`, so that nothing was said between them."))
+		return f, refusal(x.Text("`since` is after `until`, so nothing was said in between."))
 	}
 	f.Since, f.Until = since, until
 	return f, nil
 }
 
-// related is the text that more is sought of.
+// related returns the text of the message in whose menu x is used.
 func (x *interaction) related() string {
 	m, _ := x.target()
 	if m == nil || m.Content == nil {
@@ -96,8 +94,8 @@ func relatesNothing(x *interaction) string {
 	return ""
 }
 
-// findRelated is what the command in the menu of a message shows. What that says is searched for and not
-// kept. Of somebody who has opted out, and where nothing is remembered, it is given to no server.
+// findRelated searches for a message's text, which isn't kept. If its author has opted out or nothing is remembered
+// there, it is sent to no server.
 func (c *Commands) findRelated(ctx context.Context, x *interaction) (response, error) {
 	q := c.question(x)
 	m, channel := x.target()
@@ -112,7 +110,7 @@ func (c *Commands) findRelated(ctx context.Context, x *interaction) (response, e
 	return c.showFound(ctx, x, q, heading, x.Text(foundNothing))
 }
 
-// showFound searches, and shows the first page of what is found, or that it is nothing.
+// showFound searches and shows the first page, or the text nothing.
 func (c *Commands) showFound(ctx context.Context, x *interaction, q answer.Question,
 	heading, nothing string) (response, error) {
 	if _, h := c.counted(ctx, x); h != nil {
@@ -128,15 +126,14 @@ func (c *Commands) showFound(ctx context.Context, x *interaction, q answer.Quest
 		return response{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
 	d := &resultCache{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
-		found: f.Found, below: f.Below,
-		words: f.TextOnly}
+		found: f.Found, below: f.Below, words: f.TextOnly}
 	if d.pages() > 1 {
 		c.results.Put(x.ID, d, q.Now, q.Now.Add(resultTTL))
 	}
 	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
 }
 
-// turnPage shows another page of what was found.
+// turnPage shows another page.
 func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, error) {
 	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 2 || x.Message == nil {
@@ -148,12 +145,11 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 		return response{}, refusal(x.Text(searchIsOver))
 	}
 	c.results.Put(id, d, q.Now, q.Now.Add(resultTTL))
-	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
+	heading, _, _ := strings.Cut(x.Message.Content, "\n") // only the message still has it
 	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
 }
 
-// page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which
-// page stays, so that nothing is missed when something goes.
+// page shows p as far as the asker may read it now. Messages stay on their page, so that none is missed when others go.
 func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *resultCache,
 	p page) (response, error) {
 	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
@@ -162,14 +158,14 @@ func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, 
 	return p.sheet(x.Locale), err
 }
 
-// page is one page of what was found.
+// page is one page of a search.
 type page struct {
 	heading string
 	id      discord.Snowflake // of the search
 	at      int               // from 0
-	all     int               // that were found
-	below   int               // that were found and have too little to do with it
-	words   bool              // whether they were found by words only
+	all     int               // found messages
+	below   int               // left out as too little related
+	words   bool              // found by words only
 	seen    []answer.InspectedMessage
 }
 
@@ -193,12 +189,11 @@ func (p page) sheet(l locale.Locale) response {
 	return response{Content: b.String() + note, Components: pager(p.id, p.at, pagesOf(p.all), l)}
 }
 
-// leftOutText says how many messages were found and aren't shown.
 func leftOutText(l locale.Locale, n int) string {
 	return l.Count(n, "%s message left out: too little to do with it", "%s messages left out: too little to do with it")
 }
 
-// seenWithin shows a message that was found, with so much of what was said that it takes at most so many units.
+// seenWithin shows a found message, cut so that it takes at most room units.
 func seenWithin(s answer.InspectedMessage, l locale.Locale, room int) string {
 	for length := quoteLength; ; length /= 2 {
 		text := showSeen(s, l, length)
@@ -220,30 +215,29 @@ func showSeen(s answer.InspectedMessage, l locale.Locale, length int) string {
 }
 
 const (
-	maxResults = 500              // searches of which it is known what they found
-	resultTTL  = 15 * time.Minute // after it was last looked at
+	maxResults = 500              // cached searches
+	resultTTL  = 15 * time.Minute // since the last page
 )
 
-// resultCache holds what a member's search found, for as long as they may turn its pages. It has ids only, no text:
-// each page is read again with the reader's current permissions.
+// resultCache holds what a member's search found, so that they can turn its pages. It has ids but no text: each page
+// is read again with the reader's current permissions.
 type resultCache struct {
 	ingest.Membership
 	channel memory.ChannelID // where they searched
 	found   []answer.FoundMessage
-	below   int  // messages that were found and aren't shown
-	words   bool // whether it was found by words only
+	below   int  // as in page
+	words   bool // as in page
 }
 
 func (d *resultCache) pages() int { return pagesOf(len(d.found)) }
 
-// pagesOf is how many pages so many messages take.
+// pagesOf returns how many pages found messages take.
 func pagesOf(found int) int { return (found + foundPerPage - 1) / foundPerPage }
 
-// pagerName is the name of the buttons that turn pages. Their ids have the search's and the page's number, to
-// the base 36.
+// pagerName names the buttons that turn pages. Their ids have the search's id and the page's number in base 36.
 const pagerName = "found"
 
-// pager are the buttons below a page, the first of which is 0.
+// pager returns the buttons below a page, counted from 0.
 func pager(id discord.Snowflake, page, pages int, l locale.Locale) []discord.Component {
 	if pages < 2 {
 		return nil

@@ -12,17 +12,17 @@ import (
 
 const referenceHead = `# Commands in Discord
 
-What members and admins can do. All of it is shown only to whoever does it, but for what the description says otherwise, and in the
-language of their Discord where Hark speaks it: English, German, French, Spanish, Japanese, Traditional Chinese. Options in [brackets] can
-be left out. Who may use a command can be changed for each server, in *Server Settings*, *Integrations*.
+What members and admins can do. Only the user sees the response, unless the description says otherwise. It is in the
+language of their Discord, if Hark speaks it: English, German, French, Spanish, Japanese, Traditional Chinese. Options
+in [brackets] are optional. Each server can change who may use a command, in *Server Settings*, *Integrations*.
 
-To ask something, mention Hark, reply to it, or write to it directly. What can be done at the operator's command line is in
+To ask something, mention Hark, reply to it, or write to it directly. The operator's command line is in
 [command-line.md](command-line.md).
 
-This page is made from the code: ` + "`go test ./bot -run TestCommandReference -update`" + ` writes it anew.
+This page is made from the code: ` + "`go test ./bot/command -run TestCommandReference -update`" + ` writes it anew.
 `
 
-// TestCommandReference holds the page of commands against those that are registered.
+// TestCommandReference compares the page of commands with the registered ones.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
 	golden.File(t, "../../docs/commands.md", commandReference((&Commands{}).entries()))

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
 
-// Ready tells that a session has begun, so that commands are registered. It doesn't wait.
+// Ready takes a READY event: it registers the commands. It doesn't wait.
 func (c *Commands) Ready(data json.RawMessage) {
 	var b begun
 	if err := json.Unmarshal(data, &b); err != nil || b.Application.ID == 0 {
@@ -26,22 +27,21 @@ func (c *Commands) Ready(data json.RawMessage) {
 	})
 }
 
-// fewGuilds is in how many it is looked whether commands of their own are left from a time with Config.DevGuild: who
-// develops has a bot in a few, and each takes a request at every connection.
+// fewGuilds bounds the guilds that are searched for commands left by an earlier Options.DevGuild: each takes a
+// request at every connection, and developers' bots are in a few guilds.
 const fewGuilds = 20
 
-// register brings Discord's lists of our commands up to date: that of all guilds, or with Config.DevGuild
-// that of one. The other is emptied, since Discord would show both. It writes nothing where nothing is to be
-// changed.
+// register updates Discord's lists of our commands: the global one, or with Options.DevGuild that guild's. It
+// empties the other, since Discord would show both.
 func (c *Commands) register(ctx context.Context, b begun) error {
 	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.DevGuild, inLanguages(c.declared())
 	var errs []error
 	if dev == 0 {
-		if err := c.bring(ctx, app, 0, ours); err != nil {
+		if err := c.setCommands(ctx, app, 0, ours); err != nil {
 			return err
 		}
 	} else {
-		err := c.bring(ctx, app, dev, ofGuild(ours))
+		err := c.setCommands(ctx, app, dev, ofGuild(ours))
 		if isForbidden(err) {
 			return fmt.Errorf("register commands in the server %d: Hark isn't there, or was invited without commands; invite it with %s, or change discord.dev_guild",
 				dev, discord.InviteURL(app, dev))
@@ -49,33 +49,28 @@ func (c *Commands) register(ctx context.Context, b begun) error {
 		if err != nil {
 			return err
 		}
-		errs = append(errs, c.bring(ctx, app, 0, []command{}))
+		errs = append(errs, c.setCommands(ctx, app, 0, []command{}))
 	}
-	for _, of := range b.Guilds { // those that were the one to develop in before
+	for _, of := range b.Guilds { // one may be an earlier Options.DevGuild
 		g := memory.GuildID(of.ID)
 		if g == dev || len(b.Guilds) > fewGuilds {
 			continue
 		}
-		if err := c.bring(ctx, app, g, []command{}); !isForbidden(err) { // which has none either
+		if err := c.setCommands(ctx, app, g, []command{}); !isForbidden(err) { // if forbidden, it has none
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// bring makes the list of a guild, or, if it is 0, of all, ours.
-func (c *Commands) bring(ctx context.Context, app string, guild memory.GuildID, ours []command) error {
+// setCommands makes the commands registered in a guild, or globally if it is 0, equal to ours. It writes only if
+// they differ.
+func (c *Commands) setCommands(ctx context.Context, app string, guild memory.GuildID, ours []command) error {
 	var there []command
 	if err := c.Client.Commands(ctx, app, guild, &there); err != nil {
 		return err
 	}
-	same := func(ours, theirs command) bool {
-		if theirs.ID = 0; ours.Contexts == nil { // Discord knows of a guild's own where they can be used
-			theirs.Contexts, theirs.Integrations = nil, nil
-		}
-		return reflect.DeepEqual(ours, theirs)
-	}
-	if !sameCommands(there, ours, same) {
+	if !sameCommands(there, ours) {
 		if err := c.Client.SetCommands(ctx, app, guild, ours, &there); err != nil {
 			return err
 		}
@@ -87,7 +82,20 @@ func (c *Commands) bring(ctx context.Context, app string, guild memory.GuildID, 
 	return nil
 }
 
-// ofGuild is commands without what a guild's own can't have.
+// sameCommands reports whether Discord's commands are ours, in any order.
+func sameCommands(there, ours []command) bool {
+	same := func(ours, theirs command) bool {
+		if theirs.ID = 0; ours.Contexts == nil { // Discord fills these in for a guild's commands
+			theirs.Contexts, theirs.Integrations = nil, nil
+		}
+		return reflect.DeepEqual(ours, theirs)
+	}
+	return len(there) == len(ours) && !slices.ContainsFunc(ours, func(c command) bool {
+		return !slices.ContainsFunc(there, func(o command) bool { return same(c, o) })
+	})
+}
+
+// ofGuild removes what a guild's commands can't have.
 func ofGuild(commands []command) []command {
 	for i := range commands {
 		commands[i].Contexts, commands[i].Integrations = nil, nil
@@ -97,14 +105,14 @@ func ofGuild(commands []command) []command {
 
 func isForbidden(err error) bool { return discord.Status(err) == 403 }
 
-// languagesOf are what Discord calls the languages that there are catalogs of, by the catalogs' names.
+// languagesOf are Discord's codes by the names of the catalogs.
 // https://discord.com/developers/docs/reference#locales
 var languagesOf = map[string][]string{
 	"de": {"de"}, "fr": {"fr"}, "es": {"es-ES", "es-419"}, "ja": {"ja"}, "zh-TW": {"zh-TW"},
 }
 
-// inLanguages are commands with their names and descriptions in all languages, as they are registered.
-// Whatever language somebody uses a command in, Discord tells of it by its English name.
+// inLanguages returns commands as they are registered: with names and descriptions in all languages. Interactions
+// always have the English names.
 func inLanguages(commands []command) []command {
 	all := make([]command, len(commands))
 	for i, c := range commands {
@@ -122,7 +130,7 @@ func (o option) inLanguages() option {
 		o.Options = append(o.Options, within.inLanguages())
 	}
 	for _, c := range choices {
-		if c.Name != c.Value { // else it is a word that stands for itself
+		if c.Name != c.Value { // else the value is shown as it is
 			c.NameIn = inAll(c.Name, wordsIn)
 		}
 		o.Choices = append(o.Choices, c)
@@ -133,14 +141,11 @@ func (o option) inLanguages() option {
 func nameIn(c *locale.Catalog, english string) string  { return c.Commands[english] }
 func wordsIn(c *locale.Catalog, english string) string { return c.Texts[english] }
 
-// inAll is a text in all languages that have it, by what Discord calls them; nil if none has.
+// inAll returns a text's translations by Discord's language codes; nil if there are none.
 func inAll(english string, in func(*locale.Catalog, string) string) map[string]string {
 	all := map[string]string{}
 	for of, names := range languagesOf {
-		translated := ""
-		if c := locale.Catalogs()[of]; c != nil {
-			translated = in(c, english)
-		}
+		translated := in(locale.Catalogs()[of], english)
 		for _, language := range names {
 			if translated != "" {
 				all[language] = translated
@@ -153,7 +158,7 @@ func inAll(english string, in func(*locale.Catalog, string) string) map[string]s
 	return all
 }
 
-// begun is what a session of the gateway begins with: READY's data.
+// begun is the data of READY, which begins a gateway session.
 type begun struct {
 	Application struct {
 		ID discord.Snowflake `json:"id"`

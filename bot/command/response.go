@@ -2,9 +2,11 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hark/bot/discord"
+	"hark/bot/locale"
 	"hark/bot/markdown"
 )
 
@@ -12,22 +14,78 @@ import (
 type response struct {
 	Content    string
 	Components []discord.Component
-	More       []string        // what doesn't fit into Content
-	Files      []markdown.File // that go with it
+	More       []string // what doesn't fit into Content
+	Files      []markdown.File
 }
 
-// edit returns s as a message edit. It replaces all components.
+// edit returns s as an edit of a message that replaces all components.
 func (s response) edit() discord.Outgoing {
 	return discord.Outgoing{Content: s.Content, AllowedMentions: discord.NoMentions,
 		Components: append([]discord.Component{}, s.Components...), Attachments: discord.Attachments(s.Files)}
 }
 
-// paragraphs returns texts as lines in as many messages as they need. It leaves out empty ones.
+// paragraphs returns the lines of texts on as many pages as they need.
 func paragraphs(texts ...string) response {
 	return paged(strings.Split(markdown.Lines(texts...), "\n"))
 }
 
-// asking adds a button with the id ID(name, args...) to s.
+// paged puts lines on as few pages as possible. It leaves out empty lines, and cuts only those longer than a page.
+func paged(lines []string) response {
+	var pages []string
+	for _, line := range lines {
+		switch last := len(pages) - 1; {
+		case line == "":
+		case last >= 0 && markdown.Units(pages[last])+markdown.Units("\n"+line) <= markdown.MessageLimit:
+			pages[last] += "\n" + line
+		case markdown.Units(line) <= markdown.MessageLimit:
+			pages = append(pages, line)
+		default:
+			pages = append(pages, markdown.Messages(line, "", nil)...)
+		}
+	}
+	return response{Content: pages[0], More: pages[1:]}
+}
+
+// fitting returns as many of the first lines as fit into room, in units.
+func fitting(lines []string, room int) []string {
+	for i, line := range lines {
+		if room -= markdown.Units(line) + 1; room < 0 {
+			return lines[:i:i]
+		}
+	}
+	return lines
+}
+
+// part is lines under a heading, the most important first.
+type part struct {
+	heading string
+	lines   []string
+	left    int // lines left out
+}
+
+// onPages shows head, parts and foot on at most most pages. It leaves out and counts the last lines of the last parts.
+func onPages(l locale.Locale, most int, head []string, parts []part, foot ...string) response {
+	for last := len(parts) - 1; ; {
+		all := slices.Clone(head)
+		for _, p := range parts {
+			if len(p.lines)+p.left > 0 {
+				all = append(append(all, p.heading), p.lines...)
+			}
+			all = append(all, when(p.left > 0, l.Text("-# and %s more", l.Number(p.left))))
+		}
+		shown := paged(append(all, foot...))
+		for last >= 0 && len(parts[last].lines) == 0 {
+			last--
+		}
+		if len(shown.More) < most || last < 0 {
+			return shown
+		}
+		p := &parts[last]
+		p.lines, p.left = p.lines[:len(p.lines)-1], p.left+1
+	}
+}
+
+// asking adds a button with ID(name, args...).
 func (s response) asking(style int, label, name string, args ...any) response {
 	s.Components = append(s.Components, discord.Row(discord.Button(style, label, ID(name, args...))))
 	return s
@@ -41,7 +99,7 @@ func ID(name string, args ...any) string {
 	return name
 }
 
-// when returns text if holds, or else "".
+// when returns text if holds is true, else "".
 func when(holds bool, text string) string {
 	if !holds {
 		return ""

@@ -12,22 +12,21 @@ import (
 	"hark/memory"
 )
 
-// keepsFor is the button that decides a retention: with the channel and the value.
+// keepsFor is the button that confirms a retention, with the channel and the value.
 const keepsFor = "keep"
 
-// expires is the button that has what waits because of its age be forgotten.
+// expires is the button that deletes expired messages without waiting longer.
 const expires = "expire"
 
-// retentionDefault takes back what was set.
+// retentionDefault resets a retention.
 const retentionDefault = "default"
 
-// retention decides how long what is said is remembered, or shows it. Where that would have something
-// forgotten it asks first.
+// retention decides how long messages are remembered, or shows it. It asks first if that deletes something.
 func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	keeper := keeperOf(x.server, at)
 	value := strings.ToLower(x.Option("keep"))
 	if value == "" {
-		return paragraphs(c.retentionTold(x, keeper)), nil
+		return paragraphs(c.retentionText(x, keeper)), nil
 	}
 	value, err := retentionValue(x.Locale, value)
 	if err != nil {
@@ -45,13 +44,13 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 			lastingText(x.Locale, less.Keep)),
 		x.Text("Within a minute I forget for good what was said before <t:%d:f>, and from then on whatever gets too old.", less.Since.Unix()),
 		amounts(x.Locale, less.Goes, 0), x.Text(
-			"- all that was made from that: what I index it by, and those of my answers that used it"), x.visibleNote(),
+			"- everything made from it: index entries, and my answers that used it"), x.visibleNote(),
 		x.Text("It can't be undone: a longer time set later brings nothing back.")).
 		asking(discord.StyleRed, x.Text("Remember it no longer than that"), keepsFor, keeper,
 			cmp.Or(value, retentionDefault)), nil
 }
 
-// keep is retention once it is confirmed.
+// keep sets a retention that was confirmed.
 func (c *Commands) keep(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
 	args := x.Args()
 	if len(args) != 2 {
@@ -64,16 +63,16 @@ func (c *Commands) keep(ctx context.Context, x *interaction, at memory.Channel) 
 	return c.setRetention(ctx, x, at.ID, value, memory.AgreeToExpiring(x.guild(), c.Now()))
 }
 
-// setRetention decides a retention, together with more.
+// setRetention sets a retention together with more events.
 func (c *Commands) setRetention(ctx context.Context, x *interaction, keeper memory.ChannelID, value string,
 	more ...memory.Event) (response, error) {
 	if err := c.setAt(ctx, x, keeper, memory.SettingRetention, value, more...); err != nil {
 		return response{}, err
 	}
-	return paragraphs(x.Text("Decided."), c.retentionTold(x, keeper)), nil
+	return paragraphs(x.Text("Decided."), c.retentionText(x, keeper)), nil
 }
 
-// expiringLine says what waits to be forgotten, with the button that has it forgotten; empty if nothing does.
+// expiringLine says which expired messages wait to be deleted, with a button that deletes them; "" if none do.
 func (x *interaction) expiringLine() (string, []discord.Component) {
 	e, waits := x.server.Expiring()
 	if !waits {
@@ -89,13 +88,13 @@ func (x *interaction) expiringLine() (string, []discord.Component) {
 		x.Text("Forget them now"), expires))}
 }
 
-// agreeToExpiring has what waits be forgotten.
+// agreeToExpiring deletes expired messages that wait.
 func (c *Commands) agreeToExpiring(ctx context.Context, x *interaction) (response, error) {
 	return paragraphs(x.Text("They are forgotten within a minute.")),
 		c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.Now()))
 }
 
-// keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
+// keeperOf returns the channel whose retention applies to at, as memory.Guild.Retention does.
 func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
 	if at.Kind.IsThread() && g.Channel(at.Parent) != nil {
 		return at.Parent
@@ -103,23 +102,23 @@ func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
 	return at.ID
 }
 
-// retentionValue is a retention as it is kept; "" for the default.
+// retentionValue parses a retention and returns it as it is stored; "" is the default.
 func retentionValue(l locale.Locale, text string) (string, error) {
 	if text == retentionDefault {
 		return "", nil
 	}
 	keep, err := memory.ParseRetention(text)
 	if err != nil {
-		return "", refusal(l.Text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", markdown.Plain(text, 50)))
+		return "", refusal(l.Text("I don't understand how long “%s” is. Please write days such as 90d, or `forever`, or `default`, which takes back what was decided.", markdown.Plain(text, 50)))
 	}
 	return memory.FormatRetention(keep), nil
 }
 
-// retentionTold says how long what is said in a channel is remembered, or in the whole server with the id 0.
-func (c *Commands) retentionTold(x *interaction, id memory.ChannelID) string {
+// retentionText says how long messages are remembered in a channel; id 0: in the whole server.
+func (c *Commands) retentionText(x *interaction, id memory.ChannelID) string {
 	own, limit, most := "", "", c.Retention
 	if most > 0 {
-		limit = x.Text("-# Whoever runs me has nothing remembered longer than that: %s.", lastingText(x.Locale, most))
+		limit = x.Text("-# The longest time that whoever runs me allows: %s.", lastingText(x.Locale, most))
 	}
 	if id == 0 {
 		own = x.decidedAlone(memory.SettingRetention)
@@ -128,8 +127,8 @@ func (c *Commands) retentionTold(x *interaction, id memory.ChannelID) string {
 		x.Text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, or within a day if it is remembered for long."))
 }
 
-// retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if
-// nothing is.
+// retainedHere is retainedText for the channel of x or, if it isn't remembered, for the server; "" if nothing is
+// remembered.
 func (c *Commands) retainedHere(x *interaction) string {
 	switch id := memory.ChannelID(x.Channel); {
 	case x.remembers(id):
@@ -140,7 +139,7 @@ func (c *Commands) retainedHere(x *interaction) string {
 	return retainedText(x.Locale, x.server, 0, c.Retention)
 }
 
-// retainedText is one line of it.
+// retainedText says on one line how long messages are remembered in a channel, and where that was decided.
 func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most time.Duration) string {
 	where := channelMention(l, id)
 	if g.ID == memory.DirectGuild {
@@ -149,7 +148,7 @@ func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most ti
 	keep, at, set := g.Retention(id, most)
 	switch {
 	case !set:
-		return l.Text("What is said in %s is remembered %s, as I was set up.", where, lastingText(l, keep))
+		return l.Text("What is said in %s is remembered %s, by default.", where, lastingText(l, keep))
 	case at == 0:
 		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where,
 			lastingText(l, keep))
@@ -158,7 +157,7 @@ func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most ti
 		channelMention(l, at))
 }
 
-// lastingText is how long something is kept, in words.
+// lastingText returns a time to keep something in words.
 func lastingText(l locale.Locale, keep time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -16,13 +16,9 @@ import (
 )
 
 const (
-	// exportPage is how many messages are read and written at once.
-	exportPage = 100
-	// exportPart is how many bytes a file of an export has before the next is begun: a page more fits into
-	// what Discord takes.
-	exportPart = 6 << 20
-	// exportParts is how many files an export has at most.
-	exportParts = 10
+	exportPage  = 100     // messages read and written at once
+	exportPart  = 6 << 20 // bytes after which a new file is begun: one page more is within Discord's limit
+	exportParts = 10      // files at most
 )
 
 // serverExport is an export of a server while it is made.
@@ -31,19 +27,19 @@ type serverExport struct {
 	people exports.People
 	after  memory.MessageID // exclusive
 	until  memory.MessageID // inclusive
-	limit  int              // bytes of a file
-	whole  bool             // rather than of one channel
+	limit  int              // bytes after which a new file is begun
+	whole  bool             // the whole server, not one channel
 
 	data     bytes.Buffer
 	packed   *gzip.Writer
 	lines    *json.Encoder
 	parts    int // sent
 	messages int
-	cut      *memory.Message // where it ends because there was no more room
+	cut      *memory.Message // the first message without room; nil: all had room
 }
 
-// exportServer gives whoever manages a server what is remembered of it, as far as they can read it in
-// Discord: files for their eyes only, of which nothing is kept.
+// exportServer gives a manager of the server what is remembered of it, as far as they can read it in Discord, as files
+// that only they see and that aren't kept.
 func (c *Commands) exportServer(ctx context.Context, x *interaction, only memory.Channel) (response, error) {
 	if err := c.Settled(ctx, x.guild()); err != nil {
 		return response{}, err
@@ -80,8 +76,8 @@ func (c *Commands) exportServer(ctx context.Context, x *interaction, only memory
 	return e.done(), nil
 }
 
-// exportable are the channels of which whoever uses an exchange gets what is remembered: those that they can
-// read now; of only, if that isn't 0, and its threads.
+// exportable returns the remembered channels that the user can read now; unless only is 0, only that one and its
+// threads.
 func (c *Commands) exportable(ctx context.Context, x *interaction, only memory.ChannelID) []memory.Channel {
 	readable := c.readable(ctx, x)
 	var channels []memory.Channel
@@ -96,7 +92,7 @@ func (c *Commands) exportable(ctx context.Context, x *interaction, only memory.C
 	return channels
 }
 
-// between takes the times that were given; zero ones weren't.
+// between limits the export to the given times; zero: no limit.
 func (e *serverExport) between(since, before time.Time) error {
 	if !since.IsZero() {
 		e.after = memory.FirstMessageID(since) - 1
@@ -132,22 +128,21 @@ func (e *serverExport) channel(ctx context.Context, log memory.Store, at memory.
 			e.lines = exports.NewEncoder(e.packed)
 		}
 		for _, m := range page {
-			// a buffer takes all, and texts and numbers always have a JSON
-			_ = e.lines.Encode(exports.In(at, m, e.people))
+			_ = e.lines.Encode(exports.In(at, m, e.people)) // can't fail
 		}
-		_ = e.packed.Flush() // so that the buffer has all of it
+		_ = e.packed.Flush() // so that data.Len counts it
 		e.messages += len(page)
 	}
 	return nil
 }
 
-// send sends the file that is being written, if there is one.
+// send sends the current file, if there is one.
 func (e *serverExport) send(ctx context.Context) error {
 	if e.packed == nil {
 		return nil
 	}
-	_ = e.packed.Close()         // as above
-	if e.parts++; e.parts == 1 { // the first thing that is sent would else take the answer's place
+	_ = e.packed.Close()
+	if e.parts++; e.parts == 1 { // else the first file would replace the response
 		if err := e.x.show(ctx, response{Content: e.x.Text("I'm gathering it. The files come below.")}); err != nil {
 			return err
 		}
@@ -161,28 +156,26 @@ func (e *serverExport) send(ctx context.Context) error {
 	return err
 }
 
-// done says what there is in the files.
+// done says what the files contain.
 func (e *serverExport) done() response {
 	x := e.x
 	if e.parts == 0 {
-		return response{Content: x.Text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}
+		return response{Content: x.Text("There is nothing to export: I remember nothing that you can read here, or nothing from these times.")}
 	}
 	rest, left := "", ""
 	if e.whole {
 		left = x.Text("-# Age-restricted channels and private threads are given only when the command is used there.")
 	}
 	if e.cut != nil {
-		rest = x.Text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; "+
-			"whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
+		rest = x.Text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
 	}
 	return paragraphs(
 		x.Count(e.messages, "%s message, from the channels that you can read.",
 			"%s messages, from the channels that you can read."), rest, left,
-		x.Text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
-			"later stays in it: keep it private, and no longer than you need it. I keep no copy."))
+		x.Text("-# Each file is JSON, one message a line, compressed with gzip; `hark import` reads it. It isn't encrypted, and what I forget later stays in it: keep it private, and delete it when you don't need it any more. I keep no copy."))
 }
 
-// cantSend is the error that tells why a file can't be sent.
+// cantSend returns err, or a refusal if Discord refuses the file.
 func (c *Commands) cantSend(ctx context.Context, x *interaction, err error) error {
 	if !discord.RefusesFiles(err) {
 		return err

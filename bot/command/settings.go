@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// The names of the buttons and menus by which a guild decides. They are in messages that Discord keeps, so they stay.
+// The buttons and menus by which a guild decides. Messages in Discord contain these ids, so they never change.
 const (
 	choosePublic   = "public"
 	chooseChannels = "choose"
@@ -23,7 +23,7 @@ const (
 
 const rememberPublic = "Remember all public channels"
 
-// showSettings is what is decided, and how to decide otherwise.
+// showSettings shows what is remembered, with components that change it.
 func (c *Commands) showSettings(_ context.Context, x *interaction) (response, error) {
 	g := x.visibleGuild()
 	return response{
@@ -45,20 +45,20 @@ func policyText(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 	case asks(g, p):
 		heard = l.Text("Nobody has decided yet what I may remember here, so I remember nothing.")
 	case g.Choice == memory.Undecided && !p.Ask:
-		heard = l.Text("I remember what is said in all channels that I can read: that is how I was set up.")
+		heard = l.Text("By default, I remember what is said in all channels that I can read.")
 	}
 	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
 	return markdown.Lines(heard,
 		when(len(chosen) > 0, l.Text("Chosen by name: %s.", channelList(l, chosen))),
-		when(len(never) > 0, l.Text("Never remembered: %s. What I kept of them before is told to nobody.",
+		when(len(never) > 0, l.Text("Never remembered: %s. I tell nobody what I kept from them before.",
 			channelList(l, never))),
 		when(!g.Learn.IsZero(), l.Text(
-			"I learn about members who want it from what they write: `/hark learn` changes that.")),
+			"I learn about members from what they write, if they want it: `/hark learn` changes that.")),
 		when(!p.AgeLimited, l.Text("-# Age-restricted channels are remembered only if they are chosen by name.")))
 }
 
-// choiceFor is what was chosen for g as a whole. Where that is nothing, or not yet anything, and channels
-// were chosen by name, it is those.
+// choiceFor returns the choice for g as a whole. If that is to ignore or undecided, and channels were chosen by name,
+// it is those.
 func choiceFor(g *memory.Guild, p memory.Policy) memory.Choice {
 	if (g.Choice == memory.Ignore || g.Choice == memory.Undecided && p.Ask) && len(decided(g, memory.Remember)) > 0 {
 		return memory.RememberChosen
@@ -78,7 +78,6 @@ func outcomeOf(l locale.Locale, choice memory.Choice) string {
 	return l.Text("I remember nothing of what is said here.")
 }
 
-// listedChannels is how many channels are named one by one.
 const listedChannels = 30
 
 func channelList(l locale.Locale, ids []memory.ChannelID) string {
@@ -92,7 +91,7 @@ func channelList(l locale.Locale, ids []memory.ChannelID) string {
 	return l.List(names)
 }
 
-// decided are the channels of which that was chosen, by id.
+// decided returns the channels with a choice of their own, by id.
 func decided(g *memory.Guild, choice memory.Choice) []memory.ChannelID {
 	var ids []memory.ChannelID
 	for _, c := range g.Channels {
@@ -104,11 +103,11 @@ func decided(g *memory.Guild, choice memory.Choice) []memory.ChannelID {
 	return ids
 }
 
-// decide chooses for a whole guild.
+// decide returns an action that chooses for a whole guild.
 func (c *Commands) decide(choice memory.Choice) action {
 	return func(ctx context.Context, x *interaction) (response, error) {
 		choices := []memory.Chose{{Choice: choice}}
-		if choice == memory.Ignore { // also what was chosen by name
+		if choice == memory.Ignore { // also channels chosen by name
 			for _, id := range decided(x.server, memory.Remember) {
 				choices = append(choices, memory.Chose{Channel: id})
 			}
@@ -124,7 +123,7 @@ func (c *Commands) decide(choice memory.Choice) action {
 	}
 }
 
-// choose commits choices, and has x know its guild as it is then.
+// choose commits choices and reloads the guild of x.
 func (c *Commands) choose(ctx context.Context, x *interaction, choices ...memory.Chose) error {
 	events := make([]memory.Event, len(choices))
 	for i, chose := range choices {
@@ -135,7 +134,7 @@ func (c *Commands) choose(ctx context.Context, x *interaction, choices ...memory
 	return c.apply(ctx, x, "keep what is remembered", events...)
 }
 
-// chooseByNotice chooses what a notice asked for, and is what that says then.
+// chooseByNotice commits choices and returns the notice's new text.
 func (c *Commands) chooseByNotice(ctx context.Context, x *interaction, at noticeLocation,
 	choices []memory.Chose) (response, error) {
 	return c.notices.decide(ctx, at, x.who(), func() (*memory.Guild, error) {
@@ -144,7 +143,7 @@ func (c *Commands) chooseByNotice(ctx context.Context, x *interaction, at notice
 	})
 }
 
-// askChannels asks for the channels, whoever clicked only.
+// askChannels asks which channels to remember.
 func (c *Commands) askChannels(_ context.Context, x *interaction) (response, error) {
 	name := chosenChannels
 	if x.Message != nil {
@@ -159,7 +158,7 @@ func (c *Commands) askChannels(_ context.Context, x *interaction) (response, err
 	}, nil
 }
 
-// chooseChannels has the channels chosen remembered, and no others. The notice whose button asked for them says so.
+// chooseChannels remembers the chosen channels and no others, and updates the notice that asked.
 func (c *Commands) chooseChannels(ctx context.Context, x *interaction) (response, error) {
 	choices, err := x.choices(memory.Remember)
 	if err != nil {
@@ -181,7 +180,7 @@ func (c *Commands) chooseChannels(ctx context.Context, x *interaction) (response
 	return c.showSettings(ctx, x)
 }
 
-// noticeIn is the notice that the arguments of a menu's id name, if they name one.
+// noticeIn returns the notice that a menu's id names, if it names one.
 func noticeIn(args []string) (at noticeLocation, is bool) {
 	n, ok := reply.Integers(args, 10)
 	if !ok || len(n) != 2 {
@@ -190,7 +189,7 @@ func noticeIn(args []string) (at noticeLocation, is bool) {
 	return noticeLocation{channel: memory.ChannelID(n[0]), message: memory.MessageID(n[1])}, true
 }
 
-// never has the channels chosen ignored, and those that were and aren't chosen now no longer.
+// never ignores the chosen channels, and no longer those that were ignored before.
 func (c *Commands) never(ctx context.Context, x *interaction) (response, error) {
 	choices, err := x.choices(memory.Ignore)
 	if err != nil {
@@ -202,7 +201,7 @@ func (c *Commands) never(ctx context.Context, x *interaction) (response, error) 
 	return c.showSettings(ctx, x)
 }
 
-// choices are what makes the channels chosen in a menu those of a choice.
+// choices returns what gives exactly the channels chosen in a menu a choice.
 func (x *interaction) choices(choice memory.Choice) (choices []memory.Chose, err error) {
 	var ids []memory.ChannelID
 	for _, v := range x.Data.Values {

@@ -8,13 +8,12 @@ import (
 )
 
 const (
-	starOn   = "⭐ Marked: I'll take this message for important."
+	starOn   = "⭐ Marked: I treat this message as important."
 	starOff  = "No longer marked: this message is like any other to me."
 	starNone = "I don't have this message: it was sent before I listened, it was forgotten, or whoever wrote it doesn't want to be remembered."
 )
 
-// star marks a message as important, or takes the mark away. Who may is up to the guild, which can give the command to
-// whomever it likes; Discord sees to it.
+// star marks a message as important, or removes the mark. Discord enforces who may.
 func (c *Commands) star(ctx context.Context, x *interaction) (response, error) {
 	channel, id := memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target)
 	if !x.remembers(channel) {
@@ -27,7 +26,7 @@ func (c *Commands) star(ctx context.Context, x *interaction) (response, error) {
 	case len(found) == 0:
 		return response{Content: x.Text(starNone)}, nil
 	case !found[0].Kind.Recalled():
-		return response{Content: x.Text("What I say myself I don't remember as a source, so it can't be marked.")}, nil
+		return response{Content: x.Text("I don't use my own messages as sources, so they can't be marked.")}, nil
 	}
 	on := !found[0].Starred
 	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.Now()}

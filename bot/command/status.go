@@ -13,7 +13,7 @@ import (
 	"hark/memory"
 )
 
-// status is what /hark status shows, of this server alone. It waits for nothing: it is asked when something is amiss.
+// status shows the state of Hark, for this server alone. It doesn't wait for the log, which may be what fails.
 func (c *Commands) status(ctx context.Context, x *interaction) (response, error) {
 	if err := c.loadGuild(ctx, x); err != nil {
 		return response{}, err
@@ -43,15 +43,14 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 	return shown, nil
 }
 
-// connection says whether Discord is connected.
 func (c *Commands) connection(x *interaction) string {
 	if err := c.State(); err != nil {
-		return "✗ " + x.Text("**Discord**: the connection is lost, and I'm making it anew. Nothing has to be done.")
+		return "✗ " + x.Text("**Discord**: the connection is lost, and I'm reconnecting. You don't need to do anything.")
 	}
 	return "✓ " + x.Text("**Discord**: connected; I was started <t:%d:R>", c.Replies.Since.Unix())
 }
 
-// writing says whether the log can be written.
+// writing says whether the log can be written, and how many events wait.
 func (c *Commands) writing(x *interaction) string {
 	waiting := c.Queue.Len()
 	if c.Writer.Failing() {
@@ -63,7 +62,7 @@ func (c *Commands) writing(x *interaction) string {
 		"**Memory**: can be written; %s events wait")
 }
 
-// keeping says how much of a guild is kept, and what is still to be done with it.
+// keeping says how much is kept, and what remains to be done with it.
 func (c *Commands) keeping(ctx context.Context, x *interaction) (string, error) {
 	g := x.visibleGuild()
 	var scope memory.Scope
@@ -106,8 +105,8 @@ func (c *Commands) keeping(ctx context.Context, x *interaction) (string, error) 
 	return markdown.Lines(line, more), err
 }
 
-// shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to
-// forget it if it is one; "" if there are none.
+// shutLine names the channels that Hark was shut out of and still keeps something of; "" if there are none. For one
+// channel it adds a button that deletes it.
 func (c *Commands) shutLine(ctx context.Context, x *interaction, g *memory.Guild) (string, []discord.Component, error) {
 	shut, err := ingest.ShutOut(ctx, c.Memory, g)
 	if err != nil {
@@ -133,7 +132,7 @@ func (c *Commands) shutLine(ctx context.Context, x *interaction, g *memory.Guild
 	if len(kept) == 0 {
 		return "", nil, nil
 	}
-	line := "✗ " + x.Text("I can't read %s any more and don't hear what is deleted there, so I use nothing of what I kept of it. When I may view it and read its history again, I compare it first. `/hark purge channel` has me forget it.",
+	line := "✗ " + x.Text("I can't read %s any more and don't hear what is deleted there, so I use nothing that I kept from it. Once I may view it and read its history again, I compare the two first. `/hark purge channel` makes me forget it.",
 		channelList(x.Locale, kept))
 	if len(kept) > 1 {
 		return line, nil, nil
@@ -142,7 +141,7 @@ func (c *Commands) shutLine(ctx context.Context, x *interaction, g *memory.Guild
 		x.Text("Forget what I kept of it"), ID(asksPurge, kept[0])))}, nil
 }
 
-// toDo says what is still to be done with what is kept of g, in the channels that it has.
+// toDo says what remains to be indexed, fetched, compared and deleted in g.
 func (c *Commands) toDo(ctx context.Context, x *interaction, g *memory.Guild) (string, error) {
 	waiting, err := c.Memory.Waiting(ctx, g.ID)
 	if err != nil {
@@ -168,18 +167,17 @@ func (c *Commands) toDo(ctx context.Context, x *interaction, g *memory.Guild) (s
 	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
 	return markdown.Lines(
 		when(waiting > 0 && x.seesAll(),
-			"⏳ "+x.Count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
-				// of which channels nobody says
-				"%s conversations can be found by their words only for now: their meaning is still to be worked out.")),
-		when(fetched > 0, "⏳ "+x.Count(fetched, "I'm fetching what I haven't heard in %s channel.",
-			"I'm fetching what I haven't heard in %s channels.")),
+			"⏳ "+x.Count(waiting, "For now I find %s conversation only by its words: its meaning isn't indexed yet.",
+				"For now I find %s conversations only by their words: their meaning isn't indexed yet.")),
+		when(fetched > 0, "⏳ "+x.Count(fetched, "I'm fetching what I missed in %s channel.",
+			"I'm fetching what I missed in %s channels.")),
 		when(compared > 0, "⏳ "+x.Count(compared,
-			"I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
-			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first.")),
+			"I may have missed changes, so I compare what I remember with Discord: %s channel is left. Until then I check there before I use anything from it.",
+			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. Until then I check there before I use anything from them.")),
 		when(forgetting, "⏳ "+x.Text("Something is being forgotten. It is out of my answers already, and soon out of my files."))), nil
 }
 
-// channelsWith is how many channels of g have gaps: of all, or of those that g has.
+// channelsWith counts the channels with gaps: all of the guild's, or only those in g.
 func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
 	channels := map[memory.ChannelID]bool{}
 	for _, gap := range gaps {
@@ -190,15 +188,13 @@ func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
 	return len(channels)
 }
 
-// services say how the servers do that answers need here.
+// services shows the state of the servers that answers need here.
 func (c *Commands) services(x *interaction, g *memory.Guild) string {
-	health := c.Health
-	if health == nil {
+	if c.Health == nil {
 		return ""
 	}
-	h := health()
-	holds := c.Replies.Choices.In(g, memory.ChannelID(x.Channel))
-	model, there := h.Models[holds.Model]
+	h := c.Health()
+	model, there := h.Models[c.Replies.Choices.In(g, memory.ChannelID(x.Channel)).Model]
 	if !there {
 		model = h.Models[c.Replies.Choices.Default.Model]
 	}
@@ -208,7 +204,7 @@ func (c *Commands) services(x *interaction, g *memory.Guild) string {
 		serviceLine(x.Locale, x.Text("Reranker"), x.Text("none is needed."), h.Reranker))
 }
 
-// spentLine says what all members together took of models today.
+// spentLine says how many tokens all members together used today.
 func (c *Commands) spentLine(x *interaction, all reply.Share) string {
 	spent, limit := x.Locale.Number(all.Spent), x.Locale.Number(all.Limit)
 	_, tomorrow := memory.Day(c.Now())

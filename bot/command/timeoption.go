@@ -9,26 +9,25 @@ import (
 	"hark/internal/dates"
 )
 
-// longestTime is how many characters of a time are shown.
+// longestTime is how many characters a time may have.
 const longestTime = 40
 
-// badTime is said of what tells no time, as package dates reads them.
 const badTime = "I don't understand “%s” as a time. I know days such as `2026-07-01`, `%s` and `%s`, and spans such as `7d`, `12h` or `3 weeks`."
 
-// timeChoices offers today, yesterday and days ago for a time option.
+// timeChoices completes a time option: today, yesterday and days ago.
 func timeChoices(days ...string) func(context.Context, *interaction) ([]optionChoice, error) {
 	return func(_ context.Context, x *interaction) ([]optionChoice, error) {
 		offered := []optionChoice{{Name: x.Text("today"), Value: dates.Today},
 			{Name: x.Text("yesterday"), Value: dates.Yesterday}}
 		for _, d := range days {
-			offered = append(offered, optionChoice{Name: x.Text("%s (so many days back)", d), Value: d})
+			offered = append(offered, optionChoice{Name: x.Text("%s ago", d), Value: d})
 		}
 		return offered, nil
 	}
 }
 
-// timeOption returns the period that a time option names, in the guild's time zone. Both ends are zero if the option
-// is not given. The error is a refusal.
+// timeOption returns the period that an option names, in the guild's time zone; zero times if it isn't given. The
+// error is a refusal.
 func (c *Commands) timeOption(x *interaction, name string) (from, to time.Time, err error) {
 	text := strings.TrimSpace(x.Option(name))
 	if text == "" {
@@ -47,7 +46,7 @@ func (c *Commands) timeOption(x *interaction, name string) (from, to time.Time, 
 			x.Text("yesterday")))
 	}
 	if name == "since" && from.After(now) {
-		return from, to, refusal(x.Text("“%s” is still to come, so that nothing was said since.",
+		return from, to, refusal(x.Text("“%s” is in the future, so nothing has been said since then.",
 			markdown.Plain(given, longestTime)))
 	}
 	return from, to, nil

@@ -5,8 +5,8 @@ import (
 	"hark/search"
 )
 
-// seesAll reports whether the user of x may read every channel. Others get names and numbers only of what they
-// may read.
+// seesAll reports whether the user of x may read every channel. Others get names and numbers only of what they may
+// read.
 func (x *interaction) seesAll() bool { return x.Guild == 0 || x.May(memory.Administrator) }
 
 // visibleGuild returns the guild without the channels that the user of x may not read, for lists and numbers. The
@@ -41,7 +41,7 @@ func (x *interaction) visibleChannels() []memory.ChannelID {
 	return channelIDs(x.visibleGuild())
 }
 
-// visibleNote says that numbers count what the user may read. It is the same whether there is more or not.
+// visibleNote says that numbers count only what the user may read. It doesn't tell whether there is more.
 func (x *interaction) visibleNote() string {
 	if x.seesAll() {
 		return ""

@@ -12,9 +12,11 @@ import (
 	"hark/memory"
 )
 
-// The flags of an application that may read messages' content: as a large bot, that Discord has verified, or as
-// one of fewer than a hundred guilds. https://discord.com/developers/docs/resources/application
+// The flags of an application with an intent: of a verified bot, and of one in fewer than a hundred guilds.
+// https://discord.com/developers/docs/resources/application
 const (
+	flagMembers               = 1 << 14
+	flagMembersLimited        = 1 << 15
 	flagMessageContent        = 1 << 18
 	flagMessageContentLimited = 1 << 19
 )
@@ -46,8 +48,7 @@ type Starts struct {
 	Shards           int           // that Discord recommends; Hark uses one
 }
 
-// Check asks Discord whether the token is valid: ErrNoToken, ErrToken or ErrUnreachable. It asks at most
-// twice, because a user waits.
+// Check asks Discord, at most twice, whether the token is valid: ErrNoToken, ErrToken or ErrUnreachable.
 func Check(ctx context.Context, o Options) (*Account, error) {
 	rest, err := NewClient(o)
 	if err != nil {
@@ -68,11 +69,9 @@ func Check(ctx context.Context, o Options) (*Account, error) {
 	}, nil
 }
 
-// guildPage is how many guilds Discord tells of at once, and maxScopeChecks in how many it is asked what it
-// thinks of commands: the bot of a self-hoster is in a few.
 const (
-	guildPage      = 200
-	maxScopeChecks = 100
+	guildPage      = 200 // guilds in one answer
+	maxScopeChecks = 100 // a bot in more guilds isn't checked for NoCommands
 )
 
 // Guilds fetches the bot's guilds, by id.
@@ -113,7 +112,7 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 	return all, work.Wait()
 }
 
-// refusesCommands reports whether a guild has let the bot in without its commands.
+// refusesCommands reports whether a guild let the bot in without commands.
 func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) bool {
 	err := a.rest.get(ctx, discordgo.EndpointApplicationGuildCommands(a.App, guild.String()), nil)
 	return Status(err) == 403 && Code(err) == codeMissingAccess
@@ -121,20 +120,12 @@ func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) boo
 
 // Starts asks how often the bot may still connect.
 func (a *Account) Starts(ctx context.Context) (Starts, error) {
-	told, err := a.rest.gateway(ctx)
+	g, err := a.rest.gateway(ctx)
 	if err != nil {
 		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
 	}
-	return Starts{told.Limit.Total, told.Limit.Remaining, told.Limit.reset(), told.Shards}, nil
+	return Starts{g.Limit.Total, g.Limit.Remaining, g.Limit.reset(), g.Shards}, nil
 }
-
-// The flags of an application that is told of members: as a large bot, that Discord has verified, or as one of few
-// guilds.
-// https://discord.com/developers/docs/resources/application
-const (
-	flagMembers        = 1 << 14
-	flagMembersLimited = 1 << 15
-)
 
 // application is the bot's application.
 type application struct {
@@ -154,11 +145,9 @@ func (c *Client) TellsMembers(ctx context.Context) (bool, error) {
 	return a.tellsMembers(), err
 }
 
-// tellsMembers reports whether the Server Members intent is switched on.
 func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembersLimited) != 0 }
 
-// Self returns Hark's id. It retries for half a minute, and so also finds out whether Discord can be reached
-// and takes the token.
+// Self returns Hark's id, ErrToken or, after trying for half a minute, ErrUnreachable.
 func (c *Client) Self(ctx context.Context) (memory.UserID, error) {
 	patient := *c
 	patient.tries = startupAttempts

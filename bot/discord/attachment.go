@@ -12,11 +12,10 @@ import (
 	"hark/memory"
 )
 
-// Attachment is a file of a question or of the message it replies to. Its address expires within a day, and
-// is never kept or logged.
+// Attachment is a file of a message. Its address expires within a day, and is never kept or logged.
 type Attachment struct {
 	wireFile
-	Message memory.MessageID
+	Message memory.MessageID // that has it
 }
 
 // AttachmentsOf returns the files of a message, and of those it forwards.

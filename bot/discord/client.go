@@ -25,14 +25,13 @@ const (
 	requestTimeout = 20 * time.Second
 	// Attempts is how often a request with a transient failure is made.
 	Attempts = 5
-	// startupAttempts is how often Discord is asked who Hark is: for half a minute.
+	// startupAttempts is how often Self asks, for half a minute.
 	startupAttempts = 7
 	// defaultRetryAfter is the wait after a rate limit without retry_after.
 	defaultRetryAfter = 5 * time.Second
 )
 
-// Client makes requests to Discord. Unlike discordgo's own calls, every wait ends with the context, also for
-// rate limits.
+// Client makes requests to Discord. Unlike with discordgo's own calls, every wait ends with the context.
 type Client struct {
 	Backoff time.Duration // before the second attempt; doubles each time
 	tries   int           // 0: Attempts
@@ -80,8 +79,8 @@ func NewClient(o Options) (*Client, error) {
 	return &Client{session: s, files: newFetcher(next), metrics: metrics.Or(o.Metrics)}, nil
 }
 
-// call makes a request and decodes the answer into into, unless that is nil. Requests of a bucket, Discord's
-// unit of rate limiting, run one at a time. A request may be repeated, so it must be idempotent.
+// call makes a request and decodes the answer into into, unless that is nil. Requests of a bucket, Discord's unit of
+// rate limiting, run one at a time. A request may be repeated, so it must be idempotent.
 func (c *Client) call(ctx context.Context, method, address, bucket string, body, into any) error {
 	wait, route := c.Backoff, routeOf(address)
 	request := func() ([]byte, error) {
@@ -134,9 +133,9 @@ func (c *Client) get(ctx context.Context, address string, into any) error {
 }
 
 // gateway fetches the gateway's address and session limits.
-func (c *Client) gateway(ctx context.Context) (told wireGateway, err error) {
-	err = c.get(ctx, discordgo.EndpointGatewayBot, &told)
-	return told, err
+func (c *Client) gateway(ctx context.Context) (g wireGateway, err error) {
+	err = c.get(ctx, discordgo.EndpointGatewayBot, &g)
+	return g, err
 }
 
 // post makes a POST request. The address is the bucket.
@@ -144,8 +143,7 @@ func (c *Client) post(ctx context.Context, address string, body, into any) error
 	return c.call(ctx, http.MethodPost, address, address, body, into)
 }
 
-// waitForBucket waits until the bucket lets a request through. discordgo would sleep without regard to the
-// context.
+// waitForBucket waits until the bucket lets a request through. discordgo's own wait ignores the context.
 func (c *Client) waitForBucket(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)
 	for {
@@ -170,14 +168,13 @@ func isTransient(err error) bool {
 
 // Redact removes addresses from err, which may contain an interaction's token.
 func Redact(err error) error {
-	var at *url.Error
-	if errors.As(err, &at) {
+	if at, is := errors.AsType[*url.Error](err); is {
 		return at.Err
 	}
 	return err
 }
 
-// proxy redirects discordgo's requests, whose addresses are package variables, to base, and gives every rate
+// proxy redirects discordgo's requests to base, because its addresses are package variables, and gives every rate
 // limit the form that discordgo reads.
 type proxy struct {
 	base *url.URL // in place of https://discord.com
@@ -213,7 +210,7 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	return normalizeRateLimit(answer)
 }
 
-// normalizeRateLimit rewrites a 429 that isn't Discord's JSON, as Cloudflare sends them.
+// normalizeRateLimit rewrites a 429 that isn't Discord's JSON but Cloudflare's.
 func normalizeRateLimit(answer *http.Response) (*http.Response, error) {
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	answer.Body.Close()
@@ -251,8 +248,7 @@ func routeOf(address string) string {
 	return parts[0]
 }
 
-// count counts a request by outcome: "ok", "limited" by rate limits, "refused" by Discord, or "failed" on the
-// way.
+// count counts a request by outcome: "ok", "limited" by rate limits, "refused" by Discord, or "failed" on the way.
 func (c *Client) count(route string, err error) {
 	outcome := "ok"
 	switch {

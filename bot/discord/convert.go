@@ -54,8 +54,7 @@ func RoleOf(r *Role) memory.Role {
 	return role
 }
 
-// channelKinds are the types of channels with messages, and categories. Other types stay unknown to
-// the log, so nothing said there is ever recalled.
+// channelKinds are the types of channels with messages, and categories. Nothing in other types is recalled.
 // https://discord.com/developers/docs/resources/channel#channel-object-channel-types
 var channelKinds = map[int]memory.ChannelKind{
 	0:  memory.TextChannel,
@@ -71,8 +70,8 @@ var channelKinds = map[int]memory.ChannelKind{
 	16: memory.ForumChannel, // media
 }
 
-// obfuscated flags a channel that Hark may not view. Discord sends only its position and
-// that @everyone may not view it.
+// obfuscated flags a channel that Hark may not view. Discord sends only its position and that @everyone may not
+// view it.
 // https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
 const obfuscated = 1 << 17
 
@@ -100,7 +99,7 @@ func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 		AgeLimited: w.NSFW != nil && *w.NSFW,
 	}
 	if w.Flags&obfuscated != 0 {
-		ch.Name = "" // hidden; the known name stays
+		ch.Name = "" // the known name stays
 	}
 	if kind.IsThread() {
 		ch.Owner = memory.UserID(w.Owner)

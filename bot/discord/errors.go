@@ -37,8 +37,7 @@ func unreachable(err error) error { return fmt.Errorf("%w: %w", ErrUnreachable, 
 
 // fatal returns the error that ends Run because of err, or nil if a retry may help.
 func fatal(err error) error {
-	var closed *websocket.CloseError
-	if errors.As(err, &closed) {
+	if closed, is := errors.AsType[*websocket.CloseError](err); is {
 		switch closed.Code {
 		case closeAuthenticationFailed:
 			return fmt.Errorf("%w (close code %d)", ErrToken, closed.Code)
@@ -58,8 +57,7 @@ func fatal(err error) error {
 
 // Status returns the HTTP status of a refused request; 0 for other errors.
 func Status(err error) int {
-	var refused *discordgo.RESTError
-	if errors.As(err, &refused) && refused.Response != nil {
+	if refused, is := errors.AsType[*discordgo.RESTError](err); is && refused.Response != nil {
 		return refused.Response.StatusCode
 	}
 	return 0
@@ -67,8 +65,7 @@ func Status(err error) int {
 
 // Code returns Discord's error code of a refused request; 0 if there is none.
 func Code(err error) int {
-	var refused *discordgo.RESTError
-	if errors.As(err, &refused) && refused.Message != nil {
+	if refused, is := errors.AsType[*discordgo.RESTError](err); is && refused.Message != nil {
 		return refused.Message.Code
 	}
 	return 0

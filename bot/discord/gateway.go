@@ -2,6 +2,7 @@ package discord
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,18 +22,17 @@ import (
 	"hark/memory"
 )
 
-// discordgo's gateway isn't used: it decodes every event three times, and
-// reconnects after every close code, even the final ones.
-// https://discord.com/developers/docs/events/gateway
+// discordgo's gateway isn't used: it decodes every event three times, and reconnects after every close code, even
+// the final ones. https://discord.com/developers/docs/events/gateway
 
 // maxReconnectWait bounds the pause between attempts to reconnect.
 const maxReconnectWait = 2 * time.Minute
 
 // SessionsAtOnce is how many sessions may begin without an extra pause. After that there is one each
-// maxReconnectWait, 730 a day: after 1,000 Discord revokes the token.
+// maxReconnectWait, 730 a day: at 1,000 Discord revokes the token.
 const SessionsAtOnce = 10
 
-// maxKeptBuffer bounds the read buffer that is kept for the next frame, in bytes.
+// maxKeptBuffer bounds the read buffer kept for the next frame, in bytes.
 const maxKeptBuffer = 1 << 20
 
 // Intents are the intents that are always requested.
@@ -90,7 +90,7 @@ type Gateway struct {
 	State func(why error)
 	// Lost is called when a connection has ended or couldn't be made.
 	Lost func()
-	// Unasked returns a guild whose members to request now, with the request's nonce; it skips guilds that were
+	// Unasked returns a guild whose members to request now, with the request's nonce. It skips guilds that were
 	// asked since that time. ask is false if there is none.
 	Unasked func(now, since time.Time) (guild memory.GuildID, nonce string, ask bool)
 	Timing  *GatewayTiming
@@ -158,7 +158,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return nil
 }
 
-// sessionLimitError is how long Discord allows no more sessions. One more, and it revokes the token.
+// sessionLimitError is how long Discord allows no more sessions. One more would cost the token.
 type sessionLimitError time.Duration
 
 func (sessionLimitError) Error() string { return "Discord allows no more sessions today" }
@@ -192,8 +192,8 @@ func resumable(err error) bool {
 	if err == nil || errors.Is(err, errTimedOut) || errors.Is(err, errInvalidSession) {
 		return false
 	}
-	var closed *websocket.CloseError
-	if !errors.As(err, &closed) || closed.Code < 4000 {
+	closed, is := errors.AsType[*websocket.CloseError](err)
+	if !is || closed.Code < 4000 {
 		return true
 	}
 	switch closed.Code {
@@ -300,25 +300,21 @@ func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn,
 	if address == "" {
 		once := *g.Client
 		once.tries = 1
-		told, err := once.gateway(ctx)
+		found, err := once.gateway(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if l := told.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
+		if l := found.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
 			return nil, sessionLimitError(l.reset())
 		}
-		address = told.URL
+		address = found.URL
 	}
 	at, err := url.Parse(address)
 	if err != nil {
 		return nil, err
 	}
 	at.RawQuery = url.Values{"v": {discordgo.APIVersion}, "encoding": {"json"}}.Encode()
-	dialer := g.Dialer
-	if dialer == nil {
-		dialer = websocket.DefaultDialer
-	}
-	ws, _, err := dialer.DialContext(ctx, at.String(), nil)
+	ws, _, err := cmp.Or(g.Dialer, websocket.DefaultDialer).DialContext(ctx, at.String(), nil)
 	if err != nil {
 		s.gateway = ""
 	}
@@ -341,12 +337,12 @@ func (g *Gateway) identify(s *gatewaySession) sentFrame {
 
 // readReady takes the session's id and address from READY.
 func (s *gatewaySession) readReady(f frame) {
-	var told struct {
+	var ready struct {
 		ID      string `json:"session_id"`
 		Gateway string `json:"resume_gateway_url"`
 	}
-	if json.Unmarshal(f.Data, &told) == nil && told.ID != "" {
-		s.id, s.gateway = told.ID, told.Gateway
+	if json.Unmarshal(f.Data, &ready) == nil && ready.ID != "" {
+		s.id, s.gateway = ready.ID, ready.Gateway
 	}
 }
 

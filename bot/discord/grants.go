@@ -14,6 +14,16 @@ import (
 	"hark/memory"
 )
 
+// The permissions that Hark needs beyond those for reading, and those that show who may change settings.
+// https://discord.com/developers/docs/topics/permissions
+const (
+	ManageGuild    memory.Permissions = 1 << 5
+	SendMessages   memory.Permissions = 1 << 11
+	ManageMessages memory.Permissions = 1 << 13
+	AttachFiles    memory.Permissions = 1 << 15
+	SendInThreads  memory.Permissions = 1 << 38
+)
+
 // PermissionNames returns Discord's names of permissions, most important first.
 func PermissionNames(l locale.Locale, of memory.Permissions) string {
 	var names []string
@@ -45,7 +55,7 @@ type Grants struct {
 // Met records the application's id.
 func (s *Grants) Met(app int64) { s.app.Store(app) }
 
-// Link returns the address where admins grant Hark all that it needs and what is missing; "" before READY.
+// Link returns the address where admins grant what Hark needs and what is missing; "" before READY.
 func (s *Grants) Link(guild memory.GuildID, missing memory.Permissions) string {
 	app := s.app.Load()
 	if app == 0 {
@@ -65,9 +75,8 @@ func (s *Grants) Lacking(l locale.Locale, guild memory.GuildID, channel memory.C
 }
 
 // In fetches Hark's permissions in a channel, and the channel's kind; ErrUnreadable if Hark can't see it.
-func (s *Grants) In(
-	ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
-) (memory.Permissions, memory.ChannelKind, error) {
+func (s *Grants) In(ctx context.Context, guild memory.GuildID,
+	channel memory.ChannelID) (memory.Permissions, memory.ChannelKind, error) {
 	var at, parent Channel
 	var g Guild
 	var self Member
@@ -149,4 +158,37 @@ func (s *Grants) Missing(ctx context.Context, guild memory.GuildID, channel memo
 		return 0, fmt.Errorf("look what I may do in channel %d: %w", channel, err)
 	}
 	return n.Needed(kind) &^ may, nil
+}
+
+// invitePermissions are what the invitation asks for, most important first: all that Hark needs except Connect,
+// which only private voice channels need.
+var invitePermissions = []memory.Permissions{memory.ViewChannel, SendMessages, AttachFiles, memory.ReadMessageHistory,
+	SendInThreads}
+
+// missingPermissions returns the English names of the invitePermissions that have lacks.
+func missingPermissions(have memory.Permissions) []string {
+	var missing []string
+	for _, p := range invitePermissions {
+		if !have.Has(p) && !have.Has(memory.Administrator) {
+			missing = append(missing, PermissionNames(locale.Locale{}, p))
+		}
+	}
+	return missing
+}
+
+// InviteURL returns the address that invites the bot with the permissions it needs, or grants them where it is;
+// guild 0 lets the user choose.
+func InviteURL(app string, guild memory.GuildID) string { return GrantURL(app, guild, 0) }
+
+// GrantURL is InviteURL with further permissions.
+func GrantURL(app string, guild memory.GuildID, further memory.Permissions) string {
+	sum := further
+	for _, p := range invitePermissions {
+		sum |= p
+	}
+	link := fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d", app, uint64(sum))
+	if guild != 0 {
+		link += "&guild_id=" + guild.String() + "&disable_guild_select=true"
+	}
+	return link
 }

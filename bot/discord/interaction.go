@@ -167,8 +167,8 @@ type Response struct {
 // Args returns a custom id's arguments, after its name.
 func (i *Interaction) Args() []string { return strings.Split(i.Data.CustomID, ":")[1:] }
 
-// interactionBuckets is over how many buckets interaction requests are spread: Discord doesn't limit them by
-// route, and a bucket passes one request at a time.
+// interactionBuckets are as many as interaction requests are spread over: Discord doesn't limit them by route, and
+// a bucket passes one request at a time.
 const interactionBuckets = 64
 
 func (i *Interaction) bucket(kind string) string {

@@ -15,8 +15,8 @@ import (
 	"hark/memory"
 )
 
-// allowedMentions goes with every message: Hark pings nobody except, by name, whom it answers. An empty list
-// isn't the same as none, which pings everybody named.
+// allowedMentions goes with every message: Hark pings only whom it answers. An empty list pings nobody, a missing
+// one everybody named.
 type allowedMentions struct {
 	Parse       []string `json:"parse"`
 	Users       []string `json:"users"`
@@ -42,8 +42,8 @@ type messageReference struct {
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
 }
 
-// SuppressEmbeds keeps Discord from fetching the links in a message. Otherwise a tricked model could leak
-// what it knows through a link's address, without anybody following it.
+// SuppressEmbeds keeps Discord from fetching the links in a message. A tricked model could leak what it knows
+// through a link's address otherwise, without anybody following it.
 const SuppressEmbeds = 1 << 2
 
 // Outgoing is a new message or an edit. In an edit an empty list removes what there was, and nil leaves it.
@@ -88,7 +88,7 @@ func (s *Sender) Typing(ctx context.Context) error {
 	return s.Client.post(ctx, discordgo.EndpointChannelTyping(s.Channel.String()), nil, nil)
 }
 
-// Create posts a part of an answer with its buttons; the same part twice is one message.
+// Create posts a part of an answer; the same part twice is one message.
 func (s *Sender) Create(ctx context.Context, part int, content string, rows []Component,
 	files []markdown.File) (Posted, error) {
 	m := Outgoing{
@@ -199,7 +199,7 @@ func Wrap(err error, doing string, channel memory.ChannelID) error {
 	return fmt.Errorf("%s %d: %w", doing, channel, err)
 }
 
-// goneError is an errGone, and why: how Discord refused what was attempted, without its words, which may quote it.
+// goneError is an ErrGone with Discord's codes, but without its words, which may quote what was attempted.
 type goneError struct{ error }
 
 func (e goneError) Error() string {
@@ -216,5 +216,5 @@ type Posted struct {
 	Files   []memory.File
 }
 
-// ErrGone says that an answer can't be delivered: its message was deleted, or the channel is closed to us.
+// ErrGone means that an answer can't be delivered: its message was deleted, or the channel is closed to Hark.
 var ErrGone = errors.New("the answer has nowhere to go")

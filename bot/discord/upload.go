@@ -27,7 +27,7 @@ func Attachments(files []markdown.File) (all []uploadRef) {
 	return all
 }
 
-// ErrNoFiles means that Discord takes the message without its files: they are too large, or forbidden there.
+// ErrNoFiles means that Discord takes the message only without its files: they are too large, or forbidden.
 var ErrNoFiles = errors.New("files can't be sent")
 
 // Discord's codes for refused files.

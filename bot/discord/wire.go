@@ -1,24 +1,27 @@
 // Package discord speaks with Discord: REST requests that end with their context and honour rate limits, the
 // gateway connection, messages that ping nobody except the asker, and Hark's permissions.
 //
-// It alone imports discordgo, and uses only its requests and rate limits. The wire types, the gateway and the
-// retries are its own. It may import memory, bot/markdown and bot/locale. Begin with Client, Gateway and
-// Sender.
+// It alone imports discordgo, and uses only its requests and rate limits. It may import memory, bot/markdown and
+// bot/locale. Begin with Client, Gateway and Sender.
 package discord
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"strconv"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"hark/memory"
 )
 
-// The used parts of what Discord sends. discordgo's structs don't distinguish a missing
-// field from an empty one: an edit without an author still has one.
+// The used parts of what Discord sends. discordgo's structs don't distinguish a missing field from an empty one.
 
 // Snowflake is an id, a string in Discord's JSON; null and "" are 0.
 type Snowflake int64
@@ -238,3 +241,25 @@ func (w *Guild) IsWhole() bool {
 
 // IsWhole reports whether w has the role's permissions.
 func (w *Role) IsWhole() bool { return w != nil && w.ID != 0 && w.Permissions != nil }
+
+// Unmarshal reads the gateway's JSON, with invalid UTF-8 and duplicate names: members may write anything. So
+// errors leave values out.
+func Unmarshal(data []byte, into any) error {
+	err := jsonv2.Unmarshal(data, into, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if err == nil {
+		return nil
+	}
+	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok && wrong.JSONPointer != "" {
+		return fmt.Errorf("the field %s isn't of the kind expected", wrong.JSONPointer[1:])
+	}
+	return errors.New("not the JSON expected")
+}
+
+// EventID returns an event's id; 0 if there is none.
+func EventID(data json.RawMessage) int64 {
+	var v struct {
+		ID Snowflake `json:"id"`
+	}
+	_ = json.Unmarshal(data, &v)
+	return int64(v.ID)
+}

@@ -9,9 +9,8 @@ import (
 	"hark/search"
 )
 
-// noteAccessChanges follows committed events that may have changed what Hark can read. It records the
-// channels Hark lost, and those it regained: nothing of these is used until all that is remembered there is
-// compared with Discord.
+// noteAccessChanges records the channels that Hark lost or regained by committed events. Nothing of a regained
+// one is used until all that is remembered there is compared with Discord.
 func (w *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) error {
 	for guild := range w.guildsWithAccessChanges(events) {
 		var found []memory.Event
@@ -34,13 +33,13 @@ func (w *Writer) noteAccessChanges(ctx context.Context, events []memory.Event) e
 
 // guildsWithAccessChanges returns the guilds in which events may have changed what Hark can read.
 func (w *Writer) guildsWithAccessChanges(events []memory.Event) map[memory.GuildID]bool {
-	moved := map[memory.GuildID]bool{}
+	guilds := map[memory.GuildID]bool{}
 	for _, s := range subjectsOf(events) {
 		if s.Guild != memory.DirectGuild && (s.affectsAccess || s.person == w.convert.self) {
-			moved[s.Guild] = true
+			guilds[s.Guild] = true
 		}
 	}
-	return moved
+	return guilds
 }
 
 // accessEvents returns the channels of a guild that Hark lost or regained, as events.
@@ -79,8 +78,8 @@ func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
 			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: w.Now()})
 			v := &catchUpPlan{guild: guild, heard: heard, since: g.Since}
-			if gap, missed := w.gap(v, channelSnapshot{c.ID, timeID(w.Now()), c.Kind.IsThread()}); missed &&
-				w.Policy.Remembers(g, c.ID) {
+			gap, missed := w.gap(v, channelSnapshot{c.ID, timeID(w.Now()), c.Kind.IsThread()})
+			if missed && w.Policy.Remembers(g, c.ID) {
 				events = append(events, memory.GapFound{Gap: gap})
 			}
 		}

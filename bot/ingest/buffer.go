@@ -16,8 +16,7 @@ const (
 	maxSessions        = 1000
 )
 
-// Buffer holds the sessions of channels that aren't logged. It is in memory only: it is never written, and a
-// session is gone after a silence.
+// Buffer holds the sessions of channels that aren't logged, in memory only. A session is gone after a silence.
 type Buffer struct {
 	gap time.Duration
 	now func() time.Time
@@ -26,12 +25,12 @@ type Buffer struct {
 	channels map[memory.ChannelID]*session
 }
 
-// session is one session: its messages by id, within maxSessionMessages and maxSessionBytes.
+// session has its messages by id.
 type session struct {
 	guild    memory.GuildID
 	messages []memory.Message
-	last     time.Time // time of the last message
-	// staleThrough is the newest message at the last removal: an answer to it may still be under way.
+	last     time.Time // when the last message came
+	// staleThrough is the newest message at the last removal. An answer to it may still be under way.
 	staleThrough memory.MessageID
 }
 
@@ -46,8 +45,7 @@ func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*session{}}
 }
 
-// Add adds a message or its newer state. What fell out of the session stays out, and so do Hark's answers to
-// something removed.
+// Add adds a message or its newer state, except Hark's answers to something removed.
 func (b *Buffer) Add(m memory.Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,7 +68,7 @@ func (b *Buffer) Add(m memory.Message) {
 	s.trim()
 }
 
-// edit changes a message that may be in its session, if the change isn't older than its last edit.
+// edit changes a message, if it is in its session and wasn't edited later.
 func (b *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,7 +107,7 @@ func (b *Buffer) See(what Subject) {
 	}
 }
 
-// Forget removes somebody's messages in a guild, and Hark's in those sessions, which may repeat them.
+// Forget removes somebody's messages in a guild, and in those sessions Hark's, which may repeat them.
 func (b *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,12 +137,12 @@ func (b *Buffer) Expire() {
 func (b *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	said := []memory.Message{}
+	before := []memory.Message{}
 	if s := b.session(channel); s != nil {
 		end, _ := s.find(id)
-		said = append(said, s.messages[:end]...)
+		before = append(before, s.messages[:end]...)
 	}
-	return said
+	return before
 }
 
 // session returns a channel's session, or nil. The caller holds mu.
@@ -179,8 +177,8 @@ func (s *session) find(id memory.MessageID) (at int, there bool) {
 	})
 }
 
-// remove removes the messages that gone selects from a session that isn't empty, and Hark's after the given
-// id, which may repeat them. Answers under way may repeat them too, so Add refuses those.
+// remove removes the messages that gone selects from a session that isn't empty, and Hark's after an id, which may
+// repeat them. Answers under way may too, so Add refuses those.
 func (s *session) remove(after memory.MessageID, gone func(memory.Message) bool) {
 	s.staleThrough = max(s.staleThrough, s.messages[len(s.messages)-1].ID)
 	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {

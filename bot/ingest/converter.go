@@ -13,13 +13,12 @@ import (
 	"hark/search"
 )
 
-// maxReported bounds the people and direct channels that are known to be logged. Logging one again is
-// harmless.
-const maxReported = 1 << 14
-
-// reportedFor is how long they are known. The log may forget people at any time, and needs them again when
-// they write.
-const reportedFor = time.Minute
+// The people and direct channels that are known to be logged. Logging one again is harmless.
+const (
+	maxReported = 1 << 14
+	// The log may forget people at any time, and needs them again when they write.
+	reportedFor = time.Minute
+)
 
 // rawEvent is a gateway event as it came.
 type rawEvent struct {
@@ -30,8 +29,8 @@ type rawEvent struct {
 	read    func(*converter, *converted) // nil: data isn't decoded yet
 }
 
-// ReadEvent returns a decoded gateway event, or nil if its kind doesn't matter. If decoding fails, convert
-// reports it.
+// ReadEvent returns a decoded gateway event, or nil if its kind doesn't matter. convert reports what can't be
+// decoded.
 func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
 	read := readers[kind]
 	if read == nil {
@@ -47,31 +46,22 @@ func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
 type converted struct {
 	events []memory.Event
 	ask    *Question
-	// merge is a guild without its channels.
-	merge *memory.Guild
-	// guilds are all that Hark is in, if the event says so.
-	guilds []memory.GuildID
-	// unavailable is a guild with an outage.
-	unavailable memory.GuildID
-	// ready is a guild that the events describe completely.
-	ready memory.GuildID
-	// update means that the events carry an older message's current state.
-	update bool
-	// heard is a message sent or a command used just now; 0: neither.
-	heard memory.MessageID
-	// met are those of whom it tells roles.
-	met []seenMember
-	// members, if not nil, records who has which roles.
-	members func(*search.MemberRoles)
-	// plan holds the channels' newest messages, if the event has them.
-	plan *catchUpPlan
-	// incomplete are channels and guilds that must be fetched because the event described too little.
-	incomplete []incomplete
-	err        error // why it can't be read
+
+	merge       *memory.Guild             // a guild without its channels
+	guilds      []memory.GuildID          // all that Hark is in, if the event says so
+	unavailable memory.GuildID            // a guild with an outage
+	ready       memory.GuildID            // a guild that the events describe completely
+	update      bool                      // the events carry an older message's current state
+	heard       memory.MessageID          // a message sent or a command used just now; 0: neither
+	met         []seenMember              // members whose roles the event has
+	members     func(*search.MemberRoles) // records who has which roles; may be nil
+	plan        *catchUpPlan              // the channels' newest messages, if the event has them
+	incomplete  []incomplete              // to be fetched
+	err         error                     // why it can't be read
 }
 
-// incomplete is a channel or, with channel 0, a guild of which Discord described too little. Until it is
-// known, nothing of it is recalled.
+// incomplete is a channel or, with channel 0, a guild of which Discord described too little. Until it is fetched,
+// nothing of it is recalled.
 type incomplete struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
@@ -99,7 +89,7 @@ func newConverter(self memory.UserID, logBots bool, now func() time.Time) *conve
 		fetching: map[any]int{}}
 }
 
-// convert converts an event. It never panics. Errors name the event's kind and id and nothing else of it.
+// convert converts an event. It never panics. Errors name nothing of the event but its kind and id.
 func (c *converter) convert(e rawEvent) (out converted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,9 +111,8 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 	return out, nil
 }
 
-// unreadable returns what follows from an unreadable event: nothing is recalled of a channel whose state is unknown,
-// nor anywhere in a guild whose roles are. A guild counts as such while it lacks the role of @everyone, which
-// guildUnknown removes.
+// unreadable returns what follows from an unreadable event: nothing is recalled of a channel whose state is
+// unknown, nor anywhere in a guild whose roles are. Such a guild lacks the role of @everyone.
 func (c *converter) unreadable(e rawEvent) converted {
 	var v struct {
 		ID    discord.Snowflake `json:"id"`
@@ -179,7 +168,7 @@ func (u incomplete) key() any {
 	return u.guild
 }
 
-// changed notes an event about a guild: a fetch under way may be older.
+// changed records an event about a guild: a fetch under way may be older.
 func (c *converter) changed(guild memory.GuildID) {
 	if _, there := c.fetching[guild]; there {
 		c.versions++
@@ -228,9 +217,7 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 
-func reader[T any](
-	read func(*converter, *T, *converted),
-) func(json.RawMessage) (func(*converter, *converted), error) {
+func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
 	return func(data json.RawMessage) (func(*converter, *converted), error) {
 		v := new(T)
 		if err := discord.Unmarshal(data, v); err != nil {
@@ -240,7 +227,7 @@ func reader[T any](
 	}
 }
 
-// personKey keeps users with and without member data apart, so that the two don't alternate as news.
+// personKey keeps users with and without member data apart, so that they don't alternate as news.
 type personKey struct {
 	guild  memory.GuildID
 	user   memory.UserID

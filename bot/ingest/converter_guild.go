@@ -53,7 +53,7 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	}
 }
 
-// ready lists Hark's guilds: others may have removed it while it wasn't connected.
+// ready lists Hark's guilds: others may have removed it during an absence.
 func (c *converter) ready(w *wireReady, out *converted) {
 	if w.Guilds == nil {
 		out.err = errors.New("it doesn't say which guilds there are")
@@ -100,21 +100,21 @@ func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 // fetched is Discord's answer about something incomplete. It is queued like an event, so that order is kept.
 type fetched struct {
 	incomplete
-	told  *discord.Channel
-	whole *discord.Guild
+	asChannel *discord.Channel
+	asGuild   *discord.Guild
 }
 
 // fetched reads a fetched channel or guild. REST leaves nsfw out if it is false.
 func (c *converter) fetched(f *fetched, out *converted) {
-	if f.told.NSFW == nil {
-		f.told.NSFW = new(bool)
+	if f.asChannel.NSFW == nil {
+		f.asChannel.NSFW = new(bool)
 	}
 	switch {
 	case c.isLate(f.incomplete, out):
-	case f.channel != 0 && f.told.IsWhole():
-		c.channelSeen(f.told, out)
-	case f.channel == 0 && f.whole.IsWhole() && f.whole.Channels != nil:
-		c.guildCreate(f.whole, out)
+	case f.channel != 0 && f.asChannel.IsWhole():
+		c.channelSeen(f.asChannel, out)
+	case f.channel == 0 && f.asGuild.IsWhole() && f.asGuild.Channels != nil:
+		c.guildCreate(f.asGuild, out)
 	default:
 		out.err = errors.New("Discord's answer doesn't say who may read what")
 	}
@@ -225,11 +225,8 @@ func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) 
 	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
 		return memory.Person{}, false
 	}
-	p := memory.Person{ID: memory.UserID(w.User.ID), Guild: memory.GuildID(guild), Bot: w.User.Bot, RolesKnown: true}
-	for _, r := range w.Roles {
-		p.Roles = append(p.Roles, memory.RoleID(r))
-	}
-	return p, true
+	return memory.Person{ID: memory.UserID(w.User.ID), Guild: memory.GuildID(guild), Bot: w.User.Bot, RolesKnown: true,
+		Roles: discord.RolesOf(w)}, true
 }
 
 // memberLeft is also sent about Hark, along with its guild's removal.
@@ -256,8 +253,8 @@ type wireMembersChunk struct {
 
 func (c *converter) membersChunk(w *wireMembersChunk, out *converted) {
 	var all []memory.Person
-	for _, told := range w.Members {
-		p, ok := personOf(told, w.Guild)
+	for _, m := range w.Members {
+		p, ok := personOf(m, w.Guild)
 		if !ok {
 			out.err = errNoRoles
 			return

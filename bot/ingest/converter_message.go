@@ -26,8 +26,7 @@ func (c *converter) messageCreate(w *discord.Message, out *converted) {
 	out.ask = c.question(w)
 }
 
-// messageUpdate is an edit, or another change such as a resolved embed or a pin. A partial update carries
-// only the new text.
+// messageUpdate is an edit, or another change such as a pin. A partial update has only the new text.
 func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 	if c.sourceWasDeleted(w, out) {
 		return
@@ -87,8 +86,8 @@ func (c *converter) interaction(w *discord.Interaction, out *converted) {
 	}
 }
 
-// message logs a message's current state. Hark's own are logged by whoever sends them: the gateway repeats every
-// edit of an answer being written, and the log needs only the final text.
+// message logs a message's current state. bot/reply logs Hark's own: the gateway repeats every edit of an answer,
+// and the log needs only the final text.
 func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	kind := c.kindOf(w)
 	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {

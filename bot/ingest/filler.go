@@ -23,13 +23,11 @@ const (
 	// maxFetchTries bounds how often an incomplete channel or guild is fetched while Discord denies it: one
 	// refusal may be a mistake.
 	maxFetchTries = 5
-
-	caughtUp = "caught up with Discord"
 )
 
-// Filler fetches what is missing, page by page, oldest first: missed messages before the past that somebody
-// asked for. Between the two it checks which channels were deleted and, slowly, whether logged messages
-// changed unheard. Each page is logged with how far it reaches, so a new process continues there.
+// Filler fetches what is missing, page by page, oldest first: missed messages before the past that somebody asked
+// for. Between the two it checks which channels were deleted and, slowly, whether logged messages changed unheard.
+// Each page is logged with how far it reaches, so a new process continues there.
 type Filler struct {
 	*Options
 	convert *converter
@@ -152,14 +150,14 @@ func (f *Filler) fill(ctx context.Context) {
 	for ctx.Err() == nil && f.step(ctx) {
 	}
 	if f.tally != (tally{}) && ctx.Err() == nil {
-		f.report(caughtUp, 0)
+		f.report("caught up with Discord", 0)
 		f.tally, f.lastReport = tally{}, time.Time{}
 	}
 }
 
-// step does what is next, if anything: a page of missed messages, else a task, else a page to compare and one
-// of the past that was asked for. If there is only something to compare, it waits until that is due or other
-// work arrives.
+// step does what is next and reports whether there was anything: a page of missed messages, else a task, else a
+// page to compare and one of the past that was asked for. If there is only something to compare, it waits until
+// that is due or other work arrives.
 func (f *Filler) step(ctx context.Context) bool {
 	open, err := f.Memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
@@ -210,12 +208,11 @@ func compareGaps(a, b memory.Gap) int {
 	return cmp.Or(past(a)-past(b), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
 }
 
-// handlePage fetches or compares the next page of a gap and logs it. A gap that fails is left alone for a
-// while.
+// handlePage fetches or compares the next page of a gap and logs it. A gap that fails is postponed.
 func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
-	read := f.fetchPage
+	read, problem := f.fetchPage, "couldn't fetch what is missing yet"
 	if g.Sweep {
-		read = f.comparePage
+		read, problem = f.comparePage, "couldn't compare a channel with Discord's yet"
 	}
 	got, err := read(ctx, g)
 	if err == nil {
@@ -223,11 +220,7 @@ func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
 		err = f.commit(ctx, got)
 	}
 	if err != nil {
-		if g.Sweep {
-			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
-		} else {
-			f.failed(ctx, err, "couldn't fetch what is missing yet")
-		}
+		f.failed(ctx, err, problem)
 		f.retryAt[gapKey(g)] = f.Now().Add(f.Timing.Aside)
 		return
 	}
@@ -353,13 +346,11 @@ func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, e
 	if through == g.Until {
 		got.gaps = 1
 	}
-	// A range that was fetched must not become a gap again: its questions would be
-	// asked twice. The rest of the gap is on record.
+	// A fetched range must not become a gap again: its questions would be asked twice.
 	if !g.Past && heard > 0 {
 		got.events = append(got.events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: heard})
 	}
-	// Discord's newest message of a channel may lag, so only an empty
-	// page proves that nothing is missing.
+	// Discord's newest message of a channel may lag, so only an empty page proves that nothing is missing.
 	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: timeID(f.Now())}
 	if through == g.Until && !g.Past && !isTimeID(g.Until) && rest.After < rest.Until {
 		got.events = append(got.events, memory.GapFound{Gap: rest})
@@ -367,15 +358,14 @@ func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, e
 	return got, nil
 }
 
-// givesUp reports whether err ends a gap: the channel is gone, or missed messages can't be read and are now
-// older than CatchUp. A past that was asked for can be asked for again.
+// givesUp reports whether err ends a gap: the channel is gone, or missed messages can't be read and are now older
+// than CatchUp.
 func (f *Filler) givesUp(g memory.Gap, err error) bool {
 	return discord.Status(err) == http.StatusNotFound ||
 		discord.Denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.Now().Add(-f.CatchUp)))
 }
 
-// confirmReadable asks Discord whether a channel that looks empty can be read at all. If not, it returns
-// ErrUnreadable.
+// confirmReadable returns ErrUnreadable if a channel looks empty only because Hark can't read it.
 func (f *Filler) confirmReadable(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
 	if guild == memory.DirectGuild {
 		return nil
@@ -404,15 +394,14 @@ func (f *Filler) checkDeleted(ctx context.Context, v *catchUpPlan, channel memor
 	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
 }
 
-// fetchIncomplete fetches a channel or guild of which Discord described too little. If Discord denies it, it
-// stays unknown.
+// fetchIncomplete fetches a channel or guild of which Discord described too little.
 func (f *Filler) fetchIncomplete(ctx context.Context, u incomplete) error {
 	var err error
-	got := fetched{incomplete: u, told: &discord.Channel{}}
+	got := fetched{incomplete: u, asChannel: &discord.Channel{}}
 	if u.channel != 0 {
-		err = f.Client.Channel(ctx, u.channel, got.told)
+		err = f.Client.Channel(ctx, u.channel, got.asChannel)
 	} else {
-		got.whole, err = f.fetchGuild(ctx, u.guild)
+		got.asGuild, err = f.fetchGuild(ctx, u.guild)
 	}
 	if err != nil {
 		return fmt.Errorf("fetch what Discord told too little of: %w", err)

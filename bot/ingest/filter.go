@@ -22,8 +22,7 @@ func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func
 	return &Filter{log: log, policy: policy, sessions: r, committed: committed}
 }
 
-// commit logs those of events that are to be logged. An event that decides about a message is committed
-// before it.
+// commit logs what may be logged of events. An event that decides about a message is committed before it.
 func (f *Filter) commit(ctx context.Context, events []memory.Event) error {
 	for _, stage := range stages(events) {
 		passed, err := f.pass(ctx, stage)
@@ -56,12 +55,12 @@ func stages(events []memory.Event) [][]memory.Event {
 	return cut
 }
 
-// pass returns what is logged of events. Where messages aren't remembered, a Heard event replaces each.
-// Earlier events must be committed. Passing events twice is harmless.
+// pass returns what is logged of events. A Heard event replaces each message that isn't remembered. Earlier
+// events must be committed. Passing events twice is harmless.
 func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
-	opted := map[Membership]bool{} // by events
-	kept := map[memory.ChannelID]bool{}
+	opted := map[Membership]bool{} // out, by these events
+	logged := map[memory.ChannelID]bool{}
 	for _, e := range events {
 		s := subjectOf(e)
 		if v, is := e.(memory.Opted); is {
@@ -75,13 +74,13 @@ func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 			passed = append(passed, e)
 			continue
 		}
-		remembered, asked := kept[s.Channel]
+		remembered, asked := logged[s.Channel]
 		if !asked {
 			var err error
 			if remembered, err = f.Remembers(ctx, s.Guild, s.Channel); err != nil {
 				return nil, err
 			}
-			kept[s.Channel] = remembered
+			logged[s.Channel] = remembered
 		}
 		if v, is := e.(memory.Deleted); is {
 			v.Unlogged = !remembered
@@ -110,8 +109,8 @@ func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Even
 	return passed, nil
 }
 
-// isOld reports whether an update is about a message from before Hark was asked to remember, or one deleted
-// or forgotten. A pin or an edit must not log such a message.
+// isOld reports whether an update is about a message from before Hark was asked to remember, or one that was
+// deleted or forgotten. Such a message must not be logged.
 func (f *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
 	if remembered, err := f.Remembers(ctx, s.Guild, s.Channel); err != nil || !remembered {
 		return false, err // only the session takes it
@@ -130,8 +129,8 @@ func (f *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
 	return err == nil && !missing, err
 }
 
-// traceElsewhere is what is kept of an answer that isn't logged: its logged sources elsewhere, so that it can
-// be withdrawn in Discord if they change. It is false if there are none.
+// traceElsewhere returns what is kept of an answer that isn't logged: its logged sources elsewhere, so that it is
+// withdrawn in Discord if they change. It is false if there are none.
 func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
 	kept := memory.Trace{Guild: t.Guild, Channel: t.Channel, Answer: t.Answer, Parts: t.Parts}
 	for _, s := range t.Sources {
@@ -160,8 +159,8 @@ func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Mem
 			f.sessions.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
 			return nil
 		}
-		out, told := opted[Membership{m.Guild, m.Author}]
-		if !told {
+		out, known := opted[Membership{m.Guild, m.Author}]
+		if !known {
 			var err error
 			if out, err = f.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
 				return err

@@ -1,7 +1,7 @@
 // Package ingest turns Discord's events into memory's and commits them in order.
 //
-//   - What the queue took in is in the log, unless the process died. One goroutine converts and commits. A
-//     log that fails only delays it. An unreadable event is skipped and logged by its id.
+//   - What the queue took gets into the log, unless the process dies. One goroutine converts and commits. A log
+//     that fails only delays it. An unreadable event is skipped, and its id reported.
 //   - A question is asked only after its message is durable, and so after all that was said before it.
 //   - Missed messages are found before anything live is logged, and fetched page by page.
 //

@@ -14,9 +14,9 @@ const (
 	verifiedFor    = 24 * time.Hour
 )
 
-// LookUp returns messages that are about to be used as Discord has them now. It fetches those that may have
-// changed during an absence and aren't compared yet, and logs edits and deletions. Messages that can't be
-// verified within patience are left out.
+// LookUp returns messages as Discord has them now. It fetches those that may have changed during an absence and
+// aren't compared yet, and logs edits and deletions. Messages that can't be verified within patience are left
+// out.
 func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
 	patience time.Duration) ([]memory.Message, error) {
 	doubted, err := f.unverified(ctx, messages)

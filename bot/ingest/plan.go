@@ -10,8 +10,7 @@ import (
 	"hark/memory"
 )
 
-// Gaps are found in the order of events, so that no live message
-// hides what came before it.
+// Gaps are found in the order of events, so that no live message hides what came before it.
 
 // priorGuild is a guild as the log had it before an absence.
 type priorGuild struct {
@@ -22,8 +21,8 @@ type priorGuild struct {
 // lastSeen is each channel's newest message that needn't be fetched.
 type lastSeen map[memory.ChannelID]memory.MessageID
 
-// catchUpPlan is what to check in a guild: the newest message of each channel by Discord's account, and,
-// after an absence, channels to look for.
+// catchUpPlan is what to check in a guild: its channels' newest messages by Discord's account and, after an
+// absence, the channels to look for.
 type catchUpPlan struct {
 	guild memory.GuildID
 	// whole means all of the guild, after an absence.
@@ -32,11 +31,10 @@ type catchUpPlan struct {
 	channels []channelSnapshot
 	parents  []memory.ChannelID // may have archived threads, which the guild doesn't list
 
-	at    memory.MessageID // nothing later is missing
-	heard lastSeen
-	since memory.MessageID // for new channels
-	// missing are the channels that Discord doesn't list any more: deleted, archived, or hidden.
-	missing []memory.ChannelID
+	at      memory.MessageID // nothing later is missing
+	heard   lastSeen
+	since   memory.MessageID   // for new channels
+	missing []memory.ChannelID // that Discord doesn't list any more: deleted, archived, or hidden
 }
 
 // channelSnapshot is a channel with its newest message.
@@ -46,8 +44,7 @@ type channelSnapshot struct {
 	thread bool
 }
 
-// onReady begins a connection. It returns events for the log and a plan. Guilds that READY doesn't list have
-// removed Hark.
+// onReady begins a connection. It returns events and a plan. Guilds that READY doesn't list have removed Hark.
 func (w *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memory.Event, *catchUpPlan, error) {
 	known, err := w.Memory.Guilds(ctx)
 	if err != nil {
@@ -168,8 +165,7 @@ func (w *Writer) findGaps(stored *memory.Guild, shut map[memory.ChannelID]bool, 
 	return found
 }
 
-// timeID returns a message id that stands for everything until now, where Discord doesn't name the newest
-// message.
+// timeID returns an id that stands for everything until now, where Discord doesn't name the newest message.
 func timeID(now time.Time) memory.MessageID {
 	return memory.FirstMessageID(now.Add(time.Millisecond))
 }

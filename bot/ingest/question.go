@@ -66,9 +66,8 @@ func (a *Question) Account() memory.MessageID {
 // WithText returns a with the text of another version.
 func (a *Question) WithText(now *Question) *Question {
 	changed := *a
-	changed.Text, changed.Edited, changed.Reasked, changed.Round, changed.At = now.Text, now.Edited, now.Reasked,
-		now.Round, now.At
-	changed.Quiet = now.Quiet
+	changed.Text, changed.Edited, changed.At = now.Text, now.Edited, now.At
+	changed.Reasked, changed.Round, changed.Quiet = now.Reasked, now.Round, now.Quiet
 	return &changed
 }
 
@@ -78,9 +77,8 @@ func RoundOf(at time.Time) string { return strconv.FormatInt(at.UnixMilli()%(36*
 // EditedWithin is how long after it was sent an edited message can still become a question.
 const EditedWithin = time.Minute
 
-// edited returns what an edited message asks Hark, or nil. Message and edit must be recent: a pin or a preview
-// repeats the old edit time. An update with only a text is Brief: its message may have been a question before. A
-// message that now asks nothing is Withdrawn.
+// edited returns what an edited message asks Hark, or nil. Message and edit must be recent: a pin repeats the old
+// edit time. An update with only a text is Brief. A message that now asks nothing is Withdrawn.
 func (c *converter) edited(w *discord.Message, whole bool) *Question {
 	if w.Edited.IsZero() || w.Content == nil {
 		return nil
@@ -105,8 +103,8 @@ func (c *converter) edited(w *discord.Message, whole bool) *Question {
 	return a
 }
 
-// question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark itself (not
-// @everyone or a role), reply to Hark, or be direct.
+// question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark itself (not a
+// role), reply to Hark, or be direct.
 func (c *converter) question(w *discord.Message) *Question {
 	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 {
 		return nil

@@ -24,8 +24,7 @@ type Item struct {
 	Logged chan<- struct{} // closed once it is committed; may be nil
 }
 
-// Queue holds what isn't committed yet. It is unbounded: a store that is down loses nothing while there is
-// memory.
+// Queue holds what isn't committed yet. It is unbounded, so a store that is down loses nothing.
 type Queue struct {
 	mu            sync.Mutex
 	items         []Item // not yet committed
@@ -71,8 +70,8 @@ func (q *Queue) Close() {
 	q.mu.Unlock()
 }
 
-// take returns up to batchItems items, which stay uncommitted until done. It returns nil when the queue is
-// closed and empty, or ctx has ended.
+// take returns up to batchItems items, which stay in the queue until done. It returns nil when the queue is closed
+// and empty, or ctx has ended.
 func (q *Queue) take(ctx context.Context) []Item {
 	for {
 		q.mu.Lock()

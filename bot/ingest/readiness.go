@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// Readiness knows which guilds Discord has described since the connection began. Before that, logged
-// permissions may be long out of date and nothing may be answered from them.
+// Readiness knows which guilds Discord has described since the connection began. Before that, logged permissions
+// may be out of date, and nothing is answered from them.
 type Readiness struct {
 	mu       sync.Mutex
 	ready    map[memory.GuildID]bool // false: announced, not yet described
@@ -33,15 +33,15 @@ func (r *Readiness) begin(guilds []memory.GuildID) {
 }
 
 // set says whether the log has Discord's description of guilds. It is false during an outage.
-func (r *Readiness) set(told bool, guilds ...memory.GuildID) {
+func (r *Readiness) set(ready bool, guilds ...memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.setLocked(told, guilds)
+	r.setLocked(ready, guilds)
 }
 
-func (r *Readiness) setLocked(told bool, guilds []memory.GuildID) {
+func (r *Readiness) setLocked(ready bool, guilds []memory.GuildID) {
 	for _, g := range guilds {
-		r.ready[g] = told
+		r.ready[g] = ready
 	}
 	close(r.changed)
 	r.changed = make(chan struct{})
@@ -54,10 +54,10 @@ func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 	defer late.Stop()
 	for guild != memory.DirectGuild {
 		r.mu.Lock()
-		told, named := r.ready[guild]
-		told, changed := told || !named && r.complete, r.changed
+		ready, announced := r.ready[guild]
+		changed, foreign := r.changed, r.complete && !announced
 		r.mu.Unlock()
-		if told {
+		if ready || foreign {
 			return nil
 		}
 		select {

@@ -12,12 +12,11 @@ import (
 	"hark/memory"
 )
 
-// sweepLimit bounds how many logged messages are compared with one page. It exceeds a page, because many may
-// be deleted.
+// sweepLimit bounds the logged messages compared with one page. It exceeds a page, because many may be deleted.
 const sweepLimit = 1000
 
-// nextSweep returns the next range to compare. Channels that aren't remembered now wait, and so do unplaced ones,
-// which Discord doesn't list: they may be known from imports only.
+// nextSweep returns the next range to compare, if any. Channels that aren't remembered now wait, and so do unplaced
+// ones, which may be known from imports only.
 func (f *Filler) nextSweep(ctx context.Context) (memory.Gap, bool, error) {
 	all, err := f.Memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {
@@ -41,7 +40,7 @@ func (f *Filler) nextSweep(ctx context.Context) (memory.Gap, bool, error) {
 	return memory.Gap{}, false, nil
 }
 
-// comparePage compares the next page of a range. If Discord refuses for good, the channel is shut or deleted.
+// comparePage compares the next page of a range. If Discord refuses for good, it finds the channel shut or deleted.
 func (f *Filler) comparePage(ctx context.Context, g memory.Gap) (pageResult, error) {
 	var heard memory.MessageID
 	f.mu.Lock()
@@ -72,8 +71,8 @@ func (f *Filler) comparePage(ctx context.Context, g memory.Gap) (pageResult, err
 	return pageResult{}, err
 }
 
-// recheck compares a range that is about to be used with one page of Discord's and commits the differences.
-// Any goroutine may call it. It returns how far it compared.
+// recheck compares a range with one page of Discord's and commits the differences. It returns how far it compared.
+// Any goroutine may call it.
 func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
 	c, err := f.compare(ctx, newConverter(f.Self, f.LogBots, f.Now), g, 0)
 	if err == nil && len(c.events) > 0 {
@@ -92,9 +91,9 @@ type compared struct {
 	fetched bool             // whether Discord was asked
 }
 
-// compare compares the beginning of a channel's range with one page of Discord's. A message that was logged
-// before the request and that Discord's page covers but lacks is deleted, unless an import gave it its id.
-// After heard, unless that is 0, messages that only Discord has are added.
+// compare compares the beginning of a channel's range with one page of Discord's. A logged message that the page
+// covers but lacks is deleted, unless an import gave it its id. After heard, unless that is 0, messages that only
+// Discord has are added.
 func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 	heard memory.MessageID) (compared, error) {
 	c := compared{through: g.Until}

@@ -45,8 +45,8 @@ func (f *Filler) count(g memory.Gap, more int) {
 	}
 }
 
-// Seen returns how many messages were fetched, including those that the remaining gaps count, and whether
-// somebody stopped it.
+// Seen returns how many messages were fetched, with those that the remaining gaps count, and whether somebody
+// stopped it.
 func (f *Filler) Seen(w *Progress, left []memory.Gap) (fetched int, stopped bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,8 +56,8 @@ func (f *Filler) Seen(w *Progress, left []memory.Gap) (fetched int, stopped bool
 	return sum(w.fetched), w.stopped
 }
 
-// Halt tells the watchers of a channel that fetching stopped. It returns how many messages were fetched from
-// channels of seen.
+// Halt tells the watchers of a channel that fetching stopped. It returns how many messages were fetched from the
+// channels that seen has.
 func (f *Filler) Halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

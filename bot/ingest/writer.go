@@ -103,7 +103,7 @@ func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 		out.dropWithdrawn(s)
 	}
 	out.incomplete = append(out.incomplete, c.incomplete...)
-	// otherwise a later event of the same commit could undo a loss of access unnoticed
+	// A later event of the same commit could undo a loss of access unnoticed.
 	if len(w.guildsWithAccessChanges(c.events)) > 0 {
 		if err := w.flush(ctx, out); err != nil {
 			return err
@@ -159,8 +159,7 @@ func (w *Writer) noteMembers(c converted) {
 	}
 }
 
-// dropOld drops an update of a message that must not be logged any more. Only a log with all earlier events
-// can tell.
+// dropOld drops an update of a message that isOld. Only a log with all earlier events can tell.
 func (w *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
 	for i, s := range subjectsOf(c.events) {
 		if !s.filtered {
@@ -257,8 +256,7 @@ func (w *Writer) flush(ctx context.Context, out *commit) error {
 	return nil
 }
 
-// commit logs events. One that the log refuses for good is skipped, with those that can't be logged without
-// it.
+// commit logs events. It skips those that the log refuses for good, with those that can't be logged without them.
 func (w *Writer) commit(ctx context.Context, events []memory.Event) error {
 	refused := false
 	err := w.retry(ctx, func() error {

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// citationWidth is the greatest width of a rendered citation: a number of three digits, three ids of 19.
+	// citationWidth is the longest rendered citation, in units: a number of 3 digits, three ids of 19.
 	citationWidth = len(`[\[999\]](<https://discord.com/channels/`) + 3*19 + 2 + len(`>)`)
 	// footerSources bounds the sources in the footer.
 	footerSources = 5
 )
 
-// LinksTo returns the links of sources. A source without a link in Discord has none.
+// LinksTo returns the links of sources that have one in Discord.
 func LinksTo(sources []answer.Source) linker {
 	links := make(map[string]string, len(sources))
 	for _, s := range sources {
@@ -78,8 +78,8 @@ func day(l locale.Locale, t, now time.Time) string {
 	return t.Format(l.Text("2 Jan 2006"))
 }
 
-// Plain returns s on one line of at most most graphemes, without effect in Discord: no markup, mention, link
-// or change of direction.
+// Plain returns s on one line of at most most graphemes, without effect in Discord: no markup, mention, link or change
+// of direction.
 func Plain(s string, most int) string { return escape(Clip(OneLine(s), most)) }
 
 // OneLine returns s on one line, trimmed.
@@ -100,15 +100,15 @@ func escape(s string) string {
 	return b.String()
 }
 
-// namedMark matches a mention, a time stamp, an emoji or a command, which Discord shows as a name or a time.
+// namedMark matches a mention, a time stamp, an emoji or a command, which Discord renders.
 var namedMark = pattern.Of(
 	`<(?:@[!&]?|#)\d{1,20}>|<t:-?\d{1,13}(?::[tTdDfFR])?>|<a?(:\w{2,32}:)\d{1,20}>|<(/[^:<>]{1,100}):\d{1,20}>`)
 
 // markWidth is the width a mark counts, in graphemes.
 const markWidth = 8
 
-// AsSaid is Plain that keeps mentions and time stamps, which Discord shows to each reader by name. Whoever
-// sends it must allow no mentions.
+// AsSaid is Plain, except that it keeps mentions and time stamps, which Discord renders. Messages with it must allow no
+// mentions.
 func AsSaid(s string, most int) string {
 	var b strings.Builder
 	for s = OneLine(s); s != ""; {

@@ -38,7 +38,7 @@ func TestLinkSources(t *testing.T) {
 	}
 }
 
-// Only what becomes a link has room for one.
+// Only citations that become links have room for one.
 func TestCitationsTakeWhatTheyAreShownWith(t *testing.T) {
 	t.Parallel()
 	sources := LinksTo([]answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9}})

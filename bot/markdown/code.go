@@ -18,11 +18,11 @@ type File struct {
 }
 
 const (
-	// maxInlineCode and maxInlineLines bound a code block in a message, in UTF-16 units and lines.
+	// A code block in a message has at most maxInlineCode units and maxInlineLines lines.
 	maxInlineCode, maxInlineLines = 1500, 40
-	// maxFiles bounds a message's files, and MaxFileBytes their total: Discord takes 10 MiB.
+	// A message has at most maxFiles files of MaxFileBytes together: Discord takes 10 MiB.
 	maxFiles, MaxFileBytes = 10, 8 << 20
-	// shownLines and shownCode bound long code while it is being written, in lines and units.
+	// Long code that is being written shows at most shownLines lines and shownCode units.
 	shownLines, shownCode = 12, 600
 )
 
@@ -33,7 +33,7 @@ type block struct {
 	language   string
 }
 
-// longBlocks returns the code blocks that are better as files. Quoted and spoilered ones stay.
+// longBlocks returns the code blocks that become files. Quoted and spoilered ones stay.
 func longBlocks(text string) []block {
 	var long []block
 	f := format(text, nil)
@@ -55,7 +55,7 @@ func longBlocks(text string) []block {
 	return long
 }
 
-// fenceAt returns a fence's position, after a backslash, which doesn't escape it.
+// fenceAt returns a fence's position, after a backslash, which doesn't escape a fence.
 func fenceAt(text string, s span) int {
 	if text[s.start] == '\\' {
 		return s.start + 1
@@ -63,7 +63,7 @@ func fenceAt(text string, s span) int {
 	return s.start
 }
 
-// extractCode moves long code into files of at most most bytes together. A line replaces each.
+// extractCode moves long code into files of at most most bytes together. A line replaces each block.
 func extractCode(l locale.Locale, text string, most int) (string, []File) {
 	var b strings.Builder
 	var files []File
@@ -111,18 +111,23 @@ func preview(text string) string {
 	return b.String()
 }
 
-// fileNames are file names by language.
+// fileNames has names by language.
 var fileNames = map[string]string{
-	"go": "main.go", "golang": "main.go", "py": "snippet.py", "python": "snippet.py", "js": "snippet.js", "javascript": "snippet.js",
-	"ts": "snippet.ts", "typescript": "snippet.ts", "jsx": "snippet.jsx", "tsx": "snippet.tsx", "rs": "main.rs", "rust": "main.rs",
-	"c": "main.c", "h": "snippet.h", "cpp": "main.cpp", "c++": "main.cpp", "cs": "snippet.cs", "c#": "snippet.cs", "java": "Main.java",
-	"kt": "main.kt", "kotlin": "main.kt", "swift": "main.swift", "rb": "snippet.rb", "ruby": "snippet.rb", "php": "snippet.php",
-	"lua": "snippet.lua", "r": "snippet.r", "sql": "snippet.sql", "sh": "script.sh", "bash": "script.sh", "shell": "script.sh",
-	"zsh": "script.sh", "ps1": "script.ps1", "powershell": "script.ps1", "html": "page.html", "css": "style.css", "json": "data.json",
-	"yaml": "data.yaml", "yml": "data.yaml", "toml": "data.toml", "xml": "data.xml", "csv": "data.csv", "md": "text.md",
-	"markdown": "text.md", "diff": "changes.diff", "patch": "changes.diff", "dockerfile": "Dockerfile", "make": "Makefile", "makefile": "Makefile",
-	"tex": "text.tex", "latex": "text.tex", "hs": "snippet.hs", "haskell": "snippet.hs", "ex": "snippet.ex", "elixir": "snippet.ex",
-	"zig": "main.zig", "nix": "snippet.nix", "proto": "snippet.proto", "graphql": "snippet.graphql", "ini": "data.ini",
+	"go": "main.go", "golang": "main.go", "py": "snippet.py", "python": "snippet.py",
+	"js": "snippet.js", "javascript": "snippet.js", "ts": "snippet.ts", "typescript": "snippet.ts",
+	"jsx": "snippet.jsx", "tsx": "snippet.tsx", "rs": "main.rs", "rust": "main.rs", "c": "main.c",
+	"h": "snippet.h", "cpp": "main.cpp", "c++": "main.cpp", "cs": "snippet.cs", "c#": "snippet.cs",
+	"java": "Main.java", "kt": "main.kt", "kotlin": "main.kt", "swift": "main.swift",
+	"rb": "snippet.rb", "ruby": "snippet.rb", "php": "snippet.php", "lua": "snippet.lua",
+	"r": "snippet.r", "sql": "snippet.sql", "sh": "script.sh", "bash": "script.sh",
+	"shell": "script.sh", "zsh": "script.sh", "ps1": "script.ps1", "powershell": "script.ps1",
+	"html": "page.html", "css": "style.css", "json": "data.json", "yaml": "data.yaml",
+	"yml": "data.yaml", "toml": "data.toml", "xml": "data.xml", "csv": "data.csv", "md": "text.md",
+	"markdown": "text.md", "diff": "changes.diff", "patch": "changes.diff", "dockerfile": "Dockerfile",
+	"make": "Makefile", "makefile": "Makefile", "tex": "text.tex", "latex": "text.tex",
+	"hs": "snippet.hs", "haskell": "snippet.hs", "ex": "snippet.ex", "elixir": "snippet.ex",
+	"zig": "main.zig", "nix": "snippet.nix", "proto": "snippet.proto", "graphql": "snippet.graphql",
+	"ini": "data.ini",
 }
 
 // fileName returns a name for code that isn't among files.

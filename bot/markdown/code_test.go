@@ -54,16 +54,17 @@ func TestPullCode(t *testing.T) {
 			t.Errorf("%s: got %q with %q", tt.name, got, names)
 		}
 	}
-	many, files := extractCode(locale.Locale{}, strings.Repeat("```go\n"+code+"```\n", 11), MaxFileBytes)
-	if len(files) != maxFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
-		t.Errorf("of eleven blocks %d are files, and there remains %q", len(files), tail(many))
+	many, manyFiles := extractCode(locale.Locale{}, strings.Repeat("```go\n"+code+"```\n", 11), MaxFileBytes)
+	if len(manyFiles) != maxFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
+		t.Errorf("of eleven blocks %d are files, and there remains %q", len(manyFiles), tail(many))
 	}
-	if got, files := extractCode(locale.Locale{}, "```\n"+code+"```", len(code)-1); len(files) != 0 || len(got) < len(code) {
+	got, files := extractCode(locale.Locale{}, "```\n"+code+"```", len(code)-1)
+	if len(files) != 0 || len(got) < len(code) {
 		t.Error("a file that is too large")
 	}
 }
 
-// Nothing of an answer is lost when its code becomes files, whatever there is in it.
+// Nothing of an answer is lost when its code becomes files.
 func TestPullCodeLosesNothing(t *testing.T) {
 	t.Parallel()
 	// A word alone behind a fence would be its language, which goes into the file's name.

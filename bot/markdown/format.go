@@ -10,24 +10,24 @@ import (
 	"hark/internal/pattern"
 )
 
-// formatted is a text with its Discord Markdown, as far as cuts need it.
+// formatted is a text with the Discord Markdown that cuts need.
 type formatted struct {
 	text  string
 	spans []span
-	quote int // where a quotation to the text's end begins; len(text) if none does
+	quote int // where a quotation to the end begins; len(text): none
 }
 
-// span is a stretch that is never cut.
+// span is text that is never cut.
 type span struct {
 	start, end    int
-	show          string // shown in its place, if replaced
+	show          string // if replaced
 	replaced      bool
 	extra         int    // units that show is longer
-	opens, closes bool   // a code block or a marked stretch
+	opens, closes bool   // a code block or marked text
 	state         *state // what is open after it
 
 	kind token
-	mark string // what it opens or closes with, such as "**"
+	mark string // such as "**"
 	pair int    // the matching span; -1: none
 	line string // the block mark that its line begins with
 
@@ -37,8 +37,8 @@ type span struct {
 // state is what is open at a position.
 type state struct {
 	marks []string // outermost first
-	code  string   // what reopens the code block; empty: none is open
-	shut  string   // closes it, at the beginning of a line
+	code  string   // reopens the code block; empty: none is open
+	shut  string   // closes it, on a line of its own
 }
 
 // token is a kind of span.
@@ -57,8 +57,8 @@ const (
 	tokenMark
 )
 
-// tokens matches the token kinds in their order above. Only the first and the last contain a
-// backtick, so every fence is found.
+// tokens matches the kinds in their order above. Only the first and the last contain a backtick, so it finds every
+// fence.
 var tokens = pattern.Of("(\\\\?```)" +
 	"|((?m:^[ \\t]{0,8}(?:[-*+]|[0-9]{1,3}[.)]|>>>|>|#{1,3}|-#)[ \\t]))" +
 	"|(\\\\[!-/:-@\\[-_{-~])" +
@@ -70,7 +70,7 @@ var tokens = pattern.Of("(\\\\?```)" +
 	"|(\\]\\([ \\t\n]*<?[ \\t]*[A-Za-z][A-Za-z0-9+.-]{0,20}:)" +
 	"|(\\*+|_+|~+|\\|+|`{1,2})")
 
-// info matches what may follow an opening fence: the language, alone on the line.
+// info matches the language after an opening fence.
 var info = regexp.MustCompile(`^[A-Za-z0-9_+\-.#]{1,20}\n`)
 
 // format parses text; link renders citations.
@@ -82,8 +82,8 @@ func format(text string, link linker) *formatted {
 	return f
 }
 
-// scan finds the spans, except their states. Code has none except its end. Where it is unclear whether
-// something is code, links are defanged even there.
+// scan finds the spans, without their states. Code has only its end. Where it is unclear whether something is code,
+// links are defanged even there.
 func (f *formatted) scan(link linker) {
 	at, code, solid, begin, lineEnd, quoted := 0, false, false, "", 0, false
 	for _, m := range tokens().FindAllStringSubmatchIndex(f.text, -1) {
@@ -150,7 +150,7 @@ func (s *span) replace(was, show string) {
 	}
 }
 
-// pairMarks returns the open marks after span i, given those before.
+// pairMarks pairs the marks that open and close the same text.
 func (f *formatted) pairMarks() {
 	var open []int // spans
 	block := -1    // the span that begins the current line or quotation; -1: none
@@ -177,15 +177,15 @@ func (f *formatted) pairMarks() {
 	}
 }
 
-// goesOn reports whether span i continues the quotation of the line before, which span block begins.
+// goesOn reports whether span i continues, on the next line, the quotation that span block begins.
 func (f *formatted) goesOn(block, i int) bool {
 	a, b := &f.spans[block], &f.spans[i]
 	return a.line == "> " && b.kind == tokenBegin && b.line == a.line &&
 		strings.IndexByte(f.text[a.lineEnd:b.start], '\n') == strings.LastIndexByte(f.text[a.lineEnd:b.start], '\n')
 }
 
-// codeEnd returns the span that closes the inline code opened by span i: as many backticks, in the same
-// paragraph and block; -1 if there is none, or the backticks are escaped.
+// codeEnd returns the span that closes the inline code of span i: as many backticks, in the same paragraph and block;
+// -1 if there is none, or the backticks are escaped.
 func (f *formatted) codeEnd(i int, oneLine bool) int {
 	s := &f.spans[i]
 	if strings.HasSuffix(f.text[:s.start], `\`) || f.touches(i) {
@@ -215,7 +215,7 @@ func (f *formatted) touches(i int) bool {
 	return strings.HasSuffix(f.text[:s.start], "`") || strings.HasPrefix(f.text[s.end:], "`")
 }
 
-// join pairs the ends of inline code. Spans between lose their meaning.
+// join pairs the ends of inline code, and clears the spans between.
 func (f *formatted) join(i, end int) {
 	for j := i + 1; j < end; j++ {
 		f.spans[j] = span{start: f.spans[j].start, end: f.spans[j].end, pair: -1}
@@ -223,7 +223,7 @@ func (f *formatted) join(i, end int) {
 	f.spans[i].pair, f.spans[end].pair = end, i
 }
 
-// pairMark is what is open after span i, of what was before it.
+// pairMark returns the marks that are open after span i, given those before.
 func (f *formatted) pairMark(open []int, i int) []int {
 	s := &f.spans[i]
 	most := 3
@@ -292,7 +292,7 @@ func (f *formatted) trackState() {
 	}
 }
 
-// lineBegin matches a line's block mark, which must be repeated where the line continues.
+// lineBegin matches a line's block mark, which is repeated where the line continues.
 var lineBegin = regexp.MustCompile(`^[ \t]{0,8}(> |#{1,3} |-# )`)
 
 // closeAndReopen returns what closes the state s at byte i, and what reopens it.
@@ -330,7 +330,7 @@ func (f *formatted) closeAndReopen(i int, s *state) (shut, open string) {
 	return shut, open
 }
 
-// shown returns what is shown for bytes from..to, which cut no span.
+// shown returns what is shown for text[from:to], which cuts no span.
 func (f *formatted) shown(from, to int) string {
 	var b strings.Builder
 	for _, s := range f.spans {

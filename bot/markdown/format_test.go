@@ -17,7 +17,7 @@ func TestSplitClosesAndReopensFormatting(t *testing.T) {
 	code := strings.Repeat("x := 1\n", 400)
 	for _, tt := range []struct {
 		name, text           string
-		begins, ends, second string // of the first piece its end, of the second its beginning and end
+		begins, ends, second string // the first piece's beginning and end, the second's beginning
 	}{
 		{"bold", "**" + words + "** after", "**word ", "word **", "**word "},
 		{"italics", "*" + words + "*", "*word ", "word *", "*word "},
@@ -81,7 +81,7 @@ func TestSplitKeepsListsWhole(t *testing.T) {
 // marked is a word with the marks round it.
 var marked = regexp.MustCompile("\\*\\*|__|~~|\\|\\||`|w[0-9]+")
 
-// formats are the words of a piece with the marks that each stands in, and whether all of these end.
+// formats returns a piece's words with the marks around each, and whether all marks are closed.
 func formats(piece string) (found map[string]string, closed bool) {
 	found = map[string]string{}
 	var open []string
@@ -101,7 +101,7 @@ func formats(piece string) (found map[string]string, closed bool) {
 	return found, len(open) == 0
 }
 
-// TestFormattingSurvivesSplitting writes words in marks in marks, and looks at how each is marked in the pieces.
+// TestFormattingSurvivesSplitting nests marks and checks that each word has the same marks in the pieces.
 func TestFormattingSurvivesSplitting(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

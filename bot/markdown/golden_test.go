@@ -9,7 +9,6 @@ import (
 	"hark/internal/golden"
 )
 
-// TestGoldenAnswer shows what becomes of an answer with all that an answer can have.
 func TestGoldenAnswer(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/answer.md")

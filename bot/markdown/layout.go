@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// maxMessages bounds an answer's messages: a model that doesn't stop must not fill a channel.
+// maxMessages bounds an answer's messages, so that a model that doesn't stop can't fill a channel.
 const maxMessages = 5
 
 var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
@@ -20,8 +20,8 @@ var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
 // EscapeSmallPrint escapes small print in a model's text: the lines below an answer are Hark's own.
 func EscapeSmallPrint(text string) string { return smallPrint.ReplaceAllString(text, `$1\-#`) }
 
-// Answer lays out an answer as messages. If asFiles is set, long code becomes files, and an answer of too
-// many messages a file. It never panics.
+// Answer lays out an answer as messages that end with tail. asFiles makes files of long code and of an answer with too
+// many messages. It never panics.
 func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,
 	files []File, err error) {
 	defer crash.Recover("lay out an answer", &err)
@@ -55,8 +55,7 @@ func Draft(text string) []string {
 	return contents[:min(len(contents), maxMessages)]
 }
 
-// head returns as much of text as maxMessages can show, so that an endless text isn't laid out in full again
-// and again.
+// head returns as much of text as maxMessages can show, so that an endless text isn't laid out in full repeatedly.
 func head(text string) string {
 	const most = 4 * maxMessages * MessageLimit // bytes: a unit takes at most three, and white space may be dropped
 	if len(text) <= most {
@@ -69,8 +68,7 @@ func head(text string) string {
 	return text[:end]
 }
 
-// Messages returns text as messages, with tail as the last line of the last. Blank messages, which Discord
-// refuses, are left out.
+// Messages returns text as messages, with tail as the last line. It leaves out blank messages, which Discord refuses.
 func Messages(text, tail string, link linker) []string {
 	var contents []string
 	for _, p := range split(memory.Clean(text), MessageLimit, link) {

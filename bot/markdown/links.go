@@ -8,14 +8,13 @@ import (
 	"hark/internal/pattern"
 )
 
-// inviteHosts matches addresses that Discord shows as an invitation or a gift, with a button.
+// inviteHosts matches addresses that Discord shows as an invitation or a gift.
 const inviteHosts = `\b(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts|template))/`
 
 var invite = pattern.Of(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + strings.TrimPrefix(inviteHosts,
 	`\b`) + `)[A-Za-z0-9/_-]+`)
 
-// defang returns what is shown for a token: an invitation without card and button, a link with its real
-// target.
+// defang returns what is shown for a token: an invitation without its card, a link with its real target.
 func defang(kind token, shown string) string {
 	switch kind {
 	case tokenAddress, tokenInvite:
@@ -36,8 +35,8 @@ func defang(kind token, shown string) string {
 	return shown
 }
 
-// unmasked shows a masked link's host beside it. If the text looks like another address or like a citation,
-// text and address are shown separately: somebody may have tricked the model.
+// unmasked shows a masked link's host beside it. If the text looks like another address or a citation, it shows text
+// and address separately: somebody may have tricked the model.
 func unmasked(link string) string {
 	text, address, _ := strings.Cut(link[1:len(link)-1], "](")
 	address = strings.Trim(address, "<>")
@@ -59,7 +58,7 @@ func looksLikeNumber(text string) bool {
 	return strings.ContainsFunc(text, unicode.IsNumber) && !strings.ContainsFunc(text, unicode.IsLetter)
 }
 
-// address matches what people read as an address: a name with a dot, in any script.
+// address matches what people read as an address.
 var address = pattern.Of(`[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`)
 
 // misleads reports whether text looks like an address other than the link's.
@@ -89,7 +88,7 @@ func misleads(text, link string) bool {
 	return strings.Contains(plain, "://") && !address().MatchString(plain)
 }
 
-// normalizeURL removes differences that don't matter.
+// normalizeURL removes the scheme, "www.", a trailing slash and upper case.
 func normalizeURL(address string) string {
 	address = strings.ToLower(strings.TrimSpace(address))
 	if _, rest, found := strings.Cut(address, "://"); found {

@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// MessageLimit is Discord's limit of a message. Discord says "characters"; UTF-16 units are never fewer.
+	// MessageLimit is Discord's limit of a message in characters; UTF-16 units are never fewer.
 	MessageLimit = 2000
 
 	// fence begins and ends a code block.
 	fence = "```"
-	// closing is the most that closing open formatting adds to a piece: a quoted code block and every
-	// kind of mark. It is always kept free, because text after the cut may still turn a sign into a mark.
+	// closing is the most that closing open formatting adds to a piece: a quoted code block and every kind of mark. It
+	// is always kept free, because text after the cut may still turn a sign into a mark.
 	closing = len("\n> "+fence) + len("***"+"**"+"*") + len("___"+"__"+"_") + len("~~") + len("||") + len("``")
 )
 
-// piece is one message of an answer: open + shown + shut. body is its part of the answer; shown is body with
-// citations as links. open and shut reopen and close formatting across cuts.
+// piece is one message of an answer: open + shown + shut. shown is body, its part of the answer, with citations as
+// links. open and shut reopen and close formatting across cuts.
 type piece struct{ open, body, shown, shut string }
 
 func (p piece) String() string { return p.open + p.shown + p.shut }
 
-// linker returns the link for a citation's number; "" leaves it as it is. It is nil while an answer is being
-// written: citations stay, and keep room for the longest link.
+// linker returns the link for a citation's number; "" for none. It is nil while an answer is being written: citations
+// stay, and keep room for the longest link.
 type linker func(number string) string
 
-// split cuts text into pieces that show at most limit units. The bodies joined are text. A cut falls after a
-// paragraph, else a line, a sentence, a word; never inside a grapheme, a link, a mention, a citation or a
-// list marker, unless one alone exceeds a piece. Appending to text doesn't move cuts well before its end.
+// split cuts text into pieces that show at most limit units. The joined bodies are text. A cut falls after a paragraph,
+// else a line, a sentence, a word; never inside a grapheme, a link, a mention, a citation or a list marker, unless one
+// alone exceeds a piece. Appending to text doesn't move cuts well before its end.
 func split(text string, limit int, link linker) []piece {
 	f := format(text, link)
 	atoms := f.atomize(limit / 2)
@@ -44,12 +44,8 @@ func split(text string, limit int, link linker) []piece {
 		end := cut(text, atoms, start, limit-Units(open))
 		from, to := atoms[start].start, atoms[end].end
 		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
-		start, open = end+1, ""
-		if start < len(atoms) {
-			p.shut, open = f.closeAndReopen(to, atoms[end].state)
-		} else {
-			p.shut, _ = f.closeAndReopen(to, atoms[end].state)
-		}
+		start = end + 1
+		p.shut, open = f.closeAndReopen(to, atoms[end].state)
 		pieces = append(pieces, p)
 	}
 	return pieces
@@ -90,7 +86,7 @@ func cut(text string, atoms []atom, start, limit int) int {
 	return start
 }
 
-// The ranks of a cut's place.
+// The ranks of places to cut.
 const (
 	atBad       = iota // would leave an empty code block or empty marks
 	atAny              // between two graphemes
@@ -101,7 +97,7 @@ const (
 	ranks
 )
 
-// leastFill is how full, in percent, a piece must be for a cut of a rank.
+// leastFill is how full a piece must be for a cut of a rank, in percent.
 var leastFill = [ranks]int{atWord: 25, atSentence: 50, atLine: 50, atParagraph: 50}
 
 func rank(text string, atoms []atom, i int) int {
@@ -128,7 +124,7 @@ func rank(text string, atoms []atom, i int) int {
 	return atWord
 }
 
-// atom is a stretch of text that is never cut.
+// atom is text that is never cut.
 type atom struct {
 	start, end int    // in bytes
 	width      int    // in a message, in units
@@ -157,7 +153,7 @@ func (f *formatted) atomize(most int) []atom {
 	return w.atoms
 }
 
-// atomizer walks through a text and joins what a span holds together.
+// atomizer walks through a text and joins what is in one span.
 type atomizer struct {
 	text  string
 	spans []span // not yet passed

@@ -88,7 +88,8 @@ func TestSplitProperties(t *testing.T) {
 		rapid.StringMatching("[a-z ]{0,400}"),
 		rapid.SampledFrom([]string{
 			"```", "```go\n", "````", "`", "\n", "\n\n", ". ", "[1]", "[23]", "[x](<https://e.org/a>)", "https://e.org/b",
-			"<@12345>", "**", "*", "_", "__", "***", "~~", "||", "``", "\n> ", "\n>>> ", "\n- ", "\n# ", "\\", "](https://", "discord.gg/abc",
+			"<@12345>", "**", "*", "_", "__", "***", "~~", "||", "``", "\n> ", "\n>>> ", "\n- ", "\n# ", "\\",
+			"](https://", "discord.gg/abc",
 			"[a.com](https://b.com)", "👨‍👩‍👧‍👦", "e\u0301", strings.Repeat("字", 500), strings.Repeat("a",
 				1500), strings.Repeat(" ", 2500),
 			"a" + strings.Repeat("\u0301", 3000), strings.Repeat("`", 2100), "[[[[", "\xff\xfe", "🇵🇱🇩🇪", "\r\n", "。",
@@ -129,7 +130,7 @@ var manySources = func() (all []answer.Source) {
 	return all
 }()
 
-// checkSplit holds what is promised of every text, with citations that become links and without.
+// checkSplit checks the pieces of a text, with citations that become links and without.
 func checkSplit(t failer, text string) {
 	for _, link := range []linker{nil, LinksTo(manySources), LinksTo(manySources[:2])} {
 		checkPieces(t, text, split(text, MessageLimit, link), link == nil)
@@ -162,7 +163,7 @@ func checkPieces(t failer, text string, pieces []piece, plain bool) {
 	}
 }
 
-// clusterEnds are the places where a text may be cut: between graphemes, and inside monstrous ones between runes.
+// clusterEnds returns where a text may be cut: between graphemes, and inside monstrous ones between runes.
 func clusterEnds(text string) map[int]bool {
 	ends := map[int]bool{}
 	g := uniseg.NewGraphemes(text)

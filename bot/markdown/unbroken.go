@@ -8,18 +8,18 @@ import (
 )
 
 var (
-	// partialToken matches the beginning of a citation, or of a mention or an emoji, at a text's end.
+	// partialToken matches the beginning of a citation, a mention or an emoji at a text's end.
 	partialToken = pattern.Of(`(?:\[[0-9]{0,3}|<(?:[@#:/a-z][^<>\s]{0,80})?)$`)
 	// bareFence matches an opening fence without code.
 	bareFence = pattern.Of("```[A-Za-z0-9_+\\-.#]{0,20}\n?$")
-	// partialFence matches the beginning of the fence that ends a code block.
+	// partialFence matches the beginning of a closing fence.
 	partialFence = pattern.Of("\n`{1,2}$")
-	// markupOnly are marks that are hardly ever meant as they are.
+	// markupOnly are marks that are hardly ever plain text.
 	markupOnly = []string{"**", "***", "__", "~~", "||", "`"}
 )
 
-// CompletePartial completes a truncated text: it removes a partial mark at the end and closes what the last
-// paragraph opened. Code blocks stay open; split closes them.
+// CompletePartial completes a truncated text: it removes a partial mark at the end and closes what the last paragraph
+// opened. split closes code blocks.
 func CompletePartial(text string) string {
 	if f := format(text, nil); f.inCode() {
 		if at := bareFence().FindStringIndex(text); at != nil {
@@ -47,7 +47,7 @@ func CompletePartial(text string) string {
 	return text + shut
 }
 
-// inCode reports whether a code block is open at the end.
+// inCode reports whether a code block is open at f's end.
 func (f *formatted) inCode() bool {
 	n := len(f.spans)
 	return n > 0 && f.spans[n-1].state.code != ""

@@ -19,8 +19,7 @@ const (
 // idLimit is Discord's limit of a custom_id.
 const idLimit = 100
 
-// Owned is the answer that a button's id names: all that is needed to act on it after a restart, and without
-// a log.
+// Owned is the answer that a button's id names, so that the button works after a restart and without a log.
 type Owned struct {
 	Asker    memory.UserID
 	Question memory.MessageID
@@ -73,18 +72,16 @@ func ReadOwned(args []string) Owned {
 	return o
 }
 
-// Writing returns the buttons below an answer being written.
-func (o Owned) Writing(l locale.Locale) []discord.Component {
-	return []discord.Component{discord.Row(discord.Button(discord.StyleGrey, l.Text("Stop"), o.ID(ButtonStop)))}
+// Done returns the buttons below a finished answer. sources: it has sources to show.
+func (o Owned) Done(l locale.Locale, sources bool) []discord.Component {
+	var row []discord.Component
+	if sources {
+		row = append(row, o.button(ButtonSources, l.Text("Sources")))
+	}
+	row = append(row, o.button(ButtonAgain, l.Text("Ask again")), o.button(ButtonDelete, l.Text("Delete")))
+	return []discord.Component{discord.Row(row...)}
 }
 
-// Done returns the buttons below a finished answer.
-func (o Owned) Done(l locale.Locale, sources bool) []discord.Component {
-	var buttons []discord.Component
-	if sources {
-		buttons = append(buttons, discord.Button(discord.StyleGrey, l.Text("Sources"), o.ID(ButtonSources)))
-	}
-	return []discord.Component{discord.Row(append(buttons, discord.Button(discord.StyleGrey,
-		l.Text("Ask again"), o.ID(ButtonAgain)),
-		discord.Button(discord.StyleGrey, l.Text("Delete"), o.ID(ButtonDelete)))...)}
+func (o Owned) button(name, label string) discord.Component {
+	return discord.Button(discord.StyleGrey, label, o.ID(name))
 }

@@ -19,20 +19,18 @@ import (
 // poster sends the parts of one answer to the question's channel.
 type poster interface {
 	Typing(ctx context.Context) error
-	// Create posts a part with its buttons; the same part twice is one message.
+	// Create posts a part; the same part twice is one message. If Discord refuses the files, here or in Edit,
+	// the error is ErrNoFiles.
 	Create(ctx context.Context, part int, content string, rows []discord.Component,
 		files []markdown.File) (discord.Posted, error)
-	// Edit replaces a part's content, buttons and files. If Discord refuses the files, here or in Create, the
-	// error is ErrNoFiles.
 	Edit(ctx context.Context, id memory.MessageID, content string, rows []discord.Component,
 		files []markdown.File) (discord.Posted, error)
 	Remove(ctx context.Context, id memory.MessageID) error
 }
 
-// unknownContent is the content of a message of which we don't know what it shows. No real content equals it.
+// The content and buttons of a message of which we don't know what it shows. No real ones equal them.
 const unknownContent = "\x00"
 
-// unknownRows are such a message's buttons.
 var unknownRows = []discord.Component{{}}
 
 // sentPart is a message that shows a part of an answer.
@@ -87,8 +85,7 @@ func (d *delivery) latest() string {
 	return d.text
 }
 
-// run delivers the streamed text until done is closed or ctx ends. It returns ErrGone if going on is
-// pointless.
+// run delivers the streamed text until done is closed or ctx ends. It returns ErrGone if there is nowhere to.
 func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	renew := time.NewTicker(d.typing)
 	defer renew.Stop()
@@ -123,7 +120,7 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// finish makes Discord show contents, with files at the last of them, however many requests that takes. It removes
+// finish makes Discord show contents, with files at the last, however many requests that takes. It removes
 // surplus parts, last first; one that is already gone is no error.
 func (d *delivery) finish(ctx context.Context, contents []string, files ...markdown.File) error {
 	for more := true; more; {
@@ -180,9 +177,11 @@ func (d *delivery) oldParts() (ids []memory.MessageID) {
 func (d *delivery) hasNewParts() bool { return len(d.oldParts()) < len(d.parts) }
 
 // ids returns the answer's messages.
-func (d *delivery) ids() []memory.MessageID {
-	ids := make([]memory.MessageID, len(d.parts))
-	for i, p := range d.parts {
+func (d *delivery) ids() []memory.MessageID { return idsOf(d.posted()) }
+
+func idsOf(posted []discord.Posted) []memory.MessageID {
+	ids := make([]memory.MessageID, len(posted))
+	for i, p := range posted {
 		ids[i] = p.ID
 	}
 	return ids
@@ -197,9 +196,9 @@ func (d *delivery) posted() []discord.Posted {
 	return all
 }
 
-// step makes the first request that brings Discord nearer to contents. more means that others are needed.
-func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File, done bool) (more bool,
-	err error) {
+// step makes the first request that brings Discord nearer to contents. more: others are needed.
+func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File,
+	done bool) (more bool, err error) {
 	for i, want := range contents {
 		var rows []discord.Component
 		with := files
@@ -228,8 +227,7 @@ func (d *delivery) send(ctx context.Context, i int, want string, rows []discord.
 	files []markdown.File) error {
 	if i < len(d.parts) {
 		p, err := d.to.Edit(ctx, d.parts[i].ID, want, rows, files)
-		// deleted before this answer began
-		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknownContent {
+		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknownContent { // deleted before
 			d.drop([]memory.MessageID{d.parts[i].ID})
 			return d.send(ctx, i, want, rows, files)
 		}

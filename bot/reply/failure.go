@@ -41,12 +41,12 @@ var modelFailures = map[llm.Kind]locale.Phrase{
 	llm.TooLong: modelLimit, llm.CutOff: modelCutOff, llm.BadAnswer: modelEmpty,
 }
 
-// phraseOf returns the phrase for an error without a sentence of its own.
+// phraseOf returns what to say about an error without a sentence of its own.
 func phraseOf(err error) locale.Phrase {
-	var model *llm.Error
+	if phrase := modelFailures[llm.KindOf(err)]; phrase != "" {
+		return phrase
+	}
 	switch {
-	case errors.As(err, &model) && modelFailures[model.Kind] != "":
-		return modelFailures[model.Kind]
 	case errors.Is(err, answer.ErrEmpty):
 		return modelEmpty
 	case errors.Is(err, context.DeadlineExceeded):
@@ -60,11 +60,11 @@ func phraseOf(err error) locale.Phrase {
 // Failure returns what a member is told about err. The log has the error under the code that the member sees.
 // A failure that repeats in a channel within a minute is told briefly.
 func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string {
-	var told interface{ Sentence() string }
+	var plain interface{ Sentence() string }
 	switch {
-	case errors.As(err, &told):
+	case errors.As(err, &plain):
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't answer")
-		return l.Sentence(told)
+		return l.Sentence(plain)
 	case errors.Is(err, context.Canceled):
 		return l.Text(restarting)
 	}
@@ -77,7 +77,7 @@ func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string
 	return l.Phrase(words, code)
 }
 
-// errorCode returns a short code for members, under which the log has the error.
+// errorCode returns a short random code.
 func errorCode() string { return strings.ToLower(rand.Text()[:8]) }
 
 const (
@@ -105,7 +105,7 @@ func (r *Replier) isMute(channel memory.ChannelID) bool {
 	return !r.repeats.IsNews(repeatKey{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
-// undelivered logs that Discord refused an answer. Without permission to write, nobody there can be told.
+// undelivered logs that Discord refused an answer. Without permission to write, Hark can tell nobody there.
 func (r *Replier) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
 	if discord.Status(err) != http.StatusForbidden {
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
@@ -113,6 +113,36 @@ func (r *Replier) undelivered(ctx context.Context, a *ingest.Question, err error
 	}
 	r.logLack(ctx, a.Guild, a.Channel, err,
 		"may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
+}
+
+// logLack logs what can't be done in a channel and which permissions are missing, once an hour.
+func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
+	if r.isMute(channel) {
+		return
+	}
+	line := r.Log.Warn().Err(err).Int64("channel", int64(channel))
+	if missing, failed := r.Grants.Missing(ctx, guild, channel, discord.ToAnswer); failed == nil && missing != 0 &&
+		guild != memory.DirectGuild {
+		line = line.Str("missing", discord.PermissionNames(locale.Locale{}, missing)).Str("grant",
+			r.Grants.Link(guild, missing))
+	}
+	line.Msg(what + "; not said again for an hour")
+}
+
+// noFilesNote returns the line below an answer whose files Discord refused for lack of permission. It is said
+// and logged once an hour in a channel.
+func (r *Replier) noFilesNote(ctx context.Context, a *ingest.Question, err error) string {
+	if a.Guild == memory.DirectGuild {
+		return ""
+	}
+	missing, failed := r.Grants.Missing(ctx, a.Guild, a.Channel, discord.ToAnswer)
+	if failed != nil || !missing.Has(discord.AttachFiles) || r.isMute(a.Channel) {
+		return ""
+	}
+	r.Log.Warn().Err(err).Int64("channel", int64(a.Channel)).Str("missing",
+		discord.PermissionNames(locale.Locale{}, missing)).Str("grant", r.Grants.Link(a.Guild, missing)).
+		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
+	return "-# " + r.Grants.Lacking(r.LocaleIn(ctx, a.Guild, a.Channel), a.Guild, a.Channel, missing)
 }
 
 // isRejected reports whether Discord refused the content.
@@ -138,9 +168,5 @@ func withoutRoles(contents []string) []string {
 
 // LocaleIn returns the locale of public messages in a channel: the language set there, or the configured one.
 func (r *Replier) LocaleIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
-	g, err := r.Filter.Guild(ctx, guild)
-	if err != nil {
-		g = &memory.Guild{ID: guild}
-	}
-	return locale.Named(r.Choices.In(g, channel).Language)
+	return locale.Named(r.Choices.In(r.Filter.Lookup(ctx, guild), channel).Language)
 }

@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// Attached returns the files of a known message, and of the one it replies to, with fresh addresses. There
-// are none if Hark can't read the history.
+// Attached returns the files of a known message, and of the one it replies to, with fresh addresses; none if
+// Hark can't read the history.
 func (r *Replier) Attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
 	w, err := r.Client.Message(ctx, m.Channel, m.ID)
 	switch {

@@ -33,13 +33,13 @@ type Outcome struct {
 	Answer answer.Answer
 	err    error
 	quota  tokenQuota
-	// unlogged means that it was made from a session that isn't logged.
+	// unlogged: made from a session that isn't logged.
 	unlogged bool
 }
 
-// reply answers one question: it shows the answer while it is written and logs the result. When work ends,
-// the answer is interrupted and says so; requests go on until last ends. A question that changes is answered
-// again in the same place. If it goes, its answer is removed.
+// reply answers one question and logs the result. When work ends, the answer is interrupted and says so;
+// requests go on until last ends. A question that changes is answered again in the same place. If it goes, its
+// answer is removed.
 func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 	d := newDelivery(r.thread(asked, "a"+asked.Round), r.Timing.Pace, r.Timing.Typing)
 	for first := true; ; first = false {
@@ -105,19 +105,19 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	return r.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
 }
 
-// answerButtons returns the buttons below an answer. sources: it has sources to show.
+// answerButtons returns delivery.buttons for an answer.
 func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 	[]memory.MessageID) []discord.Component {
 	return func(done bool, before []memory.MessageID) []discord.Component {
 		o := Owned{Asker: a.Asker, Question: a.ID, Before: before}
 		if !done {
-			return o.Writing(l)
+			return []discord.Component{discord.Row(o.button(ButtonStop, l.Text("Stop")))}
 		}
 		return o.Done(l, sources)
 	}
 }
 
-// removeAnswer removes an answer that isn't wanted.
+// removeAnswer removes an unwanted answer.
 func (r *Replier) removeAnswer(last context.Context, d *delivery, a *ingest.Question) {
 	known := d.ids()
 	d.adopt(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
@@ -178,8 +178,8 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 // sessionChanged replaces an answer whose source messages are gone.
 const sessionChanged = "While I was answering, something said here was deleted or changed, or what I may remember here changed. So I take my answer back. Please ask me again."
 
-// sessionUnchanged reports whether an unlogged session's messages are still there unchanged. Those that were
-// trimmed don't count.
+// sessionUnchanged reports whether an unlogged session's messages are still there unchanged, except those that
+// were trimmed.
 func sessionUnchanged(was, now []memory.Message) bool {
 	for _, m := range was {
 		if len(now) > 0 && m.ID < now[0].ID {
@@ -192,11 +192,10 @@ func sessionUnchanged(was, now []memory.Message) bool {
 	return true
 }
 
-// conclude makes Discord show the final answer and logs it with its trace. An error means that the question
-// changed or is gone.
+// conclude shows the final answer and logs it with its trace. An error means that the question changed or is
+// gone.
 func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got Outcome,
-	trace memory.Trace,
-	logged bool) error {
+	trace memory.Trace, logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.Answer.Text) == "" {
 		got.err = answer.ErrEmpty
 	}
@@ -243,7 +242,7 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	return r.questions.finish(a.ID, d.ids(), more, logged)
 }
 
-// traceFor returns an answer's trace. It is empty if the log lacks a source: the channel is logged now, or
+// traceFor returns an answer's trace. It is empty if the log lacks the session: the channel is logged now, or
 // that is unknown, and wasn't when the question was asked.
 func traceFor(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
 	if got.unlogged && (logged || err != nil) {
@@ -257,8 +256,8 @@ func traceFor(a *ingest.Question, got Outcome, logged bool, err error) memory.Tr
 	return trace
 }
 
-// compose returns an answer's text and what stands below it. Call it once, because limits are mentioned only
-// once. It never panics, whatever the text.
+// compose returns an answer's text and what stands below it. Call it once: it mentions a limit only once. It
+// never panics.
 func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (text, tail string, err error) {
 	defer crash.Recover("word an answer", &err)
 	// Text that was only streamed wasn't revalidated, so it doesn't stay.

@@ -33,12 +33,11 @@ const (
 
 const sourceGone locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
 
-// propose shows what is to be remembered if the asker agrees, except what can't be kept or shown in one
-// message. It returns the messages as logged, and the answer's trace with the proposals' sources added: the
-// answer is withdrawn with them.
+// propose shows what is to be remembered if the asker agrees, except what can't be kept or shown in one message.
+// It returns the messages as logged, and the trace with the proposals' sources added, so that the answer is
+// withdrawn with them.
 func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []answer.Proposal,
-	trace memory.Trace) ([]discord.Posted,
-	memory.Trace) {
+	trace memory.Trace) ([]discord.Posted, memory.Trace) {
 	var shown []discord.Posted
 	t := r.thread(a, "p"+a.Round)
 	for _, p := range proposals[:min(len(proposals), maxProposals)] {
@@ -66,10 +65,10 @@ func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Q
 	}
 	o := Owned{Asker: a.Asker, Question: a.ID}
 	m, err := t.Post(ctx, discord.Outgoing{
-		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question,
-			n), EnforceNonce: true, AllowedMentions: discord.NoMentions, Flags: discord.SuppressEmbeds,
-		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, in.Text("Remember"),
-			o.ID(ButtonRemember)),
+		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question, n), EnforceNonce: true,
+		AllowedMentions: discord.NoMentions, Flags: discord.SuppressEmbeds,
+		Components: []discord.Component{discord.Row(
+			discord.Button(discord.StyleGreen, in.Text("Remember"), o.ID(ButtonRemember)),
 			discord.Button(discord.StyleGrey, in.Text("No"), o.ID(ButtonForgo)))},
 	})
 	return m, sources, err
@@ -108,8 +107,8 @@ func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memo
 	return text + end, l, nil
 }
 
-// SourcesOf returns lore's sources from the log. It fails if one is missing, or was edited after since,
-// unless that is 0.
+// SourcesOf returns lore's sources from the log. It fails if one is missing, or was edited after since (0: any
+// time is fine).
 func (r *Replier) SourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
 	var sources []memory.Source
 	for _, s := range l.Sources {
@@ -127,7 +126,7 @@ func (r *Replier) SourcesOf(ctx context.Context, l memory.Lore, since memory.Mes
 
 var jumpLink = pattern.Of(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
 
-// localeOfHeading returns the locale of a proposal's heading. It may differ from the channel's by now.
+// localeOfHeading returns the locale of a proposal's heading, from which the channel's may differ by now.
 func localeOfHeading(line string) (locale.Locale, bool) {
 	for _, c := range locale.Catalogs() {
 		if in := (locale.Locale{Catalog: c}); in.Text(proposalHeading) == line {

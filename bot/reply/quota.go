@@ -61,7 +61,7 @@ func stricter(a, b int) int {
 	return min(a, b)
 }
 
-// Why a question isn't answered, or not by a model: label values of /metrics.
+// Why a question isn't answered, or not by a model: label values of a metric.
 const (
 	tooManyWait    = "busy"
 	pausedQuestion = "paused"
@@ -121,9 +121,9 @@ func newTokenQuota(own, all Share, at time.Time) tokenQuota {
 	return tokenQuota{Own: own, All: all}
 }
 
-// quota counts questions by the times Discord gives them, whatever the local clock says. If those jump,
-// questions more than a minute off in either direction don't count. It also holds the tokens reserved for
-// answers under way, until their cost is logged.
+// quota counts questions by Discord's times, whatever the local clock says. If those jump, questions more than a
+// minute off in either direction don't count. It also holds the tokens reserved for answers under way, until
+// their cost is logged.
 type quota struct {
 	mu       sync.Mutex
 	recent   map[ingest.Membership][]time.Time // in order; a whole guild's under user 0
@@ -142,7 +142,7 @@ func newQuota() *quota {
 		released: make(chan struct{})}
 }
 
-// take counts a question. If it is one too many, it returns the limit instead.
+// take counts a question, or returns the limit that it exceeds.
 func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *Hit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -170,8 +170,7 @@ func (q *quota) refund(m ingest.Membership, at time.Time) {
 	}
 }
 
-// asked returns how many questions a member asked within the minute around a time, and when the first stops
-// counting.
+// asked returns how many questions a member asked within a minute of a time, and when the first stops counting.
 func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -202,7 +201,7 @@ func insertSorted(times []time.Time, at time.Time) []time.Time {
 	return slices.Insert(times, i, at)
 }
 
-// sweep drops, now and then, what doesn't count any more.
+// sweep drops what doesn't count any more, once a minute.
 func (q *quota) sweep(at time.Time) {
 	if at.Sub(q.swept).Abs() < messageWindow {
 		return
@@ -211,8 +210,8 @@ func (q *quota) sweep(at time.Time) {
 	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.within(key, at)) == 0 })
 }
 
-// reserve reserves tokens for an answer until they are released. It waits while answers under way may use up what
-// is left. If nothing is left, the returned quota says so. spent looks up what is used.
+// reserve reserves tokens for an answer until release. It waits while answers under way may use up what is left.
+// If nothing is left, it reserves nothing and the quota says so. spent looks up what is used.
 func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 	spent func() (tokenQuota, error)) (tokenQuota, error) {
 	for {
@@ -261,7 +260,7 @@ func (q *quota) isReserved(id memory.MessageID) bool {
 	return is
 }
 
-// release releases a reservation, once the cost is logged.
+// release ends a reservation, once the cost is logged.
 func (q *quota) release(id memory.MessageID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

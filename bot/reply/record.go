@@ -13,13 +13,13 @@ import (
 	"hark/memory"
 )
 
-// post shows contents without a trace, and logs that.
+// post shows and logs contents without a trace.
 func (r *Replier) post(last context.Context, d *delivery, a *ingest.Question, contents []string) {
 	r.recordShown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
-// recordShown logs an answer that is shown, or, if err isn't nil, as far as it is shown, and the proposals below
-// it. It returns the proposals' messages.
+// recordShown logs an answer as far as it is shown, which is all unless there is an err, and shows the proposals
+// below it. It returns the proposals' messages.
 func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
 	proposals []answer.Proposal) []memory.MessageID {
 	var below []discord.Posted
@@ -36,19 +36,14 @@ func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Quest
 		}
 	}
 	r.record(last, d, a, trace, below, err != nil && isTransient(err))
-	ids := make([]memory.MessageID, len(below))
-	for i, p := range below {
-		ids[i] = p.ID
-	}
-	return ids
+	return idsOf(below)
 }
 
-// record logs Hark's answer and returns once that is committed. Parts that still show an earlier answer, because
-// Discord refused the new one, aren't of this one: they stay if their trace is logged, and are removed otherwise.
-// If nothing is shown and forNow is set, the question stays open for the next start.
+// record logs an answer and returns once that is committed. Parts that still show an earlier answer, because
+// Discord refused the new one, stay if their trace is logged, and are removed otherwise. If nothing is shown and
+// forNow is set, the question stays open for the next start.
 func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace,
-	below []discord.Posted,
-	forNow bool) {
+	below []discord.Posted, forNow bool) {
 	old := d.oldParts()
 	if !d.hasNewParts() {
 		d.parts = nil
@@ -71,7 +66,7 @@ func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, 
 	}
 }
 
-// keepOld keeps an earlier answer, unless its trace isn't logged any more: nothing would withdraw it when its
+// keepOld keeps an earlier answer if its trace is still logged. Nothing would withdraw it otherwise when its
 // sources are forgotten.
 func (r *Replier) keepOld(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
 	if len(old) == 0 {
@@ -99,8 +94,8 @@ func (r *Replier) removeExtras(last context.Context, d *delivery, a *ingest.Ques
 	}
 }
 
-// answerEvents returns Hark's answer as Discord has it, with its trace. Without a trace the text isn't kept:
-// it couldn't be found when a source is forgotten.
+// answerEvents returns the answer as Discord has it, with its trace. Without a trace the text isn't kept: it
+// couldn't be found when a source is forgotten.
 func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Trace,
 	below []discord.Posted) []memory.Event {
 	var events []memory.Event
@@ -135,12 +130,11 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 	return events
 }
 
-// account logs an answer's cost in numbers: no text and no names. It warns if the prompt nearly filled the
-// model's window.
+// account logs an answer's cost in numbers, and warns if the prompt nearly filled the model's window.
 func (r *Replier) account(t memory.Trace) {
-	line, told := r.Log.Info(), "answered"
+	line, message := r.Log.Info(), "answered"
 	if t.Use() >= memory.NearlyFull {
-		line, told = r.Log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
+		line, message = r.Log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
 	}
 	tokens, dropped := zerolog.Dict(), zerolog.Dict()
 	for _, s := range t.Sections {
@@ -149,12 +143,11 @@ func (r *Replier) account(t memory.Trace) {
 			dropped.Int(s.Section, s.Dropped)
 		}
 	}
-	line.Int64("answer", int64(t.Answer)).Int64("question", int64(t.Question)).Int("tokens",
-		t.Tokens).Int("max_tokens", t.MaxTokens).
-		Int("window", t.Window).Float64("window_use", math.Round(100*t.Use())/100).Dict("sections",
-		tokens).Dict("dropped", dropped).
-		Int("recalled", len(t.Recalled)).Int64("search_ms", t.Search.Milliseconds()).Int64("total_ms",
-		t.Total.Milliseconds()).Msg(told)
+	line.Int64("answer", int64(t.Answer)).Int64("question", int64(t.Question)).
+		Int("tokens", t.Tokens).Int("max_tokens", t.MaxTokens).
+		Int("window", t.Window).Float64("window_use", math.Round(100*t.Use())/100).
+		Dict("sections", tokens).Dict("dropped", dropped).Int("recalled", len(t.Recalled)).
+		Int64("search_ms", t.Search.Milliseconds()).Int64("total_ms", t.Total.Milliseconds()).Msg(message)
 }
 
 // callEvents returns the records of a question's model calls, filed under its answer, or under the question

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"hark/bot/discord"
@@ -12,13 +13,13 @@ import (
 	"hark/memory"
 )
 
-// withdrawnText replaces a withdrawn answer. It says nothing of what that was about.
+// withdrawnText replaces a withdrawn answer without saying what that was about.
 const withdrawnText = "-# I've taken this answer back: something that it was based on was deleted, forgotten or changed."
 
 // withdrawBatch is how many withdrawn answers are read at once.
 const withdrawBatch = 50
 
-// The pauses between attempts to remove a message that exists and that Discord refuses to change.
+// The pauses between attempts to remove a message that Discord refuses to change.
 const (
 	minRetry = time.Minute
 	maxRetry = time.Hour
@@ -42,30 +43,31 @@ func (t *Tracker) removeSoon(channel memory.ChannelID, ids []memory.MessageID) {
 // scheduleRemoval is removeSoon without waking anybody. The caller holds mu.
 func (t *Tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
 	for _, id := range ids {
-		r := t.removals[memory.MessageRef{Channel: channel, Message: id}]
+		at := memory.MessageRef{Channel: channel, Message: id}
+		r := t.removals[at]
 		r.unlogged = true
-		t.removals[memory.MessageRef{Channel: channel, Message: id}] = r
+		t.removals[at] = r
 	}
 }
 
 // unloggedRemovals returns the messages to remove that the log doesn't know, and how many others Discord
 // refused.
-func (t *Tracker) unloggedRemovals() (own []memory.MessageRef, refused int) {
+func (t *Tracker) unloggedRemovals() (unlogged []memory.MessageRef, refused int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at, r := range t.removals {
 		if r.unlogged {
-			own = append(own, at)
+			unlogged = append(unlogged, at)
 		}
 	}
-	return own, len(t.removals) - len(own)
+	return unlogged, len(t.removals) - len(unlogged)
 }
 
 // withdrawAll makes answers with forgotten or changed sources say so, and removes those whose question is
 // gone. What fails is retried the next time; what Discord refuses, at growing intervals.
 func (t *Tracker) withdrawAll(ctx context.Context) {
-	own, refused := t.unloggedRemovals()
-	for _, at := range own {
+	unlogged, refused := t.unloggedRemovals()
+	for _, at := range unlogged {
 		t.tryWithdraw(ctx, memory.Withdrawn{Channel: at.Channel, Message: at.Message})
 	}
 	limit := withdrawBatch + refused // the refused ones must not block others
@@ -79,7 +81,7 @@ func (t *Tracker) withdrawAll(ctx context.Context) {
 		}
 		var done []memory.Event
 		for _, w := range list {
-			// else it is about to change anyway
+			// One that is being rewritten changes anyway.
 			if !t.isRewriting(memory.MessageRef{Channel: w.Channel, Message: w.Message}) && t.tryWithdraw(ctx, w) {
 				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
 			}
@@ -97,7 +99,7 @@ func (t *Tracker) withdrawAll(ctx context.Context) {
 	}
 }
 
-// tryWithdraw withdraws a message if a try is due. done means that it is withdrawn or gone.
+// tryWithdraw withdraws a message if a try is due. done: it is withdrawn or gone.
 func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
 	at, now := memory.MessageRef{Channel: w.Channel, Message: w.Message}, t.replier.Now()
 	t.mu.Lock()
@@ -129,14 +131,27 @@ func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done boo
 	return false
 }
 
+// isRewriting reports whether a message belongs to an answer that is being replaced. Waiting to be doesn't
+// count, because that may take long.
+func (t *Tracker) isRewriting(at memory.MessageRef) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, q := range t.known {
+		if q.state == running && q.current.Channel == at.Channel && slices.Contains(q.shown, at.Message) {
+			return true
+		}
+	}
+	return false
+}
+
 // Withdraw changes one message of an answer: the first says what happened and loses its files, the others are
-// deleted. If the question is gone, the first is deleted too.
+// deleted. If the question is gone, so is the first.
 func (r *Replier) Withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &discord.Sender{Client: r.Client, Channel: w.Channel}
 	var err error
 	if w.First && !w.Unasked {
-		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(r.LocaleIn(ctx, w.Guild,
-			w.Channel).Text(withdrawnText)), nil)
+		text := r.LocaleIn(ctx, w.Guild, w.Channel).Text(withdrawnText)
+		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(text), nil)
 	} else {
 		err = t.Change(ctx, "DELETE", w.Message, nil, nil)
 	}

@@ -1,13 +1,11 @@
-// Package reply owns a question from arrival to its last edit: whether and when it is answered, how the
-// answer is shown while it is written, what is logged, and what happens when the question or a source
-// changes.
+// Package reply owns a question from arrival to its answer's last edit: whether and when it is answered, how the
+// answer is shown while it is written, what is logged, and what happens when the question or a source changes.
 //
 //   - A question is answered once, however often Hark hears of it and whenever the process ends.
 //   - Discord shows what the answer became, or why there is none. What is shown is what is logged.
 //   - An answer is withdrawn in Discord if its question is gone or it repeats something forgotten.
 //
-// It may import bot/ingest and below, and the answers' types. Begin with Replier and Tracker;
-// docs/architecture.md follows a mention through the packages.
+// It may import bot/ingest and below, and the answers' types. Begin with Replier and Tracker.
 package reply
 
 import (

@@ -14,12 +14,11 @@ import (
 	"hark/memory"
 )
 
-// The log keeps which questions are open, so each is answered once, whenever the process ends. The commit of its
-// message opens a question; the commit of its answer closes it.
+// The commit of its message opens a question in the log; the commit of its answer closes it. So each is answered
+// once, whenever the process ends.
 
-// Resume takes up the questions that an earlier process left open. Recent ones are answered, in place of what
-// is shown of an answer; the partial answers of others are marked as interrupted. It returns when all are
-// taken up, or ctx ends.
+// Resume takes up the questions that an earlier process left open. It answers recent ones in place of what is
+// shown, and marks the partial answers of others as interrupted. It returns when all are taken up, or ctx ends.
 func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) {
 	byGuild := map[memory.GuildID][]memory.OpenQuestion{}
 	for _, q := range open {
@@ -92,8 +91,8 @@ func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*in
 	return r.Filler.Question(w), nil
 }
 
-// partsShown returns the messages of an answer that the process hadn't logged when it ended, finished or not.
-// Their buttons name the question and the messages before.
+// partsShown returns the messages of an unlogged answer. Their buttons name the question and the messages
+// before.
 func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
 	page, err := r.Client.Messages(ctx, q.Guild, q.Channel, q.ID)
 	switch {
@@ -102,9 +101,7 @@ func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown 
 	case err != nil:
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
-	page = slices.DeleteFunc(page, func(m discord.Message) bool {
-		return !r.IsOurs(&m)
-	})
+	page = slices.DeleteFunc(page, func(m discord.Message) bool { return !r.IsOurs(&m) })
 	for _, m := range page {
 		if o, _ := ownedOf(&m); o.Question == q.ID {
 			of := append(o.Before, memory.MessageID(m.ID))
@@ -121,7 +118,7 @@ func (r *Replier) IsOurs(m *discord.Message) bool {
 	return m.Author != nil && memory.UserID(m.Author.ID) == r.Self
 }
 
-// ownedOf reads the answer's buttons below m, and the name of the first: ButtonStop if it was being written.
+// ownedOf reads the buttons below m. first is ButtonStop if the answer was being written.
 func ownedOf(m *discord.Message) (o Owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {
@@ -134,7 +131,7 @@ func ownedOf(m *discord.Message) (o Owned, first string) {
 	return Owned{}, ""
 }
 
-// markCut has an answer's last message say that it was interrupted, if it was being written.
+// markCut makes an unfinished answer's last message say that it was interrupted.
 func (r *Replier) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
 	l := r.LocaleIn(ctx, a.Guild, a.Channel)
 	o, first := ownedOf(end)

@@ -11,18 +11,14 @@ import (
 )
 
 const (
-	// maxWaiting bounds the jobs that wait in a channel behind the running one.
-	maxWaiting = 5
-	// maxGuildWaiting bounds those of a tenant.
-	maxGuildWaiting = 20
-	// maxRunning bounds the channels with a running job.
-	maxRunning = 16
-	// maxGuildRunning bounds those of a tenant, so that others get a turn.
-	maxGuildRunning = 8
+	maxWaiting      = 5  // jobs in a channel behind the running one
+	maxGuildWaiting = 20 // jobs of a tenant
+	maxRunning      = 16 // jobs
+	maxGuildRunning = 8  // jobs of a tenant, so that others get a turn
 )
 
-// scheduler runs jobs: one at a time in a channel, several channels at a time. Tenants take turns, and within
-// a tenant its channels. It doesn't know what a job is.
+// scheduler runs jobs: one at a time in a channel, several channels at a time. Tenants take turns, and within a
+// tenant its channels.
 type scheduler[J any] struct {
 	run  func(J)
 	done func() // called after each job and each started func
@@ -84,8 +80,8 @@ func newScheduler[J any](run func(J), done func()) *scheduler[J] {
 	return s
 }
 
-// put queues a job, or returns a *fullError or ErrStopped. It doesn't block. who is 0 for an asker who isn't
-// told that the queue is full. Resumed jobs pass however many wait.
+// put queues a job, or returns a *fullError or ErrStopped. It doesn't block. who is 0 for an asker who isn't told
+// that the queue is full. Resumed jobs are always queued.
 func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, resumed bool,
 	job J) error {
 	s.mu.Lock()
@@ -226,7 +222,7 @@ func (s *scheduler[J]) close() (left []J) {
 	return left
 }
 
-// wait returns when everything that was begun is done, or ctx has ended. After close and wait nothing begins.
+// wait returns when everything begun is done, or ctx has ended. After close and wait nothing begins.
 func (s *scheduler[J]) wait(ctx context.Context) {
 	defer context.AfterFunc(ctx, func() {
 		s.mu.Lock()

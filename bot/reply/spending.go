@@ -12,10 +12,62 @@ import (
 	"hark/memory"
 )
 
-// nearlyUsed is the fraction of a limit below which members are told what is left.
-const nearlyUsed = 0.2
+const (
+	// nearlyUsed is the fraction of a limit below which members are told what is left.
+	nearlyUsed = 0.2
+	// repeatPausedAfter is how long nobody in a channel is told again that Hark is paused.
+	repeatPausedAfter = 10 * time.Minute
+)
 
-// TokenQuota reserves tokens for an answer. It waits while answers under way may use up what is left.
+// Asked returns how many questions a member asked within the last minute, and until when they count.
+func (t *Tracker) Asked(m ingest.Membership, at time.Time) (asked int, until time.Time) {
+	return t.quota.asked(m, at)
+}
+
+// Reserved returns for how many answers tokens are reserved.
+func (t *Tracker) Reserved() int {
+	t.quota.mu.Lock()
+	defer t.quota.mu.Unlock()
+	return len(t.quota.reserved)
+}
+
+// Paused returns the pause that a question falls into, or nil. Its end is zero if an admin must end it.
+func (t *Tracker) Paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *Hit {
+	if until, is := t.replier.Choices.In(g, channel).PausedAt(at); is {
+		return &Hit{Of: pausedQuestion, until: until}
+	}
+	return nil
+}
+
+// TooOften counts a question, or returns the limit that it exceeds.
+func (t *Tracker) TooOften(g *memory.Guild, a *ingest.Question) *Hit {
+	member, guild := t.replier.Limits.Of(g, a.Roles)
+	h := t.quota.take(a.Membership(), a.When(), member, guild)
+	if h != nil {
+		t.count(h.Of)
+	}
+	return h
+}
+
+// shouldTell reports whether a limit hasn't been mentioned yet, to the member or, if it is everybody's, in the
+// channel.
+func (t *Tracker) shouldTell(a *ingest.Question, h *Hit) bool {
+	to, until := repeatKey{a.Membership(), 0, h.Of}, h.until
+	if h.Of != memberMessages && h.Of != memberTokens {
+		to.User, to.channel = 0, a.Channel
+	}
+	if again := a.When().Add(repeatPausedAfter); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
+		until = again
+	}
+	return t.replier.repeats.IsNews(to, "", a.When(), until)
+}
+
+// count counts a refused question.
+func (t *Tracker) count(why string) {
+	t.replier.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
+}
+
+// TokenQuota returns what a member with these roles, and their guild, may still use of models on the day of at.
 func (t *Tracker) TokenQuota(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
 	at time.Time) (tokenQuota, error) {
 	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
@@ -31,7 +83,7 @@ func (t *Tracker) TokenQuota(ctx context.Context, m ingest.Membership, roles []m
 		Share{guildTokens, guild.Tokens, all}, at), nil
 }
 
-// Allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
+// Allow reserves what an answer may take. It waits while answers under way may use up what is left.
 func (t *Tracker) Allow(ctx context.Context, a *ingest.Question) (tokenQuota, error) {
 	r := reservation{a.Membership(), max(1, t.replier.Limits.Reserve)}
 	got, err := t.quota.reserve(ctx, a.ID, r, func() (tokenQuota, error) {
@@ -53,7 +105,7 @@ func (t *Tracker) Settle(last context.Context, a *ingest.Question, got Outcome) 
 	}
 }
 
-// charge returns how many tokens an answer used; if it was cut short and doesn't say, what was reserved.
+// charge returns how many tokens an answer used; what was reserved if it was cut short and doesn't say.
 func (t *Tracker) charge(a *ingest.Question, got Outcome) int {
 	tokens := tokensUsed(got.Answer)
 	if tokens == 0 && wasCutShort(got.err) && t.quota.isReserved(a.ID) {
@@ -77,7 +129,7 @@ func tokensUsed(a answer.Answer) int {
 	return a.Trace.Tokens + (len(a.Text)+bytesPerToken-1)/bytesPerToken
 }
 
-// quotaNote returns the line below an answer about tokens: used up, once a day, or nearly.
+// quotaNote returns the line below an answer about tokens that are used up, told once a day, or nearly so.
 func (t *Tracker) quotaNote(l locale.Locale, a *ingest.Question, got Outcome) string {
 	if got.err != nil {
 		return ""

@@ -7,19 +7,14 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"hark/bot/ingest"
 	"hark/internal/pace"
 	"hark/memory"
 )
 
-const (
-	// minKnownQuestions is the least number of questions whose state is kept.
-	minKnownQuestions = 4096
-	// repeatPausedAfter is how long nobody in a channel is told again that Hark is paused.
-	repeatPausedAfter = 10 * time.Minute
-)
+// minKnownQuestions is the least number of questions whose state is kept.
+const minKnownQuestions = 4096
 
 // Why an answer ends early.
 var (
@@ -28,9 +23,8 @@ var (
 	errWithdrawn = errors.New("the question is gone, or nobody wants its answer")
 )
 
-// Tracker owns questions from arrival to their answers' last edit: it decides which are answered and when,
-// and keeps the answers up to date. It is in memory only, and keeps a question's text only until it is
-// answered.
+// Tracker owns questions from arrival to their answers' last edit: it decides which are answered and when, and
+// keeps the answers up to date. It is in memory only, and forgets a question's text once it is answered.
 type Tracker struct {
 	replier   *Replier
 	scheduler *scheduler[*ingest.Question]
@@ -45,17 +39,15 @@ type Tracker struct {
 
 // question is the state of a message that asks something. If it isn't answered, only its arrival is known.
 type question struct {
-	state   questionState
-	current *ingest.Question // its newest version; without text once answered
-	text    uint64           // a hash of what was asked
-	// interruption is errChanged if the question changed while it was being answered, and errWithdrawn if its
-	// answer isn't wanted.
-	interruption error
-	cancel       context.CancelCauseFunc
-	shown        []memory.MessageID // the answer's messages
-	more         []memory.MessageID // messages below it
-	logged       bool               // whether they are in the log
-	answered     bool               // at least once, so it stays known if it isn't answered again
+	state        questionState
+	current      *ingest.Question        // its newest version; without text once answered
+	text         uint64                  // a hash of what was asked
+	interruption error                   // errChanged: since it began; errWithdrawn: its answer isn't wanted
+	cancel       context.CancelCauseFunc // ends a running answer
+	shown        []memory.MessageID      // the answer's messages
+	more         []memory.MessageID      // messages below it
+	logged       bool                    // whether they are in the log
+	answered     bool                    // at least once, so it stays known if it isn't answered again
 }
 
 type questionState int
@@ -83,31 +75,19 @@ func (t *Tracker) Counts() (waiting, busy, active int) { return t.scheduler.coun
 // Wait waits for the answers under way, until ctx ends.
 func (t *Tracker) Wait(ctx context.Context) { t.scheduler.wait(ctx) }
 
-// Asked returns how many questions a member asked within the last minute, and until when they count.
-func (t *Tracker) Asked(m ingest.Membership, at time.Time) (asked int, until time.Time) {
-	return t.quota.asked(m, at)
-}
-
-// Reserved returns for how many answers tokens are reserved.
-func (t *Tracker) Reserved() int {
-	t.quota.mu.Lock()
-	defer t.quota.mu.Unlock()
-	return len(t.quota.reserved)
-}
-
 // Nudge looks for answers to withdraw now.
 func (t *Tracker) Nudge() { pace.Wake(t.wake) }
 
-// Take has a question answered, unless it was taken before or a limit is reached. It doesn't block. last is
-// the context of replies about it.
+// Take has a question answered, unless it was taken before or a limit is reached. It doesn't block. last is the
+// context of the replies.
 func (t *Tracker) Take(last context.Context, a *ingest.Question) {
 	if taken, left := t.accept(last, a); !taken && !left && !t.isOpen(a.ID) {
 		t.replier.Queue.Put(ingest.Item{Events: []memory.Event{a.Closed()}})
 	}
 }
 
-// accept is Take without closing the question in the log. left means that it stays open there until something
-// else is replied, or for the next process.
+// accept is Take without closing the question in the log. left: it stays open there until something else is
+// replied, or for the next process.
 func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
 	g := t.replier.Filter.Lookup(last, a.Guild)
 	a.Parent = ParentOf(g, a.Channel)
@@ -139,43 +119,7 @@ func ParentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
 	return 0
 }
 
-// Paused returns the pause that a question falls into, or nil. Its end is zero if somebody must end it.
-func (t *Tracker) Paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *Hit {
-	if until, is := t.replier.Choices.In(g, channel).PausedAt(at); is {
-		return &Hit{Of: pausedQuestion, until: until}
-	}
-	return nil
-}
-
-// TooOften counts a question. If that exceeds a limit, it returns the limit instead.
-func (t *Tracker) TooOften(g *memory.Guild, a *ingest.Question) *Hit {
-	member, guild := t.replier.Limits.Of(g, a.Roles)
-	h := t.quota.take(a.Membership(), a.When(), member, guild)
-	if h != nil {
-		t.count(h.Of)
-	}
-	return h
-}
-
-// shouldTell reports whether a limit hasn't been mentioned yet, to the member or, if it is everybody's, in
-// the channel.
-func (t *Tracker) shouldTell(a *ingest.Question, h *Hit) bool {
-	to, until := repeatKey{a.Membership(), 0, h.Of}, h.until
-	if h.Of != memberMessages && h.Of != memberTokens {
-		to.User, to.channel = 0, a.Channel
-	}
-	if again := a.When().Add(repeatPausedAfter); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
-		until = again
-	}
-	return t.replier.repeats.IsNews(to, "", a.When(), until)
-}
-
-// count counts a refused question.
-func (t *Tracker) count(why string) {
-	t.replier.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
-}
-
-// Enqueue queues a question that passed the limits, unless too many wait. It returns the same as accept.
+// Enqueue queues a question that passed the limits, unless too many wait. It returns what accept does.
 func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left bool) {
 	who := a.Asker
 	if a.Quiet {
@@ -211,19 +155,17 @@ func (t *Tracker) Close(last context.Context) (left int) {
 	return len(waiting)
 }
 
-// TellStopping tells the asker that Hark is stopping. If a part of the answer is shown, the next process finishes it
-// instead.
+// TellStopping tells the asker that Hark is stopping, unless a part of the answer is shown: the next process
+// finishes that.
 func (t *Tracker) TellStopping(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 {
 		t.scheduler.start(func() {
-			t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild,
-				a.Channel).Text(restarting))
+			t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild, a.Channel).Text(restarting))
 		})
 	}
 }
 
-// update takes a new or changed question. It returns the question to answer, or nil if there is none, as in
-// silent channels.
+// update takes a new or changed question. It returns the question to answer, or nil if there is none.
 func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -242,8 +184,8 @@ func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 	case silent || known && !a.Reasked:
 		return nil
 	case q.state == unanswered:
-		if a.Brief || a.Reasked &&
-			a.ID < memory.FirstMessageID(t.replier.Since) { // it may have been answered
+		// An earlier process may have answered it.
+		if a.Brief || a.Reasked && a.ID < memory.FirstMessageID(t.replier.Since) {
 			return nil
 		}
 		q.shown = a.Shown
@@ -307,7 +249,7 @@ func (t *Tracker) lookup(id memory.MessageID) *question {
 	return &question{}
 }
 
-// Refuse returns a question that isn't answered to its earlier state: an earlier answer stays.
+// Refuse returns an unanswered question to its earlier state: an earlier answer stays.
 func (t *Tracker) Refuse(id memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -321,8 +263,8 @@ func (t *Tracker) Refuse(id memory.MessageID) {
 	}
 }
 
-// begin returns a question to answer now, with the messages of an earlier answer; nil if it is gone. The
-// context ends when that version isn't to be answered any more.
+// begin returns a question to answer now, with the messages of an earlier answer; nil if it is gone. The context
+// ends when that version needs no answer any more.
 func (t *Tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ingest.Question) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -346,15 +288,14 @@ func (t *Tracker) isOpen(id memory.MessageID) bool {
 
 func (q *question) isOpen() bool { return q.state == waiting || q.state == running }
 
-// interruption returns what happened to a question while it was being answered: errChanged, errWithdrawn or
-// nil.
+// interruption returns errChanged or errWithdrawn if that happened to a question while it was being answered.
 func (t *Tracker) interruption(id memory.MessageID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lookup(id).interruption
 }
 
-// finish records the answer's messages and those below it. If the question was interrupted, it returns that.
+// finish records the answer's messages and those below it. It returns the question's interruption.
 func (t *Tracker) finish(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -382,7 +323,7 @@ func (t *Tracker) Stop(id memory.MessageID) bool {
 	return q.state == running
 }
 
-// Withdraw ends an answer that isn't wanted. It is false if none is being written; then the question counts as
+// Withdraw ends an unwanted answer. It is false if none is being written; then the question counts as
 // unanswered.
 func (t *Tracker) Withdraw(id memory.MessageID) bool {
 	t.mu.Lock()
@@ -397,14 +338,14 @@ func (t *Tracker) Withdraw(id memory.MessageID) bool {
 }
 
 // interrupt interrupts a question that waits or is being answered.
-func (q *question) interrupt(fate error) {
-	if q.interruption = fate; q.state == running {
-		q.cancel(fate)
+func (q *question) interrupt(why error) {
+	if q.interruption = why; q.state == running {
+		q.cancel(why)
 	}
 }
 
-// clear records that a question has no answer, and returns all messages of earlier ones. The question's hash
-// stays, so that a pin or the like doesn't have it answered again.
+// clear records that a question has no answer, and returns all messages of earlier ones. The hash stays, so a
+// pin doesn't have it answered again.
 func (t *Tracker) clear(id memory.MessageID) []memory.MessageID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -419,19 +360,6 @@ func (q *question) clear() []memory.MessageID {
 		q.interruption, q.shown, q.more, q.logged = nil, nil, nil, false
 	}
 	return shown
-}
-
-// isRewriting reports whether a message belongs to an answer that is being replaced. Waiting to be doesn't
-// count, because that may take long.
-func (t *Tracker) isRewriting(at memory.MessageRef) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, q := range t.known {
-		if q.state == running && q.current.Channel == at.Channel && slices.Contains(q.shown, at.Message) {
-			return true
-		}
-	}
-	return false
 }
 
 // See takes what was committed. It doesn't block.

@@ -1,16 +1,16 @@
-// Package escape keeps what members wrote from looking like the prompt's own words. All of it goes through
+// Package escape keeps members' texts from looking like the prompt's own words. They all go through
 // Escaper.AppendSafe, whose changes are visible and leave the text readable:
 //
-//   - its lines become one, with ⏎ between them, or are indented; so no line begins a section, a list or a turn;
-//   - headings (===, also with characters that look like it), titles (SYSTEM ROLE:) and fences are broken up, and
-//     a line that begins with one of the prompt's own signs (•, 📋, 🔥, └─) gets › before it; see headings.go;
-//   - mention tags and the control tokens of chat models lose their form, and so do numbers in brackets where the
-//     model is told to cite by them; see tags.go;
+//   - lines are joined with ⏎, or indented, so none begins a section, a list or a turn;
+//   - headings (===, also with lookalikes), titles (SYSTEM ROLE:) and fences are broken up, and a line that begins
+//     with one of the prompt's signs (•, 📋, 🔥, └─) gets › before it; see headings.go;
+//   - mention tags, control tokens of chat models, and numbers in brackets if these are citations, lose their form;
+//     see tags.go;
 //   - invisible characters become �, except the joiners that emoji and some scripts need; see hidden.go.
 //
 // Anything else stays: "ignore all previous instructions" is a sentence, shown with its author's name. Hark's
-// earlier answers repeat what members wrote, and are treated alike. The persona is the operator's: it keeps its
-// mention tags, numbers and lists.
+// earlier answers repeat members' texts and are treated alike. The persona is the operator's and keeps its mention
+// tags, numbers and lists.
 //
 // It imports nothing of Hark. Begin with Words, New and Escaper.AppendSafe.
 package escape
@@ -21,51 +21,50 @@ import (
 	"unicode/utf8"
 )
 
-// Block says how text is laid out.
+// Block is a layout of text.
 type Block struct {
-	id       int
 	Newline  string // between lines
-	indent   bool   // whether the spaces that a line begins with are kept
-	Bare     bool   // whether the text begins at the beginning of a line of the prompt
-	Operator bool   // whether it is the operator's
-	below    bool   // whether the text begins a line of the prompt, after an indent
+	indent   bool   // lines keep their leading spaces
+	Bare     bool   // the text begins a line of the prompt
+	Operator bool   // the text is the operator's
+	below    bool   // the text begins a line of the prompt after an indent
 }
 
-// The ways text is laid out.
+// The layouts.
 var (
-	InLine     = &Block{id: 0, Newline: " ⏎ "}
-	BareLine   = &Block{id: 1, Newline: " ⏎ ", Bare: true}
-	Indented   = &Block{id: 2, Newline: "\n  ", indent: true}
-	BareText   = &Block{id: 3, Newline: "\n  ", indent: true, Bare: true}
-	AnswerText = &Block{id: 4, Newline: "\n", indent: true, Bare: true}
-	OwnText    = &Block{id: 5, Newline: "\n", indent: true, Bare: true, Operator: true}
-	NameInLine = &Block{id: 6, Newline: " "}
-	BareName   = &Block{id: 7, Newline: " ", Bare: true}
-	FileText   = &Block{id: 8, Newline: "\n  ", indent: true, below: true}
+	InLine     = &Block{Newline: " ⏎ "}
+	BareLine   = &Block{Newline: " ⏎ ", Bare: true}
+	Indented   = &Block{Newline: "\n  ", indent: true}
+	BareText   = &Block{Newline: "\n  ", indent: true, Bare: true}
+	AnswerText = &Block{Newline: "\n", indent: true, Bare: true}
+	OwnText    = &Block{Newline: "\n", indent: true, Bare: true, Operator: true}
+	NameInLine = &Block{Newline: " "}
+	BareName   = &Block{Newline: " ", Bare: true}
+	FileText   = &Block{Newline: "\n  ", indent: true, below: true}
 )
 
-// Escaper knows what mustn't be forged.
+// Escaper escapes texts for one set of Words. It is safe for concurrent use.
 type Escaper struct {
 	titles  []string // folded, without spaces
-	ends    []string // the last words of titles
-	signs   []string // that lines of the prompt begin with
-	marks   []string // of the history that are words, folded
+	ends    []string // last words of titles
+	signs   []string // beginnings of the prompt's lines
+	marks   []string // history marks that are words, folded
 	tag     string   // before earlier context, folded
-	numbers bool     // whether numbers in brackets are citations
+	numbers bool     // numbers in brackets are citations
 }
 
-// suspicion is how a line is read: what may not stand there.
+// suspicion is a line with what it must not look like.
 type suspicion struct {
 	*Escaper
 	line     string
-	begins   bool // whether the line begins a line of the text after the first, or of the prompt
-	starts   bool // whether it begins a line of the prompt, if only after an indent
-	flush    bool // whether that line is a member's, and has no indent
+	begins   bool // it begins a line of the prompt, or isn't the text's first
+	starts   bool // it begins a line of the prompt, perhaps after an indent
+	flush    bool // it is a member's and begins a line without an indent
 	operator bool
 }
 
-// reads returns how the first line of a text, or a later one, is read.
-func (e *Escaper) reads(line string, b *Block, first bool) suspicion {
+// suspect returns a line of a text laid out as b.
+func (e *Escaper) suspect(line string, b *Block, first bool) suspicion {
 	first = first && !b.below
 	l := suspicion{Escaper: e, line: line, begins: b.Bare || !first, starts: b.Bare, flush: b.Bare && first &&
 		b != AnswerText, operator: b.Operator}
@@ -75,29 +74,30 @@ func (e *Escaper) reads(line string, b *Block, first bool) suspicion {
 	return l
 }
 
-// edit replaces width bytes. A forgery has its whole line marked as well.
+// edit replaces width bytes with text.
 type edit struct {
 	width   int
 	text    string
-	forgery bool
+	forgery bool // the whole line gets a ForgeryMark
 }
 
+// The marks of changes.
 const (
 	HiddenMark  = "\uFFFD"
 	ForgeryMark = "› "
-	looseBase   = "◌" // what a combining mark at the beginning of a line stands on
+	looseBase   = "◌" // before a combining mark that begins a line
 	BreakMark   = '⏎'
 )
 
 // Words are a prompt's own, which nobody may forge.
 type Words struct {
 	Titles []string // of sections; each has a letter or a digit
-	Signs  []string // that its lines begin with
-	Marks  []string // of the history, of which those that are words count
-	Tag    string   // what stands in brackets before earlier context
+	Signs  []string // beginnings of its lines
+	Marks  []string // of the history
+	Tag    string   // in brackets before earlier context
 }
 
-// New is for prompts with these words, in which the history is numbered or isn't.
+// New returns an Escaper for prompts with these words. numbers says whether history items are numbered.
 func New(w Words, numbers bool) *Escaper {
 	e := &Escaper{numbers: numbers, signs: w.Signs, tag: string(Fold(w.Tag))}
 	for _, title := range w.Titles {
@@ -114,7 +114,7 @@ func New(w Words, numbers bool) *Escaper {
 	return e
 }
 
-// IsSafe reports whether appendSafe would append s as it is. It is the fast path: most messages are.
+// IsSafe reports whether AppendSafe appends s unchanged, as it does most messages. It is the fast path.
 func (e *Escaper) IsSafe(s string, b *Block) bool {
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -126,21 +126,21 @@ func (e *Escaper) IsSafe(s string, b *Block) bool {
 				return false
 			}
 		}
-		if looks[s[i]] == looksFlagged && !(s[i] == ':' && afterDigit(s, i)) && e.reads(s, b, true).at(i).width > 0 {
+		if looks[s[i]] == looksFlagged && !(s[i] == ':' && afterDigit(s, i)) && e.suspect(s, b, true).at(i).width > 0 {
 			return false
 		}
 	}
 	if !b.Bare && !b.below {
 		return true
 	}
-	l := e.reads(s, b, true)
+	l := e.suspect(s, b, true)
 	return !l.isTitle() && !l.startsWithSign()
 }
 
-// afterDigit reports whether byte i stands after a digit, as the colon of 12:30 does, which is never changed.
+// afterDigit reports whether byte i follows a digit, as the colon in 12:30, which is never changed.
 func afterDigit(s string, i int) bool { return i > 0 && s[i-1] >= '0' && s[i-1] <= '9' }
 
-// AppendSafe appends s, made harmless.
+// AppendSafe appends s, escaped.
 func (e *Escaper) AppendSafe(dst []byte, s string, b *Block) []byte {
 	if s != "" && strings.TrimSpace(s) == s && e.IsSafe(s, b) {
 		return append(dst, s...)
@@ -157,7 +157,7 @@ func (e *Escaper) AppendSafe(dst []byte, s string, b *Block) []byte {
 		if !first {
 			dst = append(dst, b.Newline...)
 		}
-		dst = e.reads(line, b, first).appendTo(dst)
+		dst = e.suspect(line, b, first).appendTo(dst)
 		first = false
 	}
 	return dst
@@ -166,8 +166,8 @@ func (e *Escaper) AppendSafe(dst []byte, s string, b *Block) []byte {
 // mostPasses is how often a line is read.
 const mostPasses = 4
 
-// appendTo appends the line, made harmless. One that gets shorter is read again: what stood too far apart to
-// be a title, with a thousand hidden characters between, may be one now.
+// appendTo appends the line, escaped. It reads a line that gets shorter again, because words that had a thousand
+// hidden characters between them may be a title now.
 func (l suspicion) appendTo(dst []byte) []byte {
 	start := len(dst)
 	for pass := 1; ; pass++ {
@@ -179,7 +179,7 @@ func (l suspicion) appendTo(dst []byte) []byte {
 	}
 }
 
-// appendOnce reports whether the line was marked, too.
+// appendOnce appends the line, escaped, and reports whether it got a ForgeryMark.
 func (l suspicion) appendOnce(dst []byte) ([]byte, bool) {
 	start, forged := len(dst), l.begins && l.isTitle() || l.startsWithSign()
 	if startsLoose(l.line) {
@@ -215,8 +215,8 @@ const (
 	looksOther   = 2 // not ASCII, and never a change
 )
 
-// looks sorts bytes: flagged are those of ASCII, and the first bytes of the characters that look like them or
-// can't be seen, where a change may be needed.
+// looks classes bytes. Flagged are certain ASCII characters, and the first bytes of their lookalikes and of
+// invisible characters.
 var looks = func() (t [256]uint8) {
 	for c := range byte(' ') {
 		if c != '\t' {
@@ -252,7 +252,7 @@ func (l suspicion) at(i int) edit {
 	case r == '`' || r == '~':
 		return l.fence(i)
 	case r == BreakMark && !l.operator:
-		return edit{n, "↵", false} // ⏎ says that a line ends, which is the builder's to say
+		return edit{n, "↵", false} // only the builder writes ⏎
 	}
 	return edit{}
 }

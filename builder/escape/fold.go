@@ -7,15 +7,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FoldSpan is how many bytes of a text are looked at for a title, and shortSpan how many at first.
+// FoldSpan is how many bytes of a text are searched for a title, and shortSpan how many at first.
 const (
 	FoldSpan  = 96
 	shortSpan = 24
 )
 
-// Fold returns s as its letters and digits look to somebody who reads fast: small ASCII letters, one space
-// for whatever stands between them. Full-width and mathematical letters, accents, and the Cyrillic and Greek
-// letters that look like Latin ones don't count as others.
+// Fold returns the letters and digits of s in lower case, with one space for whatever is between them. Accents
+// are dropped. Full-width, mathematical and lookalike letters become ASCII.
 func Fold(s string) []byte {
 	folded := make([]byte, 0, FoldSpan)
 	space := false
@@ -47,7 +46,7 @@ func Fold(s string) []byte {
 	return folded
 }
 
-// foldEnd returns the end of s, of span bytes, folded.
+// foldEnd returns the last span bytes of s, folded.
 func foldEnd(s string, span int) []byte {
 	start := max(0, len(s)-span)
 	for start < len(s) && !utf8.RuneStart(s[start]) {
@@ -56,7 +55,7 @@ func foldEnd(s string, span int) []byte {
 	return Fold(s[start:])
 }
 
-// foldBegin returns the beginning of s, of span bytes, folded.
+// foldBegin returns the first span bytes of s, folded.
 func foldBegin(s string, span int) []byte {
 	end := min(len(s), span)
 	for end < len(s) && !utf8.RuneStart(s[end]) {
@@ -65,7 +64,7 @@ func foldBegin(s string, span int) []byte {
 	return Fold(s[:end])
 }
 
-// lookalikes are small letters of other alphabets that look like Latin ones, large or small.
+// lookalikes are lower-case letters of other alphabets that look like Latin ones.
 var lookalikes = map[rune]rune{
 	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'н': 'h', 'і': 'i', 'ј': 'j', 'к': 'k', 'м': 'm',
 	'о': 'o', 'р': 'p', 'ԛ': 'q', 'ѕ': 's', 'т': 't', 'у': 'y', 'ү': 'y', 'ԝ': 'w', 'х': 'x', 'ѵ': 'v', 'п': 'n',
@@ -95,8 +94,7 @@ func colonLike(r rune) bool {
 	return false
 }
 
-// bulletLike returns the bullets of lists that look like the prompt's, and the signs that trees are drawn
-// with.
+// bulletLike reports whether r looks like the prompt's bullets or its box-drawing signs.
 func bulletLike(r rune) bool {
 	switch r {
 	case '•', '‣', '⁃', '∙', '·', '◦', '●', '⦁', '・', '･', '⚫', '᛫', '⸱', '▪', '◾':

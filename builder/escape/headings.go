@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// openSpan bounds what is looked at for the beginning of a line, so that no text takes time that grows with
-// its square.
+// openSpan bounds in bytes how much of a line's beginning is looked at, so that no text takes quadratic time.
 const openSpan = 1000
 
-// equals breaks a heading's signs: three or more at the beginning of a line, before a title, or after one.
+// equals breaks a heading's signs: three or more, at the beginning of a line or beside a title.
 func (l suspicion) equals(i int, forged bool) edit {
 	if before, _ := utf8.DecodeLastRuneInString(l.line[:i]); EqualsLike(before) {
 		return edit{} // within a run that was left alone
@@ -31,7 +30,7 @@ func (l suspicion) equals(i int, forged bool) edit {
 	return edit{end - i, "= = =", true}
 }
 
-// colon keeps a title, or the name of a role at the beginning of a line, from naming who speaks.
+// colon breaks the colon after a title, or after a role's name at the beginning of a line.
 func (l suspicion) colon(i, n int) edit {
 	last, _ := utf8.DecodeLastRuneInString(l.line[:i])
 	if i == 0 || unicode.IsDigit(last) || strings.HasPrefix(l.line[i:], "://") {
@@ -51,8 +50,7 @@ func (l suspicion) colon(i, n int) edit {
 	return edit{}
 }
 
-// isRole reports whether word, which begins at byte at, is the name of a role with what stands before it in
-// the line.
+// isRole reports whether word, which begins at byte at, ends a role's name that begins the line.
 func (l suspicion) isRole(at int, word string) bool {
 	start := max(0, at-FoldSpan)
 	if !roleEnds[word] || !l.without(start, unicode.IsLetter) {
@@ -62,7 +60,7 @@ func (l suspicion) isRole(at int, word string) bool {
 	return roleNames[strings.TrimLeft(before+" "+word, " ")]
 }
 
-// wordBefore returns the last word of s, folded, unless a colon stands after it, and where it begins.
+// wordBefore returns the last word of s, folded, and where it begins; empty if a colon follows it.
 func wordBefore(s string) (word string, start int) {
 	start = len(s)
 	for least := start - FoldSpan; word == "" && start > max(0, least); {
@@ -92,16 +90,17 @@ func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// roleNames are those that a model could take for a speaker, folded, in the languages of most servers, and
-// those of OpenChat; and roleEnds their last words.
+// roleNames are names that a model could take for a speaker's, folded: those of OpenChat, and words in the
+// languages of most servers. roleEnds are their last words.
 var roleNames, roleEnds = func() (names, ends map[string]bool) {
 	names, ends = map[string]bool{}, map[string]bool{}
 	for _, name := range strings.Fields(
 		`user assistant system human hark developer tool ai bot model instruction instructions response
-		GPT4_Correct_User GPT4_Correct_Assistant GPT4_Correct_System Math_Correct_User Math_Correct_Assistant Code_User Code_Assistant
-		benutzer nutzer mensch assistent anweisung utilisateur utilisatrice humain système usuario usuaria asistente humano sistema
-		usuário assistente utente umano gebruiker systeem użytkownik asystent kullanıcı asistan sistem пользователь ассистент система
-		человек помощник користувач ユーザー アシスタント システム 用户 用戶 助手
+		GPT4_Correct_User GPT4_Correct_Assistant GPT4_Correct_System Math_Correct_User Math_Correct_Assistant
+		Code_User Code_Assistant benutzer nutzer mensch assistent anweisung utilisateur utilisatrice humain système
+		usuario usuaria asistente humano sistema usuário assistente utente umano gebruiker systeem użytkownik
+		asystent kullanıcı asistan sistem пользователь ассистент система человек помощник користувач
+		ユーザー アシスタント システム 用户 用戶 助手
 		系统 系統 使用者 사용자 어시스턴트 시스템 المستخدم المساعد النظام
 		משתמש עוזר מערכת उपयोगकर्ता सहायक प्रणाली ผู้ใช้ ผู้ช่วย ระบบ
 		người_dùng trợ_lý hệ_thống χρήστης βοηθός σύστημα
@@ -116,7 +115,7 @@ var roleNames, roleEnds = func() (names, ends map[string]bool) {
 	return names, ends
 }()
 
-// startsWithSign reports whether a line of the prompt would begin as one of its own does.
+// startsWithSign reports whether the line begins a line of the prompt with one of the prompt's signs.
 func (l suspicion) startsWithSign() bool {
 	if !l.starts || l.operator {
 		return false
@@ -133,7 +132,7 @@ func (l suspicion) startsWithSign() bool {
 	return false
 }
 
-// listLike reports whether a line begins as an item of a list does, a heading or a quotation, in Markdown.
+// listLike reports whether a line begins like a Markdown list item, heading or quotation.
 func listLike(line string) bool {
 	marker := strings.TrimLeft(line, "#>")
 	if marker == line {
@@ -146,24 +145,23 @@ func listLike(line string) bool {
 	return true
 }
 
-// opens reports whether nothing but signs stands before byte i.
+// opens reports whether only signs precede byte i.
 func (l suspicion) opens(i int) bool {
 	return l.without(i, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// without reports whether nothing that is so stands before byte i.
-func (l suspicion) without(i int, so func(rune) bool) bool {
-	return i <= openSpan && strings.IndexFunc(l.line[:i], so) < 0
+// without reports whether no rune before byte i satisfies is.
+func (l suspicion) without(i int, is func(rune) bool) bool {
+	return i <= openSpan && strings.IndexFunc(l.line[:i], is) < 0
 }
 
-// mayEnd reports whether a title may end in word. It tells most words from those of titles, and costs little:
-// texts may be nothing but colons.
+// mayEnd reports whether a title may end in word. It is a quick test, because texts may be nothing but colons.
 func (e *Escaper) mayEnd(word string) bool {
 	return slices.ContainsFunc(e.ends, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
-// titleFollows reports whether a title begins at byte i, and titleBefore whether one ends there. A short look
-// tells most.
+// titleFollows reports whether a title begins at byte i, and titleBefore whether one ends there. Most are ruled
+// out by a few bytes.
 func (l suspicion) titleFollows(i int) bool {
 	begins := compact(foldBegin(l.line[i:], shortSpan))
 	if !slices.ContainsFunc(l.titles, func(title string) bool {
@@ -201,8 +199,8 @@ func (e *Escaper) endsInTitle(folded []byte) bool {
 	return false
 }
 
-// beginning returns how much of folded is title, wherever it has spaces; 0 if it doesn't begin with it.
-// Spaces don't count, since something hidden may be shown as one, or be none.
+// beginning returns the bytes of title at the beginning of folded; 0 if it isn't there. Spaces don't count,
+// because a hidden character may become one or none.
 func beginning(folded []byte, title string) int {
 	i := 0
 	for j := 0; j < len(title); i++ {
@@ -218,7 +216,7 @@ func beginning(folded []byte, title string) int {
 	return i
 }
 
-// ending returns how much of the end of folded is title, wherever it has spaces.
+// ending is beginning for the end of folded.
 func ending(folded []byte, title string) int {
 	i := len(folded)
 	for j := len(title); j > 0; i-- {
@@ -234,8 +232,8 @@ func ending(folded []byte, title string) int {
 	return len(folded) - i
 }
 
-// apart reports whether a word ends between before and after, which are folded: also where the alphabet
-// changes, as Chinese and Japanese have no spaces.
+// apart reports whether a word ends between before and after, which are folded: at a space, or where the
+// alphabet changes, because Chinese and Japanese have no spaces.
 func apart(before, after []byte) bool {
 	if len(before) == 0 || len(after) == 0 {
 		return true
@@ -244,26 +242,24 @@ func apart(before, after []byte) bool {
 	return last == ' ' || first == ' ' || (last < utf8.RuneSelf) != (first < utf8.RuneSelf)
 }
 
-// IsTaken reports whether a name is a role's, or ends in a title, so that with a colon it is more than a
-// name.
+// IsTaken reports whether a folded name is a role's, or ends in a title.
 func (e *Escaper) IsTaken(folded []byte) bool {
 	return roleNames[string(folded)] || e.endsInTitle(folded)
 }
 
-// TitleMost is how long a title may be, in characters: no more of a line is looked at.
+// TitleMost is the most characters of a title.
 const TitleMost = 80
 
-// titleSpan is how many bytes a title can have at most, in letters of four bytes that look like its own.
+// titleSpan is the most bytes of a title in lookalike letters.
 const titleSpan = 4 * TitleMost
 
-// isTitle reports whether the line is a title and nothing else but signs.
+// isTitle reports whether the line is a title, apart from signs.
 func (l suspicion) isTitle() bool {
 	line := strings.TrimFunc(l.line, func(r rune) bool { return IsSign(r) || unicode.IsSpace(r) })
 	return len(line) <= titleSpan && l.isWhole(Fold(line))
 }
 
-// marked reports whether the line begins with a mark of the history, as far as it is a word, and byte i isn't
-// far.
+// marked reports whether the line begins with a word that is a mark of the history, not far before byte i.
 func (l suspicion) marked(i int) bool {
 	if i > openSpan {
 		return false
@@ -293,7 +289,7 @@ func shouted(s string) bool {
 	return !unicode.IsLower(last)
 }
 
-// IsSign reports whether r may stand before a title, as an emoji does.
+// IsSign reports whether r may decorate a title, as an emoji does.
 func IsSign(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSpace(r) && r != '%'
 }

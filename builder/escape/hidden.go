@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// lineBreak reports whether r ends a line for anything that reads text: a model's training knows them all.
+// lineBreak reports whether r ends a line for any reader: models know them all.
 func lineBreak(r rune) bool {
 	switch r {
 	case '\n', '\r', '\v', '\f', 0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029:
@@ -16,12 +16,10 @@ func lineBreak(r rune) bool {
 }
 
 // SplitLines cuts s at every line break; the lines may be empty.
-func SplitLines(s string) []string { return splitFunc(s, lineBreak) }
-
-func splitFunc(s string, cut func(rune) bool) []string {
+func SplitLines(s string) []string {
 	lines := make([]string, 0, 8)
 	for {
-		i := strings.IndexFunc(s, cut)
+		i := strings.IndexFunc(s, lineBreak)
 		if i < 0 {
 			return append(lines, s)
 		}
@@ -31,7 +29,7 @@ func splitFunc(s string, cut func(rune) bool) []string {
 	}
 }
 
-// trimLine takes the spaces from a line's end, and from its beginning unless they are an indent.
+// trimLine removes spaces from a line's end and, without indent, from its beginning.
 func trimLine(line string, indent bool) string {
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	if !indent {
@@ -62,13 +60,13 @@ func IsHidden(r rune) bool {
 	return false
 }
 
-// hidden makes a run of characters that can't be seen visible, unless they are needed where they stand.
+// hidden makes a run of invisible characters visible, unless they are needed.
 func (l suspicion) hidden(i int, r rune, n int) edit {
 	if Needed(l.line, i, r, n) {
 		return edit{}
 	}
 	if r == 0xAD {
-		return edit{n, "-", false} // a soft hyphen, as text copied from the web has them
+		return edit{n, "-", false} // a soft hyphen, as in text copied from the web
 	}
 	end := i + n
 	for end < len(l.line) {
@@ -87,8 +85,8 @@ const (
 	blackFlag = '\U0001F3F4'
 )
 
-// Needed reports whether the character r, of n bytes at i, belongs where it is: a joiner between emoji or in
-// a script that is written with them, a variation of the sign before it, the region of a flag.
+// Needed reports whether the invisible character r, of n bytes at i, belongs there: a joiner between emoji or in
+// a script with joiners, a variation of the sign before it, the region of a flag.
 func Needed(line string, i int, r rune, n int) bool {
 	before, _ := utf8.DecodeLastRuneInString(line[:i])
 	after, _ := utf8.DecodeRuneInString(line[i+n:])
@@ -135,11 +133,11 @@ func emojiPart(r rune) bool {
 
 // joinedScript reports whether r is of a script that is written with joiners.
 func joinedScript(r rune) bool {
-	return r >= 0x600 && r < 0x8A0 || r >= 0x8A0 && r < 0x900 || r >= 0x900 && r < 0xE00 || r >= 0xF00 && r < 0x10A0 ||
-		r >= 0x1780 && r < 0x18B0 || r >= 0xFB50 && r < 0xFE00 || r >= 0xFE70 && r < 0xFEFF
+	return r >= 0x600 && r < 0xE00 || r >= 0xF00 && r < 0x10A0 || r >= 0x1780 && r < 0x18B0 ||
+		r >= 0xFB50 && r < 0xFE00 || r >= 0xFE70 && r < 0xFEFF
 }
 
-// startsLoose reports whether s begins with something that would join what stands before it.
+// startsLoose reports whether s begins with a character that joins the one before it.
 func startsLoose(s string) bool {
 	if s == "" || s[0] < utf8.RuneSelf {
 		return false

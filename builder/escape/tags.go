@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// How much is looked at for the end of a tag, of what stands in brackets, and of a link.
+// The bytes searched for the end of a tag, of brackets, and of a link.
 const (
 	tagSpan     = 96
-	bracketSpan = 128 // letters that look like others have more bytes
+	bracketSpan = 128 // lookalike letters have more bytes
 	linkSpan    = 160
 )
 
-// token takes the form from a token that chat models are steered by, which begins with the sign r, of n
-// bytes, at byte i.
+// token breaks a control token of chat models at byte i, at its sign r, of n bytes.
 func (l suspicion) token(i int, r rune, n int) edit {
 	before, after := l.line[max(0, i-tagSpan):i], l.line[i+n:min(len(l.line), i+tagSpan)]
 	is, shown := false, "‹"
@@ -42,7 +41,7 @@ func (l suspicion) token(i int, r rune, n int) edit {
 	return edit{}
 }
 
-// isSquared reports whether a token is inner, with brackets around it: |system|, INST, *INST* or " /INST".
+// isSquared reports whether inner is a token in brackets: |system|, INST, *INST* or " /INST".
 func isSquared(inner string) bool {
 	where := inSquare
 	if unbarred(inner) != inner {
@@ -116,7 +115,7 @@ func endsName(rest string) bool {
 
 func closes(r rune) bool { return r == '>' || r == '＞' || r == '﹥' }
 
-// tokenName returns what s begins with that can be a token's name, after a slash, and what follows it.
+// tokenName returns the token's name that s begins with, without its slash, and the rest.
 func tokenName(s string) (name, rest string) {
 	s = strings.TrimPrefix(s, "/")
 	end := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) && r != '-' && r != ':' })
@@ -131,26 +130,27 @@ func tokenName(s string) (name, rest string) {
 
 func isWord(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
-// unbarred returns s without the bars that it begins with.
+// unbarred returns s without leading bars.
 func unbarred(s string) string { return strings.TrimLeft(s, "|｜") }
 
-// angle takes their form from mention tags. Of a server's own emoji the name is left, which is all that can
-// be read of it. Channels (<#1>), times (<t:1>) and commands (</x:1>) stay.
+// angle breaks mention tags, and reduces a server's own emoji to their names. Channels (<#1>), times (<t:1>) and
+// commands (</x:1>) stay.
 func (l suspicion) angle(i, n int) edit {
-	rest := l.line[i+n:]
 	if l.operator {
 		return edit{}
 	}
-	if change := mention(rest); change.width > 0 {
-		return edit{n + change.width, change.text, false}
+	change := mention(l.line[i+n:])
+	if change.width == 0 {
+		change = l.emoji(l.line[i+n:])
 	}
-	if change := l.emoji(rest); change.width > 0 {
-		return edit{n + change.width, change.text, false}
+	if change.width > 0 {
+		change.width += n
 	}
-	return edit{}
+	return change
 }
 
-// mention is "@123>" at the beginning of s, also with the signs of nicknames and roles, as ‹@123› or ‹@&123›.
+// mention replaces "@123>" at the beginning of s, also with the signs of nicknames and roles, by ‹@123› or
+// ‹@&123›.
 func mention(s string) edit {
 	at, width := utf8.DecodeRuneInString(s)
 	if at != '@' && at != '＠' && at != '﹫' {
@@ -171,8 +171,7 @@ func mention(s string) edit {
 	return edit{len(s) - len(end) + width, shown, false}
 }
 
-// emoji is ":name:123>" or "a:name:123>" at the beginning of s, as :name:, unless that is a title or a role's
-// name.
+// emoji replaces ":name:123>" or "a:name:123>" at the beginning of s by :name:, unless the name is taken.
 func (l suspicion) emoji(s string) edit {
 	name, ok := strings.CutPrefix(strings.TrimPrefix(s, "a"), ":")
 	if !ok {
@@ -184,31 +183,28 @@ func (l suspicion) emoji(s string) edit {
 	if end <= 0 || name[end] != ':' {
 		return edit{}
 	}
-	digits := strings.TrimLeft(name[end+1:], "0123456789")
-	if digits == name[end+1:] || !strings.HasPrefix(digits, ">") {
+	rest := strings.TrimLeft(name[end+1:], "0123456789")
+	if rest == name[end+1:] || !strings.HasPrefix(rest, ">") || l.IsTaken(Fold(name[:end])) {
 		return edit{}
 	}
-	if l.IsTaken(Fold(name[:end])) {
-		return edit{}
-	}
-	return edit{len(s) - len(digits) + 1, ":" + name[:end] + ":", false}
+	return edit{len(s) - len(rest) + 1, ":" + name[:end] + ":", false}
 }
 
-// Where a word is a token by itself. People write [document](…), but seldom <document>; and <img src=…>, but
-// seldom [IMG].
+// Where a word is a token by itself. People write [document](…), but rarely <document>; <img src=…>, but rarely
+// [IMG].
 const (
-	beside   = 1 << iota // nowhere, but with others that are
-	joined               // nowhere, but with any others: <start_of_turn>, and not <turn>
-	alone                // where nothing else stands in angles: <image>, and not <image src="a.png">
+	beside   = 1 << iota // only beside a word that is a token
+	joined               // only beside other words: <start_of_turn>, not <turn>
+	alone                // alone in angles: <image>, not <image src="a.png">
 	inAngle              // <system>
 	inSquare             // [INST]
 	inArrows             // >>ANSWER<<
 
-	withNumber  = 6  // by so many bits is it shifted for a word that needs a number after it: <ctrl99>, and not <ctrl>
-	withCapital = 12 // and for one that needs a capital: [MASK], and not [mask]
+	withNumber  = 6  // bits shifted for a word that needs a number: <ctrl99>, not <ctrl>
+	withCapital = 12 // bits shifted for a word that needs a capital: [MASK], not [mask]
 )
 
-// isControl reports whether name is made of nothing but words of tokens, of which one is a token by itself.
+// isControl reports whether name has only words of tokens, one of which is a token by itself.
 func isControl(name string, where int) bool {
 	whole := string(Fold(name))
 	word := strings.TrimRight(whole, "0123456789 ")
@@ -235,8 +231,7 @@ func isControl(name string, where int) bool {
 	return found&where != 0
 }
 
-// controls are the words that tokens are made of. Of [unused1] and so on those count that a model's template
-// has.
+// controls are the words of tokens. Of [unused1] and so on, only those in a model's template count.
 var controls = func() map[string]int {
 	values := map[string]int{}
 	for where, list := range map[int]string{
@@ -255,7 +250,8 @@ var controls = func() map[string]int {
 		inSquare << withCapital:            `audio img img_break img_end begin_audio transcribe model_settings call_id`,
 		inAngle | inSquare: `inst sys system user assistant available_tools think thinking reasoning tool_call toolcall
 			toolcalls tool_calls tool_content tool_results system_prompt previous_context`,
-		inAngle | inSquare<<withCapital:            `arg args thought gmask mask smask sop eop eod eoh eoa eot cls sep pad unk bos eos`,
+		inAngle | inSquare<<withCapital: `arg args thought gmask mask smask sop eop eod eoh eoa ` +
+			`eot cls sep pad unk bos eos`,
 		inAngle | inSquare<<withCapital | inArrows: `prefix middle suffix`,
 		inArrows: `question answer summary introduction title abstract comment domain`,
 	} {
@@ -266,8 +262,7 @@ var controls = func() map[string]int {
 	return values
 }()
 
-// bracket keeps a line from beginning with a time as those of the history do, and numbers from being taken
-// for citations.
+// bracket breaks a time at the beginning of a line, and numbers that look like citations.
 func (l suspicion) bracket(i, n int) edit {
 	if l.begins && stampFollows(l.line[i+n:]) && (l.without(i, unicode.IsLetter) || l.marked(i)) {
 		return edit{n, "[", true}
@@ -280,7 +275,7 @@ func (l suspicion) bracket(i, n int) edit {
 	return edit{}
 }
 
-// InBrackets returns what s, the text after a "[", has before its "]"; empty if that isn't near, or another
+// InBrackets returns the beginning of s, the text after a "[", up to its "]"; empty if that is far, or another
 // "[" is nearer.
 func InBrackets(s string) string {
 	inner := s[:min(len(s), bracketSpan)]
@@ -298,9 +293,9 @@ func stampFollows(s string) bool {
 	return (n == 2 || n == 4) && len(rest) > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9'
 }
 
-// citation returns the numbers in brackets at byte i, one after the other, in parentheses: they aren't those
-// of this prompt's history, and a model that repeats them would name a wrong source. As it stands after a
-// name, "a[3]", it is an index, and stays. So does a year.
+// citation replaces the brackets of adjacent numbers at byte i by parentheses: they aren't of this prompt's
+// history, and a model that repeats them would cite a wrong source. An index after a name, "a[3]", stays, and so
+// does a year.
 func (l suspicion) citation(i int) edit {
 	before, _ := utf8.DecodeLastRuneInString(l.line[:i])
 	if i > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == '_' || before == ')' ||
@@ -320,8 +315,8 @@ func (l suspicion) citation(i int) edit {
 	return edit{end - i, string(shown), false}
 }
 
-// numberAt returns the width of "[3]" or "[3, 4]" at the beginning of s, and what stands in it; or of the link that such
-// a number is in Hark's answers as Discord shows them: "[\[3\]](<https://…>)".
+// numberAt returns the width of "[3]" or "[3, 4]" at the beginning of s, and its content; also of the link form
+// in Hark's answers, "[\[3\]](<https://…>)".
 func numberAt(s string) (width int, digits string) {
 	link := strings.HasPrefix(s, `[\[`)
 	start, shut := 1, "]"
@@ -347,7 +342,7 @@ func numberAt(s string) (width int, digits string) {
 	return width, digits
 }
 
-// areNumbers reports whether s is one number of at most three digits, or several.
+// areNumbers reports whether s is a list of numbers of at most three digits.
 func areNumbers(s string) bool {
 	for _, number := range strings.Split(s, ",") {
 		number = strings.TrimSpace(number)
@@ -358,7 +353,7 @@ func areNumbers(s string) bool {
 	return true
 }
 
-// fence breaks the fences of code blocks, which would swallow what follows.
+// fence breaks the fences of code blocks, which would swallow the following text.
 func (l suspicion) fence(i int) edit {
 	sign := l.line[i : i+1]
 	if strings.HasSuffix(l.line[:i], sign) {

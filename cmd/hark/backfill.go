@@ -8,7 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/dates"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -28,20 +31,20 @@ func (f *flags) backfillCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: f.withArchive(func(c *cobra.Command, k *archive, names []string) error {
+		RunE: f.withArchive(func(c *cobra.Command, k *archive.Archive, names []string) error {
 			for _, name := range names {
-				channel, err := k.findChannel(memory.Everywhere, name)
+				channel, err := k.FindChannel(memory.Everywhere, name)
 				if err == nil && stop {
-					err = k.stopBackfill(c, channel)
+					err = stopBackfill(c, k, channel)
 				} else if err == nil {
-					err = k.backfill(c, channel, since)
+					err = backfill(c, k, channel, since)
 				}
 				if err != nil {
 					return err
 				}
 			}
 			if len(names) == 0 {
-				return k.listGaps(c)
+				return listGaps(c, k)
 			}
 			return nil
 		}),
@@ -52,41 +55,41 @@ func (f *flags) backfillCommand() *cobra.Command {
 	return c
 }
 
-func (k *archive) backfill(c *cobra.Command, channel memory.Channel, since string) error {
-	if err := k.canFetch(channel); err != nil {
+func backfill(c *cobra.Command, k *archive.Archive, channel memory.Channel, since string) error {
+	if err := canFetch(k, channel); err != nil {
 		return err
 	}
 	after := memory.MessageID(0)
 	if since != "" {
-		from, _, err := dates.Parse(since, time.Now(), k.config.Answer.Location())
+		from, _, err := dates.Parse(since, time.Now(), k.Config.Answer.Location())
 		if err != nil {
 			return fmt.Errorf("--since %w", err)
 		}
 		after = memory.FirstMessageID(from) - 1
 	}
-	g, now := k.guild(channel.Guild), time.Now()
+	g, now := k.GuildByID(channel.Guild), time.Now()
 	listed, err := memory.PastOf(c.Context(), k, g, channel.ID)
 	if err != nil {
 		return err
 	}
 	// older ones would be forgotten at once
-	if keep, _, _ := g.Retention(channel.ID, k.config.Memory.Retention.Duration); keep > 0 {
+	if keep, _, _ := g.Retention(channel.ID, k.Config.Memory.Retention.Duration); keep > 0 {
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
 	gaps, begun, err := memory.PastGaps(c.Context(), k, g, channel.ID, after, now, func(c memory.Channel) bool {
 		c.Guild = channel.Guild
-		return k.canFetch(c) == nil
+		return canFetch(k, c) == nil
 	})
 	switch {
 	case err != nil:
 		return err
 	case len(gaps) == 0 && len(listed) > 0:
-		return fmt.Errorf("the past of %s is already queued: \"hark backfill\" shows progress, --stop removes it", k.label(channel))
+		return fmt.Errorf("the past of %s is already queued: \"hark backfill\" shows progress, --stop removes it", label(k, channel))
 	case begun.IsZero():
-		return fmt.Errorf("%s has only threads, and Hark remembers none of them", k.label(channel))
+		return fmt.Errorf("%s has only threads, and Hark remembers none of them", label(k, channel))
 	case len(gaps) == 0:
 		return fmt.Errorf("Hark has listened in %s since %s: there is nothing before to fetch",
-			k.label(channel), begun.Format(time.DateOnly))
+			label(k, channel), begun.Format(time.DateOnly))
 	}
 	threads := 0
 	for _, gap := range gaps {
@@ -102,41 +105,41 @@ func (k *archive) backfill(c *cobra.Command, channel memory.Channel, since strin
 		with = ", with that of " + terminal.Plural(threads, "thread")
 	}
 	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is queued. A running Hark begins within a minute; \"hark backfill\" shows progress.\n",
-		k.label(channel), begun.Format(time.DateOnly), with)
+		label(k, channel), begun.Format(time.DateOnly), with)
 	return nil
 }
 
 // label returns a channel's name and server for messages.
-func (k *archive) label(c memory.Channel) string {
+func label(k *archive.Archive, c memory.Channel) string {
 	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())),
-		terminal.OneLine(guildName(k.guild(c.Guild))))
+		terminal.OneLine(archive.GuildName(k.GuildByID(c.Guild))))
 }
 
 // canFetch says why a channel's past can't be fetched, if so.
-func (k *archive) canFetch(c memory.Channel) error {
-	g := k.guild(c.Guild)
+func canFetch(k *archive.Archive, c memory.Channel) error {
+	g := k.GuildByID(c.Guild)
 	switch {
 	case c.Guild == memory.LocalGuild:
-		return fmt.Errorf("%s isn't a channel of Discord's: use \"hark import\"", k.label(c))
+		return fmt.Errorf("%s isn't a channel of Discord's: use \"hark import\"", label(k, c))
 	case c.Guild == memory.DirectGuild:
-		return fmt.Errorf("%s are direct messages, which have no past that Hark may fetch", k.label(c))
+		return fmt.Errorf("%s are direct messages, which have no past that Hark may fetch", label(k, c))
 	case !g.Left.IsZero():
-		return fmt.Errorf("Hark was removed from %s: invite it again first", terminal.OneLine(guildName(g)))
+		return fmt.Errorf("Hark was removed from %s: invite it again first", terminal.OneLine(archive.GuildName(g)))
 	case c.Unplaced:
-		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"", k.label(c))
-	case !policy(k.config).Remembers(g, c.ID):
-		return fmt.Errorf("%s isn't remembered: choose it first with /hark memory in Discord", k.label(c))
+		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"", label(k, c))
+	case !setup.Policy(k.Config).Remembers(g, c.ID):
+		return fmt.Errorf("%s isn't remembered: choose it first with /hark memory in Discord", label(k, c))
 	}
 	return nil
 }
 
-func (k *archive) stopBackfill(c *cobra.Command, channel memory.Channel) error {
-	gaps, err := memory.PastOf(c.Context(), k, k.guild(channel.Guild), channel.ID)
+func stopBackfill(c *cobra.Command, k *archive.Archive, channel memory.Channel) error {
+	gaps, err := memory.PastOf(c.Context(), k, k.GuildByID(channel.Guild), channel.ID)
 	if err != nil {
 		return err
 	}
 	if len(gaps) == 0 {
-		return fmt.Errorf("no past of %s is being fetched", k.label(channel))
+		return fmt.Errorf("no past of %s is being fetched", label(k, channel))
 	}
 	fetched := 0
 	for _, gap := range gaps {
@@ -146,12 +149,12 @@ func (k *archive) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "Stopped fetching the past of %s; what was fetched stays: %s.\n",
-		k.label(channel), terminal.Plural(fetched, "message"))
+		label(k, channel), terminal.Plural(fetched, "message"))
 	return nil
 }
 
 // listGaps prints what is still to be fetched.
-func (k *archive) listGaps(c *cobra.Command) error {
+func listGaps(c *cobra.Command, k *archive.Archive) error {
 	gaps, err := k.Gaps(c.Context(), memory.Everywhere, false)
 	if err != nil {
 		return err
@@ -163,11 +166,11 @@ func (k *archive) listGaps(c *cobra.Command) error {
 		}
 		from := "the beginning"
 		if gap.After > 0 {
-			from = gap.After.Time().Format(minuteLayout)
+			from = gap.After.Time().Format(cli.MinuteLayout)
 		}
-		at := memory.Channel{Guild: gap.Guild, ID: gap.Channel, Name: k.channelName(gap.Guild, gap.Channel)}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; still to fetch: %s to %s (%s)\n", k.label(at),
-			terminal.Plural(gap.Fetched, "message"), from, gap.Until.Time().Format(minuteLayout), why)
+		at := memory.Channel{Guild: gap.Guild, ID: gap.Channel, Name: k.ChannelName(gap.Guild, gap.Channel)}
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; still to fetch: %s to %s (%s)\n", label(k, at),
+			terminal.Plural(gap.Fetched, "message"), from, gap.Until.Time().Format(cli.MinuteLayout), why)
 	}
 	if len(gaps) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "There is nothing to fetch.")

@@ -10,11 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/terminal"
 	"hark/memory/sqlite"
 )
 
-var oneFile = exactArgs(1, "which file? Write its name after %q")
+// stdStream, as a file name, means standard output or input: a container may have no other way to pass a backup
+// in or out.
+const stdStream = "-"
+
+var oneFile = cli.ExactArgs(1, "which file? Write its name after %q")
 
 // backupJSON describes a backup for --json.
 type backupJSON struct {
@@ -42,10 +48,10 @@ func (f *flags) backupCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: f.withArchive(func(c *cobra.Command, k *archive, args []string) error {
+		RunE: f.withArchive(func(c *cobra.Command, k *archive.Archive, args []string) error {
 			const private = "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
 			if args[0] == stdStream {
-				info, err := f.streamBackup(c.Context(), k, c.OutOrStdout())
+				info, err := f.streamBackup(c, k)
 				if err == nil {
 					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size), describeBackup(info), private)
 				}
@@ -56,7 +62,7 @@ func (f *flags) backupCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
+				return cli.PrintJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
 					info.Messages, info.Newest})
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), describeBackup(info), private)
@@ -68,14 +74,24 @@ func (f *flags) backupCommand() *cobra.Command {
 	return c
 }
 
-func (f *flags) backUp(ctx context.Context, k *archive, path string, force bool) (sqlite.BackupInfo, error) {
+func (f *flags) backUp(ctx context.Context, k *archive.Archive, path string, force bool) (sqlite.BackupInfo, error) {
 	bar := terminal.Bar(f.env.stderr, -1, "backing up", true)
 	defer bar.Close()
-	info, err := sqlite.Backup(ctx, k.config.Data, path, force, func(done, total int64) {
+	info, err := sqlite.Backup(ctx, k.Config.Data, path, force, func(done, total int64) {
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
 	return info, terminal.CutShort(ctx, err, "interrupted; no backup was made, and an earlier one is unchanged")
+}
+
+// streamBackup writes a backup to standard output.
+func (f *flags) streamBackup(c *cobra.Command, k *archive.Archive) (info sqlite.BackupInfo, err error) {
+	if _, is := terminal.Of(f.env.stdout); is {
+		return info, errors.New("a backup can't be written to a terminal: redirect it with \"> FILE\"")
+	}
+	return archive.StreamBackup(k.Config.Data, c.OutOrStdout(), func(path string) (sqlite.BackupInfo, error) {
+		return f.backUp(c.Context(), k, path, true)
+	})
 }
 
 // describeBackup says what a backup holds.
@@ -83,7 +99,7 @@ func describeBackup(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"), terminal.Plural(info.Channels, "channel"),
 		terminal.Plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
-		text += ", the newest of " + info.Newest.Format(minuteLayout) + " UTC"
+		text += ", the newest of " + info.Newest.Format(cli.MinuteLayout) + " UTC"
 	}
 	return text
 }
@@ -108,7 +124,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 				if !yes {
 					return errors.New("the backup comes from standard input, so nobody can confirm: add --yes, or name a file")
 				}
-				kept, remove, err := streamRestore(cfg.Data, c.InOrStdin())
+				kept, remove, err := archive.ReceiveBackup(cfg.Data, c.InOrStdin())
 				if err != nil {
 					return err
 				}

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"hark/builder"
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -18,7 +20,7 @@ func (f *flags) completeFlags(root *cobra.Command) {
 	fixed := func(values ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}
-	channels := f.remembered(func(_ context.Context, _ *archive, g *memory.Guild) (names []string) {
+	channels := f.remembered(func(_ context.Context, _ *archive.Archive, g *memory.Guild) (names []string) {
 		for _, c := range g.Channels {
 			if c.Kind != memory.CategoryChannel {
 				names = append(names, c.Name)
@@ -26,17 +28,19 @@ func (f *flags) completeFlags(root *cobra.Command) {
 		}
 		return names
 	})
-	people := f.remembered(func(ctx context.Context, k *archive, g *memory.Guild) (names []string) {
+	people := f.remembered(func(ctx context.Context, k *archive.Archive, g *memory.Guild) (names []string) {
 		known, _ := k.People(ctx, g.ID) // where that fails, nothing is offered
 		for _, p := range known {
 			names = append(names, p.DisplayName())
 		}
 		return names
 	})
-	guilds := f.remembered(func(_ context.Context, _ *archive, g *memory.Guild) []string { return []string{guildName(g)} })
+	guilds := f.remembered(func(_ context.Context, _ *archive.Archive, g *memory.Guild) []string {
+		return []string{archive.GuildName(g)}
+	})
 	offered := map[string]cobra.CompletionFunc{
 		"layout": fixed(string(builder.LayoutSections), string(builder.LayoutPlain), string(builder.LayoutChat)),
-		"mode":   fixed(toStrings(builder.Modes())...), "kind": fixed(toStrings(memory.SummaryKinds())...),
+		"mode":   fixed(cli.Strings(builder.Modes())...), "kind": fixed(cli.Strings(memory.SummaryKinds())...),
 		"data":    cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		"channel": channels, "in": channels, "guild": guilds, "user": people, "from": people, "as": people,
 	}
@@ -58,14 +62,14 @@ func (f *flags) completeFlags(root *cobra.Command) {
 }
 
 // remembered offers names from each server of the memory.
-func (f *flags) remembered(names func(context.Context, *archive, *memory.Guild) []string) cobra.CompletionFunc {
+func (f *flags) remembered(names func(context.Context, *archive.Archive, *memory.Guild) []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, begun string) (offered []cobra.Completion, _ cobra.ShellCompDirective) {
 		k, err := f.openArchive(c.Context())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer k.Close()
-		for _, g := range k.guilds {
+		for _, g := range k.Servers {
 			for _, n := range names(c.Context(), k, g) {
 				if n = terminal.OneLine(n); n != "" && strings.HasPrefix(strings.ToLower(n), strings.ToLower(begun)) {
 					offered = append(offered, n)

@@ -2,15 +2,15 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hark/builder"
 	"hark/internal/answer"
+	"hark/internal/cli"
 	"hark/internal/personaldata"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -20,24 +20,24 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	a, mode := asking{flags: f}, ""
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
-		RunE: a.withQuestion(func(c *cobra.Command, app *app, q answer.Question) error { return a.context(c, app, q, mode) }),
+		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error { return a.context(c, app, q, mode) }),
 	}
 	a.addFlags(c)
 	if f.talk == nil {
 		c.Flags().StringVar(&a.layout, "layout", "",
 			"the prompt's form: `sections`, plain or chat (default: as configured)")
 	}
-	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+commaList(builder.Modes())+
+	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+cli.List(builder.Modes())+
 		" (default: the channel's, or inferred from the question)")
 	return c
 }
 
 // context shows the prompt that a question makes, in a mode or in its own.
-func (a *asking) context(c *cobra.Command, app *app, q answer.Question, mode string) error {
+func (a *asking) context(c *cobra.Command, app *setup.App, q answer.Question, mode string) error {
 	if q.Mode = builder.Mode(mode); mode != "" && !q.Mode.Known() {
-		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, commaList(builder.Modes()))
+		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, cli.List(builder.Modes()))
 	}
-	r, err := app.answers.Recall(c.Context(), q)
+	r, err := app.Answers.Recall(c.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -49,12 +49,12 @@ func (a *asking) context(c *cobra.Command, app *app, q answer.Question, mode str
 func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	p := answer.KeptPrompt(r.Prompt)
 	if asJSON {
-		return printJSON(c.OutOrStdout(), promptJSON(p, r))
+		return cli.PrintJSON(c.OutOrStdout(), promptJSON(p, r))
 	}
 	fmt.Fprintln(c.OutOrStdout(), r.Prompt.String())
 	told := c.ErrOrStderr()
 	fmt.Fprintf(told, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
-	printSections(told, "", answer.SectionUses(r.Prompt.Report), p)
+	cli.PrintSections(told, "", answer.SectionUses(r.Prompt.Report), p)
 	if r.Condensed != nil {
 		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
 			terminal.OneLine(r.Condensed.Model))
@@ -105,7 +105,7 @@ func condensedJSON(c *memory.Condensed) *jsonCondensed {
 
 type jsonPrompt struct {
 	Messages  []memory.PromptMessage `json:"messages"`
-	Sections  []jsonSection          `json:"sections"`
+	Sections  []cli.Section          `json:"sections"`
 	Summaries []jsonSummary          `json:"summaries,omitempty"` // of the channel's earlier sessions, best first
 	Condensed *jsonCondensed         `json:"condensed,omitempty"` // of the session that goes on, if its older part was
 	Tokens    int                    `json:"tokens"`
@@ -123,7 +123,7 @@ type jsonPrompt struct {
 func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	report := r.Prompt.Report
 	out := jsonPrompt{
-		Messages: p.Messages, Sections: sectionsJSON(answer.SectionUses(report),
+		Messages: p.Messages, Sections: cli.Sections(answer.SectionUses(report),
 			p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
 		Answer: report.Answer, Window: report.Window, Use: report.Use(), Warning: report.Use() >= memory.NearlyFull,
 		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why, Condensed: condensedJSON(r.Condensed),
@@ -148,77 +148,4 @@ func modeReason(m answer.Mode) string {
 		return "of the question before it: " + terminal.OneLine(m.Why)
 	}
 	return terminal.OneLine(m.Why)
-}
-
-// printSections prints a line for each section: tokens, items, and its place in p.
-func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) {
-	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling",
-		"items", "cut", "left out", "why, where")
-	for _, u := range uses {
-		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, terminal.OneLine(u.Section), u.Tokens,
-			u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, terminal.OneLine(u.Why), whereIs(u.Section, p))
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-	}
-}
-
-// whereIs returns a section's place in a prompt; "" if it has none.
-func whereIs(section string, p memory.Prompt) string {
-	var at []memory.Boundary
-	for _, b := range p.Boundaries {
-		if b.Section == section {
-			at = append(at, b)
-		}
-	}
-	switch len(at) {
-	case 0:
-		return ""
-	case 1:
-		first, last := linesOf(at[0], p)
-		return fmt.Sprintf("message %d, lines %d–%d, bytes %d–%d", at[0].Message+1, first, last, at[0].Start, at[0].End)
-	}
-	return fmt.Sprintf("messages %d–%d", at[0].Message+1, at[len(at)-1].Message+1)
-}
-
-// linesOf returns a section's first and last line in its message, from 1 on.
-func linesOf(b memory.Boundary, p memory.Prompt) (first, last int) {
-	text := p.Messages[b.Message].Content
-	first = 1 + strings.Count(text[:b.Start], "\n")
-	return first, first + strings.Count(text[b.Start:b.End], "\n")
-}
-
-// jsonSection is a section as --json prints it.
-type jsonSection struct {
-	Section  string    `json:"section"`
-	Tokens   int       `json:"tokens"`
-	Floor    int       `json:"floor"`
-	Ceiling  int       `json:"ceiling"`
-	Included int       `json:"included"`
-	Cut      int       `json:"cut"`
-	Dropped  int       `json:"dropped"`
-	Why      string    `json:"why,omitempty"`
-	At       []jsonPos `json:"at,omitempty"` // where it stands; in the chat layout each turn by itself
-}
-
-// jsonPos is a range of a message: bytes from start to end, and lines from 1 on.
-type jsonPos struct {
-	Message   int `json:"message"` // from 0, as in messages
-	Start     int `json:"start"`
-	End       int `json:"end"`
-	FirstLine int `json:"first_line"`
-	LastLine  int `json:"last_line"`
-}
-
-func sectionsJSON(uses []memory.TraceUse, p memory.Prompt) []jsonSection {
-	out := make([]jsonSection, len(uses))
-	for i, u := range uses {
-		out[i] = jsonSection{Section: u.Section, Tokens: u.Tokens, Floor: u.Floor, Ceiling: u.Ceiling,
-			Included: u.Included, Cut: u.Cut, Dropped: u.Dropped, Why: u.Why}
-		for _, b := range p.Boundaries {
-			if b.Section == u.Section {
-				first, last := linesOf(b, p)
-				out[i].At = append(out[i].At, jsonPos{b.Message, b.Start, b.End, first, last})
-			}
-		}
-	}
-	return out
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -23,16 +25,16 @@ type deletionReportJSON struct {
 }
 
 // print prints what was forgotten, and what Hark can't reach.
-func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport) error {
+func (o *forgetting) print(c *cobra.Command, k *archive.Archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
 		out := deletionReportJSON{Channel: f.Channel, User: f.User, Before: f.Before,
 			At:             f.At.UTC().Truncate(time.Second),
-			DeletionReport: r, OutOf: outOfReach(k)}
+			DeletionReport: r, OutOf: k.OutOfReach()}
 		if f.Guild != memory.Everywhere {
 			out.Guild = f.Guild.String()
 		}
-		return printJSON(c.OutOrStdout(), out)
+		return cli.PrintJSON(c.OutOrStdout(), out)
 	}
 	parts := terminal.Nonzero(terminal.Count(r.Segments, "segment", ""), terminal.Count(r.Vectors, "vector", ""),
 		terminal.Count(r.Answers, "answer", ""),
@@ -49,24 +51,12 @@ func (o *forgetting) print(c *cobra.Command, k *archive, r memory.DeletionReport
 		line += ", and with that " + strings.Join(parts, ", ")
 	}
 	fmt.Fprintln(c.OutOrStdout(), line+".")
-	fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(outOfReach(k), "; ")+".")
+	fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(k.OutOfReach(), "; ")+".")
 	return nil
 }
 
 func lore(n int) string      { return terminal.Count(n, "piece of lore", "pieces of lore") }
 func summaries(n int) string { return terminal.Count(n, "summary", "summaries") }
-
-// outOfReach lists where forgotten data may still be.
-func outOfReach(k *archive) []string {
-	places := []string{"backups and exports made before"}
-	if k.config.LLM.Model != "" {
-		places = append(places, "what the model's host keeps ("+hostOf(k.config.LLM.BaseURL)+")")
-	}
-	if k.config.Embedding.Model != "" {
-		places = append(places, "what the embedding server keeps ("+hostOf(k.config.Embedding.BaseURL)+")")
-	}
-	return append(places, "what others wrote that quotes or names it", "Discord's own copy")
-}
 
 // addReport adds r's counts to to.
 func addReport(to *memory.DeletionReport, r memory.DeletionReport) {

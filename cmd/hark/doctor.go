@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"hark/internal/cli"
 	"hark/internal/config"
 	"hark/internal/doctor"
 	"hark/internal/setup"
@@ -21,7 +22,7 @@ func (f *flags) doctorCommand() *cobra.Command {
 		Long: "Checks all that Hark needs, also while it runs, and changes nothing. Each line begins with ✓ (well), ✗ (wrong) or !\n" +
 			"(advice), and says what to do. The exit code is 1 if there is a ✗. It asks each model for an answer of one token, and\n" +
 			"the embedder for a few vectors.",
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ill, all := false, []doctor.Finding{}
 			f.examine(c.Context(), func(found doctor.Finding) {
@@ -35,12 +36,12 @@ func (f *flags) doctorCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				if err := printJSON(c.OutOrStdout(), all); err != nil {
+				if err := cli.PrintJSON(c.OutOrStdout(), all); err != nil {
 					return err
 				}
 			}
 			if ill {
-				return errShown
+				return cli.ErrShown
 			}
 			return nil
 		},

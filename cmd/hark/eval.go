@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/atomicfile"
+	"hark/internal/cli"
 	"hark/internal/eval"
 	"hark/internal/exports"
 	"hark/internal/setup"
@@ -130,7 +131,7 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 		return err
 	}
 	if e.json {
-		return printJSON(c.OutOrStdout(), report)
+		return cli.PrintJSON(c.OutOrStdout(), report)
 	}
 	report.Write(c.OutOrStdout(), e.wrong)
 	return nil

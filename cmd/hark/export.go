@@ -1,23 +1,18 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/archive"
 	"hark/internal/atomicfile"
-	"hark/internal/exports"
-	"hark/internal/personaldata"
+	"hark/internal/cli"
 	"hark/internal/terminal"
-	"hark/memory"
 )
 
 func (f *flags) exportCommand() *cobra.Command {
@@ -39,7 +34,7 @@ func (f *flags) exportCommand() *cobra.Command {
 		Example: "  hark export --user ann --out ann.json\n" +
 			"  hark export --channel general --guild Harbour --out general.jsonl\n" +
 			"  hark export --salvage --out salvaged.jsonl\n  hark import --data new-data salvaged.jsonl",
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: func(c *cobra.Command, args []string) error {
 			if salvage {
 				if user+channel+guild != "" {
@@ -50,14 +45,14 @@ func (f *flags) exportCommand() *cobra.Command {
 			if (user == "") == (channel == "") {
 				return errors.New("export what? Name either --user or --channel")
 			}
-			return f.withArchive(func(c *cobra.Command, k *archive, _ []string) error {
-				where, err := k.findGuild(guild)
+			return f.withArchive(func(c *cobra.Command, k *archive.Archive, _ []string) error {
+				where, err := k.FindGuild(guild)
 				if err != nil {
 					return err
 				}
-				write := func(w io.Writer) error { return k.exportChannel(c.Context(), w, where, channel) }
+				write := func(w io.Writer) error { return k.ExportChannel(c.Context(), w, where, channel) }
 				if user != "" {
-					write = func(w io.Writer) error { return k.exportUser(c.Context(), w, where, user) }
+					write = func(w io.Writer) error { return k.ExportPerson(c.Context(), w, where, user) }
 				}
 				return exportTo(c, out, force, write)
 			})(c, args)
@@ -94,82 +89,4 @@ func writeOut(path string, replace bool, write func(io.Writer) error) error {
 		return fmt.Errorf("%s exists already: name another file, or replace it with --force", path)
 	}
 	return atomicfile.Write(path, write)
-}
-
-// exportPage is the number of messages read at once.
-const exportPage = 1000
-
-func (k *archive) exportChannel(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
-	c, err := k.findChannel(guild, name)
-	if err != nil {
-		return err
-	}
-	people, err := k.peopleOf(ctx, c.Guild)
-	if err != nil {
-		return err
-	}
-	lines := exports.NewEncoder(w)
-	for after := memory.MessageID(-1 << 63); ; {
-		page, err := k.Log(ctx, c.ID, after, 1<<63-1, exportPage)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1].ID
-		called := map[memory.MessageID]string{} // in the file that they were imported from
-		if c.Guild == memory.LocalGuild {
-			var ids []memory.MessageID
-			for _, m := range page {
-				ids = append(ids, m.ID, cmp.Or(m.ReplyTo, m.ID))
-			}
-			if called, err = k.NameOf(ctx, c.ID, ids); err != nil {
-				return err
-			}
-		}
-		for _, m := range page {
-			if err := writeMessage(lines, c, m, people, func(id memory.MessageID) string {
-				return called[id]
-			}); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// peopleOf returns the people of a guild, by id.
-func (k *archive) peopleOf(ctx context.Context, guild memory.GuildID) (exports.People, error) {
-	people, err := k.People(ctx, guild)
-	return exports.PeopleOf(people), err
-}
-
-// writeMessage writes a line of an export. called are the names of messages in the file that they are from.
-func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People,
-	called func(memory.MessageID) string) error {
-	e := exports.In(c, m, people)
-	e.ID = cmp.Or(called(m.ID), e.ID)
-	if m.ReplyTo != 0 {
-		e.ReplyTo[0] = cmp.Or(called(m.ReplyTo), e.ReplyTo[0])
-	}
-	return lines.Encode(e)
-}
-
-func (k *archive) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
-	user, _, err := k.findPerson(ctx, guild, name)
-	if err != nil {
-		return err
-	}
-	v := personaldata.View{Now: time.Now(), Guild: guildName,
-		Channel: func(g *memory.Guild, c memory.ChannelID) string { return k.channelName(g.ID, c) }}
-	for _, g := range k.guilds {
-		if guild == memory.Everywhere || guild == g.ID {
-			v.Guilds = append(v.Guilds, g)
-		}
-	}
-	e, err := personaldata.Of(ctx, k, user, v)
-	if errors.Is(err, personaldata.ErrNothing) {
-		return fmt.Errorf("nothing is remembered about %d", user)
-	}
-	if err != nil {
-		return err
-	}
-	return e.Write(w)
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/internal/answer"
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/dates"
+	"hark/internal/setup"
 	"hark/memory"
 	"hark/search"
 )
@@ -32,18 +35,18 @@ func (f *filter) addFlags(c *cobra.Command) {
 		"only what was said in the channel of this `name` or id and in its threads; may be repeated")
 	c.Flags().StringVar(&f.topic, "topic", "", "only summaries about this `topic`")
 	c.Flags().StringVar(&f.kind, "kind", "", "only summaries of sessions of this `kind`: "+
-		commaList(memory.SummaryKinds()))
+		cli.List(memory.SummaryKinds()))
 }
 
 // read returns an answer.Filter for people and channels of guild or Everywhere.
-func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now time.Time) (answer.Filter, error) {
+func (f *filter) read(ctx context.Context, a *setup.App, guild memory.GuildID, now time.Time) (answer.Filter, error) {
 	var out answer.Filter
-	zone := a.config.Answer.Location()
+	zone := a.Config.Answer.Location()
 	var err error
 	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic),
 		Kind: memory.SummaryKind(strings.ToLower(f.kind))}
 	if f.kind != "" && !slices.Contains(memory.SummaryKinds(), out.Summaries.Kind) {
-		return out, fmt.Errorf("--kind %q is unknown: choose from %s", f.kind, commaList(memory.SummaryKinds()))
+		return out, fmt.Errorf("--kind %q is unknown: choose from %s", f.kind, cli.List(memory.SummaryKinds()))
 	}
 	if f.since != "" {
 		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {
@@ -61,19 +64,19 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	if len(f.from)+len(f.in) == 0 {
 		return out, nil
 	}
-	k, err := a.archive(ctx)
+	k, err := archive.New(ctx, a.Store, a.Config)
 	if err != nil {
 		return out, err
 	}
 	for _, name := range f.from {
-		id, _, err := k.findPerson(ctx, guild, name)
+		id, _, err := k.FindPerson(ctx, guild, name)
 		if err != nil {
 			return out, fmt.Errorf("--from: %w", err)
 		}
 		out.From = append(out.From, id)
 	}
 	for _, name := range f.in {
-		c, err := k.findChannel(guild, name)
+		c, err := k.FindChannel(guild, name)
 		if err != nil {
 			return out, fmt.Errorf("--in: %w", err)
 		}

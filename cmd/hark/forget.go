@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/dates"
 	"hark/internal/terminal"
 	"hark/memory"
@@ -39,9 +38,9 @@ func (f *flags) forgetCommand() *cobra.Command {
 			"  hark forget --guild Harbour                 a whole server, with its people and settings\n" +
 			"  hark forget --before 365d                   whatever is older than a year\n" +
 			"  hark forget --expired                       whatever is older than the retention, also where that waits",
-		Args:    noArguments,
+		Args:    cli.NoArguments,
 		PreRunE: func(*cobra.Command, []string) error { return o.check() },
-		RunE:    f.withArchive(func(c *cobra.Command, k *archive, _ []string) error { return o.run(c, k) }),
+		RunE:    f.withArchive(func(c *cobra.Command, k *archive.Archive, _ []string) error { return o.run(c, k) }),
 	}
 	c.Flags().StringVar(&o.user, "user", "", "what the person of this `name` or id wrote")
 	c.Flags().StringVar(&o.channel, "channel", "",
@@ -80,7 +79,7 @@ func (o *forgetting) check() error {
 	return nil
 }
 
-func (o *forgetting) run(c *cobra.Command, k *archive) error {
+func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
 	before, err := o.resume(c.Context(), k, true)
 	if err != nil {
 		return terminal.CutShort(c.Context(), err, forgetInterrupted)
@@ -104,7 +103,7 @@ func (o *forgetting) run(c *cobra.Command, k *archive) error {
 		return err
 	}
 	if o.optOut {
-		if err := optOut(c.Context(), k, target); err != nil {
+		if err := k.OptOut(c.Context(), target); err != nil {
 			return err
 		}
 		begun, err := o.resume(c.Context(), k, false)
@@ -124,11 +123,11 @@ func (o *forgetting) run(c *cobra.Command, k *archive) error {
 }
 
 // forgetExpired forgets what is too old in all servers.
-func (o *forgetting) forgetExpired(c *cobra.Command, k *archive) error {
-	ctx, now, most := c.Context(), time.Now(), k.config.Memory.Retention.Duration
+func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
+	ctx, now, most := c.Context(), time.Now(), k.Config.Memory.Retention.Duration
 	var outdated []memory.Forgetting
 	messages, servers := 0, 0
-	for _, g := range k.guilds {
+	for _, g := range k.Servers {
 		if g.ID == memory.LocalGuild {
 			continue
 		}
@@ -162,56 +161,46 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive) error {
 const forgetInterrupted = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any \"hark forget\" finishes erasing it"
 
 // selection returns what to forget, also in words, and the person's records if --user is set.
-func (o *forgetting) selection(ctx context.Context, k *archive) (t memory.Forgetting, what string,
+func (o *forgetting) selection(ctx context.Context, k *archive.Archive) (t memory.Forgetting, what string,
 	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
-	if t.Guild, err = k.findGuild(o.guild); err != nil {
+	if t.Guild, err = k.FindGuild(o.guild); err != nil {
 		return t, "", nil, err
 	}
 	where := "in all servers"
 	if o.guild != "" {
-		where = fmt.Sprintf("in %s (%d)", terminal.OneLine(guildName(k.guild(t.Guild))), t.Guild)
+		where = fmt.Sprintf("in %s (%d)", terminal.OneLine(archive.GuildName(k.GuildByID(t.Guild))), t.Guild)
 	}
 	if o.channel != "" {
-		channel, err := k.findChannel(t.Guild, o.channel)
+		channel, err := k.FindChannel(t.Guild, o.channel)
 		if err != nil {
 			return t, "", nil, err
 		}
 		t.Guild, t.Channel = channel.Guild, channel.ID
 		where = fmt.Sprintf("in #%s (%d) of %s", terminal.OneLine(channel.Name), channel.ID,
-			terminal.OneLine(guildName(k.guild(t.Guild))))
+			terminal.OneLine(archive.GuildName(k.GuildByID(t.Guild))))
 	}
 	what = "everything " + where
 	if o.user != "" {
-		if t.User, people, err = k.findPerson(ctx, t.Guild, o.user); err != nil {
+		if t.User, people, err = k.FindPerson(ctx, t.Guild, o.user); err != nil {
 			return t, "", nil, err
 		}
-		what = fmt.Sprintf("everything that %s wrote %s", nameOf(t.User, people), where)
+		what = fmt.Sprintf("everything that %s wrote %s", cli.NameOf(t.User, people), where)
 	}
 	if o.before != "" {
-		if t.Before, _, err = dates.Parse(o.before, t.At, k.config.Answer.Location()); err != nil {
+		if t.Before, _, err = dates.Parse(o.before, t.At, k.Config.Answer.Location()); err != nil {
 			return t, "", nil, fmt.Errorf("--before %w", err)
 		}
 		if t.Before.After(t.At) {
 			return t, "", nil, fmt.Errorf(
 				"--before %s is in the future: what isn't said yet can't be forgotten", o.before)
 		}
-		what += ", before " + t.Before.In(k.config.Answer.Location()).Format("2006-01-02 15:04 MST")
+		what += ", before " + t.Before.In(k.Config.Answer.Location()).Format("2006-01-02 15:04 MST")
 	}
 	if o.optOut {
 		t.Why = memory.WhyOptOut
 	}
 	return t, what, people, nil
-}
-
-// nameOf returns somebody's name and id.
-func nameOf(id memory.UserID, people []memory.Person) string {
-	for _, p := range people {
-		if p.DisplayName() != "" {
-			return fmt.Sprintf("%s (%d)", terminal.OneLine(p.DisplayName()), id)
-		}
-	}
-	return id.String()
 }
 
 // describe says how much would go.
@@ -230,25 +219,9 @@ func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	return text
 }
 
-// optOut opts somebody out in one guild or in all, also where they never wrote.
-func optOut(ctx context.Context, k *archive, target memory.Forgetting) error {
-	guilds := []memory.GuildID{target.Guild}
-	if target.Guild == memory.Everywhere {
-		guilds = []memory.GuildID{memory.DirectGuild}
-		for _, g := range k.guilds {
-			guilds = append(guilds, g.ID)
-		}
-	}
-	var events []memory.Event
-	for _, g := range guilds {
-		events = append(events, memory.Opted{Guild: g, User: target.User, Out: true, At: target.At})
-	}
-	return k.Apply(ctx, events...)
-}
-
 // resume completes unfinished forgettings, which were confirmed when they began. With tell it reports each; the
 // person's name may be gone by then.
-func (o *forgetting) resume(ctx context.Context, k *archive, tell bool) (receipts []memory.DeletionReport, err error) {
+func (o *forgetting) resume(ctx context.Context, k *archive.Archive, tell bool) (receipts []memory.DeletionReport, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
@@ -269,12 +242,12 @@ func (o *forgetting) resume(ctx context.Context, k *archive, tell bool) (receipt
 }
 
 // forget forgets target. The report includes resumed forgettings of the same target.
-func (o *forgetting) forget(ctx context.Context, k *archive, target memory.Forgetting,
+func (o *forgetting) forget(ctx context.Context, k *archive.Archive, target memory.Forgetting,
 	before []memory.DeletionReport) (memory.DeletionReport, error) {
 	later := 0
 	if target.Before.IsZero() {
 		var err error
-		if later, err = k.deleteLater(ctx, target); err != nil {
+		if later, err = k.DeleteLater(ctx, target); err != nil {
 			return memory.DeletionReport{}, err
 		}
 	}
@@ -289,35 +262,9 @@ func (o *forgetting) forget(ctx context.Context, k *archive, target memory.Forge
 	return receipt, err
 }
 
-// deleteLater deletes what target would select except for its date after target.At, from a wrong clock or a file.
-func (k *archive) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
-	var events []memory.Event
-	for _, g := range k.guilds {
-		for _, c := range g.Channels {
-			in := target.Channel == 0 || c.ID == target.Channel || c.Kind.IsThread() && c.Parent == target.Channel
-			if !in || target.Guild != memory.Everywhere && g.ID != target.Guild {
-				continue
-			}
-			messages, err := k.Log(ctx, c.ID, memory.FirstMessageID(target.At)-1, math.MaxInt64, math.MaxInt32)
-			if err != nil {
-				return 0, err
-			}
-			deleted := memory.Deleted{Guild: g.ID, Channel: c.ID}
-			for _, m := range messages {
-				if target.User == 0 || m.Author == target.User {
-					deleted.IDs = append(deleted.IDs, m.ID)
-				}
-			}
-			n += len(deleted.IDs)
-			events = append(events, deleted)
-		}
-	}
-	return n, k.Apply(ctx, events...)
-}
-
 // deleteMessages forgets single messages.
-func (o *forgetting) deleteMessages(c *cobra.Command, k *archive, target memory.Forgetting) error {
-	ids, err := messageIDs(c.Context(), k, target.Channel, o.messages)
+func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target memory.Forgetting) error {
+	ids, err := k.MessageIDs(c.Context(), target.Channel, o.messages)
 	if err != nil {
 		return err
 	}
@@ -337,27 +284,4 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive, target memory.
 		return err
 	}
 	return o.print(c, k, memory.DeletionReport{Forgetting: target, Messages: len(there)})
-}
-
-// messageIDs returns a channel's messages by their ids, or by their names in the file they were imported from.
-func messageIDs(ctx context.Context, k *archive, channel memory.ChannelID,
-	names []string) ([]memory.MessageID, error) {
-	var ids []memory.MessageID
-	for _, name := range names {
-		id, err := k.MessageNamed(ctx, channel, name)
-		if errors.Is(err, memory.ErrNotFound) {
-			var n int64
-			if n, err = strconv.ParseInt(name, 10, 64); err != nil {
-				return nil, fmt.Errorf("no message is called %q: write ids, with commas between them", name)
-			}
-			id = memory.MessageID(n)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
 }

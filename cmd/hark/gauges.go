@@ -10,13 +10,14 @@ import (
 
 	"hark/bot"
 	"hark/internal/metrics"
+	"hark/internal/setup"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
 
 // running is the current app and bot.
 type running struct {
-	app *app
+	app *setup.App
 	bot *bot.Bot
 }
 
@@ -50,44 +51,44 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	set(m.EventsWaiting, float64(now.bot.Waiting()))
 	set(m.QuestionsWaiting, float64(waiting))
 	set(m.QuestionsBusy, float64(busy))
-	now.app.readResting(set)
-	now.app.readStore(ctx, set)
+	readResting(now.app, set)
+	readStore(ctx, now.app, set)
 }
 
 // readResting reads which servers' breakers are open.
-func (a *app) readResting(set setGauge) {
-	if e, asks := a.embedder.(meteredEmbedder); asks {
-		set(a.metrics.RecallResting, gaugeBool(e.Resting()), ofEmbedding)
+func readResting(a *setup.App, set setGauge) {
+	if e, asks := a.Embedder.(interface{ Resting() bool }); asks {
+		set(a.Metrics.RecallResting, gaugeBool(e.Resting()), setup.OfEmbedding)
 	}
-	if a.reranker != nil {
-		set(a.metrics.RecallResting, gaugeBool(a.reranker.Resting()), ofReranking)
+	if a.Reranker != nil {
+		set(a.Metrics.RecallResting, gaugeBool(a.Reranker.Resting()), setup.OfReranking)
 	}
 	rests := map[string]bool{}
-	for _, c := range a.models.Clients() { // of several by one name, one may rest
+	for _, c := range a.Models.Clients() { // of several by one name, one may rest
 		rests[c.Name()] = rests[c.Name()] || c.Resting()
 	}
 	for name, resting := range rests {
-		set(a.metrics.ModelResting, gaugeBool(resting), name)
+		set(a.Metrics.ModelResting, gaugeBool(resting), name)
 	}
 }
 
 // readStore reads how much is stored. It omits what can't be read now.
-func (a *app) readStore(ctx context.Context, set setGauge) {
-	if waiting, err := a.store.Waiting(ctx, memory.Everywhere); err == nil {
-		set(a.metrics.SegmentsWaiting, float64(waiting))
+func readStore(ctx context.Context, a *setup.App, set setGauge) {
+	if waiting, err := a.Store.Waiting(ctx, memory.Everywhere); err == nil {
+		set(a.Metrics.SegmentsWaiting, float64(waiting))
 	}
-	kept, err := sqlite.Count(ctx, a.store)
+	kept, err := sqlite.Count(ctx, a.Store)
 	if err != nil {
 		return
 	}
-	set(a.metrics.Traces, float64(kept.Traces))
-	set(a.metrics.PromptsKept, float64(kept.Prompts))
-	set(a.metrics.Records, float64(kept.Records))
-	set(a.metrics.Lore, float64(kept.Lore))
-	if log, err := os.Stat(filepath.Join(a.config.Data, sqlite.FileName+"-wal")); err == nil {
+	set(a.Metrics.Traces, float64(kept.Traces))
+	set(a.Metrics.PromptsKept, float64(kept.Prompts))
+	set(a.Metrics.Records, float64(kept.Records))
+	set(a.Metrics.Lore, float64(kept.Lore))
+	if log, err := os.Stat(filepath.Join(a.Config.Data, sqlite.FileName+"-wal")); err == nil {
 		kept.Bytes += log.Size()
 	}
-	set(a.metrics.DatabaseBytes, float64(kept.Bytes))
+	set(a.Metrics.DatabaseBytes, float64(kept.Bytes))
 }
 
 func gaugeBool(is bool) float64 {

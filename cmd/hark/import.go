@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/cli"
 	"hark/internal/imports"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -28,8 +30,8 @@ func (f *flags) importCommand() *cobra.Command {
 			"Importing a file twice is the same as importing it once. To go on after an interruption, import the file again. What\n" +
 			"was deleted or forgotten stays so.",
 		Example: "  hark import export/*.json\n  hark import export",
-		Args:    atLeastOne("which files? Write their names after \"import\""),
-		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {
+		Args:    cli.AtLeastOne("which files? Write their names after \"import\""),
+		RunE: f.withApp(func(c *cobra.Command, a *setup.App, args []string) error {
 			paths, failed := f.filesIn(args)
 			var all imported
 			unread := 0
@@ -61,7 +63,7 @@ func (f *flags) importCommand() *cobra.Command {
 				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; they are found by their words, and the next command continues\n", err)
 			}
 			if failed {
-				return errShown
+				return cli.ErrShown
 			}
 			return nil
 		}),
@@ -75,7 +77,7 @@ type imported struct {
 	dropped      int // messages that were forgotten or whose author has opted out
 }
 
-func (f *flags) importFile(ctx context.Context, a *app, path string) (got imported, err error) {
+func (f *flags) importFile(ctx context.Context, a *setup.App, path string) (got imported, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return got, errors.Unwrap(err)
@@ -88,8 +90,8 @@ func (f *flags) importFile(ctx context.Context, a *app, path string) (got import
 	bar := terminal.Bar(f.env.stderr, info.Size(), "importing "+terminal.Printable(filepath.Base(path)), true)
 	defer bar.Close()
 	_ = bar.RenderBlank() // a file is named before anything of it is stored
-	apply := func(events []memory.Event) error { return got.apply(ctx, a.store, events) }
-	got.Summary, err = imports.Read(ctx, file, a.store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
+	apply := func(events []memory.Event) error { return got.apply(ctx, a.Store, events) }
+	got.Summary, err = imports.Read(ctx, file, a.Store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
 	return got, err
 }
 
@@ -176,14 +178,14 @@ func (i imported) line(path string) string {
 }
 
 // indexNow embeds what is pending, with a progress bar.
-func (f *flags) indexNow(ctx context.Context, a *app) error {
-	waiting, err := a.store.Waiting(ctx, memory.Everywhere)
+func (f *flags) indexNow(ctx context.Context, a *setup.App) error {
+	waiting, err := a.Store.Waiting(ctx, memory.Everywhere)
 	if err != nil {
 		return err
 	}
 	bar := terminal.Bar(f.env.stderr, int64(waiting), "indexing by meaning", false)
 	defer bar.Close()
-	return a.index(ctx, func(done int) { _ = bar.Set(done) })
+	return a.Index(ctx, func(done int) { _ = bar.Set(done) })
 }
 
 // importable and unimportable are the endings of exports in a directory, and of exports in a format that Hark

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/bot/discord"
+	"hark/internal/cli"
 	"hark/internal/config"
 	"hark/internal/doctor"
 	"hark/internal/terminal"
@@ -23,7 +24,7 @@ func (f *flags) initCommand() *cobra.Command {
 		Long: "Asks for the bot's token, the model and the embedder, tests each at once, and writes the configuration file, which\n" +
 			"only its owner can read. Other settings in an existing file stay. Answers can also come from a pipe, one a line.\n" +
 			"Or use environment variables only.",
-		Args: noArguments,
+		Args: cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := f.beginSetup(c.Context())
 			if err != nil {

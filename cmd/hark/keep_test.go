@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
 )
@@ -256,38 +254,5 @@ func TestBackupAndRestoreByStreams(t *testing.T) {
 	c.run(0, "backup", "-")
 	if again := c.out.String(); len(again) != len(backup) {
 		t.Errorf("the backup of what was restored has %d bytes, and had %d", len(again), len(backup))
-	}
-}
-
-func TestDropStreams(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, name := range []string{"backup-stream", "backup-stream.part", "backup-stream.part-journal",
-		"restore-stream-1", "hark.db", "mine"} {
-		put(t, filepath.Join(dir, name), "")
-	}
-	elsewhere := filepath.Join(t.TempDir(), "b.part") // of a backup that was killed
-	for path, text := range map[string]string{elsewhere: "half", filepath.Join(dir, "backing-up-1"): elsewhere} {
-		put(t, path, text)
-	}
-	writing := flock.New(filepath.Join(dir, "backup-stream.part"))
-	if ok, err := writing.TryLock(); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	if err := dropStreams(dir); err != nil {
-		t.Fatal(err)
-	}
-	if got := files(t, dir); !slices.Equal(got, []string{"backup-stream.part", "backup-stream.part-journal",
-		"hark.db", "mine"}) {
-		t.Errorf("left %q while a backup is written", got)
-	}
-	if _, err := os.Stat(elsewhere); !os.IsNotExist(err) {
-		t.Errorf("what a backup left elsewhere is there: %v", err)
-	}
-	if err := writing.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := dropStreams(dir); err != nil || !slices.Equal(files(t, dir), []string{"hark.db", "mine"}) {
-		t.Errorf("left %q, %v", files(t, dir), err)
 	}
 }

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,10 +17,9 @@ import (
 	_ "time/tzdata" // the image has no time zones of its own
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"hark/internal/config"
-	"hark/internal/setup"
+	"hark/internal/cli"
+	"hark/internal/console"
 	"hark/internal/terminal"
 )
 
@@ -75,7 +72,7 @@ func run(ctx context.Context, env environment, args []string) int {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil, errors.Is(err, terminal.ErrUnwritten):
 		fmt.Fprintln(env.stderr, "hark:", terminal.Interruption(err))
 		return 130
-	case errors.Is(err, errShown):
+	case errors.Is(err, cli.ErrShown):
 		return 1
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {
@@ -98,16 +95,13 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return n, o.failed
 }
 
-// errShown means that the error was printed already.
-var errShown = errors.New("shown")
-
 // flags are those of every command.
 type flags struct {
 	env    *environment
 	config string
 	data   string
 	layout string        // of prompts; empty: as configured
-	talk   *conversation // in which a command is used; nil for one of the command line's
+	talk   *console.Talk // in which a command is used; nil for one of the command line's
 }
 
 // otherCommands is the heading of commands such as cobra's own.
@@ -119,10 +113,10 @@ func newRoot(env *environment) *cobra.Command {
 		Use:   "hark",
 		Short: "A Discord bot with a long memory",
 		Long:  "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
-		Args:  knownCommand,
+		Args:  cli.KnownCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	f.setUp(root)
+	cli.SetUp(root, env.stdin, env.stdout, env.stderr)
 	root.Version = buildInfo().String()
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "",
@@ -153,108 +147,11 @@ func newRoot(env *environment) *cobra.Command {
 	return root
 }
 
-// setUp configures a command's errors, help and streams.
-func (f *flags) setUp(c *cobra.Command) {
-	c.SilenceUsage, c.SilenceErrors, c.PersistentPreRunE = true, true, refuseEmpty
-	c.SetFlagErrorFunc(flagError)
-	c.SetHelpFunc(f.help)
-	c.SetIn(f.env.stdin)
-	c.SetOut(f.env.stdout)
-	c.SetErr(f.env.stderr)
-}
-
-// knownCommand refuses unknown commands, and suggests the nearest.
-func knownCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	if near, ok := config.Near(args[0], names); ok {
-		return fmt.Errorf("unknown command %q; did you mean %s?", args[0], near)
-	}
-	return fmt.Errorf("unknown command %q; \"%s --help\" shows what there is", args[0], c.CommandPath())
-}
-
-// refuseEmpty refuses empty flags, as from "--user $NAME": they must not select everybody.
-func refuseEmpty(c *cobra.Command, _ []string) (err error) {
-	c.Flags().Visit(func(f *pflag.Flag) {
-		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			empty = !slices.ContainsFunc(list.GetSlice(), func(s string) bool { return strings.TrimSpace(s) != "" })
-		}
-		if err == nil && empty {
-			err = fmt.Errorf("--%s is empty: give it a value or leave it out", f.Name)
-		}
-	})
-	return err
-}
-
-// noArguments refuses arguments.
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%q takes no arguments: leave out %q; \"%[1]s --help\" shows what there is",
-		c.CommandPath(), args[0])
-}
-
-// exactArgs requires n arguments that aren't empty. wanted is the error, with a verb for the command.
-func exactArgs(n int, wanted string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != n || slices.ContainsFunc(args, func(a string) bool { return strings.TrimSpace(a) == "" }) {
-			return fmt.Errorf(wanted, c.CommandPath())
-		}
-		return nil
-	}
-}
-
-// atLeastOne requires an argument.
-func atLeastOne(wanted string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return errors.New(wanted)
-		}
-		return nil
-	}
-}
-
-// parentCommand returns a command that only groups those below it.
-func parentCommand(use, short, long string, below ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long, Args: knownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(below...)
-	return c
-}
-
-// load reads the configuration.
-func (f *flags) load() (config.Config, error) {
-	if err := config.CheckEnv(f.env.environ()); err != nil {
-		return config.Config{}, err
-	}
-	c, err := config.Load(f.config, f.env.lookup)
-	if err != nil {
-		return c, err
-	}
-	if _, err := setup.Labels(c.Builder); err != nil {
-		return c, err
-	}
-	if _, err := setup.Sections(c.Builder); err != nil {
-		return c, err
-	}
-	c.Data, c.Builder.Layout = cmp.Or(f.data, c.Data), cmp.Or(f.layout, c.Builder.Layout)
-	return c, nil
-}
-
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print version, commit and date",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", buildInfo()) },
 	}
 }
@@ -289,14 +186,6 @@ func (b build) String() string {
 		return b.version
 	}
 	return fmt.Sprintf("%s (commit %s, %s)", b.version, b.commit, b.at.Format(time.DateOnly))
-}
-
-// minuteLayout is the layout of printed times.
-const minuteLayout = "2006-01-02 15:04"
-
-// progress returns a function that shows progress on stderr.
-func (f *flags) progress(what string) func(done, total int) {
-	return terminal.Progress(f.env.stderr, what)
 }
 
 // transport makes the requests to Discord.

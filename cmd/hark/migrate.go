@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/cli"
 	"hark/internal/config"
 	"hark/internal/migrate"
 	"hark/internal/terminal"
@@ -29,11 +30,11 @@ func (f *flags) migrateCommand() *cobra.Command {
 			"each setting that it took over, and what to do about the others. llmcord keeps no messages: \"hark import\" and \"hark\n" +
 			"backfill\" fetch what was said before.",
 		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
-		Args:    exactArgs(1, "which file? Write the name of llmcord's config.yaml after %q"),
+		Args:    cli.ExactArgs(1, "which file? Write the name of llmcord's config.yaml after %q"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
 	}
 	llmcord.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	return parentCommand("migrate", "Make a configuration of another bot's", "", llmcord)
+	return cli.ParentCommand("migrate", "Make a configuration of another bot's", "", llmcord)
 }
 
 func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {

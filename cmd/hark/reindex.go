@@ -5,6 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/archive"
+	"hark/internal/cli"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
 	"hark/memory/sqlstore"
@@ -16,23 +19,26 @@ func (f *flags) reindexCommand() *cobra.Command {
 		Short: "Rebuild words, counts and vectors from the log",
 		Long: "Rebuilds all indexes from the log: words, counts, segments and vectors. It doesn't change the log. Hark may run\n" +
 			"meanwhile, and finds less until the words are done. After an interruption, call it again to go on.",
-		Args: noArguments,
+		Args: cli.NoArguments,
 		PreRunE: func(*cobra.Command, []string) error {
-			_, err := f.loadArchiveConfig()
-			return err
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			return archive.Check(cfg.Data)
 		},
-		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error { return f.reindex(c, a) }),
+		RunE: f.withApp(func(c *cobra.Command, a *setup.App, _ []string) error { return f.reindex(c, a) }),
 	}
 }
 
-func (f *flags) reindex(c *cobra.Command, a *app) error {
-	missing, err := a.store.Waiting(c.Context(), memory.Everywhere)
+func (f *flags) reindex(c *cobra.Command, a *setup.App) error {
+	missing, err := a.Store.Waiting(c.Context(), memory.Everywhere)
 	if err != nil {
 		return err
 	}
 	total := 0
 	show := f.progress("indexing words")
-	err = sqlstore.Reindex(c.Context(), a.store.Store, func(done, of int) {
+	err = sqlstore.Reindex(c.Context(), a.Store.Store, func(done, of int) {
 		total = of
 		show(done, of)
 	})

@@ -13,9 +13,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hark/bot"
+	"hark/bot/command"
 	"hark/bot/discord"
-	"hark/bot/reply"
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/config"
+	"hark/internal/digest"
 	"hark/internal/doctor"
 	"hark/internal/metrics"
 	"hark/internal/setup"
@@ -30,7 +33,7 @@ func (f *flags) runCommand() *cobra.Command {
 		Use:   "run",
 		Short: "Run the bot",
 		Long:  "Runs the bot until Ctrl-C or SIGTERM. Restart it to apply a changed configuration: nothing said meanwhile is lost.",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return (&runner{flags: f, wait: wait, look: 10 * time.Second}).run(c.Context())
 		},
@@ -99,7 +102,7 @@ func (r *runner) alive(ctx context.Context) bool {
 	if now == nil {
 		return true
 	}
-	_, err := now.app.store.FingerprintKey(ctx) // one row of the file, whatever else goes on
+	_, err := now.app.Store.FingerprintKey(ctx) // one row of the file, whatever else goes on
 	return err == nil
 }
 
@@ -166,7 +169,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Strs("files", taken).Msg(
 			"others on this machine could read what is remembered: the data directory is private now")
 	}
-	a, err := open(ctx, cfg, r.metrics, vectorPatience, func(done, total int) {
+	a, err := setup.Open(ctx, cfg, r.metrics, vectorPatience, func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}
@@ -174,38 +177,39 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.close()) }()
+	defer func() { err = errors.Join(err, a.Close()) }()
 	release, err := sqlite.LockRunning(cfg.Data, time.Now())
 	if err != nil {
 		return fmt.Errorf("use the data directory %s: %w", cfg.Data, err)
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if a.standIn != nil {
-		r.log.Warn().Err(a.standIn).Msg("the configured embedder can't be used")
+	if a.StandIn != nil {
+		r.log.Warn().Err(a.StandIn).Msg("the configured embedder can't be used")
 	}
 	r.dropStreams(cfg.Data)
-	if a.tight != nil {
+	if a.Tight != nil {
 		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).
-			Msg(a.tight.Error())
+			Msg(a.Tight.Error())
 	}
-	a.missing = func(model string) {
+	a.Missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}
+	log := setup.MeteredStore{Store: a.Store, Metrics: a.Metrics}
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
-		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
+		Policy: setup.Policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
 		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
 		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
 		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
 		Retention: cfg.Memory.Retention.Duration,
-		Metrics:   a.metrics, Version: buildInfo().version, Health: a.health, Privacy: privacy(cfg),
+		Metrics:   a.Metrics, Version: buildInfo().version, Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
 		Progress: r.env.progress,
-	}, meteredLog{a.store, a.metrics}, a.answers, r.log)
+	}, log, a.Answers, r.log)
 	if err != nil {
 		return err
 	}
-	a.answers.LookUpBy(door.LookUp)
+	a.Answers.LookUpBy(door.LookUp)
 	r.ready.Store(new(door.Ready))
 	r.now.Store(&running{a, door})
 	defer r.now.Store(nil) // before the store is closed
@@ -214,7 +218,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		if err := a.store.Checked(ctx); ctx.Err() == nil {
+		if err := a.Store.Checked(ctx); ctx.Err() == nil {
 			return err
 		}
 		return nil
@@ -225,13 +229,13 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			return nil
 		})
 	}
-	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder, Progress: r.indexed,
+	indexer := memory.Indexer{Queue: a.Store, Embedder: a.Embedder, Progress: r.indexed,
 		Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 		}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.Janitor{Store: meteredLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
-		Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
+	house := memory.Janitor{Store: log, Retention: cfg.Memory.Retention.Duration,
+		Prompts: cfg.Memory.KeepPrompts(), Records: setup.RecordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
 		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 		}}
@@ -253,18 +257,6 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return door.Run(ctx)
 	})
 	return group.Wait()
-}
-
-// askingLimits returns the limits on questions.
-func askingLimits(c config.Config) reply.Limits {
-	l := reply.Limits{
-		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
-		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
-	}
-	if c.LLM.Model != "" {
-		l.Reserve = setup.PromptTokens(c) + c.LLM.MaxTokens
-	}
-	return l
 }
 
 // indexed logs the progress of a long fill of vectors.
@@ -297,7 +289,7 @@ func (f *flags) healthCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "healthcheck",
 		Short: "Ask the running Hark whether it is alive; for containers",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			if err != nil {
@@ -313,7 +305,27 @@ func (f *flags) healthCommand() *cobra.Command {
 
 // dropStreams removes the files of interrupted backups, which may hold what is forgotten.
 func (r *runner) dropStreams(dir string) {
-	if err := dropStreams(dir); err != nil {
+	if err := archive.DropStreams(dir); err != nil {
 		r.log.Warn().Err(err).Msg("can't remove an interrupted backup's files")
 	}
+}
+
+// startWorkers learns, summarises and condenses in the background.
+func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *setup.App) {
+	a.Digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {
+		failed := map[digest.Kind]string{
+			digest.Facts: "facts could not be learned", digest.Summaries: "a session could not be summed up by the model",
+			digest.Condensed: "a long session could not be condensed",
+		}[kind]
+		if kind == digest.Summaries && channel == 0 {
+			failed = "summing up is delayed"
+		}
+		r.log.Warn().Err(err).Stringer("channel", channel).Msg(failed)
+	}
+	a.Digest.Done = func(kind digest.Kind, channel memory.ChannelID, messages int, model string) {
+		made := map[digest.Kind]string{digest.Summaries: "summed up a session",
+			digest.Condensed: "condensed a session"}[kind]
+		r.log.Debug().Stringer("channel", channel).Int("messages", messages).Str("model", model).Msg(made)
+	}
+	group.Go(func() error { return a.Digest.Run(ctx, a.Digests()...) })
 }

@@ -10,15 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/internal/exports"
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/terminal"
-	"hark/memory"
 	"hark/memory/sqlite"
 )
 
 // salvage writes what can be read of a damaged database.
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
-	cfg, err := f.loadArchiveConfig()
+	cfg, err := f.load()
+	if err == nil {
+		err = archive.Check(cfg.Data)
+	}
 	if err != nil {
 		return err
 	}
@@ -34,7 +37,7 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 	}
 	n := 0
 	if err := exportTo(c, out, force, func(w io.Writer) (err error) {
-		n, err = writeSalvaged(c, s, w)
+		n, err = archive.WriteSalvaged(c.Context(), s, w)
 		return err
 	}); err != nil {
 		return err
@@ -44,30 +47,9 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 		for _, line := range lost {
 			fmt.Fprintln(c.ErrOrStderr(), "hark:", line)
 		}
-		return errShown
+		return cli.ErrShown
 	}
 	return nil
-}
-
-// writeSalvaged writes the lines of what was read, and returns how many are messages.
-func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err error) {
-	lines := exports.NewEncoder(w)
-	for _, e := range s.Events {
-		if err := lines.Encode(exports.EventOf(e)); err != nil {
-			return 0, err
-		}
-	}
-	people := map[memory.GuildID]exports.People{}
-	err = s.Messages(c.Context(), func(in memory.Channel, m memory.Message) error {
-		if people[in.Guild] == nil {
-			people[in.Guild] = exports.PeopleOf(s.People[in.Guild])
-		}
-		n++
-		return writeMessage(lines, in, m, people[in.Guild], func(id memory.MessageID) string {
-			return s.Names[memory.MessageRef{Channel: in.ID, Message: id}]
-		})
-	})
-	return n, err
 }
 
 // salvaged says what was written and left out.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,10 @@ import (
 
 	"hark/builder"
 	"hark/internal/answer"
+	"hark/internal/archive"
+	"hark/internal/cli"
+	"hark/internal/console"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
 	"hark/search"
@@ -39,14 +42,14 @@ func (a *asking) addFlags(c *cobra.Command) {
 }
 
 // withQuestion calls do with the question and the talk's app, or one opened for it.
-func (a *asking) withQuestion(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command,
+func (a *asking) withQuestion(do func(c *cobra.Command, app *setup.App, q answer.Question) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		text := strings.Join(args, " ")
 		if strings.TrimSpace(text) == "" {
 			return errors.New("the question is empty: write it after the command, in quotes")
 		}
-		ask := func(c *cobra.Command, app *app, p place) error {
+		ask := func(c *cobra.Command, app *setup.App, p console.Place) error {
 			q, err := a.question(c.Context(), app, p, text)
 			if err != nil {
 				return err
@@ -54,11 +57,11 @@ func (a *asking) withQuestion(do func(c *cobra.Command, app *app, q answer.Quest
 			return do(c, app, q)
 		}
 		if t := a.talk; t != nil {
-			a.as = t.speaker
-			return ask(c, t.app, t.place)
+			a.as = t.Speaker
+			return ask(c, t.App, t.Place)
 		}
-		return a.withApp(func(c *cobra.Command, app *app, _ []string) error {
-			p, err := app.placeOf(c.Context(), a.channel)
+		return a.withApp(func(c *cobra.Command, app *setup.App, _ []string) error {
+			p, err := console.PlaceCalled(c.Context(), app, a.channel)
 			if err != nil {
 				return err
 			}
@@ -68,14 +71,14 @@ func (a *asking) withQuestion(do func(c *cobra.Command, app *app, q answer.Quest
 }
 
 // question returns the question asked at a place. It first indexes recent messages if they are few.
-func (a *asking) question(ctx context.Context, app *app, p place, text string) (answer.Question, error) {
-	q := p.question(text, time.Now())
+func (a *asking) question(ctx context.Context, app *setup.App, p console.Place, text string) (answer.Question, error) {
+	q := p.Question(text, time.Now())
 	var err error
-	if q.Filter, err = a.filter.read(ctx, app, p.within(), q.Now); err != nil {
+	if q.Filter, err = a.filter.read(ctx, app, p.Within(), q.Now); err != nil {
 		return q, err
 	}
 	if a.as != "" {
-		as, known, err := app.personCalled(ctx, p.guild, a.as)
+		as, known, err := p.Person(ctx, app.Store, a.as)
 		if err != nil {
 			return q, err
 		}
@@ -84,7 +87,7 @@ func (a *asking) question(ctx context.Context, app *app, p place, text string) (
 			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
 	}
-	if err := app.indexFew(ctx); ctx.Err() != nil {
+	if err := app.IndexFew(ctx); ctx.Err() != nil {
 		return q, ctx.Err()
 	} else if err != nil {
 		fmt.Fprintf(a.env.stderr, "hark: not all messages are indexed by meaning yet: %v\n", err)
@@ -97,7 +100,7 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 	a, limit := asking{flags: f}, 10
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
-		RunE: a.withQuestion(func(c *cobra.Command, app *app, q answer.Question) error {
+		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error {
 			q.Limit, q.Mode = max(limit, search.DefaultLimit), builder.ModeSearch
 			if q.Everywhere {
 				q.Channel = 0 // asked nowhere, the question continues no session
@@ -114,11 +117,11 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 }
 
 // find prints at most limit messages that a question recalls.
-func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) error {
+func (a *asking) find(c *cobra.Command, app *setup.App, q answer.Question, limit int) error {
 	if limit < 1 {
 		return fmt.Errorf("--limit %d: show at least one message", limit)
 	}
-	r, err := app.answers.Recall(c.Context(), q)
+	r, err := app.Answers.Recall(c.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -136,22 +139,22 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	}()
 	if !a.json {
 		for _, h := range r.Result.Lore {
-			heading := app.relevanceMark(h.Relevance) + "lore: " + terminal.OneLine(h.Lore.Name)
-			printHit(c.OutOrStdout(), heading, h.Lore.Text, []string{h.Why})
+			heading := cli.Relevance(app.Builder.Labels(), h.Relevance) + "lore: " + terminal.OneLine(h.Lore.Name)
+			cli.PrintHit(c.OutOrStdout(), heading, h.Lore.Text, []string{h.Why})
 		}
 		for _, h := range r.Earlier {
 			heading := fmt.Sprintf("📜 %.2f  summary, %s, %s", h.Relevance, h.Summary.Kind,
-				h.Summary.To().In(app.config.Answer.Location()).Format(minuteLayout))
-			printHit(c.OutOrStdout(), heading, h.Summary.Text, h.Why)
+				h.Summary.To().In(app.Config.Answer.Location()).Format(cli.MinuteLayout))
+			cli.PrintHit(c.OutOrStdout(), heading, h.Summary.Text, h.Why)
 		}
 		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
 			return nil
 		}
 	}
-	return app.printHits(c, a.json, hits)
+	return printHits(c, app, a.json, hits)
 }
 
-var oneQuestion = atLeastOne("what is the question? Write it after the command, in quotes")
+var oneQuestion = cli.AtLeastOne("what is the question? Write it after the command, in quotes")
 
 // noteSession says which messages aren't searched because the prompt holds them.
 func (a *asking) noteSession(p builder.Prompt) {
@@ -186,49 +189,44 @@ type shownHit struct {
 	Why       []string         `json:"why"`
 }
 
-func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error {
-	k, err := a.archive(c.Context())
+func printHits(c *cobra.Command, a *setup.App, asJSON bool, hits []search.Hit) error {
+	k, err := archive.New(c.Context(), a.Store, a.Config)
 	if err != nil {
 		return err
 	}
 	shown := make([]shownHit, len(hits))
 	for i, h := range hits {
-		if shown[i], err = k.shown(c.Context(), h); err != nil {
+		if shown[i], err = shownOf(c.Context(), k, h); err != nil {
 			return err
 		}
 	}
 	if asJSON {
-		return printJSON(c.OutOrStdout(), shown)
+		return cli.PrintJSON(c.OutOrStdout(), shown)
 	}
 	switch {
-	case len(shown) == 0 && len(k.guilds) == 0:
+	case len(shown) == 0 && len(k.Servers) == 0:
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing is remembered yet: import something, or talk with \"hark chat\".")
 	case len(shown) == 0:
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s%s in #%s, %s", a.relevanceMark(s.Relevance), terminal.OneLine(s.Author),
+		heading := fmt.Sprintf("%s%s in #%s, %s", cli.Relevance(a.Builder.Labels(), s.Relevance), terminal.OneLine(s.Author),
 			terminal.OneLine(s.Channel),
-			s.Time.In(a.config.Answer.Location()).Format(minuteLayout))
-		printHit(c.OutOrStdout(), heading, s.Text, s.Why)
+			s.Time.In(a.Config.Answer.Location()).Format(cli.MinuteLayout))
+		cli.PrintHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}
 	return nil
 }
 
-// relevanceMark returns a relevance as it is printed in front of a result.
-func (a *app) relevanceMark(relevance float64) string {
-	return fmt.Sprintf("%s %.2f  ", a.builder.Labels().Relevance(relevance), relevance)
-}
-
-func (k *archive) shown(ctx context.Context, h search.Hit) (shownHit, error) {
+func shownOf(ctx context.Context, k *archive.Archive, h search.Hit) (shownHit, error) {
 	m := h.Message
-	people, err := k.peopleOf(ctx, m.Guild)
+	people, err := k.PeopleOf(ctx, m.Guild)
 	if err != nil {
 		return shownHit{}, err
 	}
 	called, err := k.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
-		Relevance: h.Relevance, Channel: k.channelName(m.Guild, m.Channel), ChannelID: m.Channel, MessageID: m.ID,
+		Relevance: h.Relevance, Channel: k.ChannelName(m.Guild, m.Channel), ChannelID: m.Channel, MessageID: m.ID,
 		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(),
 		Text: m.Text(), Why: []string{},
 	}
@@ -236,17 +234,4 @@ func (k *archive) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))
 	}
 	return s, err
-}
-
-// indent indents a text below its heading.
-func indent(text string) string {
-	return "        " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n        ")
-}
-
-// printHit prints something that was found under a heading, and why.
-func printHit(w io.Writer, heading, text string, why []string) {
-	fmt.Fprintf(w, "%s\n%s\n", heading, indent(text))
-	if len(why) > 0 {
-		fmt.Fprintf(w, "        (%s)\n", terminal.Printable(strings.Join(why, "; ")))
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/console"
 	"hark/internal/llmtest"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -42,12 +43,12 @@ func lately(t *testing.T) *commandLine {
 	}{
 		{24 * time.Hour, 8, "All documents are sorted into 14 folders."}, {2 * time.Hour, 7,
 			"My personal best for the charity 5K is 25:50."},
-		{2 * time.Hour, 8, "We agreed to meet at the park."}, {2 * time.Hour, harkID, "Well done!"},
+		{2 * time.Hour, 8, "We agreed to meet at the park."}, {2 * time.Hour, console.HarkID, "Well done!"},
 	} {
 		serial++
 		message := memory.Message{ID: memory.FirstMessageID(time.Now().Add(-m.ago)) + serial,
 			Guild: memory.LocalGuild, Channel: 501, Author: m.author, Content: m.text}
-		if m.author == harkID {
+		if m.author == console.HarkID {
 			message.Kind = memory.FromHark
 		}
 		events = append(events, memory.Posted{Message: message})

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hark/builder"
+	"hark/internal/archive"
+	"hark/internal/cli"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -44,11 +46,11 @@ func (f *flags) traceCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: f.withArchive(func(c *cobra.Command, k *archive, args []string) error {
+		RunE: f.withArchive(func(c *cobra.Command, k *archive.Archive, args []string) error {
 			if len(args) == 1 {
-				return k.showTrace(c, o, args[0])
+				return showTrace(c, k, o, args[0])
 			}
-			return k.listTraces(c, o)
+			return listTraces(c, k, o)
 		}),
 	}
 	c.Flags().IntVar(&o.limit, "limit", o.limit, "show at most this `number` of answers, the newest first")
@@ -65,7 +67,7 @@ func oneAnswer(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (k *archive) listTraces(c *cobra.Command, o tracing) error {
+func listTraces(c *cobra.Command, k *archive.Archive, o tracing) error {
 	traces, err := k.Traces(c.Context(), memory.TraceQuery{Limit: o.limit})
 	if err != nil {
 		return err
@@ -73,9 +75,9 @@ func (k *archive) listTraces(c *cobra.Command, o tracing) error {
 	if o.json {
 		out := make([]jsonTrace, len(traces))
 		for i, t := range traces {
-			out[i] = k.traceJSON(t)
+			out[i] = traceJSON(k, t)
 		}
-		return printJSON(c.OutOrStdout(), out)
+		return cli.PrintJSON(c.OutOrStdout(), out)
 	}
 	if len(traces) == 0 {
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing has been answered yet.")
@@ -84,17 +86,17 @@ func (k *archive) listTraces(c *cobra.Command, o tracing) error {
 		if i > 0 {
 			fmt.Fprintln(c.OutOrStdout())
 		}
-		k.printTrace(c.OutOrStdout(), t, memory.Prompt{})
+		printTrace(c.OutOrStdout(), k, t, memory.Prompt{})
 	}
 	return nil
 }
 
-func (k *archive) showTrace(c *cobra.Command, o tracing, id string) error {
-	t, err := k.traceOf(c.Context(), id)
+func showTrace(c *cobra.Command, k *archive.Archive, o tracing, id string) error {
+	t, err := traceOf(c.Context(), k, id)
 	if err != nil {
 		return err
 	}
-	p, why := k.promptOf(t)
+	p, why := promptOf(k, t)
 	switch {
 	case o.prompt && why != "":
 		return fmt.Errorf("the prompt isn't kept: %s", why)
@@ -102,13 +104,13 @@ func (k *archive) showTrace(c *cobra.Command, o tracing, id string) error {
 		fmt.Fprint(c.OutOrStdout(), joinPrompt(t, p))
 		return nil
 	case o.json:
-		out := k.traceJSON(t)
-		if out.Sections = sectionsJSON(t.Sections, p); why == "" {
+		out := traceJSON(k, t)
+		if out.Sections = cli.Sections(t.Sections, p); why == "" {
 			out.Prompt = &jsonSentPrompt{Built: p.Built.UTC(), Messages: p.Messages}
 		}
-		return printJSON(c.OutOrStdout(), out)
+		return cli.PrintJSON(c.OutOrStdout(), out)
 	}
-	k.printTrace(c.OutOrStdout(), t, p)
+	printTrace(c.OutOrStdout(), k, t, p)
 	if why != "" {
 		fmt.Fprintf(c.ErrOrStderr(), "The prompt isn't kept: %s.\n", why)
 	} else {
@@ -118,7 +120,7 @@ func (k *archive) showTrace(c *cobra.Command, o tracing, id string) error {
 }
 
 // traceOf returns the trace of the answer with that id.
-func (k *archive) traceOf(ctx context.Context, id string) (memory.Trace, error) {
+func traceOf(ctx context.Context, k *archive.Archive, id string) (memory.Trace, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 || n == math.MaxInt64 {
 		return memory.Trace{}, fmt.Errorf("no answer has the id %q: \"hark trace\" lists the last answers", id)
@@ -135,8 +137,8 @@ func (k *archive) traceOf(ctx context.Context, id string) (memory.Trace, error) 
 }
 
 // promptOf returns what the model was sent, or why it isn't kept.
-func (k *archive) promptOf(t memory.Trace) (p memory.Prompt, why string) {
-	keep := k.config.Memory.KeepPrompts()
+func promptOf(k *archive.Archive, t memory.Trace) (p memory.Prompt, why string) {
+	keep := k.Config.Memory.KeepPrompts()
 	switch {
 	case t.Model == "":
 		return p, "no model was asked"
@@ -153,15 +155,15 @@ func (k *archive) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 }
 
 // printTrace prints how an answer was made: a line about it, and one for each section with its place in p.
-func (k *archive) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
+func printTrace(w io.Writer, k *archive.Archive, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
-		t.Answer.Time().In(k.config.Answer.Location()).Format(minuteLayout), t.Answer,
-		terminal.OneLine(k.channelName(t.Guild, t.Channel)), terminal.OneLine(guildName(k.guild(t.Guild))),
+		t.Answer.Time().In(k.Config.Answer.Location()).Format(cli.MinuteLayout), t.Answer,
+		terminal.OneLine(k.ChannelName(t.Guild, t.Channel)), terminal.OneLine(archive.GuildName(k.GuildByID(t.Guild))),
 		terminal.OneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return
 	}
-	printSections(w, "  ", t.Sections, p)
+	cli.PrintSections(w, "  ", t.Sections, p)
 	if n := condensedIn(t); n > 0 {
 		fmt.Fprintf(w, "  %-18s %6d messages of the session\n", "condensed", n)
 	}
@@ -173,7 +175,7 @@ func (k *archive) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 		all += ": nearly full"
 	}
 	fmt.Fprintln(w, all)
-	printCalls(w, t.Calls)
+	cli.PrintCalls(w, t.Calls)
 }
 
 // condensedIn returns how many messages the condensed part of the session was made from: only these sources
@@ -184,14 +186,6 @@ func condensedIn(t memory.Trace) int {
 		told[int64(hit.Message)] = true
 	}
 	return len(slices.DeleteFunc(t.IDsOf(memory.SourceMessage), func(id int64) bool { return told[id] }))
-}
-
-// printCalls prints a line for each call of a tool.
-func printCalls(w io.Writer, calls []memory.TraceCall) {
-	for _, c := range calls {
-		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, terminal.OneLine(c.Tool), terminal.OneLine(c.Outcome),
-			terminal.Plural(c.Shown, "message"), terminal.Plural(c.Tokens, "token"), c.Took.Milliseconds())
-	}
 }
 
 // printSentPrompt prints a prompt with a line above each of its sections.
@@ -244,7 +238,7 @@ type jsonTrace struct {
 	TextOnly  bool             `json:"text_only,omitempty"`
 	SearchMS  int64            `json:"search_ms"`
 	TotalMS   int64            `json:"total_ms"`
-	Sections  []jsonSection    `json:"sections"`
+	Sections  []cli.Section    `json:"sections"`
 	Calls     []jsonCall       `json:"tool_calls,omitempty"`
 	Prompt    *jsonSentPrompt  `json:"prompt,omitempty"`
 }
@@ -272,13 +266,13 @@ type jsonSentPrompt struct {
 	Messages []memory.PromptMessage `json:"messages"`
 }
 
-func (k *archive) traceJSON(t memory.Trace) jsonTrace {
+func traceJSON(k *archive.Archive, t memory.Trace) jsonTrace {
 	return jsonTrace{
-		Answer: t.Answer, Time: t.Answer.Time().UTC(), Server: t.Guild, Channel: k.channelName(t.Guild, t.Channel),
+		Answer: t.Answer, Time: t.Answer.Time().UTC(), Server: t.Guild, Channel: k.ChannelName(t.Guild, t.Channel),
 		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens,
 		MaxTokens: t.MaxTokens, Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull,
 		Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
 		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(),
-		Sections: sectionsJSON(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
+		Sections: cli.Sections(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
 	}
 }

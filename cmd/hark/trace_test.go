@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/internal/archive"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
@@ -123,27 +124,16 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 
 func TestSectionsOfThePrompt(t *testing.T) {
 	t.Parallel()
-	p := memory.Prompt{Messages: []memory.PromptMessage{{Content: "one\ntwo"}, {Content: "a\nb\nc"},
-		{Content: "d"}}, Boundaries: []memory.Boundary{
-		{Section: "system_prompt", End: 7}, {Section: "history", Message: 1, Start: 2,
-			End: 5}, {Section: "current_session", Message: 1, Start: 0, End: 1},
-		{Section: "current_session", Message: 2, Start: 0, End: 1},
-	}}
-	for section, want := range map[string]string{
-		"system_prompt": "message 1, lines 1–2, bytes 0–7", "history": "message 2, lines 2–3, bytes 2–5", "current_session": "messages 2–3", "lore": "",
-	} {
-		if got := whereIs(section, p); got != want {
-			t.Errorf("%s: %q, want %q", section, got, want)
-		}
-	}
+	p := memory.Prompt{Messages: []memory.PromptMessage{{}, {Content: "a\nb\nc"}},
+		Boundaries: []memory.Boundary{{Section: "history", Message: 1, Start: 2, End: 5}}}
 	var out strings.Builder
-	k := &archive{}
+	k := &archive.Archive{}
 	for _, window := range []int{0, 1000, 1100} {
 		out.Reset()
-		k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window,
+		printTrace(&out, k, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window,
 			Sections: []memory.TraceUse{{Section: "history"}}}, p)
 		golden.Seen(t, out.String())
-		if got := k.traceJSON(memory.Trace{Tokens: 800, Window: window}); got.Warning != (window == 1000) {
+		if got := traceJSON(k, memory.Trace{Tokens: 800, Window: window}); got.Warning != (window == 1000) {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// requestToHark returns a test for messages that ask Hark by what they say themselves; nil if the question is
-// about what Hark was asked.
+// requestToHark returns a test for messages that only ask something of Hark, by their own words; nil if q is about
+// what Hark was asked.
 func (r *recalled) requestToHark(q Question) func(*memory.Message) bool {
 	if asksWhatWasAsked(q.Text) {
 		return nil
@@ -21,15 +21,15 @@ func (r *recalled) requestToHark(q Question) func(*memory.Message) bool {
 
 var askedBefore = pattern.Of(`(?i)\b(?:did|do|does)\b.*\bask\b.*\b(?:you|hark)\b|` +
 	`\b(?:asked|asking|(?:i|we) (?:told|tell)|questions|requests)\b.*\b(?:you|hark)\b|` +
-	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
+	`\bmy (?:last |first |previous |earlier )?questions?\b|` +
+	`\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
 
-// asksWhatWasAsked reports whether a question is about questions to Hark: "what did I ask you yesterday?".
 func asksWhatWasAsked(question string) bool {
 	return text.Asks(question) && askedBefore().MatchString(text.WithoutHark(question))
 }
 
 var (
-	// bidding are words that what is asked of Hark begins with, besides an English question's.
+	// bidding are words that begin a request to Hark, besides those of an English question.
 	bidding = text.SetOf("tell show find give write make explain summarize summarise list search look translate " +
 		"draft say sing help recap sag zeig such schreib dis montre cherche dime busca " +
 		"wer wen wem wann wo wohin woher warum wie wieso welche welcher welches " +
@@ -40,16 +40,15 @@ var (
 	sentencesOf  = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
 )
 
-// isRequest reports whether m, if said to Hark, only asks, is polite, or is no more than a name. "Thanks! The
-// barbecue is on Sunday." tells more. In direct messages all is said to Hark, and people make lists and notes:
-// only a question or thanks count.
+// isRequest reports whether m, if said to Hark, only asks, is polite, or is a name. "Thanks! The barbecue is on
+// Sunday." tells more. In direct messages people also make lists and notes: only a question or thanks count there.
 func isRequest(m memory.Message) bool {
 	said := text.WithoutHark(m.Content)
 	direct := m.Guild == memory.DirectGuild
 	switch words := text.Words(said); {
 	case len(words) == 0:
 		return text.SpeaksToHark(m.Content)
-	case len(words) == 1 && len(text.QueryTerms(said)) < 2 && m.ReplyTo == 0 && !direct: // a topic, and no answer
+	case len(words) == 1 && len(text.QueryTerms(said)) < 2 && m.ReplyTo == 0 && !direct: // a topic
 		return !strings.ContainsAny(words[0], "0123456789")
 	}
 	is := false
@@ -66,7 +65,7 @@ func isRequest(m memory.Message) bool {
 			is = true
 		case len(words) > 0 && bidding[words[0]] && !direct:
 			is = true
-		case all > len(words) && len(own) == 0: // no more than polite
+		case all > len(words) && len(own) == 0: // polite
 			is = true
 		case len(own) > 1:
 			return false
@@ -83,7 +82,6 @@ func (e *Engine) asksHark(ctx context.Context, r *recalled, m memory.Message) (b
 	return e.isToHark(ctx, r, m)
 }
 
-// addressesHark reports whether m names Hark or another bot itself.
 func (r *recalled) addressesHark(m memory.Message) bool {
 	return m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) ||
 		slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
@@ -92,7 +90,7 @@ func (r *recalled) addressesHark(m memory.Message) bool {
 		})
 }
 
-// isToHark reports whether m was said to Hark or another bot, or replies to Hark.
+// isToHark reports whether m names Hark or another bot, or replies to Hark.
 func (e *Engine) isToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
 	if r.addressesHark(m) {
 		return true, nil

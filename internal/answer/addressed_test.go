@@ -25,8 +25,8 @@ func history(r Recalled) int {
 	return 0
 }
 
-// What asks for nothing gets no history, and what nobody spoke of the best five hits for a model to judge; without a
-// model each gets its one sentence.
+// Small talk gets no history. What nobody spoke of gets the best five hits for a model to judge. Without a model
+// each gets its one sentence.
 func TestSmallTalkGetsNoHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -64,21 +64,14 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 	}
 }
 
-// A search says how many messages have too little to do with it. It counts those alone that the asker may read and
-// whose authors agree.
+// A search counts the messages that are too weak, of those that the asker may read and whose authors agree.
 func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.says(5*day, harbor, ben, "The lighthouse password is cod")
 	w.says(4*day, harbor, ben, "The captain of the ferry is late")
 	w.says(4*day-time.Minute, harbor, ben, "Bring a towel")
-	find := func() FindResult {
-		f, err := w.engine.Find(t.Context(), seeks("what did the zeppelin captain order?"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
+	find := func() FindResult { return w.found(seeks("what did the zeppelin captain order?")) }
 	f := find()
 	if len(f.Found) != 1 || f.Below != 1 {
 		t.Errorf("found %+v: only what has a word of it is, and the other is counted", f)
@@ -91,28 +84,25 @@ func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	}
 	related := seeks("what did the zeppelin captain order?")
 	related.ID, related.Channel = w.says(6*day, harbor, cleo, related.Text), harbor
-	if now, err := w.engine.Find(t.Context(), related); err != nil || now.Below > 0 || len(now.Found) < 2 {
-		t.Errorf("related to a message is %+v, %v: what is like it may hold little of it", now, err)
+	if now := w.found(related); now.Below > 0 || len(now.Found) < 2 {
+		t.Errorf("related to a message is %+v: what is like it may hold little of it", now)
 	}
-	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
+	w.optsOut(ben)
 	if now := find(); now.Below+len(now.Found) > 0 {
 		t.Errorf("of who has opted out %+v is left", now)
 	}
 }
 
-// What Hark was asked stands in the way of nothing that was said, unless it is what the question is about.
+// Requests to Hark aren't found, unless the question is about them.
 func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	answered := w.says(9*day, lobby, oracle, "The night ferry leaves at ten.")
 	for i := range 9 {
-		w.posts(time.Duration(i+2)*day, memory.Message{Guild: guild, Channel: lobby, Author: ann,
-			Mentions: []memory.UserID{oracle},
-			Content:  fmt.Sprintf("<@%d> tell me when the night ferry leaves, take %d", oracle, i)})
+		w.mentions(time.Duration(i+2)*day, lobby, ann, fmt.Sprint("tell me when the night ferry leaves, take ", i))
 	}
 	w.says(8*day, lobby, cleo, "@hark which pier for the night ferry?")
-	w.posts(8*day, memory.Message{Guild: guild, Channel: lobby, Author: ann, ReplyTo: answered,
-		Content: "and which night ferry is it?"})
+	w.replies(8*day, lobby, ann, "and which night ferry is it?", answered)
 	said := w.says(20*day, harbor, ben, "The night ferry leaves from pier nine")
 	q := w.asks(lobby, "When does the night ferry leave?")
 	if r := w.recalled(q); len(r.Result.Hits) != 1 || r.Result.Hits[0].Message.ID != said {
@@ -134,7 +124,7 @@ func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	}
 }
 
-// What not all may read counts as held back from a declined question only if it would answer that.
+// Hits that not all may read count as held back from a declined question only if they would answer it.
 func TestWhatWouldBeDeclinedIsNotHeldBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -150,8 +140,8 @@ func TestWhatWouldBeDeclinedIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// What was said where not everybody may read it decides nothing: neither whether there is an answer, nor which. That
-// goes for the channel of the question, too, of which only what is said now may be told.
+// What not everybody may read decides neither whether there is an answer, nor which; nor does the unreadable past
+// of the question's channel.
 func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{"zeppelin ferry?", "what did the captain order for lunch on the ferry?",
@@ -193,12 +183,10 @@ func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 	}
 }
 
-// The session shows Hark's own answers as what they say, and its name where it was mentioned.
 func TestTheSessionHasWordsAndNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.posts(3*day, memory.Message{Guild: guild, Channel: harbor, Author: ben, Mentions: []memory.UserID{oracle},
-		Content: fmt.Sprintf("<@%d> knows that the lighthouse is green", oracle)})
+	w.mentions(3*day, harbor, ben, "knows that the lighthouse is green")
 	asked := w.posts(5*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ben,
 		Mentions: []memory.UserID{oracle}, Content: fmt.Sprintf("<@!%d> and <@%d>, which tide?", oracle, cleo)})
 	answer := memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, ReplyTo: asked,
@@ -212,9 +200,7 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 	hasNot(t, p, "Sources:", "discord.com", "language model", "#harbor, 1 May", "‹@29›")
 	notes := foundNone + "\n\n" + modelAway
 	w.says(3*time.Minute, lobby, ben, "And the zeppelin?")
-	none := w.posts(2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark,
-		Content: notes})
-	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: none, Asker: ben}})
+	none := w.answered(2*time.Minute, notes)
 	q = w.asks(lobby, "Is the lighthouse green?")
 	hasNot(t, w.prompt(q), "I found nothing", "language model") // it would be imitated
 	q.ReplyTo = none
@@ -227,7 +213,6 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 	}
 }
 
-// The note on the missing model is said once a day in a channel, and to whoever alone sees an answer.
 func TestTheNoteIsSaidOnceADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -253,7 +238,7 @@ func TestTheNoteIsSaidOnceADay(t *testing.T) {
 	has(t, w.answer(q).Text, noTokens) // which isn't always so
 }
 
-// An answer without a model is the best message with what completes it, in the order in which it was said.
+// An answer without a model is the best message with what completes it, in order of time.
 func TestQuotesAreCompleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -262,9 +247,12 @@ func TestQuotesAreCompleted(t *testing.T) {
 	w.says(8*day, harbor, cleo, "lunch was nice")
 	w.says(5*day, harbor, cleo, "who rows the regatta boat?")
 	w.says(5*day-time.Minute, harbor, ben, "Otto and Pim")
-	w.posts(4*day, memory.Message{Guild: guild, Channel: harbor, Author: cleo, Mentions: []memory.UserID{oracle},
-		Content: "where is the tiller?"}) // which completes nothing: it was asked of Hark
+	w.mentions(4*day, harbor, cleo, "where is the tiller?") // which completes nothing: it was asked of Hark
 	w.says(4*day-time.Minute, harbor, ben, "the tiller is in the shed")
+	w.says(4*day-time.Hour, harbor, cleo, "my webcam shows only black")
+	w.says(4*day-time.Hour-time.Minute, harbor, ann, "lunch is ready")
+	w.posts(4*day-time.Hour-2*time.Minute, memory.Message{Guild: guild, Channel: harbor, Author: ben,
+		Mentions: []memory.UserID{cleo}, Content: "slide the cover open"})
 	w.says(3*day, harbor, ben, "the mooring fee was 40")
 	w.says(2*day, harbor, ben, "the mooring fee is 55 now")
 	w.says(day, harbor, cleo, "good that you say it, no nuts in the cake then") // so does what has a word that only asks
@@ -275,6 +263,7 @@ func TestQuotesAreCompleted(t *testing.T) {
 		"who rows the regatta boat":        {"who rows", "Otto"},
 		"how much is the mooring fee?":     {"55 now"},
 		"is the tiller in the shed?":       {"in the shed"},
+		"webcam black":                     {"shows only black", "slide the cover"}, // which is said to its author
 	} {
 		text := w.answer(w.asks(lobby, question)).Text
 		at := -1
@@ -285,15 +274,14 @@ func TestQuotesAreCompleted(t *testing.T) {
 				at = i
 			}
 		}
-		hasNot(t, text, "where is", "nuts")
+		hasNot(t, text, "where is", "nuts", "lunch is")
 		if n := strings.Count(text, "> "); n > 2 {
 			t.Errorf("%q: %d messages are quoted:\n%s", question, n, text)
 		}
 	}
 }
 
-// Without a model, who is named alone gets what they said, and what goes on from a question in a running session its
-// subject, also where that was said in the session.
+// Without a model, a name alone gets what they said, and a follow-up question its subject, also from the session.
 func TestNamesAndFollowUpsAreQuoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -304,8 +292,7 @@ func TestNamesAndFollowUpsAreQuoted(t *testing.T) {
 	}
 	hasNot(t, w.answer(w.asks(lobby, "what did Ben say yesterday?")).Text, "kayak") // that was a week ago
 	w.says(9*time.Minute, harbor, cleo, "The regatta is on Friday at three, by the east pier")
-	asked := w.posts(8*time.Minute, memory.Message{Guild: guild, Channel: harbor, Author: ann,
-		Mentions: []memory.UserID{oracle}, Content: fmt.Sprintf("<@%d> when is the regatta?", oracle)})
+	asked := w.mentions(8*time.Minute, harbor, ann, "when is the regatta?")
 	w.posts(7*time.Minute, memory.Message{Guild: guild, Channel: harbor, Author: oracle, Kind: memory.FromHark,
 		ReplyTo: asked, Content: "> The regatta is on Friday at three, by the east pier\n— **Cleo** in #lobby [1]"})
 	text := w.answer(w.asks(harbor, "and where?")).Text

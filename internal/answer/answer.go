@@ -1,13 +1,14 @@
-// Package answer turns a question into an answer: it recalls what everybody who will read the answer may read, builds
-// the prompt, asks the model, and records how the answer was made. It knows nothing of Discord.
+// Package answer turns a question into an answer: it recalls what every reader of the answer may read, builds the
+// prompt, asks the model, and records how the answer was made. It knows nothing of Discord.
 //
-// Without a model, or while the model is away, the answer quotes what was recalled. Begin with Engine.Answer; the files
-// follow a question: recall, session, search, turn, revalidate, cite, record. What may be used at all is in
-// readable_scope.go, consent.go and answer_audience.go.
+// Without a model the answer quotes what was recalled. Begin with Engine.Answer; the files follow a question:
+// recall, session, search, turn, revalidate, cite, record. What may be used at all is in readable_scope.go,
+// consent.go and answer_audience.go.
 package answer
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hark/builder"
@@ -16,9 +17,9 @@ import (
 	"hark/search"
 )
 
-// Question is something Hark was asked.
+// Question is a question to Hark.
 type Question struct {
-	ID       memory.MessageID // of the message that asks; 0 where there is none, as for a slash command
+	ID       memory.MessageID // of the message that asks; 0: none does, as for a slash command
 	Guild    memory.GuildID
 	Channel  memory.ChannelID // where the answer will be read
 	Asker    memory.UserID
@@ -26,45 +27,45 @@ type Question struct {
 	Text     string // without the mention of Hark
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
-	Edited   time.Time // of the version of the message that is answered; zero if it was never edited
+	Edited   time.Time // of the message, in the version that is answered; zero: never
 	Now      time.Time
-	// Session is what was said in the channel before, oldest first, where nothing is logged; nil: read the log.
-	// Nothing of it is recalled or kept.
+	// Session is what was said in the channel before, oldest first, where nothing is logged; nil: read the log. It
+	// is neither recalled nor kept.
 	Session []memory.Message
 	// WaitReady, if not nil, waits until it is known who may read what in Guild.
 	WaitReady func(context.Context) error
-	// Attended returns since which message all who can read a channel could read what was said there. Where not
-	// all of them may read its past, earlier messages aren't used. nil: unknown. See search.Attendance.
+	// Attended returns the first message of a channel that all who can read the channel could read when it was
+	// sent. Where not all may read its past, earlier messages aren't used. nil: unknown. See search.Attendance.
 	Attended func(*memory.Guild, memory.ChannelID) memory.MessageID
-	// RoleSets returns the sets of roles that members of a guild have; nil if not all are known. See
+	// RoleSets returns the sets of roles that members of a guild have; nil: not all are known. See
 	// search.MemberRoles.
 	RoleSets func(*memory.Guild) *search.RoleSets
-	// Files came with the question, and with the message that it replies to. Nothing of their contents is
-	// recalled or kept.
+	// Files came with the question and the message that it replies to. Their contents are neither recalled nor
+	// kept.
 	Files []File
-	// Using, if not nil, is called with each tool that the model calls, before it runs.
+	// Using, if not nil, is called before each tool call of the model.
 	Using func(tool string)
-	// fetched are the files while an answer is being made.
+	// fetched are Files during an answer.
 	fetched *attachments
-	// OnlyAsker is set if nobody else will see the answer.
+	// OnlyAsker: nobody else will see the answer.
 	OnlyAsker bool
-	// Roles are the asker's, if Discord sent them with the question; else nil. They count with OnlyAsker.
+	// Roles are the asker's, if Discord sent them; else nil. They count with OnlyAsker.
 	Roles []memory.RoleID
-	// Operator is set at the command line: who holds the files may read what Discord hasn't placed.
+	// Operator is set at the command line: the operator may read what Discord hasn't placed.
 	Operator bool
-	// Everywhere lets the operator's question reach all guilds, without direct messages of others.
+	// Everywhere lets the operator's question reach all guilds, without others' direct messages.
 	Everywhere bool
-	// Confirms is set with Operator if the asker can agree to proposals. Else none are made.
+	// Confirms is set with Operator if the asker can agree to proposals; else none are made.
 	Confirms bool
 	// Filter narrows down what is recalled.
 	Filter Filter
-	// NoModel has the answer quote, and say that there are no tokens left.
+	// NoModel has the answer quote, and say that no tokens are left.
 	NoModel bool
-	// Mode is the mode to answer in; empty: the channel's, or else inferred.
+	// Mode is empty for the channel's mode, or an inferred one.
 	Mode builder.Mode
-	// Local keeps the text from servers when it is searched for.
+	// Local keeps the text from remote servers in the search.
 	Local bool
-	// Limit is how many hits are found; 0 means search.DefaultLimit.
+	// Limit bounds the hits; 0 means search.DefaultLimit.
 	Limit int
 }
 
@@ -72,41 +73,39 @@ type Question struct {
 type File struct {
 	Name        string
 	Description string           // what its sender wrote about it
-	Type        string           // what its sender says it is, such as "image/png"; its data tell better
+	Type        string           // as its sender says, such as "image/png"
 	Size        int              // in bytes, as its sender says; 0: not known
 	Message     memory.MessageID // that it came with; 0: the question
-	// Load fetches its data, if it has at most so many bytes; it is called once, while it is searched. What
-	// it fails with is ErrFileGone, ErrFileTooLarge, or anything else. nil: nothing but the name is known.
+	// Load fetches its data, of at most so many bytes. It is called once, during the search. Its errors are
+	// ErrFileGone, ErrFileTooLarge, or anything else. nil: only the name is known.
 	Load func(ctx context.Context, most int) ([]byte, error)
 }
 
-// Answer is what Hark says.
+// Answer is an answer to a Question.
 type Answer struct {
-	Text    string   // Markdown with [n] where it cites source n; unsplit, any length
+	Text    string   // Markdown with [n] where it cites source n; of any length
 	Sources []Source // those that Text cites, by number
-	Model   string   // the model that wrote it; empty when it was extractive
-	// ModelError is why the model didn't write the answer although there is one: to be logged, not shown.
-	ModelError error
-	// FallbackReason is why another model wrote it than was to; nil if none did: to be logged, not shown.
+	Model   string   // that wrote it; empty: the answer is extractive
+	// These say why the model didn't write the answer, why another model did, why the prompt was made smaller, why
+	// the reranker's order is missing, and how the first tool failed. Log them; don't show them. nil: it didn't
+	// happen.
+	ModelError     error
 	FallbackReason error
-	// Shortened is why the model was given a smaller prompt than it was to have: to be logged, not shown.
-	Shortened error
-	// Unranked is why what was recalled isn't in the order of the reranker that there is: to be logged, not shown.
-	Unranked error
-	// ToolFailed is what the first of the tools that failed did so with: to be logged, not shown.
-	ToolFailed error
-	Trace      memory.Trace // to be logged as memory.Answered with the answer, once that has been sent and has an id
-	// Records are the calls that were made for it, in order, to be logged with it.
+	Shortened      error
+	Unranked       error
+	ToolFailed     error
+	Trace          memory.Trace // to be logged as memory.Answered once the sent answer has an id
+	// Records are the calls made for it, in order, to be logged with it.
 	Records []memory.Record
-	// Proposals are what the model would have remembered, which somebody has to agree to.
+	// Proposals are what the model would have remembered.
 	Proposals []Proposal
 	Usage     Usage
 }
 
-// Usage is what an answer took of models, over all calls for it.
+// Usage is what an answer took of models, over all calls.
 type Usage = tools.Usage
 
-// Proposal is lore that the model would like to be remembered. It isn't kept until the asker agrees.
+// Proposal is lore that the model proposes. It is kept only if the asker agrees.
 type Proposal struct {
 	Lore memory.Lore // without an id, a time and who said it
 }
@@ -120,21 +119,47 @@ type Source struct {
 	Author  string // display name
 	Place   string // the channel's name, without #
 	Time    time.Time
-	// Unplaced is set where Discord, as far as is known, has no message to jump to.
+	// Unplaced is set where Discord is known to have no message to jump to.
 	Unplaced bool
 }
 
-// Recalled is what would go into an answer: what /context and "hark context" show.
+// Recalled is what would go into an answer, for /context and "hark context".
 type Recalled struct {
 	Result search.Result
-	Left   []search.Hit // found, but with too little to do with the question to be in Result
+	Left   []search.Hit // found, but too weak for Result
 	Prompt builder.Prompt
-	// Earlier are the summaries of earlier sessions that were looked at for the prompt, best first.
+	// Earlier are the summaries considered for the prompt, best first.
 	Earlier []search.SummaryHit
-	// Condensed is what the older part of the session was condensed to, if that is in the prompt.
+	// Condensed is the condensed part of the session, if it is in the prompt.
 	Condensed *memory.Condensed
 	Mode      Mode
 	// Settings are those that hold where it was asked.
 	Settings Settings
-	Usage    Usage // of the model that rewrote the question, if it did
+	Usage    Usage // of rewriting the question
+}
+
+// Filter narrows down what is recalled. It never widens what may be read.
+type Filter struct {
+	Since, Until time.Time            // from Since on, and before Until; zero: without a bound
+	From         []memory.UserID      // only their messages; empty: anybody's
+	In           []memory.ChannelID   // only these channels and their threads; empty: all
+	Summaries    search.SummaryFilter // only these summaries; messages are recalled all the same
+}
+
+// narrow filters scope; channels are those of its guilds.
+func (f Filter) narrow(scope memory.Scope, channels map[memory.ChannelID]memory.Channel) memory.Scope {
+	scope.Since, scope.Until, scope.Authors = f.Since, f.Until, f.From
+	scope.Channels = f.channels(scope.Channels, channels)
+	return scope
+}
+
+// channels filters ids.
+func (f Filter) channels(ids []memory.ChannelID, channels map[memory.ChannelID]memory.Channel) []memory.ChannelID {
+	if len(f.In) == 0 {
+		return ids
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id memory.ChannelID) bool {
+		c := channels[id]
+		return !slices.Contains(f.In, id) && (!c.Kind.IsThread() || !slices.Contains(f.In, c.Parent))
+	})
 }

@@ -9,25 +9,28 @@ import (
 	"hark/memory"
 )
 
-// answerAudience decides which of Hark's answers may be repeated in a channel. An answer carries the audience
-// of all its sources, which may have shrunk since. An answer without known sources isn't repeated.
+// answerAudience decides which of Hark's answers may be repeated in a channel. An answer carries the audience of
+// all its sources, which may have shrunk since. Without known sources it isn't repeated.
 type answerAudience struct {
 	readableScope
 	channel memory.ChannelID
 	present memory.MessageID // from here on everybody present has seen what was said
-	// judged answers and usable messages: answers of one dialogue share their sources
+	// answers that were judged, and usable messages: answers of one dialogue share sources
 	judged, usableAt map[memory.MessageRef]bool
-	traces           map[memory.MessageRef]memory.Trace // that were read, by each message of their answers; empty: none is kept
+	traces           map[memory.MessageRef]memory.Trace // by each message of their answers; empty: none is kept
 }
 
-// audienceIn is for a channel in which everybody present has seen what was said since present.
+// audienceIn returns that of a channel where everybody present has seen what was said since present.
 func (now readableScope) audienceIn(channel memory.ChannelID, present memory.MessageID) *answerAudience {
 	return &answerAudience{readableScope: now, channel: channel, present: present, judged: map[memory.MessageRef]bool{},
 		usableAt: map[memory.MessageRef]bool{}, traces: map[memory.MessageRef]memory.Trace{}}
 }
 
-// repeatable removes the answers that mustn't be repeated. messages are of the channel, in order, and with
-// consent.
+func (d *answerAudience) ref(id memory.MessageID) memory.MessageRef {
+	return memory.MessageRef{Channel: d.channel, Message: id}
+}
+
+// repeatable removes the answers that mustn't be repeated. messages are the channel's, in order, with consent.
 func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	var answers []memory.MessageID
 	for _, m := range messages {
@@ -42,15 +45,14 @@ func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Messa
 		if ok = m.Kind != memory.FromHark; !ok {
 			ok, err = d.mayRepeat(ctx, m.ID)
 		}
-		d.usableAt[memory.MessageRef{Channel: d.channel, Message: m.ID}] = ok
+		d.usableAt[d.ref(m.ID)] = ok
 		return ok, err
 	})
 }
 
-// readTraces reads the traces of answers that weren't read yet.
 func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.MessageID) error {
 	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
-		_, read := d.traces[memory.MessageRef{Channel: d.channel, Message: id}]
+		_, read := d.traces[d.ref(id)]
 		return read
 	})
 	if len(answers) == 0 {
@@ -58,37 +60,36 @@ func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.Messa
 	}
 	traces, err := d.consents.log.Traces(ctx, memory.TraceQuery{Channel: d.channel, Answers: answers})
 	for _, id := range answers {
-		d.traces[memory.MessageRef{Channel: d.channel, Message: id}] = memory.Trace{} // unless there is one
+		d.traces[d.ref(id)] = memory.Trace{} // unless there is one
 	}
 	for _, t := range traces {
 		for _, id := range append(t.Parts, t.Answer) {
-			d.traces[memory.MessageRef{Channel: d.channel, Message: id}] = t
+			d.traces[d.ref(id)] = t
 		}
 	}
 	return err
 }
 
-// mayRepeat judges an answer. All messages of a long answer are judged together.
+// mayRepeat judges an answer, all of its messages together.
 func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
-	if ok, judged := d.judged[memory.MessageRef{Channel: d.channel, Message: answer}]; judged {
+	if ok, judged := d.judged[d.ref(answer)]; judged {
 		return ok, nil
 	}
-	d.judged[memory.MessageRef{Channel: d.channel, Message: answer}] = false
+	d.judged[d.ref(answer)] = false
 	if err := d.readTraces(ctx, answer); err != nil {
 		return false, err
 	}
-	trace := d.traces[memory.MessageRef{Channel: d.channel, Message: answer}]
+	trace := d.traces[d.ref(answer)]
 	if trace.Answer == 0 {
 		return false, nil
 	}
 	ok, err := d.sourcesReadable(ctx, trace)
 	for _, id := range append(trace.Parts, answer) {
-		d.judged[memory.MessageRef{Channel: d.channel, Message: id}] = ok
+		d.judged[d.ref(id)] = ok
 	}
 	return ok, err
 }
 
-// sourcesReadable reports whether all sources of an answer may be used again.
 func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
 	used := messageSet{}
 	for _, s := range trace.Sources {
@@ -123,7 +124,7 @@ func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace
 	return true, nil
 }
 
-// in is for another channel: what was said there isn't being said to anybody now.
+// in returns that of another channel, where nothing is being said now.
 func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
 	if channel == d.channel {
 		return d
@@ -133,7 +134,7 @@ func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
 	return &other
 }
 
-// allUsable reports whether all of ids exist, with consent, and answers among them may be repeated.
+// allUsable reports whether all ids exist, with consent, and may be repeated if Hark's.
 func (d *answerAudience) allUsable(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) (bool, error) {
 	sources, err := d.consents.messages(ctx, channel, ids)

@@ -23,8 +23,7 @@ var (
 	kindOf = regexp.MustCompile(`^zq([a-z]+)`)
 )
 
-// castle is a drawn guild in which much was said, and much was made from that: facts, summaries, and Hark's
-// own answers.
+// castle is a drawn guild with much talk, and facts, summaries and answers made from it.
 type castle struct {
 	guildtest.World
 	t      *rapid.T
@@ -33,10 +32,10 @@ type castle struct {
 	serial memory.MessageID
 	said   []memory.Message                         // by members
 	old    map[memory.ChannelID][]memory.MessageRef // Hark's answers of long ago, and what was said then
-	words  map[string]func(audience) bool           // each marked word, and whether who reads an answer may know it
+	words  map[string]func(audience) bool           // each marked word, and whether an audience may know it
 }
 
-// audience is a place, and what who is there may know the past of.
+// audience is a place, and the channels whose past its readers may know.
 type audience struct {
 	at  memory.ChannelID
 	may map[memory.ChannelID]bool
@@ -58,7 +57,7 @@ func (w *world) castle(t *rapid.T) *castle {
 	return c
 }
 
-// newCastle fills a drawn guild. Two people talk in all channels, days ago and just now, and tell of themselves.
+// newCastle fills a drawn guild. Two people talk in all channels, days ago and just now.
 func newCastle(t *rapid.T, base int64) *castle {
 	c := &castle{World: guildtest.Draw(t, base, 8), t: t, base: base, old: map[memory.ChannelID][]memory.MessageRef{},
 		words: map[string]func(audience) bool{}}
@@ -156,12 +155,13 @@ func (c *castle) fact(who memory.UserID, id memory.MessageID, channel memory.Cha
 	c.tell(memory.FactTold{Guild: c.Guild.ID, User: who, Fact: f})
 }
 
-// sums tells of a summary of what was said, which is told in its channel only, where the past of that may be known.
+// sums tells of a summary, which is shown in its channel only, where its past may be read.
 func (c *castle) sums(source memory.MessageRef) {
 	known := func(a audience) bool { return a.at == source.Channel && a.may[source.Channel] }
 	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.Channel, Until: source.Message,
 		Summary: &memory.Summary{
-			ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel, Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
+			ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel,
+			Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
 			Kind: memory.SummaryFact, Made: noon, Sources: []memory.SummarySource{{Message: source.Message}},
 		}})
 }
@@ -178,18 +178,20 @@ func (c *castle) starts(thread memory.Channel) {
 	}
 }
 
-// condenses says what the session of a channel was condensed to: what somebody said, and an answer of Hark's.
+// condenses says what a channel's session was condensed to: a message and an answer of Hark's.
 func (c *castle) condenses(channel memory.ChannelID, from origin) {
 	said := c.says(11*time.Minute, memory.Message{Channel: channel, Author: c.speakers()[1], Content: "Tell me."})
 	told := c.answers(10*time.Minute, channel, "told", from)
 	c.tell(memory.SessionCondensed{Condensed: memory.Condensed{
-		Guild: c.Guild.ID, Channel: channel, Until: told.Message, Text: "The password of the lighthouse was said to be " + c.word("condensed", channel, func(a audience) bool { return a.at == channel && told.known(a) }),
+		Guild: c.Guild.ID, Channel: channel, Until: told.Message,
+		Text: "The password of the lighthouse was said to be " + c.word("condensed", channel,
+			func(a audience) bool { return a.at == channel && told.known(a) }),
 		Made: noon, Model: "toy", Sources: []memory.SummarySource{{Message: said}, {Message: told.Message}},
 	}})
 }
 
-// answers is an answer of Hark's, which may be repeated where all that it was made from may be known. If that was
-// nothing, nobody knows what it was made from.
+// answers is an answer of Hark's, which may be repeated to those who may know all its sources; to nobody if there
+// are none.
 func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind string, from ...origin) origin {
 	recent := ago < day
 	known := func(a audience) bool {
@@ -219,12 +221,12 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 	return origin{memory.MessageRef{Channel: channel, Message: id}, known}
 }
 
-// calls is the record of a call that an answer took. It counts what the answer was made from, and is told in
-// its own channel only, where the past of that may be known.
+// calls is the record of a call for an answer, which is told in its channel only, where its past may be read.
 func (c *castle) calls(t memory.Trace, known func(audience) bool) {
 	c.tell(memory.Called{Record: memory.Record{
 		CallID: t.Channel.String() + "-" +
-			t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory", Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,
+			t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory",
+		Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,
 		Answer: t.Answer, Outcome: c.word("record", t.Channel, known),
 	}})
 }
@@ -243,7 +245,7 @@ func (c *castle) history(e *Engine, q Question, a audience) string {
 	return out.Text
 }
 
-// question is one asked in a channel by somebody whom the answer is for alone, or by a speaker if that is nil.
+// question is one asked in a channel for viewer alone, or by a speaker if that is nil.
 func (c *castle) question(at memory.ChannelID, viewer *guildtest.Member) Question {
 	q := Question{Guild: c.Guild.ID, Channel: at, Asker: c.speakers()[1], Name: "Asker",
 		Text: "What is the password of the lighthouse, Speaker0? What of Lantern 0 and Lantern 1?", Now: noon,
@@ -260,7 +262,6 @@ func (c *castle) question(at memory.ChannelID, viewer *guildtest.Member) Questio
 	return q
 }
 
-// wrote is how much somebody said where an audience may know it.
 func (c *castle) wrote(who memory.UserID, a audience) memory.Presence {
 	var p memory.Presence
 	for _, m := range c.said {
@@ -284,7 +285,6 @@ func newCounts() *counts {
 	return &counts{shown: map[string]int{}, may: map[string]int{}, heldBack: map[string]int{}}
 }
 
-// check asks in a channel and looks at all that came of it.
 func (c *castle) check(e *Engine, a audience, viewer *guildtest.Member, n *counts) {
 	q := c.question(a.at, viewer)
 	r, err := e.Recall(c.t.Context(), q)
@@ -326,7 +326,6 @@ func (c *castle) check(e *Engine, a audience, viewer *guildtest.Member, n *count
 	}
 }
 
-// audience is that of an answer, by the rule.
 func (c *castle) audience(members []guildtest.Member, at memory.Channel, viewer *guildtest.Member) audience {
 	a := audience{at.ID, map[memory.ChannelID]bool{}}
 	for _, from := range c.Guild.Channels {
@@ -337,7 +336,6 @@ func (c *castle) audience(members []guildtest.Member, at memory.Channel, viewer 
 	return a
 }
 
-// bases are from where on the ids of guilds lie.
 var bases atomic.Int64
 
 // TestNothingDerivedLeaks asks in every channel of many guilds, aloud and for one person alone.

@@ -14,7 +14,7 @@ import (
 
 const day = 24 * time.Hour
 
-// whole is all that an answer to q, extractive and by a model, shows or leaves behind.
+// whole is all that an answer to q, by a model and without, shows or leaves behind.
 func (w *world) whole(q Question) string {
 	w.t.Helper()
 	out := ""
@@ -134,8 +134,8 @@ func TestSessionIsHeardWhereThePastIsNot(t *testing.T) {
 	hasNot(t, all, "pier nine", old.String())
 }
 
-// TestSessionBeginsWhereAllCouldRead holds that nothing of a session is used, word for word, in what it was
-// condensed to or in what Hark said, that somebody who reads the answer couldn't read when it was said.
+// TestSessionBeginsWhereAllCouldRead holds that nothing of a session, as it is or condensed, is used that a reader
+// of the answer couldn't read when it was said.
 func TestSessionBeginsWhereAllCouldRead(t *testing.T) {
 	t.Parallel()
 	for _, logged := range []bool{true, false} {
@@ -173,7 +173,7 @@ func TestSessionBeginsWhereAllCouldRead(t *testing.T) {
 		q.Attended, q.OnlyAsker, q.Roles = attendedSince(said[2].ID), true, []memory.RoleID{}
 		hasNot(t, w.prompt(q), "pier nine", "pier eight")
 
-		// What was opened while the model wrote makes it take its answer back.
+		// An answer is withdrawn if what it uses was opened while the model wrote.
 		opened := memory.MessageID(0)
 		w.alter(&scripted{pieces: []string{"It is swordfish [1]."}, before: func() { opened = said[2].ID }}, Options{})
 		q = unlogged("Where does the ferry leave?", said...)
@@ -206,7 +206,7 @@ func before(ago time.Duration, author memory.UserID, text string) memory.Message
 	return m
 }
 
-// unlogged is a question of Ann's in the kiosk, where nothing is logged, after what was said there.
+// unlogged is Ann's question in the kiosk, where nothing is logged, after what was said there.
 func unlogged(text string, said ...memory.Message) Question {
 	return Question{
 		ID: memory.FirstMessageID(noon), Guild: guild, Channel: kiosk, Asker: ann, Name: "Ann", Text: text,
@@ -290,7 +290,6 @@ func TestWhatIsNotLoggedIsSentAndNotKept(t *testing.T) {
 	hasNot(t, quoted.Text, "swordfish", "logged once")
 }
 
-// Who opts out while the model writes is obeyed where nothing is logged, too.
 func TestUnloggedSessionsAreTakenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -302,8 +301,7 @@ func TestUnloggedSessionsAreTakenBack(t *testing.T) {
 	}
 }
 
-// Who is there decides where that is known, and somebody who comes while the model writes makes it take its answer
-// back.
+// Members' roles decide where they are known. A member who comes while the model writes has the answer withdrawn.
 func TestAnswersObeyWhoIsThere(t *testing.T) {
 	t.Parallel()
 	const office, crew = memory.ChannelID(77), memory.RoleID(78)

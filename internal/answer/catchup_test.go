@@ -83,7 +83,8 @@ func TestCatchUpIsBounded(t *testing.T) {
 	for i := range CatchUpMax + 5 {
 		events = append(events, memory.Posted{Message: memory.Message{
 			ID: memory.FirstMessageID(noon.Add(-day)) +
-				memory.MessageID(i), Guild: guild, Channel: harbor, Author: ben, Content: fmt.Sprintf("Crate %d weighs %d kg", i, 3*i)}})
+				memory.MessageID(i), Guild: guild, Channel: harbor, Author: ben,
+			Content: fmt.Sprintf("Crate %d weighs %d kg", i, 3*i)}})
 	}
 	w.apply(events...)
 	if c = w.missed(harbor, noon.Add(-2*day)); c.Messages != CatchUpMax || !c.Bounded ||
@@ -110,7 +111,7 @@ func TestCatchUpIsForThoseWhoMayRead(t *testing.T) {
 		t.Errorf("where nothing is remembered: %v", err)
 	}
 	w.says(time.Hour, lobby, ben, "The lobby opens at 11:00")
-	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
+	w.optsOut(ben)
 	if c := w.missed(lobby, time.Time{}); c.Messages != 0 {
 		t.Errorf("of somebody who opted out: %+v", c)
 	}
@@ -147,7 +148,6 @@ func TestCatchUpBySummary(t *testing.T) {
 	}
 }
 
-// The model is shown no more than there is room for, the newest of it, and cites nothing else.
 func TestCatchUpFitsTheModel(t *testing.T) {
 	t.Parallel()
 	model := &scripted{pieces: []string{"- All weigh much [1][40]"}}
@@ -168,7 +168,6 @@ func TestCatchUpFitsTheModel(t *testing.T) {
 	}
 }
 
-// What the model doesn't do, or mustn't any more, is told by the lines themselves.
 func TestCatchUpGoesOnWithoutTheModel(t *testing.T) {
 	t.Parallel()
 	down := errors.New("the model is down")
@@ -184,17 +183,13 @@ func TestCatchUpGoesOnWithoutTheModel(t *testing.T) {
 		"it says nothing":    {model: scripted{pieces: []string{" [9] "}}, away: ErrEmpty},
 		"no tokens are left": {noCall: true},
 		"a message is deleted": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
-			lost: true, before: func(w *world, party memory.MessageID) {
-				w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{party}})
-			}},
+			lost: true, before: func(w *world, party memory.MessageID) { w.deletes(lobby, party) }},
 		"a message is changed": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
 			lost: true, before: func(w *world, party memory.MessageID) {
 				w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: party, Content: "nothing", At: noon})
 			}},
 		"somebody has opted out": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
-			lost: true, before: func(w *world, _ memory.MessageID) {
-				w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
-			}},
+			lost: true, before: func(w *world, _ memory.MessageID) { w.optsOut(ben) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,16 +9,15 @@ import (
 	"hark/memory"
 )
 
-// What a session goes back to: the chain of replies that the question ends, those that end in the session,
-// and what a thread began from.
+// A session goes back to the replies that the question ends, to those that end in the session, and to what a thread
+// began from.
 const (
-	chainDepth   = 8   // replies that are followed, one to the other
+	chainDepth   = 8   // replies in one chain
 	chainMost    = 12  // messages of all chains
 	starterShown = 600 // graphemes of what a thread began from
 )
 
-// olderThan returns the messages that those shown go back to, oldest first. Messages before the session are
-// read only if the channel's past may be.
+// what condensed was made from
 func (e *Engine) olderThan(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	if !now.here {
@@ -32,8 +31,8 @@ func (e *Engine) olderThan(ctx context.Context, q Question, now readableScope, t
 	return append(starter, older...), err
 }
 
-// chains returns the replies that the question ends, and then, if there is room, those that the messages shown
-// end, newest first. What is condensed is looked up for the question only.
+// chains returns the replies that the question ends, and then, if there is room, those that the messages shown end,
+// newest first. Condensed messages are looked up for the question only.
 func (e *Engine) chains(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	known := map[memory.MessageID]bool{}
@@ -80,7 +79,7 @@ func (e *Engine) chains(ctx context.Context, q Question, now readableScope, t di
 	return now.audienceIn(q.Channel, t.from).usable(ctx, sortByID(found))
 }
 
-// usable keeps, of the channel's messages, those with consent that may be repeated.
+// usable keeps the channel's messages that have consent and may be repeated.
 func (d *answerAudience) usable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	messages = slices.DeleteFunc(messages, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
 	messages, err := d.consents.withConsent(ctx, messages)
@@ -90,11 +89,11 @@ func (d *answerAudience) usable(ctx context.Context, messages []memory.Message) 
 	return d.repeatable(ctx, messages)
 }
 
-// starter returns the message that a thread began from, if it isn't shown: in the parent channel, or a forum
+// starter returns the message that a thread began from, unless it is shown: one of the parent channel, or a forum
 // post's first. Both have the thread's id.
 func (e *Engine) starter(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
-	thread, id := now.channels[q.Channel], memory.MessageID(q.Channel)
+	thread, id := now.names.channels[q.Channel], memory.MessageID(q.Channel)
 	if !thread.Kind.IsThread() {
 		return nil, nil
 	}
@@ -116,7 +115,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now readableScope, t d
 	return nil, nil
 }
 
-// unloggedChain returns the replies that the question ends, from before, where nothing is logged.
+// unloggedChain is chains without a log, from before.
 func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chain []memory.Message) {
 	id := q.ReplyTo
 	for range chainDepth {

@@ -12,7 +12,7 @@ import (
 	"hark/search"
 )
 
-// shownIn are the turns of a session that is shown, oldest first, each as its messages.
+// shownIn are the shown turns of a session, oldest first, each with its messages joined.
 func (w *world) shownIn(q Question) []string {
 	w.t.Helper()
 	r := w.recall(q)
@@ -49,10 +49,11 @@ func TestRepliesAreFollowed(t *testing.T) {
 		other := w.says(3*day, channel, cleo, "other")
 		w.says(3*time.Minute, channel, ben, "now")
 		here := w.replies(2*time.Minute, channel, cleo, "to the other", other)
-		w.apply(memory.Deleted{Guild: guild, Channel: channel, IDs: []memory.MessageID{gone}})
+		w.deletes(channel, gone)
 		session := "now|to the other"
 		for to, chain := range map[memory.MessageID]string{
-			0: "other", first: "first|other", second: "first|second|other", third: "first|second|third|other", after: "after what is gone|other", here: "other", gone: "other",
+			0: "other", first: "first|other", second: "first|second|other", third: "first|second|third|other",
+			after: "after what is gone|other", here: "other", gone: "other",
 			other: "other",
 		} {
 			q := w.asks(channel, "And?")
@@ -63,7 +64,7 @@ func TestRepliesAreFollowed(t *testing.T) {
 			}
 			// Each further question is part of the session.
 			got := strings.Join(w.shownIn(q), "|")
-			w.apply(memory.Deleted{Guild: guild, Channel: channel, IDs: []memory.MessageID{q.ID}})
+			w.deletes(channel, q.ID)
 			if got != want {
 				t.Errorf("in channel %d, replying to %d: %s, want %s", channel, to, got, want)
 			}
@@ -100,7 +101,7 @@ func TestLongChainsAreCut(t *testing.T) {
 	}
 }
 
-// What the question replies to is shown even where the session is too long for what is older.
+// What the question replies to is shown even if the session has no room for what is older.
 func TestRepliedToIsShownInAnyCase(t *testing.T) {
 	t.Parallel()
 	w := condensing(t, &keeper{})
@@ -159,25 +160,21 @@ func TestThreadsKnowWhatTheyBeganFrom(t *testing.T) {
 func TestMessagesOfOneAuthorAreJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	say := func(ago time.Duration, who memory.UserID, text string, to ...memory.MessageID) memory.MessageID {
-		m := memory.Message{Guild: guild, Channel: lobby, Author: who, Content: text}
-		if len(to) > 0 {
-			m.ReplyTo = to[0]
-		}
-		return w.posts(ago, m)
+	say := func(ago time.Duration, who memory.UserID, text string) memory.MessageID {
+		return w.says(ago, lobby, who, text)
 	}
 	one := say(25*time.Minute, ben, "one")
 	two := say(24*time.Minute, ben, "two")
 	say(20*time.Minute, ben, "late")
 	third := say(19*time.Minute, cleo, "other")
 	say(18*time.Minute, ben, "back")
-	say(17*time.Minute, ben, "to other", third)
-	own := say(16*time.Minute, ben, "to self", one)
+	w.replies(17*time.Minute, lobby, ben, "to other", third)
+	own := w.replies(16*time.Minute, lobby, ben, "to self", one)
 	say(15*time.Minute+time.Second, cleo, strings.Repeat("x", 300))
 	say(15*time.Minute, cleo, strings.Repeat("y", 300))
-	w.says(14*time.Minute, lobby, ann, "before")
-	w.says(13*time.Minute, lobby, oracle, "of unknown origin")
-	w.says(12*time.Minute, lobby, ann, "after")
+	say(14*time.Minute, ann, "before")
+	say(13*time.Minute, oracle, "of unknown origin")
+	say(12*time.Minute, ann, "after")
 	for i := range joinMost + 1 {
 		say(11*time.Minute-time.Duration(i)*time.Second, cleo, fmt.Sprint(i))
 	}
@@ -216,29 +213,20 @@ func TestUnloggedChains(t *testing.T) {
 	}
 }
 
-// ferries has talked of a ferry in a channel, some days ago and where other sessions have been since, summed up.
-func (w *world) ferries(channel memory.ChannelID) memory.MessageID {
-	m := w.says(3*day, channel, ben, "the ferry to the lighthouse leaves at 9")
-	w.says(3*day-time.Minute, channel, ann, "I sail there in my own boat")
-	w.says(2*day, channel, cleo, "the harbour was decided to be closed in October")
-	w.sumsUp(nil)
-	return m
-}
-
-func TestSummariesAreFilteredByTopicKindAndTime(t *testing.T) {
+func TestSummariesAreFiltered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.ferries(lobby)
+	w.says(3*day, lobby, ben, "the ferry to the lighthouse leaves at 9")
+	w.says(3*day-time.Minute, lobby, ann, "I sail there in my own boat")
+	w.says(2*day, lobby, cleo, "the harbour was decided to be closed in October")
+	w.sumsUpAt(noon)
 	const ferry, closed = "leaves at 9", "closed in October"
 	for name, c := range map[string]struct {
 		filter Filter
 		want   []string
 	}{
-		"none":    {Filter{}, []string{ferry, closed}},
-		"a topic": {Filter{Summaries: search.SummaryFilter{Topic: "lighthouses"}}, []string{ferry}},
-		"a kind":  {Filter{Summaries: search.SummaryFilter{Kind: memory.SummaryDecision}}, []string{closed}},
-		"both": {Filter{Summaries: search.SummaryFilter{Topic: "lighthouse",
-			Kind: memory.SummaryDecision}}, nil},
+		"none":        {Filter{}, []string{ferry, closed}},
+		"a topic":     {Filter{Summaries: search.SummaryFilter{Topic: "lighthouses"}}, []string{ferry}},
 		"since":       {Filter{Since: noon.Add(-2 * day)}, []string{closed}},
 		"until":       {Filter{Until: noon.Add(-2 * day)}, []string{ferry}},
 		"in between":  {Filter{Since: noon.Add(-3*day + time.Second)}, []string{closed}},
@@ -265,7 +253,6 @@ func TestSummariesAreFilteredByTopicKindAndTime(t *testing.T) {
 	}
 }
 
-// What is said in the session is shown as that, and not summed up as well.
 func TestTheSessionItselfIsNoEarlierContext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

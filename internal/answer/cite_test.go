@@ -63,7 +63,7 @@ func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 	}
 }
 
-// One member's words count once, whatever was made of them and whatever Hark said of them before.
+// One member's words count once, also in what was made of them and in Hark's answers.
 func TestWhatOneMemberSaidIsNotCommon(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -91,7 +91,7 @@ func TestWhatOneMemberSaidIsNotCommon(t *testing.T) {
 	}
 }
 
-// A text that stands in an answer is repeated there, if it has a word that says anything, and the question doesn't.
+// A text in an answer is repeated if it has a telling word that the question doesn't have.
 func TestWhatStandsInAnAnswerIsRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -110,7 +110,8 @@ func TestWhatStandsInAnAnswerIsRepeated(t *testing.T) {
 	})
 }
 
-// What a fact, lore or a summary was made from is repeated with it, and a quoted answer repeats all that it quotes.
+// The messages that a fact, lore or a summary was made from are repeated with it. A quoted answer repeats all its
+// quotes.
 func TestWhatRepeatedThingsAreFromIsRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -9,16 +9,15 @@ import (
 	"hark/memory"
 )
 
-const minCondensed = 4 // turns, below which nothing is condensed however long they are
+const minCondensed = 4 // turns; fewer are never condensed
 
-// Of the tokens that a session may have, from dueTenths on it is condensed, and the oldest condenseTenths of it are
-// what becomes a summary.
+// A session that has dueTenths of its tokens is condensed: its oldest condenseTenths become a summary.
 const (
 	dueTenths      = 7
 	condenseTenths = 4
 )
 
-// noticeLong reports the session as long, if it may have grown too long. It keeps no text of the question.
+// noticeLong reports the session if it may be too long. It keeps no text of the question.
 func (e *Engine) noticeLong(q Question, r *recalled) {
 	if e.options.Long == nil || r.resolved.model == nil || q.NoModel || q.Session != nil || !r.here ||
 		!e.isDue(r.resolved, r.turns[r.older:], r.names) {
@@ -30,7 +29,7 @@ func (e *Engine) noticeLong(q Question, r *recalled) {
 	e.options.Long(q.Channel, func(ctx context.Context) (*digest.Part, error) { return e.longPart(ctx, at) })
 }
 
-// isDue reports whether there are CondenseTurns, or the turns take 70 % of the session's tokens.
+// isDue reports whether there are CondenseTurns turns, or they take 70 % of the session's tokens.
 func (e *Engine) isDue(v resolvedSettings, turns [][]memory.Message, n names) bool {
 	if due := e.options.CondenseTurns; len(turns) >= due || len(turns) < minCondensed {
 		return len(turns) >= due
@@ -40,8 +39,8 @@ func (e *Engine) isDue(v resolvedSettings, turns [][]memory.Message, n names) bo
 	return 10*tokens >= dueTenths*room
 }
 
-// olderPart returns the oldest 40 % of the turns, or as many as leave what would be left at due turns; at most
-// digest.PartMost messages.
+// olderPart returns the oldest 40 % of the turns; of more than due turns, all but the newest 60 % of due. It returns
+// at most digest.PartMost messages.
 func olderPart(turns [][]memory.Message, due int) []memory.Message {
 	n := min(len(turns), due)
 	kept := n - n*condenseTenths/10
@@ -49,12 +48,12 @@ func olderPart(turns [][]memory.Message, due int) []memory.Message {
 	return part[:min(len(part), digest.PartMost)]
 }
 
-// longPart returns the part of a session to condense with the model that answers there; nil if it isn't long.
-// It is made only from what a public answer there may use.
+// longPart returns the part of a session to condense, with the model that answers there; nil if the session isn't
+// long. It takes only what a public answer there may use.
 func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error) {
 	now, err := e.readScope(ctx, q)
 	v := e.resolve(now.settings)
-	if err != nil || !now.here || v.model == nil { // another was set since
+	if err != nil || !now.here || v.model == nil { // the model setting has changed
 		return nil, err
 	}
 	_, sitting, err := e.sessionBefore(ctx, q, now)
@@ -81,8 +80,7 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 	}, nil
 }
 
-// findCondensed looks up what the older part of the session was condensed to, if all its sources may be used,
-// and returns the audience that judged that.
+// findCondensed sets t's condensed part, if all its sources may be used, and returns the audience that judged them.
 func (e *Engine) findCondensed(ctx context.Context, q Question, now readableScope, sitting []memory.Message,
 	t *dialogue) (*answerAudience, error) {
 	if e.options.Long == nil || len(sitting) == 0 {
@@ -94,7 +92,7 @@ func (e *Engine) findCondensed(ctx context.Context, q Question, now readableScop
 	}
 	c := all[0]
 	if !digest.Has(sitting, c.Until) {
-		return nil, nil // it is of another session, or too much was said since
+		return nil, nil // it is another session's, or too much was said since
 	}
 	ids := digest.Each(c.Sources, func(s memory.SummarySource) memory.MessageID { return s.Message })
 	sources, err := e.log.Around(ctx, q.Channel, ids, 0, 0)

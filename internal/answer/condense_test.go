@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,21 +20,16 @@ import (
 
 // keeper is a model that answers with a nod, and condenses to the lines with a figure in them.
 type keeper struct {
-	name     string // if it isn't keeper-1
-	mu       sync.Mutex
-	asked    int                                                 // to condense
-	got      []chat.Message                                      // what it was sent for that
-	condense func(context.Context, []string) (chat.Reply, error) // nil: as said
-	before   func()                                              // called before it answers
+	name     string                        // if it isn't keeper-1
+	asked    int                           // to condense
+	got      []chat.Message                // what it was sent for that
+	condense func(lines []string) []string // nil: as said
 }
 
 func (k *keeper) Name() string { return cmp.Or(k.name, "keeper-1") }
 
-func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
+func (k *keeper) Chat(_ context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
 	if q.Messages[0].Content != digest.CondenseInstruction {
-		if k.before != nil {
-			k.before()
-		}
 		delta("I will keep that in mind.")
 		return chat.Reply{Text: "I will keep that in mind."}, nil
 	}
@@ -49,15 +43,13 @@ func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (
 			lines[len(lines)-1] = m.Summary
 		}
 	}
-	k.mu.Lock()
 	k.asked, k.got = k.asked+1, q.Messages
-	k.mu.Unlock()
-	if k.condense != nil {
-		return k.condense(ctx, lines)
-	}
 	kept := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return !strings.ContainsAny(line, "0123456789")
 	})
+	if k.condense != nil {
+		kept = k.condense(lines)
+	}
 	if len(kept) == 0 {
 		kept = lines[:1]
 	}
@@ -78,9 +70,9 @@ func condensing(t testing.TB, model Model) *world {
 // notice takes up that a session may have grown long. See Options.Long.
 func (w *world) notice(channel memory.ChannelID, long digest.Long) { w.long[channel] = long }
 
-// condense has a session condensed, and returns what was made of it; nil if it isn't long.
+// condense condenses a session, and returns the result; nil if it isn't long.
 func (w *world) condense(channel memory.ChannelID, long digest.Long) (*memory.Condensed, error) {
-	made, worker := 0, w.digests(noon, nil)
+	made, worker := 0, w.digests(noon)
 	worker.Done = func(digest.Kind, memory.ChannelID, int, string) { made++ }
 	err := worker.Condense(w.t.Context(), channel, long)
 	if made == 0 {
@@ -89,7 +81,6 @@ func (w *world) condense(channel memory.ChannelID, long digest.Long) (*memory.Co
 	return w.condensedIn(channel), err
 }
 
-// condenseAt has the session of a channel condensed as it is at a time.
 func (w *world) condenseAt(channel memory.ChannelID, at time.Time) (*memory.Condensed, error) {
 	q := Question{Guild: guild, Channel: channel, Now: at}
 	return w.condense(channel, func(ctx context.Context) (*digest.Part, error) { return w.engine.longPart(ctx, q) })
@@ -105,7 +96,7 @@ func (w *world) condensesNow(channel memory.ChannelID) memory.Condensed {
 	return *c
 }
 
-// drain looks at all sessions that wait to be condensed, and returns what was made of them.
+// drain condenses all sessions that wait, and returns the results.
 func (w *world) drain() (made []memory.Condensed) {
 	w.t.Helper()
 	for channel, long := range w.long {
@@ -121,13 +112,12 @@ func (w *world) drain() (made []memory.Condensed) {
 	return made
 }
 
-// condensings are how many times sessions were condensed and how many times that failed, as counted.
+// condensings are the counted successes and failures.
 func (w *world) condensings() (made, failed int) {
 	counted := w.counted()
 	return counted["hark_sessions_condensed_total"], counted["hark_sessions_condense_failed_total"]
 }
 
-// condensedIn is what the session of a channel was condensed to; nil if it wasn't.
 func (w *world) condensedIn(channel memory.ChannelID) *memory.Condensed {
 	w.t.Helper()
 	all, err := w.store.Condensed(w.t.Context(), channel)
@@ -140,8 +130,7 @@ func (w *world) condensedIn(channel memory.ChannelID) *memory.Condensed {
 	return &all[0]
 }
 
-// chats has Ben and Cleo say something by turns, a minute apart, the last a minute before noon. The first has
-// a figure in it.
+// chats has Ben and Cleo speak by turns, a minute apart, until a minute before noon. The first has a figure.
 func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.MessageID) {
 	w.t.Helper()
 	w.atOnce(func() {
@@ -158,17 +147,7 @@ func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.Messag
 	return said
 }
 
-// asksAt is Ann's question some time after noon.
-func (w *world) asksAt(after time.Duration, channel memory.ChannelID, text string) Question {
-	w.t.Helper()
-	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text,
-		Now: noon.Add(after + time.Second)}
-	q.ID = w.posts(-after, memory.Message{Guild: guild, Channel: channel, Author: ann,
-		Content: fmt.Sprintf("<@%d> %s", oracle, text), Mentions: []memory.UserID{oracle}})
-	return q
-}
-
-// A dialogue of sixty turns condenses three times and still knows what was decided first, also after a restart.
+// A dialogue of sixty turns condenses three times and still knows its first decision, also after a restart.
 func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -201,7 +180,6 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 		!slices.IsSortedFunc(made, func(a, b memory.Condensed) int { return len(a.Sources) - len(b.Sources) }) {
 		t.Errorf("condensed to %+v and %+v, used %+v", made, c, r.Condensed)
 	}
-	// The newer turns stay word for word, and all messages are told of.
 	all, err := w.store.Log(t.Context(), lobby, 0, q.ID-1, 100)
 	if err != nil || len(all) != 60 {
 		t.Fatalf("%d messages, %v", len(all), err)
@@ -244,7 +222,7 @@ func (w *world) reopens(model Model) {
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Long: w.notice})
 }
 
-// What is condensed again is told with what was condensed before, unless something of that is gone.
+// What is condensed again contains what was condensed before, unless something of that is gone.
 func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -255,7 +233,7 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	w.condensesNow(lobby)
 	q := w.asks(lobby, "And?")
 	has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed that the budget is 480 euros Ben: We leave at 9:15\n")
-	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: said[:1]})
+	w.deletes(lobby, said[0])
 	hasNot(t, w.prompt(q), condensedTitle, "480")
 	w.condensesNow(lobby)
 	has(t, w.prompt(q), condensedTitle+"\n  Ben: We leave at 9:15\n")
@@ -263,7 +241,7 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	golden.Seen(t, model.got[0].Content+"\n\n"+strings.Join(told[:3], "")+"…")
 }
 
-// Of a burst of messages the oldest aren't left out: they are condensed in two goes.
+// A burst of messages is condensed whole, in two goes.
 func TestBurstsAreCondensedWhole(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -290,7 +268,7 @@ func TestBurstsAreCondensedWhole(t *testing.T) {
 	has(t, r.Prompt.String(), "480 euros")
 }
 
-// A few long messages are as much as many short ones, but two or three are left as they are, however long.
+// A few long messages are condensed like many short ones, but not two or three.
 func TestFewLongTurnsAreCondensed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ turns, gone int }{{3, 0}, {4, 1}, {7, 2}, {9, 3}} {
@@ -313,7 +291,6 @@ func TestFewLongTurnsAreCondensed(t *testing.T) {
 	}
 }
 
-// What can't be said any more once the model has written isn't kept.
 func TestCondensingLooksAgain(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
@@ -321,13 +298,13 @@ func TestCondensingLooksAgain(t *testing.T) {
 	said := w.chats(lobby, 50)
 	a := w.alter(model, Options{Long: w.notice})
 	for name, gone := range map[string]func(){
-		"deleted":     func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: said[:1]}) },
+		"deleted":     func() { w.deletes(lobby, said[0]) },
 		"opted out":   func() { a.out[ben] = true },
 		"not to know": func() { a.guild = choose(lobby, memory.Ignore) },
 	} {
-		model.condense = func(_ context.Context, lines []string) (chat.Reply, error) {
+		model.condense = func(lines []string) []string {
 			gone()
-			return chat.Reply{Text: lines[0]}, nil
+			return lines[:1]
 		}
 		if c, err := w.condenseAt(lobby, noon); c != nil || err != nil {
 			t.Errorf("%s: condensed to %+v, %v", name, c, err)
@@ -337,8 +314,6 @@ func TestCondensingLooksAgain(t *testing.T) {
 	}
 }
 
-// Nothing is condensed where nothing is logged, without a model, where it isn't wanted, or where there are no
-// tokens left.
 func TestWhatIsNeverCondensed(t *testing.T) {
 	t.Parallel()
 	w := condensing(t, &keeper{})
@@ -364,8 +339,8 @@ func TestWhatIsNeverCondensed(t *testing.T) {
 	}
 }
 
-// A session is condensed by the model, and measured by the builder, that answer where it is; by nobody else,
-// for what was said there may not be for others.
+// A session is condensed by the model and builder that answer there, and by nobody else: what was said there may
+// not be for others.
 func TestPlacesModelCondenses(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]*keeper{"beside another": {}, "alone": nil} {

@@ -10,11 +10,10 @@ import (
 	"hark/search"
 )
 
-// consents checks again, before use, what was checked before logging: the store drops what opted-out members
-// write.
+// consents checks consent again before use, although the store drops what opted-out members write.
 type consents struct {
 	log Log
-	in  map[member]bool // who hasn't opted out, as far as it was asked
+	in  map[member]bool // who hasn't opted out, as far as asked
 }
 
 type member struct {
@@ -36,7 +35,6 @@ func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.
 	return !out, nil
 }
 
-// mentionsAgree reports whether nobody mentioned in messages has opted out.
 func (c consents) mentionsAgree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
 	for _, m := range messages {
 		for _, who := range m.Mentions {
@@ -73,10 +71,10 @@ func (c consents) existing(ctx context.Context, messages []memory.Message) ([]me
 	return slices.Collect(maps.Values(there)), err
 }
 
-// lookUp returns the wanted messages that exist, with consent, and as far as allowed, which may be nil,
-// permits.
+// lookUp returns the wanted messages that exist, with consent. allowed, if not nil, filters them.
 func (c consents) lookUp(ctx context.Context, wanted messageSet,
-	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.MessageRef]memory.Message, error) {
+	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.MessageRef]memory.Message,
+	error) {
 	there := map[memory.MessageRef]memory.Message{}
 	for channel, ids := range wanted {
 		messages, err := c.messages(ctx, channel, ids)
@@ -93,7 +91,6 @@ func (c consents) lookUp(ctx context.Context, wanted messageSet,
 	return there, nil
 }
 
-// filter removes opted-out people from a result.
 func (c consents) filter(ctx context.Context, result search.Result) (search.Result, error) {
 	var err error
 	if result.Hits, err = keepHits(ctx, result.Hits, c.withConsent); err != nil {

@@ -10,13 +10,12 @@ import (
 
 	"hark/builder"
 	"hark/internal/embed"
-	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
 )
 
-// altered is a store that still holds what nobody agrees to any more.
+// altered is a store that still holds what nobody agrees to.
 type altered struct {
 	*sqlite.Store
 	guild func(g *memory.Guild)
@@ -79,21 +78,17 @@ func (a *altered) People(ctx context.Context, id memory.GuildID, ids ...memory.U
 	return people, err
 }
 
-// alter makes the world's engine see an altered store.
 func (w *world) alter(model Model, o Options) *altered {
 	w.t.Helper()
-	built, err := builder.New(builder.Options{Citations: true}, tokenstest.For(""))
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	a := &altered{Store: w.store}
 	a.restore()
 	a.facts = map[memory.UserID][]memory.Fact{}
-	w.engine = New(a, search.New(a, a, embed.Builtin{}), built, model, o)
+	w.engine = w.over(a, model, builder.Options{Citations: true}, o)
+	w.engine.search = search.New(a, a, embed.Builtin{})
 	return a
 }
 
-// choose is a change of the guild that chooses for a channel, or with 0 for the guild.
+// choose returns a change of the guild that chooses for a channel; 0: for the guild.
 func choose(id memory.ChannelID, choice memory.Choice) func(*memory.Guild) {
 	return func(g *memory.Guild) {
 		if id == 0 {
@@ -164,10 +159,7 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 			q.Operator, q.Everywhere = tt.operator, tt.operator
 			prompt := w.prompt(q)
 			for _, c := range everything {
-				found, wanted := strings.Contains(prompt, fmt.Sprintf("canary%d", c)), false
-				for _, h := range tt.has {
-					wanted = wanted || h == c
-				}
+				found, wanted := strings.Contains(prompt, fmt.Sprintf("canary%d", c)), slices.Contains(tt.has, c)
 				if found != wanted {
 					t.Errorf("channel %d: found %v, wanted %v", c, found, wanted)
 				}
@@ -176,7 +168,7 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 	}
 }
 
-// A session of the log is used where its channel is remembered, or is the operator's own.
+// A logged session is used where its channel is remembered, or is the operator's own.
 func TestSessionsNeedConsent(t *testing.T) {
 	t.Parallel()
 	const terminal memory.ChannelID = 77

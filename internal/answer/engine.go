@@ -18,7 +18,7 @@ import (
 	"hark/search"
 )
 
-// Log is what the engine asks of the store. See memory.Store.
+// Log is the part of memory.Store that an engine needs.
 type Log interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
@@ -37,7 +37,7 @@ type Log interface {
 	Apply(ctx context.Context, events ...memory.Event) error
 }
 
-// Searcher recalls. See search.Engine.
+// Searcher is the part of search.Engine that an engine needs.
 type Searcher interface {
 	Search(ctx context.Context, q search.Query) (search.Result, error)
 	Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
@@ -49,53 +49,52 @@ type Searcher interface {
 // Model writes answers.
 type Model = chat.Model
 
-// What an answer can fail by, besides the model.
+// Errors of an answer, besides the model's.
 var (
 	ErrRecall = errors.New("recall for an answer")
 	ErrEmpty  = errors.New("the model answered nothing")
 )
 
-// Options say how an engine answers.
+// Options of an engine.
 type Options struct {
-	Persona    string         // the admins' words on who Hark is; empty for the builder's
-	Zone       *time.Location // in which times are told; nil means UTC
+	Persona    string         // who Hark is, in the admins' words; empty: the builder's
+	Zone       *time.Location // of times; nil means UTC
 	SessionGap time.Duration  // the silence that ends a session; 0 means 30 minutes
-	// SessionTurns is how many turns of a session are shown at most, and CondenseTurns from how many on it is condensed;
-	// 0 means 45 and 32.
+	// At most SessionTurns of a session are shown (0 means 45); from CondenseTurns on it is condensed (0 means 32).
 	SessionTurns, CondenseTurns int
-	// Policy says what of the log may be recalled.
+	// Policy says what may be recalled.
 	Policy memory.Policy
-	// Rewrite has the model rewrite questions that refer back before they are searched for.
+	// Rewrite has the model rewrite questions that refer back before the search.
 	Rewrite bool
-	// NoSummaries leaves the summaries of earlier sessions out.
+	// NoSummaries leaves out summaries of earlier sessions.
 	NoSummaries bool
-	// Long condenses the older part of a long session. It is called after an answer, and must not wait; nil:
-	// sessions are cut off where there is no room.
+	// Long condenses the older part of a long session. It is called after an answer, and must not wait; nil: long
+	// sessions are cut off.
 	Long func(memory.ChannelID, digest.Long)
-	// KeepPrompts has traces hold the prompt as it was sent.
+	// KeepPrompts keeps prompts in traces.
 	KeepPrompts bool
-	Language    string // of the builder's labels, and of Hark's own sentences where admins set no other; empty: English
-	// Models are those that admins may set, by name. Another that was set is ignored, and Missing, if not nil,
-	// is called with it once. It may be called from several goroutines.
+	Language    string // of labels and Hark's own sentences, unless admins set another; empty: English
+	// Models are those that admins may set, by name. Any other is ignored, and Missing, if not nil, is called with
+	// it once, perhaps concurrently.
 	Models  map[string]Model
 	Missing func(model string)
-	// Builder, if not nil, returns the builder for one of Models, or "" for the engine's own, in a language,
-	// which may be empty; nil: the engine's own builder.
+	// Builder, if not nil, returns the builder for one of Models, or "" for the engine's own, in a language, which
+	// may be empty; nil: the engine's own.
 	Builder func(model, language string) *builder.Builder
 
-	// ToolRounds is how often at most the model may call tools for one answer; 0: there are none.
+	// ToolRounds is how often the model may call tools for one answer; 0: never.
 	ToolRounds int
-	// ToolTokens bounds calls and outcomes, all together, within the model's window; 0: as many as a prompt.
+	// ToolTokens bounds all calls and outcomes together, within the model's window; 0: as many as a prompt.
 	ToolTokens int
-	// ToolTime is how long after the first call tools may be called; 0 means a minute.
+	// ToolTime is how long tools may be called after the first call; 0 means a minute.
 	ToolTime time.Duration
-	// RecordKey is the key of fingerprints in records; empty: one that lasts as long as the engine.
+	// RecordKey keys the fingerprints in records; empty: it lasts as long as the engine.
 	RecordKey []byte
-	// NoRecords gives the model no records to read, because none are kept.
+	// NoRecords offers the model no records, because none are kept.
 	NoRecords bool
-	// Metrics count what is done; nil: nobody wants to know.
+	// Metrics may be nil.
 	Metrics *metrics.Metrics
-	// Vision has images fetched. A Model's method CanSee() bool, if it has one, overrides it for that model.
+	// Vision has images fetched. A Model's own method CanSee() bool overrides it.
 	Vision bool
 }
 
@@ -109,7 +108,7 @@ type Engine struct {
 	tools    *tools.Set
 	now      func() time.Time
 	noted    noteDays
-	missing  sync.Map // models that were told of as missing, by name
+	missing  sync.Map // reported as missing, by name
 	upstream *upstream
 }
 
@@ -136,9 +135,9 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	return e
 }
 
-// Answer answers q. stream, if not nil, is called with the whole text so far while the model writes. If the
-// model fails before it wrote anything, the answer quotes and ModelError says why; if it fails later, Answer returns
-// the error with the text so far.
+// Answer answers q. stream, if not nil, is called with the whole text so far. If the model fails before it wrote
+// anything, the answer quotes and ModelError says why; if it fails later, Answer returns the error with the text so
+// far.
 func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string)) (Answer, error) {
 	if stream == nil {
 		stream = func(string) {}
@@ -147,7 +146,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	q.fetched = e.fetch(ctx, q.Files)
 	defer q.fetched.done.Wait()
 	defer cancel()
-	r, err := e.recall(ctx, q)
+	r, err := e.recall(ctx, q, "", 0)
 	if err != nil {
 		return Answer{Usage: r.log.Usage}, fmt.Errorf("%w: %w", ErrRecall, err)
 	}
@@ -162,7 +161,6 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	return a, err
 }
 
-// write writes the answer, by the model or without one.
 func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
 	if r.resolved.model == nil {
 		return e.quote(ctx, q, r, noModel)
@@ -172,10 +170,11 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	}
 	full, err := e.ask(ctx, q, r, stream)
 	var shortened error
-	if most := smaller(r.sentTokens(), err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
+	sent := r.Prompt.Report.Tokens + r.talk.SentTokens()
+	if most := smaller(sent, err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
-		// All is looked at again: of what the first prompt held, nothing was shown to anybody.
-		again, recallErr := e.recallFor(ctx, q, r.searchText, most)
+		// Nothing of the first prompt was shown to anybody, so all of it is read again.
+		again, recallErr := e.recall(ctx, q, r.searchText, most)
 		if recallErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, recallErr)
 		}
@@ -189,7 +188,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		}
 	}
 	if ok, checkErr := e.revalidate(ctx, q, r); !ok {
-		if checkErr != nil { // what nobody could look at again isn't shown
+		if checkErr != nil { // what couldn't be revalidated isn't shown
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
 		r.log.Restart()
@@ -198,8 +197,8 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 				Sources: q.asSource(), Asker: q.Asker}}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
-		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
-		again, quoteErr := e.recallFor(ctx, q, r.searchText, 0)
+		// What was found may be gone, or closed, by now.
+		again, quoteErr := e.recall(ctx, q, r.searchText, 0)
 		if quoteErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
@@ -231,13 +230,10 @@ func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(t
 	return text, err
 }
 
-// sentTokens returns how many tokens the model was sent last.
-func (r *recalled) sentTokens() int { return r.Prompt.Report.Tokens + r.talk.SentTokens() }
-
 // Recall returns what would go into an answer to q. Its Usage is set even with an error.
 func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	ctx = withLookUps(ctx)
-	r, err := e.recall(ctx, q)
+	r, err := e.recall(ctx, q, "", 0)
 	if err != nil {
 		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
 	}
@@ -247,4 +243,30 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 		out.Condensed = r.condensed
 	}
 	return out, nil
+}
+
+// tooLong is a model's error that refuses a prompt. See Model.
+type tooLong interface {
+	error
+	TooLong() (room, asked int, is bool)
+}
+
+// smaller returns how many tokens a prompt may have after err refused one of sent tokens for its length; else 0.
+// Our tokens aren't the model's: with its count of both, it is the ratio less a tenth for what it adds to each
+// message; with its limit alone, that less a quarter; else half.
+func smaller(sent int, err error) int {
+	var refused tooLong
+	if !errors.As(err, &refused) {
+		return 0
+	}
+	room, asked, is := refused.TooLong()
+	switch {
+	case !is:
+		return 0
+	case 0 < room && room < asked:
+		return max(1, int(0.9*float64(sent)*float64(room)/float64(asked)))
+	case asked == 0 && 0 < room && room < sent:
+		return max(1, int(0.75*float64(room)))
+	}
+	return max(1, sent/2)
 }

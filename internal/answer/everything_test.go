@@ -15,8 +15,8 @@ import (
 	"hark/memory"
 )
 
-// everything is a question whose answer is made from all that there can be, each of it from a message of its own, by an
-// author of its own, and in a channel of its own where it isn't of the session.
+// everything is a question whose answer is made from all that there can be: each from a message, an author and,
+// outside the session, a channel of its own.
 type everything struct {
 	*world
 	stored  *altered
@@ -123,8 +123,8 @@ func (x *everything) asked() Answer {
 	return x.answer(x.q)
 }
 
-// TestAnswersAreMadeFromAllThatIsShown holds that the trace of an answer names all that it was made from, in
-// the version that was shown, so that the answer goes with each of it.
+// TestAnswersAreMadeFromAllThatIsShown holds that an answer's trace names all its sources, in the version shown, so
+// that the answer goes with each.
 func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -132,7 +132,8 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	prompt := sent(x.model.last().Messages)
 	has(t, prompt, "hill?", "is walnut", "really", "Has a canoe", "the boat is blue", "The bus leaves at 9",
 		"long ago", "The budget was agreed on",
-		"somebody should know", "As I said", "Zebras eat oats", "Breeds zebras", "no smoking", "something about oil", "(Dora)")
+		"somebody should know", "As I said", "Zebras eat oats", "Breeds zebras", "no smoking", "something about oil",
+		"(Dora)")
 	hasNot(t, prompt, "of bark", "I breed some", "it is blue\n", "not here", "480 euros", "<@4>", "of the budget")
 	want := []memory.Source{{Kind: memory.SourceFact, ID: 5}, {Kind: memory.SourceFact, ID: 6},
 		{Kind: memory.SourceLore, ID: 2, Version: int64(memory.FirstMessageID(noon.Add(-day)))},
@@ -185,16 +186,17 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	}
 }
 
-// TestNothingIsRecalledWithoutConsent holds that nothing is shown to the model whose author has opted out, or
-// that is from where nothing is remembered or from what is gone, whether or not the store has drawn the
-// consequences.
+// TestNothingIsRecalledWithoutConsent holds that the model is shown nothing of authors who opted out, of places
+// that aren't remembered, or that is gone, even if the store still has it.
 func TestNothingIsRecalledWithoutConsent(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
 	s := x.stored
 	for kind, mark := range map[string]string{
-		"starter": "hill?", "hit": "is walnut", "neighbour": "really", "fact": "Has a canoe", "lore": "the boat is blue", "summary": "The bus leaves at 9",
-		"replied to": "long ago", "condensed": "The budget was agreed on", "session": "somebody should know", "an answer": "As I said",
+		"starter": "hill?", "hit": "is walnut", "neighbour": "really", "fact": "Has a canoe",
+		"lore": "the boat is blue", "summary": "The bus leaves at 9",
+		"replied to": "long ago", "condensed": "The budget was agreed on", "session": "somebody should know",
+		"an answer":    "As I said",
 		"a tool's hit": "Zebras eat oats", "a tool's fact": "Breeds zebras", "a tool's lore": "no smoking",
 	} {
 		m := x.from[kind]
@@ -226,8 +228,8 @@ func TestNothingIsRecalledWithoutConsent(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTakenBack holds that what happens to anything that an answer is made from while the model
-// writes is obeyed, whether or not the store has drawn the consequences.
+// TestAnswersAreTakenBack holds that an answer is withdrawn if any of its sources goes while the model writes, even
+// if the store still has it.
 func TestAnswersAreTakenBack(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -281,8 +283,7 @@ func TestAnswersAreTakenBack(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTakenBackWithWhatWasMade holds the same for what was made of messages. What is new, or goes
-// on, changes nothing.
+// TestAnswersAreTakenBackWithWhatWasMade holds the same for what was made of messages. Additions change nothing.
 func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -329,8 +330,8 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 	}
 }
 
-// TestFailuresOfTheStoreAreReported fails each call to the store once, for all that an engine does. No
-// failure goes unnoticed, and none leaves an answer that nobody looked at again.
+// TestFailuresOfTheStoreAreReported fails each call to the store and the search once. Each failure is reported, and
+// none leaves an answer that wasn't revalidated.
 func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -359,8 +360,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 			return errors.Join(err, c.Away)
 		}
 	}
-	searches := &faultySearch{Searcher: x.engine.search}
-	x.engine.search = searches
+	spy := x.spied()
 	for name, c := range map[string]struct {
 		least int
 		do    func() error
@@ -400,12 +400,12 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 		}},
 	} {
 		calls := &faulty{Log: x.stored, n: 1 << 20}
-		searches.n = 1 << 20
+		spy.n = 1 << 20
 		x.engine.model, x.engine.log = nil, checkedLog{calls, x.engine.upstream}
 		if err := c.do(); errors.Is(err, errDisk) {
 			t.Fatalf("%s: %v", name, err)
 		}
-		made, searched := 1<<20-calls.n, 1<<20-searches.n
+		made, searched := 1<<20-calls.n, 1<<20-spy.n
 		if made < c.least {
 			t.Errorf("%s: only %d calls", name, made)
 		}
@@ -416,7 +416,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 			}
 		}
 		for n := 1; n <= searched; n++ {
-			calls.n, searches.n = 0, n
+			calls.n, spy.n = 0, n
 			if err := c.do(); !errors.Is(err, errDisk) {
 				t.Errorf("%s: search %d of %d failed: %v", name, n, searched, err)
 			}

@@ -9,13 +9,13 @@ import (
 	"hark/memory"
 )
 
-// Explanation is how an answer came about, as far as whoever asks for it may know now.
+// Explanation is how an answer was made, as far as whoever asks may know now.
 type Explanation struct {
-	// Trace is without Recalled, what was held back, and the ids of facts, lore and summaries.
+	// Trace is without Recalled, HeldBack, Sources and Named.
 	Trace memory.Trace
-	// Recalled are those of the trace's messages that may be read and that are there still, best first.
+	// Recalled are the trace's messages that still exist and may be read, best first.
 	Recalled []Explained
-	// Lore is that of the trace's lore that may be read and that is there still, by name.
+	// Lore is the trace's lore that still exists and may be read, by name.
 	Lore []memory.Lore
 }
 
@@ -25,23 +25,24 @@ type Explained struct {
 	Source Source
 	Author memory.UserID
 	Text   string // as it is now
-	// Changed says that it was edited since the answer was made from it.
+	// Changed: it was edited since the answer was made.
 	Changed bool
 }
 
-// ErrNoTrace says that nobody knows how an answer came about. It has a sentence for whoever asks.
+// ErrNoTrace says that nobody knows how an answer was made. It has a sentence for whoever asks.
 var ErrNoTrace error = noTrace{}
 
 type noTrace struct{}
 
 func (noTrace) Error() string { return "no trace of the answer is kept" }
 func (noTrace) Sentence() string {
-	return "I keep no trace of how this came about: it isn't an answer that I remember, or something that it was made from was changed or forgotten since."
+	return "I keep no trace of how this came about: it isn't an answer that I remember, or something that it " +
+		"was made from was changed or forgotten since."
 }
 
-// Explain returns how the answer came about that id is a message of. q's Guild, Channel, Asker and Roles say
-// who asks and where, and alone sees it; or Operator and Everywhere. It tells only what they may read now.
-// Without a trace the error is ErrNoTrace.
+// Explain returns how the answer was made that message id belongs to, as far as whoever asks may read it now. q's
+// Guild, Channel, Asker and Roles say who asks where, and only they see it; or Operator and Everywhere. Without a
+// trace the error is ErrNoTrace.
 func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (x Explanation, err error) {
 	defer func() {
 		if err != nil && err != ErrNoTrace {
@@ -56,7 +57,7 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	}
 	t, err := memory.TraceOf(ctx, e.log, q.Channel, id)
 	if errors.Is(err, memory.ErrNotFound) || err == nil && (t.Asker == 0 || t.Guild != q.Guild) {
-		return x, ErrNoTrace // without an asker it is the bare sources of an answer that isn't logged
+		return x, ErrNoTrace // without an asker it is only the sources of an answer that isn't logged
 	}
 	if err != nil {
 		return x, err
@@ -76,7 +77,6 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	return x, err
 }
 
-// explained returns a trace's messages that may be read now, in its order.
 func explained(ctx context.Context, now readableScope, t memory.Trace) ([]Explained, error) {
 	wanted := messageSet{}
 	for _, hit := range t.Recalled {

@@ -78,7 +78,7 @@ func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
 		t.Errorf("who lost access is told %q", got)
 	}
 	w.structure(0)
-	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon.Add(time.Minute)})
+	w.optsOut(ben)
 	if x, err := w.engine.Explain(t.Context(), Question{Guild: guild, Channel: vault, Asker: cleo,
 		Roles: []memory.RoleID{keepers}}, answer); !errors.Is(err, ErrNoTrace) {
 		t.Errorf("once a source is forgotten: %+v, %v", x, err)
@@ -112,13 +112,12 @@ func TestExplanationsShowWhatIsThereNow(t *testing.T) {
 			t.Errorf("%q counts as changed: %t", r.Text, r.Changed)
 		}
 	}
-	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{dropped}})
+	w.deletes(harbor, dropped)
 	if got := textsIn(w.explainedTo(lobby, a.Trace.Answer, ann)); !slices.Equal(got, []string{"The canoe is blue"}) {
 		t.Errorf("told %q of what was deleted", got)
 	}
 }
 
-// The operator is told of all that an answer was made from, but direct messages.
 func TestExplanationsForTheOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -201,7 +200,7 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 	hasNot(t, p, "closed begin", "closed end")
 }
 
-// What was answered in the parent channel carries its audience into the answers of a thread that begins from it.
+// An answer carries its audience into a thread that begins from it.
 func TestAnswersFromAnAnswerElsewhereCarryItsAudience(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, &scripted{pieces: []string{"As said above, VAULT."}})
@@ -212,14 +211,13 @@ func TestAnswersFromAnAnswerElsewhereCarryItsAudience(t *testing.T) {
 	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: lobby,
 		Kind: memory.PublicThread, Name: "pw"}})
 	w.gives(w.asks(thread, "So?"), time.Minute)
-	next := w.asks(thread, "And now?")
-	next.ID, next.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
+	next := w.asksAt(2*time.Minute, thread, "And now?")
 	has(t, w.prompt(next), "As said above")
 	w.structure(memory.ViewChannel)
 	hasNot(t, w.prompt(next), "vaultmark", "As said above")
 }
 
-// What was made from an answer isn't repeated once that is written anew, whatever it is made from then.
+// What was made from an answer isn't repeated once that is rewritten.
 func TestNothingRepeatsWhatWasWrittenAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -244,7 +242,7 @@ func TestNothingRepeatsWhatWasWrittenAnew(t *testing.T) {
 	hasNot(t, w.whole(q), "vaultmark")
 }
 
-// Nothing tells whom what was found for a question may be told to, so that its record doesn't count it.
+// A question's record counts nothing that was found, since nothing says who may know of it.
 func TestRecordsOfQuestionsCountNothing(t *testing.T) {
 	t.Parallel()
 	asked := []memory.Record{{CallID: "c", Speaker: memory.SpeakerUser, Method: MethodAsk,

@@ -24,43 +24,39 @@ import (
 )
 
 const (
-	// maxImages and maxTexts are how many files of a question are fetched for the model.
+	// Files of a question that are fetched at most.
 	maxImages, maxTexts = 4, 4
-	// imageBytes and textBytes are how large each may be.
+	// Sizes of a file at most.
 	imageBytes, textBytes = 4 << 20, 64 << 10
-	// filesTime is how long the answer waits for files at the most, beside the search.
+	// filesTime is how long an answer waits for files, besides the search.
 	filesTime = 5 * time.Second
 )
 
-// noVision is what a model that can't see is told of an image.
 const noVision = "you are shown no images"
 
-// What a File's Load may fail with that the model is told in words of their own.
+// Errors of a File's Load that the model is told in their own words.
 var (
 	ErrFileGone     = errors.New("the file is gone")
 	ErrFileTooLarge = errors.New("the file is too large")
 )
 
-// fileUse is what a file can be for the model.
 type fileUse int
 
 const (
-	useName  fileUse = iota // nothing but its name
-	useImage                // it is looked at
-	useText                 // it is read
+	useName fileUse = iota // nothing but its name
+	useImage
+	useText // it is read
 )
 
-// attachment is a file of a question, as far as the model may have it.
 type attachment struct {
 	File
 	use     fileUse
 	text    string
 	image   chat.Image
 	tokens  int    // of the image
-	problem string // why it can't be used, as the model is told
+	problem string // why not, as the model is told
 }
 
-// attachments are the files of a question while they are being fetched.
 type attachments struct {
 	all      []attachment
 	done     sync.WaitGroup
@@ -92,7 +88,7 @@ func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	return a
 }
 
-// classify returns what a file can be by its name and declared type, and why it isn't more.
+// classify returns what a file can be by its name and declared type, and why not more.
 func (e *Engine) classify(f File) (is fileUse, problem string) {
 	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
 	ending, loads := strings.ToLower(path.Ext(f.Name)), e.model != nil && f.Load != nil
@@ -122,9 +118,12 @@ var (
 	textTypes = []string{"application/json", "application/xml", "application/yaml", "application/x-yaml",
 		"application/toml", "application/javascript",
 		"application/x-sh", "application/sql"}
-	textEndings = strings.Fields(`.txt .md .markdown .rst .log .csv .tsv .json .jsonl .xml .yaml .yml .toml .ini .cfg .conf .env .properties .html .htm .css .scss
-		.js .mjs .ts .tsx .jsx .go .py .rb .rs .c .h .cc .cpp .hpp .cs .java .kt .swift .php .pl .lua .r .sql .sh .bash .zsh .fish .ps1 .bat .diff .patch
-		.tex .hs .ex .exs .erl .clj .scala .dart .vue .svelte .proto .graphql .nix .zig .mod .sum .lock .gradle .tf .srt .vtt .svg`)
+	textEndings = strings.Fields(`
+		.txt .md .markdown .rst .log .csv .tsv .json .jsonl .xml .yaml .yml .toml .ini .cfg .conf .env
+		.properties .html .htm .css .scss .js .mjs .ts .tsx .jsx .go .py .rb .rs .c .h .cc .cpp .hpp .cs
+		.java .kt .swift .php .pl .lua .r .sql .sh .bash .zsh .fish .ps1 .bat .diff .patch .tex .hs .ex .exs
+		.erl .clj .scala .dart .vue .svelte .proto .graphql .nix .zig .mod .sum .lock .gradle .tf .srt .vtt
+		.svg`)
 	textNames = []string{"dockerfile", "makefile", "readme", "license", "changelog"}
 )
 
@@ -165,7 +164,7 @@ func (a *attachment) load(ctx context.Context) {
 	}
 }
 
-// loadProblem returns what the model is told. An error's own words may hold the file's address.
+// loadProblem returns what the model is told. err's own words may hold the file's address.
 func loadProblem(err error) string {
 	switch {
 	case errors.Is(err, ErrFileGone):
@@ -178,9 +177,8 @@ func loadProblem(err error) string {
 	return "it couldn't be fetched"
 }
 
-// How many tokens an image takes, as OpenAI reckons for models like gpt-4o: it is made to fit into 2048 by
-// 2048 pixels, then its shorter side to 768, and each tile of 512 by 512 that it then covers is counted. Most
-// other models take fewer.
+// Tokens of an image as OpenAI counts them for models like gpt-4o: it is fitted into 2048 by 2048 pixels, then its
+// shorter side into 768, and each covered tile of 512 by 512 counts. Most other models take fewer.
 const (
 	imageBase, imageTile = 85, 170
 	maxImageTokens       = imageBase + 8*imageTile // 2048 by 768
@@ -292,7 +290,6 @@ func (e *Engine) canSee(m Model) bool {
 	return e.options.Vision
 }
 
-// asMessages is a prompt as a model is asked it.
 func asMessages(prompt []builder.ChatMessage) []chat.Message {
 	return digest.Each(prompt, func(m builder.ChatMessage) chat.Message {
 		return chat.Message{Role: m.Role, Content: m.Content}

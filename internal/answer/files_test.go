@@ -202,8 +202,7 @@ func TestImageTokens(t *testing.T) {
 	}
 }
 
-// The message replied to is older than the session: what it has is used if it may be, and then part of what
-// the answer is made from.
+// Files of the message replied to are used if that may be, which becomes a source.
 func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{}, Options{KeepPrompts: true})
@@ -225,7 +224,7 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 		t.Errorf("made from %+v", trace.Recalled)
 	}
 	// It is forgotten: the answer is taken back.
-	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}})
+	w.deletes(lobby, old)
 	if withdrawn, err := w.store.Withdrawn(t.Context(), 10); err != nil || len(withdrawn) != 1 ||
 		withdrawn[0].Message != answer {
 		t.Errorf("to be taken back: %+v, %v", withdrawn, err)
@@ -237,7 +236,7 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	q.Files = []File{plan}
 	// without room for the message
 	w.engine.builder = w.over(w.store, model, builder.Options{MaxTokens: 300}, Options{}).builder
-	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}}) }
+	model.before = func() { w.deletes(lobby, old) }
 	if a := w.answer(q); a.Text != withdrawn {
 		t.Errorf("answered %q", a.Text)
 	}
@@ -245,7 +244,7 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	// Somebody who opted out isn't read.
 	old = w.posts(4*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "another",
 		Files: []memory.File{{Name: "plan.txt"}}})
-	w.apply(memory.Opted{Guild: guild, User: ben, Out: true})
+	w.optsOut(ben)
 	q = w.asks(lobby, "is it good?")
 	plan.Message = old
 	q.ReplyTo, q.Files = old, []File{plan}
@@ -253,7 +252,6 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	hasNot(t, model.last().Content, "plan.txt", "tunnel")
 }
 
-// What files hold is nowhere but in what the model was sent.
 func TestContentsOfFilesAreNotKept(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{}, Options{KeepPrompts: true})
@@ -272,13 +270,13 @@ func TestContentsOfFilesAreNotKept(t *testing.T) {
 		}
 	}
 	// What is kept goes with the question.
-	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{q.ID}})
+	w.deletes(lobby, q.ID)
 	if p := w.promptOf(lobby, answer); p != nil {
 		t.Errorf("the prompt is still there: %+v", p)
 	}
 }
 
-// A file that doesn't come keeps nobody waiting for longer than its time, and none of the others.
+// A slow file holds up the answer for its time only, and no other file.
 func TestSlowFilesAreLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -3,7 +3,6 @@ package answer
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,14 +10,20 @@ import (
 	"hark/search"
 )
 
-// finds is what Ann finds in the lobby.
-func (w *world) finds(q Question) []memory.MessageID {
+// found is what a search finds.
+func (w *world) found(q Question) FindResult {
 	w.t.Helper()
 	f, err := w.engine.Find(w.t.Context(), q)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return sorted(f.Found, func(f FoundMessage) memory.MessageID { return f.Message })
+	return f
+}
+
+// finds are the messages that a search finds, in order.
+func (w *world) finds(q Question) []memory.MessageID {
+	w.t.Helper()
+	return sorted(w.found(q).Found, func(f FoundMessage) memory.MessageID { return f.Message })
 }
 
 // sorted are the ids of all, in order.
@@ -96,7 +101,6 @@ func TestFindWhatIsLikeAMessage(t *testing.T) {
 	}
 }
 
-// What was found is shown as it is and to whom it may be shown when it is looked at.
 func TestLookObeysWhatHoldsNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -106,13 +110,10 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 	cleos := w.says(3*day, lobby, cleo, "The lighthouse password is eel")
 	q := seeks("lighthouse password")
 	q.Asker, q.Name, q.Roles = cleo, "Cleo", []memory.RoleID{keepers}
-	f, err := w.engine.Find(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range f.Found {
-		if f.Found[i].Message == gone && f.Found[i].Before != asked {
-			t.Errorf("before it stood %d, want %d", f.Found[i].Before, asked)
+	f := w.found(q)
+	for _, m := range f.Found {
+		if m.Message == gone && m.Before != asked {
+			t.Errorf("before it stood %d, want %d", m.Before, asked)
 		}
 	}
 	f.Found = append(f.Found, FoundMessage{Channel: bensDM, Message: 1}, FoundMessage{Channel: harbor, Message: 4711})
@@ -127,12 +128,12 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 		seen[0].Relevance != 0.7 || seen[0].Before == nil || seen[0].Before.ID != asked {
 		t.Errorf("after an edit %+v, %v", seen, err)
 	}
-	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}})
+	w.deletes(harbor, gone)
 	q.Roles = []memory.RoleID{}
 	if got, want := w.looks(q, f.Found), []memory.MessageID{cleos}; !slices.Equal(without(got, asked), want) {
 		t.Errorf("after a deletion, and without the role, %d, want %d", got, want)
 	}
-	w.apply(memory.Opted{Guild: guild, User: cleo, Out: true, At: noon})
+	w.optsOut(cleo)
 	if got := w.looks(q, f.Found); len(got) > 0 {
 		t.Errorf("after an opt-out %d", got)
 	}
@@ -248,24 +249,5 @@ func TestTraceCountsWhatWasHeldBack(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestFollowUpRecallsWhatItRefersTo(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	bell := w.says(20*day, harbor, ben, "the bells: the first hangs in the tower, the second lies in the barn")
-	for i, s := range []string{"the second boat is mine", "a second helping of soup", "the second lamp is broken"} {
-		w.says(time.Duration(10+i)*day, harbor, cleo, s)
-	}
-	w.says(2*time.Minute, lobby, ann, "where do the bells hang?")
-	w.says(time.Minute, lobby, oracle, "The first hangs in the tower.")
-	q := w.asks(lobby, "What about the second one?")
-	r, err := w.engine.Recall(t.Context(), q)
-	if err != nil || len(r.Result.Hits) == 0 || r.Result.Hits[0].Message.ID != bell {
-		t.Errorf("recalled %+v, %v", r.Result.Hits, err)
-	}
-	if text := w.answer(q).Text; strings.Count(text, "lies in the barn") != 1 {
-		t.Errorf("quoted %s", text)
 	}
 }

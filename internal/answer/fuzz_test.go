@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzQuestion asks in the lobby whatever comes, with filters and replies that point anywhere: no error, and
-// no word that was said where not all in the lobby may read it.
+// nothing that not all there may read.
 func FuzzQuestion(f *testing.F) {
 	const otherGuild, otherChannel, gone, opted = 990, 991, 992, memory.UserID(24)
 	w := newWorld(f, nil)
@@ -31,7 +31,8 @@ func FuzzQuestion(f *testing.F) {
 		memory.ChannelGone{Guild: guild, Channel: gone})
 	for _, s := range []string{"", strings.Repeat("a", 4000), "the of and", "🎉🎉", "\" OR NEAR( *",
 		"'; DROP TABLE message; --", "(.*)+$[", "ca\x00nary", "canary \xff\xfe",
-		"\u202ecanary\u2066", "canary", "NOT canary", "content:canary", "屋根は誰が", "what about it?", "<#903> <@24>", "before the canary", "password canary lighthouse keeper"} {
+		"\u202ecanary\u2066", "canary", "NOT canary", "content:canary", "屋根は誰が", "what about it?", "<#903> <@24>",
+		"before the canary", "password canary lighthouse keeper"} {
 		f.Add(s, int64(0), int64(0), int64(0), false)
 	}
 	for _, channel := range []memory.ChannelID{vault, otherChannel, gone, attic, annsDM, kiosk, -1, 1 << 62} {

@@ -17,8 +17,7 @@ import (
 	"hark/memory"
 )
 
-// recorded logs a question of somebody's in a channel, Hark's answer to it from sources, and the records of both
-// and of a search.
+// recorded logs a question, Hark's answer to it from sources, and the records of both and of a search.
 func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memory.UserID,
 	question, reply string, sources ...memory.Source) (asked, answered memory.MessageID) {
 	w.t.Helper()
@@ -78,7 +77,7 @@ func lines(t *testing.T, out tools.Outcome) (all []map[string]any) {
 	return all
 }
 
-// Of a slash command's question no message is logged that would tell whoever asked has gone: it is told without them.
+// A slash command has no message that would tell that its asker has gone, so its record names no asker.
 func TestWhoAskedIsToldByTheirMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -154,7 +153,7 @@ func TestHistoryIsTold(t *testing.T) {
 	}
 }
 
-// Beyond what is looked at for one call there may be more, which the model is told, with how to get there.
+// If more records may match, the model is told how to get there.
 func TestHistoryTellsThatThereMayBeMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -209,7 +208,6 @@ func TestHistoryStopsWhereThereIsNoRoom(t *testing.T) {
 	if want := fmt.Sprintf("%d records", len(all)-1); out.Summary != want {
 		t.Errorf("%s, want %s", out.Summary, want)
 	}
-	// All that is told of is shown, and nothing else.
 	told := map[memory.MessageID]bool{}
 	for _, m := range out.Shown {
 		told[m.ID] = true
@@ -219,8 +217,7 @@ func TestHistoryStopsWhereThereIsNoRoom(t *testing.T) {
 	}
 }
 
-// FuzzHistory calls the tool with whatever comes: an error that helps, or lines of JSON without what isn't
-// for the lobby.
+// FuzzHistory calls the tool with whatever comes: a helpful error, or lines of JSON that are for the lobby.
 func FuzzHistory(f *testing.F) {
 	w := newWorld(f, nil)
 	w.engine = w.over(w.store, nil, builder.Options{Citations: true}, Options{})
@@ -244,7 +241,7 @@ func FuzzHistory(f *testing.F) {
 	})
 }
 
-// A record that nothing could take away once it is told, or of which nobody knows what it was made from, isn't told.
+// A record isn't told if nothing could take it away again, or its sources are unknown.
 func TestHistoryWithoutOriginIsntTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -272,7 +269,7 @@ func TestHistoryWithoutOriginIsntTold(t *testing.T) {
 	}
 }
 
-// It is asked again whether somebody has opted out, though the store drops what is recorded of them.
+// Consent is checked again, though the store drops records of those who opted out.
 func TestHistoryAsksForConsentAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

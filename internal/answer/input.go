@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,12 +44,10 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 				continue
 			}
 			shown[m.ID] = true
-			if m.ID == hit.Message.ID {
-				item.Hit = len(item.Lines)
-			}
 			line := builder.Line{Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
 				Starred: m.Starred}
 			if m.ID == hit.Message.ID {
+				item.Hit = len(item.Lines)
 				if said := passage(hit, bestShown); said != line.Content {
 					line.Content, line.Tokens = said, 0
 				}
@@ -86,10 +85,41 @@ func personData(p memory.Person, zone *time.Location, name func(memory.UserID) s
 	return strings.Join(texts, "; ")
 }
 
-// withDate adds the day it was said to text that speaks of a relative time.
+// withDate adds the day it was said if s speaks of a relative time.
 func withDate(s string, at time.Time, zone *time.Location) string {
 	if at.IsZero() || !text.SpeaksOfNow(s) {
 		return s
 	}
 	return s + " (said on " + at.In(zone).Format(time.DateOnly) + ")"
+}
+
+// How much of a message something else must have, word for word, to repeat it.
+const (
+	quotedLeast = 20
+	quotedMost  = 150 // characters of a message that are compared
+	quotedHits  = 5   // so many have room in any prompt
+)
+
+// dedupe removes hits that repeat a better hit, and summaries and lore that quote one: the plain layout has no room
+// for them.
+func (r *recalled) dedupe() {
+	var said []string
+	r.result.Hits = slices.DeleteFunc(slices.Clone(r.result.Hits), func(h search.Hit) bool {
+		words := oneLine(h.Message.Text(), quotedMost)
+		twice := len(words) >= quotedLeast && slices.Contains(said, words)
+		said = append(said, words)
+		return twice
+	})
+	quotes := func(s string) bool {
+		s = strings.Join(strings.Fields(s), " ")
+		return slices.ContainsFunc(said[:min(len(said), quotedHits)], func(words string) bool {
+			return len(words) >= quotedLeast && strings.Contains(s, words)
+		})
+	}
+	r.summaries = slices.DeleteFunc(slices.Clone(r.summaries), func(h search.SummaryHit) bool {
+		return quotes(h.Summary.Text)
+	})
+	r.result.Lore = slices.DeleteFunc(slices.Clone(r.result.Lore), func(h search.LoreHit) bool {
+		return quotes(h.Lore.Text)
+	})
 }

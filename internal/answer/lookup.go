@@ -8,14 +8,14 @@ import (
 	"hark/memory"
 )
 
-// LookUp returns messages as they are at their source now, in the same order, without those that it couldn't
-// look up within patience.
+// LookUp returns messages as they are at their source now, in order, without those it couldn't look up within
+// patience.
 type LookUp func(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error)
 
-// lookUpTime bounds all look-ups for one answer, and again those before it is sent.
+// lookUpTime bounds all look-ups of one answer, and again those before it is sent.
 const lookUpTime = 8 * time.Second
 
-// lookUpLeft is the key of what is left of lookUpTime, in nanoseconds.
+// lookUpLeft is the context key of what is left of lookUpTime, in nanoseconds.
 type lookUpLeft struct{}
 
 // withLookUps returns a context with lookUpTime for all look-ups.

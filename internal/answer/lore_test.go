@@ -19,18 +19,13 @@ func (w *world) tells(id int64, name, text string, by memory.UserID, channel mem
 	return l
 }
 
-// Of an answer that was made from lore only what may be told now is repeated.
 func TestOwnAnswersFromLoreAreRepeatedOnlyWithIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.tells(1, "Project X", "is blue", ben, 0)
 	w.tells(2, "Project Y", "is red", ben, vault)
-	for i, text := range []string{"openly told", "secretly told"} {
-		id := w.says(time.Duration(9-i)*time.Minute, lobby, oracle, text)
-		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann,
-			Sources: []memory.Source{{Kind: memory.SourceLore, ID: int64(i + 1)}}}
-		w.apply(memory.Answered{Trace: trace})
-	}
+	w.answered(9*time.Minute, "openly told", memory.Source{Kind: memory.SourceLore, ID: 1})
+	w.answered(8*time.Minute, "secretly told", memory.Source{Kind: memory.SourceLore, ID: 2})
 	p := w.prompt(w.asks(lobby, "So?"))
 	has(t, p, "openly told")
 	hasNot(t, p, "secretly told")
@@ -58,13 +53,12 @@ func TestLoreIsQuotedWithoutAModel(t *testing.T) {
 	has(t, a.Text, foundNone)
 }
 
-// Lore is listed, and told of an answer that was made from it, for those who may read what it is from, and
-// for nobody else.
+// Lore is listed, and named as a source of an answer, only for those who may read its own sources.
 func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	openly, secretly := w.says(90*day, harbor, ben, "it is blue"), w.says(90*day, vault, ben, "it is safe")
-	w.chatter()
+	w.noise()
 	w.tells(1, "the Project X", "is blue", ben, harbor, memory.MessageRef{Channel: harbor, Message: openly})
 	w.tells(2, "Project X safe", "1234", cleo, 0, memory.MessageRef{Channel: vault, Message: secretly})
 	w.tells(3, "Colour", "invented", ben, 0, memory.MessageRef{Channel: harbor, Message: openly + 1})
@@ -114,44 +108,30 @@ func TestFactsAreToldWhereTheirSourceMayBeRead(t *testing.T) {
 		{ID: 5, By: ben, Text: "Has a canoe", Channel: harbor, Message: openly},
 		{ID: 6, By: ben, Text: "Is in debt", Channel: vault, Message: secretly},
 		{ID: 7, By: ben, Text: "Said nothing", Channel: harbor, Message: openly + 1},
+		{ID: 8, By: ben, Text: "Keeps bees", Channel: harbor}, // told by a command
+		{ID: 9, By: ben, Text: "Is broke", Channel: vault},
 	}
 	q := w.asks(lobby, "Who is Ben?")
-	has(t, w.prompt(q), "Data: also called Captain; Collects barnacles; Never late (said by Cleo); Sings (said by ‹@404›); Has a canoe\n")
-	hasNot(t, w.prompt(q), "debt", "Said nothing")
+	has(t, w.prompt(q), "Data: also called Captain; Collects barnacles; Never late (said by Cleo); Sings (said by ‹@404›); Has a canoe; Keeps bees\n")
+	hasNot(t, w.prompt(q), "debt", "Said nothing", "broke")
 	q.OnlyAsker, q.Asker, q.Roles = true, cleo, []memory.RoleID{keepers}
-	has(t, w.prompt(q), "Has a canoe; Is in debt\n")
+	has(t, w.prompt(q), "Has a canoe; Is in debt; Keeps bees; Is broke\n")
 }
 
-// What was told by a command is told where the channel may be read that it was told in, also once Hark has said it.
-func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
+// An answer made from a told fact is repeated where that may be read.
+func TestAnswersFromFactsThatWereTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	writes := &scripted{pieces: []string{"It is swordfish [1]."}}
-	a := w.alter(writes, Options{})
-	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles", Channel: harbor},
-		{ID: 2, By: ben, Text: "Is in debt", Channel: vault}}
+	w.alter(writes, Options{}).facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles", Channel: harbor}}
 	q := w.asks(lobby, "Who is Ben?")
-	has(t, w.prompt(q), "Collects barnacles\n")
-	hasNot(t, w.prompt(q), "debt")
-	inVault := w.asks(vault, "Who is Ben?")
-	has(t, w.prompt(inVault), "Collects barnacles; Is in debt\n")
-
 	w.gives(q, -time.Minute)
-	later := w.asks(lobby, "And who is Cleo?")
-	later.ID, later.Now = memory.FirstMessageID(noon.Add(2*time.Minute)), noon.Add(2*time.Minute)
+	later := w.asksAt(2*time.Minute, lobby, "And who is Cleo?")
 	has(t, w.prompt(later), "swordfish")
 	writes.before = func() { w.structure(memory.ViewChannel) }
 	hasNot(t, w.answer(q).Text, "swordfish") // which was made from what is closed now
 	hasNot(t, w.prompt(q), "barnacles")
 	hasNot(t, w.prompt(later), "swordfish")
-}
-
-// chatter is so much talk about the lighthouse that nothing else is recalled of it.
-func (w *world) chatter() {
-	w.t.Helper()
-	for i := range 60 {
-		w.says(time.Duration(i+2)*day, lobby, ben, fmt.Sprintf("The lighthouse is lit %d", i))
-	}
 }
 
 func TestHistoryWithoutNamesTellsWhoseWordAFactIs(t *testing.T) {

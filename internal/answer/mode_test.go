@@ -14,7 +14,6 @@ import (
 	"hark/internal/golden"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
-	"hark/search"
 )
 
 // modeRules is a line that each mode alone adds to the instructions.
@@ -46,11 +45,9 @@ func TestModeOfAnAnswer(t *testing.T) {
 	mention := fmt.Sprintf("<@%d> ", oracle)
 	type said struct {
 		author memory.UserID
-		text   string
+		text   string // "> text" replies to the one before
 	}
-	chose := func(channel memory.ChannelID, mode string) memory.Event {
-		return memory.SettingChosen{Guild: guild, Channel: channel, Key: memory.SettingMode, Value: mode, At: noon}
-	}
+	analysis := sets(den, memory.SettingMode, string(builder.ModeAnalysis))
 	search := said{ann, mention + "who said the ferry leaves at nine?"}
 	for _, tt := range []struct {
 		name     string
@@ -61,21 +58,12 @@ func TestModeOfAnAnswer(t *testing.T) {
 		want     builder.Mode
 		by       ModeBy
 	}{
-		{name: "by its words", question: "Write a haiku about ferries", want: builder.ModeCreation, by: ModeQuestion},
 		{name: "by none", question: "hello there", want: builder.ModeGeneral, by: ModeQuestion},
 		{name: "with the mention left in", question: mention + "compare ferries with canoes",
 			want: builder.ModeAnalysis, by: ModeQuestion},
-		{name: "chosen for the channel", chosen: chose(den, "analysis"), question: "Write a haiku",
+		{name: "chosen for the channel", chosen: analysis, question: "Write a haiku",
 			want: builder.ModeAnalysis, by: ModeChannel},
-		{name: "chosen for the thread's channel", chosen: chose(harbor, "search"), question: "Write a haiku",
-			want: builder.ModeSearch, by: ModeChannel},
-		{name: "chosen for the server", chosen: chose(0, "search"), question: "Write a haiku",
-			want: builder.ModeSearch, by: ModeChannel},
-		{name: "chosen elsewhere", chosen: chose(lobby, "search"), question: "Write a haiku",
-			want: builder.ModeCreation, by: ModeQuestion},
-		{name: "chosen, but not known", chosen: chose(den, "divination"), question: "Write a haiku",
-			want: builder.ModeCreation, by: ModeQuestion},
-		{name: "asked for", chosen: chose(den, "analysis"), question: "Write a haiku",
+		{name: "asked for", chosen: analysis, question: "Write a haiku",
 			asked: builder.ModeModification, want: builder.ModeModification, by: ModeAsked},
 		{name: "going on", before: []said{search}, question: "and the other one?", want: builder.ModeSearch,
 			by: ModeEarlier},
@@ -86,6 +74,8 @@ func TestModeOfAnAnswer(t *testing.T) {
 			question: "and Cleo?", want: builder.ModeSearch, by: ModeEarlier},
 		{name: "going on from what is no question", before: []said{{ann, "@hark find the timetable"}},
 			question: "and Cleo?", want: builder.ModeSearch, by: ModeEarlier},
+		{name: "going on from a reply", before: []said{{oracle, "Ask me"}, {ann, "> who said the ferry leaves at nine?"}},
+			question: "and Cleo?", want: builder.ModeSearch, by: ModeEarlier},
 		{name: "going on in a mode of its own", before: []said{search}, question: "and a poem about it?",
 			want: builder.ModeCreation, by: ModeQuestion},
 		{name: "not going on", before: []said{search}, question: "are you well today?",
@@ -94,12 +84,10 @@ func TestModeOfAnAnswer(t *testing.T) {
 			by: ModeQuestion},
 		{name: "too long to go on", before: []said{search},
 			question: "and are you well today, in spite of all the rain?", want: builder.ModeGeneral, by: ModeQuestion},
-		{name: "going on from somebody else",
-			before: []said{{ben, mention +
-				"who said the ferry leaves at nine?"}}, question: "and Cleo?", want: builder.ModeGeneral,
-			by: ModeQuestion},
-		{name: "going on from what Hark wasn't asked",
-			before: []said{{ann, "who said the ferry leaves at nine?"}}, question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
+		{name: "going on from somebody else", before: []said{{ben, search.text}}, question: "and Cleo?",
+			want: builder.ModeGeneral, by: ModeQuestion},
+		{name: "going on from what Hark wasn't asked", before: []said{{ann, "who said the ferry leaves at nine?"}},
+			question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
 		{name: "going on from small talk", before: []said{search, {ann, mention + "are you well today?"}},
 			question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
 	} {
@@ -111,15 +99,16 @@ func TestModeOfAnAnswer(t *testing.T) {
 			if tt.chosen != nil {
 				w.apply(tt.chosen)
 			}
+			var last memory.MessageID
 			for i, s := range tt.before {
-				m := memory.Message{Guild: guild, Channel: den, Author: s.author, Content: s.text}
-				if strings.HasPrefix(s.text, mention) {
-					m.Mentions = []memory.UserID{oracle}
+				ago := time.Duration(len(tt.before)-i) * time.Minute
+				if text, is := strings.CutPrefix(s.text, mention); is {
+					last = w.mentions(ago, den, s.author, text)
+				} else if text, is := strings.CutPrefix(s.text, "> "); is {
+					last = w.replies(ago, den, s.author, text, last)
+				} else {
+					last = w.says(ago, den, s.author, s.text)
 				}
-				if s.author == oracle {
-					m.Kind = memory.FromHark
-				}
-				w.posts(time.Duration(len(tt.before)-i)*time.Minute, m)
 			}
 			q := w.asks(den, tt.question)
 			q.Mode = tt.asked
@@ -142,32 +131,6 @@ func TestModeOfAnAnswer(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What a question goes on from may be a reply.
-func TestModeOfWhatAReplyGoesOnFrom(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	a := w.says(3*time.Minute, lobby, oracle, "Ask me")
-	w.posts(2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ann,
-		Content: "who said the ferry leaves at nine?", ReplyTo: a})
-	q := w.asks(lobby, "and Cleo?")
-	r, err := w.engine.Recall(t.Context(), q)
-	if err != nil || r.Mode.Is != builder.ModeSearch || r.Mode.By != ModeEarlier {
-		t.Errorf("got %+v, %v", r.Mode, err)
-	}
-}
-
-// askedFor keeps what was searched for.
-type askedFor struct {
-	Searcher
-	texts []string
-	last  search.Query
-}
-
-func (a *askedFor) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	a.texts, a.last = append(a.texts, q.Text), q
-	return a.Searcher.Search(ctx, q)
 }
 
 // rewriter is a model that rewrites to text, and answers everything else with nothing much.
@@ -217,8 +180,7 @@ func TestModelRewritesWhatRefersBack(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, nil)
 			w.engine = w.over(w.store, &tt.model, builder.Options{Citations: true}, Options{Rewrite: !tt.off})
-			searches := &askedFor{Searcher: w.engine.search}
-			w.engine.search = searches
+			spy := w.spied()
 			if !tt.silent {
 				w.says(20*time.Minute, lobby, ben, "too long ago to matter")
 				for range rewriteTurns - 2 {
@@ -231,12 +193,12 @@ func TestModelRewritesWhatRefersBack(t *testing.T) {
 			if a.Text != "I see." {
 				t.Errorf("answered %q", a.Text)
 			}
-			for _, text := range searches.texts {
-				if text != tt.want {
-					t.Errorf("searched for %q, want %q", text, tt.want)
+			for _, q := range spy.asked {
+				if q.Text != tt.want {
+					t.Errorf("searched for %q, want %q", q.Text, tt.want)
 				}
 			}
-			if len(tt.model.tasks) != tt.tasks || len(searches.texts) == 0 {
+			if len(tt.model.tasks) != tt.tasks || len(spy.asked) == 0 {
 				t.Fatalf("the model was asked %d times", len(tt.model.tasks))
 			}
 			if tt.tasks > 0 {
@@ -252,28 +214,7 @@ func TestModelRewritesWhatRefersBack(t *testing.T) {
 	}
 }
 
-// Without tokens the model is asked nothing, neither for the answer nor to rewrite the question.
-func TestWithoutTokensTheModelIsntAsked(t *testing.T) {
-	t.Parallel()
-	model := &rewriter{text: "Where does the second bell hang?"}
-	w := newWorld(t, nil)
-	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{Rewrite: true})
-	w.says(2*time.Minute, lobby, ben, "The second bell hangs in the tower.")
-	q := w.asks(lobby, "What about the second one, the bell that hangs?")
-	if a := w.answer(q); a.Model != "rewriter" {
-		t.Errorf("with them it is %+v", a)
-	}
-	asked := len(model.tasks)
-	q.NoModel = true
-	a := w.answer(q)
-	has(t, a.Text, noTokens)
-	hasNot(t, a.Text, noModel)
-	if a.Model != "" || a.Trace.Model != "" || a.ModelError != nil || asked != 1 || len(model.tasks) != asked {
-		t.Errorf("by %q, away %v, asked %d and then %d times to rewrite", a.Model, a.ModelError, asked, len(model.tasks))
-	}
-}
-
-// What rewriting took is told where nothing is answered, and where nothing can be.
+// The usage of rewriting is reported without an answer, and with an error.
 func TestRewritingIsNeverForNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -281,22 +222,22 @@ func TestRewritingIsNeverForNothing(t *testing.T) {
 	w.says(2*time.Minute, lobby, ben, "The second bell hangs in the tower.")
 	q := w.asks(lobby, "What about the second one?")
 	w.engine = w.over(w.store, model, builder.Options{}, Options{Rewrite: true})
-	r, err := w.engine.Recall(t.Context(), q)
-	if err != nil || r.Usage.Calls != 1 || r.Usage.Prompt < 50 || r.Usage.Completion < 5 {
-		t.Errorf("recalled with %+v, %v", r.Usage, err)
+	r := w.recalled(q)
+	if r.Usage.Calls != 1 || r.Usage.Prompt < 50 || r.Usage.Completion < 5 {
+		t.Errorf("recalled with %+v", r.Usage)
 	}
 	q.NoModel = true
-	if r, err := w.engine.Recall(t.Context(), q); err != nil || r.Usage != (Usage{}) {
-		t.Errorf("without tokens: %+v, %v", r.Usage, err)
+	if usage := w.recalled(q).Usage; usage != (Usage{}) {
+		t.Errorf("without tokens: %+v", usage)
 	}
 	q.NoModel = false
-	searches := &faultySearch{Searcher: w.engine.search, n: 1}
-	w.engine.search = searches
+	spy := w.spied()
+	spy.n = 1
 	again, err := w.engine.Recall(t.Context(), q)
 	if !errors.Is(err, errDisk) || again.Usage != r.Usage {
 		t.Errorf("recall failed with %+v, %v, want %+v", again.Usage, err, r.Usage)
 	}
-	searches.n = 1
+	spy.n = 1
 	a, err := w.engine.Answer(t.Context(), q, nil)
 	if !errors.Is(err, errDisk) || !errors.Is(err, ErrRecall) || a.Usage != r.Usage {
 		t.Errorf("the answer failed with %+v, %v, want %+v", a.Usage, err, r.Usage)

@@ -82,7 +82,6 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 	}
 }
 
-// What wasn't made from a prompt that was sent, or from what isn't logged, keeps none.
 func TestAnswersThatKeepNoPrompt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -104,9 +103,7 @@ func TestAnswersThatKeepNoPrompt(t *testing.T) {
 			w := newWorld(t, nil)
 			source := w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			if c.change == nil {
-				c.model = &scripted{pieces: []string{"It is."}, before: func() {
-					w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}})
-				}}
+				c.model = &scripted{pieces: []string{"It is."}, before: func() { w.deletes(harbor, source) }}
 				c.change = func(*world, *Question) {}
 			}
 			w.keeping(c.model, builder.Options{})
@@ -145,7 +142,8 @@ func TestPromptsAreCounted(t *testing.T) {
 	}
 	got := w.counted()
 	for key, want := range map[string]int{
-		"hark_prompts_total": 2, "hark_prompt_tokens": 2, "hark_prompt_window_warnings_total": 2, "hark_prompt_section_tokens_total history": history,
+		"hark_prompts_total": 2, "hark_prompt_tokens": 2, "hark_prompt_window_warnings_total": 2,
+		"hark_prompt_section_tokens_total history": history,
 	} {
 		if got[key] != want || want == 0 {
 			t.Errorf("%s is %d, want %d", key, got[key], want)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"hark/internal/answer/manifest"
 	"hark/internal/digest"
@@ -18,14 +20,12 @@ import (
 
 const (
 	maxLoreQuotes = 2
-	// odds is how many times likelier the best quote may be than another beside it. Odds rather than
-	// probabilities are compared, since near 1 these have no room to differ: beside 0.95 stands 0.91 but not
-	// 0.88, beside 0.3 also 0.18.
+	// odds is how many times likelier the best quote may be than another beside it. Probabilities near 1 have no
+	// room to differ, odds have: beside 0.95 stands 0.91 but not 0.88, beside 0.3 also 0.18.
 	odds = 2.0
 )
 
-// quote answers with the lore that the question names and the best message, with the neighbour that completes
-// it.
+// quote answers with the lore that the question names, and the best message with the neighbour that completes it.
 func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string) (Answer, error) {
 	hits, err := e.quotable(ctx, q, r)
 	if err != nil {
@@ -34,7 +34,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	a.Trace.Mode = ""
 	var b strings.Builder
-	shown := manifest.New() // the answer isn't made from the prompt
+	shown := manifest.New() // instead of the prompt's manifest
 	e.quoteLore(&b, r, &shown)
 	shown.Hits = hits
 	for _, hit := range hits {
@@ -69,15 +69,14 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	}
 	a.Text = strings.TrimSpace(b.String())
 	e.trackSources(ctx, q, r, &a, &shown)
-	for i := range a.Trace.Sources { // all of it is quoted
+	for i := range a.Trace.Sources {
 		a.Trace.Sources[i].Repeats = true
 	}
 	a.Trace.Total = r.elapsed()
 	return a, nil
 }
 
-// noteIsDue reports whether the answer is the first of a day in its channel, or for its asker alone there:
-// what never changes is said no more often.
+// noteIsDue reports whether the answer is the day's first in its channel, or there for its asker alone.
 func (e *Engine) noteIsDue(q Question) bool {
 	at := noteAt{channel: q.Channel}
 	if q.OnlyAsker {
@@ -86,7 +85,6 @@ func (e *Engine) noteIsDue(q Question) bool {
 	return e.noted.due(at, q.Now.UTC().Format(time.DateOnly))
 }
 
-// noteDays is where the note on the missing model was shown today.
 type noteDays struct {
 	mu   sync.Mutex
 	day  string
@@ -112,7 +110,7 @@ type noteAt struct {
 }
 
 func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Manifest) {
-	called := len(r.result.Lore) > 0 && r.result.Lore[0].Why != "words" // which is the surest
+	called := len(r.result.Lore) > 0 && r.result.Lore[0].Why != "words" // the surest
 	for _, hit := range r.result.Lore {
 		l := hit.Lore
 		if called && hit.Why == "words" || len(shown.Lore) == maxLoreQuotes {
@@ -129,8 +127,8 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Mani
 	shown.AddSources(r.said, digest.Each(shown.Lore, manifest.OfLore))
 }
 
-// quotable returns the best hit, and a second that is hardly worse and adds words of the question, what was
-// said later, or what the question replies to.
+// quotable returns the best hit, and perhaps a second that is hardly worse and adds words of the question, is
+// newer, or is what the question replies to.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	hits, err := e.findQuotes(ctx, q, r)
 	if err != nil {
@@ -162,7 +160,6 @@ func askedTerms(question string) []string {
 	return slices.DeleteFunc(text.QueryTerms(question), search.OnlyAsks)
 }
 
-// lacking returns the terms that none of messages has.
 func lacking(terms []string, messages ...memory.Message) []string {
 	var held []string
 	for _, m := range messages {
@@ -171,9 +168,9 @@ func lacking(terms []string, messages ...memory.Message) []string {
 	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return slices.Contains(held, t) })
 }
 
-// withNeighbour returns a hit's message with the neighbour that completes it, in order: what it replies to or
-// what replies to it, else its answer, its question or what is said to its author, else what has a word of the
-// question that it lacks.
+// withNeighbour returns a hit's message and the neighbour that completes it, in order: a reply to it or what it
+// replies to, else its answer, its question or what is said to its author, else what has a word of the question
+// that it lacks.
 func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
 	asks, lacks := text.Asks(h.Message.Content), lacking(askedTerms(q.Text), h.Message)
 	var other memory.Message
@@ -201,8 +198,8 @@ func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
 	return sortByID([]memory.Message{h.Message, other})
 }
 
-// findQuotes searches for what to quote. What is being said now may be quoted to those present even if not all
-// can read the channel's past.
+// findQuotes searches for what to quote. Those present may be quoted what is being said now, even if not all can
+// read the channel's past.
 func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	if len(r.session) == 0 || r.unlogged {
 		return slices.Clone(confidentHits(r.result)), nil
@@ -213,15 +210,84 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		return confidentHits(result), err
 	}
 	scope := r.narrowed
-	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel},
-		r.channels); scope.Since.Before(r.from.Time()) {
+	scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, r.names.channels)
+	if scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
 	present, _, err := e.find(ctx, q, r, scope, skip)
 	return slices.Concat(confidentHits(present), confidentHits(r.result)), err
 }
 
-// closeTo reports whether a hit is likely enough the answer to be quoted beside the best.
 func closeTo(relevance, best float64) bool {
 	return odds*relevance*(1-best) >= best*(1-relevance)
+}
+
+const (
+	quoteLength = 700
+	nameLength  = 64 // of a name
+)
+
+// attribution returns the author and place of a quote; a tag for an unknown author.
+func attribution(s Source, author memory.UserID) string {
+	name := escapeName(s.Author)
+	if s.Author == tag(author) {
+		name = s.Author
+	}
+	if s.Place == "" {
+		return "**" + name + "**"
+	}
+	return "**" + name + "** in #" + escapeName(s.Place)
+}
+
+// escapeName makes a name one line that Markdown shows as it is: no markup, mentions, links or changes of
+// direction.
+func escapeName(name string) string {
+	var b strings.Builder
+	for _, r := range text.Clip(strings.Join(strings.Fields(name), " "), nameLength) {
+		switch {
+		case unicode.In(r, unicode.Cc, unicode.Bidi_Control):
+		case r == '`':
+			b.WriteByte('\'')
+		case strings.ContainsRune(`\*_~|<>[]@:`, r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// blockQuote returns a Markdown quotation, shortened. Fences can't open a block, and numbers in brackets
+// aren't citations.
+func blockQuote(said string) string {
+	said = strings.ReplaceAll(text.Clip(strings.TrimSpace(said), quoteLength), "```", "'''")
+	said = manifest.Citation.ReplaceAllString(said, `[$1\]`)
+	return "> " + strings.Join(strings.FieldsFunc(said, isLineBreak), "\n> ") + "\n"
+}
+
+func isLineBreak(r rune) bool {
+	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
+}
+
+// passage returns a hit's message from where so many characters hold what was found; all of it if its beginning
+// holds that.
+func passage(hit search.Hit, characters int) string {
+	said := hit.Message.Text()
+	before, found := []rune(said[:hit.From]), utf8.RuneCountInString(said[hit.From:hit.To])
+	if len(before)+found <= characters {
+		return said
+	}
+	room := max(0, characters-found-2) // without the ellipsis
+	before = before[len(before)-room:]
+	if i := slices.IndexFunc(before, unicode.IsSpace); i >= 0 { // a word isn't cut
+		before = before[i:]
+	}
+	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
+}
+
+func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
+
+func oneLine(s string, n int) string {
+	return text.Cut(strings.Join(strings.Fields(s), " "), n)
 }

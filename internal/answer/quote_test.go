@@ -30,13 +30,7 @@ func TestExtractiveAnswer(t *testing.T) {
 		!hits[0].Cited || a.Trace.Sections != nil {
 		t.Errorf("trace %+v", a.Trace)
 	}
-}
-
-func TestNothingFound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(day, lobby, ben, "Good morning")
-	q := w.asks(lobby, "What is the lighthouse password?")
+	q := w.asks(vault, "Who rows the regatta?")
 	if a := w.answer(q); a.Text != foundNone || a.Sources != nil {
 		t.Errorf("got %q from %v", a.Text, a.Sources)
 	}
@@ -46,8 +40,7 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// What was said in a session, or is replied to, is quoted, and no question that Hark was asked, nor the
-// question itself.
+// Messages of a session and the one replied to are quoted; requests to Hark and the question itself aren't.
 func TestQuestionsToHarkAreNotQuoted(t *testing.T) {
 	t.Parallel()
 	const question = "Where does the night ferry leave?"
@@ -125,20 +118,6 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 	}
 }
 
-// What was found is quoted with what is said to its author.
-func TestWhatIsSaidToTheAuthorCompletesAQuote(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	w.says(3*day, lobby, cleo, "my webcam shows only black")
-	w.says(3*day-time.Minute, lobby, ann, "lunch is ready")
-	w.posts(3*day-2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ben, Mentions: []memory.UserID{cleo},
-		Content: "slide the cover open"})
-	got := w.answer(w.asks(lobby, "webcam black")).Text
-	has(t, got, "my webcam shows only black")
-	has(t, got, "slide the cover open")
-	hasNot(t, got, "lunch")
-}
-
 func TestHowManyAreQuoted(t *testing.T) {
 	t.Parallel()
 	words, author := []search.Reason{{Kind: "words"}}, []search.Reason{{Kind: "author"}, {Kind: "around"}}
@@ -189,7 +168,6 @@ func TestQuotesStayWithinTheirMarkdown(t *testing.T) {
 	golden.Seen(t, a.Text)
 }
 
-// Of a long message the passage is shown that was found, not what it begins with.
 func TestThePassageIsShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

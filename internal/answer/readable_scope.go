@@ -17,8 +17,8 @@ import (
 	"hark/search"
 )
 
-// modelText returns what m says, or the turn that it begins, as a model reads it: of Hark's messages only its
-// own words, and bots' names instead of their mentions.
+// modelText returns what m says, or the turn that it begins, for a model: of Hark's messages only its own words,
+// and bots' names for their mentions.
 func (n names) modelText(m memory.Message, said string) string {
 	if m.Kind == memory.FromHark {
 		if said = text.OwnWords(said); said == "" {
@@ -37,7 +37,6 @@ func (n names) modelText(m memory.Message, said string) string {
 	})
 }
 
-// nameBots replaces mentions of bots by their names.
 func (n names) nameBots(items []builder.Item) {
 	for _, item := range items {
 		for i := range item.Lines {
@@ -49,7 +48,7 @@ func (n names) nameBots(items []builder.Item) {
 	}
 }
 
-// sortByID sorts messages by their ids, which is by time.
+// sortByID sorts messages in place, by time.
 func sortByID(messages []memory.Message) []memory.Message {
 	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 	return messages
@@ -59,27 +58,26 @@ func sortByID(messages []memory.Message) []memory.Message {
 type readableScope struct {
 	guilds   []memory.GuildID
 	scope    memory.Scope
-	narrowed memory.Scope // what of it the question is about
-	channels map[memory.ChannelID]memory.Channel
-	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
-	here     bool               // whether what was logged of the channel asked in may be used at all
-	attended memory.MessageID   // what was said there before this is used as any other past, and isn't of the session
+	narrowed memory.Scope       // what the question is about
+	closed   []memory.ChannelID // what is remembered outside scope, as far as the question is about it
+	here     bool               // whether the log of the channel asked in may be used at all
+	attended memory.MessageID   // earlier messages there count as past, and not as the session
 	names    names
 	consents consents
-	lore     map[int64]memory.Lore // what the guilds were told, by id
+	lore     map[int64]memory.Lore // by id
 	hidden   map[int64]bool        // facts that may not be told
 	settings Settings              // of the channel asked in
 }
 
-// readScope returns what an answer to q may use now, with the names of people and channels; nothing of a guild
-// that removed Hark.
+// readScope returns what an answer to q may use now; nothing of a guild that removed Hark.
 func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, error) {
 	if q.WaitReady != nil {
 		if err := q.WaitReady(ctx); err != nil {
 			return readableScope{}, err
 		}
 	}
-	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: newNames(),
+	all := map[memory.ChannelID]memory.Channel{}
+	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: names{channels: all},
 		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
@@ -90,7 +88,6 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 	if q.Guild == memory.DirectGuild {
 		now.attended = 0
 	}
-	all := map[memory.ChannelID]memory.Channel{}
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
 	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
 	for _, id := range now.guilds {
@@ -108,7 +105,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		if err != nil {
 			return readableScope{}, err
 		}
-		now.names.add(g, list)
+		now.names.people = append(now.names.people, list)
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
@@ -138,7 +135,6 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		}
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
-	now.channels = all
 	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
 	now.narrowed, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
@@ -173,34 +169,19 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	return search.Readable(g, place, n.person)
 }
 
-// names are those of the people and channels that an answer may name.
 type names struct {
 	people   memory.People
-	channels map[memory.ChannelID]string
-	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
-}
-
-func newNames() names {
-	return names{channels: map[memory.ChannelID]string{},
-		unplaced: map[memory.ChannelID]bool{}}
-}
-
-func (n *names) add(g *memory.Guild, people []memory.Person) {
-	n.people = append(n.people, people)
-	for _, c := range g.Channels {
-		n.channels[c.ID] = c.Name
-		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
-	}
+	channels map[memory.ChannelID]memory.Channel
 }
 
 func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
 
-// of returns the name somebody goes by, or else their tag.
+// of returns somebody's name, or else their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 
-func (n names) channel(id memory.ChannelID) string { return n.channels[id] }
+func (n names) channel(id memory.ChannelID) string { return n.channels[id].Name }
 
-// readLore reads the lore of the scope, without what opted-out people told.
+// readLore reads the scope's lore, except of people who opted out.
 func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
 	now.lore = map[int64]memory.Lore{}
 	for _, guild := range now.guilds {
@@ -225,8 +206,8 @@ func (now *readableScope) usable(l memory.Lore) bool {
 	return ok && known.Guild == l.Guild && known.At.Equal(l.At)
 }
 
-// remembered reports whether messages of c may be recalled for q. Imports of a guild that was never asked are
-// the operator's own, until somebody decides otherwise. channels are g's.
+// remembered reports whether messages of c, one of channels or nil, may be recalled for q. Imports of a guild that
+// was never asked are the operator's own until somebody decides.
 func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 	channels map[memory.ChannelID]*memory.Channel) bool {
 	policy := e.options.Policy
@@ -236,12 +217,12 @@ func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 	return digest.Remembers(policy, g, c, channels)
 }
 
-// source returns m as the source that [n] cites.
 func (now *readableScope) source(n int, m memory.Message) Source {
+	channel := now.names.channels[m.Channel]
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
-		Place: now.names.channel(m.Channel),
-		Time:  m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
+		Place: channel.Name, Time: m.Time().In(now.settings.Zone),
+		Unplaced: channel.Unplaced || channel.Kind == memory.LocalChannel,
 	}
 }
 

@@ -21,16 +21,16 @@ type recalled struct {
 	dialogue   // what was said before the question
 	Prompt     builder.Prompt
 	shown      manifest.Manifest
-	result     search.Result                        // but for what the gate left out
+	result     search.Result                        // without weak
 	weak       []search.Hit                         // that it did
 	said       map[memory.MessageRef]memory.Message // sources of facts, lore and summaries
 	summaries  []search.SummaryHit                  // of the channel's earlier sessions, best first
 	files      []attachment                         // of the question, as the model was told of them
-	searchText string                               // what is searched for: the question, or what was made of it
+	searchText string                               // the question, or as rewritten
 	mode       Mode
 	resolved   resolvedSettings
-	unlogged   bool       // whether the session isn't from the log
-	maxTokens  int        // tokens of the prompt; 0: as the builder has it
+	unlogged   bool       // whether the session isn't logged
+	maxTokens  int        // of the prompt; 0: as the builder does
 	reply      chat.Reply // what the model said last
 	talk       tools.Talk
 	log        *tools.CallLog
@@ -38,14 +38,10 @@ type recalled struct {
 	search     time.Duration
 }
 
-// recall gathers what an answer to q is made from, and builds the prompt.
-func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
-	return e.recallFor(ctx, q, "", 0)
-}
-
-// recallFor is recall with a text to search for and a bound on the prompt in tokens, unless they are empty or
-// 0. The log of calls is set even with an error.
-func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
+// recall gathers what an answer to q is made from, and builds the prompt. It searches for sought, if not empty,
+// instead of the question. most bounds the prompt in tokens; 0: as the builder does. The result's log is set even
+// with an error.
+func (e *Engine) recall(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
 	now := time.Now()
 	r := &recalled{started: now, unlogged: q.Session != nil, maxTokens: most,
 		log: &tools.CallLog{Question: q.forTools(), Started: now}}
@@ -66,7 +62,7 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	if r.talk, err = e.offer(ctx, q, r); err != nil {
 		return r, err
 	}
-	// What the prompt has no room for as the session may be found like anything else.
+	// What the session has no room for may be found like anything else.
 	fits := r.turnsOf(r.resolved.builder.Build(e.input(q, r)))
 	if r.result, r.weak, err = e.find(ctx, q, r, r.narrowed, append(digest.IDs(fits), q.ID)); err != nil {
 		return r, err
@@ -74,7 +70,7 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
-	if len(r.shown.Session) != len(fits) { // what was found took the room, or left some
+	if len(r.shown.Session) != len(fits) { // the hits changed the session's room
 		if r.result, r.weak, err = e.findAgain(ctx, q, r, append(digest.IDs(r.shown.Session), q.ID)); err != nil {
 			return r, err
 		}
@@ -85,7 +81,7 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	return r, nil
 }
 
-// offer returns the tools that the model may call; none where the prompt had to be made smaller.
+// offer returns the tools that the model may call; none beside a prompt that had to be made smaller.
 func (e *Engine) offer(ctx context.Context, q Question, r *recalled) (tools.Talk, error) {
 	if r.resolved.model == nil || !r.resolved.Tools || r.maxTokens > 0 {
 		return tools.Talk{}, nil
@@ -93,7 +89,7 @@ func (e *Engine) offer(ctx context.Context, q Question, r *recalled) (tools.Talk
 	return e.tools.Offer(ctx, e.turn(q, r))
 }
 
-// build builds the prompt from what was found and from earlier summaries, except of the messages shown.
+// build builds the prompt from what was found and earlier summaries, except of the messages shown.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) (err error) {
 	if r.summaries, err = e.earlierSummaries(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
@@ -119,9 +115,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	if r.resolved.builder.Layout() == builder.LayoutPlain {
 		r.dedupe()
 	}
-	in := History(r.result, q.Channel, r.settings.Zone, r.names.channel, r.names.of)
-	r.names.nameBots(in.History)
-	in.Now = q.Now.In(r.settings.Zone)
+	in := (&turn{e, q, r}).Input(r.result)
 	in.Persona = r.resolved.Persona
 	in.MaxTokens, in.Tools = cmp.Or(r.talk.PromptTokens(r.resolved.builder), r.maxTokens), r.talk.Names()
 	in.PreviousContext = asPreviousContext(r.summaries)
@@ -132,4 +126,73 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	return in
+}
+
+func manifestOf(r *recalled) manifest.Manifest {
+	m := manifest.New()
+	m.Hits = slices.Clone(r.result.Hits)
+	m.People = slices.Clip(r.result.People[:min(len(r.result.People), r.included(builder.SectionParticipants))])
+	for _, n := range r.Prompt.Numbers {
+		m.SetNumber(n.Message, n.N)
+	}
+	shown := map[memory.MessageID]bool{}
+	for _, s := range r.Prompt.Shown {
+		shown[s.Message] = true
+	}
+	for _, hit := range r.result.Hits {
+		for _, said := range hit.Excerpt {
+			if shown[said.ID] {
+				m.Add(said)
+			}
+		}
+	}
+	m.Lore = loreOf(r.result.Lore[:min(len(r.result.Lore), r.included(builder.SectionLore))])
+	m.Summaries = summariesOf(r.summaries[:min(len(r.summaries), r.included(builder.SectionPreviousContext))])
+	m.AddSources(r.said, manifest.SourcesOf(m.People, m.Lore, m.Summaries))
+	m.Session = r.turnsOf(r.Prompt)
+	if !r.unlogged {
+		m.Add(m.Session...)
+		m.Files = r.fileSources()
+		m.Add(m.Files...)
+	}
+	if r.Prompt.Condensed {
+		m.Condensed = r.sources
+		m.Add(r.sources...)
+	}
+	return m
+}
+
+func loreOf(hits []search.LoreHit) []memory.Lore {
+	return digest.Each(hits, func(h search.LoreHit) memory.Lore { return h.Lore })
+}
+
+func summariesOf(hits []search.SummaryHit) []memory.Summary {
+	return digest.Each(hits, func(h search.SummaryHit) memory.Summary { return h.Summary })
+}
+
+// turnsOf returns the messages of the session, and those it goes back to, that p shows.
+func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
+	for _, i := range p.Turns {
+		session = append(session, r.turns[i]...)
+	}
+	return session
+}
+
+func (r *recalled) included(section builder.SectionType) int {
+	for _, s := range r.Prompt.Report.Sections {
+		if s.Type == section {
+			return s.Included
+		}
+	}
+	return 0
+}
+
+// fileSources returns the logged messages, except the question, whose files the model was shown.
+func (r *recalled) fileSources() []memory.Message {
+	if r.unlogged {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.session), func(m memory.Message) bool {
+		return !slices.ContainsFunc(r.files, func(f attachment) bool { return f.Message == m.ID })
+	})
 }

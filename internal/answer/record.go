@@ -13,7 +13,6 @@ import (
 	"hark/memory"
 )
 
-// keepsRecords reports whether records of the question may be kept.
 func (r *recalled) keepsRecords() bool { return !r.unlogged && r.here }
 
 // record adds the record of a question or an answer, unless none may be kept.
@@ -23,7 +22,7 @@ func (r *recalled) record(round int, rec memory.Record) {
 	}
 }
 
-// recordQuestion records the question. How much was found isn't in it: nothing says who may know of that.
+// recordQuestion records the question. It doesn't count what was found: nothing says who may know of that.
 func (e *Engine) recordQuestion(q Question, r *recalled) {
 	r.record(0, memory.Record{
 		Timestamp: q.Now, Speaker: memory.SpeakerUser, Method: tools.MethodAsk,
@@ -58,12 +57,11 @@ func (e *Engine) recordAnswer(r *recalled, a Answer, err error) {
 	r.record(l.Rounds+1, rec)
 }
 
-// toolSection is the section of tools' calls and outcomes in a trace.
 const toolSection = "tools"
 
-// tracePrompt adds to a trace what the model was sent, in numbers and, with KeepPrompts, as it was sent. Not
-// so in direct messages, which are nobody else's to look at, nor where the session isn't logged: nothing would
-// say that a part of it is gone.
+// tracePrompt adds to a trace what the model was sent, in numbers and, with KeepPrompts, word for word. Prompts of
+// direct messages aren't kept, since nobody else may look at them, nor those of unlogged sessions, whose parts
+// can't be tracked when they go.
 func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer,
@@ -107,7 +105,7 @@ func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 	return kept
 }
 
-// SectionUses returns a report's sections as traces hold them, in order.
+// SectionUses returns a report's sections for a trace, in order.
 func SectionUses(r builder.Report) []memory.TraceUse {
 	return digest.Each(r.Sections, func(s builder.SectionReport) memory.TraceUse {
 		return memory.TraceUse{
@@ -118,7 +116,7 @@ func SectionUses(r builder.Report) []memory.TraceUse {
 }
 
 // namedIn returns all whom the prompt may name: the asker, the people it is about and their sources, and the
-// authors of all that it shows, with their mentions.
+// authors and mentions of all messages.
 func (r *recalled) namedIn(q Question) []memory.UserID {
 	named := slices.Concat([]memory.UserID{q.Asker}, q.Mentions, r.shown.Named)
 	for _, p := range slices.Concat(r.result.People, r.shown.People) {
@@ -134,7 +132,6 @@ func (r *recalled) namedIn(q Question) []memory.UserID {
 	return slices.DeleteFunc(slices.Compact(named), func(id memory.UserID) bool { return id == 0 })
 }
 
-// countPrompt counts a prompt that is sent to a model.
 func (e *Engine) countPrompt(r builder.Report) {
 	m := e.options.Metrics
 	m.Prompts.Inc()
@@ -150,15 +147,14 @@ func (e *Engine) countPrompt(r builder.Report) {
 	}
 }
 
-// MethodAsk is the method of the call that a question is.
+// MethodAsk is the method of a question's record.
 const MethodAsk = tools.MethodAsk
 
-// notAnswered is the outcome of a question without an answer.
 const notAnswered = "not answered"
 
-// Called returns the events that keep an answer's records with it, once t has the answer's id. Records without
-// a time get at. What can't be kept is left out. For a question without an answer, t has no answer, and only
-// the question's own record is kept, with its id alone: nothing says what the calls were made from.
+// Called returns the events that keep records with an answer, once t has its id. Records without a time get at;
+// what can't be kept is left out. If t has no answer, only the question's own record is kept, with its id alone:
+// nothing says what the calls were made from.
 func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Event {
 	var events []memory.Event
 	asked, known := false, map[string]bool{}
@@ -191,7 +187,6 @@ func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Even
 	return events
 }
 
-// filesMark replaces the contents of files in a kept prompt.
 const filesMark = "[The files' contents aren't kept.]"
 
 // withoutFiles removes the contents of files, which only the model may know.

@@ -26,7 +26,8 @@ func TestLoreIsProposedFromAllThatWasShown(t *testing.T) {
 	said := w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
 	session := w.says(time.Minute, lobby, cleo, "somebody should know")
 	m := w.withTools(uses("remember",
-		`{"name":"Lighthouse password [1]","text":" The secret fish, says ‹@22› [1]. ","aliases":["the fish"]}`), writes("I would remember that."))
+		`{"name":"Lighthouse password [1]","text":" The secret fish, says ‹@22› [1]. ","aliases":["the fish"]}`),
+		writes("I would remember that."))
 	q := w.asks(lobby, "Please remember the lighthouse password")
 	a := w.answer(q)
 	if len(a.Proposals) != 1 {
@@ -45,7 +46,7 @@ func TestLoreIsProposedFromAllThatWasShown(t *testing.T) {
 	}
 }
 
-// Where much was shown, lore says nothing that isn't in the question and the messages that it names.
+// Where much was shown, lore says only what the question and its sources say.
 func TestLoreSaysWhatItsSourcesSay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -127,7 +128,6 @@ func TestLoreSaysWhatItsSourcesSay(t *testing.T) {
 	golden.Seen(t, refused.String())
 }
 
-// What was made of messages has sources that lore would have to name, too.
 func TestLoreIsntProposedFromWhatWasMadeOfMessages(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(w *world){
@@ -163,29 +163,26 @@ func TestNothingIsProposedInTheEnd(t *testing.T) {
 	}
 	golden.Seen(t, m.outcomes()[3])
 	w.withTools(uses(call...), first(func() {
-		w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}})
+		w.deletes(harbor, said)
 	}, writes("Yes.")))
 	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); a.Text != withdrawn || len(a.Proposals) > 0 {
 		t.Errorf("answered %q, proposed %+v", a.Text, a.Proposals)
 	}
 }
 
-// Nothing is proposed where nothing may be remembered.
 func TestWhereNothingIsProposed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(w *world, q *Question)
 		offers bool
 	}{
-		"a question":       {func(*world, *Question) {}, true},
-		"a direct message": {func(w *world, q *Question) { *q = w.asks(annsDM, "Remember it?") }, true},
-		"a command":        {func(_ *world, q *Question) { q.ID = 0 }, false},
-		"the operator":     {func(_ *world, q *Question) { q.Operator = true }, false},
-		"one who is there": {func(_ *world, q *Question) { q.Operator, q.Confirms = true, true }, true},
-		"nobody":           {func(_ *world, q *Question) { q.Asker = 0 }, false},
-		"who has opted out": {func(w *world, q *Question) {
-			w.apply(memory.Opted{Guild: guild, User: ann, Out: true, At: noon})
-		}, false},
+		"a question":        {func(*world, *Question) {}, true},
+		"a direct message":  {func(w *world, q *Question) { *q = w.asks(annsDM, "Remember it?") }, true},
+		"a command":         {func(_ *world, q *Question) { q.ID = 0 }, false},
+		"the operator":      {func(_ *world, q *Question) { q.Operator = true }, false},
+		"one who is there":  {func(_ *world, q *Question) { q.Operator, q.Confirms = true, true }, true},
+		"nobody":            {func(_ *world, q *Question) { q.Asker = 0 }, false},
+		"who has opted out": {func(w *world, _ *Question) { w.optsOut(ann) }, false},
 		"a session that isn't logged": {func(_ *world, q *Question) {
 			q.Session = []memory.Message{{ID: q.ID - 1, Guild: guild, Channel: lobby, Author: ben, Content: "hi"}}
 		}, false},

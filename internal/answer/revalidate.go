@@ -12,7 +12,7 @@ import (
 	"hark/search"
 )
 
-// revalidateTime bounds revalidating what is left of an answer that was stopped.
+// revalidateTime bounds revalidating a stopped answer.
 const revalidateTime = 2 * time.Second
 
 // revalidate is revalidateOnce, also for an answer that was stopped or took too long.
@@ -27,8 +27,8 @@ func (e *Engine) revalidate(ctx context.Context, q Question, r *recalled) (bool,
 	return e.revalidateOnce(ctx, q, r)
 }
 
-// revalidateOnce reports whether all that the model was shown is unchanged, and everybody who will read the
-// answer may still read it: writing one can take minutes.
+// revalidateOnce reports whether all that the model was shown is unchanged, and every reader of the answer may
+// still read it: writing can take minutes.
 func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (bool, error) {
 	now, err := e.readScope(ctx, q)
 	if err != nil {
@@ -37,7 +37,7 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 	if ok, err := now.samePeople(ctx, r.shown.People); !ok || err != nil {
 		return false, err
 	}
-	if !now.sameLore(r.shown.Lore) {
+	if slices.ContainsFunc(r.shown.Lore, func(l memory.Lore) bool { return !now.usable(l) }) {
 		return false, nil
 	}
 	if ok, err := e.sameSummaries(ctx, &now, q.Channel, r); !ok || err != nil {
@@ -65,11 +65,11 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 		if len(found) < len(sent) || err != nil {
 			return false, err
 		}
-		present := memory.MessageID(math.MaxInt64) // nobody has seen it for being there
+		present := memory.MessageID(math.MaxInt64) // nobody was present
 		if channel == q.Channel {
 			present = max(r.from, now.attended)
 		}
-		// Hark's own answers among them are judged by what they were made from, which may have been closed since.
+		// Hark's own answers are judged by their sources, which may have been closed since.
 		allowed, err := now.audienceIn(channel, present).repeatable(ctx, sortByID(slices.Clone(found)))
 		if len(allowed) < len(found) || err != nil {
 			return false, err
@@ -84,8 +84,8 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 	return true, nil
 }
 
-// changed reports whether a message was edited since the model was shown it. Hark's own answers grow while
-// they are sent; one that is rewritten begins differently.
+// changed reports whether a message was edited since. Hark's answers grow while they are sent; a rewritten one
+// begins differently.
 func changed(was, now memory.Message) bool {
 	if now.Kind == memory.FromHark {
 		return !strings.HasPrefix(now.Text(), was.Text())
@@ -110,12 +110,12 @@ func (now *readableScope) samePeople(ctx context.Context, people []search.Partic
 }
 
 const (
-	heldBackHits      = 10  // the best hits of all that is remembered, among which what was held back is counted
+	heldBackHits      = 10  // the best hits of all that is remembered that are counted
 	heldBackRelevance = 0.2 // from which on one counts as mattering
 )
 
-// countHeldBack counts in the trace how many of the best hits are in channels closed to the readers. It is a
-// number only, and no server is given a text for it. If counting fails it stays 0: the answer is worth more.
+// countHeldBack counts in the trace how many of the best hits are in channels closed to the readers. No server is
+// given their text. If counting fails it stays 0: the answer is worth more.
 func (e *Engine) countHeldBack(ctx context.Context, r *recalled, t *memory.Trace) {
 	if len(r.closed) == 0 {
 		return

@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"hark/builder"
-	"hark/internal/embed"
 	"hark/memory"
 	"hark/search"
 )
 
-// An answer that was stopped, or that the model failed to write, is looked at again too.
 func TestPartsOfAnswersAreTakenBack(t *testing.T) {
 	t.Parallel()
 	for _, closed := range []bool{false, true} {
@@ -41,7 +39,7 @@ func TestPartsOfAnswersAreTakenBack(t *testing.T) {
 	}
 }
 
-// In a channel whose past isn't for all, those present have seen the session.
+// Those present have seen the session, also where the channel's past isn't readable.
 func TestTheSessionOfAClosedPastHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -55,7 +53,7 @@ func TestTheSessionOfAClosedPastHolds(t *testing.T) {
 	}
 }
 
-// What is looked up at its source before it is used, and isn't there, isn't used; what was edited is used as it is now.
+// Messages are looked up before use: what is gone isn't used, what was edited is used as it is now.
 func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -88,9 +86,8 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	if slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == gone }) {
 		t.Error("what is gone was recalled")
 	}
-	found, err := w.engine.Find(t.Context(), w.asks(lobby, "lighthouse password"))
-	if err != nil || slices.ContainsFunc(found.Found, func(f FoundMessage) bool { return f.Message == gone }) {
-		t.Errorf("found %+v, %v", found, err)
+	if found := w.finds(w.asks(lobby, "lighthouse password")); slices.Contains(found, gone) {
+		t.Errorf("found %d", found)
 	}
 }
 
@@ -115,8 +112,7 @@ func TestLookUpsOfOneAnswerShareTheirTime(t *testing.T) {
 	})
 }
 
-// A model that fails leaves the answer to quotes, and what was found before it was asked and had no room in
-// the prompt may be gone by then.
+// If the model fails, the answer quotes. What was found, and didn't fit the prompt, may be gone by then.
 func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 	t.Parallel()
 	model := &scripted{err: errors.New("away")}
@@ -125,11 +121,11 @@ func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 	m := w.says(3*day, harbor, ben, "The lighthouse password is tuna "+strings.Repeat("and so on ", 100))
 	q := w.asks(lobby, "What is the lighthouse password?")
 	has(t, w.answer(q).Text, "tuna")
-	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{m}}) }
+	model.before = func() { w.deletes(harbor, m) }
 	hasNot(t, w.answer(q).Text, "tuna")
 }
 
-// What a fact in the prompt was said in is a source of the answer, also if it was found as well and had no room.
+// The message of a fact in the prompt is a source, also if it was found as well and didn't fit.
 func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -157,77 +153,47 @@ func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	}
 }
 
-// A reply that stands beside what was found, with others between, is a source like any other: it is shown only if it is
-// there, and the answer doesn't outlive it.
+// A reply that stands beside what was found, with others between, is a source like any other.
 func TestRepliesAreSources(t *testing.T) {
 	t.Parallel()
 	for _, model := range []*scripted{nil, {pieces: []string{"Slide it."}}} {
-		for what, gone := range map[string]func(reply memory.MessageID) memory.Event{
-			"deleted": func(reply memory.MessageID) memory.Event {
-				return memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{reply}}
-			},
-			"edited": func(reply memory.MessageID) memory.Event {
-				return memory.Edited{Guild: guild, Channel: harbor, ID: reply, Content: "no idea", At: noon}
-			},
-			"opt-out": func(memory.MessageID) memory.Event {
-				return memory.Opted{Guild: guild, User: ben, Out: true, At: noon}
-			},
-		} {
-			w := newWorld(t, nil)
-			asked := w.says(3*day, harbor, cleo, "my webcam shows only black")
-			for i := range 6 {
-				w.says(3*day-time.Duration(i+1)*time.Minute, harbor, ann, fmt.Sprint("lunch is ready, take ", i))
-			}
-			reply := w.posts(3*day-8*time.Minute, memory.Message{Guild: guild, Channel: harbor,
-				Author: ben, ReplyTo: asked,
-				Content: "slide the swordfish open"})
-			if model != nil {
-				w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
-			}
-			shows := func(a Answer) bool {
-				return strings.Contains(a.Text, "swordfish") || model != nil && strings.Contains(fmt.Sprint(model.got), "swordfish")
-			}
-			q := w.asks(lobby, "webcam black")
-			a := w.answer(q)
-			if !shows(a) || !slices.ContainsFunc(a.Trace.Sources,
-				func(s memory.Source) bool { return s.ID == int64(reply) }) {
-				t.Errorf("%s: the reply isn't shown, or isn't among %v", what, a.Trace.Sources)
-			}
-			if model != nil {
-				model.before = func() { w.apply(gone(reply)) }
-				if got := w.answer(q).Text; got != withdrawn {
-					t.Errorf("%s meanwhile: %q", what, got)
-				}
-				model.before = nil
-			} else {
-				w.apply(gone(reply))
-			}
-			if shows(w.answer(q)) {
-				t.Errorf("%s before, it is shown", what)
-			}
+		w := newWorld(t, nil)
+		asked := w.says(3*day, harbor, cleo, "my webcam shows only black")
+		for i := range 6 {
+			w.says(3*day-time.Duration(i+1)*time.Minute, harbor, ann, fmt.Sprint("lunch is ready, take ", i))
 		}
+		reply := w.replies(3*day-8*time.Minute, harbor, ben, "slide the swordfish open", asked)
+		if model != nil {
+			w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
+		}
+		q := w.asks(lobby, "webcam black")
+		a := w.answer(q)
+		if !slices.ContainsFunc(a.Trace.Sources, func(s memory.Source) bool { return s.ID == int64(reply) }) {
+			t.Errorf("the reply isn't among %v", a.Trace.Sources)
+		}
+		if model != nil {
+			has(t, sent(model.got), "swordfish")
+			model.before = func() { w.deletes(harbor, reply) }
+			has(t, w.answer(q).Text, withdrawn)
+			continue
+		}
+		has(t, a.Text, "swordfish")
+		w.deletes(harbor, reply)
+		hasNot(t, w.answer(q).Text, "swordfish")
 	}
-}
-
-// reader is a reranker that keeps what it is given.
-type reader struct{ read []string }
-
-func (r *reader) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
-	r.read = append(r.read, texts...)
-	return make([]float64, len(texts)), nil
 }
 
 func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	r := &reader{}
-	w.engine.search = search.New(w.store, w.store, embed.Builtin{}).WithReranker(r)
+	var read []string
+	w.engine.search.(*search.Engine).WithReranker(given(func(texts []string) { read = append(read, texts...) }))
 	w.says(2*day, lobby, ben, "The lighthouse password is tuna")
 	w.says(3*day, harbor, ben, "The lighthouse is tall")
 	w.says(day, vault, ben, "The lighthouse password is secretly eel")
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if len(r.read) == 0 || strings.Contains(strings.Join(r.read, "\n"), "eel") || a.Trace.HeldBack != 1 {
-		t.Errorf("the reranker read %q, and %d were held back", r.read, a.Trace.HeldBack)
+	if len(read) == 0 || strings.Contains(strings.Join(read, "\n"), "eel") || a.Trace.HeldBack != 1 {
+		t.Errorf("the reranker read %q, and %d were held back", read, a.Trace.HeldBack)
 	}
 	for i := range 30 {
 		w.says(time.Duration(i+4)*day, vault, cleo, strings.Repeat("soup ", i+1)+"and the weather")

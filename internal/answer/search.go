@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,14 +12,14 @@ import (
 	"hark/search"
 )
 
-// presentIn keeps those who have written in the direct message: nobody is told who else writes to Hark.
+// presentIn keeps those who wrote in the direct message: nobody is told who else writes to Hark.
 func presentIn(people []search.Participant, asker memory.UserID) []search.Participant {
 	return slices.DeleteFunc(people, func(p search.Participant) bool {
 		return p.Person.ID != asker && p.Presence.Messages == 0
 	})
 }
 
-// find searches, and returns what is worth using and the hits that aren't.
+// find searches, and returns what is worth using and the other hits.
 func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope,
 	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
 	if result, err = e.search.Search(ctx, e.query(q, r, scope, skip)); err != nil {
@@ -27,7 +28,7 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	return e.usable(ctx, q, r, result, search.Result.Worth)
 }
 
-// confidentHits returns the hits that may be quoted; none where too little was found.
+// confidentHits returns the hits that may be quoted; none if too little was found.
 func confidentHits(result search.Result) []search.Hit {
 	if result.Declined {
 		return nil
@@ -35,7 +36,7 @@ func confidentHits(result search.Result) []search.Hit {
 	return result.Hits
 }
 
-// findAgain is the last search with other messages skipped, without those deleted since.
+// findAgain ranks the last search's hits again, without those to skip and those deleted since.
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
 	there := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) { // as far as is known here
@@ -47,8 +48,7 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	return e.usable(ctx, q, r, result, search.Result.Worth)
 }
 
-// usable returns what may be used of a result, and the hits that aren't worth it, which aren't looked up. Lore
-// is left only where it is called, or holds half of what is asked.
+// usable returns what may be used of a result, and the hits that aren't worth it, which aren't looked up.
 func (e *Engine) usable(ctx context.Context, q Question, r *recalled, result search.Result,
 	worth func(search.Result) (worth, left []search.Hit)) (_ search.Result, left []search.Hit, err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
@@ -59,7 +59,7 @@ func (e *Engine) usable(ctx context.Context, q Question, r *recalled, result sea
 	}
 	ofHark := asksWhatWasAsked(q.Text)
 	result.Declined = result.Declined && !ofHark          // its words aren't those that were used
-	if result.Hits, left = worth(result); len(left) > 0 { // whoever wrote only what isn't used isn't introduced
+	if result.Hits, left = worth(result); len(left) > 0 { // authors only of unused hits aren't introduced
 		result.People = slices.DeleteFunc(slices.Clone(result.People), func(p search.Participant) bool {
 			return !p.Main && !slices.ContainsFunc(result.Hits,
 				func(h search.Hit) bool { return h.Message.Author == p.Person.ID })
@@ -79,7 +79,7 @@ func (e *Engine) usable(ctx context.Context, q Question, r *recalled, result sea
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
 	now := q.Now
 	if asked := q.ID.Time().Add(time.Millisecond); q.ID != 0 && asked.After(now) {
-		now = asked // our clock is behind that of whoever gave out the id
+		now = asked // our clock may be behind Discord's
 	}
 	return search.Query{
 		Text: r.searchText, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
@@ -89,4 +89,118 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 			return !slices.Contains(r.scope.Channels, c)
 		}),
 	}
+}
+
+// FoundMessage is a message that was found for somebody, without its text.
+type FoundMessage struct {
+	Channel   memory.ChannelID
+	Message   memory.MessageID
+	Before    memory.MessageID // the message before it in the conversation; 0: none
+	Relevance float64          // in [0, 1]
+}
+
+// FindResult is what a search found, best first.
+type FindResult struct {
+	Found    []FoundMessage
+	TextOnly bool  // meaning couldn't be searched
+	Below    int   // messages that were found and are too weak to be shown
+	Unranked error // why the reranker's order is missing; nil if it isn't
+}
+
+// InspectedMessage is a found message as it is now.
+type InspectedMessage struct {
+	Relevance float64
+	Message   memory.Message
+	Before    *memory.Message // nil if there is none that may be read
+}
+
+func forAskerAlone(q Question) Question {
+	q.OnlyAsker, q.Operator, q.Everywhere, q.Session = true, false, false, nil
+	return q
+}
+
+// Find searches what the asker may read, narrowed down by q.Filter, and finds what is being said now too. It asks
+// no model. With q.ID it searches for more like that message, without it and its neighbours.
+func (e *Engine) Find(ctx context.Context, q Question) (FindResult, error) {
+	ctx, q = withLookUps(ctx), forAskerAlone(q)
+	r := &recalled{searchText: q.Text, mode: Mode{Is: builder.ModeSearch}}
+	var err error
+	if r.readableScope, err = e.readScope(ctx, q); err != nil {
+		return FindResult{}, fmt.Errorf("find: %w", err)
+	}
+	var skip []memory.MessageID
+	if q.ID != 0 {
+		around, err := e.log.Around(ctx, q.Channel, []memory.MessageID{q.ID}, 1, 1)
+		if err != nil {
+			return FindResult{}, fmt.Errorf("find what is like message %d: %w", q.ID, err)
+		}
+		skip = append(digest.IDs(around), q.ID)
+	}
+	result, err := e.search.Search(ctx, e.query(q, r, r.narrowed, skip))
+	if err != nil {
+		return FindResult{}, fmt.Errorf("find: %w", err)
+	}
+	result, left, err := e.usable(ctx, q, r, result, func(result search.Result) (shown, left []search.Hit) {
+		for _, hit := range result.Hits {
+			switch {
+			case len(hit.Why) == 0: // only because nothing is better
+			case q.ID == 0 && !result.IsWorthShowing(hit): // similar messages share few words
+				left = append(left, hit)
+			default:
+				shown = append(shown, hit)
+			}
+		}
+		return shown, left
+	})
+	if err != nil {
+		return FindResult{}, fmt.Errorf("find: %w", err)
+	}
+	f := FindResult{TextOnly: result.TextOnly, Unranked: result.RerankFailed, Below: len(left)}
+	for _, hit := range result.Hits {
+		f.Found = append(f.Found, foundIn(hit, skip))
+	}
+	return f, nil
+}
+
+func foundIn(hit search.Hit, skip []memory.MessageID) FoundMessage {
+	f := FoundMessage{Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance}
+	for _, m := range hit.Excerpt {
+		if m.ID < f.Message && !slices.Contains(skip, m.ID) {
+			f.Before = m.ID
+		}
+	}
+	return f
+}
+
+// Inspect returns what of found the asker may read now, as it is now, in order.
+func (e *Engine) Inspect(ctx context.Context, q Question, found []FoundMessage) ([]InspectedMessage, error) {
+	ctx = withLookUps(ctx)
+	r := &recalled{}
+	var err error
+	if r.readableScope, err = e.readScope(ctx, forAskerAlone(q)); err != nil {
+		return nil, fmt.Errorf("look at what was found: %w", err)
+	}
+	wanted := messageSet{}
+	for _, f := range found {
+		if slices.Contains(r.scope.Channels, f.Channel) {
+			wanted.add(memory.MessageRef{Channel: f.Channel, Message: f.Message},
+				memory.MessageRef{Channel: f.Channel, Message: f.Before})
+		}
+	}
+	if err := e.readSources(ctx, r, wanted); err != nil {
+		return nil, fmt.Errorf("look at what was found: %w", err)
+	}
+	var seen []InspectedMessage
+	for _, f := range found {
+		m, there := r.said[memory.MessageRef{Channel: f.Channel, Message: f.Message}]
+		if !there {
+			continue
+		}
+		s := InspectedMessage{Relevance: f.Relevance, Message: m}
+		if before, there := r.said[memory.MessageRef{Channel: f.Channel, Message: f.Before}]; there {
+			s.Before = &before
+		}
+		seen = append(seen, s)
+	}
+	return seen, nil
 }

@@ -6,8 +6,7 @@ import (
 	"hark/memory"
 )
 
-// What an answer without a model says of itself, if it found nothing, and to small talk. text.OwnWords leaves
-// these notes out, so no follow-up is searched with their words.
+// Notes of an answer without a model. text.OwnWords leaves them out, so no follow-up is searched with their words.
 const (
 	noModel     = "*No language model is configured, so I quote what was said.*"
 	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
@@ -17,10 +16,9 @@ const (
 	cantChat    = "*I can't chat without a language model, but I can look up what was said here: just ask.*"
 )
 
-// withdrawn replaces an answer that mustn't be given any more.
+// withdrawn replaces an answer that may not be given any more.
 const withdrawn = "While I was answering, something that I relied on was deleted, changed, or closed to some of you, so I take my answer back. Please ask me again."
 
-// sentences are Hark's own, in the languages besides English.
 var sentences = map[string]map[string]string{
 	"de": {
 		noModel:     "*Es ist kein Sprachmodell eingerichtet, deshalb zitiere ich, was gesagt wurde.*",
@@ -89,7 +87,6 @@ var notices = func() map[string]bool {
 	return all
 }()
 
-// isNotice reports whether m is an answer of nothing but notices.
 func isNotice(m memory.Message) bool {
 	for line := range strings.Lines(m.Text()) {
 		if line = strings.TrimSpace(line); line != "" && !notices[line] {

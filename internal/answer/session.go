@@ -13,31 +13,30 @@ import (
 	"hark/memory"
 )
 
-// How much a session may have, however much was said since the last silence.
+// Bounds of a session, however much was said since the last silence.
 const (
-	// sessionMessages is how many messages are read: enough for turns of a few messages each.
+	// sessionMessages are read: enough for turns of a few messages each.
 	sessionMessages = digest.SessionMessages
-	// sessionLate is among how many messages after the question answers to those before it are looked for.
+	// Among sessionLate messages after the question, answers to earlier ones are looked for.
 	sessionLate = 20
 )
 
-// How messages are joined to a turn: those of one author that follow one another, each within joinWithin of
-// the one before.
+// A turn joins messages of one author that follow one another, each within joinWithin of the one before.
 const (
 	joinWithin = 3 * time.Minute
 	joinMost   = 10  // messages
-	joinRunes  = 400 // of all together: what the builder shows of a turn at the least
+	joinRunes  = 400 // of all: what the builder shows of a turn at least
 )
 
-// dialogue is what a prompt shows as the current session, or could.
+// dialogue is what a prompt may show as the current session.
 type dialogue struct {
-	// oldest first: what the session goes back to, a message each, then what was said in it
+	// oldest first: what the session goes back to, a message each, then the session
 	turns     [][]memory.Message
-	older     int               // how many of turns aren't of the session itself
-	session   []memory.Message  // those of turns, one after the other
-	condensed *memory.Condensed // tells of what was said in the session before; nil if nothing does
+	older     int               // turns before the session
+	session   []memory.Message  // all messages of turns
+	condensed *memory.Condensed // what was said in the session before; nil: nothing is condensed
 	sources   []memory.Message  // what condensed was made from
-	from      memory.MessageID  // the first of the session: everybody present has seen what was said from here on
+	from      memory.MessageID  // the first of the session, which everybody present has seen from here on
 }
 
 // dialogueFor returns what was said before the question since the last silence, and what that goes back to. An
@@ -80,9 +79,8 @@ func askedAt(q Question) memory.MessageID {
 	return q.ID
 }
 
-// sessionBefore returns the last messages before the question, oldest first, and those since the last silence:
-// of the question's own session if nothing is logged, else of the log if it may be used. All readers of the
-// answer could read them.
+// sessionBefore returns the last messages before the question, oldest first, and those since the last silence: of
+// q.Session if nothing is logged, else of the log if it may be used. All readers of the answer could read them.
 func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScope) (before, sitting []memory.Message,
 	err error) {
 	asked := askedAt(q)
@@ -94,7 +92,7 @@ func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScop
 		return nil, nil, err
 	}
 	before = slices.DeleteFunc(before, func(m memory.Message) bool {
-		// A question that waited its turn comes after the answers to those before it, although they were sent later.
+		// A question that waited its turn comes after answers to earlier ones that were sent later.
 		late := m.Kind == memory.FromHark && m.ReplyTo != 0 && m.ReplyTo < asked
 		return m.ID == asked || m.ID > asked && !late || m.Kind == memory.FromSystem || m.ID < now.attended
 	})
@@ -102,8 +100,7 @@ func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScop
 	return before, before[digest.LastSession(before, q.Now, e.options.SessionGap):], err
 }
 
-// dialogueIn returns a dialogue without its turns, and the messages that its condensed part doesn't cover and
-// that may be shown.
+// dialogueIn returns a dialogue without its turns, and the uncondensed messages that may be shown.
 func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, sitting []memory.Message) (t dialogue,
 	said []memory.Message, err error) {
 	t.from = askedAt(q)
@@ -126,8 +123,7 @@ func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, 
 	return t, said, err
 }
 
-// joined groups messages into turns: consecutive ones of one author within minutes, except replies to somebody
-// else.
+// joined groups messages into turns: consecutive ones of one author within minutes, except replies to others.
 func joined(messages, sitting []memory.Message) [][]memory.Message {
 	follows := make(map[memory.MessageID]memory.MessageID, len(sitting))
 	authors := make(map[memory.MessageID]memory.UserID, len(sitting))
@@ -157,7 +153,6 @@ func joined(messages, sitting []memory.Message) [][]memory.Message {
 	return turns
 }
 
-// asTurns returns the turns as the builder takes them.
 func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {

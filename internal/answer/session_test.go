@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,36 +68,6 @@ func TestSession(t *testing.T) {
 	w.engine.options.SessionGap = 2 * time.Hour
 	if got := fmt.Sprint(w.sessionOf(q)); got != "[before the silence one two]" {
 		t.Errorf("with a gap of two hours: %s", got)
-	}
-}
-
-func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	fact := w.says(29*time.Minute, lobby, ben, "The lighthouse password is swordfish")
-	for i := range 30 {
-		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, strings.Repeat("Blah blah and so on. ", 60))
-	}
-	r := w.recall(w.asks(lobby, "What is the lighthouse password?"))
-	if len(r.session) != 31 || len(r.shown.Session) >= 31 {
-		t.Fatalf("%d of %d turns sent", len(r.shown.Session), len(r.session))
-	}
-	if len(r.result.Hits) == 0 || r.result.Hits[0].Message.ID != fact {
-		t.Errorf("hits %+v", r.result.Hits)
-	}
-	for _, hit := range r.result.Hits {
-		for _, m := range r.shown.Session {
-			if hit.Message.ID == m.ID {
-				t.Errorf("%d is shown twice", m.ID)
-			}
-		}
-	}
-	if n := strings.Count(r.Prompt.String(), "swordfish"); n != 1 {
-		t.Errorf("the fact is there %d times", n)
-	}
-	w.engine.model = &scripted{err: errDisk} // its prompt lacks the fact as session, and has it as history
-	if n := strings.Count(w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish"); n != 1 {
-		t.Errorf("the fact is quoted %d times", n)
 	}
 }
 
@@ -185,40 +156,58 @@ func (f *faulty) Presence(ctx context.Context, scope memory.Scope,
 	})
 }
 
-// faultySearch is a searcher whose n-th call fails, or whose reranker does.
-type faultySearch struct {
+// searches is a searcher that keeps what was searched for. Its n-th call fails.
+type searches struct {
 	Searcher
 	n        int
-	unranked error
+	unranked error  // that of the reranker, if not nil
+	before   func() // called before what was found is ranked again, if not nil
+	asked    []search.Query
 }
 
-func (f *faultySearch) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
-	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
-	if f.n--; f.n == 0 {
-		return search.Result{}, errDisk
+func (s *searches) broken() error {
+	if s.n--; s.n == 0 {
+		return errDisk
 	}
-	return f.Searcher.Rerank(ctx, r, skip, left)
+	return nil
 }
 
-func (f *faultySearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	if f.n--; f.n == 0 {
-		return search.Result{}, errDisk
+func (s *searches) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	s.asked = append(s.asked, q)
+	if err := s.broken(); err != nil {
+		return search.Result{}, err
 	}
-	r, err := f.Searcher.Search(ctx, q)
-	if f.unranked != nil {
-		r.RerankFailed = f.unranked
-	}
+	r, err := s.Searcher.Search(ctx, q)
+	r.RerankFailed = cmp.Or(s.unranked, r.RerankFailed)
 	return r, err
 }
 
-func (f *faultySearch) Introduce(ctx context.Context, q search.Query) ([]search.Participant, error) {
-	if f.n--; f.n == 0 {
-		return nil, errDisk
+func (s *searches) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
+	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
+	if s.before != nil {
+		s.before()
 	}
-	return f.Searcher.Introduce(ctx, q)
+	if err := s.broken(); err != nil {
+		return search.Result{}, err
+	}
+	return s.Searcher.Rerank(ctx, r, skip, left)
 }
 
-// The first message of a forum's post isn't shown twice while it is part of the session, or told of in its summary.
+func (s *searches) Introduce(ctx context.Context, q search.Query) ([]search.Participant, error) {
+	if err := s.broken(); err != nil {
+		return nil, err
+	}
+	return s.Searcher.Introduce(ctx, q)
+}
+
+// spied has w's engine search by what keeps what was searched for.
+func (w *world) spied() *searches {
+	s := &searches{Searcher: w.engine.search}
+	w.engine.search = s
+	return s
+}
+
+// The first message of a forum post is shown once, in the session or in its summary.
 func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	t.Parallel()
 	w := condensing(t, &keeper{})
@@ -232,7 +221,7 @@ func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	if p := w.prompt(q); strings.Count(p, "climb 8 hills") != 1 {
 		t.Errorf("prompt\n%s", p)
 	}
-	w.apply(memory.Deleted{Guild: guild, Channel: id, IDs: []memory.MessageID{q.ID}})
+	w.deletes(id, q.ID)
 	w.chats(id, 50)
 	w.condensesNow(id)
 	// what is told of in a summary is found still
@@ -243,8 +232,7 @@ func TestPostsFirstMessageIsShownOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkDialogue reads what was said before a question in a session of 150 turns, half of them Hark's,
-// that was condensed: all that comes before the search.
+// BenchmarkDialogue reads a condensed session of 150 turns, half of them Hark's: all that comes before the search.
 func BenchmarkDialogue(b *testing.B) {
 	w := condensing(b, &keeper{})
 	for turn := range 75 {
@@ -274,8 +262,7 @@ func BenchmarkDialogue(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
-// What the prompt has no room for as the session is found like anything else, and what lies in closed channels is
-// counted, by one search.
+// What the session has no room for is found, and what lies in closed channels counted, by one search.
 func TestAQuestionIsSearchedForOnce(t *testing.T) {
 	t.Parallel()
 	for _, model := range []Model{nil, talks("small")} {
@@ -283,8 +270,7 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		w.engine.builder = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 1200,
 			Sections: map[builder.SectionType]builder.Limits{builder.SectionHistory: {Priority: 9, Ceiling: 3000}}},
 			Options{}).builder
-		searches := &askedFor{Searcher: w.engine.search}
-		w.engine.search = searches
+		spy := w.spied()
 		w.says(2*day, vault, ben, "The lighthouse password is secretly eel")
 		early := w.says(20*time.Minute, lobby, ben, "The lighthouse password is tuna")
 		for i := range 12 {
@@ -296,8 +282,8 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		q := w.asks(lobby, "What is the lighthouse password?")
 		a := w.answer(q)
 		r := w.recall(q)
-		if len(searches.texts) != 2 { // the answer's and the recall's
-			t.Errorf("%d searches", len(searches.texts)-1)
+		if len(spy.asked) != 2 { // the answer's and the recall's
+			t.Errorf("%d searches", len(spy.asked)-1)
 		}
 		alone := &recalled{readableScope: r.readableScope, dialogue: r.dialogue, resolved: r.resolved, mode: r.mode}
 		fits := len(r.turnsOf(r.resolved.builder.Build(w.engine.input(q, alone))))
@@ -313,18 +299,6 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 			}
 		}
 	}
-}
-
-// deletes deletes something after the search and before what was found is ranked again.
-type deletes struct {
-	Searcher
-	before func()
-}
-
-func (d *deletes) Rerank(ctx context.Context, r search.Result, skip []memory.MessageID,
-	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
-	d.before()
-	return d.Searcher.Rerank(ctx, r, skip, left)
 }
 
 // given is a reranker that tells what it was given.
@@ -346,10 +320,10 @@ func TestWhatIsDeletedIsntFoundAgain(t *testing.T) {
 	w.says(time.Minute, lobby, cleo, "Good morning")
 	var sent string
 	w.engine.search.(*search.Engine).WithReranker(given(func(texts []string) { sent = strings.Join(texts, "\n") }))
-	w.engine.search = &deletes{w.engine.search, func() {
+	w.spied().before = func() {
 		has(t, sent, "swordfish")
-		w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}})
-	}}
+		w.deletes(harbor, said)
+	}
 	hasNot(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish")
 	has(t, sent, "lighthouse")
 	hasNot(t, sent, "swordfish")

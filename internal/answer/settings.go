@@ -22,31 +22,31 @@ const (
 	MaxTemperature = 2.0
 )
 
-// The words that stand for values.
+// Words that stand for values.
 const (
 	SettingOn  = "on"
 	SettingOff = "off"
-	// ModeInferred is the mode of a channel whose mode is inferred from each question although its guild has one.
+	// ModeInferred has a channel's mode inferred from each question although its guild has one.
 	ModeInferred = "auto"
 	// SettingDefault takes back what was set.
 	SettingDefault = "default"
 )
 
-// Settings are how questions in a channel are answered, as far as admins can set it.
+// Settings are how questions in a channel are answered.
 type Settings struct {
 	Model       string       // the name of one of Options.Models; empty: the engine's own
 	Persona     string       // who answers; empty: the builder's
-	Temperature *float64     // from 0 to 2; nil: as the model is configured
+	Temperature *float64     // 0 to 2; nil: the model's own
 	Tools       bool         // whether the model may call tools
-	Mode        builder.Mode // of all questions; empty: it is inferred
-	// of labels and of Hark's own sentences, one of builder.Languages; empty: the engine's own
+	Mode        builder.Mode // empty: inferred
+	// of labels and Hark's own sentences, one of builder.Languages; empty: the engine's own
 	Language string
 	Zone     *time.Location // in which times are told; nil: UTC
-	// Paused, if not empty, says that mentions aren't answered: SettingOn, or a time until which, as RFC 3339 has it.
+	// Paused, if not empty, says that mentions aren't answered: SettingOn, or until a time as in RFC 3339.
 	Paused string
 }
 
-// PausedAt reports whether mentions aren't answered at a time, and until when; zero if nobody knows.
+// PausedAt reports whether mentions aren't answered at a time, and until when; zero: unknown.
 func (s Settings) PausedAt(now time.Time) (until time.Time, paused bool) {
 	if s.Paused == "" || s.Paused == SettingOn {
 		return time.Time{}, s.Paused != ""
@@ -55,8 +55,8 @@ func (s Settings) PausedAt(now time.Time) (until time.Time, paused bool) {
 	return until, err == nil && now.Before(until)
 }
 
-// Set returns s with what was set for a channel of g, its parent or the guild. Unusable values, such as a
-// newer Hark's, are ignored.
+// Set returns s with what was set for a channel of g, its parent or the guild. It ignores unusable values, such as
+// a newer Hark's.
 func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 	for _, key := range memory.Settings() {
 		value, _ := g.Setting(channel, key)
@@ -89,7 +89,7 @@ func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 	return s
 }
 
-// Value returns the value of a key, as it would be set; empty if s has none of its own.
+// Value returns a key's value as it would be set; empty if s has none of its own.
 func (s Settings) Value(key memory.Setting) string {
 	switch key {
 	case memory.SettingModel:
@@ -120,15 +120,15 @@ func (s Settings) Value(key memory.Setting) string {
 	return ""
 }
 
-// Choices are what admins may choose from, and what holds where they have chosen nothing.
+// Choices are what admins may choose from, and the defaults.
 type Choices struct {
-	Models  []string // by name, the one that answers unless another is set first; empty: there is no model
+	Models  []string // by name, the default first; empty: there is no model
 	Default Settings
-	// Temperatures are those that models are configured with, by the models' names, where they aren't the default's.
+	// Temperatures are the configured ones, by model, that differ from the default's.
 	Temperatures map[string]*float64
 }
 
-// In returns what holds in a channel of g; with the channel 0, in g.
+// In returns the settings of a channel of g; with the channel 0, of g.
 func (c Choices) In(g *memory.Guild, channel memory.ChannelID) Settings {
 	s := c.Default.Set(g, channel)
 	own, differs := c.Temperatures[s.Model]
@@ -138,7 +138,7 @@ func (c Choices) In(g *memory.Guild, channel memory.ChannelID) Settings {
 	return s
 }
 
-// maxLike is how many models are named where one was meant that there isn't.
+// maxLike models are named beside one that doesn't exist.
 const maxLike = 5
 
 // like names models that contain text, or else any.
@@ -156,8 +156,7 @@ func (c Choices) like(text string) string {
 	return strings.Join(names, ", ")
 }
 
-// Check returns a value as it is kept, "" for SettingDefault. The error is a memory.ValidationError that says what
-// can be chosen.
+// Check returns a value as it is kept, "" for SettingDefault. The error says what can be chosen.
 func (c Choices) Check(key memory.Setting, value string) (string, error) {
 	value = strings.TrimSpace(memory.Clean(value))
 	switch {
@@ -177,7 +176,7 @@ func (c Choices) Check(key memory.Setting, value string) (string, error) {
 	return checkSetting(key, value)
 }
 
-// Values returns what a key can be set to, except SettingDefault; nil if that can't be listed.
+// Values returns what a key can be set to, except SettingDefault; nil: that can't be listed.
 func (c Choices) Values(key memory.Setting) []string {
 	switch key {
 	case memory.SettingModel:
@@ -196,10 +195,10 @@ func (c Choices) Values(key memory.Setting) []string {
 	return nil
 }
 
-// checkSetting is Choices.Check without the list of models, which may be another by the time a value is used.
-// Nothing is as good as SettingDefault.
+// checkSetting is Choices.Check without the list of models, which may change before a value is used. An empty value
+// is SettingDefault.
 func checkSetting(key memory.Setting, value string) (string, error) {
-	if key == memory.SettingMode && strings.EqualFold(value, "automatic") { // as people say it
+	if key == memory.SettingMode && strings.EqualFold(value, "automatic") {
 		value = ModeInferred
 	}
 	all := Choices{}.Values(key)
@@ -235,19 +234,18 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 	return "", memory.Complain("there is no setting %.100q", string(key))
 }
 
-// settings are those that hold where nothing was set.
+// settings are the defaults.
 func (e *Engine) settings() Settings {
 	return Settings{Persona: e.options.Persona, Tools: true, Language: e.options.Language, Zone: e.options.Zone}
 }
 
-// resolvedSettings are settings with their model and builder.
 type resolvedSettings struct {
 	Settings
 	model   Model // nil: answers are extractive
 	builder *builder.Builder
 }
 
-// resolve returns what answers by s. A missing model is reported once, and the engine's own answers.
+// resolve returns the model and builder of s. A missing model is reported once, and replaced by the engine's own.
 func (e *Engine) resolve(s Settings) resolvedSettings {
 	v := resolvedSettings{Settings: s, model: e.model, builder: e.builder}
 	if s.Model != "" {
@@ -275,13 +273,13 @@ var zoneList string
 
 var zoneNames = strings.Fields(zoneList)
 
-// Zones are the IANA names of the time zones to choose from, in order.
+// Zones are the IANA names of time zones, in order.
 func Zones() []string { return slices.Clone(zoneNames) }
 
-// zones caches the zones that were used, by name: reading one is slow.
+// zones caches zones by name: reading one is slow.
 var zones sync.Map
 
-// zoneCalled is the zone of an IANA name; nil if there is none.
+// zoneCalled returns the zone of an IANA name; nil if there is none.
 func zoneCalled(name string) *time.Location {
 	if z, known := zones.Load(name); known {
 		return z.(*time.Location)
@@ -294,7 +292,7 @@ func zoneCalled(name string) *time.Location {
 	return kept.(*time.Location)
 }
 
-// checkZone returns the name of a time zone as it is kept. Case and spaces needn't be right.
+// checkZone returns a time zone's name as it is kept, whatever its case and spaces.
 func checkZone(value string) (string, error) {
 	if value == "" {
 		return "", nil
@@ -305,12 +303,13 @@ func checkZone(value string) (string, error) {
 	}
 	z := zoneCalled(name)
 	if z == nil {
-		return "", memory.Complain("there is no time zone %.100q: choose the IANA name of one, such as UTC or Europe/Berlin", value)
+		return "", memory.Complain("there is no time zone %.100q: choose the IANA name of one, such as UTC or "+
+			"Europe/Berlin", value)
 	}
 	return z.String(), nil
 }
 
-// checkPause is a pause as it is kept: "" for none.
+// checkPause returns a pause as it is kept; "" for none.
 func checkPause(value string) (string, error) {
 	switch {
 	case value == "", strings.EqualFold(value, SettingOff):

@@ -91,7 +91,7 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	}
 }
 
-// What answers is what was set when the question was asked, and that is what the trace says.
+// What was set when the question was asked decides who answers.
 func TestSettingsThatChangeWhileAnswering(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -203,7 +203,6 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// What is set is what is shown, and what can't be used changes nothing.
 func TestSettingsOfAGuild(t *testing.T) {
 	t.Parallel()
 	base := Settings{Model: "small", Persona: "You are Hark.", Tools: true, Language: "en"}
@@ -226,7 +225,8 @@ func TestSettingsOfAGuild(t *testing.T) {
 		}
 	}
 	g.Settings = map[memory.Setting]string{memory.SettingTemperature: "hot", memory.SettingTools: "some",
-		memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue", memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
+		memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue",
+		memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
 		memory.SettingPersona: strings.Repeat("x", MaxPersona+1)}
 	if got := base.Set(g, lobby); got != base {
 		t.Errorf("what can't be used changed %+v to %+v", base, got)
@@ -271,7 +271,7 @@ func TestZonesExist(t *testing.T) {
 	}
 }
 
-// What is set for the guild decides how times are told, which day "yesterday" is, and what the lore was told at.
+// The guild's zone decides how times are told, and which day "yesterday" is.
 func TestTimesAreInTheGuildsZone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -287,10 +287,9 @@ func TestTimesAreInTheGuildsZone(t *testing.T) {
 	}
 	has(t, a.Text, late.Time().In(tokyo).Format("2 Jan 2006 15:04"))
 	has(t, w.prompt(q), q.Now.In(tokyo).Format("[2006-01-02 15:04]"))
-	spy := &askedFor{Searcher: w.engine.search}
-	w.engine.search = spy
+	spy := w.spied()
 	w.prompt(q)
-	if now := spy.last.Now; now.Location() != tokyo || !now.Equal(q.Now) { // by which it tells what "yesterday" is
+	if now := spy.asked[0].Now; now.Location() != tokyo || !now.Equal(q.Now) { // by which it tells what "yesterday" is
 		t.Errorf("searched as of %v", now)
 	}
 	model := &scripted{pieces: []string{"- There is a password [1]"}}

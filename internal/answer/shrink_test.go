@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,49 +12,32 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/internal/llm"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
-// narrow is a model that takes so many tokens of prompt and answer, counts a fifth more than we do, and cites
-// whatever it was shown last.
-type narrow struct {
-	window  int
-	refuses func(asked int) refusal // what it says of a prompt that is too long
-	got     []chat.Request
-}
-
 const narrowAnswer = 200 // tokens kept free for the answer
 
-func (*narrow) Name() string { return "narrow-1" }
-
-func (n *narrow) Chat(_ context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
-	n.got = append(n.got, q)
-	seen := n.seen()
-	if asked := seen[len(seen)-1]; asked+narrowAnswer > n.window {
-		return chat.Reply{}, n.refuses(asked)
-	}
-	text := "It is so [" + strconv.Itoa(lastNumber(sent(q.Messages))) + "]."
-	delta(text)
-	return chat.Reply{Text: text}, nil
-}
-
-// seen are the tokens of each prompt, as the model counts.
-func (n *narrow) seen() (all []int) {
-	for _, q := range n.got {
-		all = append(all, tokenstest.For("").Count(sent(q.Messages))*6/5)
-	}
-	return all
-}
-
-// newNarrow has the engine of w ask a narrow model.
-func newNarrow(w *world, window int, refuses func(int) refusal, o builder.Options) *narrow {
+// newNarrow has the engine of w ask a model with a small window, which counts a fifth more tokens than we do, and
+// cites what it was shown last. refuses is its error for longer prompts.
+func newNarrow(w *world, window int, refuses func(asked int) refusal, o builder.Options) *caller {
 	w.t.Helper()
-	n := &narrow{window: window, refuses: refuses}
-	w.engine = w.over(w.store, n, o, Options{})
-	return n
+	m := &caller{then: func(r chat.Request) (chat.Reply, error) {
+		if asked := narrowTokens(r); asked+narrowAnswer > window {
+			return chat.Reply{}, refuses(asked)
+		}
+		return chat.Reply{Text: "It is so [" + strconv.Itoa(lastNumber(sent(r.Messages))) + "]."}, nil
+	}}
+	w.engine = w.over(w.store, m, o, Options{})
+	return m
 }
+
+func narrowTokens(r chat.Request) int { return tokenstest.For("").Count(sent(r.Messages)) * 6 / 5 }
+
+// seen are the tokens of each prompt, as a narrow model counts.
+func (m *caller) seen() []int { return digest.Each(m.got, narrowTokens) }
 
 func tooMuch(int) refusal { return refusal{} }
 
@@ -85,7 +67,7 @@ func (w *world) fill() (said []memory.MessageID) {
 	return said
 }
 
-// A prompt that is refused for its length is built once more, smaller, and the answer and its sources are of that one.
+// A refused prompt is built once more, smaller; the answer and its sources are of that one.
 func TestSmallerPromptAfterARefusal(t *testing.T) {
 	t.Parallel()
 	const window = 3000
@@ -113,11 +95,11 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 				t.Fatalf("answer %q by %q, streamed %q, away %v, %v", a.Text, a.Model, streamed, a.ModelError, err)
 			}
 			seen := n.seen()
-			if len(seen) != 2 || seen[1]+narrowAnswer > n.window || seen[1] < seen[0]/5 {
-				t.Fatalf("prompts of %v tokens for a window of %d", seen, n.window)
+			if len(seen) != 2 || seen[1]+narrowAnswer > window || seen[1] < seen[0]/5 {
+				t.Fatalf("prompts of %v tokens", seen)
 			}
-			if strings.HasPrefix(name, "it says all") && seen[1] < (n.window-narrowAnswer)/2 {
-				t.Errorf("a prompt of %d tokens where %d have room", seen[1], n.window-narrowAnswer)
+			if strings.HasPrefix(name, "it says all") && seen[1] < (window-narrowAnswer)/2 {
+				t.Errorf("a prompt of %d tokens where %d have room", seen[1], window-narrowAnswer)
 			}
 			messages := n.got[1].Messages
 			if last := messages[len(messages)-1].Content; !strings.Contains(last, q.Text) ||
@@ -132,7 +114,7 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 	}
 }
 
-// sources checks that what a names as its sources is what the prompt shows, and that it cites the last of them.
+// sources checks that a's sources are what the prompt shows, and that it cites the last.
 func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
 	t.Helper()
 	shown := 0
@@ -161,7 +143,7 @@ func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
 	}
 }
 
-// A prompt is built twice at most. What is refused twice is answered by quoting.
+// A prompt is built twice at most. Then the answer quotes.
 func TestRefusedTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -200,9 +182,7 @@ func TestSecondPromptIsOfWhatIsThereThen(t *testing.T) {
 	said := w.fill()
 	gone := w.says(day, harbor, ben, "The lighthouse password is tuna")
 	model := &caller{steps: []step{
-		first(func() {
-			w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}})
-		}, fails(refusal{2000, 4000})),
+		first(func() { w.deletes(harbor, gone) }, fails(refusal{2000, 4000})),
 		writes("It is so [1]."),
 	}}
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})

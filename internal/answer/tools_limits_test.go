@@ -134,11 +134,13 @@ func TestCallsOutOfTime(t *testing.T) {
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Minute}, slow)
 	w.engine.now = func() time.Time { return now }
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if got := m.outcomes(); !slices.Equal(got, []string{"at last", "at last", "There is no time left for tools."}) || a.Text != "Done." {
+	if got := m.outcomes(); !slices.Equal(got,
+		[]string{"at last", "at last", "There is no time left for tools."}) || a.Text != "Done." {
 		t.Errorf("told %q, answered %q", got, a.Text)
 	}
 	last := m.last()
-	if told := last.Messages[len(last.Messages)-1].Content; len(last.Tools) > 0 || told != "There is no time left for tools. Answer the query now, with what you have." {
+	if told := last.Messages[len(last.Messages)-1].Content; len(last.Tools) > 0 ||
+		told != "There is no time left for tools. Answer the query now, with what you have." {
 		t.Errorf("at last %q is said", told)
 	}
 	if c := a.Trace.Calls; c[1].Took != 25*time.Second || c[2].Outcome != "no time" {
@@ -147,7 +149,7 @@ func TestCallsOutOfTime(t *testing.T) {
 	if string(a.Records[2].More["duration_ms"]) != "25000" {
 		t.Errorf("recorded %s", a.Records[2].More)
 	}
-	// A tool that never ends is ended, and so is one whose answer nobody waits for.
+	// Endless tools are stopped, also when the answer is cancelled.
 	endless := echo("", func(_ *tools.Turn, ctx context.Context) (tools.Outcome, error) {
 		<-ctx.Done()
 		return tools.Outcome{}, ctx.Err()
@@ -183,7 +185,8 @@ func TestToolsThatFail(t *testing.T) {
 	m := &caller{steps: []step{uses("echo", ``), uses("echo", `{}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9}, broken)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if got := m.outcomes(); !slices.Equal(got, []string{"The tool failed. Answer without it.", "The tool failed. Answer without it."}) || tries != 2 {
+	if got := m.outcomes(); !slices.Equal(got,
+		[]string{"The tool failed. Answer without it.", "The tool failed. Answer without it."}) || tries != 2 {
 		t.Errorf("told %q after %d tries", got, tries)
 	}
 	if !errors.Is(a.ToolFailed, errDisk) || a.ToolFailed.Error() != "tool echo: read /secret/path: "+

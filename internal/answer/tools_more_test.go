@@ -32,8 +32,8 @@ func TestPeopleAreLookedUp(t *testing.T) {
 		f.ID = int64(i + 1)
 		w.apply(memory.FactTold{Guild: guild, User: ben, Fact: f})
 	}
-	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}},
-		memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}})
+	w.optsOut(24)
 	for i, names := range [][]string{ // of Ben, of Ann, and of nobody: Olga has opted out
 		{"Ben", "ben ", "Bem", "<@22>", "<@!22>", "22", "@22", "‹@22›", "the great Benny"}, {"Ann"}, {"Zoe",
 			"Olga", "<@24>", "?", "<@99999999999999999999>"},
@@ -88,7 +88,7 @@ func TestLoreIsLookedUp(t *testing.T) {
 	w.tells(3, "Canary", "is in the vault", cleo, vault)
 	w.tells(4, "Canary song", "is in the vault", cleo, 0, memory.MessageRef{Channel: vault, Message: secret})
 	w.tells(5, "Olga's canary", "is Olga's", 24, 0)
-	w.apply(memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
+	w.optsOut(24)
 	q := w.asks(lobby, "What is it?")
 	var told strings.Builder
 	for _, tt := range []struct {
@@ -136,7 +136,7 @@ func TestTheTimeIsTold(t *testing.T) {
 	has(t, m.outcomes()[0], "21:00", "Asia/Tokyo")
 }
 
-// A question that goes on from an answer that looked something up is such a question, too.
+// A question that goes on from an answer that searched is a search, too.
 func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -153,17 +153,14 @@ func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 		id := w.says(-time.Second, lobby, oracle, a.Text)
 		a.Trace.Answer, a.Trace.Parts = id, []memory.MessageID{w.says(-2*time.Second, lobby, oracle, "and more")}
 		w.apply(memory.Answered{Trace: a.Trace})
-		q := w.later(Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann"})
-		q.Text = "in june?"
-		r, err := w.engine.Recall(t.Context(), q)
-		if err != nil || r.Mode.Is != c.want {
-			t.Errorf("%s by answer %d: mode %+v, %v", name, id, r.Mode, err)
+		r := w.recalled(w.asksAt(2*time.Minute, lobby, "in june?"))
+		if r.Mode.Is != c.want {
+			t.Errorf("%s by answer %d: mode %+v", name, id, r.Mode)
 		}
 		has(t, r.Prompt.String(), "and more")
 	}
 }
 
-// Text before calls is the beginning of the answer: what was shown never shrinks.
 func TestTextBeforeCallsStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -203,7 +200,7 @@ func outcomesOf(records []memory.Record) (all []string) {
 	return all
 }
 
-// A failure after something was written is an error with what there is; one before it is a reason to quote.
+// A failure after something was written is an error with that text; before it, the answer quotes.
 func TestModelsThatFailAfterCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -228,7 +225,7 @@ func TestModelsThatFailAfterCalls(t *testing.T) {
 	}
 }
 
-// What is there when tools are offered may be gone when they are called, and there may be no room.
+// What was there when tools were offered may be gone when they are called, or have no room.
 func TestNothingToTell(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -307,7 +304,8 @@ func TestOutcomesAreCut(t *testing.T) {
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, ToolTokens: 100}, blank)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if a.Trace.Calls[0].Outcome != "no room" || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 ||
-		m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != "There is no room left for more outcomes of tools. Answer the query now, with what you have." {
+		m.last().Messages[2].Role != chat.User ||
+		m.last().Messages[2].Content != "There is no room left for more outcomes of tools. Answer the query now, with what you have." {
 		t.Errorf("calls %+v, told %+v", a.Trace.Calls, m.last().Messages)
 	}
 }

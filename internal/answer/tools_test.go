@@ -180,7 +180,8 @@ func TestSearchesAreNarrowed(t *testing.T) {
 	q.Filter = Filter{Since: noon.Add(-52 * day), Until: noon.Add(-47 * day),
 		From: []memory.UserID{cleo, ann}, In: []memory.ChannelID{harbor}}
 	for _, arguments := range []string{
-		`{"query":"zebras"}`, `{"query":"zebras","since":"2020-01-01","until":"2030-01-01"}`, `{"query":"zebras","author":"Ben"}`, `{"query":"zebras","channel":"lobby"}`,
+		`{"query":"zebras"}`, `{"query":"zebras","since":"2020-01-01","until":"2030-01-01"}`,
+		`{"query":"zebras","author":"Ben"}`, `{"query":"zebras","channel":"lobby"}`,
 	} {
 		m := w.withTools(uses("search_memory", arguments))
 		w.answer(q)
@@ -216,7 +217,8 @@ func TestBadCallsCanBeMended(t *testing.T) {
 		{"current_time", `{"zone":"Mars"}`, "bad arguments"},
 		{"current_time", `{"zone":"../../etc/passwd"}`, "bad arguments"},
 		{"current_time", `{"zone":"Local"}`, "bad arguments"},
-		{"conversation_history", `{"filter":{"speaker":"bob","since":"x"},"order":"best","limit":51,"fields":["id"]}`, "bad arguments"},
+		{"conversation_history", `{"filter":{"speaker":"bob","since":"x"},"order":"best","limit":51,"fields":["id"]}`,
+			"bad arguments"},
 		{"conversation_history", `{"filter":{"from":"yesterday"}}`, "bad arguments"},
 		{"conversation_history", `{"filter":{"from":"2024-06-02","until":"2024-06-01"}}`, "bad arguments"},
 		{"search_memory", `{"query":"` + strings.Repeat("x", 4000) + `"}`, "bad arguments"},

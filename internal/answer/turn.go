@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -56,7 +55,7 @@ func (t *turn) Refresh(ctx context.Context) error {
 
 func (t *turn) KeepsRecords() bool { return t.r.keepsRecords() }
 
-// MayRemember needs somebody who can be asked, and agreed to be remembered here.
+// MayRemember needs an asker who can be asked, and agreed to be remembered here.
 func (t *turn) MayRemember(ctx context.Context) (bool, error) {
 	q := t.q
 	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || !t.r.keepsRecords() {
@@ -66,14 +65,14 @@ func (t *turn) MayRemember(ctx context.Context) (bool, error) {
 }
 
 // Zone is in which times are shown.
-func (t *turn) Zone() *time.Location  { return cmp.Or(t.r.settings.Zone, time.UTC) }
+func (t *turn) Zone() *time.Location  { return t.r.settings.Zone }
 func (t *turn) Scope() memory.Scope   { return t.r.narrowed }
 func (t *turn) People() memory.People { return t.r.names.people }
 
-func (t *turn) Channels() map[memory.ChannelID]memory.Channel { return t.r.channels }
+func (t *turn) Channels() map[memory.ChannelID]memory.Channel { return t.r.names.channels }
 
 func (t *turn) In(ids, in []memory.ChannelID) []memory.ChannelID {
-	return Filter{In: in}.channels(ids, t.r.channels)
+	return Filter{In: in}.channels(ids, t.r.names.channels)
 }
 
 func (t *turn) Query(scope memory.Scope, skip []memory.MessageID) search.Query {
@@ -116,11 +115,10 @@ func (t *turn) Lore(ctx context.Context) ([]memory.Lore, map[memory.MessageRef]m
 	return t.e.verifyLore(ctx, t.r.readableScope, t.lore())
 }
 
-// lore returns the lore that the question is about.
 func (t *turn) lore() []memory.Lore {
 	return slices.DeleteFunc(search.LoreIn(t.r.narrowed, slices.Collect(maps.Values(t.r.readableScope.lore))),
 		func(l memory.Lore) bool {
-			elsewhere := len(t.q.Filter.In) > 0 && l.Channel == 0 // what is for the whole guild wasn't said there
+			elsewhere := len(t.q.Filter.In) > 0 && l.Channel == 0 // guild-wide lore wasn't said there
 			return elsewhere || len(t.r.narrowed.Authors) > 0 && !slices.Contains(t.r.narrowed.Authors, l.By)
 		})
 }
@@ -132,11 +130,11 @@ func (t *turn) Input(result search.Result) builder.Input {
 	return in
 }
 
-// Records returns the records that everybody who will read the answer may know of.
+// Records returns the records that every reader of the answer may know of.
 func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches func(tools.Record) bool,
 	limit int) (found []tools.Record, more bool, err error) {
 	here := t.q.Channel
-	now, err := t.e.readScope(ctx, t.q) // as it is now: the question may have been asked a minute ago
+	now, err := t.e.readScope(ctx, t.q) // the question may have been asked a minute ago
 	if err != nil || !now.here || !slices.Contains(now.narrowed.Channels, here) {
 		return nil, false, err
 	}
@@ -189,10 +187,9 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 	return found, more, nil
 }
 
-// mayTell reports whether a record may be told. It carries the audience of all that its answer was made from,
-// which the answer's trace names: an outcome counts them, and arguments may name them. Without an answer nobody
-// knows that, except of the question itself. And it must point to a message, so that what is made from it is
-// found when that goes.
+// mayTell reports whether a record may be told. It carries the audience of all sources of its answer: an outcome
+// counts them, and arguments may name them. Without an answer the sources are unknown, except of the question's own
+// record. A record must point to a message, so that what is made from it goes with that.
 func (d *answerAudience) mayTell(ctx context.Context, r tools.Record) (bool, error) {
 	if r.Record.Question != 0 && r.Question == nil || r.Question == nil && r.Answer == nil {
 		return false, nil

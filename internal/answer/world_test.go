@@ -71,7 +71,8 @@ func newWorld(t testing.TB, model Model) *world {
 	w.store = openStore(t, w.dir)
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
 	events := []memory.Event{w.structured(0)}
-	for id, name := range map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"} {
+	names := map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"}
+	for id, name := range names {
 		p := memory.Person{ID: id, Guild: guild, Name: name, Bot: id == oracle, RolesKnown: true}
 		if id == cleo {
 			p.Roles = []memory.RoleID{keepers}
@@ -80,8 +81,7 @@ func newWorld(t testing.TB, model Model) *world {
 	}
 	for channel, who := range map[memory.ChannelID]memory.UserID{annsDM: ann, bensDM: ben} {
 		events = append(events, memory.ChannelSeen{Channel: memory.Channel{ID: channel, Kind: memory.DirectChannel}},
-			memory.PersonSeen{Person: memory.Person{ID: who, Name: map[memory.UserID]string{ann: "Ann",
-				ben: "Ben"}[who]}})
+			memory.PersonSeen{Person: memory.Person{ID: who, Name: names[who]}})
 	}
 	w.apply(events...)
 	return w
@@ -150,14 +150,26 @@ func (w *world) atOnce(do func()) {
 // says logs what somebody says some time before noon.
 func (w *world) says(ago time.Duration, channel memory.ChannelID, author memory.UserID, text string) memory.MessageID {
 	w.t.Helper()
-	m := memory.Message{Guild: guild, Channel: channel, Author: author, Content: text}
-	if channel == annsDM || channel == bensDM {
-		m.Guild = memory.DirectGuild
-	}
+	m := memory.Message{Guild: guildOf(channel), Channel: channel, Author: author, Content: text}
 	if author == oracle {
 		m.Kind = memory.FromHark
 	}
 	return w.posts(ago, m)
+}
+
+// mentions logs what somebody says to Hark.
+func (w *world) mentions(ago time.Duration, channel memory.ChannelID, author memory.UserID,
+	text string) memory.MessageID {
+	w.t.Helper()
+	return w.posts(ago, memory.Message{Guild: guildOf(channel), Channel: channel, Author: author,
+		Content: fmt.Sprintf("<@%d> %s", oracle, text), Mentions: []memory.UserID{oracle}})
+}
+
+func guildOf(channel memory.ChannelID) memory.GuildID {
+	if channel == annsDM || channel == bensDM {
+		return memory.DirectGuild
+	}
+	return guild
 }
 
 func (w *world) posts(ago time.Duration, m memory.Message) memory.MessageID {
@@ -168,7 +180,19 @@ func (w *world) posts(ago time.Duration, m memory.Message) memory.MessageID {
 	return m.ID
 }
 
-// attendedSince has everybody have been where a question is asked since some message.
+// deletes deletes messages of a channel.
+func (w *world) deletes(channel memory.ChannelID, ids ...memory.MessageID) {
+	w.t.Helper()
+	w.apply(memory.Deleted{Guild: guild, Channel: channel, IDs: ids})
+}
+
+// optsOut has somebody opt out at noon.
+func (w *world) optsOut(who memory.UserID) {
+	w.t.Helper()
+	w.apply(memory.Opted{Guild: guild, User: who, Out: true, At: noon})
+}
+
+// attendedSince has everybody present since some message where a question is asked.
 func attendedSince(id memory.MessageID) func(*memory.Guild, memory.ChannelID) memory.MessageID {
 	return func(*memory.Guild, memory.ChannelID) memory.MessageID { return id }
 }
@@ -176,15 +200,14 @@ func attendedSince(id memory.MessageID) func(*memory.Guild, memory.ChannelID) me
 // asks is Ann's question at noon, logged.
 func (w *world) asks(channel memory.ChannelID, text string) Question {
 	w.t.Helper()
-	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text,
-		Now: noon.Add(time.Second), Attended: attendedSince(0)}
-	if channel == annsDM || channel == bensDM {
-		q.Guild = memory.DirectGuild
-	}
-	q.ID = w.posts(0, memory.Message{
-		Guild: q.Guild, Channel: channel, Author: ann, Content: fmt.Sprintf("<@%d> %s", oracle,
-			text), Mentions: []memory.UserID{oracle}})
-	return q
+	return w.asksAt(0, channel, text)
+}
+
+// asksAt is Ann's question some time after noon, logged.
+func (w *world) asksAt(after time.Duration, channel memory.ChannelID, text string) Question {
+	w.t.Helper()
+	return Question{ID: w.mentions(-after, channel, ann, text), Guild: guildOf(channel), Channel: channel, Asker: ann,
+		Name: "Ann", Text: text, Now: noon.Add(after + time.Second), Attended: attendedSince(0)}
 }
 
 func (w *world) answer(q Question) Answer {
@@ -208,7 +231,7 @@ func (w *world) gives(q Question, ago time.Duration) memory.MessageID {
 
 func (w *world) recall(q Question) *recalled {
 	w.t.Helper()
-	r, err := w.engine.recall(w.t.Context(), q)
+	r, err := w.engine.recall(w.t.Context(), q, "", 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -295,7 +318,7 @@ func (w *world) promptOf(channel memory.ChannelID, answer memory.MessageID) *mem
 	return nil
 }
 
-// long asks for more draws, so many that all kinds of what is drawn must be among them.
+// long asks for more draws, so that all kinds are among them.
 var long = os.Getenv("HARK_LONG") != ""
 
 func TestMain(m *testing.M) {

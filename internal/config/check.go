@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"reflect"
@@ -108,6 +109,14 @@ func (s *settings) wantOneOf(value, key string, known []string) {
 func IsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// Host returns the host of an address, or the address if it has none.
+func Host(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return cmp.Or(u.Host, address)
+	}
+	return address
 }
 
 func isListen(address string) bool {

@@ -1,5 +1,5 @@
-// Package dates parses the days and spans that people write to narrow a search. The command line and the commands in
-// Discord use it.
+// Package dates parses the times that people give to the command line and to commands in Discord. Begin with
+// Parse.
 package dates
 
 import (
@@ -12,7 +12,8 @@ import (
 )
 
 // ErrUnknown means that a text isn't a known form of time.
-var ErrUnknown = errors.New("write a date such as 2024-05-31, today or yesterday, or how long ago, such as 90d, 12h or 3 weeks")
+var ErrUnknown = errors.New("write a date such as 2024-05-31, today or yesterday, or how long ago, such as 90d, " +
+	"12h or 3 weeks")
 
 // Today and Yesterday are the days that have names.
 const (
@@ -20,13 +21,12 @@ const (
 	Yesterday = "yesterday"
 )
 
-// mostDays is the longest time ago that is accepted, so that no result leaves the calendar.
+// mostDays is the longest time ago accepted, so that results stay within the calendar.
 const mostDays = 100_000
 
-// ago matches a number of one unit.
 var ago = regexp.MustCompile(`^(\d{1,6}) ?([a-z]+)( ago)?$`)
 
-// units are the names of units, in months, days or as a duration.
+// units by name.
 var units = map[string]struct {
 	months, days int
 	time         time.Duration
@@ -39,8 +39,8 @@ var units = map[string]struct {
 	"y": {months: 12}, "year": {months: 12}, "years": {months: 12},
 }
 
-// Parse reads a time, relative to now: a day in zone, from its first moment to the first of the next day; or a
-// moment, where to equals from. The error is ErrUnknown with the text before it.
+// Parse reads a time, relative to now: a day in zone, up to the beginning of the next; or a moment, where to equals
+// from. Its error wraps ErrUnknown.
 func Parse(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	written := text
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
@@ -74,7 +74,7 @@ func aDay(year int, month time.Month, day int, zone *time.Location) (from, to ti
 // before returns now minus what text says.
 func before(text string, now time.Time) (time.Time, bool) {
 	if m := ago.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1]) // it is a number that isn't long
+		n, _ := strconv.Atoi(m[1]) // at most six digits
 		unit, known := units[m[2]]
 		if known && n*(unit.days+31*unit.months) < mostDays {
 			return now.AddDate(0, -n*unit.months, -n*unit.days).Add(-time.Duration(n) * unit.time), true

@@ -79,11 +79,7 @@ func TestModelsThatCannotCondense(t *testing.T) {
 		"slow and deaf": &deaf{toy: toy{says: good}},
 		"empty":         &toy{says: " \n"},
 		"inventive":     &toy{says: "the budget is 481 euros"},
-		"elsewhere":     &toy{says: "Bananas grow in warm countries and need much rain"},
-		"thinking":      &toy{says: "<think>the budget</think> the budget is 480"},
-		"fencing":       &toy{says: "```\nthe budget is 480\n```"},
-		"objecting":     &toy{says: `{"summary": ""}`},
-		"refusing":      &toy{says: "I'm sorry, but I can't help with that."},
+		"objecting":     &toy{says: `{"summary": ""}`}, // see TestHostileModels for others
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,11 +100,11 @@ func TestModelsThatCannotCondense(t *testing.T) {
 			if err == nil || c != nil {
 				t.Fatalf("condensed to %+v, %v", c, err)
 			}
-			hasNot(t, err.Error(), "480", "481", "Bananas", "sorry")
+			hasNot(t, err.Error(), "480", "481")
 			if err := w.worker.Condense(t.Context(), lobby, nil); err != nil {
 				t.Errorf("at once: %v", err)
 			}
-			w.now = w.now.Add(backoffFirst)
+			w.now, w.worker.Patience = w.now.Add(backoffFirst), 0
 			p.Model = &toy{says: good}
 			if err := w.worker.Condense(t.Context(), lobby, found(p)); err != nil || w.condensedIn(lobby) == nil {
 				t.Errorf("later: %v", err)

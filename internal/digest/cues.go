@@ -12,24 +12,31 @@ import (
 	"hark/memory"
 )
 
-// What tells of what kind a message is: words as text.Words gives them, of the languages that labels come in
-// and are written with spaces. Elsewhere figures, names and rare words have to do.
+// Cues of what kind a message is: words as text.Words gives them, in the languages of labels that have spaces.
+// Elsewhere figures, names and rare words have to do.
 var (
-	decisionCues = text.SetOf("decided decide decision agreed agree agreement settled approved approve chose chosen voted vote unanimous " +
-		"beschlossen entschieden vereinbart einig abgestimmt decide convenu vote decidido acordado acordamos")
-	planCues = text.SetOf("will plan plans planning planned shall gonna deadline due schedule scheduled upcoming todo remind let's lets " +
-		"plane planen geplant werden wollen frist prevu prevoir prevois planear planeado vamos")
-	dateCues = text.SetOf("monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december " +
-		"today tonight tomorrow yesterday morning afternoon evening noon midnight week weekend month year " +
-		"montag dienstag mittwoch donnerstag freitag samstag sonntag heute morgen gestern woche monat jahr " +
-		"lundi mardi mercredi jeudi vendredi samedi dimanche demain hier semaine mois lunes martes miercoles jueves viernes sabado domingo hoy manana ayer semana mes")
-	ownCues = text.SetOf("i my mine myself we our ours ich mein meine meinen wir unser unsere je mon ma mes nous notre yo mi mis nosotros nuestro nuestra")
+	decisionCues = text.SetOf("decided decide decision agreed agree agreement settled approved approve chose " +
+		"chosen voted vote unanimous beschlossen entschieden vereinbart einig abgestimmt decide convenu vote " +
+		"decidido acordado acordamos")
+	planCues = text.SetOf("will plan plans planning planned shall gonna deadline due schedule scheduled " +
+		"upcoming todo remind let's lets plane planen geplant werden wollen frist prevu prevoir prevois " +
+		"planear planeado vamos")
+	dateCues = text.SetOf("monday tuesday wednesday thursday friday saturday sunday january february march " +
+		"april june july august september october november december today tonight tomorrow yesterday morning " +
+		"afternoon evening noon midnight week weekend month year montag dienstag mittwoch donnerstag freitag " +
+		"samstag sonntag heute morgen gestern woche monat jahr lundi mardi mercredi jeudi vendredi samedi " +
+		"dimanche demain hier semaine mois lunes martes miercoles jueves viernes sabado domingo hoy manana " +
+		"ayer semana mes")
+	ownCues = text.SetOf("i my mine myself we our ours ich mein meine meinen wir unser unsere je mon ma mes " +
+		"nous notre yo mi mis nosotros nuestro nuestra")
 	// denialCues make another statement of the same words.
-	denialCues = text.SetOf("no not never none cannot without nicht kein keine keinen nie ohne ne pas jamais sans nunca sin")
-	// smallTalk tells nothing by itself.
-	smallTalk = text.SetOf("hello heya thanks thank thankyou okay okey yeah yepp yess nope sure nice cool great good well fine haha hahaha hehe lmao rofl wow whoa " +
-		"true same exactly right maybe perhaps please sorry welcome morning night evening later bye goodbye cheers congrats awesome amazing wait what gotcha indeed agreed noted done " +
-		"hallo danke bitte genau stimmt klar super gut tschuss salut bonjour merci bien d'accord voila oui hola gracias vale bueno claro adios")
+	denialCues = text.SetOf("no not never none cannot without nicht kein keine keinen nie ohne ne pas jamais " +
+		"sans nunca sin")
+	smallTalk = text.SetOf("hello heya thanks thank thankyou okay okey yeah yepp yess nope sure nice cool " +
+		"great good well fine haha hahaha hehe lmao rofl wow whoa true same exactly right maybe perhaps " +
+		"please sorry welcome morning night evening later bye goodbye cheers congrats awesome amazing wait " +
+		"what gotcha indeed agreed noted done hallo danke bitte genau stimmt klar super gut tschuss salut " +
+		"bonjour merci bien d'accord voila oui hola gracias vale bueno claro adios")
 )
 
 func hasCue(words []string, of map[string]bool) bool {
@@ -37,9 +44,9 @@ func hasCue(words []string, of map[string]bool) bool {
 }
 
 var (
-	// markup is what has digits and capitals that nobody said: links, and Discord's tags.
+	// markup has digits and capitals that nobody said: links and Discord's tags.
 	markup = pattern.Of(`https?://\S+|<[^<>\s]{1,64}>`)
-	// innerName is a word with a capital that doesn't begin a sentence.
+	// innerName is a capitalised word inside a sentence.
 	innerName = pattern.Of(`[\p{Ll}\p{Nd},;:] \p{Lu}\p{Ll}`)
 )
 
@@ -54,8 +61,8 @@ func isQuestion(s string) bool {
 	return r == '?' || r == '？' || r == '؟'
 }
 
-// kindOfSession is what the messages that tell most of a session mainly are: one decision makes it one, else what at
-// least half of them are.
+// kindOfSession returns what the quoted messages mainly are: one decision makes it one, else at least half of the
+// statements decide.
 func kindOfSession(quoted []said) memory.SummaryKind {
 	plans, facts, questions := 0, 0, 0
 	for _, t := range quoted {
@@ -81,7 +88,7 @@ func kindOfSession(quoted []said) memory.SummaryKind {
 	return memory.SummaryTalk
 }
 
-// topicsOf are the words that messages have most often, longer ones before shorter, as they were written first.
+// topicsOf returns the most frequent words, longer ones before shorter, as they were written first.
 func topicsOf(quoted []said) []string {
 	type topic struct {
 		word  string

@@ -10,8 +10,7 @@ import (
 	"hark/internal/text"
 )
 
-// piece is a word of a message with the space after it; of a script without spaces, or of what is endless, a
-// part of one.
+// piece is a word with the space after it; of a script without spaces, or a very long word, a part of it.
 type piece struct {
 	from, to int // bytes
 	runes    int
@@ -25,11 +24,11 @@ const (
 	longPiece = 50 // runes, after which a word is cut
 	endSigns  = ".!?…。！？؟"
 	closers   = " \n\"')”’»"
-	// askedWorth is what a sign in a question is worth, compared with one in a statement.
+	// askedWorth is what a sign in a question is worth, beside one in a statement.
 	askedWorth = 0.25
 )
 
-// lined is s without empty lines and spaces that say nothing.
+// lined returns s without empty lines and extra spaces.
 func lined(s string) string {
 	var lines []string
 	for line := range strings.Lines(s) {
@@ -40,7 +39,7 @@ func lined(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// piecesOf are the pieces of s, which is as lined gives it.
+// piecesOf returns the pieces of s, which is from lined.
 func piecesOf(s string) []piece {
 	var all []piece
 	begins, first, from := true, 0, 0
@@ -77,7 +76,6 @@ func piecesOf(s string) []piece {
 	return all
 }
 
-// worthOf is how much a word tells by its signs.
 func worthOf(word string, begins bool) (worth float64) {
 	words := text.Words(word)
 	for _, sign := range []struct {
@@ -101,8 +99,8 @@ func isCapital(word string) bool {
 	return unicode.IsUpper(r) && unicode.IsLower(next)
 }
 
-// excerpt is what of s, which has these pieces, tells most in n characters at most, on one line: all of it,
-// or the stretch with the most signs, from the beginning or from that of a sentence where that loses none.
+// excerpt returns what tells most of s in n characters, on one line: all of it, or the stretch with the most signs,
+// from a sentence's beginning if that loses none. pieces are those of s.
 func excerpt(s string, pieces []piece, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return strings.ReplaceAll(s, "\n", " ")
@@ -110,10 +108,10 @@ func excerpt(s string, pieces []piece, n int) string {
 	var ties [][2]int
 	best, worth, runes, to := -1.0, 0.0, 0, 0
 	for from := range pieces {
-		for to < len(pieces) && runes+pieces[to].runes <= n-2 { // without the two marks of what is left out
+		for to < len(pieces) && runes+pieces[to].runes <= n-2 { // without the two ellipses
 			runes, worth, to = runes+pieces[to].runes, worth+pieces[to].worth, to+1
 		}
-		if to == from { // a piece that is too long for it
+		if to == from { // a piece longer than n
 			to, runes, worth = from+1, 0, 0
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-// How long what is quoted in a summary is, in characters.
+// Lengths of quotes in a summary, in characters.
 const (
 	saidLength = 200 // more, where there is room left
 	saidName   = 30
@@ -18,7 +18,7 @@ const (
 	between    = " · " // two messages
 )
 
-// said is a message of a session, as what it tells is weighed.
+// said is a message of a session, with what is weighed of it.
 type said struct {
 	memory.Message
 	name   string // of the author, cut
@@ -29,20 +29,18 @@ type said struct {
 	words  []string
 	terms  []string // each once
 	asks   bool
-	figure bool // there is one, and not in a question only
-	toHark bool // asked; that is Hark's to answer, and nothing that was said
+	figure bool // outside questions
+	toHark bool // asked: that is Hark's to answer
 }
 
-// quoting is what is quoted together: a message, and the question that it answers.
 type quoting struct {
-	asked, at int // where they stand in the session; the same if there is no question
+	asked, at int // indices in the session; the same if there is no question
 	info      float64
 }
 
-// extracted sums up a session by its most informative messages, as they were said, in order of time. A
-// question is quoted with what answers it, and alone only if nothing else tells anything, or there is room.
-// It is nil if nothing does. What it is about, and its kind, are taken from what is quoted, so that nothing
-// else is a source.
+// extracted sums up a session by its most informative messages, word for word, in order of time; nil if none tells
+// anything. A question is quoted with its answer, and alone only if nothing else tells anything, or there is room.
+// Topics and kind come from the quotes, so that nothing else is a source.
 func extracted(session []memory.Message, name func(memory.UserID) string,
 	bot func(memory.UserID) bool) *memory.Summary {
 	quoted := highlights(session, name, bot, memory.MaxSummaryText)
@@ -59,14 +57,14 @@ func extracted(session []memory.Message, name func(memory.UserID) string,
 	return s
 }
 
-// Quote is a message with what is quoted of it.
+// Quote is a message with its quoted text.
 type Quote struct {
 	memory.Message
 	Text string
 }
 
-// Quotes are the messages that tell most, in order of time, in at most so many characters. Where none tells
-// anything it is the newest few: of small talk they are as good as any.
+// Quotes returns the most telling messages, in order of time, in so many characters; if none tells anything, the
+// newest few.
 func Quotes(messages []memory.Message, people memory.People, characters, few int) []Quote {
 	best := highlights(messages, people.Name, people.IsBot, characters)
 	if len(best) == 0 {
@@ -77,7 +75,7 @@ func Quotes(messages []memory.Message, people memory.People, characters, few int
 	return Each(best, func(s said) Quote { return Quote{s.Message, s.text} })
 }
 
-// highlights are the most informative messages of a session, in order of time, in at most so many characters.
+// highlights returns the most informative messages, in order of time, in so many characters.
 func highlights(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool,
 	characters int) []said {
 	turns := make([]said, len(session))
@@ -101,14 +99,14 @@ func saidIn(m memory.Message, name string, bot func(memory.UserID) bool) said {
 			sentences++
 		}
 	}
-	// What is told beside a question isn't one: "I ran it in 25:50. And you?"
+	// A statement beside a question counts: "I ran it in 25:50. And you?"
 	t.asks = isQuestion(t.whole) && !t.figure
 	addressed := m.Guild == memory.DirectGuild || slices.ContainsFunc(m.Mentions, bot) || text.SpeaksToHark(t.whole)
 	t.toHark = addressed && (t.asks || sentences == 1 && text.Asks(t.whole))
 	return t.cut(saidLength)
 }
 
-// cut is t with so many characters of it quoted at most.
+// cut returns t with at most n characters quoted.
 func (t said) cut(n int) said {
 	t.text = excerpt(t.whole, t.pieces, n)
 	t.line = t.name + ": " + t.text
@@ -121,7 +119,7 @@ func (t said) cut(n int) said {
 
 func (t said) runes() int { return utf8.RuneCountInString(t.line + between) }
 
-// short is s on one line, of about n characters at most, in graphemes and in code points.
+// short returns about n characters of s on one line, in graphemes and in code points.
 func short(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	for graphemes := n; ; graphemes /= 2 {
@@ -131,7 +129,7 @@ func short(s string, n int) string {
 	}
 }
 
-// quotings are what can be quoted of a session and tells anything. among is how many messages have each term.
+// quotings returns what can be quoted and tells anything. among counts the messages with each term.
 func quotings(turns []said, among map[string]int) []quoting {
 	var all []quoting
 	unanswered := -1
@@ -153,8 +151,8 @@ func quotings(turns []said, among map[string]int) []quoting {
 	return all
 }
 
-// answered is where the question stands that the i-th message answers: the one that it replies to, or somebody else's
-// right before it; i if it answers none.
+// answered returns the index of the question that message i answers: what it replies to, or somebody else's right
+// before it; else i.
 func answered(turns []said, i int) int {
 	at := i - 1
 	if turns[i].ReplyTo != 0 {
@@ -166,23 +164,22 @@ func answered(turns []said, i int) int {
 	return at
 }
 
-// What makes a message worth more than its words, which are worth 1 at most, where each of many is said nowhere else.
+// What adds to a message's words, which are worth 1 at most, if there are many and each is said nowhere else.
 const (
 	figureWorth   = 1.0
 	starWorth     = 1.0
 	decisionWorth = 0.8
 	dateWorth     = 0.5
-	ownWorth      = 0.4 // for what people say of themselves
+	ownWorth      = 0.4 // about oneself
 	nameWorth     = 0.3
-	lateWorth     = 0.4 // for the last message of the session, and less for earlier ones
-	// settled is how many words are added to those of a message, so that two rare words aren't worth more
-	// than a sentence.
+	lateWorth     = 0.4 // for the session's last message, less for earlier ones
+	// settled is added to a message's word count, so that two rare words aren't worth more than a sentence.
 	settled = 4
 )
 
-// information is how much a quoting tells: how rare its terms are in the session, by its length, and what it has of
-// figures, dates, names, decisions and statements of people about themselves. It tells nothing without a
-// figure, or a word and two terms, one of them its own.
+// information returns how much a quoting tells: how rare its terms are in the session, by its length, and its
+// figures, dates, names, decisions and statements about oneself. It tells nothing without a figure, or a word and
+// two terms, one of its own.
 func information(turns []said, q quoting, among map[string]int) (info float64, tells bool) {
 	t := turns[q.at]
 	terms, words := t.terms, len(t.words)

@@ -237,7 +237,8 @@ func TestTheLastIsNotLostAmongTheSame(t *testing.T) {
 		var lines []string
 		for i := range n {
 			lines = append(lines, fmt.Sprintf(
-				"Cleo: We agreed that on Monday, June %d, our Acme folder %d goes to box %d in Basel, as Dora said.", i+1, 100+i, 7*i+3))
+				"Cleo: We agreed that on Monday, June %d, our Acme folder %d goes to box %d in Basel, as Dora said.", i+1,
+				100+i, 7*i+3))
 		}
 		const last = "Ann: By the way, my personal best for the charity 5K is 25:50."
 		if s := extracted(talk(append(lines, last)...), called, isBot); !strings.HasSuffix(s.Text, last) ||

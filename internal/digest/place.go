@@ -9,16 +9,16 @@ import (
 	"hark/memory"
 )
 
-// place is a channel of which digests may be made.
+// place is a channel that digests may be made of.
 type place struct {
 	guild  memory.GuildID
 	learn  time.Time // since when facts may be learned in the guild
 	people memory.People
-	out    map[memory.UserID]bool // who has opted out, as far as it was asked
+	out    map[memory.UserID]bool // who opted out, as far as asked
 }
 
-// placeOf is where a stretch is, or nil if nothing may be made of what was said there: it isn't to be remembered, or
-// its messages may be gone at Discord, since they are to be compared with it, or Hark is shut out.
+// placeOf returns a stretch's place; nil if nothing may be made of it now: it isn't remembered, Hark is shut out,
+// or it is still to be compared with Discord, where messages may be gone.
 func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) {
 	g, err := w.Log.Guild(ctx, s.Guild)
 	if errors.Is(err, memory.ErrNotFound) {
@@ -39,13 +39,13 @@ func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) 
 	return &place{guild: s.Guild, learn: g.Learn, people: memory.People{list}, out: map[memory.UserID]bool{}}, err
 }
 
-// Remembers is p.Remembers for a channel of g, one of channels or nil.
+// Remembers is p.Remembers for a channel of g; c is one of channels or nil.
 func Remembers(p memory.Policy, g *memory.Guild, c *memory.Channel,
 	channels map[memory.ChannelID]*memory.Channel) bool {
 	if c == nil {
 		return false
 	}
-	// Policy looks its channels up one by one, and a guild can have ten thousand threads.
+	// Policy looks channels up one by one, and a guild can have ten thousand threads.
 	line := memory.Guild{ID: g.ID, Roles: g.Roles, Choice: g.Choice}
 	for at := c; at != nil && len(line.Channels) < deepest; at = channels[at.Parent] {
 		line.Channels = append(line.Channels, *at)
@@ -53,10 +53,10 @@ func Remembers(p memory.Policy, g *memory.Guild, c *memory.Channel,
 	return p.Remembers(&line, c.ID)
 }
 
-// deepest is how many channels lie in one another: a thread, its channel, the category.
+// deepest nesting of channels: a thread, its channel, the category.
 const deepest = 3
 
-// ByID are a guild's channels.
+// ByID returns a guild's channels by id.
 func ByID(g *memory.Guild) map[memory.ChannelID]*memory.Channel {
 	channels := make(map[memory.ChannelID]*memory.Channel, len(g.Channels))
 	for i := range g.Channels {
@@ -65,7 +65,7 @@ func ByID(g *memory.Guild) map[memory.ChannelID]*memory.Channel {
 	return channels
 }
 
-// Each is what a function makes of each of all.
+// Each returns what a function makes of each element.
 func Each[A, B any](all []A, of func(A) B) []B {
 	made := make([]B, len(all))
 	for i, one := range all {
@@ -74,15 +74,15 @@ func Each[A, B any](all []A, of func(A) B) []B {
 	return made
 }
 
-// IDs are those of messages.
+// IDs returns the messages' ids.
 func IDs(messages []memory.Message) []memory.MessageID {
 	return Each(messages, func(m memory.Message) memory.MessageID { return m.ID })
 }
 
-// Has reports whether the message with an id is among messages.
+// Has reports whether messages contain an id.
 func Has(messages []memory.Message, id memory.MessageID) bool { return at(messages, id) >= 0 }
 
-// After are those of messages that stand after the one with an id; all of them if that isn't among them.
+// After returns the messages behind the one with an id; all if it isn't among them.
 func After(messages []memory.Message, id memory.MessageID) []memory.Message {
 	return messages[at(messages, id)+1:]
 }
@@ -91,7 +91,7 @@ func at(messages []memory.Message, id memory.MessageID) int {
 	return slices.IndexFunc(messages, func(m memory.Message) bool { return m.ID == id })
 }
 
-// Keep are those of all that are wanted, or the first error of asking.
+// Keep returns the wanted elements, or the first error.
 func Keep[T any](all []T, wanted func(T) (bool, error)) (kept []T, err error) {
 	for _, one := range all {
 		ok, err := wanted(one)

@@ -17,17 +17,17 @@ import (
 	"hark/memory"
 )
 
-// ErrMalformed is why nothing is made of what a model wrote. No error quotes that.
+// ErrMalformed says that a model's writing can't be used. No error quotes it.
 var ErrMalformed = errors.New("the model's answer isn't what it was asked for")
 
-// Ask has a model write something, within a time.
+// Ask has a model write something within patience.
 func Ask(ctx context.Context, model chat.Model, something string, patience time.Duration,
 	r chat.Request) (chat.Reply, error) {
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	reply, err := model.Chat(within, r, func(string) {})
 	if err == nil {
-		err = within.Err() // a model that doesn't mind the time
+		err = within.Err() // the model ignored the deadline
 	}
 	if err != nil {
 		return reply, fmt.Errorf("ask for %s: %w", something, err)
@@ -38,7 +38,6 @@ func Ask(ctx context.Context, model chat.Model, something string, patience time.
 // shown is how many graphemes of a message a model is shown.
 const shown = 500
 
-// line is a message as a model is shown it.
 type line struct {
 	Author string `json:"author"`
 	Text   string `json:"text"`
@@ -50,20 +49,19 @@ func linesOf(messages []memory.Message, name func(memory.UserID) string, most in
 	})
 }
 
-// prompt is an instruction, and what it is about as lines of JSON, in which nothing can pretend to be another line.
+// prompt returns an instruction, and lines of JSON, in which nothing can pretend to be another line.
 func prompt(instruction string, escapes bool, lines ...any) chat.Request {
 	var b strings.Builder
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(escapes)
 	for _, l := range lines {
-		_ = to.Encode(l) // strings and numbers can always be encoded, and written to memory
+		_ = to.Encode(l) // strings and numbers can always be encoded
 	}
 	return chat.Request{Messages: []chat.Message{{Role: chat.System, Content: instruction},
 		{Role: chat.User, Content: b.String()}}}
 }
 
-// decode reads the JSON in what a model wrote, from the first sign of its beginning to the last of its end: some put
-// it in a code block.
+// decode reads the JSON in a model's writing, from the first begins to the last ends: some put it in a code block.
 func decode(written, begins, ends string, into any) error {
 	first, last := strings.Index(written, begins), strings.LastIndex(written, ends)
 	if first < 0 || last < first || json.Unmarshal([]byte(written[first:last+1]), into) != nil {
@@ -72,7 +70,7 @@ func decode(written, begins, ends string, into any) error {
 	return nil
 }
 
-// checked is a summary on one line, if it is one of what was said.
+// checked returns a summary on one line, if said holds what it says.
 func checked(summary, said string, most int) (string, error) {
 	summary = strings.Join(strings.Fields(summary), " ")
 	switch {

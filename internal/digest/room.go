@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	mostLines    = 12  // quoted where short ones leave room
-	shortestCut  = 80  // characters, below which a message isn't cut to fit
-	noveltyWorth = 0.8 // of what a message tells, as far as it is quoted already
+	mostLines    = 12  // with short ones
+	shortestCut  = 80  // characters of a cut message at least
+	noveltyWorth = 0.8 // of what a message tells that isn't quoted yet
 )
 
-// room is a summary that is being filled.
 type room struct {
 	turns []said
 	shown map[int]bool
@@ -23,9 +22,8 @@ type room struct {
 	left  int             // characters
 }
 
-// quotedOf are the messages that are quoted, in order of time: what tells most, and, as long as there is
-// room, short statements and questions with a figure, the latest first, and more of what was cut. There is
-// room for so many characters.
+// quotedOf returns the messages to quote in so many characters, in order of time: what tells most, and, as there is
+// room, short statements and questions with a figure, the latest first, and more of what was cut.
 func quotedOf(turns []said, all []quoting, characters int) []said {
 	r := room{turns: turns, shown: map[int]bool{}, known: map[string]bool{}, left: characters}
 	var order []int
@@ -70,7 +68,7 @@ func quotedOf(turns []said, all []quoting, characters int) []said {
 	return quoted
 }
 
-// worth is how much a quoting tells beside what is quoted already: nothing, if it is all there.
+// worth returns how much a quoting tells beside the quoted ones; 0 if nothing.
 func (r *room) worth(q quoting) float64 {
 	keys := keysOf(r.turns[q.at])
 	if r.shown[q.at] || !r.isNew(r.turns[q.at]) && (r.shown[q.asked] || !r.isNew(r.turns[q.asked])) {
@@ -82,11 +80,11 @@ func (r *room) worth(q quoting) float64 {
 			fresh++
 		}
 	}
-	// A question without an answer has no information of its own, and is the only one.
+	// An unanswered question has no information, and is the only quoting.
 	return max(q.info, 1e-9) * (1 - noveltyWorth + noveltyWorth*float64(fresh)/float64(max(1, len(keys))))
 }
 
-// add shows a quoting, cut if need be, where there is room for it.
+// add shows a quoting, cut if need be, if it fits.
 func (r *room) add(q quoting) bool {
 	need := r.turns[q.at].runes()
 	if q.asked != q.at && !r.shown[q.asked] {
@@ -119,8 +117,8 @@ func (r *room) isNew(t said) bool {
 	return slices.ContainsFunc(keysOf(t), func(k string) bool { return !r.known[k] })
 }
 
-// keysOf is what a message tells, to be known again: its terms, its figures as they are written, and a
-// denial. What people say of themselves is another thing of each.
+// keysOf returns what a message tells, to recognise it: its terms, its figures as written, and a denial. What
+// people say of themselves differs by author.
 func keysOf(t said) []string {
 	keys := plainKeys(t)
 	if hasCue(t.words, ownCues) {
@@ -131,7 +129,7 @@ func keysOf(t said) []string {
 	return keys
 }
 
-// allKeys are what a message makes known, as said by anybody and by its author.
+// allKeys returns what a message makes known, as said by anybody and by its author.
 func allKeys(t said) []string {
 	keys := plainKeys(t)
 	for _, k := range slices.Clone(keys) {
@@ -148,7 +146,7 @@ func plainKeys(t said) []string {
 	return keys
 }
 
-// isShortStatement reports whether t is a word or few that tell something: "Divorced."
+// isShortStatement reports whether t is a few words that tell something: "Divorced."
 func isShortStatement(t said) bool {
 	return !t.asks && slices.ContainsFunc(t.words, func(w string) bool {
 		letters := strings.ContainsFunc(w, unicode.IsLetter)

@@ -1,7 +1,7 @@
 // Package digest condenses what was said: it makes summaries of ended sessions, condenses the older part of running
-// ones, and learns lasting facts that members state about themselves. One Worker does all of it, with one view of the
-// log. Begin with Worker.next. Each kind of digest says which stretches it wants, what it asks the model, and what it
-// makes of the reply.
+// ones, and learns lasting facts that members state about themselves. One Worker does all of it, with one view of
+// the log. Begin with Worker.next. Each kind of digest says which stretches it wants, what it asks the model, and
+// what it makes of the reply.
 //
 // A digest is made only from what may be remembered there, of people who agree. It is kept only if that still holds
 // after the model has written. The package imports no more than memory, search and builder, and knows nothing of
@@ -24,7 +24,7 @@ import (
 	"hark/memory"
 )
 
-// Log is what a Worker asks of the store. See memory.Store.
+// Log is the part of memory.Store that a Worker needs.
 type Log interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
@@ -47,32 +47,31 @@ type Kind int
 // The kinds of digests.
 const (
 	Summaries Kind = iota // of sessions that have ended
-	// that members state about themselves, where their guild and they themselves have switched that on
+	// about members by themselves, where their guild and they switched that on
 	Facts
-	Condensed // what the older parts of long sessions are condensed to
+	Condensed // of the older parts of long sessions
 )
 
-// Options say how a Worker works.
+// Options of a Worker.
 type Options struct {
 	Log Log
 	// Model is asked for facts, and sums up the sessions in which Hark was asked something; nil: there is none.
-	// Sessions that no model sums up are summed up by their most informative messages.
+	// Other sessions are summed up by their most informative messages.
 	Model      chat.Model
-	Extract    bool // whether no session is summed up by the model
+	Extract    bool // whether the model sums up no session
 	Policy     memory.Policy
 	SessionGap time.Duration    // the silence that ends a session
-	Channel    memory.ChannelID // the only one of which there are summaries; 0: of all
-	Patience   time.Duration    // how long the model may take; 0: as long as is usual for each kind
+	Channel    memory.ChannelID // the only one with summaries; 0: all
+	Patience   time.Duration    // how long the model may take; 0: as usual for each kind
 	Now        func() time.Time // nil means time.Now
-	Metrics    *metrics.Metrics // nil: nobody wants to know
-	// Done, if not nil, is told of each summary, of a session or of its older part, with how many messages it was
-	// made from.
+	Metrics    *metrics.Metrics // nil: none
+	// Done, if not nil, is called with each new summary and the number of its messages.
 	Done func(kind Kind, channel memory.ChannelID, messages int, model string)
-	// Failed is told when something couldn't be made of a session, or, with channel 0, of several. It is tried again.
+	// Failed is called when something couldn't be made of a session, or, with channel 0, of several. It is retried.
 	Failed func(kind Kind, channel memory.ChannelID, err error)
 }
 
-// Worker makes digests. How far it is stands in the store, so that nothing is lost when it stops.
+// Worker makes digests. Its progress is in the store, so that nothing is lost when it stops.
 type Worker struct {
 	Options
 	kinds map[Kind]kind // but Condensed
@@ -80,13 +79,12 @@ type Worker struct {
 	long  [condensers]chan notice
 }
 
-// tries are how often the model is asked for a kind of digest.
 type tries struct {
 	backoff
 	left int // in this round
 }
 
-// New is a worker with what o says.
+// New returns a worker.
 func New(o Options) *Worker {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -103,39 +101,37 @@ func New(o Options) *Worker {
 	return w
 }
 
-// kind is a kind of digest that is made of sessions that have ended.
+// kind is a kind of digest of ended sessions.
 type kind interface {
 	limits() limits
-	// backlog are the stretches of which it isn't made yet.
+	// backlog returns the stretches that it isn't made of yet.
 	backlog(ctx context.Context) ([]memory.Stretch, error)
-	// takes reports whether it is made from a message, unless its author has opted out.
+	// takes reports whether it is made from a message, unless the author opted out.
 	takes(p *place, m memory.Message) bool
-	// asks reports whether the model is to be asked about a session.
+	// asks reports whether to ask the model about a session.
 	asks(s *session) bool
 	prompt(s *session) chat.Request
 	// read takes what the model wrote. Its error is ErrMalformed.
 	read(s *session, written string) error
-	// events keep what was made of a session; none: it is looked at again in the next round.
+	// events returns what keeps the digest of a session; none: try again in the next round.
 	events(ctx context.Context, s *session) ([]memory.Event, error)
 }
 
-// every is how long it is between two rounds of a kind.
+// every is the time between two rounds.
 var every = map[Kind]time.Duration{Summaries: time.Minute, Facts: 5 * time.Minute, Condensed: time.Minute}
 
-// limits are those of a kind.
 type limits struct {
 	doing    string        // as errors say it
-	written  string        // what the model is asked for, as errors say it
+	written  string        // what the model is asked for, in errors
 	patience time.Duration // how long the model may take
-	messages int           // of one session; one that goes on for longer is cut
-	splits   bool          // whether a silence ends a session; else all that was said before the last silence is one
+	messages int           // of one session; a longer one is cut
+	splits   bool          // whether a silence ends a session; else all before the last silence is one
 	asked    int           // how often the model is asked in one round
 }
 
-// sessionsMost is how many sessions of a stretch are looked at in one round.
+// sessionsMost sessions of a stretch are looked at in one round.
 const sessionsMost = memory.MaxSummaries
 
-// session is what a digest is being made of.
 type session struct {
 	memory.Stretch
 	until    memory.MessageID // its last message
@@ -143,12 +139,12 @@ type session struct {
 	said     []memory.Message // those that the digest is made from
 	place    *place
 	written  bool // whether the model wrote what it was asked for
-	failures int  // how often it has failed there by now, if it has at this
+	failures int  // how often it failed there by now
 	summary  *memory.Summary
 	facts    []writtenFact
 }
 
-// Run makes digests of some kinds until ctx is done.
+// Run makes digests of these kinds until ctx is done.
 func (w *Worker) Run(ctx context.Context, kinds ...Kind) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, k := range kinds {
@@ -173,9 +169,8 @@ func (w *Worker) Run(ctx context.Context, kinds ...Kind) error {
 	return group.Wait()
 }
 
-// Round makes the digests of a kind that can be made by now, oldest first; of Condensed it takes away those that are
-// over. A channel that fails doesn't keep it from the others: the error is that of the first. It may not be called
-// twice at once for one kind.
+// Round makes the digests of a kind that are due, oldest first; of Condensed it removes those that are over. A
+// channel that fails doesn't keep it from the others: the error is the first. Calls for one kind must not overlap.
 func (w *Worker) Round(ctx context.Context, of Kind) error {
 	if of == Condensed {
 		return w.dropOver(ctx)
@@ -205,7 +200,7 @@ func (w *Worker) Round(ctx context.Context, of Kind) error {
 	return first
 }
 
-// all looks at the sessions of a stretch that have ended, but no more than one round is for.
+// all digests the ended sessions of a stretch, as many as one round is for.
 func (w *Worker) all(ctx context.Context, of Kind, stretch memory.Stretch) error {
 	for range sessionsMost {
 		until, err := w.next(ctx, of, stretch)
@@ -217,8 +212,8 @@ func (w *Worker) all(ctx context.Context, of Kind, stretch memory.Stretch) error
 	return nil
 }
 
-// next looks at the first session of a stretch, if it has ended, and returns its last message; 0 if there is nothing
-// to be done now.
+// next digests the first session of a stretch, if it has ended, and returns its last message; 0 if there is nothing
+// to do now.
 func (w *Worker) next(ctx context.Context, of Kind, stretch memory.Stretch) (memory.MessageID, error) {
 	k := w.kinds[of]
 	s, err := w.read(ctx, k, stretch)
@@ -229,7 +224,7 @@ func (w *Worker) next(ctx context.Context, of Kind, stretch memory.Stretch) (mem
 		try, now := w.tries[of], w.Now()
 		waits := try.waits(s.Channel, now) || try.waits(everywhere, now)
 		if !waits && try.left == 0 {
-			return 0, nil // in the next round
+			return 0, nil
 		}
 		if !waits {
 			try.left--
@@ -237,7 +232,7 @@ func (w *Worker) next(ctx context.Context, of Kind, stretch memory.Stretch) (mem
 			if ctx.Err() != nil {
 				return 0, ctx.Err()
 			}
-			// Writing can take a minute: what must hold still has to.
+			// Writing can take a minute, so what must hold is checked again.
 			if ok, err := w.holds(ctx, k, s); !ok || err != nil {
 				return 0, err
 			}
@@ -256,7 +251,7 @@ func (w *Worker) next(ctx context.Context, of Kind, stretch memory.Stretch) (mem
 	return s.until, nil
 }
 
-// read is the first session of a stretch; nil if none has ended, or nothing may be made of it now.
+// read returns the first session of a stretch; nil if none has ended, or nothing may be made of it now.
 func (w *Worker) read(ctx context.Context, k kind, stretch memory.Stretch) (*session, error) {
 	l, now := k.limits(), w.Now()
 	end := stretch.Until
@@ -286,7 +281,7 @@ func (w *Worker) read(ctx context.Context, k kind, stretch memory.Stretch) (*ses
 	return s, err
 }
 
-// ask has the model write about a session, and notes whether it could.
+// ask has the model write about a session.
 func (w *Worker) ask(ctx context.Context, of Kind, s *session) {
 	k := w.kinds[of]
 	reply, err := Ask(ctx, w.Model, k.limits().written, cmp.Or(w.Patience, k.limits().patience), k.prompt(s))
@@ -301,7 +296,7 @@ func (w *Worker) ask(ctx context.Context, of Kind, s *session) {
 	}
 }
 
-// holds reports whether what the model was shown of a session may be used still, and is as it was.
+// holds reports whether what the model was shown is unchanged and may still be used.
 func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err error) {
 	if s.place, err = w.placeOf(ctx, s.Stretch); err != nil || s.place == nil {
 		return false, err
@@ -314,7 +309,7 @@ func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err er
 	return slices.EqualFunc(s.said, now, same), err
 }
 
-// speaking are those of messages that a kind of digest is made from, and whose authors haven't opted out.
+// speaking returns the messages that a kind of digest is made from, without authors who opted out.
 func (w *Worker) speaking(ctx context.Context, k kind, p *place, messages []memory.Message) ([]memory.Message, error) {
 	return Keep(messages, func(m memory.Message) (bool, error) {
 		if !k.takes(p, m) {
@@ -336,9 +331,8 @@ const (
 	backoffMost  = 6 * time.Hour
 )
 
-// backoff says when a model may be asked again about a channel whose sessions it failed at: after five minutes, and
-// after twice as long with each failure, up to six hours. It is in memory only: after a restart the model is asked
-// once more.
+// backoff says when a model may be asked again about a channel that it failed at: after five minutes, then twice as
+// long with each failure, up to six hours. It is in memory only: after a restart the model is asked once more.
 type backoff struct {
 	mu sync.Mutex
 	of map[memory.ChannelID]failures
@@ -356,9 +350,9 @@ func (b *backoff) waits(channel memory.ChannelID, now time.Time) bool {
 	return now.Before(b.of[channel].until)
 }
 
-// note notes how the model did, and returns how often it has failed at a channel since it last worked there. One that
-// didn't answer at all isn't asked about other channels either: waiting for it again, for each of them, would hold up
-// all. Six hours after it could have been asked again, what was before is forgotten.
+// note notes how the model did, and returns how often it failed at a channel since it last worked there. A model
+// that didn't answer at all isn't asked about other channels either: waiting for each would hold up all. Six hours
+// after a retry was possible, earlier failures are forgotten.
 func (b *backoff) note(channel memory.ChannelID, now time.Time, err error) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -59,7 +59,8 @@ func newWorld(t *testing.T, model chat.Model) *world {
 	t.Cleanup(func() { store.Close() })
 	w := &world{Store: store, t: t, now: noon, out: map[memory.UserID]bool{}}
 	w.worker = New(Options{
-		Log: w, Model: model, Policy: memory.Policy{Direct: true}, SessionGap: 30 * time.Minute, Now: func() time.Time { return w.now },
+		Log: w, Model: model, Policy: memory.Policy{Direct: true}, SessionGap: 30 * time.Minute,
+		Now:    func() time.Time { return w.now },
 		Failed: func(_ Kind, _ memory.ChannelID, err error) { w.failed = append(w.failed, err) },
 	})
 	events := []memory.Event{

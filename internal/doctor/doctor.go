@@ -146,6 +146,3 @@ func (d *Doctor) Examine(ctx context.Context, path string, wrong error, tell fun
 		}
 	}
 }
-
-// FewSegments is so few that an answer can wait for their vectors.
-const FewSegments = 2000

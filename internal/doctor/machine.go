@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"hark/internal/config"
+	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/internal/web"
 	"hark/memory/sqlite"
@@ -195,7 +196,7 @@ func (d *Doctor) database(ctx context.Context) Finding {
 	case seen.Unfinished > 0:
 		found.Detail += fmt.Sprintf("; %s under way", terminal.Plural(seen.Unfinished, "forgetting"))
 		found.Advice = "\"hark run\" carries it out: leave it running"
-	case seen.Waiting > FewSegments:
+	case seen.Waiting > setup.FewSegments:
 		found.Advice = "\"hark run\" makes them, or \"hark reindex\""
 	}
 	if d.Brief {

@@ -13,9 +13,8 @@ import (
 // BuiltinDimensions is how many numbers a vector of the built-in embedder has.
 const BuiltinDimensions = 384
 
-// Builtin embeds without a model: it hashes words, pairs of words and pieces of words into a vector, the
-// rarer the heavier. It knows no synonyms, but forgives inflection and misspelling, needs nothing, and always
-// gives the same vector for the same text.
+// Builtin embeds without a model: it hashes words, pairs and pieces of words into a vector, the rarer the heavier.
+// It knows no synonyms, but forgives inflection and misspelling. The same text always gives the same vector.
 type Builtin struct{}
 
 // Space implements memory.Embedder. The version grows when a text's vector changes.
@@ -36,10 +35,9 @@ func (Builtin) Embed(ctx context.Context, _ memory.Purpose, texts []string) ([][
 	return vectors, nil
 }
 
-// EmbedTerms returns the vector of a question's terms, each weighed by its inverse document frequency; nil if
-// there are none. What is stored can't be weighed by counts that change from day to day, so the question is,
-// which is enough: a rare term counts as much in a product when one side has its weight (Salton's scheme
-// lnc.ltc).
+// EmbedTerms returns the vector of a question's terms, each weighed by its inverse document frequency; nil if there
+// are none. Stored texts can't be weighed by counts that change daily, and needn't: in a product, one side's
+// weight is enough (Salton's scheme lnc.ltc).
 func (Builtin) EmbedTerms(terms []string, idf func(term string) float64) []float32 {
 	return hashed(terms, func(term string) float64 { return rarity(term) * idf(term) })
 }
@@ -52,8 +50,8 @@ const (
 	pieceLength = 4 // bytes; terms are mostly ASCII, and others are hardly longer than a piece
 )
 
-// hashed returns the vector of a text's terms; nil if there are none. Each feature is added in a dimension
-// and with a sign of its own, so that collisions cancel out on average.
+// hashed returns the vector of a text's terms; nil if there are none. Each feature has a dimension and a sign, so
+// collisions cancel out on average.
 func hashed(terms []string, weigh func(term string) float64) []float32 {
 	if len(terms) == 0 {
 		return nil
@@ -83,8 +81,7 @@ func hashed(terms []string, weigh func(term string) float64) []float32 {
 	return normalised(&sums)
 }
 
-// rarity returns what can be told of a term's inverse document frequency without counting: long words are
-// rarer than short ones, and so are numbers.
+// rarity guesses a term's inverse document frequency: long words and numbers are rare.
 func rarity(term string) float64 {
 	if c, _ := utf8.DecodeRuneInString(term); c >= '0' && c <= '9' {
 		return 1.2

@@ -24,13 +24,6 @@ func builtin(t testing.TB, texts ...string) [][]float32 {
 	return vectors
 }
 
-func cosine(a, b []float32) (sum float64) {
-	for i := range a {
-		sum += float64(a[i]) * float64(b[i])
-	}
-	return sum
-}
-
 func TestBuiltinRanksWhatIsAboutTheSameFirst(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ question, near, far string }{
@@ -41,7 +34,7 @@ func TestBuiltinRanksWhatIsAboutTheSameFirst(t *testing.T) {
 		{"Gehaltsabrechnung", "die Gehaltsabrechnungen sind da", "der Zug ist spät"},
 	} {
 		v := builtin(t, c.question, c.near, c.far)
-		if near, far := cosine(v[0], v[1]), cosine(v[0], v[2]); near <= far+0.05 {
+		if near, far := dot(v[0], v[1]), dot(v[0], v[2]); near <= far+0.05 {
 			t.Errorf("%q: %.2f to %q, %.2f to %q", c.question, near, c.near, far, c.far)
 		}
 	}
@@ -57,8 +50,8 @@ func TestBuiltinIsDeterministicAndNormalised(t *testing.T) {
 		}
 	}
 	for i, v := range a[:2] {
-		if len(v) != (Builtin{}).Space().Dimensions || math.Abs(cosine(v, v)-1) > 1e-5 {
-			t.Errorf("vector %d has %d dimensions and the length² %v", i, len(v), cosine(v, v))
+		if len(v) != (Builtin{}).Space().Dimensions || math.Abs(dot(v, v)-1) > 1e-5 {
+			t.Errorf("vector %d has %d dimensions and the length² %v", i, len(v), dot(v, v))
 		}
 	}
 	if a[2] != nil || a[3] != nil {
@@ -85,8 +78,8 @@ func FuzzBuiltin(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		v := builtin(t, s)[0]
-		if v != nil && math.Abs(cosine(v, v)-1) > 1e-4 {
-			t.Errorf("length² of %q is %v", s, cosine(v, v))
+		if v != nil && math.Abs(dot(v, v)-1) > 1e-4 {
+			t.Errorf("length² of %q is %v", s, dot(v, v))
 		}
 	})
 }
@@ -122,10 +115,10 @@ func TestBreaker(t *testing.T) {
 				t.Fatalf("after %v: %v", time.Since(began), err)
 			}
 		}
-		var rests *endpoint.Resting
-		if _, err = b.Embed(t.Context(), memory.ForStorage, []string{"x"}); !errors.As(err, &rests) ||
-			b.Health().Failed == nil {
-			t.Errorf("%v, %+v", err, b.Health())
+		_, err = b.Embed(t.Context(), memory.ForStorage, []string{"x"})
+		rests, is := errors.AsType[*endpoint.Resting](err)
+		if !is || b.Health().Failed == nil {
+			t.Fatalf("%v, %+v", err, b.Health())
 		}
 		time.Sleep(rests.Left)
 		m.answer = func(ctx context.Context) error {
@@ -139,7 +132,7 @@ func TestBreaker(t *testing.T) {
 		}
 		for range 9 { // a text that the embedder refuses
 			m.answer = func(context.Context) error { return errTooLong }
-			if _, err := b.Embed(t.Context(), memory.ForStorage, []string{"x"}); !errors.Is(err, error(errTooLong)) {
+			if _, err := b.Embed(t.Context(), memory.ForStorage, []string{"x"}); !errors.Is(err, errTooLong) {
 				t.Fatal(err)
 			}
 		}

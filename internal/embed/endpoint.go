@@ -25,16 +25,15 @@ type EndpointConfig struct {
 	APIKey         string // none is sent if empty
 	Model          string
 	Dimensions     int           // the length asked of models that offer several; 0: the model's own
-	Known          int           // the length of the model's own vectors, where it is known from before; 0: it isn't
+	Known          int           // the length of the model's own vectors; 0: unknown
 	QueryPrefix    string        // what the model wants before a question, such as "query: "
-	DocumentPrefix string        // what it wants before a text that is to be found
+	DocumentPrefix string        // what it wants before a stored text
 	Timeout        time.Duration // of one request; 0: 30 seconds
 	Batch          int           // texts in one request at most; 0: 64
 }
 
-// Endpoint embeds with a model behind OpenAI's protocol. It may be used by several goroutines. It asks once:
-// who calls it knows whether to ask again, later, or to do without. Its errors hold nothing of the texts, of
-// the key, or of what the server says, which may quote both.
+// Endpoint embeds with a model behind OpenAI's protocol. It may be used by several goroutines. It never asks twice.
+// Its errors hold nothing of the texts, the key, or what the server says, which may quote both.
 type Endpoint struct {
 	config EndpointConfig
 	server *endpoint.Server
@@ -53,7 +52,7 @@ func NewEndpoint(c EndpointConfig) (*Endpoint, error) {
 	return e, nil
 }
 
-// OpenEndpoint is NewEndpoint that, if need be, asks the server for the length by embedding a word.
+// OpenEndpoint is NewEndpoint that embeds a word to find the length, if that is unknown.
 func OpenEndpoint(ctx context.Context, c EndpointConfig) (*Endpoint, error) {
 	e, err := newEndpoint(c)
 	if err != nil || e.space.Dimensions > 0 {
@@ -137,8 +136,8 @@ func (tooLong) Error() string { return "a text is longer than the model takes" }
 // OfText says that another text may be taken.
 func (tooLong) OfText() bool { return true }
 
-// fit embeds texts. Where one is too long for the model, its beginning stands for it: a vector of half a text
-// is better than a text that holds up all behind it.
+// fit embeds texts. Of one that is too long for the model, it embeds the beginning: otherwise it would hold up all
+// texts behind it.
 func (e *Endpoint) fit(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := e.ask(ctx, texts)
 	switch {
@@ -177,9 +176,9 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
 		Input: texts, Model: openai.EmbeddingModel(e.config.Model), Dimensions: e.config.Dimensions,
 	})
-	var refused *endpoint.Refusal
+	refused, is := errors.AsType[*endpoint.Refusal](err)
 	switch {
-	case errors.As(err, &refused) && isTooLong(refused):
+	case is && isTooLong(refused):
 		return nil, errTooLong
 	case err != nil && x.body == nil:
 		return nil, err
@@ -198,8 +197,7 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 // nullNumber matches a null in a list. go-openai would make it a 0 without a word.
 var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
 
-// exchange is the HTTP client of one request. It keeps the answer, in which more can be seen than what
-// go-openai hands on.
+// exchange is the HTTP client of one request. It keeps the answer, of which go-openai hands on only a part.
 type exchange struct {
 	server *endpoint.Server
 	body   []byte
@@ -260,12 +258,10 @@ func normalize(vector []float32) bool {
 
 var _ memory.Embedder = (*Endpoint)(nil)
 
-// QuestionTimeout is how long somebody who asks waits for a question's vector. Without it full text finds
-// alone.
+// QuestionTimeout is how long a search waits for a question's vector. Without it, only full text finds.
 const QuestionTimeout = 4 * time.Second
 
-// Breaker leaves an embedder that fails alone for a while; see endpoint.Breaker. Questions wait for
-// QuestionTimeout at most.
+// Breaker leaves a failing embedder alone; see endpoint.Breaker. Questions wait for QuestionTimeout at most.
 type Breaker struct {
 	memory.Embedder
 	endpoint.Breaker
@@ -276,8 +272,7 @@ func NewBreaker(e memory.Embedder) *Breaker {
 	return &Breaker{Embedder: e, Breaker: endpoint.Breaker{What: "embedder"}}
 }
 
-// Embed implements memory.Embedder. While the embedder is left alone, the error has a method RetryAfter that
-// tells for how long.
+// Embed implements memory.Embedder. While the embedder is left alone, the error is an *endpoint.Resting.
 func (b *Breaker) Embed(ctx context.Context, purpose memory.Purpose, texts []string) (vectors [][]float32, err error) {
 	limit := time.Duration(0)
 	if purpose == memory.ForSearch {

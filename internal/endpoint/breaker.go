@@ -14,10 +14,10 @@ const (
 	longRest  = 5 * time.Minute
 )
 
-// Breaker leaves a server that fails alone for a while, so that nobody waits for it in vain: after three
-// failures in a row, or for as long as the server itself says, every call is refused at once. Then one call
-// tries; if it fails, the next rest is twice as long. An error that has a method OfText, and says true, is no
-// failure of the server; one that has a method RetryAfter says for how long the server wants no calls.
+// Breaker leaves a failing server alone for a while: after three failures in a row, or for as long as the server
+// says, every call is refused at once. Then one call tries; if it fails, the next rest is twice as long. An error
+// whose method OfText returns true is no failure of the server. One with a method RetryAfter says for how long the
+// server wants no calls.
 type Breaker struct {
 	What string // is left alone, such as "embedder"
 
@@ -31,9 +31,9 @@ type Breaker struct {
 
 // Health is how a server did of late.
 type Health struct {
-	At     time.Time     // when the last call ended that told anything; zero: there was none
+	At     time.Time     // when the last call ended; zero: there was none
 	Took   time.Duration // that call
-	Failed error         // what it failed by; nil if it didn't
+	Failed error         // nil if it didn't
 	Rests  time.Duration // for how long the server is left alone from now on; 0: it isn't
 }
 
@@ -48,19 +48,14 @@ func (b *Breaker) Health() Health {
 	return h
 }
 
-// Do calls ask, unless the server is left alone: then the error is a *Resting. ask gets a
-// context that ends after limit, unless that is 0. If ctx itself ends, that tells nothing of the server.
+// Do calls ask, unless the server is left alone: then the error is a *Resting. ask gets a context that ends after
+// limit, unless that is 0. If ctx itself ends, that says nothing of the server.
 func (b *Breaker) Do(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
 	trial, err := b.enter()
 	if err != nil {
 		return err
 	}
-	over := false
-	defer func() {
-		if !over { // ask has panicked: whoever recovers from that mustn't find the server left alone for good
-			b.giveUp(trial)
-		}
-	}()
+	defer b.end(trial) // also if ask panics
 	inner := ctx
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -69,12 +64,9 @@ func (b *Breaker) Do(ctx context.Context, limit time.Duration, ask func(context.
 	}
 	begun := time.Now()
 	err = ask(inner)
-	over = true
-	if err != nil && ctx.Err() != nil {
-		b.giveUp(trial)
-		return err
+	if err == nil || ctx.Err() == nil {
+		b.count(err, trial, time.Since(begun))
 	}
-	b.leave(err, trial, time.Since(begun))
 	return err
 }
 
@@ -99,18 +91,18 @@ func (b *Breaker) enter() (trial bool, err error) {
 	return true, nil
 }
 
-func (b *Breaker) giveUp(trial bool) {
+// end lets others try if this call was the trial.
+func (b *Breaker) end(trial bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trying = b.trying && !trial
 }
 
-// leave notes how a call came out.
-func (b *Breaker) leave(err error, trial bool, took time.Duration) {
+// count records how a call came out.
+func (b *Breaker) count(err error, trial bool, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last = Health{At: time.Now(), Took: took, Failed: err}
-	b.trying = b.trying && !trial
 	var text interface{ OfText() bool }
 	if err == nil || errors.As(err, &text) && text.OfText() {
 		b.failures, b.rest, b.until = 0, 0, time.Time{}
@@ -122,9 +114,9 @@ func (b *Breaker) leave(err error, trial bool, took time.Duration) {
 		b.rest = min(max(2*b.rest, firstRest), longRest)
 		wait = b.rest
 	}
-	var said interface{ RetryAfter() time.Duration }
-	if errors.As(err, &said) {
-		wait = max(wait, said.RetryAfter())
+	var busy interface{ RetryAfter() time.Duration }
+	if errors.As(err, &busy) {
+		wait = max(wait, busy.RetryAfter())
 	}
 	if until := time.Now().Add(wait); wait > 0 && until.After(b.until) {
 		b.until = until

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ type Server struct {
 	client http.Client
 }
 
-// NewServer returns s, unless its URL is no address.
+// NewServer returns s, or an error if its URL is no address.
 func NewServer(s Server) (*Server, error) {
 	if Place(s.URL) == "" {
 		return nil, fmt.Errorf("%s is no address: it looks like %s", s.Setting, s.Example)
@@ -59,7 +60,7 @@ func (s *Server) Post(ctx context.Context, body any) ([]byte, error) {
 	return s.Do(request)
 }
 
-// Do returns the answer to a request, up to its limit. One other than 200 is a Refusal.
+// Do returns the answer to a request, up to Limit. One other than 200 is a *Refusal.
 func (s *Server) Do(request *http.Request) ([]byte, error) {
 	resp, err := s.client.Do(request)
 	if err != nil {
@@ -91,8 +92,7 @@ func Place(address string) string {
 }
 
 func (s *Server) unreachable(err error) error {
-	var where *url.Error // names the address, with whatever is secret in it
-	if errors.As(err, &where) {
+	if where, is := errors.AsType[*url.Error](err); is { // names the address, with whatever is secret in it
 		err = where.Err
 	}
 	if errors.Is(err, context.Canceled) {
@@ -120,7 +120,7 @@ func (s *Server) refusal(status int, after time.Duration, body []byte) error {
 	}
 }
 
-// maxQuoted is how much of a refusal is looked at, in bytes.
+// maxQuoted bounds how much of a refusal is read, in bytes.
 const maxQuoted = 4096
 
 // Refusal is a server's answer other than 200.
@@ -147,20 +147,13 @@ func (r *Refusal) OfText() bool {
 
 // Says reports whether the server's answer has one of phrases in it, which are in lower case.
 func (r *Refusal) Says(phrases ...string) bool {
-	for _, phrase := range phrases {
-		if strings.Contains(r.text, phrase) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(r.text, phrase) })
 }
 
-// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely
-// wrong.
+// longestWait bounds how long a server can ask to wait: beyond it, it is likely wrong.
 const longestWait = 24 * time.Hour
 
-// RetryAfter returns how long from now an answer asks to wait, in seconds or until a date; 0 if it doesn't
-// say.
+// RetryAfter returns how long from now an answer asks to wait, in seconds or until a date; 0 if it doesn't say.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	header := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(header, 64); err == nil && seconds > 0 {

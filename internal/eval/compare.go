@@ -12,8 +12,8 @@ import (
 	"hark/search"
 )
 
-// Comparison tells how often evidence is found with each ingredient of recall switched off, the others'
-// weights being the same. How well recall can do without one, internal/tune tells.
+// Comparison counts how often evidence is found with each ingredient of recall switched off and the other weights
+// unchanged. internal/tune measures how well recall can do without one.
 type Comparison struct {
 	sets []*compared
 }
@@ -71,7 +71,6 @@ func (e *Evaluator) Compare(ctx context.Context, path string, c *Comparison, pro
 // wordless is a log that finds nothing by full text.
 type wordless struct{ search.Log }
 
-// FullText implements search.Log.
 func (wordless) FullText(context.Context, memory.Scope, []string, int) ([]memory.TextHit, error) {
 	return nil, nil
 }

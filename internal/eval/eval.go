@@ -60,8 +60,8 @@ type Evaluator struct {
 	Reranker search.Reranker // nil: none
 }
 
-// Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on.
-// progress, if not nil, is told the questions done of all. A set without questions has no outcomes.
+// Run loads a set into a temporary store, asks its questions, and passes on each outcome. progress may be nil. A set
+// without questions has no outcomes.
 func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error,
 	progress func(done, total int)) error {
 	return e.questions(ctx, path, progress, func(a *asker, q imports.SetQuestion) error {
@@ -82,7 +82,7 @@ type Sample struct {
 	Near         map[memory.MessageID]bool // evidence and its direct neighbours
 }
 
-// Examine is as Run, but passes on all that was scored, with its features.
+// Examine is Run that passes on all that was scored, with its features.
 func (e *Evaluator) Examine(ctx context.Context, path string, each func(Sample) error) error {
 	return e.questions(ctx, path, nil, func(a *asker, q imports.SetQuestion) (err error) {
 		s := Sample{Set: SetName(path), Channel: q.Channel}

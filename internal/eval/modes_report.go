@@ -87,8 +87,8 @@ func (r *ModeReport) add(o ModeOutcome, general, inferred builder.Prompt) {
 	}
 }
 
-// showsLess reports whether anything that general shows isn't in other, or not as much of it. The system
-// message doesn't count: where there is little room, it is a mode's own rules that aren't whole.
+// showsLess reports whether other shows less of anything than general. The system message doesn't count: with
+// little room, a mode's own rules are cut.
 func showsLess(general, other builder.Prompt) bool {
 	for i, was := range general.Report.Sections {
 		is := other.Report.Sections[i]

@@ -1,5 +1,4 @@
-// Package golden compares what people see with files beside the tests: one place for each sentence. "go test
-// -update" writes them.
+// Package golden compares what people see with files beside the tests. "go test -update" writes them.
 package golden
 
 import (
@@ -37,7 +36,6 @@ func File(tb testing.TB, path, got string) {
 	}
 }
 
-// seen is the file of what tests of a package see, an entry each.
 const seen = "testdata/seen.txtar"
 
 var entries struct {
@@ -47,8 +45,9 @@ var entries struct {
 	count map[string]int // by test
 }
 
-// Seen compares what somebody sees with its entry in testdata/seen.txtar, named after the test and numbered by the
-// order of its calls. With -update it writes the entry; a run of all tests of the package also drops those left over.
+// Seen compares what somebody sees with its entry in testdata/seen.txtar, named after the test and numbered
+// by the order of its calls. With -update it writes the entry; a run of all tests of the package also drops
+// those left over.
 func Seen(tb testing.TB, got string) {
 	tb.Helper()
 	entries.Lock()
@@ -82,7 +81,7 @@ func Seen(tb testing.TB, got string) {
 	write(tb, seen, txtar.Format(&all))
 }
 
-// read is called with the lock held.
+// read needs the lock.
 func read(tb testing.TB) {
 	tb.Helper()
 	entries.read, entries.text, entries.count = true, map[string]string{}, map[string]int{}

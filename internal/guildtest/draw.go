@@ -8,7 +8,7 @@ import (
 	"hark/memory"
 )
 
-// guild is one being drawn. Its ids lie from base on, and below base + 100.
+// guild is one being drawn.
 type guild struct {
 	*rapid.T
 	World
@@ -16,20 +16,18 @@ type guild struct {
 	roles []memory.RoleID // that overwrites may be of
 }
 
-func (g *guild) role(n int) memory.RoleID { return memory.RoleID(g.base + 50 + int64(n)) } // 0 is @everyone's
-func (g *guild) user(n int) memory.UserID { return memory.UserID(g.base + 10 + int64(n)) }
-func (g *guild) channel(n int) memory.ChannelID {
-	return memory.ChannelID(g.base + 70 + int64(n))
-}
+func (g *guild) role(n int) memory.RoleID       { return memory.RoleID(g.base + 50 + int64(n)) } // 0 is @everyone's
+func (g *guild) user(n int) memory.UserID       { return memory.UserID(g.base + 10 + int64(n)) }
+func (g *guild) channel(n int) memory.ChannelID { return memory.ChannelID(g.base + 70 + int64(n)) }
 
 func (g *guild) number(least, most int, of string) int {
 	return rapid.IntRange(least, most).Draw(g.T, of)
 }
 
-// ghost is a role that only overwrites tell of.
+// ghost is a role that only overwrites name.
 const ghost = 10
 
-// Draw draws a small guild in which much can go wrong. All its ids lie from base on, and below base + 100.
+// Draw draws a small guild in which much can go wrong. Its ids are at least base, and below base + 100.
 func Draw(t *rapid.T, base int64, channels int) World {
 	g := &guild{T: t, base: base, World: World{People: map[memory.UserID]memory.Person{}}}
 	g.Guild = memory.Guild{ID: memory.GuildID(g.role(0)), Owner: g.user(1)}
@@ -45,8 +43,7 @@ func Draw(t *rapid.T, base int64, channels int) World {
 func (g *guild) permissions(of string) memory.Permissions {
 	const all = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 	return rapid.SampledFrom([]memory.Permissions{0, 0, memory.ViewChannel,
-		memory.ViewChannel | memory.ReadMessageHistory,
-		memory.ReadMessageHistory, memory.Connect, all}).Draw(g.T, of)
+		memory.ViewChannel | memory.ReadMessageHistory, memory.ReadMessageHistory, memory.Connect, all}).Draw(g.T, of)
 }
 
 func (g *guild) drawRoles() {
@@ -84,8 +81,8 @@ func (g *guild) drawPeople() {
 func (g *guild) drawChannel(i, channels int) {
 	c := memory.Channel{ID: g.channel(i), Guild: g.Guild.ID, AgeLimited: g.number(0, 4, "age") == 0}
 	c.Kind = rapid.SampledFrom([]memory.ChannelKind{memory.TextChannel, memory.TextChannel,
-		memory.VoiceChannel, memory.ForumChannel,
-		memory.CategoryChannel, memory.PublicThread, memory.PrivateThread}).Draw(g.T, "kind")
+		memory.VoiceChannel, memory.ForumChannel, memory.CategoryChannel, memory.PublicThread,
+		memory.PrivateThread}).Draw(g.T, "kind")
 	c.Parent = g.channel(g.number(-1, channels-1, "parent"))
 	c.Unplaced = g.number(0, 9, "unplaced") == 0
 	for range g.number(0, 3, "overwrites") {
@@ -107,7 +104,7 @@ func (g *guild) drawChannel(i, channels int) {
 	g.Guild.Channels = append(g.Guild.Channels, c)
 }
 
-// State draws what admins state of roles, writes it into the guild, and is everybody for whom it holds.
+// State draws what admins state of roles, writes it into the guild, and returns everybody for whom it holds.
 func (w *World) State(t *rapid.T) []Member {
 	w.Guild.Settings = map[memory.Setting]string{}
 	for range rapid.IntRange(1, 3).Draw(t, "stated") {
@@ -125,10 +122,9 @@ func (w *World) State(t *rapid.T) []Member {
 	})
 }
 
-// ghost is the role that only overwrites tell of.
 func (w *World) ghost() memory.RoleID { return memory.RoleID(w.Guild.ID) + ghost }
 
-// DrawMembers draws who is there, with the roles that they have.
+// DrawMembers draws who is there, and their roles.
 func (w World) DrawMembers(t *rapid.T) (members []Member) {
 	for n := range memory.UserID(6) {
 		id := w.Guild.Owner + n
@@ -139,7 +135,7 @@ func (w World) DrawMembers(t *rapid.T) (members []Member) {
 	return members
 }
 
-// DrawViewer draws who alone sees an answer, with the roles that they have now, or nil if all do.
+// DrawViewer draws who alone sees an answer, with their roles now, or nil if all do.
 func (w World) DrawViewer(t *rapid.T) *Member {
 	if rapid.Bool().Draw(t, "all") {
 		return nil

@@ -16,20 +16,20 @@ type World struct {
 	Stated []memory.Implied
 }
 
-// Person is what is known of somebody.
+// Person returns what is known of somebody.
 func (w World) Person(id memory.UserID) (memory.Person, bool) {
 	p, ok := w.People[id]
 	return p, ok
 }
 
-// Member is somebody who may really be there, with all their roles but @everyone's.
+// Member is somebody who may be there, with all their roles but @everyone's.
 type Member struct {
 	ID    memory.UserID
 	Roles []memory.RoleID
 }
 
-// Everybody lists all members there can be. Nobody tells Hark of roles that are given or taken, so whatever people had
-// when they wrote last, they may have any by now.
+// Everybody returns all members there can be: with any roles, because Hark isn't told when roles are given or
+// taken.
 func (w World) Everybody() []Member {
 	ids := []memory.UserID{w.Guild.Owner, memory.UserID(w.Guild.ID) + 1} // and a stranger, of whom no overwrite tells
 	for id := range w.People {
@@ -53,8 +53,8 @@ func (w World) Everybody() []Member {
 	return all
 }
 
-// Strangers are people of whom no overwrite tells: one who has just joined, and one with each set of roles that
-// somebody of members has but the owner.
+// Strangers returns people whom no overwrite names: one without roles, and one with the roles of each of
+// members but the owner.
 func (w World) Strangers(members []Member) []Member {
 	id := memory.UserID(w.Guild.ID) + 1
 	strangers := []Member{{ID: id}}
@@ -66,7 +66,7 @@ func (w World) Strangers(members []Member) []Member {
 	return strangers
 }
 
-// anyRoles are all the roles that somebody can have at once.
+// anyRoles returns all the sets of roles that somebody can have.
 func (w World) anyRoles() [][]memory.RoleID {
 	var all [][]memory.RoleID
 	for set := range 1 << len(w.Roles) {
@@ -117,7 +117,7 @@ func (w World) may(m Member, bit memory.Permissions, c memory.Channel) bool {
 	return may
 }
 
-// home is the channel that decides who sees c, and whether it is known.
+// home returns the channel that decides who sees c, and whether it is known.
 func (w World) home(c memory.Channel) (memory.Channel, bool) {
 	if c.Unplaced || c.Kind != memory.PublicThread && c.Kind != memory.PrivateThread {
 		return c, !c.Unplaced && c.Kind != memory.CategoryChannel
@@ -137,8 +137,8 @@ func (w World) reads(m Member, c memory.Channel) bool {
 		(c.Kind != memory.VoiceChannel || w.may(m, memory.Connect, c))
 }
 
-// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who see it
-// could read that. What only viewer sees depends on them, if their roles are known.
+// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who see
+// it could read that. What only viewer sees depends on them, if their roles are known.
 func (w World) Allowed(audience []Member, at, from memory.Channel, viewer *Member) bool {
 	r, rKnown := w.home(at)
 	c, cKnown := w.home(from)

@@ -69,8 +69,8 @@ func (b *batch) channel(c memory.Channel) {
 	b.events = append(b.events, memory.ChannelSeen{Channel: c})
 }
 
-// person adds a person, from the message said, if anything about them is new: a file is older than Discord's
-// data. It adds them once, and again with messages of later days, because the first message may be forgotten.
+// person adds a person, from the message said, unless they have a name already: a file is older than Discord's data.
+// It adds them again with messages of later days, because the first message may be forgotten.
 func (b *batch) person(ctx context.Context, p memory.Person, said memory.MessageID) error {
 	const day = memory.MessageID(24*time.Hour/time.Millisecond) << 22
 	key := personKey{p.Guild, p.ID}

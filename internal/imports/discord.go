@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,8 +83,8 @@ var channelKinds = map[text]memory.ChannelKind{
 	"DirectGroupTextChat": memory.DirectChannel,
 }
 
-// spoken are the message types in which somebody says something; all others are notices. Types without a
-// name in DiscordChatExporter are written as numbers: 20 and 23 are answers to commands, 21 begins a thread.
+// spoken are the types of messages that somebody wrote; all others are notices. DiscordChatExporter writes some as
+// numbers: 20 and 23 are answers to commands, 21 begins a thread.
 var spoken = map[text]bool{
 	"": true, "Default": true, "Reply": true,
 	"0": true, "19": true, "20": true, "21": true, "23": true,
@@ -189,8 +188,7 @@ func (e *export) locate() error {
 	return nil
 }
 
-// retime gives a message a new id if its own isn't a snowflake of its time stamp. The file's id becomes its
-// name, as in a recall set.
+// retime gives a message a new id if its own isn't a snowflake of its time. The old one becomes its name.
 func (p *post) retime(m exportMessage) error {
 	at := timeOf(m.Time)
 	if at.IsZero() || at.Sub(p.ID.Time()).Abs() <= time.Minute {
@@ -234,8 +232,7 @@ func (e *export) replyTo(m exportMessage) memory.MessageID {
 	return idOf[memory.MessageID](m.Reference.Message)
 }
 
-// kind returns the kind of author. Modern accounts have the discriminator 0000 like webhooks, but only
-// webhooks are also bots.
+// kind returns the kind of message. Modern accounts have the discriminator 0000 like webhooks, but aren't bots.
 func (m exportMessage) kind() memory.Kind {
 	switch {
 	case !spoken[m.Type]:
@@ -308,8 +305,7 @@ func (e *export) more() bool {
 func (e *export) decode(v any) error {
 	e.src.item()
 	err := e.dec.Decode(v)
-	var ill *json.UnmarshalTypeError
-	if errors.As(err, &ill) {
+	if _, ill := errors.AsType[*json.UnmarshalTypeError](err); ill {
 		return nil
 	}
 	return e.fault(err)
@@ -321,13 +317,13 @@ func (e *export) where() string {
 
 // fault returns an error about the file if err isn't nil.
 func (e *export) fault(err error) error {
-	var syntax *json.SyntaxError
+	syntax, is := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case err == nil:
 		return nil
-	case !errors.As(err, &syntax):
+	case !is:
 		return damaged(err, e.where())
-	case bytes.Contains([]byte(syntax.Error()), []byte(`\x00`)):
+	case strings.Contains(syntax.Error(), `\x00`):
 		return fmt.Errorf("%w (%s); what was read so far is kept", errNUL, e.where())
 	}
 	return fmt.Errorf("the export is not JSON %s (%w): export the channel again; what was read so far is kept", e.where(), err)

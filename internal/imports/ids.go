@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// What a recall set holds has no ids of Discord's, so it gets ids that depend on nothing but its own names:
-// importing it anywhere, in any order, gives the same.
+// A recall set has no ids of Discord's. Its ids depend on nothing but its names: importing it anywhere, in any
+// order, gives the same.
 
 const (
 	lowBits    = 22 // of a snowflake, below its milliseconds

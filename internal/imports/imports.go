@@ -2,8 +2,7 @@
 // as JSON, and recall sets.
 //
 // It reads files of any size in bounded memory. Reading one twice is the same as reading it once. An import changes
-// nothing that Discord has told since. A truncated file keeps what it held up to there. The format is recognised by
-// a file's content, never by its name.
+// nothing that Discord has told since. What a truncated file holds is kept. A file's content tells its format.
 package imports
 
 import (
@@ -44,13 +43,12 @@ type Known interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 }
 
-// Read reads a file, plain or gzipped, and passes its events on in batches of about 500, each of which is
-// to be applied before emit returns: channels and people come before what was said there. The slice is
-// reused after emit has returned. progress, if not nil, is told now and then how many bytes of r have been
-// read.
+// Read reads a file, plain or gzipped, and passes its events to emit in batches of about 500, channels and people
+// before what was said there. emit must apply a batch before it returns; the slice is reused. progress, if not nil,
+// is called now and then with how many bytes of r were read.
 //
-// A file that is damaged or of another kind gives an error that says what to do; the Summary tells what
-// was emitted before. Single messages without an id or a time are skipped and counted.
+// A file that is damaged or of another kind gives an error that says what to do; the Summary counts what was emitted
+// before. Single messages without an id or a time are skipped and counted.
 func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Event) error,
 	progress func(bytes int64)) (Summary, error) {
 	src, err := open(r)

@@ -170,10 +170,9 @@ func eachLine(src *source, do func(number int, l setLine) error) error {
 func parseLine(line []byte, number int, last bool) (setLine, error) {
 	var l setLine
 	err := json.Unmarshal(line, &l)
-	var ill *json.UnmarshalTypeError
+	_, ill := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case err == nil, errors.As(err, &ill):
-		// What has another type than it should is missing: check finds out whether it is needed.
+	case err == nil, ill: // a field of the wrong type is missing; check knows whether it is needed
 		return l, nil
 	case bytes.IndexByte(line, 0) >= 0:
 		return l, fmt.Errorf("line %d: %w", number, errNUL)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxItem is how long a line, or a message of an export, may be. Discord's own limit is 4,000 characters.
+	// maxItem bounds a line, or a message of an export. Discord's own limit is 4,000 characters.
 	maxItem = 16 << 20
 	// peekSize is how far a file is looked into to see what it is.
 	peekSize = 1 << 20
@@ -73,8 +73,7 @@ func open(r io.Reader) (*source, error) {
 	return src, src.skipMark()
 }
 
-// unended leaves out the white space that a text ends with: a file that is cut off has often got a line feed
-// since, and ends within a word all the same.
+// unended leaves out the white space at a text's end: a file that is cut off often got a line feed since.
 type unended struct {
 	r    io.Reader
 	held []byte // white space that something may follow
@@ -121,11 +120,11 @@ func (s *source) skipMark() error {
 
 // damaged says where a file breaks off or is broken, and what to do.
 func damaged(err error, where string) error {
-	var corrupt flate.CorruptInputError
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Errorf("the file is cut off %s: %s", where, kept)
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), corrupt:
 		return fmt.Errorf("the gzip file is damaged %s: fetch or compress it again; %s", where, kept)
 	case errors.Is(err, errTooLong):
 		return fmt.Errorf("what stands %s is %w, which no conversation has: correct it; %s", where, err, kept)

@@ -27,7 +27,7 @@ type call struct {
 	timer  timer // ends the call when nothing is heard
 }
 
-// call asks once, for at most maxTokens. passed tells whether delta got anything.
+// call asks once, for at most maxTokens. passed: delta got something.
 func (c *Client) call(ctx context.Context, r chat.Request, maxTokens int,
 	delta func(string)) (reply chat.Reply, passed bool, err error) {
 	inner, k, stop := c.begin(ctx)
@@ -77,8 +77,7 @@ func (c *Client) begin(ctx context.Context) (inner context.Context, k *call, sto
 	}
 }
 
-// openai returns a client for this call alone, so that what go-openai doesn't hand on is seen by Do. Its
-// limit of empty lines doesn't matter: events leaves none.
+// openai returns a client for this call alone, so that Do sees what go-openai doesn't hand on.
 func (k *call) openai() *openai.Client {
 	config := openai.DefaultConfig(k.client.config.APIKey)
 	config.BaseURL = k.client.config.BaseURL
@@ -86,7 +85,7 @@ func (k *call) openai() *openai.Client {
 	return openai.NewClientWithConfig(config)
 }
 
-// Do sends a request, makes errors of the answers that are none, and smooths those that are.
+// Do sends a request, and makes an error of a refusal and plain events of an answer.
 func (k *call) Do(r *http.Request) (*http.Response, error) {
 	for name, value := range k.client.config.Headers {
 		r.Header.Set(name, value)
@@ -179,15 +178,14 @@ func (a *answer) pass(text string) {
 	}
 }
 
-// whole tells whether the answer is, where err ended the stream. What goes wrong after its last word doesn't
+// whole reports whether the answer is, although err ended the stream. What fails after its last word doesn't
 // matter.
 func (a *answer) whole(err error) bool {
 	var failed failure
 	return a.reply.FinishReason != "" && !errors.As(err, &failed) && !errors.Is(err, errBadEvent)
 }
 
-// end returns all of an answer that is whole, with what was held back in case it became a tag, unless a call
-// in it makes no sense.
+// end returns a whole answer, with what was held back in case it became a tag, unless a call makes no sense.
 func (a *answer) end() (reply chat.Reply, ok bool) {
 	a.pass(a.thoughts.flush())
 	reply = a.part()
@@ -198,7 +196,7 @@ func (a *answer) end() (reply chat.Reply, ok bool) {
 	return reply, ok
 }
 
-// part returns what there is of the answer but its calls: half a call is none.
+// part returns what there is of the answer, without calls: half a call is none.
 func (a *answer) part() chat.Reply {
 	a.reply.Text = a.thoughts.shown.String()
 	return a.reply

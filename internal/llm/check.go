@@ -11,9 +11,8 @@ import (
 	"hark/internal/chat"
 )
 
-// Check asks the server whether it has the model, and says how it knows: by the list of its models, which
-// costs nothing, or, where that is missing or lacks the model, by Try. Its error is Chat's, with the server's
-// own words.
+// Check asks whether the server has the model, and says how it knows: by the list of its models, which costs
+// nothing, or else by Try. Its error is Chat's, with the server's own words.
 func (c *Client) Check(ctx context.Context) (how string, err error) {
 	names, err := c.list(ctx)
 	if err == nil && slices.Contains(names, c.config.Model) {
@@ -28,11 +27,11 @@ func (c *Client) Check(ctx context.Context) (how string, err error) {
 	return "it answered a call for the shortest of answers", nil
 }
 
-// mostNamed is how many models an error names of those that the server has.
+// mostNamed bounds the models of the server that an error names.
 const mostNamed = 10
 
-// Try asks the model for the shortest of answers, and tells how long that took. Its error is Chat's, with the
-// server's own words and, where the server lacks the model, some of those that it has.
+// Try asks the model for the shortest of answers, and returns how long that took. Its error is Chat's, with the
+// server's own words and, if the server lacks the model, some that it has.
 func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	tokens := 1
 	if isReasoning(c.config.Model) {
@@ -46,8 +45,7 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 		return took, nil
 	}
 	err = inFull(err)
-	var e *Error
-	if errors.As(err, &e) && e.Kind == NotFound {
+	if e, is := errors.AsType[*Error](err); is && e.Kind == NotFound {
 		if names, listed := c.list(ctx); listed == nil && len(names) > 0 {
 			full := *e
 			full.text += "; it has " + c.clean(strings.Join(names[:min(len(names), mostNamed)], ", "))
@@ -57,8 +55,7 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	return took, err
 }
 
-// List returns the names of the models that the server has, in order. Its error is Chat's, with the server's
-// own words.
+// List returns the names of the server's models, in order. Its error is Chat's, with the server's own words.
 func (c *Client) List(ctx context.Context) ([]string, error) {
 	names, err := c.list(ctx)
 	if err != nil {
@@ -82,16 +79,16 @@ func (c *Client) list(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// final tells whether a call would fail as listing the models did.
+// final reports whether a call would fail as listing the models did.
 func final(err error) bool {
-	var e *Error
-	return !errors.As(err, &e) || e.Kind == Unreachable || e.Kind == TimedOut || e.Status == http.StatusUnauthorized
+	e, is := errors.AsType[*Error](err)
+	return !is || e.Kind == Unreachable || e.Kind == TimedOut || e.Status == http.StatusUnauthorized
 }
 
-// inFull adds the server's own words, which are harmless where the prompt was ours.
+// inFull adds the server's own words, which are harmless if the prompt was Hark's.
 func inFull(err error) error {
-	var e *Error
-	if !errors.As(err, &e) || e.said == "" {
+	e, is := errors.AsType[*Error](err)
+	if !is || e.said == "" {
 		return err
 	}
 	full := *e

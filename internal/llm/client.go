@@ -1,7 +1,7 @@
 // Package llm asks models that write answers, at any server that speaks OpenAI's protocol. It passes on only what
-// guild members may see: it drops a model's thoughts in all their forms. Tool calls are passed on whole. An answer
-// is either whole or an error. Errors say what happened and what to do, and never hold the key, the prompt or the
-// answer. Once a part of the answer was passed on, nothing is asked again.
+// members may see: it drops a model's thoughts in all their forms. Tool calls are passed on whole. An answer is whole
+// or an error. Errors say what to do, and never hold the key, the prompt or the answer. Once a part of the answer was
+// passed on, nothing is asked again. Begin with Client and Models.
 package llm
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"hark/internal/chat"
 	"hark/internal/endpoint"
+	"hark/internal/pace"
 )
 
 // Config says which model is asked, and how.
@@ -31,11 +32,10 @@ type Config struct {
 	Timeout     time.Duration     // until the server begins to answer, and between two signs of life; 0: a minute
 	Retries     int               // how often a call that came to nothing is made again; 0: never
 	Headers     map[string]string // sent with every request, besides those that the protocol needs; never shown
-	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client has its
-	// own.
+	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client's own.
 	Breaker *endpoint.Breaker
-	// Called, if not nil, is told of each call of a model that wasn't left alone: how long it took until its
-	// answer was whole, and why it failed. Those that were broken off by whoever made them aren't told of.
+	// Called, if not nil, is called after each call of a model, with the time until its answer was whole and why
+	// it failed, except if the caller ended it.
 	Called func(model string, took time.Duration, failed error)
 }
 
@@ -93,27 +93,23 @@ func realClock() clock {
 		now:   time.Now,
 		after: func(d time.Duration, f func()) timer { return time.AfterFunc(d, f) },
 		sleep: func(ctx context.Context, d time.Duration) error {
-			t := time.NewTimer(d)
-			defer t.Stop()
-			select {
-			case <-ctx.Done():
+			if pace.Sleep(ctx, d) != nil {
 				return context.Cause(ctx)
-			case <-t.C:
-				return nil
 			}
+			return nil
 		},
 		rand: rand.Float64,
 	}
 }
 
-// Name returns the model's.
+// Name returns the model's name.
 func (c *Client) Name() string { return c.config.Model }
 
-// Health returns how the model's server did of late, for whichever of its models it was asked.
+// Health returns how the model's server did of late, whichever of its models was asked.
 func (c *Client) Health() endpoint.Health { return c.config.Breaker.Health() }
 
-// Window returns how many tokens the model takes for prompt and answer together, and how many that leaves for
-// a prompt beside the longest answer, which may be none; 0 and 0 if it isn't known.
+// Window returns how many tokens the model takes for prompt and answer together, and how many of them the longest
+// answer leaves for a prompt, possibly none; 0 and 0 if it isn't known.
 func (c *Client) Window() (all, room int) {
 	if c.config.Window == 0 {
 		return 0, 0
@@ -127,24 +123,22 @@ func (c *Client) Resting() bool { return c.config.Breaker.Resting() }
 // CanSee reports whether the model is sent images.
 func (c *Client) CanSee() bool { return c.config.Vision }
 
-// Chat asks the model to go on after a request's messages. It passes what members may see of the answer to
-// delta, in order, as it comes, and returns the whole of it, with the calls of tools that the model makes.
-// delta may be nil. A failure is an *Error, with the part of the answer that came before it in Reply, and no
-// calls; if ctx ends first, its cause.
+// Chat asks the model to go on after a request's messages. It passes what members may see of the answer to delta,
+// which may be nil, as it comes, and returns all of it, with the model's calls of tools. A failure is an *Error; if
+// ctx ends first, its cause. Then Reply has what came before it, and no calls.
 func (c *Client) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	reply, _, err := c.chat(ctx, r, delta)
 	return reply, err
 }
 
-// chat is Chat, and tells whether delta got anything.
-func (c *Client) chat(ctx context.Context, r chat.Request, delta func(string)) (reply chat.Reply, passed bool,
-	err error) {
+// chat is Chat, and reports whether delta got anything.
+func (c *Client) chat(ctx context.Context, r chat.Request,
+	delta func(string)) (reply chat.Reply, passed bool, err error) {
 	err = c.config.Breaker.Do(ctx, 0, func(ctx context.Context) error {
 		reply, passed, err = c.persist(ctx, r, delta)
 		return err
 	})
-	var rests *endpoint.Resting
-	if errors.As(err, &rests) {
+	if rests, is := errors.AsType[*endpoint.Resting](err); is {
 		err = c.resting(rests.Left)
 	}
 	return reply, passed, err
@@ -179,11 +173,10 @@ const (
 	longestPause = 30 * time.Second // that somebody who asked is kept waiting for a second try
 )
 
-// pause says how long to wait before asking again, and whether there is any use in it. Where the server wants
-// more patience than people have, there isn't.
+// pause returns how long to wait before asking again; false if that won't help, or the server wants a longer pause.
 func (c *Client) pause(err error, attempt int) (time.Duration, bool) {
-	var e *Error
-	if !errors.As(err, &e) || !e.again || e.after > longestPause {
+	e, is := errors.AsType[*Error](err)
+	if !is || !e.again || e.after > longestPause {
 		return 0, false
 	}
 	pause := min(firstPause<<min(attempt, 10), longestPause)

@@ -255,8 +255,7 @@ func TestErrorEvents(t *testing.T) {
 		bad = llmtest.Reply{Text: []string{"It is "}, After: []string{event, ""}}
 		s.Queue(bad)
 		reply, _, err := talk(t, c)
-		var e *Error
-		if !errors.As(err, &e) || e.Kind != Server || reply.Text != "It is " || e.Status != 0 && e.Status != 503 {
+		if e, is := errors.AsType[*Error](err); !is || e.Kind != Server || reply.Text != "It is " || e.Status != 0 && e.Status != 503 {
 			t.Errorf("%s after text: %+v, %v", event, reply, err)
 		}
 		if n := len(s.Requests()); n != 3 {

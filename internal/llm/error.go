@@ -27,13 +27,13 @@ const (
 	Resting                     // it wasn't asked, because it failed several times before; see RetryAfter
 )
 
-// kinds are what the kinds of errors are called.
 var kinds = [...]string{
-	Unreachable: "unreachable", TimedOut: "timed_out", Refused: "refused", NotFound: "not_found", RateLimited: "rate_limited", TooLong: "too_long",
-	Rejected: "rejected", CutOff: "cut_off", Server: "server", BadAnswer: "bad_answer", Resting: "resting",
+	Unreachable: "unreachable", TimedOut: "timed_out", Refused: "refused", NotFound: "not_found",
+	RateLimited: "rate_limited", TooLong: "too_long", Rejected: "rejected", CutOff: "cut_off", Server: "server",
+	BadAnswer: "bad_answer", Resting: "resting",
 }
 
-// String returns what a kind is called, in lower case, such as "rate_limited".
+// String returns a kind's name, such as "rate_limited".
 func (k Kind) String() string {
 	if k <= 0 || int(k) >= len(kinds) {
 		return "other"
@@ -41,10 +41,9 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// KindOf returns the kind of an error of a model's; 0 if it isn't one.
+// KindOf returns the kind of an *Error; 0 for other errors.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*Error](err); is {
 		return e.Kind
 	}
 	return 0
@@ -53,8 +52,8 @@ func KindOf(err error) Kind {
 // ErrCutOff is what errors of the kind CutOff are.
 var ErrCutOff = errors.New("the model's answer was cut off")
 
-// Error is a failed call. Its text says what to do, to whoever runs Hark. It holds neither the key nor
-// anything of the prompt or the answer.
+// Error is a failed call. Its text tells whoever runs Hark what to do. It holds neither the key nor anything of the
+// prompt or the answer.
 type Error struct {
 	Kind   Kind
 	Status int // of HTTP; 0 if none came
@@ -74,11 +73,11 @@ func (e *Error) Error() string { return e.text }
 // Is reports whether target is ErrCutOff and e is of that kind.
 func (e *Error) Is(target error) bool { return target == ErrCutOff && e.Kind == CutOff }
 
-// RetryAfter is for how long the server wants to be left alone, or is; 0 if nobody says.
+// RetryAfter is for how long the server wants no calls, or gets none; 0 if unknown.
 func (e *Error) RetryAfter() time.Duration { return e.after }
 
-// OfText reports whether the server is well and it is the request that it doesn't take, or the answer that is
-// bad: no reason to leave it alone (see endpoint.Breaker).
+// OfText reports whether the fault lies with the request or the answer and not with the server (see
+// endpoint.Breaker).
 func (e *Error) OfText() bool {
 	switch e.Kind {
 	case Unreachable, TimedOut, RateLimited, CutOff, Server:

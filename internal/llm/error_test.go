@@ -123,8 +123,8 @@ func TestRetry(t *testing.T) {
 		if KindOf(err) != test.kind || (err == nil) != (reply.Text == "well") || !slices.Equal(h.slept, test.slept) {
 			t.Errorf("%s: %+v, %v, slept %v; want %v", name, reply, err, h.slept, test.slept)
 		}
-		var e *Error
-		if errors.As(err, &e) && e.Kind == RateLimited && (e.RetryAfter() != 31*time.Second || e.Status != 429) {
+		if e, is := errors.AsType[*Error](err); is && e.Kind == RateLimited &&
+			(e.RetryAfter() != 31*time.Second || e.Status != 429) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 const maxEvent = 4 << 20 // bytes of one event, or of an answer that isn't streamed
 
-// errBadEvent is wrapped by what says why an answer makes no sense.
+// errBadEvent is wrapped by the reasons why an answer makes no sense.
 var errBadEvent = errors.New("no answer of a model")
 
 var (
@@ -26,9 +26,9 @@ var (
 // field matches a line of a stream of events. No standard has "error", but llama.cpp before September 2025.
 var field = regexp.MustCompile(`^(data|event|id|retry|error)?:`)
 
-// events is the body of an answer, smoothed for go-openai: of a stream only the lines with data, so that no
-// number of comments upsets it, and errors written so that it hands them on rather than swallows them; an
-// answer that isn't streamed becomes a stream of one event.
+// events is the body of an answer, smoothed for go-openai: of a stream only the lines with data, so that comments
+// don't upset it, and errors in the form that it hands on. An answer that isn't streamed becomes a stream of one
+// event.
 type events struct {
 	body  io.Closer
 	lines *bufio.Reader
@@ -61,7 +61,7 @@ func (e *events) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take deals with a line. The last one may be torn.
+// take reads a line. The last one may be torn.
 func (e *events) take(line []byte) error {
 	if !e.begun {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))
@@ -121,7 +121,7 @@ func (e *events) data(data []byte) {
 	e.emit(fmt.Appendf(nil, `{"error":%s}`, data))
 }
 
-// emit writes an event. The space keeps go-openai from reading on after an error, for which it would wait.
+// emit writes an event. The space keeps go-openai from waiting for more after an error.
 func (e *events) emit(data []byte) {
 	e.out = append(e.out, "data: "...)
 	if data[0] == '{' {
@@ -227,8 +227,7 @@ func parseEvent(raw []byte) (e event, err error) {
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
-// content is a text, or the texts among the parts that some servers write instead; thoughts are parts as
-// well.
+// content is a text, or the texts among the parts that some servers write instead. Thoughts are parts, too.
 type content struct {
 	text    string
 	thought thought
@@ -264,16 +263,16 @@ func (t *thought) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// failure is what a server tells of an error. Its message may hold anything, the prompt and the key too.
+// failure is an error as a server tells it. Its message may hold anything, also the prompt and the key.
 type failure struct {
 	status        int // 0 if it doesn't say
 	code, message string
-	limit, asked  int // tokens that the server takes and has counted, where it says so in fields of their own
+	limit, asked  int // tokens that the server takes and counted, if they have fields of their own
 }
 
 func (f failure) Error() string { return "the server tells of an error" }
 
-// read takes the error that raw tells of, in any of the usual forms. It reports whether raw tells of one.
+// read takes the error in raw, in any of the usual forms. It reports whether there is one.
 func (f *failure) read(raw []byte) bool {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

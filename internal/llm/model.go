@@ -12,15 +12,14 @@ import (
 	"hark/internal/endpoint"
 )
 
-// Model is a model and the one that stands in for it.
+// Model is a model and its fallback.
 type Model struct {
 	*Client
 	fallback *Client            // nil if there is none
 	instead  func(model string) // is told when the fallback is asked in the place of model; may be nil
 }
 
-// WithFallback returns a model for which fallback stands in, unless that is nil or the same model at the same
-// place.
+// WithFallback returns a model with a fallback, unless that is nil or the same model at the same place.
 func WithFallback(c, fallback *Client) *Model {
 	if fallback != nil && fallback.config.Model == c.config.Model && fallback.endpoint() == c.endpoint() {
 		fallback = nil
@@ -28,14 +27,14 @@ func WithFallback(c, fallback *Client) *Model {
 	return &Model{Client: c, fallback: fallback}
 }
 
-// CanSee reports whether the model is sent images, or the one that stands in for it.
+// CanSee reports whether the model or its fallback is sent images.
 func (m *Model) CanSee() bool {
 	return m.Client.CanSee() || m.fallback != nil && m.fallback.CanSee()
 }
 
-// Chat asks the model, and if that fails before anything was passed on, its fallback. Reply.Model says which
-// of them wrote what came, and Reply.Instead why it wasn't the first. What the first doesn't take as it was
-// asked (TooLong, NoTools, NoImages), it can be asked in another way, so that its fallback isn't asked.
+// Chat asks the model and, if that fails before anything was passed on, its fallback. Reply.Model says which of
+// them wrote the answer, and Reply.Instead why it wasn't the first. The fallback isn't asked if the first may take
+// another request (TooLong, NoTools, NoImages).
 func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	reply, passed, err := m.chat(ctx, r, delta)
 	if err == nil || passed || m.fallback == nil || ctx.Err() != nil || mendable(err) {
@@ -45,10 +44,10 @@ func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (c
 		m.instead(m.Name())
 	}
 	reply, passed, second := m.fallback.chat(ctx, r, delta)
-	var refused *Error
 	called := func(m chat.Message) bool { return len(m.Calls) > 0 }
-	if errors.As(second, &refused) && refused.noTools && !passed && !slices.ContainsFunc(r.Messages, called) {
-		r.Tools = nil // rather than to ask the first once more, for whose failure one may have waited long
+	refused, is := errors.AsType[*Error](second)
+	if is && refused.noTools && !passed && !slices.ContainsFunc(r.Messages, called) {
+		r.Tools = nil // asking the first again might take long
 		reply, _, second = m.fallback.chat(ctx, r, delta)
 	}
 	reply.Instead = err
@@ -58,10 +57,10 @@ func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (c
 	return reply, second
 }
 
-// mendable tells whether the same model may take another request for the same.
+// mendable reports whether the same model may take another request for the same.
 func mendable(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && (e.Kind == TooLong || e.noTools || e.noImages)
+	e, is := errors.AsType[*Error](err)
+	return is && (e.Kind == TooLong || e.noTools || e.noImages)
 }
 
 // Named is a model under the name by which people choose it.
@@ -78,8 +77,7 @@ type Models struct {
 	fallback *Client
 }
 
-// NewModels makes clients of named, of which the first is the default. fallback stands in for each of them;
-// nil if there is none.
+// NewModels makes clients of named, of which the first is the default. fallback is that of each; it may be nil.
 func NewModels(named []Named, fallback *Config) *Models {
 	m := &Models{models: map[string]*Model{}}
 	breakers := map[string]*endpoint.Breaker{}
@@ -104,8 +102,8 @@ func NewModels(named []Named, fallback *Config) *Models {
 // endpoint returns where and as whom the model is asked. It holds a secret.
 func (c *Client) endpoint() string { return c.config.BaseURL + "\n" + c.config.APIKey }
 
-// Watch has each call of one of the models told to called, see Config.Called, and to instead each time that
-// the fallback is asked in the place of a model. It is called before the models are used.
+// Watch passes each call of a model to called (see Config.Called), and the model's name to instead each time that
+// the fallback is asked in its place. Call it before the models are used.
 func (m *Models) Watch(called func(model string, took time.Duration, failed error), instead func(model string)) {
 	for _, c := range m.Clients() {
 		c.config.Called = called
@@ -115,7 +113,7 @@ func (m *Models) Watch(called func(model string, took time.Duration, failed erro
 	}
 }
 
-// Clients returns those of all models, in order, and of the fallback, the last.
+// Clients returns those of all models, in order, and last of the fallback.
 func (m *Models) Clients() []*Client {
 	var all []*Client
 	for _, name := range m.names {
@@ -127,10 +125,10 @@ func (m *Models) Clients() []*Client {
 	return all
 }
 
-// Names returns those of the models, in order; the default's is the first.
+// Names returns the models' names, the default's first.
 func (m *Models) Names() []string { return m.names }
 
-// Default returns the model of those who chose none; nil if there is none at all.
+// Default returns the model of those who chose none; nil if there are no models.
 func (m *Models) Default() *Model {
 	if len(m.names) == 0 {
 		return nil
@@ -141,5 +139,5 @@ func (m *Models) Default() *Model {
 // ByName returns the model of that name, in any case; nil if there is none.
 func (m *Models) ByName(name string) *Model { return m.models[strings.ToLower(name)] }
 
-// Fallback returns what stands in for all of them; nil if nothing does.
+// Fallback returns the models' fallback, or nil.
 func (m *Models) Fallback() *Client { return m.fallback }

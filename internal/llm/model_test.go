@@ -102,8 +102,7 @@ func TestFallbackAmidTools(t *testing.T) {
 		chat.Message{Role: chat.Assistant,
 			Calls: []chat.Call{{ID: "1", Name: "f"}}}, chat.Message{Role: chat.FromTool, CallID: "1"})
 	_, err := m.Chat(t.Context(), r, nil)
-	var e *Error
-	if !errors.As(err, &e) || !e.NoTools() || len(second.Requests()) != 1 {
+	if e, is := errors.AsType[*Error](err); !is || !e.NoTools() || len(second.Requests()) != 1 {
 		t.Errorf("%v, asked %d times", err, len(second.Requests()))
 	}
 }
@@ -174,8 +173,7 @@ func TestBreaker(t *testing.T) {
 		}
 		for _, name := range []string{"one", "two"} {
 			err := ask(name)
-			var e *Error
-			if !errors.As(err, &e) || e.Kind != Resting || e.RetryAfter() != 15*time.Second || here.asked != 3 {
+			if e, is := errors.AsType[*Error](err); !is || e.Kind != Resting || e.RetryAfter() != 15*time.Second || here.asked != 3 {
 				t.Errorf("%s: asked %d times, %v", name, here.asked, err)
 			}
 			golden.Seen(t, err.Error())

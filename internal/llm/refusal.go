@@ -113,7 +113,7 @@ func (f failure) says(any ...string) bool {
 	return slices.ContainsFunc(any, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
-// conceal returns what a server says without the key and the values of headers, which may be keys too.
+// conceal removes the key and the values of headers, which may be keys, from what a server says.
 func (c *Client) conceal(said string) string {
 	for _, secret := range append(slices.Collect(maps.Values(c.config.Headers)), c.config.APIKey) {
 		if secret != "" {
@@ -123,7 +123,7 @@ func (c *Client) conceal(said string) string {
 	return said
 }
 
-// clean returns a server's message without secrets and of bearable length, on one line.
+// clean returns a server's message without secrets, short and on one line.
 func (c *Client) clean(message string) string {
 	message = c.conceal(message)
 	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
@@ -133,8 +133,8 @@ func (c *Client) clean(message string) string {
 	return message
 }
 
-// limitSaid find in a server's words how many tokens it takes, as OpenAI, vLLM, llama.cpp, SGLang, LM Studio,
-// OpenRouter, Mistral, Anthropic, Google and TGI write it. The first that matches counts.
+// limitSaid find how many tokens a server takes, as OpenAI, vLLM, llama.cpp, SGLang, LM Studio, OpenRouter, Mistral,
+// Anthropic, Google and TGI write it. The first that matches counts.
 var limitSaid = []*regexp.Regexp{
 	regexp.MustCompile(`(\d{1,9}) maximum context length`),
 	regexp.MustCompile(`(?i)(?:context (?:length|size|window)|model length)[^0-9]{0,30}(\d{1,9})`),
@@ -143,14 +143,14 @@ var limitSaid = []*regexp.Regexp{
 	regexp.MustCompile(`\d tokens? > (\d{1,9}) maximum|limit: \d+ \+ \d+ > (\d{1,9})`),
 }
 
-// askedSaid find how many tokens of a prompt the server has counted.
+// askedSaid find how many tokens of a prompt the server counted.
 var askedSaid = []*regexp.Regexp{
 	regexp.MustCompile(`(\d{1,9}) (?:in (?:the messages|your prompt)|of text input|input tokens|tokens from the input|.inputs. tokens)`),
 	regexp.MustCompile(`(?i)(?:resulted in|prompt contains|too long:|limit:|Given:) (\d{1,9})`),
 	regexp.MustCompile(`(?i)(?:request|input|requested tokens|number of tokens|token count|prompt) \((?:length )?(\d{1,9})`),
 }
 
-// tooLong tells whether the prompt doesn't fit, which servers have many ways of saying.
+// tooLong reports whether the prompt doesn't fit, which servers say in many ways.
 func (f failure) tooLong() bool {
 	if f.code == "context_length_exceeded" || f.code == "exceed_context_size_error" ||
 		f.status == http.StatusRequestEntityTooLarge {
@@ -198,13 +198,11 @@ func (c *Client) tooLong(f failure) *Error {
 	return e
 }
 
-// TooLong reports whether the prompt was longer than the model takes. Room is how many tokens of a prompt it
-// takes beside the longest answer, and asked how many it counted in this one, each 0 if the server doesn't
-// say.
+// TooLong reports whether the prompt was longer than the model takes: how many tokens of a prompt it takes beside
+// the longest answer, and how many it counted in this one, each 0 if the server doesn't say.
 func (e *Error) TooLong() (room, asked int, is bool) { return e.room, e.asked, e.Kind == TooLong }
 
-// noToolsSaid matches how servers say that a model can't call tools, or that they don't let it. It is looked
-// for only where tools were sent.
+// noToolsSaid matches how servers say that a model can't or may not call tools. It counts only if tools were sent.
 var noToolsSaid = pattern.Of(
 	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:tools?|functions?)\b` +
 		`|\b(?:tools?|functions?)['"` + "`" + `]?(?: (?:use|calls?|calling|choice))?['"` + "`" +
@@ -212,7 +210,7 @@ var noToolsSaid = pattern.Of(
 		`|unsupported (?:param|parameter|value):? ?['"` + "`" + `]?(?:tools|functions)` +
 		`|--enable-auto-tool-choice|--tool-call-parser|--jinja|cannot use tools`)
 
-// noImagesSaid matches how servers say that a model can't see. It is looked for only where images were sent.
+// noImagesSaid matches how servers say that a model can't see. It counts only if images were sent.
 var noImagesSaid = pattern.Of(
 	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:images?|image_url|vision|multi-?modal)\b` +
 		`|\b(?:images?|image_url|vision|multi-?modal)['"` + "`" +
@@ -221,10 +219,9 @@ var noImagesSaid = pattern.Of(
 		`|(?:unknown variant|unsupported content type|invalid content type)[^.]{0,40}image_url` +
 		`|content must be a string|input should be a valid string`)
 
-// asked says what of a request a server may refuse.
+// asked is what a server may refuse of a request.
 type asked struct{ tools, images bool }
 
-// asked at what is really sent of r.
 func (c *Client) asked(r chat.Request) (a asked) {
 	a.tools = len(r.Tools) > 0
 	for _, m := range r.Messages {

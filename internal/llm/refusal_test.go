@@ -65,8 +65,8 @@ func TestTooLong(t *testing.T) {
 		s.Queue(test.reply)
 		c, _ := client(s, func(c *Config) { c.MaxTokens = 700 })
 		_, _, err := talk(t, c)
-		var e *Error
-		if !errors.As(err, &e) {
+		e, is := errors.AsType[*Error](err)
+		if !is {
 			t.Errorf("%s: %v", test.from, err)
 			continue
 		}
@@ -177,8 +177,7 @@ func TestToolsRefusedAtHome(t *testing.T) {
 	s.Queue(llmtest.Say("well"))
 	c, _ := client(s, func(c *Config) { c.Model = "gpt-6-sol" })
 	_, err := c.Chat(t.Context(), armed(), nil)
-	var e *Error
-	if !errors.As(err, &e) || !e.NoTools() || len(s.Requests()) != 0 {
+	if e, is := errors.AsType[*Error](err); !is || !e.NoTools() || len(s.Requests()) != 0 {
 		t.Errorf("%v, %d requests", err, len(s.Requests()))
 	}
 	without := armed()

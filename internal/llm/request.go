@@ -12,15 +12,15 @@ import (
 	"hark/internal/chat"
 )
 
-// reasoning matches OpenAI's models that take max_completion_tokens and no temperature. go-openai refuses, by
-// name, to send them anything else.
+// reasoning matches OpenAI's models that take max_completion_tokens and no temperature. go-openai refuses to send
+// them anything else.
 var reasoning = regexp.MustCompile(`^(o\d|gpt-([5-9]|[1-9]\d))`)
 
 func isReasoning(model string) bool {
 	return reasoning.MatchString(model[strings.LastIndexByte(model, '/')+1:])
 }
 
-// request asks for an answer of at most maxTokens; 0: as many as the server likes.
+// request asks for at most maxTokens; 0: as many as the server likes.
 func (c *Client) request(asked chat.Request, maxTokens int) openai.ChatCompletionRequest {
 	r := openai.ChatCompletionRequest{
 		Model:         c.config.Model,
@@ -54,7 +54,7 @@ func (c *Client) temperature(asked chat.Request) *float32 {
 	return &t
 }
 
-// message is m as it is sent: a plain text, unless there are images that the model can see.
+// message returns m as it is sent: a plain text, unless there are images that the model can see.
 func (c *Client) message(m chat.Message) openai.ChatCompletionMessage {
 	sent := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.CallID}
 	for _, call := range m.Calls {
@@ -71,17 +71,17 @@ func (c *Client) message(m chat.Message) openai.ChatCompletionMessage {
 		sent.Content = strings.TrimSpace(sent.Content + "\n" + unseen)
 	}
 	if sent.Content == "" && len(m.Calls) == 0 {
-		sent.Content = nothing // servers refuse a message without content, as which go-openai sends an empty one
+		sent.Content = nothing // go-openai would leave it out, and servers refuse that
 	}
 	return sent
 }
 
-// unseen tells a model that can't see that there are images. One that stands in for it, or for which it does,
-// may see them.
-const unseen = "(There are images here that you can't see.)"
-
-// nothing is sent in the place of an empty text.
-const nothing = "(nothing)"
+const (
+	// unseen tells a model that can't see that there are images, which its fallback may see.
+	unseen = "(There are images here that you can't see.)"
+	// nothing replaces an empty text.
+	nothing = "(nothing)"
+)
 
 // parts returns a message's text and then its images.
 func parts(m chat.Message) (parts []openai.ChatMessagePart) {
@@ -108,8 +108,8 @@ func tool(t chat.Tool) openai.Tool {
 	}}
 }
 
-// object returns a call's arguments as servers take them back. Ollama, vLLM and llama.cpp refuse a request in
-// which some of an earlier call are no JSON object, even if it was their own model that wrote them.
+// object returns a call's arguments as servers take them back. Ollama, vLLM and llama.cpp refuse arguments that
+// aren't a JSON object, even those that their own model wrote.
 func object(arguments string) string {
 	if isObject(arguments) {
 		return arguments
@@ -125,8 +125,7 @@ func isObject(text string) bool {
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && json.Valid([]byte(text))
 }
 
-// notInNames are the characters that OpenAI refuses in the name of a function, even of one that was made up
-// by a model.
+// notInNames are the characters that OpenAI refuses in a function's name, even in one that a model made up.
 var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 func functionName(name string) string {

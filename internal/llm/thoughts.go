@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// thoughtTags are what open and close a model's thoughts amid its answer: those in small letters in any case,
-// others as they stand here.
+// thoughtTags open and close a model's thoughts amid its answer: those in small letters in any case, others as
+// they stand here.
 var thoughtTags = []struct{ open, shut string }{
 	{"<think>", "</think>"},
 	{"<thinking>", "</thinking>"},
@@ -26,17 +26,17 @@ var thoughtTags = []struct{ open, shut string }{
 	{"<|think|>", "<|end|>"}, // Solar
 }
 
-// channelMarks stand round what such a model says to members.
+// channelMarks stand round what gpt-oss and the like say to members.
 var channelMarks = []string{"<|start|>assistant", "<|channel|>final<|message|>", "<|return|>", "<|call|>", "<|end|>",
 	"<|begin|>assistant", "<|content|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>"}
 
 // tagSigns are what tags and marks begin with.
 const tagSigns = "<[◁"
 
-// filter leaves thoughts out of a text that comes in pieces. What it lets through depends on the text alone,
-// not on where it is cut, as long as that is between characters. Some models' templates open the thought
-// themselves, so that only its end is seen: such an end, at the beginning of a line, takes back what was
-// shown. White space before the first word is dropped.
+// filter leaves thoughts out of a text that comes in pieces. What it lets through doesn't depend on where the text
+// is cut, as long as that is between characters. Some models' templates open the thought themselves: an end at the
+// beginning of a line, without a beginning, takes back what was shown. White space before the first word is
+// dropped.
 type filter struct {
 	shown  strings.Builder // all that members may see
 	held   string          // not decided yet: the beginning of a tag, or of a line
@@ -97,7 +97,7 @@ func (f *filter) skip(text string) string {
 	return ""
 }
 
-// begins tells whether text begins with tag, and whether it may once there is more of it.
+// begins reports whether text begins with tag, and whether it may once there is more of it.
 func begins(text, tag string) (whole, begun bool) {
 	start := text[:min(len(text), len(tag))]
 	if !strings.HasPrefix(tag, start) && !strings.HasPrefix(tag, lowerASCII(start)) {
@@ -138,7 +138,7 @@ func (f *filter) tag(out *strings.Builder, text string) (rest string, undecided 
 	return text[n:], false
 }
 
-// lineBegins tells whether nothing but space was shown of the line so far.
+// lineBegins reports whether nothing but space was shown of the line so far.
 func (f *filter) lineBegins() bool {
 	s := f.shown.String()
 	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:]) == ""

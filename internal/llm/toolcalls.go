@@ -54,7 +54,7 @@ func (a *arguments) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// calls are put together from their pieces.
+// calls are assembled from their pieces.
 type calls []*building
 
 // building is a call that may not be whole yet.
@@ -128,8 +128,8 @@ func (c calls) candidate(p piece) (last *building) {
 
 func (b *building) whole() bool { return isObject(b.arguments.String()) }
 
-// end returns what the calls have become, once the answer has ended well, unless one of them has no name.
-// Where the answer ended because it was long enough, a call that isn't whole is left out: it was cut.
+// end returns the calls once the answer has ended well, unless one has no name. If the answer ended because it was
+// long enough, a call that isn't whole is left out.
 func (c calls) end(finish string) (all []chat.Call, ok bool) {
 	seen := map[string]bool{"": true}
 	for _, b := range c {
@@ -140,8 +140,7 @@ func (c calls) end(finish string) (all []chat.Call, ok bool) {
 			return nil, false
 		}
 		call := chat.Call{ID: b.id, Name: b.name, Arguments: b.arguments.String()}
-		// OpenAI takes no longer ids back than 40 characters, and a fallback may be asked after other models'
-		// calls.
+		// OpenAI takes back ids of at most 40 characters, and may be asked after other models' calls.
 		if seen[call.ID] || len(call.ID) > 40 {
 			call.ID = newID()
 		}
@@ -151,6 +150,5 @@ func (c calls) end(finish string) (all []chat.Call, ok bool) {
 	return all, true
 }
 
-// newID returns an id for a call that came without one, as Mistral's templates want it: nine letters or
-// digits.
+// newID returns an id as Mistral's templates want it: nine letters or digits.
 func newID() string { return strings.ToLower(rand.Text()[:9]) }

@@ -239,8 +239,7 @@ func TestCallsRunWild(t *testing.T) {
 		"a call without name": {[]string{toolCalls(`{"index":0,"id":"a","function":{"arguments":"{}"}}`)}, true},
 	} {
 		reply, err := read(wire{body: stream("tool_calls", test.deltas...)})
-		var e *Error
-		if test.bad != (errors.As(err, &e) && e.Kind == BadAnswer) || test.bad && reply.Calls != nil ||
+		if test.bad != (KindOf(err) == BadAnswer) || test.bad && reply.Calls != nil ||
 			!test.bad && err != nil {
 			t.Errorf("%s: %d calls, %v", name, len(reply.Calls), err)
 		}

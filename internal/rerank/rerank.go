@@ -1,8 +1,7 @@
-// Package rerank asks a server how well each text answers a question: with the /rerank request of Text Embeddings
-// Inference (TEI), llama.cpp, Jina and Cohere.
+// Package rerank asks a server how well each text answers a question, by the /rerank request of Text Embeddings
+// Inference (TEI), llama.cpp, Jina and Cohere. Begin with Config, New and Reranker.Rerank.
 //
-// All four take {"query", …} and return an index and a score for each text. TEI requires the texts as "texts".
-// The others want "documents", and Cohere refuses unknown fields, so no single form suits all. Hark sends
+// TEI requires the texts as "texts". The others want "documents", and Cohere refuses unknown fields. Hark sends
 // "documents" first, sends "texts" if the server asks for it, and remembers that.
 package rerank
 
@@ -19,21 +18,21 @@ import (
 	"hark/internal/endpoint"
 )
 
-// Config says which model ranks, and how it is asked.
+// Config configures a Reranker.
 type Config struct {
-	URL     string        // all of it, up to and including /rerank
-	APIKey  string        // none is sent if empty
-	Model   string        // none is named if empty, as servers that have only one allow
+	URL     string        // whole, including /rerank
+	APIKey  string        // empty: none is sent
+	Model   string        // empty: the server's only one
 	Timeout time.Duration // of one Rerank; 0: 2 seconds
 }
 
-// Reranker ranks with a model behind a server. It may be used by several goroutines. A server that fails is
-// left alone for a while; see endpoint.Breaker.
+// Reranker ranks with a model behind a server. It is safe for concurrent use. A server that fails is left alone
+// for a while; see endpoint.Breaker.
 type Reranker struct {
 	endpoint.Breaker
 	config Config
 	server *endpoint.Server
-	tei    atomic.Bool // whether the server wanted "texts" when it was asked last
+	tei    atomic.Bool // the server wanted "texts" last time
 }
 
 // New returns a Reranker. It makes no call.
@@ -56,9 +55,9 @@ func New(c Config) (*Reranker, error) {
 // Name returns the model's name, or else the server's address.
 func (r *Reranker) Name() string { return cmp.Or(r.config.Model, r.server.String()) }
 
-// Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are
-// finite and compare within one call; their range is the model's. The error is of a server that fails, is too
-// slow or is left alone, and holds nothing of query or texts.
+// Rerank returns a score for each text, in order; higher answers query better. Scores are finite and compare only
+// within one call. It returns an error if the server fails, is too slow or is left alone; the error contains
+// nothing of query or texts.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) (scores []float64, err error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -76,7 +75,7 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) (sc
 	return scores, nil
 }
 
-// rank asks in the form that the server took last, or else finds it out.
+// rank asks in the form that the server accepted last, or tries both.
 func (r *Reranker) rank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	var refused *endpoint.Refusal
 	if !r.tei.Load() {
@@ -99,18 +98,18 @@ type documentsForm struct {
 	Model     string   `json:"model,omitempty"`
 	Query     string   `json:"query"`
 	Documents []string `json:"documents"`
-	TopN      int      `json:"top_n"` // all: some servers tell of fewer by default
+	TopN      int      `json:"top_n"` // all: some servers return fewer by default
 }
 
-// textsForm is what TEI takes. Without Truncate it refuses texts that are longer than its model takes.
+// textsForm is what TEI takes. Without Truncate it refuses texts too long for its model.
 type textsForm struct {
 	Query    string   `json:"query"`
 	Texts    []string `json:"texts"`
 	Truncate bool     `json:"truncate"`
 }
 
-// teiBatch is how many texts TEI takes at once, unless it is told otherwise (--max-client-batch-size). It
-// scores each text by itself, so that the scores of several batches compare.
+// teiBatch is how many texts TEI takes at once by default (--max-client-batch-size). It scores each text alone,
+// so scores of several batches compare.
 const teiBatch = 32
 
 func (r *Reranker) inBatches(ctx context.Context, query string, all []string) ([]float64, error) {
@@ -138,15 +137,14 @@ func (r *Reranker) ask(ctx context.Context, body any, n int) ([]float64, error) 
 	return r.parse(answer, n)
 }
 
-// rank is what a server tells of a text. A number that isn't finite can't be written in JSON: it comes as
-// null, or is too large to be read.
+// rank is a server's result for a text. JSON has no infinite numbers: they come as null, or fail to parse.
 type rank struct {
 	Index     *int     `json:"index"`
 	Relevance *float64 `json:"relevance_score"`
 	Score     *float64 `json:"score"` // what TEI calls it
 }
 
-// parse reads the scores of n texts, whatever order they come in.
+// parse reads the scores of n texts, in any order.
 func (r *Reranker) parse(body []byte, n int) ([]float64, error) {
 	var ranks []rank
 	var err error
@@ -160,8 +158,8 @@ func (r *Reranker) parse(body []byte, n int) ([]float64, error) {
 		ranks = answer.Results
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%v answers with something else than ranks: is search.rerank_url its whole address, up to and "+
-			"including /rerank?", r.server)
+		return nil, fmt.Errorf("%v answers with something else than ranks: is search.rerank_url its whole address, "+
+			"up to and including /rerank?", r.server)
 	}
 	if len(ranks) != n {
 		return nil, fmt.Errorf("%v gave %d ranks for %d texts", r.server, len(ranks), n)
@@ -172,7 +170,8 @@ func (r *Reranker) parse(body []byte, n int) ([]float64, error) {
 			rank.Score = rank.Relevance
 		}
 		if rank.Index == nil || rank.Score == nil {
-			return nil, fmt.Errorf("%v gave a rank without an index or a finite score: is the model a reranker? (search.rerank_model)", r.server)
+			return nil, fmt.Errorf("%v gave a rank without an index or a finite score: is the model a reranker? "+
+				"(search.rerank_model)", r.server)
 		}
 		i := *rank.Index
 		if i < 0 || i >= n || seen[i] {

@@ -2,6 +2,8 @@ package setup
 
 import (
 	"context"
+	"fmt"
+
 	"hark/internal/config"
 	"hark/internal/embed"
 	"hark/internal/rerank"
@@ -42,4 +44,26 @@ func NewReranker(c config.Config) (*rerank.Reranker, error) {
 	return rerank.New(rerank.Config{
 		URL: s.RerankURL, APIKey: s.RerankKey.Reveal(), Model: s.RerankModel, Timeout: s.RerankTimeout.Duration,
 	})
+}
+
+// standIn returns the embedder to use while the configured one fails with err, and what to tell the operator.
+// If the stored vectors are the built-in embedder's, it embeds new messages; otherwise those wait.
+func standIn(err error, use memory.Space) (memory.Embedder, error) {
+	if use == (memory.Space{}) || use == (embed.Builtin{}).Space() {
+		return embed.Builtin{}, fmt.Errorf("%w; Hark uses the built-in embedder until it is restarted", err)
+	}
+	err = fmt.Errorf("%w; until it is restarted, Hark finds messages by words only", err)
+	return absent{use, err}, err
+}
+
+// absent is an embedder that can't be reached.
+type absent struct {
+	space memory.Space
+	err   error
+}
+
+func (a absent) Space() memory.Space { return a.space }
+
+func (a absent) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
+	return nil, a.err
 }

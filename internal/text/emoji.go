@@ -7,9 +7,8 @@ import (
 	"golang.org/x/text/unicode/runenames"
 )
 
-// emojiIn calls f for the emoji in s, which holds no words, and for the words of their names. One that is
-// repeated at once says nothing more. Of a sequence, such as a family, each member is told by itself; skin
-// tones aren't told.
+// emojiIn calls f for the emoji in s, which has no words, and for the words of their names. It skips an emoji
+// that repeats the one before, and skin tones. Each emoji of a sequence, such as a family, counts.
 func emojiIn(s string, f func(word)) {
 	if isASCII(s) {
 		return
@@ -41,12 +40,10 @@ func emojiIn(s string, f func(word)) {
 	}
 }
 
-// looks are words of emoji's names in Unicode that tell how one looks or is classed; few would look for it by
-// them.
+// looks are words in Unicode's names of emoji that nobody searches for.
 var looks = SetOf("sign symbol face black white heavy medium")
 
-// isEmoji reports whether r is a picture by itself: not a letter in a frame, a skin tone, a line of a box or
-// an arrow.
+// isEmoji reports whether r is a picture by itself, not a framed letter, a skin tone, a box line or an arrow.
 func isEmoji(r rune) bool {
 	switch {
 	case r < 0x231A:
@@ -62,7 +59,7 @@ func isEmoji(r rune) bool {
 
 func isRegional(r rune) bool { return '🇦' <= r && r <= '🇿' }
 
-// regionOf returns the region that two regional indicators name, such as "de"; empty if they name none.
+// regionOf returns the region of two regional indicators, such as "de"; empty if there is none.
 func regionOf(first, second rune) string {
 	if !isRegional(second) {
 		return ""
@@ -70,7 +67,7 @@ func regionOf(first, second rune) string {
 	return string([]rune{'a' + first - '🇦', 'a' + second - '🇦'})
 }
 
-// flags are the English names of the regions that have a flag, by their code (ISO 3166), as CLDR has them.
+// flags are CLDR's English names of the regions with a flag, by code (ISO 3166).
 var flags = namesOf(`
 ac ascension island; ad andorra; ae united arab emirates; af afghanistan; ag antigua barbuda; ai anguilla;
 al albania; am armenia; ao angola; aq antarctica; ar argentina; as american samoa; at austria; au australia;

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold takes compatibility forms to plain ones, and accents off Latin, Greek and Cyrillic, where "й" is a
-// letter of its own. Capitals stay: they tell where the parts of a name begin.
+// fold makes compatibility forms plain, and removes accents from Latin, Greek and Cyrillic, except that "й" is a
+// letter of its own. Capitals stay, because they begin the parts of names.
 func fold(s string) string {
 	if isASCII(s) {
 		return s
@@ -41,8 +41,8 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isInvisible reports whether r changes only how a word or an emoji looks: soft hyphens, variation selectors
-// and the frame of keycaps.
+// isInvisible reports whether r changes only the look of a word or an emoji: a soft hyphen, a variation selector
+// or the frame of a keycap.
 func isInvisible(r rune) bool {
 	return r == '\u00AD' || '\uFE00' <= r && r <= '\uFE0F' || r == '\u20E3'
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// withoutLinks writes the links of the web in s as the words that name what they lead to:
-// "https://www.example.com/a%20b?utm_source=x" is "examplecom example a b".
+// withoutLinks replaces web links in s by the words that name their target:
+// "https://www.example.com/a%20b?utm_source=x" becomes "examplecom example a b".
 func withoutLinks(s string) string {
 	at := strings.Index(s, "://")
 	if at < 0 {
@@ -49,12 +49,12 @@ func endsLink(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>\"`|", r)
 }
 
-// writeLink writes what stands after "https://".
+// writeLink writes a link's part after "https://".
 func writeLink(b *strings.Builder, link string) {
 	link, fragment, _ := strings.Cut(link, "#")
 	link, query, _ := strings.Cut(link, "?")
 	host, path, _ := strings.Cut(link, "/")
-	host = host[strings.LastIndexByte(host, '@')+1:] // who logs in is nobody's business
+	host = host[strings.LastIndexByte(host, '@')+1:] // without a user's name and password
 	writeHost(b, host)
 	b.WriteByte(' ')
 	b.WriteString(unescaped(path))
@@ -72,8 +72,8 @@ func writeLink(b *strings.Builder, link string) {
 	b.WriteString(unescaped(fragment))
 }
 
-// writeHost writes a host's registered name whole, as "example.com" without a scheme has it, then its labels
-// but for what registries put after a name.
+// writeHost writes a host's registered name as one word, as "example.com" has without a scheme, then its labels
+// up to that name.
 func writeHost(b *strings.Builder, host string) {
 	host, port, _ := strings.Cut(host, ":")
 	host = strings.TrimRight(host, ".,;!)'")
@@ -95,10 +95,10 @@ func writeHost(b *strings.Builder, host string) {
 	}
 }
 
-// secondLevel are what some countries' registries put between a name and their own.
+// secondLevel are labels between a name and some countries' domains.
 var secondLevel = SetOf("ac co com edu gov net org")
 
-// tracks reports whether a field of a query tells who follows a link instead of where it leads.
+// tracks reports whether a query field tracks visitors.
 func tracks(key string) bool {
 	return strings.HasPrefix(key, "utm_") || strings.HasPrefix(key, "_hs") || tracking[key]
 }
@@ -106,12 +106,12 @@ func tracks(key string) bool {
 var tracking = SetOf(`fbclid gclid dclid gbraid wbraid msclkid yclid twclid ttclid igsh igshid mc_cid mc_eid mkt_tok
 	ref_src ref_url si spm vero_id _ga _gl`)
 
-// isRandom reports whether a field's value is a long row of letters and digits, such as a signature.
+// isRandom reports whether a field's value is a long run of letters and digits, such as a signature.
 func isRandom(value string) bool {
 	return len(value) >= 32 && !strings.ContainsAny(value, "+%./-_,:;") && strings.ContainsAny(value, digits)
 }
 
-// unescaped returns s with its percent escapes decoded; of what they don't decode to text, a space is left.
+// unescaped decodes percent escapes; invalid UTF-8 becomes a space.
 func unescaped(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -142,11 +142,11 @@ func fromHex(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// maxTag bounds a tag, in bytes: the longest, an animated emoji's, has a name of 32 letters and an id of 20.
+// maxTag bounds a tag, in bytes. The longest, an animated emoji's, has a name of 32 letters and an id of 20.
 const maxTag = 64
 
-// withoutTags takes out Discord's markup in angle brackets: <@123>, <@&123>, <#123>, <t:123:R>; of a custom
-// emoji, <:name:123>, the name stays.
+// withoutTags removes Discord's markup in angle brackets: <@123>, <@&123>, <#123>, <t:123:R>. The name of a custom
+// emoji, <:name:123>, stays.
 func withoutTags(s string) string {
 	if !strings.Contains(s, "<") {
 		return s
@@ -157,7 +157,7 @@ func withoutTags(s string) string {
 		if open < 0 {
 			break
 		}
-		near := s[open:min(open+maxTag, len(s))] // so that many brackets aren't read through to the end each
+		near := s[open:min(open+maxTag, len(s))] // bounds the time of many brackets
 		end := strings.IndexByte(near, '>')
 		if end < 0 {
 			b.WriteString(s[:open+1])
@@ -177,7 +177,7 @@ func withoutTags(s string) string {
 	return b.String()
 }
 
-// tagName returns what stays of the tag between angle brackets, and whether it is one.
+// tagName returns what remains of a tag's content, and whether it is a tag.
 func tagName(tag string) (string, bool) {
 	kind := strings.TrimRight(strings.TrimLeft(tag, "@!&#"), "0123456789")
 	if kind == "" && strings.ContainsAny(tag, "@#") {

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// word is what terms are made of.
+// word is a word of a text, of which terms are made.
 type word struct {
 	text     string
 	unspaced bool
 }
 
-// eachTerm calls f for every word of s that is a term unless it is a stop word, in order: of an identifier
-// first the whole and then its parts, of an emoji first itself and then its name. Of a question, where each
-// term takes weight from the others, words with dashes are told by their parts.
+// eachTerm calls f for every word of s, in order: of an identifier first the whole and then its parts, of an
+// emoji first itself and then its name. In a question, where each term takes weight from the others, words with
+// dashes count only by their parts.
 func eachTerm(s string, isQuestion bool, f func(word)) {
 	s = fold(withoutLinks(withoutTags(s)))
 	var chain []token
@@ -45,9 +45,8 @@ func eachTerm(s string, isQuestion bool, f func(word)) {
 	}
 }
 
-// jointAt returns the length of what joins, at i, the token that ends there to another one, as in
-// "snake_case", "e-mail", "foo.bar", "std::vector" and "1.2.3"; 0 if nothing does. A dash between numbers is
-// a span or a minus.
+// jointAt returns the length of the joint at i between two tokens, as in "snake_case", "e-mail", "foo.bar",
+// "std::vector" and "1.2.3"; 0 if there is none. A dash between numbers is a span or a minus.
 func jointAt(s string, i int) int {
 	if i+1 >= len(s) {
 		return 0
@@ -76,18 +75,17 @@ func jointAt(s string, i int) int {
 	return n
 }
 
-// maxJoined is how many tokens are one identifier. What is longer is a sentence, found by its words.
+// maxJoined is the most tokens of an identifier. A longer chain is a sentence.
 const maxJoined = 5
 
-// emitChain gives the whole of the chain if it is to be joined, the numbers with dots in it, and each of its
-// tokens. The whole has no joints, so that it is the same in "user_name", "user-name" and "userName", but for
-// dots between digits.
+// emitChain emits the whole chain if joined, numbers with dots in it, and each of its tokens. The whole has no
+// joints except dots between digits, so that it is the same for "user_name", "user-name" and "userName".
 func emitChain(s string, chain []token, joined bool, f func(word)) {
 	if len(chain) > 2 && strings.EqualFold(chain[0].text, "www") {
 		chain = chain[1:]
 	}
 	var whole strings.Builder
-	number := 0 // where in whole the present number begins
+	number := 0 // where in whole the current number begins
 	var numbers []string
 	for i, t := range chain {
 		w := t.word()
@@ -119,7 +117,7 @@ func emitChain(s string, chain []token, joined bool, f func(word)) {
 	}
 }
 
-// isDashed reports whether chain is of words with dashes, such as "full-time", not "e-mail".
+// isDashed reports whether chain is words with dashes, such as "full-time", but not "e-mail".
 func isDashed(s string, chain []token) bool {
 	for i, t := range chain {
 		if len(t.text) == 1 || i > 0 && s[t.start-1] != '-' {
@@ -133,7 +131,7 @@ const digits = "0123456789"
 
 func isNumber(w string) bool { return strings.Trim(w, digits) == "" }
 
-// emit gives a token and, of one such as "parseHTTPRequest", its parts.
+// emit emits a token and the parts of one like "parseHTTPRequest".
 func emit(t token, f func(word)) {
 	w := t.word()
 	if w == "" {
@@ -150,8 +148,8 @@ func emit(t token, f func(word)) {
 	}
 }
 
-// humps returns the parts of a name in camel case; none if it has but one, or if they are so short that they
-// would be noise, as in "LoCoMo", "eBay" and the random letters of keys.
+// humps returns the parts of a name in camel case; none if there is only one, or if they are too short to mean
+// anything, as in "LoCoMo", "eBay" and random keys.
 func humps(name string) []string {
 	if i := strings.IndexFunc(name, isApostrophe); i >= 0 {
 		name = name[:i]
@@ -161,7 +159,7 @@ func humps(name string) []string {
 	}
 	var parts []string
 	runes := []rune(name)
-	start, digitsFrom, hasSmall := 0, 0, false // of the present part
+	start, digitsFrom, hasSmall := 0, 0, false // of the current part
 	cut := func(at int) {
 		if at > start {
 			parts = append(parts, string(runes[start:at]))
@@ -195,7 +193,7 @@ func humps(name string) []string {
 	return parts
 }
 
-// atHark is how Hark is spoken to where Discord makes no mention of it.
+// atHark matches "@hark" as typed without a Discord mention.
 var atHark = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b`)
 
 // SpeaksToHark reports whether s has "@hark" in it.
@@ -209,20 +207,19 @@ func WithoutHark(s string) string {
 	return atHark.ReplaceAllString(s, "$1")
 }
 
-// trappings are what stands round Hark's own words: links to sources, and their numbers.
-var trappings = regexp.MustCompile(`[ \t]*(?:\[\\?\[\d+\\?\]\]\(<[^<>]*>\)|\[\d{1,3}\])`)
+// citations matches links to sources, and their numbers.
+var citations = regexp.MustCompile(`[ \t]*(?:\[\\?\[\d+\\?\]\]\(<[^<>]*>\)|\[\d{1,3}\])`)
 
-// note is a line in which Hark says something of its answer, or of itself.
+// note matches a line in which Hark comments on its answer, or on itself.
 var note = regexp.MustCompile(`^\*[^* ].*[.。]\*$`)
 
-// OwnWords returns what an answer of Hark's says, without the footer, the notes and the lines and numbers
-// that name sources.
+// OwnWords returns Hark's answer without the footer, notes, and lines and numbers of sources.
 func OwnWords(answer string) string {
 	var kept []string
 	for line := range strings.Lines(answer) {
 		line = strings.TrimRight(line, "\n")
 		if !note.MatchString(line) && !strings.HasPrefix(line, "-# ") && !strings.HasPrefix(line, "— ") {
-			kept = append(kept, trappings.ReplaceAllString(line, ""))
+			kept = append(kept, citations.ReplaceAllString(line, ""))
 		}
 	}
 	return strings.TrimSpace(strings.Join(kept, "\n"))

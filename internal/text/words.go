@@ -10,16 +10,16 @@ import (
 	"github.com/blevesearch/snowballstem/russian"
 )
 
-// token is a run of letters and digits as it was written, but for accents.
+// token is a run of letters and digits as written, without accents.
 type token struct {
 	text       string
-	start, end int  // where it stands
-	unspaced   bool // it is of a script without spaces between words
-	humps      bool // capitals come after its beginning
-	apostrophe bool // it has one
+	start, end int  // its place in the text
+	unspaced   bool // of a script without spaces between words
+	humps      bool // has capitals after its beginning
+	apostrophe bool // has one
 }
 
-// Classes of bytes, so that the plain text of chat is read without asking Unicode about every letter.
+// Classes of bytes, so that plain text needs no Unicode tables.
 const (
 	other = iota
 	small
@@ -44,8 +44,8 @@ var classes = func() (of [256]uint8) {
 	return of
 }()
 
-// next returns the first token of s, which is folded, at or after i, and where it ends; an empty one at the
-// end.
+// next returns the first token of s, which is folded, at or after i, and where it ends; an empty one if there is
+// none.
 func next(s string, i int) (token, int) {
 	for i < len(s) {
 		if classes[s[i]] != wide {
@@ -94,8 +94,7 @@ func tokenAt(s string, start int) (token, int) {
 	return t, i
 }
 
-// word returns the token as a word: in lower case, without clitics, not too long; empty if that leaves
-// nothing.
+// word returns the token as a word: in lower case, without clitics, cut to maxTerm. It may be empty.
 func (t token) word() string {
 	if t.unspaced {
 		return t.text
@@ -115,14 +114,14 @@ func isApostrophe(r rune) bool { return r == '\'' || r == '’' }
 
 func isASCIILetter(c byte) bool { return classes[c] == small || classes[c] == capital }
 
-// IsUnspaced reports whether r belongs to a script that is written without spaces between words, or, as
-// Hangul, with endings that hide the word.
+// IsUnspaced reports whether r belongs to a script without spaces between words, or, like Hangul, with endings
+// that hide the word.
 func IsUnspaced(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー'
 }
 
-// withoutClitic takes "caroline's" to "caroline" and "didn't" to "did".
+// withoutClitic returns "caroline" for "caroline's" and "did" for "didn't".
 func withoutClitic(w string) string {
 	i := strings.LastIndexFunc(w, isApostrophe)
 	if i < 0 {
@@ -146,15 +145,15 @@ func withoutClitic(w string) string {
 	}, w)
 }
 
-// negations are verbs before "'t", as in "can't", by what is left of them there.
+// negations are verbs by their form before "'t".
 var negations = map[string]string{
 	"isn": "is", "aren": "are", "wasn": "was", "weren": "were", "don": "do", "doesn": "does", "didn": "did",
 	"can": "can", "couldn": "could", "won": "will", "wouldn": "would", "shouldn": "should", "haven": "have",
 	"hasn": "has", "hadn": "had", "mustn": "must", "needn": "need",
 }
 
-// appendUnspaced appends the pairs of neighbouring characters of run, and each single one too if singles.
-// Marks belong to the character before them.
+// appendUnspaced appends the pairs of neighbouring characters of run, and with singles each character too. Marks
+// belong to the character before them.
 func appendUnspaced(terms []string, run string, singles bool) []string {
 	previous, start := -1, -1
 	emit := func(end int) {
@@ -180,12 +179,12 @@ func appendUnspaced(terms []string, run string, singles bool) []string {
 	return terms
 }
 
-// stem takes a word to what its inflections have in common. The language isn't known, and a question and a
-// message must come to the same, so that only the word itself decides: Latin letters are English with some
-// endings of other languages, Russian letters are Russian, and words of other scripts stay.
+// stem returns what a word's inflections have in common. The language is unknown, so only the word decides: Latin
+// letters are English with some endings of other languages, Russian letters are Russian, and words of other
+// scripts stay.
 func stem(w string) string { return stemWith(new(snowballstem.Env), w) }
 
-// stemWith is stem in an environment that may have been used before.
+// stemWith is stem with a reusable environment.
 func stemWith(env *snowballstem.Env, w string) string {
 	if len(w) < 3 {
 		return w
@@ -202,7 +201,7 @@ func stemWith(env *snowballstem.Env, w string) string {
 	return withoutForeignEnding(english(env, w), w)
 }
 
-// snowball returns what a stemmer leaves of w.
+// snowball returns w as stemmed by stemmer.
 func snowball(env *snowballstem.Env, w string, stemmer func(*snowballstem.Env) bool) string {
 	env.SetCurrent(w)
 	stemmer(env)
@@ -223,8 +222,8 @@ func english(env *snowballstem.Env, w string) string {
 	return s[:n] + "y"
 }
 
-// withoutForeignEnding takes off what Porter leaves of the endings of Italian, Spanish and Portuguese
-// ("gatto, gatti, gatta") and of German and Dutch ("Katzen, Katze"), where at least four letters stay.
+// withoutForeignEnding removes endings of Italian, Spanish and Portuguese ("gatto, gatti, gatta") and of German
+// and Dutch ("Katzen, Katze") that Porter leaves, if at least four letters stay.
 func withoutForeignEnding(stem, word string) string {
 	n := len(stem) - 1
 	if n < 4 || wholeStems[stem] || strings.ContainsAny(stem, digits) {
@@ -247,15 +246,13 @@ func withoutForeignEnding(stem, word string) string {
 	return stem
 }
 
-// wholeStems are frequent stems of English whose end is no ending, or without which they would be other
-// words.
+// wholeStems are frequent English stems that only seem to have such an ending.
 var wholeStems = SetOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")
 
 func isConsonant(c byte) bool { return strings.IndexByte("aeiou", c) < 0 }
 
-// stopWords are left out of the index and of questions: they are in every text, or in every link. Those of
-// other languages than English are found to be common by counting: many are words of content in another one
-// ("die", "war", "fast").
+// stopWords are left out of the index and of questions: they are in every text, or in every link. Those of other
+// languages are found to be common by counting, because many are content words of another ("die", "war", "fast").
 var stopWords = SetOf(`
 www com
 a about above after again against all also am an and any are as at be because been before being below
@@ -266,7 +263,7 @@ the their theirs them themselves then there these they this those through to too
 were what when where which while who whom why will with would you your yours yourself yourselves
 `)
 
-// irregular forms of verbs and nouns, by the form that the others share their stem with.
+// irregular maps irregular forms of verbs and nouns to their base form.
 var irregular = formsOf(`
 arise arose arisen; awake awoke awoken; beat beaten; become became; begin began begun; bend bent; bet;
 bind bound; bite bit bitten; bleed bled; blow blew blown; break broke broken; breed bred; bring brought;
@@ -287,7 +284,7 @@ understand understood; wake woke woken; wear wore worn; weave wove woven; weep w
 win won; woman women; write wrote written
 `)
 
-// SetOf returns the words of a list.
+// SetOf returns the set of words in a list.
 func SetOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {

@@ -29,13 +29,11 @@ type Counter struct {
 	estimate bool // encoding's count is where an estimate begins
 }
 
-// New returns the counter of the tokens that are stored with messages, whatever the model: OpenAI's o200k. A
-// change of the model then leaves the log as it is.
+// New returns the counter whose counts are stored with messages, whatever the model: OpenAI's o200k.
 func New() *Counter { return For("") }
 
-// For returns the counter for the model that servers know by this name: exact for OpenAI's, an estimate for
-// all others. Without a name it is New's. The first count loads a vocabulary, which takes some 20 ms and 12
-// MB.
+// For returns the counter for a model, by the name that servers know: exact for OpenAI's, an estimate for all
+// others. Without a name it is New's. The first count loads a vocabulary, which takes some 20 ms and 12 MB.
 func For(model string) *Counter {
 	if model == "" {
 		return &Counter{encoding: tokenizer.O200kBase}
@@ -81,15 +79,14 @@ func (c *Counter) encoded(s string) (n int) {
 	return n
 }
 
-// codec is the library's, with the counts of words that it was asked for lately. Of the words it keeps hashes
-// only.
+// codec is the library's, with the counts of recent words. Of the words it keeps hashes only.
 type codec struct {
 	tokenizer.Codec
 	seed  maphash.Seed
 	words [1 << 15]atomic.Uint64 // a hash whose low byte is the count; 0 if there is none
 }
 
-// longWord is from how many bytes on a word is counted anew each time: hardly any is asked for again.
+// longWord is the bytes from which a word is counted anew each time: hardly any is asked for again.
 const longWord = 32
 
 func (c *codec) word(s string) int {
@@ -114,8 +111,7 @@ func (c *codec) count(s string) int {
 	return n
 }
 
-// Stored is Count of s, found from what is stored with it: stored is New's count of it. It is 0 where that
-// doesn't help and s must be counted.
+// Stored returns Count of s from stored, which is New's count of it; 0 if s must be counted.
 func (c *Counter) Stored(s string, stored int) int {
 	switch {
 	case c.estimate:
@@ -134,7 +130,7 @@ var codecs = map[tokenizer.Encoding]func() *codec{
 	tokenizer.R50kBase:   load(tokenizer.R50kBase),
 }
 
-// load can't miss: the names are constants of the library's, whose tables are in the binary.
+// load can't fail: the names are the library's constants, and its tables are in the binary.
 func load(name tokenizer.Encoding) func() *codec {
 	return sync.OnceValue(func() *codec {
 		c, err := tokenizer.Get(name)
@@ -196,8 +192,8 @@ var families = []family{
 	{"gpt2", tokenizer.R50kBase, 1_024},
 }
 
-// Window returns how many tokens prompt and answer of a model may have together, as far as that is known by
-// its name; else 0. Whoever serves a model may allow it less.
+// Window returns how many tokens a model's prompt and answer may have together, by its name; 0 if unknown. A server
+// may allow less.
 func Window(model string) int {
 	f, _ := familyOf(model)
 	return f.window

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Cache keeps values by key until they expire. The caller gives the time of each call. A full cache drops its
-// oldest entry. An entry doesn't exist before its own time either, for example after a clock was set back.
+// Cache keeps values by key until they expire. The caller gives the time of each call. A full cache drops its oldest
+// entry. Before its own time, as after a clock was set back, an entry doesn't exist.
 type Cache[K, V comparable] struct {
 	most int
 	mu   sync.Mutex

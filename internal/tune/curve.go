@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"go/format"
 	"math"
 	"slices"
 	"strings"
@@ -81,13 +80,7 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 	return c
 }
 
-func logistic(w, x [4]float64) float64 {
-	z := 0.0
-	for i := range w {
-		z += w[i] * x[i]
-	}
-	return 1 / (1 + math.Exp(-z))
-}
+func logistic(w, x [4]float64) float64 { return 1 / (1 + math.Exp(-dot(w[:], x[:]))) }
 
 const bins = 5
 
@@ -192,9 +185,5 @@ func source(features []string, weights []float64, c curve, figures, table string
 	}
 	fmt.Fprintf(&b, "}\n\n// fieldScore is what the hit at Field scores at least in four of five results.\n"+
 		"const fieldScore = %.2f\n", c.field)
-	formatted, err := format.Source([]byte(b.String()))
-	if err != nil {
-		return b.String() // and the compiler says what is wrong
-	}
-	return string(formatted)
+	return string(formatted(b.String()))
 }

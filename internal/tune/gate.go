@@ -148,9 +148,14 @@ func gateSource(weights []float64, figures string) []byte {
 		fmt.Fprintf(&b, "gate%s: %.2f,\n", strings.ToUpper(name[:1])+name[1:], weights[i])
 	}
 	b.WriteString("}\n")
-	formatted, err := format.Source([]byte(b.String()))
+	return formatted(b.String())
+}
+
+// formatted returns Go as gofmt writes it. Of what isn't Go, the compiler says what is wrong.
+func formatted(text string) []byte {
+	source, err := format.Source([]byte(text))
 	if err != nil {
-		return []byte(b.String()) // and the compiler says what is wrong
+		return []byte(text)
 	}
-	return formatted
+	return source
 }

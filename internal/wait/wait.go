@@ -10,13 +10,13 @@ import (
 // Limit ends a test that hangs. No test's outcome depends on it.
 const Limit = 2 * time.Minute
 
-// Signal wakes those who wait for a change. Its zero value is ready for use, by any goroutine.
+// Signal wakes those who wait for a change. Its zero value is ready. It is safe for concurrent use.
 type Signal struct {
 	mu   sync.Mutex
 	next chan struct{} // closed by the next Send; nil while nobody waits
 }
 
-// Send says that something has changed.
+// Send wakes those who wait.
 func (s *Signal) Send() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,8 @@ func (s *Signal) Until(tb testing.TB, what string, ok func() bool, state func() 
 	}
 }
 
-// For returns what c gives, or its zero value once c is closed. After Limit the test fails with what was waited for.
+// For returns what c gives, or its zero value once c is closed. After Limit the test fails and names what it
+// waited for.
 func For[T any](tb testing.TB, what string, c <-chan T) T {
 	tb.Helper()
 	late := time.NewTimer(Limit)

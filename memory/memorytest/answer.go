@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -23,22 +24,21 @@ func (t *harness) madeOf(n int, channel memory.ChannelID, source memory.MessageI
 	return t.answers(n, s)
 }
 
-// answersTwofold posts a question and an answer in two parts, with ids from n on. The sources are the
-// question, a message that the answer only saw, and one that it repeats.
+// answersTwofold posts a question and an answer in two parts, with ids from n on. Its sources are the
+// question, a message that it only saw, and one that it repeats.
 func (t *harness) answersTwofold(n int) memory.Trace {
 	t.Helper()
 	t.post(said(staff, id(n), ben, "tpyo"), said(staff, id(n+1), ada, "the code is 4711"),
 		said(general, id(n+10), ben, "code?"),
 		said(general, id(n+11), hark, "The code"), said(general, id(n+12), hark, "is 4711 [1]"))
 	trace := memory.Trace{Guild: guild, Channel: general, Answer: id(n + 11),
-		Parts: []memory.MessageID{id(n + 12)}, Question: id(n + 10),
-		Asker:   ben,
+		Parts: []memory.MessageID{id(n + 12)}, Question: id(n + 10), Asker: ben,
 		Sources: []memory.Source{repeated(general, id(n+10), 0), shown(staff, id(n)), repeated(staff, id(n+1), 0)}}
 	t.apply(memory.Answered{Trace: trace})
 	return trace
 }
 
-// anew rewrites the first message of an answer, minutes after began.
+// anew rewrites an answer's first message, minutes after began.
 func anew(trace memory.Trace, minutes int, content string) events {
 	trace.Parts, trace.Recalled, trace.Sources, trace.Prompt = nil, nil, nil, nil
 	return events{memory.Rewritten{Guild: trace.Guild, Channel: trace.Channel, IDs: []memory.MessageID{trace.Answer}},
@@ -81,7 +81,6 @@ func (t *harness) outcome(trace memory.Trace) string {
 	return gone
 }
 
-// becomes fails the test unless the outcome of answers is want.
 func (t *harness) becomes(what, want string, answers ...memory.Trace) {
 	t.Helper()
 	for _, a := range answers {
@@ -89,21 +88,18 @@ func (t *harness) becomes(what, want string, answers ...memory.Trace) {
 	}
 }
 
-// whole returns an answer in two parts, to Ada, with all kinds of sources, and the events that must come
-// before it.
+// whole returns an answer in two parts, to Ada, with all kinds of sources, and the events before it.
 func whole() (events, memory.Trace) {
 	sum, lore := summed(general, id(6), 1, id(5), id(6)), note(1, ada, general, 1)
 	elsewhere := facts(ben, 5, "rows")
 	elsewhere.Guild = village
 	before := append(posted(
-		said(staff, id(1), ben, "the ferry leaves at noon"), said(staff, id(2), ben, "see you"), said(staff,
-			id(3), 504, "tpyo"),
-		said(general, id(4), hark, "At"), said(general, id(5), ben, "five"), said(general, id(6), 504,
-			"six"), said(general, id(7), 504, "seven"),
-		said(general, id(10), ada, "when does the ferry leave?"), said(general, id(11), hark,
-			"At noon [1]"), said(general, id(12), hark, "says Ben.")),
-		facts(ben, 5, "sails"), facts(ben, 6,
-			"sails"), elsewhere, memory.LoreTold{Lore: lore}, memory.LoreTold{Lore: note(2, ada, general, 1)},
+		said(staff, id(1), ben, "the ferry leaves at noon"), said(staff, id(2), ben, "see you"),
+		said(staff, id(3), 504, "tpyo"), said(general, id(4), hark, "At"), said(general, id(5), ben, "five"),
+		said(general, id(6), 504, "six"), said(general, id(7), 504, "seven"),
+		said(general, id(10), ada, "when does the ferry leave?"),
+		said(general, id(11), hark, "At noon [1]"), said(general, id(12), hark, "says Ben.")),
+		facts(ben, 5, "sails"), facts(ben, 6, "sails"), elsewhere, tells(lore), tells(note(2, ada, general, 1)),
 		sums(0, sum), sums(id(6), summed(general, id(7), 1, id(7))), person(505, "Zoe"), seenTown)
 	return before, memory.Trace{
 		Guild: guild, Channel: general, Answer: id(11), Parts: []memory.MessageID{id(12)}, Question: id(10), Asker: ada,
@@ -112,8 +108,7 @@ func whole() (events, memory.Trace) {
 			Number: 1, Cited: true}},
 		Sections: []memory.TraceUse{{Section: "history", Tokens: 20, Dropped: 1}},
 		Sources: []memory.Source{repeated(general, id(10), 0), repeated(staff, id(1), 0), shown(staff, id(3)),
-			repeated(general, id(4), 0),
-			factSource(5), lore.AsSource(true), summarySource(sum)},
+			repeated(general, id(4), 0), factSource(5), lore.AsSource(true), summarySource(sum)},
 		Prompt: sent(built, "When?\n\n東京"),
 	}
 }
@@ -122,11 +117,8 @@ func whole() (events, memory.Trace) {
 func answerCases() []testCase {
 	before, trace := whole()
 	forgets := func(f memory.Forgetting) events {
-		if f.Why = memory.WhyPurge; f.Guild == 0 {
-			f.Guild = guild
-		}
-		f.At = later
-		return events{f}
+		f.Guild = cmp.Or(f.Guild, guild)
+		return events{completed(f)}
 	}
 	all := []testCase{}
 	for _, c := range []struct {
@@ -160,8 +152,8 @@ func answerCases() []testCase {
 		{"a fact that is told anew", events{facts(ben, 5, "used to sail")}, bare, stays},
 		{"lore", events{memory.LoreGone{Guild: guild, ID: 1}}, withdrawn, withdrawn},
 		{"other lore", events{memory.LoreGone{Guild: guild, ID: 2}}, stays, stays},
-		{"lore that is changed", events{memory.LoreTold{Lore: note(1, ada, general, 2)}}, withdrawn, withdrawn},
-		{"an older version of lore", events{memory.LoreTold{Lore: note(1, ada, general, 0)}}, stays, stays},
+		{"lore that is changed", events{tells(note(1, ada, general, 2))}, withdrawn, withdrawn},
+		{"an older version of lore", events{tells(note(1, ada, general, 0))}, stays, stays},
 		{"a summary that makes room", events{memory.Summarised{Guild: guild, Channel: general, Until: id(8),
 			Evicted: []memory.MessageID{id(6)}}},
 			stays, withdrawn},
@@ -177,8 +169,7 @@ func answerCases() []testCase {
 				forgets(memory.Forgetting{User: 503, Before: began})), stays, stays},
 		{"somebody else", forgets(memory.Forgetting{User: 505}), stays, stays},
 		{"who wrote a source that it repeats, before a time",
-			forgets(memory.Forgetting{User: ben, Before: id(2).Time()}), withdrawn,
-			withdrawn},
+			forgets(memory.Forgetting{User: ben, Before: id(2).Time()}), withdrawn, withdrawn},
 		{"who wrote sources that it was shown only, before a time",
 			forgets(memory.Forgetting{User: 504, Channel: staff, Before: id(9).Time()}), gone, gone},
 		{"who wrote sources that it was shown only", forgets(memory.Forgetting{User: 504, Channel: staff}),
@@ -197,11 +188,9 @@ func answerCases() []testCase {
 		{"its first message and then its question",
 			events{deletes(general, id(11)), deletes(general, id(10))}, unasked, withdrawn},
 		{"a source that it was shown only and then one that it repeats",
-			events{deletes(staff, id(3)), deletes(staff, id(1))}, withdrawn,
-			withdrawn},
+			events{deletes(staff, id(3)), deletes(staff, id(1))}, withdrawn, withdrawn},
 		{"a source that it was shown only and then its question",
-			events{deletes(staff, id(3)), deletes(general, id(10))}, unasked,
-			withdrawn},
+			events{deletes(staff, id(3)), deletes(general, id(10))}, unasked, withdrawn},
 		{"a source that it was shown only and then somebody whom it names", slices.Concat(events{deletes(staff, id(3))},
 			forgets(memory.Forgetting{User: 503})), withdrawn, withdrawn},
 		{"a source that it was shown only and then its channel", slices.Concat(events{deletes(staff, id(3))},
@@ -222,10 +211,10 @@ func answerCases() []testCase {
 			t.becomes("the answer", c.late, trace)
 		}})
 	}
-	return append(all, otherAnswerPromises...)
+	return append(all, otherAnswerCases...)
 }
 
-var otherAnswerPromises = []testCase{
+var otherAnswerCases = []testCase{
 	{"a trace that takes an earlier one's place has its own sources and prompt only", nil, func(t *harness) {
 		trace := t.answersTwofold(100)
 		for i, prompt := range []*memory.Prompt{sent(built, "When?"), sent(built, "How?"), nil} {
@@ -238,7 +227,7 @@ var otherAnswerPromises = []testCase{
 		t.apply(memory.Answered{Trace: trace}, deletes(staff, id(101)))
 		t.becomes("without what it was made from before", bare, trace)
 	}},
-	{"what was made from an answer goes as that does, and is withdrawn if both repeat what goes or a whole person or channel goes", nil,
+	{"what was made from an answer goes with it, and is withdrawn if both repeat, or a whole person or channel goes", nil,
 		func(t *harness) {
 			t.answersTwofold(0)
 			fromPart := t.madeOf(50, general, id(12), true)
@@ -288,7 +277,7 @@ var otherAnswerPromises = []testCase{
 				append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: next.Answer,
 					First: true}))
 		}},
-	{"an answer goes from Discord that was being written while a source's author or whom it names was forgotten as a whole", nil,
+	{"an answer being written while its source's author or a named person is forgotten goes from Discord", nil,
 		func(t *harness) {
 			t.post(said(staff, id(100), ada, "the code is 4711"))
 			t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyAge, At: id(105).Time()})
@@ -312,7 +301,7 @@ var otherAnswerPromises = []testCase{
 		t.apply(memory.Marked{Channel: general, Message: trace.Answer},
 			memory.Marked{Channel: staff, Message: part.Message})
 		t.same("after one was marked", t.withdrawn(), []memory.Withdrawn{part})
-		t.forget(memory.Forgetting{Guild: guild, Channel: staff, Why: memory.WhyPurge, At: later})
+		t.forget(memory.Forgetting{Guild: guild, Channel: staff})
 	}},
 	{"an answer that went with a source is written anew, and one that was deleted isn't", nil, func(t *harness) {
 		trace := t.answersTwofold(100)
@@ -345,8 +334,8 @@ var otherAnswerPromises = []testCase{
 			t.madeOf(202, general, trace.Parts[0], true)
 		last := t.madeOf(203, general, next.Answer, true)
 		sum := summed(general, trace.Answer, 1, trace.Question, trace.Answer)
-		t.apply(memory.LoreTold{Lore: note(1, ben, general, 1, spot(general, trace.Answer))},
-			memory.LoreTold{Lore: note(2, ben, general, 1)}, sums(0, sum),
+		t.apply(tells(note(1, ben, general, 1, spot(general, trace.Answer))),
+			tells(note(2, ben, general, 1)), sums(0, sum),
 			condenses(general, "It is 4711.", 1, trace.Question, trace.Answer), facts(ben, 3, "asks",
 				spot(general, trace.Answer)))
 		for name, of := range map[string][2]memory.MessageID{"of-it": {trace.Question, trace.Answer},
@@ -369,14 +358,14 @@ var otherAnswerPromises = []testCase{
 			memory.Trace{Channel: general, Answer: trace.Answer},
 			other)
 	}},
-	{"what was made from an answer that was written anew is withdrawn if both repeat what went, also when its trace is told again", nil,
+	{"an answer made from a rewritten one is withdrawn if both repeat, even if its trace comes again", nil,
 		func(t *harness) {
 			for i, c := range []struct {
 				first, second, again bool
 				became               string
 			}{
-				{true, true, false, withdrawn}, {true, false, false, gone}, {false, true, false, gone}, {true,
-					true, true, withdrawn}} {
+				{true, true, false, withdrawn}, {true, false, false, gone}, {false, true, false, gone},
+				{true, true, true, withdrawn}} {
 				n := 100 + 10*i
 				t.post(said(staff, id(n), ben, "the ferry leaves at noon"))
 				from := t.madeOf(n+1, staff, id(n), c.first)
@@ -456,7 +445,7 @@ var otherAnswerPromises = []testCase{
 				t.apply(memory.Answered{Trace: trace})
 				all = append(all, trace)
 			}
-			t.forget(memory.Forgetting{Guild: guild, Channel: thread, User: ada, Why: memory.WhyMember, At: later})
+			t.forget(memory.Forgetting{Guild: guild, Channel: thread, User: ada, Why: memory.WhyMember})
 			t.becomes("with the name", bare, all[:2]...)
 			t.expire(memory.Expiry{Prompts: began})
 			t.becomes("another", stays, all[2])
@@ -472,6 +461,7 @@ var otherAnswerPromises = []testCase{
 				t.model.lastTraces(before, 9))
 			t.same("how many", len(t.model.lastTraces(before, 9)), want)
 		}
-		t.same("one", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 1}))(t), t.model.lastTraces(never, 1))
+		t.same("one", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 1}))(t),
+			t.model.lastTraces(never, 1))
 	}},
 }

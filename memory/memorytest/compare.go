@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -22,12 +23,12 @@ func (t *harness) compare() {
 	}
 	t.compareFound(in(all...), spoken, 1000)
 	t.compareCounts(in(all...), spoken, 1000)
-	t.compareRecords(memory.RecordQuery{Channels: all})
+	records := memory.RecordQuery{Channels: all}
+	t.same("Records", t.records(records), t.model.recordsFor(records))
 	t.compareGuilds()
 	t.compareHeard()
 }
 
-// compareLog compares a channel and everything derived from it.
 func (t *harness) compareLog(channel memory.ChannelID) {
 	t.Helper()
 	m := t.model
@@ -48,14 +49,11 @@ func (t *harness) compareLog(channel memory.ChannelID) {
 	}
 	t.same("NameOf", got(t.store.NameOf(t.ctx, channel, ids))(t), names)
 	for _, id := range ids {
-		want, kept := m.traceOf(channel, id)
-		trace, ok := t.trace(channel, id)
-		t.same("whether there is a trace", ok, kept)
+		want, _ := m.traceOf(channel, id)
+		trace, _ := t.trace(channel, id)
 		t.same("Trace", trace, want)
-		built, kept := m.prompts[place{channel, id}]
-		p, ok := t.prompt(channel, id)
-		t.same("whether there is a prompt", ok, kept)
-		t.same("Prompt", p, built)
+		prompt, _ := t.prompt(channel, id)
+		t.same("Prompt", prompt, m.prompts[place{channel, id}])
 	}
 	bare := got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answers: append(ids, never)}))(t)
 	t.same("what answers were made from", sorted(bare, func(t memory.Trace) memory.MessageID { return t.Answer }),
@@ -63,7 +61,6 @@ func (t *harness) compareLog(channel memory.ChannelID) {
 	t.same("Summaries", t.summaries(channel), m.summariesOf(channel))
 }
 
-// compareGuilds compares guilds, people, and what was derived from their messages.
 func (t *harness) compareGuilds() {
 	t.Helper()
 	m := t.model
@@ -79,8 +76,8 @@ func (t *harness) compareGuilds() {
 		t.same("Lore", t.lore(id), m.loreOf(id))
 	}
 	for key := range m.spent {
-		t.same("Spending", t.spending(key.guild, memory.MessageID(key.id).Time()),
-			m.spending(key.guild, memory.MessageID(key.id).Time()))
+		day := memory.MessageID(key.id).Time()
+		t.same("Spending", got(t.store.Spending(t.ctx, key.guild, day))(t), m.spending(key.guild, day))
 	}
 	for _, who := range authors {
 		for _, where := range guilds {
@@ -104,21 +101,21 @@ func (t *harness) compareGuilds() {
 		func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
 }
 
-// compareHeard compares gaps, sweeps, forgettings and withdrawn answers.
 func (t *harness) compareHeard() {
 	t.Helper()
 	for id := range t.model.guilds {
-		t.same("HeardUntil", t.heard(id), t.model.listened(id))
+		t.same("HeardUntil", got(t.store.HeardUntil(t.ctx, id))(t), t.model.listened(id))
 	}
 	for _, where := range []memory.GuildID{memory.Everywhere, guild, village} {
 		elsewhere := func(g memory.Gap) bool { return where != memory.Everywhere && g.Guild != where }
-		t.same("the gaps", t.gaps(where, false), slices.DeleteFunc(t.model.missing(), elsewhere))
-		t.same("what is to be swept", t.gaps(where, true), slices.DeleteFunc(t.model.unswept(), elsewhere))
+		for _, sweep := range []bool{false, true} {
+			t.same("Gaps", t.gaps(where, sweep), slices.DeleteFunc(t.model.gapsTo(sweep), elsewhere))
+		}
 	}
 	t.compareUnfinished()
 }
 
-// compareUnfinished compares the unfinished forgettings or, if there are none, the withdrawn answers.
+// compareUnfinished compares forgettings or, if none is unfinished, the withdrawn answers.
 func (t *harness) compareUnfinished() {
 	t.Helper()
 	t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
@@ -127,24 +124,17 @@ func (t *harness) compareUnfinished() {
 	}
 }
 
-// compareExtent compares dry runs.
-func (t *harness) compareExtent(f memory.Forgetting) {
+func (t *harness) compareDryRun(f memory.Forgetting) {
 	t.Helper()
 	f.At = time.Time{} // so it takes effect now
-	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.DryRun(t.ctx, memory.DryRunQuery{Forgetting: f}))(t),
-		t.model.extent(f))
+	t.same(fmt.Sprintf("DryRun of %+v", f), got(t.store.DryRun(t.ctx, memory.DryRunQuery{Forgetting: f}))(t),
+		t.model.dryRun(f))
 }
 
-func (t *harness) compareRecords(q memory.RecordQuery) {
-	t.Helper()
-	t.same("Records", t.records(q), t.model.recordsFor(q))
-}
-
-// compareFound compares what searches in a scope find.
 func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	m := t.model
-	t.same("Presence", t.presence(scope, authors...), m.presence(scope, authors))
+	t.same("Presence", got(t.store.Presence(t.ctx, scope, authors))(t), m.presence(scope, authors))
 	want := m.fullText(scope, terms)
 	hits := got(t.store.FullText(t.ctx, scope, terms, limit))(t)
 	met := map[place]bool{}
@@ -162,7 +152,6 @@ func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.compareNearest(scope, terms, limit)
 }
 
-// compareCounts compares how many messages of a scope hold each of terms.
 func (t *harness) compareCounts(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	total, counts := t.model.frequencies(scope, terms)
@@ -178,13 +167,12 @@ func (t *harness) compareCounts(scope memory.Scope, terms []string, limit int) {
 
 // Stores may cut segments as they like. The comparison checks how they keep their vectors.
 
-// embeddedSegment is a segment as it was when its vector was stored.
 type embeddedSegment struct {
 	memory.Segment
 	vector []float32
 }
 
-// embedded gives the store vectors and records those that it accepted.
+// embedded gives the store vectors and keeps those that it accepted.
 func (t *harness) embedded(segments []memory.Segment) {
 	t.Helper()
 	vectors := make([][]float32, len(segments))
@@ -209,8 +197,8 @@ func (t *harness) embedAll() {
 	t.same("pending after all was embedded", t.pending(), []memory.Segment(nil))
 }
 
-// checkQueue fails the test unless every message lies in exactly one segment, and every segment that isn't
-// pending is unchanged since it was embedded.
+// checkQueue checks that every message lies in one segment, and that segments that aren't pending are
+// unchanged since they were embedded.
 func (t *harness) checkQueue() {
 	t.Helper()
 	where := map[place]int64{}
@@ -255,7 +243,7 @@ func (t *harness) checkQueue() {
 		}
 	}
 	for guild, n := range waiting {
-		t.same("how much waits", t.waiting(guild), n)
+		t.same("how much waits", got(t.store.Waiting(t.ctx, guild))(t), n)
 	}
 }
 
@@ -268,6 +256,20 @@ func (t *harness) pendingByID() map[int64]memory.Segment {
 	return pending
 }
 
+func embedText(s string) []float32 { return embedTerms(text.Terms(s)) }
+
+func embedTerms(terms []string) []float32 {
+	return Embedder{}.EmbedTerms(terms, func(string) float64 { return 1 })
+}
+
+// cosine returns the similarity of two vectors of length 1.
+func cosine(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
 // tolerance is the allowed error of a similarity: stores keep vectors in few bits.
 const tolerance = 0.03
 
@@ -277,8 +279,8 @@ type candidate struct {
 	must bool // else it is out of date, and may be left out
 }
 
-// compareNearest checks Nearest against everything that was embedded. It may find a segment that has grown
-// by its old vector, but not one in which something was deleted or changed.
+// compareNearest checks Nearest against all that was embedded. It may find a segment that has grown by its
+// old vector, but not one in which something was deleted or changed.
 func (t *harness) compareNearest(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	vector := embedTerms(terms)

@@ -18,8 +18,7 @@ var concurrencyCases = []testCase{
 		forgetAmongWriters},
 }
 
-// meanwhile calls each of others repeatedly, with increasing n, while do runs, and once more after it. The
-// first error fails the test.
+// meanwhile calls each of others repeatedly, with increasing n, while do runs, and once more after it.
 func (t *harness) meanwhile(do func() error, others ...func(n int) error) {
 	t.Helper()
 	var ended atomic.Bool
@@ -109,7 +108,6 @@ func writeBatch(t *harness, writer, batch int) error {
 	return err
 }
 
-// readBatch returns an error if a reader sees part of a batch.
 func readBatch(t *harness, writer, batch int) error {
 	messages, err := t.store.Around(t.ctx, general, batchIDs(writer, batch), 0, 0)
 	if err != nil || len(messages) != 0 && len(messages) != batchSize {
@@ -160,7 +158,6 @@ func forgetAmongWriters(t *harness) {
 	}
 }
 
-// seesOf returns an error if a reader sees anything of a forgotten person.
 func seesOf(t *harness, user memory.UserID) error {
 	theirs := func(m memory.Message) bool { return m.Author == user }
 	log, err := t.store.Log(t.ctx, general, -never, never, 10_000)

@@ -101,7 +101,7 @@ var derivedCases = []testCase{
 						Until: id(2)}, {Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
 			}
 		}},
-	{"what a session was condensed to is kept by channel, the last version, until a source goes or changes, or the session is over", steps{
+	{"a condensed session is kept by channel, the last version, until a source goes or changes or it is over", steps{
 		post(first), post(second), post(said(thread, id(1), ben, "four")),
 		condenses(thread, "Ben: four.", 1, id(1)),
 		condenses(general, "Ada and Ben.", 2, id(1), id(2)), condenses(general, "Ada.", 1, id(1)),
@@ -162,7 +162,7 @@ var derivedCases = []testCase{
 			t.same("what was told", t.records(memory.RecordQuery{Channels: []memory.ChannelID{general}}),
 				[]memory.Record{want})
 		}},
-	{"a record goes with its question and its answer, and when its question changes, and not when its answer grows", steps{
+	{"a record goes with its question and answer, and when its question changes, not when its answer grows", steps{
 		post(first), post(second), post(said(general, id(3), hark, "so")), answering("a", id(1), 0),
 		answering("b", id(2), id(3)), answering("c", 0, id(3)),
 		edits(said(general, id(3), hark, ""), 9, "so I heard"),
@@ -191,10 +191,10 @@ var derivedCases = []testCase{
 				t.same(what, len(t.records(memory.RecordQuery{Channels: []memory.ChannelID{general, square,
 					local}})), want)
 			}
-			t.forget(memory.Forgetting{Guild: guild, User: 503, Channel: general, Why: memory.WhyPurge, At: later})
-			t.forget(memory.Forgetting{Guild: guild, User: 50, Why: memory.WhyMember, At: later})
+			t.forget(memory.Forgetting{Guild: guild, User: 503, Channel: general})
+			t.forget(memory.Forgetting{Guild: guild, User: 50, Why: memory.WhyMember})
 			calls("with others forgotten", 3)
-			t.forget(memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember, At: later})
+			t.forget(memory.Forgetting{Guild: guild, User: 503, Why: memory.WhyMember})
 			t.apply(all...)
 			calls("without 503", 1)
 			t.apply(memory.Opted{Guild: village, User: 503, Out: true, At: later})
@@ -212,14 +212,13 @@ var derivedCases = []testCase{
 	{"the key of fingerprints stays the same", nil, func(t *harness) {
 		key := got(t.store.FingerprintKey(t.ctx))(t)
 		t.same("its length", len(key), memory.FingerprintKeyBytes)
-		t.forget(memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyPurge, At: later})
+		t.forget(memory.Forgetting{Guild: memory.Everywhere})
 		t.same("the key, though all is forgotten", got(t.store.FingerprintKey(t.ctx))(t), key)
 	}},
 }
 
 func tells(l memory.Lore) memory.LoreTold { return memory.LoreTold{Lore: l} }
 
-// answering is the record of a call that led from a question to an answer.
 func answering(name string, question, answer memory.MessageID) memory.Called {
 	e := called(name, general, question, ada, 10)
 	e.Record.Answer = answer
@@ -233,7 +232,6 @@ func notice(id memory.MessageID) memory.Message {
 	return m
 }
 
-// current summarises a message in its current version.
 var current = func() memory.Summarised {
 	s := summed(general, id(3), 1, id(3))
 	s.Sources[0].Edited = minute(1).UnixMilli()
@@ -287,7 +285,6 @@ func calls(want string) func(*harness) {
 	}
 }
 
-// calls returns the names of the records that q selects.
 func (t *harness) calls(q memory.RecordQuery) string {
 	t.Helper()
 	var names []string

@@ -3,8 +3,6 @@ package memorytest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +19,7 @@ var (
 	authors  = []memory.UserID{ada, ben, 503, 504}
 	guilds   = []memory.GuildID{guild, memory.LocalGuild}
 	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨",
-		"🎉", "running", "O'Brien",
-		"\"AND\""}
+		"🎉", "running", "O'Brien", "\"AND\""}
 )
 
 const (
@@ -36,8 +33,8 @@ func slotID(n int) memory.MessageID {
 	return memory.FirstMessageID(at) + memory.MessageID(n)
 }
 
-// version is the v-th version of a message. Fields that an edit can change depend on v alone, the others on
-// the message.
+// version is the v-th version of a message. What an edit can change depends on v alone, the rest on the
+// message.
 func version(channel memory.ChannelID, slot, v int) memory.Message {
 	m := said(channel, slotID(slot), authors[slot*7/3%len(authors)], content(channel, slot, v))
 	m.Kind = map[memory.UserID]memory.Kind{503: memory.FromBot, 504: memory.FromWebhook}[m.Author]
@@ -72,7 +69,6 @@ func drawSlot(t *rapid.T) (memory.ChannelID, int) {
 	return pick(t, "channel", channels...), between(t, "slot", 0, slots-1)
 }
 
-// drawMessageEvent draws an event about a message.
 func drawMessageEvent(t *rapid.T) memory.Event {
 	channel, slot := drawSlot(t)
 	v := between(t, "version", 0, versions-1)
@@ -95,7 +91,6 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 // drawMinute draws one of a few, so that times repeat. Two events of a kind with the same time are equal.
 func drawMinute(t *rapid.T) int { return between(t, "minute", 0, 9) }
 
-// drawPeople draws an event about a person.
 func drawPeople(t *rapid.T) memory.Event {
 	who, where := pick(t, "who", authors...), pick(t, "where", guilds...)
 	switch between(t, "people", 0, 9) {
@@ -152,7 +147,6 @@ func drawLore(t *rapid.T) memory.Event {
 	return memory.LoreTold{Lore: l}
 }
 
-// drawHearing draws an event about what Hark hears and keeps of a guild.
 func drawHearing(t *rapid.T) memory.Event {
 	channel, slot := pick(t, "channel", ofGuild...), between(t, "slot", 0, slots-1)
 	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4),
@@ -183,7 +177,6 @@ func drawHearing(t *rapid.T) memory.Event {
 	return chose(pick(t, "chosen", 0, channel), choice, n)
 }
 
-// drawSweep draws an event about fetching or comparing.
 func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) memory.Event {
 	switch between(t, "sweep", 0, 5) {
 	case 0:
@@ -202,8 +195,7 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 // sweptAt is the time of an Absent: half of the slots lie within SweptFirst before it.
 var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 
-// drawSetting draws a setting, or its removal, for the guild, one of two channels, or an otherwise unknown
-// channel.
+// drawSetting draws a setting, or its removal; one channel is otherwise unknown.
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := pick(t, "of channel", general, general, thread, nowhere, 0)
@@ -211,14 +203,12 @@ func drawSetting(t *rapid.T) memory.Event {
 	return sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
 }
 
-// drawLimit draws a limit of one of two roles, or its removal.
 func drawLimit(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	messages := []int{memory.AsConfigured, memory.Unlimited, 5}[n%3]
 	return limits(pick[memory.RoleID](t, "of role", 0, 951), messages, memory.AsConfigured, n)
 }
 
-// drawSpent draws what one of a few questions spent.
 func drawSpent(t *rapid.T) memory.Event {
 	n := between(t, "asked", 0, slots-1)
 	return memory.Spent{Guild: []memory.GuildID{guild, guild, memory.LocalGuild}[n%3], User: authors[n/3%3],
@@ -252,7 +242,6 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 	return f
 }
 
-// drawStructure draws an event about a guild or a member.
 func drawStructure(t *rapid.T) memory.Event {
 	channel := pick(t, "channel", ofGuild...)
 	switch between(t, "structure", 0, 6) {
@@ -279,8 +268,8 @@ func drawStructure(t *rapid.T) memory.Event {
 	}
 	p := memory.Person{
 		ID: pick(t, "who", authors...), Guild: pick(t, "guild", guilds...),
-		Username: pick(t, "username", "", "a", "b"), Name: pick(t, "name", "", "A"), Nick: pick(t, "nick", "",
-			"n", "m"),
+		Username: pick(t, "username", "", "a", "b"), Name: pick(t, "name", "", "A"),
+		Nick:       pick(t, "nick", "", "n", "m"),
 		RolesKnown: coin(t, "known"), Bot: coin(t, "bot"),
 	}
 	if p.RolesKnown {
@@ -331,82 +320,6 @@ func drawCall(t *rapid.T) memory.Event {
 	return e
 }
 
-// drawQuestion opens an existing question or closes one.
-func (m *machine) drawQuestion(t *rapid.T) memory.Event {
-	at := place{general, slotID(between(t, "question", 0, 5))}
-	if now, there := m.model.message(at); there && coin(t, "opened") {
-		return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: now.Guild, Channel: at.channel, ID: at.id}}
-	}
-	return memory.QuestionClosed{Channel: at.channel, ID: at.id}
-}
-
-// drawSummary summarises a stretch, mostly in its current versions.
-func (m *machine) drawSummary(t *rapid.T) memory.Event {
-	channel, until := drawSlot(t)
-	after := between(t, "after", -1, until-1)
-	e := memory.Summarised{Guild: guildOf(channel), Channel: channel, After: slotID(after), Until: slotID(until)}
-	if between(t, "evicts?", 0, 3) == 0 {
-		e.Evicted = []memory.MessageID{slotID(between(t, "evicted", 0, slots-1))}
-	}
-	if sources := m.drawSources(t, channel, after, until); len(sources) > 0 {
-		made := drawMinute(t)
-		s := summed(channel, e.Until, made)
-		s.Text, s.Sources = fmt.Sprintf("summary %d of %d", made, until), sources
-		s.Kind, s.Topics = memory.SummaryKinds()[until%len(memory.SummaryKinds())], words[:until%3]
-		e.Summary = &s
-	}
-	return e
-}
-
-// drawSources draws mostly existing messages in their current versions.
-func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until int) (sources []memory.SummarySource) {
-	for n := after + 1; n <= until && len(sources) < 3; n++ {
-		now, ok := m.model.message(place{channel, slotID(n)})
-		if !ok && between(t, "though it isn't there?", 0, 7) > 0 || between(t, "left out?", 0, 2) == 0 {
-			continue
-		}
-		source := memory.SummarySource{Message: slotID(n), Edited: editedAt(now)}
-		if between(t, "another version?", 0, 7) == 0 {
-			source.Edited = editedAt(version(channel, n, between(t, "version", 0, versions-1)))
-		}
-		sources = append(sources, source)
-	}
-	return sources
-}
-
-// drawUsedSummary draws mostly none, or an existing one.
-func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory.Source {
-	if coin(t, "from a summary?") {
-		return nil
-	}
-	for _, at := range sorted(slices.Collect(maps.Keys(m.model.summaries)), func(at place) memory.MessageID {
-		return at.id
-	}) {
-		if s := m.model.summaries[at]; at.channel == channel &&
-			(s.there() || between(t, "though it is gone?", 0, 7) == 0) {
-			return []memory.Source{{Kind: memory.SourceSummary, Channel: channel, ID: int64(at.id),
-				Version: s.Made.UnixMilli()}}
-		}
-	}
-	return nil
-}
-
-// drawCondensed condenses a channel's session, mostly in its current versions, or ends it.
-func (m *machine) drawCondensed(t *rapid.T) memory.Event {
-	channel, until := drawSlot(t)
-	if between(t, "over?", 0, 7) == 0 {
-		return memory.CondensedGone{Guild: guildOf(channel), Channel: channel, Until: slotID(until)}
-	}
-	sources := m.drawSources(t, channel, -1, until)
-	if len(sources) == 0 {
-		return nil
-	}
-	made := drawMinute(t)
-	e := condenses(channel, fmt.Sprintf("condensed %d of %d", made, until), made, sources[len(sources)-1].Message)
-	e.Condensed.Sources = slices.Clone(sources)
-	return e
-}
-
 // drawPrompt draws a prompt of one of a few moments, or none.
 func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 	if between(t, "no prompt?", 0, 4) == 0 {
@@ -416,7 +329,6 @@ func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 		answer.String()+pick(t, "where", "", " in #quay", " in #pier"))
 }
 
-// drawScope draws some channels, and sometimes a time.
 func drawScope(t *rapid.T) memory.Scope {
 	somewhere := rapid.SampledFrom(append(channels, nowhere))
 	scope := in(rapid.SliceOfNDistinct(somewhere, 0, 4, rapid.ID).Draw(t, "scope")...)

@@ -16,27 +16,20 @@ func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }
 
 // everything adds lore, summaries, a condensed session and records to the world of settle.
 func everything() events {
-	all := events{threadOf(general, thread, 0, "thread"),
+	return events{threadOf(general, thread, 0, "thread"),
 		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))),
 		sums(0, summed(thread, id(5), 1, id(5))), condenses(staff, "Ben: dill", 1, id(4)),
-		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101), called("c", staff,
-			id(3), ada, 102),
-		called("d", thread, id(5), ada, 103), called("e", square, id(6), ada, 104), called("f", local, id(7), ada, 105),
-		called("g", general, 0, ben, 106),
+		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101),
+		called("c", staff, id(3), ada, 102), called("d", thread, id(5), ada, 103),
+		called("e", square, id(6), ada, 104), called("f", local, id(7), ada, 105), called("g", general, 0, ben, 106),
+		tells(note(1, ada, general, 1)), tells(note(2, ben, general, 2)), tells(note(3, ada, staff, 2)),
+		tells(note(4, ada, general, 3)), tells(note(5, ben, 0, 1)), tells(note(6, ada, thread, 1)),
+		tells(note(7, ben, staff, 1, spot(general, id(1)))), tells(note(8, 0, 0, 2)),
+		tells(note(9, ben, staff, 3000*60)),
 	}
-	for _, l := range []memory.Lore{
-		note(1, ada, general, 1), note(2, ben, general, 2), note(3, ada, staff, 2), note(4, ada, general,
-			3), note(5, ben, 0, 1),
-		note(6, ada, thread, 1), note(7, ben, staff, 1, spot(general, id(1))), note(8, 0, 0, 2), note(9, ben,
-			staff, 3000*60),
-	} {
-		all = append(all, memory.LoreTold{Lore: l})
-	}
-	return all
 }
 
-// left counts, in a line, what is left of everything: messages, lore, summaries, records, facts, and the
-// guild's people.
+// left lists what is left of everything: messages, lore, summaries, records, and people with their facts.
 func (t *harness) left() string {
 	t.Helper()
 	var line strings.Builder
@@ -69,7 +62,6 @@ func (t *harness) left() string {
 	return strings.TrimSpace(line.String())
 }
 
-// forgetCases has one case for each kind of forgetting.
 func forgetCases() []testCase {
 	var all []testCase
 	for _, c := range []struct {
@@ -109,22 +101,16 @@ func forgetCases() []testCase {
 		{"a guild that was left", memory.Forgetting{Guild: guild, Why: memory.WhyLeft}, "6 7 | 9 | | e f | ada1 ben1"},
 		{"all", memory.Forgetting{Guild: memory.Everywhere}, "| 9 | |  |"},
 	} {
-		if c.f.Why == "" {
-			c.f.Why = memory.WhyPurge
-		}
-		if c.f.At.IsZero() {
-			c.f.At = later
-		}
-		all = append(all, testCase{"what is forgotten is gone with what was made of it, and comes not back: " +
+		c.f = completed(c.f)
+		all = append(all, testCase{"what is forgotten stays gone, with what was made of it: " +
 			c.what, nil, func(t *harness) {
 			t.settle()
 			t.apply(everything()...)
 			r := t.forget(c.f)
 			t.same("what is left", t.left(), c.left)
 			if f := r.Forgetting; f.Guild != c.f.Guild || f.User != c.f.User || f.Channel != c.f.Channel ||
-				f.Why != c.f.Why ||
-				!f.At.Equal(c.f.At) || (r.Segments == 0) != (r.Messages == 0) {
-				t.Fatalf("the receipt is %+v", r)
+				f.Why != c.f.Why || !f.At.Equal(c.f.At) || (r.Segments == 0) != (r.Messages == 0) {
+				t.Fatalf("the report is %+v", r)
 			}
 			t.compare()
 			again := t.forget(c.f)
@@ -145,10 +131,10 @@ func forgetCases() []testCase {
 			t.same("what is said later", len(t.around(general, []memory.MessageID{fresh.ID}, 0, 0)), 1)
 		}})
 	}
-	return append(all, otherForgetPromises...)
+	return append(all, otherForgetCases...)
 }
 
-var otherForgetPromises = []testCase{
+var otherForgetCases = []testCase{
 	{"a thread that is told of after its channel was forgotten belongs to it", steps{
 		forgot(memory.Forgetting{Guild: guild, Channel: general}), threadOf(general, thread, 0, "thread"),
 		post(said(thread, id(5), ada, "elderberries in a thread")),
@@ -172,9 +158,8 @@ var otherForgetPromises = []testCase{
 	{"a thread's name goes with whoever made it, and comes not back", nil, func(t *harness) {
 		threads := events{threadOf(general, memory.ChannelID(id(1)), ada, "ada's"),
 			threadOf(general, memory.ChannelID(id(2)), ben, "ben's"),
-			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"), threadOf(general,
-				memory.ChannelID(id(900)), ada,
-				"ada's, later")}
+			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"),
+			threadOf(general, memory.ChannelID(id(900)), ada, "ada's, later")}
 		t.apply(seenTown)
 		named := func(what string, want ...string) {
 			t.Helper()
@@ -215,7 +200,8 @@ var otherForgetPromises = []testCase{
 	}},
 	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", steps{
 		townWith(func(g *memory.Guild) { g.Self = hark }), person(ada, "Ada"), person(hark, "Hark"),
-		forgot(memory.Forgetting{Guild: guild}), func(t *harness) { t.same("who is known", t.people(guild)[0].ID, hark) },
+		forgot(memory.Forgetting{Guild: guild}),
+		func(t *harness) { t.same("who is known", t.people(guild)[0].ID, hark) },
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)}),
 	}, func(t *harness) { t.same("who is known once Hark has left", len(t.people(guild)), 0) }},
 	{"a forgetting of less, later, lets nothing of an earlier one back", steps{
@@ -224,7 +210,7 @@ var otherForgetPromises = []testCase{
 		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(11).Time(), At: id(92).Time()}),
 		post(said(general, id(50), ada, "gone")), post(said(general, id(70), ada, "stays")),
 	}, func(t *harness) { t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)}) }},
-	{"nothing that was said before comes into a channel or guild that was forgotten, nor an edit that overtook it", steps{
+	{"nothing said before comes into a forgotten channel or guild, nor does an edit that overtook it", steps{
 		seenTown, edits(first, 60, "overtook"), forgot(memory.Forgetting{Guild: guild, Channel: general}),
 		forgot(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge}),
 		edits(second, 60, "an edit that overtook"), func(t *harness) { t.post(append(scattered(), first)...) },
@@ -234,9 +220,9 @@ var otherForgetPromises = []testCase{
 	}},
 	{"what is carried out can be asked about again", nil, func(t *harness) {
 		t.settle()
-		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
+		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
 		again := got(t.store.Resume(t.ctx, r.Forgetting.ID, nil))(t)
-		t.same("the receipt", again, r)
+		t.same("the report", again, r)
 		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {
 			if _, err := t.store.Resume(t.ctx, id, nil); !notFound(err) {
 				t.Fatalf("Resume(%d): %v", id, err)
@@ -307,7 +293,6 @@ func onRecord(before time.Duration) memory.Forgetting {
 		At: later}
 }
 
-// brokenOff interrupts a forgetting at its first progress.
 func brokenOff(t *harness) {
 	const many = 1500
 	var batch []memory.Message

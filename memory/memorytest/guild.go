@@ -14,12 +14,10 @@ func townWith(change func(*memory.Guild)) memory.GuildSeen {
 	return memory.GuildSeen{Guild: g, At: later}
 }
 
-// person is an event with somebody's name.
 func person(id memory.UserID, name string) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name}}
 }
 
-// hasRoles is an event with all of Ada's roles.
 func hasRoles(roles ...memory.RoleID) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Roles: roles, RolesKnown: true}}
 }
@@ -84,7 +82,7 @@ var guildCases = []testCase{
 		t.same("who is known to have no nickname", t.people(guild),
 			[]memory.Person{{ID: ada, Guild: guild, Username: "ada", Name: "Ada L.", RolesKnown: true}})
 	}},
-	{"facts are told, changed and taken away for good, also with the message that told them, whichever comes first", steps{
+	{"facts are told, changed and removed for good, also with their message, whichever comes first", steps{
 		facts(ada, 7, "lives by the sea"), facts(ada, 3, "sails"), facts(ada, 7, "lives in the hills"),
 		memory.FactGone{Guild: guild, User: ada, Fact: 3}, memory.FactGone{Guild: guild, User: ada, Fact: 11},
 		facts(ada, 3, "sails"), facts(ada, 11, "late"), post(first), post(said(staff, first.ID, ada, "I sail")),
@@ -108,7 +106,7 @@ var guildCases = []testCase{
 			opts(ada, true, 5), opts(ada, false, 4), post(overtaken),
 			post(said(general, id(3), ada, "after")), post(edited(first, 10, "changed")), post(second),
 			post(said(local, id(3), ada, "elsewhere")), person(ada, "Ada"), facts(ada, 1, "sails"),
-			memory.LoreTold{Lore: note(1, ada, general, 90)},
+			tells(note(1, ada, general, 90)),
 		}, func(t *harness) {
 			t.same("the log", t.log(general), []memory.Message{second})
 			t.same("elsewhere", len(t.log(local)), 1)
@@ -118,12 +116,12 @@ var guildCases = []testCase{
 			t.apply(opts(ada, false, 6), opts(ada, true, 5), person(ada, "Ada"))
 			again := said(general, id(400), ada, "again")
 			t.post(first, said(general, id(330), ada, "meanwhile"), again, overtaken)
-			t.apply(memory.LoreTold{Lore: note(2, ada, general, 5)},
-				memory.LoreTold{Lore: note(3, ada, general, 150)})
+			t.apply(tells(note(2, ada, general, 5)),
+				tells(note(3, ada, general, 150)))
 			t.same("logged again", t.log(general), []memory.Message{second, again})
 			t.same("lore", len(t.lore(guild)), 1)
 		}},
-	{"nothing is kept of a message that is dropped, nor of what is told of it soon after, so that it comes again once it may", nil,
+	{"nothing is kept of a dropped message, nor of what is told of it soon after: it may come again", nil,
 		func(t *harness) {
 			dropped := said(general, id(400), ada, "dropped")
 			t.apply(opts(ada, true, 1), post(dropped), edits(dropped, 60, "edited"),
@@ -133,7 +131,7 @@ var guildCases = []testCase{
 			t.apply(opts(ada, false, 5), post(dropped)) // earlier, by the clock
 			t.same("in again", t.log(general), []memory.Message{dropped})
 		}},
-	{"the last star, setting and limit by time hold, before what they are of and after it, whatever else is seen of it", steps{
+	{"the last star, setting and limit by time hold, before and after what they are of is seen", steps{
 		stars(general, first.ID, false, 1), stars(general, first.ID, true, 5), stars(general, first.ID, false, 4),
 		post(first), edits(first, 9, "changed"), stars(general, first.ID, false, 6),
 		stars(general, first.ID, true, 5),
@@ -258,14 +256,14 @@ var guildCases = []testCase{
 		t.apply(memory.QuestionClosed{Channel: general, ID: id(1)},
 			memory.QuestionClosed{Channel: staff, ID: id(2)})
 		t.delete(general, id(4))
-		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
+		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
 		t.compare()
 		t.same("which are left", len(got(t.store.Questions(t.ctx))(t)), 3)
-		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
+		t.forget(memory.Forgetting{Guild: guild, Channel: general})
 	}},
 }
 
-// imported is a channel as an imported file describes it.
+// imported is a channel in an imported file.
 var imported = memory.ChannelSeen{Channel: memory.Channel{ID: staff, Guild: guild, Parent: general,
 	Kind: memory.PublicThread, Name: "from a file", Unplaced: true}}
 

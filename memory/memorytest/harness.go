@@ -6,7 +6,6 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -15,7 +14,6 @@ import (
 	"hark/memory"
 )
 
-// fataler is implemented by testing.T and rapid.T.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -79,35 +77,36 @@ func (t *harness) delete(channel memory.ChannelID, ids ...memory.MessageID) {
 	t.apply(memory.Deleted{Guild: guildOf(channel), Channel: channel, IDs: ids})
 }
 
-// forget runs f in the store and the model, and compares receipts and extents.
+// forget runs f, completed, in the store and the model, and compares reports and dry runs.
 func (t *harness) forget(f memory.Forgetting) memory.DeletionReport {
 	t.Helper()
+	f = completed(f)
 	alone := len(t.model.unfinished()) == 0
-	t.compareExtent(f)
+	t.compareDryRun(f)
 	want := t.model.begin(f)
 	want.done = true
 	r := got(t.store.Forget(t.ctx, f, nil))(t)
-	t.compareReceipt(r, want, alone)
-	t.compareExtent(f)
+	t.compareReport(r, want, alone)
+	t.compareDryRun(f)
 	return r
 }
 
-// carryOut resumes the unfinished forgettings and returns their receipts.
+// carryOut resumes the unfinished forgettings and returns their reports.
 func (t *harness) carryOut() (all []memory.DeletionReport) {
 	t.Helper()
 	unfinished := t.model.unfinished()
 	for i, f := range t.unfinished() {
 		all = append(all, got(t.store.Resume(t.ctx, f.ID, nil))(t))
 		unfinished[i].done = true
-		t.compareReceipt(all[i], unfinished[i], len(unfinished) == 1)
+		t.compareReport(all[i], unfinished[i], len(unfinished) == 1)
 	}
 	t.same("how much is unfinished then", []int{len(t.model.unfinished()), len(t.unfinished())}, []int{0, 0})
 	return all
 }
 
-// compareReceipt compares a receipt with the model's if only one forgetting ran, because either of two may
-// count an item. Stores may or may not count answers as messages.
-func (t *harness) compareReceipt(r memory.DeletionReport, want *forgetting, alone bool) {
+// compareReport compares a report with the model's if only one forgetting ran, because either of two may
+// count an item. Stores may count answers as messages.
+func (t *harness) compareReport(r memory.DeletionReport, want *forgetting, alone bool) {
 	t.Helper()
 	if !alone {
 		return
@@ -117,7 +116,7 @@ func (t *harness) compareReceipt(r memory.DeletionReport, want *forgetting, alon
 		[]int{want.Answers, want.Facts, want.Lore, want.Summaries, want.Records, want.People})
 	if r.Messages < want.Messages-t.replied || r.Messages > want.Messages+t.replied || r.Vectors > r.Segments ||
 		r.Forgetting.ID == 0 {
-		t.Fatalf("the receipt is %+v, want %+v", r, want.DeletionReport)
+		t.Fatalf("the report is %+v, want %+v", r, want.DeletionReport)
 	}
 }
 
@@ -158,7 +157,7 @@ func (t *harness) log(channel memory.ChannelID) []memory.Message {
 	}
 }
 
-// find returns the messages that full text finds, by id.
+// find returns what full text finds, by id.
 func (t *harness) find(scope memory.Scope, question string) (ids []memory.MessageID) {
 	t.Helper()
 	for _, h := range got(t.store.FullText(t.ctx, scope, text.QueryTerms(question), 100))(t) {
@@ -168,7 +167,6 @@ func (t *harness) find(scope memory.Scope, question string) (ids []memory.Messag
 	return ids
 }
 
-// nearest returns the segments nearest to a question; none without vectors.
 func (t *harness) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
 	t.Helper()
 	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), embedText(question), limit)
@@ -181,11 +179,6 @@ func (t *harness) nearest(scope memory.Scope, question string, limit int) []memo
 func (t *harness) pending() []memory.Segment {
 	t.Helper()
 	return got(t.store.Pending(t.ctx, 1000))(t)
-}
-
-func (t *harness) waiting(guild memory.GuildID) int {
-	t.Helper()
-	return got(t.store.Waiting(t.ctx, guild))(t)
 }
 
 func (t *harness) guild(id memory.GuildID) memory.Guild {
@@ -259,21 +252,6 @@ func (t *harness) records(q memory.RecordQuery) []memory.Record {
 	return got(t.store.Records(t.ctx, q))(t)
 }
 
-func (t *harness) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
-	t.Helper()
-	return got(t.store.Spending(t.ctx, guild, day))(t)
-}
-
-func (t *harness) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
-	t.Helper()
-	return got(t.store.HeardUntil(t.ctx, guild))(t)
-}
-
-func (t *harness) presence(scope memory.Scope, users ...memory.UserID) map[memory.UserID]memory.Presence {
-	t.Helper()
-	return got(t.store.Presence(t.ctx, scope, users))(t)
-}
-
 // named returns the message with a name, or 0.
 func (t *harness) named(channel memory.ChannelID, name string) memory.MessageID {
 	t.Helper()
@@ -302,7 +280,6 @@ func byMessage(all []memory.Withdrawn) []memory.Withdrawn {
 var alike = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(),
 	cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
 
-// same fails the test unless got equals want, apart from alike.
 func (t *harness) same(what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) && !gocmp.Equal(got, want, alike) {

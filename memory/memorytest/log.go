@@ -18,9 +18,10 @@ var (
 var logCases = []testCase{
 	{"a message comes back as it was logged", nil, func(t *harness) {
 		full := memory.Message{
-			ID: id(7), Guild: guild, Channel: general, Author: ada, Kind: memory.FromWebhook, Content: "grüße 你好 \u202e🎉",
-			Files:  []memory.File{{Name: "plan.pdf", Description: "of the lighthouse"}, {Name: "b"}},
-			Edited: began.Add(time.Hour + 7*time.Millisecond), ReplyTo: id(3), Mentions: []memory.UserID{ben, ada},
+			ID: id(7), Guild: guild, Channel: general, Author: ada, Kind: memory.FromWebhook,
+			Content: "grüße 你好 \u202e🎉",
+			Files:   []memory.File{{Name: "plan.pdf", Description: "of the lighthouse"}, {Name: "b"}},
+			Edited:  began.Add(time.Hour + 7*time.Millisecond), ReplyTo: id(3), Mentions: []memory.UserID{ben, ada},
 		}
 		empty := said(general, id(8), ben, "")
 		empty.Files = []memory.File{{Name: "only.png"}}
@@ -91,8 +92,7 @@ var logCases = []testCase{
 			t.model.apply(posted(batch...)...)
 		}
 		if err := t.store.Apply(t.ctx, post(said(staff, id(1), ada, "beside what is refused")),
-			memory.Spent{Guild: guild}); !errors.Is(err,
-			memory.ErrRefused) {
+			memory.Spent{Guild: guild}); !errors.Is(err, memory.ErrRefused) {
 			t.Fatalf("what can't be spent: %v", err)
 		}
 		t.same("what came with what is refused", t.log(staff), []memory.Message(nil))
@@ -103,8 +103,7 @@ var logCases = []testCase{
 		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
 		t.compare()
 		t.same("how many are forgotten",
-			t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember,
-				At: later}).Messages, 1)
+			t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember}).Messages, 1)
 		t.same("what stays", append(t.log(931), append(t.log(general), t.log(local)...)...),
 			[]memory.Message{reply, said(general, id(1), ada, "in a guild"),
 				said(local, id(1), ada, "at the terminal")})
@@ -112,8 +111,8 @@ var logCases = []testCase{
 	{"a message has one name, and a name one message of its channel: the first given stays", steps{
 		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
 		post(said(staff, first.ID, ada, "elsewhere")), memory.Named{Channel: general, ID: first.ID, Name: "a"},
-		memory.Named{Channel: general, ID: first.ID, Name: "b"}, memory.Named{Channel: general, ID: second.ID,
-			Name: "a"},
+		memory.Named{Channel: general, ID: first.ID, Name: "b"},
+		memory.Named{Channel: general, ID: second.ID, Name: "a"},
 		memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *harness) {
 			t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"),
 				t.named(general, "early")}, []memory.MessageID{first.ID, 0, first.ID, 0})
@@ -130,8 +129,8 @@ var logCases = []testCase{
 			limit        int
 			want         []memory.Message
 		}{
-			{0, never, 100, all}, {id(2), id(5), 100, all[3:6]}, {id(2), id(5), 2, all[3:5]}, {id(2) - 1,
-				id(5) - 1, 9, all[2:5]},
+			{0, never, 100, all}, {id(2), id(5), 100, all[3:6]}, {id(2), id(5), 2, all[3:5]},
+			{id(2) - 1, id(5) - 1, 9, all[2:5]},
 			{id(5), id(2), 9, nil}, {id(3), id(3), 9, nil}, {0, never, 0, nil}, {id(8), never, 9, nil},
 		} {
 			t.same("a page", got(t.store.Log(t.ctx, general, c.after, c.until, c.limit))(t), c.want)
@@ -151,10 +150,10 @@ var searchCases = []testCase{
 			scope memory.Scope
 			want  []memory.MessageID
 		}{
-			{memory.Scope{}, nil}, {in(nowhere), nil}, {in(general),
-				all}, {memory.Scope{Since: began.Add(2 * time.Second)}, all[2:]},
-			{memory.Scope{Until: began.Add(2 * time.Second)},
-				all[:2]}, {memory.Scope{Since: began.Add(time.Second + 1)}, all[2:]},
+			{memory.Scope{}, nil}, {in(nowhere), nil}, {in(general), all},
+			{memory.Scope{Since: began.Add(2 * time.Second)}, all[2:]},
+			{memory.Scope{Until: began.Add(2 * time.Second)}, all[:2]},
+			{memory.Scope{Since: began.Add(time.Second + 1)}, all[2:]},
 			{memory.Scope{Until: began.Add(time.Second + 1)}, all[:2]},
 			{memory.Scope{Since: began.Add(3 * time.Second), Until: began.Add(3 * time.Second)}, nil},
 			{memory.Scope{Authors: []memory.UserID{ben}}, []memory.MessageID{id(1), id(3)}},
@@ -180,9 +179,9 @@ var searchCases = []testCase{
 	{"full text never fails for what the terms are", nil, func(t *harness) {
 		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))
 		for _, terms := range [][]string{
-			nil, {}, {""}, {`"`}, {"'"}, {"*"}, {"a*"}, {"AND"}, {"OR",
-				"NOT"}, {"NEAR(a b)"}, {"content:ferri"}, {"^ferri"}, {"-"},
-			{"a b"}, {"\x00"}, {"\xff"}, {")("}, {"ferri", "", `"`}, {"\u202e"}, slices.Repeat([]string{"ferri"}, 500),
+			nil, {}, {""}, {`"`}, {"'"}, {"*"}, {"a*"}, {"AND"}, {"OR", "NOT"}, {"NEAR(a b)"}, {"content:ferri"},
+			{"^ferri"}, {"-"}, {"a b"}, {"\x00"}, {"\xff"}, {")("},
+			{"ferri", "", `"`}, {"\u202e"}, slices.Repeat([]string{"ferri"}, 500),
 		} {
 			if hits := got(t.store.FullText(t.ctx, in(general), terms, 10))(t); len(hits) > 1 {
 				t.Fatalf("FullText(%q): %v", terms, hits)
@@ -211,7 +210,10 @@ var searchCases = []testCase{
 		}
 	}},
 	{"the nearest segment is the one that speaks of it", nil, func(t *harness) {
-		t.topics()
+		for i, topic := range topics {
+			t.post(said([]memory.ChannelID{general, staff}[i%2], id(i*3600), ada, topic))
+		}
+		t.embedAll()
 		for i, topic := range topics {
 			hits := t.nearest(in(general, staff), topic, 3)
 			if len(hits) == 0 || !slices.Contains(hits[0].Messages, id(i*3600)) {
@@ -237,7 +239,7 @@ var searchCases = []testCase{
 			t.post(said(general, id(i*7200), ada, topics[i]))
 		}
 		for i := range 6 {
-			t.same("waiting", t.waiting(guild), 6-i)
+			t.same("waiting", got(t.store.Waiting(t.ctx, guild))(t), 6-i)
 			segments := got(t.store.Pending(t.ctx, 1))(t)
 			if len(segments) != 1 || segments[0].Messages[0].ID != id(i*7200) {
 				t.Fatalf("Pending(1): %+v", segments)
@@ -269,8 +271,7 @@ var searchCases = []testCase{
 	}},
 	{"what is embedded, changed or deleted after somebody has looked is near, or near no more", nil, func(t *harness) {
 		for _, change := range []memory.Event{post(first), post(said(general, id(7200), ada, "barley")),
-			edits(first, 1, "cinnamon"),
-			edits(first, 2, "?!"), deletes(general, first.ID)} {
+			edits(first, 1, "cinnamon"), edits(first, 2, "?!"), deletes(general, first.ID)} {
 			t.apply(change)
 			t.compare()
 			t.embedAll()
@@ -280,17 +281,7 @@ var searchCases = []testCase{
 	}},
 }
 
-// topics are texts that share no word.
 var topics = []string{
 	"the ferry leaves the harbour at noon", "tomatoes want sun and water", "our printer jams on thick paper",
 	"grandmother's recipe needs cinnamon", "chess club meets on thursday", "the bicycle has a flat tyre",
-}
-
-// topics posts the texts, an hour apart, alternating between two channels, and embeds them.
-func (t *harness) topics() {
-	t.Helper()
-	for i, content := range topics {
-		t.post(said([]memory.ChannelID{general, staff}[i%2], id(i*3600), ada, content))
-	}
-	t.embedAll()
 }

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// machine applies random operations to a store and the model.
 type machine struct {
 	*harness
 	replies []memory.Trace // answers so far
@@ -76,7 +75,6 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 	}
 }
 
-// postHalf posts every second possible message.
 func (m *machine) postHalf() {
 	for _, channel := range channels {
 		var batch []memory.Message
@@ -115,8 +113,8 @@ func (m *machine) someMessages(t *rapid.T) {
 	m.apply(batch...)
 }
 
-// isUnclear reports whether an event is about a message that may have been dropped. Stores may differ in
-// what they keep of such an event.
+// isUnclear reports whether an event is about a message that may have been dropped: stores may differ in what
+// they keep of it.
 func (m *machine) isUnclear(e memory.Event) bool {
 	switch e := e.(type) {
 	case memory.Edited:
@@ -178,7 +176,6 @@ func (m *machine) carryOn(*rapid.T) {
 	m.compareHeard()
 }
 
-// expireSome deletes expired data.
 func (m *machine) expireSome(t *rapid.T) {
 	e := memory.Expiry{
 		Prompts:  pick(t, "prompts", began, built, built.Add(time.Minute)),
@@ -254,20 +251,12 @@ func (m *machine) answer(t *rapid.T) {
 	m.replies = append(m.replies, trace)
 	trace.Prompt = drawPrompt(t, reply.ID)
 	m.post(part...)
-	if told := (events{post(reply), memory.Answered{Trace: trace}}); coin(t, "at once") {
-		m.apply(told...)
-	} else {
-		m.apply(told[0])
-		m.apply(told[1])
+	if coin(t, "at once") {
+		m.apply(post(reply), memory.Answered{Trace: trace})
+		return
 	}
-}
-
-// drawReply draws one of the answers so far; false if there is none.
-func (m *machine) drawReply(t *rapid.T) (memory.Trace, bool) {
-	if len(m.replies) == 0 {
-		return memory.Trace{}, false
-	}
-	return pick(t, "reply", m.replies...), true
+	m.apply(post(reply))
+	m.apply(memory.Answered{Trace: trace})
 }
 
 // loseSources deletes some of an answer's sources, one by one, or one of its messages.
@@ -285,7 +274,6 @@ func (m *machine) loseSources(t *rapid.T) {
 	}
 }
 
-// answerAgain repeats the trace of an answer, as when it is updated later.
 func (m *machine) answerAgain(t *rapid.T) {
 	was, _ := m.drawReply(t)
 	if again, kept := m.model.traceOf(was.Channel, was.Answer); kept && !m.areUnknown(again.Sources) {
@@ -293,7 +281,6 @@ func (m *machine) answerAgain(t *rapid.T) {
 	}
 }
 
-// rewrite rewrites one of Hark's answers, which may be gone.
 func (m *machine) rewrite(t *rapid.T) {
 	was, some := m.drawReply(t)
 	if !some {
@@ -307,35 +294,6 @@ func (m *machine) rewrite(t *rapid.T) {
 	again := edited(said(was.Channel, was.Answer, hark, ""), m.replied+1, "so I hear now")
 	m.apply(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}},
 		memory.Posted{Message: again}, memory.Answered{Trace: was})
-}
-
-// drawUsedLore draws mostly existing lore, in its current or another version.
-func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
-	for _, id := range pick(t, "lore", [][]int64{nil, {1, 4}, {2, 3}, {5}}...) {
-		l := m.model.loreAt(id)
-		if l == nil && id != 5 {
-			continue
-		}
-		s := loreSource(id)
-		if l != nil && coin(t, "as it is?") {
-			s = l.AsSource(true)
-		}
-		used = append(used, s)
-	}
-	return used
-}
-
-// drawRepeated draws mostly none, or an earlier answer, in its old or current version, as a source.
-func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
-	was, some := m.drawReply(t)
-	if !some || coin(t, "nothing said before") {
-		return nil
-	}
-	id, version := pick(t, "message", append(was.Parts, was.Answer)...), int64(0)
-	if now, ok := m.model.message(place{was.Channel, id}); ok && between(t, "as it is now?", 0, 3) > 0 {
-		version = editedAt(now)
-	}
-	return []memory.Source{repeated(was.Channel, id, version)}
 }
 
 func (m *machine) compareSomeLog(t *rapid.T) {
@@ -377,5 +335,5 @@ func (m *machine) compareSomeRecords(t *rapid.T) {
 	if len(scope.Authors) > 0 {
 		q.Asker = scope.Authors[0]
 	}
-	m.compareRecords(q)
+	m.same("Records", m.records(q), m.model.recordsFor(q))
 }

@@ -8,12 +8,12 @@
 package memorytest
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
+	"hark/internal/embed"
 	"hark/memory"
 
 	"pgregory.net/rapid"
@@ -92,6 +92,10 @@ func FuzzDrawn(f *testing.F, check func(*testing.T, *rapid.T)) {
 	})
 }
 
+// Embedder is deterministic and really ranks: texts that share words are near each other, and a text
+// without words has no vector.
+type Embedder = embed.Builtin
+
 type (
 	events = []memory.Event
 	steps  = []any // events, and func(*harness), which act or assert
@@ -119,12 +123,8 @@ func (c testCase) check(t *harness) {
 	t.compare()
 }
 
-// forgot is the step that forgets f; by default with WhyPurge, and after all messages.
+// forgot is the step that forgets f.
 func forgot(f memory.Forgetting) func(*harness) {
-	if f.At.IsZero() {
-		f.At = later
-	}
-	f.Why = cmp.Or(f.Why, memory.WhyPurge)
 	return func(t *harness) { t.Helper(); t.forget(f) }
 }
 

@@ -104,10 +104,11 @@ func TestTheSuiteCatches(t *testing.T) {
 			return s
 		}},
 		"a summary goes with any of its sources": {known: map[memory.ChannelID][]memory.Summary{}},
-		"what is forgotten is gone with what was made of it, and comes not back: a guild": {forget: func(f memory.Forgetting) memory.Forgetting {
-			f.Before = f.At
-			return f
-		}},
+		"what is forgotten stays gone, with what was made of it: a guild": {
+			forget: func(f memory.Forgetting) memory.Forgetting {
+				f.Before = f.At
+				return f
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

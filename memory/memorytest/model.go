@@ -52,7 +52,7 @@ type model struct {
 
 	guilds   map[memory.GuildID]*memory.Guild // without channels
 	channels map[memory.ChannelID]*channel
-	people   map[memory.GuildID]map[memory.UserID]memory.Person
+	people   map[inGuild]memory.Person
 	decided  map[memory.Event]decision // by the event without the decision
 	spent    map[inGuild]memory.Spent  // by question
 
@@ -74,8 +74,7 @@ func newModel() *model {
 		entries: map[place]*entry{}, names: map[place]string{}, dropped: map[place]memory.Opted{},
 		spoken: map[string]bool{}, gaps: map[gapKey]memory.Gap{}, open: map[place]memory.OpenQuestion{},
 		guilds: map[memory.GuildID]*memory.Guild{}, channels: map[memory.ChannelID]*channel{},
-		people:  map[memory.GuildID]map[memory.UserID]memory.Person{},
-		decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
+		people: map[inGuild]memory.Person{}, decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
 		facts: map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
 		traces: map[place]answer{}, prompts: map[place]memory.Prompt{}, shown: map[place]answer{},
 		withdrawn: map[place]memory.Withdrawn{}, lost: map[string]int{},
@@ -157,7 +156,6 @@ func (m *model) apply(events ...memory.Event) {
 	}
 }
 
-// speak records the terms of a text.
 func (m *model) speak(what string) {
 	for _, term := range text.Terms(what) {
 		m.spoken[term] = true
@@ -239,8 +237,8 @@ func (m *model) edit(edit memory.Edited) {
 	})
 }
 
-// changing deletes what was derived from a message if change changes its text. An answer of Hark's grows
-// while it is sent.
+// changing deletes what was derived from a message if change changes its text. Hark's answers grow while they
+// are sent.
 func (m *model) changing(at place, change func()) {
 	before, was := m.message(at)
 	change()
@@ -345,7 +343,7 @@ func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before,
 	return slices.DeleteFunc(log, func(m memory.Message) bool { return !wanted[m.ID] })
 }
 
-// stretches returns a channel's messages round ids, with reach before and after each. Ranges that meet are
+// stretches returns a channel's messages round ids, with reach before and after each; those that meet are
 // one.
 func (m *model) stretches(channel memory.ChannelID, reach map[memory.MessageRef]int) [][]memory.Message {
 	read, follows := map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
@@ -438,8 +436,8 @@ type decision struct {
 	memory.Event
 }
 
-// decide keeps a decision, unless there is one as new, and returns the previous one. key is the event
-// without the decision.
+// decide keeps a decision, unless there is one as new, and returns the previous one. key is e without the
+// decision.
 func decide[E memory.Event](m *model, key E, at time.Time, e E) (was E, newer bool) {
 	old, known := m.decided[key]
 	if known && !at.After(old.at) {

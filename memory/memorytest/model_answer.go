@@ -14,8 +14,8 @@ type answer struct {
 	from []memory.Source
 }
 
-// told is the trace as the store returns it: with all sources, in order and each once.
-func (a answer) told() memory.Trace {
+// stored is the trace as the store returns it: with all sources, in order and each once.
+func (a answer) stored() memory.Trace {
 	t := a.Trace
 	t.Sources = nil
 	t = t.WithSources(a.from...)
@@ -114,7 +114,6 @@ func (m *model) dropTrace(at place) {
 	delete(m.prompts, at)
 }
 
-// dropPrompts deletes the prompts for which a condition holds.
 func (m *model) dropPrompts(holds func(answer, memory.Prompt) bool) {
 	maps.DeleteFunc(m.prompts, func(at place, p memory.Prompt) bool { return holds(m.traces[at], p) })
 }
@@ -126,7 +125,7 @@ func about(t memory.Trace) []memory.UserID { return append([]memory.UserID{t.Ask
 func (m *model) traceOf(channel memory.ChannelID, id memory.MessageID) (memory.Trace, bool) {
 	for at, a := range m.traces {
 		if at.channel == channel && slices.Contains(partsOf(a), id) {
-			return a.told(), true
+			return a.stored(), true
 		}
 	}
 	return memory.Trace{}, false
@@ -139,7 +138,7 @@ func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
 			continue
 		}
 		bare := memory.Trace{Channel: channel, Answer: a.Answer, Parts: a.Parts, Question: a.Question}
-		for _, s := range a.told().Sources {
+		for _, s := range a.stored().Sources {
 			bare.Sources = append(bare.Sources, memory.Source{Kind: s.Kind, Channel: s.Channel, ID: s.ID})
 		}
 		all = append(all, bare)
@@ -147,12 +146,11 @@ func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
 	return sorted(all, func(t memory.Trace) memory.MessageID { return t.Answer })
 }
 
-// lastTraces returns the traces before an id, newest first.
 func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 	var all []memory.Trace
 	for at, a := range m.traces {
 		if at.id < before {
-			all = append(all, a.told())
+			all = append(all, a.stored())
 		}
 	}
 	sorted(all, func(t memory.Trace) memory.ChannelID { return t.Channel })
@@ -179,7 +177,6 @@ func (m *model) leaveShown(a answer, messages []memory.MessageID) {
 	}
 }
 
-// dropPart deletes a message of an answer and reports whether it was there.
 func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bool {
 	at := place{t.Channel, id}
 	if m.isAway(at) {
@@ -193,7 +190,6 @@ func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bo
 	return true
 }
 
-// withdraw makes Discord stop showing a message.
 func (m *model) withdraw(w memory.Withdrawn) {
 	if at := (place{w.Channel, w.Message}); m.withdrawn[at].Message == 0 {
 		m.withdrawn[at] = w
@@ -225,8 +221,8 @@ func (m *model) rewrite(e memory.Rewritten) {
 	}
 }
 
-// handDown adds an answer's sources to the answers made from it, and deletes its parts that don't stay.
-// kept is false if only Discord still shows it.
+// handDown gives an answer's sources to the answers made from it, and deletes its parts that don't stay. kept
+// is false if only Discord still shows it.
 func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
 	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool {
 		return slices.Contains(stay, id)

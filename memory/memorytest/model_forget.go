@@ -19,7 +19,6 @@ type forgetting struct {
 
 const never memory.MessageID = 1<<63 - 1
 
-// begin forgets, and keeps the rule so that nothing comes back.
 func (m *model) begin(f memory.Forgetting) *forgetting {
 	g := newForgetting(f)
 	g.Forgetting.ID = int64(len(m.forgettings) + 1)
@@ -79,7 +78,6 @@ func (g *forgetting) coversName(c memory.Channel) bool {
 		(f.Why == memory.WhyDeleted || f.User != 0 && f.User == c.Owner)
 }
 
-// takesSetting reports whether a forgetting of a whole channel or guild covers a setting.
 func (m *model) takesSetting(g *forgetting, e memory.SettingChosen) bool {
 	f := g.Forgetting
 	return f.User == 0 && g.all && (f.Channel == 0 || f.Why == memory.WhyDeleted || !e.Key.StaysWithChannel()) &&
@@ -134,16 +132,15 @@ func (m *model) fallsUnder(g *forgetting) func(thing) (going, bool) {
 }
 
 func (m *model) isKnownIn(g *forgetting, who memory.UserID) bool {
-	for guild, people := range m.people {
-		if _, known := people[who]; known && g.of(guild) {
+	for key := range m.people {
+		if key.id == int64(who) && g.of(key.guild) {
 			return true
 		}
 	}
 	return false
 }
 
-// extent returns the dry run of a forgetting.
-func (m *model) extent(f memory.Forgetting) (e memory.DryRun) {
+func (m *model) dryRun(f memory.Forgetting) (e memory.DryRun) {
 	f.At = began.AddDate(100, 0, 0)
 	g := newForgetting(f)
 	channels := map[memory.ChannelID]bool{}
@@ -179,8 +176,7 @@ func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since me
 func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (all []memory.UserID) {
 	for _, g := range m.forgettings {
 		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 &&
-			(g.of(guild) || guild == memory.LocalGuild) &&
-			g.end > since {
+			(g.of(guild) || guild == memory.LocalGuild) && g.end > since {
 			all = append(all, f.User)
 		}
 	}
@@ -212,15 +208,13 @@ func (m *model) forgetPeople(g *forgetting) {
 	if f.Channel != 0 || !g.all {
 		return
 	}
-	for guild, people := range m.people {
-		for id := range people {
-			known := m.guilds[guild]
-			// Hark itself
-			stays := f.User == 0 && f.Why != memory.WhyLeft && known != nil && known.Self == id && known.Left.IsZero()
-			if g.of(guild) && (f.User == 0 || f.User == id) && !stays {
-				delete(people, id)
-				g.People++
-			}
+	for key, p := range m.people {
+		known := m.guilds[p.Guild]
+		// Hark itself
+		stays := f.User == 0 && f.Why != memory.WhyLeft && known != nil && known.Self == p.ID && known.Left.IsZero()
+		if g.of(p.Guild) && (f.User == 0 || f.User == p.ID) && !stays {
+			delete(m.people, key)
+			g.People++
 		}
 	}
 	maps.DeleteFunc(m.decided, func(_ memory.Event, of decision) bool {
@@ -281,8 +275,7 @@ func (m *model) beginOnce(f memory.Forgetting) {
 	if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
 		o := g.Forgetting
 		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User &&
-			g.end >= next.end &&
-			(g.all || !next.all)
+			g.end >= next.end && (g.all || !next.all)
 	}) {
 		m.begin(f)
 	}

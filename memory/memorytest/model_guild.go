@@ -18,9 +18,10 @@ func (m *model) applyPerson(e memory.Event) {
 			m.seePerson(e.Person)
 		}
 	case memory.PersonLeft:
-		if p, ok := m.people[e.Guild][e.User]; ok {
+		key := inGuild{e.Guild, int64(e.User)}
+		if p, ok := m.people[key]; ok {
 			p.Nick, p.Roles, p.RolesKnown = "", nil, false
-			m.people[e.Guild][e.User] = p
+			m.people[key] = p
 		}
 	case memory.FactTold:
 		m.tellFact(e)
@@ -74,18 +75,15 @@ func (m *model) applyPerson(e memory.Event) {
 
 func (m *model) seePerson(p memory.Person) {
 	m.guild(p.Guild)
-	if m.people[p.Guild] == nil {
-		m.people[p.Guild] = map[memory.UserID]memory.Person{}
-	}
-	known := m.people[p.Guild][p.ID]
+	key := inGuild{p.Guild, int64(p.ID)}
+	known := m.people[key]
 	p.Username, p.Name = cmp.Or(p.Username, known.Username), cmp.Or(p.Name, known.Name)
 	if !p.RolesKnown {
 		p.Nick, p.Roles, p.RolesKnown = cmp.Or(p.Nick, known.Nick), known.Roles, known.RolesKnown
 	}
-	m.people[p.Guild][p.ID] = p
+	m.people[key] = p
 }
 
-// opt keeps an opt-out or opt-in, and begins its forgetting.
 func (m *model) opt(e memory.Opted) {
 	key := memory.Opted{Guild: e.Guild, User: e.User}
 	was, newer := decide(m, key, e.At, e)
@@ -111,12 +109,14 @@ func (m *model) learnsSince(guild memory.GuildID, user memory.UserID) time.Time 
 	return time.Time{}
 }
 
-// everybody returns the people of a guild who were seen or have facts.
+// everybody returns a guild's people who were seen or have facts.
 func (m *model) everybody(guild memory.GuildID) []memory.Person {
 	known := map[memory.UserID]memory.Person{}
-	for id, p := range m.people[guild] {
-		p.Facts, p.Learn = nil, m.learnsSince(guild, id)
-		known[id] = p
+	for key, p := range m.people {
+		if key.guild == guild {
+			p.Facts, p.Learn = nil, m.learnsSince(guild, p.ID)
+			known[p.ID] = p
+		}
 	}
 	for key, f := range m.facts {
 		if key.guild == guild && !f.gone {
@@ -156,7 +156,6 @@ func (m *model) disown(key inGuild) {
 	m.spent[key] = e
 }
 
-// spending returns what was spent on a day, by asker.
 func (m *model) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
 	by := map[memory.UserID]int{}
 	for key, e := range m.spent {
@@ -182,7 +181,6 @@ func (m *model) guild(id memory.GuildID) *memory.Guild {
 	return m.guilds[id]
 }
 
-// meet adds the channel of a message.
 func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 	m.guild(guild)
 	if m.channels[channel] == nil {
@@ -259,7 +257,6 @@ func (m *model) dropOverwrites(gone memory.RoleGone) {
 	}
 }
 
-// whole returns a guild with its channels and choices.
 func (m *model) whole(id memory.GuildID) memory.Guild {
 	g := memory.Guild{ID: id}
 	if known := m.guilds[id]; known != nil {
@@ -284,7 +281,7 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	return g
 }
 
-// settingsOf returns the settings of a channel, or for 0 of the guild.
+// settingsOf returns a channel's settings, or for 0 the guild's.
 func (m *model) settingsOf(guild memory.GuildID, channel memory.ChannelID) map[memory.Setting]string {
 	values := map[memory.Setting]string{}
 	for _, of := range m.decided {
@@ -357,12 +354,11 @@ func (m *model) fillGap(e memory.GapFilled) {
 	}
 }
 
-// openSwept opens a channel that is fully compared.
 func (m *model) openSwept(c *channel) {
-	c.Shut = c.Shut && slices.ContainsFunc(m.unswept(), func(g memory.Gap) bool { return g.Channel == c.ID })
+	c.Shut = c.Shut && slices.ContainsFunc(m.gapsTo(true), func(g memory.Gap) bool { return g.Channel == c.ID })
 }
 
-// dropSweeps deletes a channel's sweeps and returns how far the first one was.
+// dropSweeps returns how far the first of a channel's sweeps was.
 func (m *model) dropSweeps(channel memory.ChannelID) (after memory.MessageID, some bool) {
 	for key, g := range m.gaps {
 		if g.Sweep && g.Channel == channel {
@@ -398,27 +394,17 @@ func (m *model) sweep(e memory.Absent) {
 	}
 }
 
-// gapsThat returns the gaps that meet a condition, in an order.
-func (m *model) gapsThat(holds func(memory.Gap) bool, order func(a, b memory.Gap) int) []memory.Gap {
-	all := slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool { return !holds(g) })
-	slices.SortFunc(all, order)
-	return all
-}
-
-// unswept returns what is to be compared, newest first.
-func (m *model) unswept() []memory.Gap {
-	return m.gapsThat(func(g memory.Gap) bool { return g.Sweep },
-		func(a, b memory.Gap) int {
+// gapsTo returns the gaps to compare, newest first, or those to fetch, missed ones first.
+func (m *model) gapsTo(sweep bool) []memory.Gap {
+	past := map[bool]int{true: 1}
+	all := slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool { return g.Sweep != sweep })
+	slices.SortFunc(all, func(a, b memory.Gap) int {
+		if sweep {
 			return cmp.Or(cmp.Compare(b.Until, a.Until), cmp.Compare(a.Channel, b.Channel))
-		})
-}
-
-// missing returns the gaps, missed ones first.
-func (m *model) missing() []memory.Gap {
-	past := func(g memory.Gap) int64 { return map[bool]int64{true: 1}[g.Past] }
-	return m.gapsThat(func(g memory.Gap) bool { return !g.Sweep }, func(a, b memory.Gap) int {
-		return cmp.Or(cmp.Compare(past(a), past(b)), cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Until, b.Until))
+		}
+		return cmp.Or(past[a.Past]-past[b.Past], cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Until, b.Until))
 	})
+	return all
 }
 
 // normal returns g with roles and channels by id, without unknown channels.

@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-// thing is a derived thing.
+// thing is something derived.
 type thing struct {
 	kind  string
 	guild memory.GuildID
@@ -35,7 +35,6 @@ func isFact(s memory.Source, key inGuild) bool {
 	return s.Kind == memory.SourceFact && s.Channel == memory.ChannelID(key.guild) && s.ID == key.id
 }
 
-// things returns all derived things.
 func (m *model) things() []thing {
 	var all []thing
 	for at, a := range m.traces {
@@ -111,8 +110,7 @@ func (m *model) things() []thing {
 	}
 	for _, r := range m.records {
 		all = append(all, thing{kind: "record", guild: r.Guild,
-			from: messages(r.Channel, r.Question, r.Answer), about: namedIn(r),
-			as: recordAsMessage(r),
+			from: messages(r.Channel, r.Question, r.Answer), about: namedIn(r), as: recordAsMessage(r),
 			goes: func(bool) {
 				m.records = slices.DeleteFunc(slices.Clone(m.records), func(of memory.Record) bool {
 					return of.CallID == r.CallID
@@ -122,7 +120,6 @@ func (m *model) things() []thing {
 	return all
 }
 
-// answerAt returns an answer as a thing, without its deletion.
 func answerAt(kind string, at place, a answer) thing {
 	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace),
 		as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},

@@ -106,7 +106,6 @@ func drawOrderless(t *rapid.T) memory.Event {
 	return drawMessageEvent(t)
 }
 
-// ended fails the test unless the store equals the model.
 func (t *harness) ended(events []memory.Event) {
 	t.Helper()
 	told := func(is func(memory.Event) bool) bool { return slices.ContainsFunc(events, is) }
@@ -117,11 +116,10 @@ func (t *harness) ended(events []memory.Event) {
 	byCall := func(a, b memory.Record) int { return strings.Compare(a.CallID, b.CallID) }
 	all := memory.RecordQuery{Channels: channels}
 	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall),
-		slices.SortedFunc(slices.Values(t.model.recordsFor(all)),
-			byCall))
+		slices.SortedFunc(slices.Values(t.model.recordsFor(all)), byCall))
 	// From when something is remembered depends on the earlier choice.
 	if !told(func(e memory.Event) bool { _, ok := e.(memory.Chose); return ok }) {
-		t.same("heard", t.heard(guild), t.model.listened(guild))
+		t.same("heard", got(t.store.HeardUntil(t.ctx, guild))(t), t.model.listened(guild))
 	}
 	if !told(func(e memory.Event) bool { _, ok := e.(memory.Opted); return ok }) { // each begins a forgetting
 		t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))

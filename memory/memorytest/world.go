@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -68,7 +69,6 @@ func posted(messages ...memory.Message) (events []memory.Event) {
 	return events
 }
 
-// edited is m after an edit, minutes after began.
 func edited(m memory.Message, minutes int, content string) memory.Message {
 	m.Content, m.Edited = content, minute(minutes)
 	return m
@@ -111,7 +111,6 @@ func spent(user memory.UserID, hours, tokens int) memory.Spent {
 	return memory.Spent{Guild: guild, User: user, Question: id(hours * 3600), Tokens: tokens}
 }
 
-// facts adds a fact, with its source message, if any.
 func facts(user memory.UserID, id int64, text string, source ...memory.MessageRef) memory.FactTold {
 	f := memory.Fact{ID: id, Text: text, By: user}
 	for _, s := range source {
@@ -123,9 +122,8 @@ func facts(user memory.UserID, id int64, text string, source ...memory.MessageRe
 // note is lore told minutes after began.
 func note(id int64, by memory.UserID, channel memory.ChannelID, minutes int, sources ...memory.MessageRef) memory.Lore {
 	return memory.Lore{
-		ID: id, Guild: guildOf(channel), Name: "Project X", Text: "is due on Friday", Own: []string{"the big one"}, By: by,
-		Channel: channel,
-		At:      minute(minutes), Sources: sources,
+		ID: id, Guild: guildOf(channel), Name: "Project X", Text: "is due on Friday",
+		Own: []string{"the big one"}, By: by, Channel: channel, At: minute(minutes), Sources: sources,
 	}
 }
 
@@ -136,13 +134,12 @@ func spot(channel memory.ChannelID, id memory.MessageID) memory.MessageRef {
 // summed is a summary of a channel up to a message, made minutes after began from unedited messages.
 func summed(channel memory.ChannelID, until memory.MessageID, minutes int, sources ...memory.MessageID) memory.Summary {
 	return memory.Summary{
-		ID: until, Guild: guildOf(channel), Channel: channel, Text: "Ada: the ferry leaves at noon", Topics: []string{"ferry", "noon"},
-		Kind: memory.SummaryFact,
-		Made: minute(minutes), Model: "toy", Sources: unedited(sources...),
+		ID: until, Guild: guildOf(channel), Channel: channel, Text: "Ada: the ferry leaves at noon",
+		Topics: []string{"ferry", "noon"}, Kind: memory.SummaryFact, Made: minute(minutes), Model: "toy",
+		Sources: unedited(sources...),
 	}
 }
 
-// sums is the event of a summary that begins after a message.
 func sums(after memory.MessageID, s memory.Summary) memory.Summarised {
 	return memory.Summarised{Guild: s.Guild, Channel: s.Channel, After: after, Until: s.ID, Summary: &s}
 }
@@ -151,8 +148,8 @@ func sums(after memory.MessageID, s memory.Summary) memory.Summarised {
 func condenses(channel memory.ChannelID, text string, minutes int,
 	sources ...memory.MessageID) memory.SessionCondensed {
 	return memory.SessionCondensed{Condensed: memory.Condensed{
-		Guild: guildOf(channel), Channel: channel, Until: slices.Max(sources), Text: text, Made: minute(minutes), Model: "toy",
-		Sources: unedited(sources...),
+		Guild: guildOf(channel), Channel: channel, Until: slices.Max(sources), Text: text,
+		Made: minute(minutes), Model: "toy", Sources: unedited(sources...),
 	}}
 }
 
@@ -167,8 +164,8 @@ func unedited(ids ...memory.MessageID) (sources []memory.SummarySource) {
 func called(name string, channel memory.ChannelID, question memory.MessageID, asker memory.UserID,
 	seconds int) memory.Called {
 	return memory.Called{Record: memory.Record{
-		CallID: name, Timestamp: began.Add(time.Duration(seconds) * time.Second), Speaker: memory.SpeakerTool, Method: "search_memory",
-		Args: []any{}, Kwargs: map[string]any{}, Outcome: "3 messages",
+		CallID: name, Timestamp: began.Add(time.Duration(seconds) * time.Second), Speaker: memory.SpeakerTool,
+		Method: "search_memory", Args: []any{}, Kwargs: map[string]any{}, Outcome: "3 messages",
 		Guild: guildOf(channel), Channel: channel, Asker: asker, Question: question,
 	}}
 }
@@ -206,10 +203,18 @@ func sent(at time.Time, content string) *memory.Prompt {
 	}
 }
 
+// completed returns f; by default with WhyPurge, and after all messages.
+func completed(f memory.Forgetting) memory.Forgetting {
+	if f.At.IsZero() {
+		f.At = later
+	}
+	f.Why = cmp.Or(f.Why, memory.WhyPurge)
+	return f
+}
+
 func threadOf(parent memory.ChannelID, id memory.ChannelID, owner memory.UserID, name string) memory.ChannelSeen {
 	return memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent,
-		Kind: memory.PublicThread, Name: name,
-		Owner: owner}}
+		Kind: memory.PublicThread, Name: name, Owner: owner}}
 }
 
 // town is a guild with two channels and a thread.
@@ -221,9 +226,8 @@ func town() memory.Guild {
 		Channels: []memory.Channel{
 			{ID: general, Guild: guild, Parent: 910, Name: "general"},
 			{ID: staff, Guild: guild, Kind: memory.VoiceChannel, Name: "staff", AgeLimited: true,
-				Overwrites: []memory.Overwrite{
-					{Role: 900, Deny: memory.ViewChannel}, {User: ben, Allow: memory.ViewChannel | memory.Connect},
-				}},
+				Overwrites: []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel},
+					{User: ben, Allow: memory.ViewChannel | memory.Connect}}},
 			{ID: thread, Guild: guild, Parent: general, Kind: memory.PrivateThread, Name: "thread"},
 		},
 	}
@@ -233,8 +237,8 @@ func town() memory.Guild {
 func scattered() []memory.Message {
 	return []memory.Message{
 		said(general, id(1), ada, "apricots in general"), said(general, id(2), ben, "barley in general"),
-		said(staff, id(3), ada, "cinnamon at work"),
-		said(staff, id(4), ben, "dill at work"), said(thread, id(5), ada, "elderberries in a thread"),
+		said(staff, id(3), ada, "cinnamon at work"), said(staff, id(4), ben, "dill at work"),
+		said(thread, id(5), ada, "elderberries in a thread"),
 		said(square, id(6), ada, "zeppelins over the square"),
 		said(local, id(7), ada, "figs at the terminal"), said(general, id(8), ada, "ginger much later"),
 	}

@@ -28,9 +28,9 @@ type BackupInfo struct {
 // ErrNotBackup reports that a file isn't a database of Hark's.
 var ErrNotBackup = errors.New("it is no backup of Hark's")
 
-// Backup copies the database in dir to the file at path, as of one moment, while others write. The file
-// appears whole or not at all, readable by its owner only. It replaces an older backup of Hark's, or with
-// force any file. progress, if not nil, gets the bytes written and an estimated total.
+// Backup copies the database in dir to the file at path, as of one moment, while others write. The file appears
+// whole or not at all, readable by its owner only. It replaces a backup of Hark's, or with force any file.
+// progress, if not nil, gets the bytes written and an estimated total.
 func Backup(ctx context.Context, dir, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
 	info, err := backup(ctx, dir, path, force, progress)
 	if err != nil {
@@ -66,8 +66,8 @@ func backup(ctx context.Context, dir, path string, force bool, progress func(don
 	return info, errors.Join(syncPath(filepath.Dir(path)), lock.Unlock())
 }
 
-// partNote begins the names of files in the data directory that record where a backup is being written.
-// After an interruption, a later start uses them to find and delete the partial, unencrypted copy.
+// partNote begins the names of files in the data directory that record where a backup is being written, so that
+// a later start can delete the partial copy of an interrupted one.
 const partNote = "backing-up-"
 
 // notePart records where a backup is being written. The caller removes the note at the end.
@@ -134,7 +134,8 @@ func mayOverwrite(ctx context.Context, dir, path string, force bool) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return errors.New("it is there already and is no backup of Hark's: name another file, or overwrite it with --force")
+		return errors.New("it is there already and is no backup of Hark's: name another file, or overwrite it " +
+			"with --force")
 	}
 	return nil
 }
@@ -214,7 +215,8 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 		return info, err
 	}
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-		return info, fmt.Errorf("%s is in use, or was left by a Hark that died: \"hark backup\" makes a copy that is whole", path)
+		return info, fmt.Errorf("%s is in use, or was left by a Hark that died: \"hark backup\" makes a copy "+
+			"that is whole", path)
 	}
 	return readInfo(ctx, path, file.Size())
 }
@@ -247,7 +249,8 @@ func readInfo(ctx context.Context, path string, size int64) (info BackupInfo, er
 	case version == 0 || tables < 6:
 		return info, fmt.Errorf("%s: %w", path, ErrNotBackup)
 	case version > len(migrations):
-		return info, fmt.Errorf("%s is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", path, version, len(migrations))
+		return info, fmt.Errorf("%s is of version %d, made by a newer Hark than this one, which knows %d: "+
+			"use the newer Hark", path, version, len(migrations))
 	}
 	info.Size = size
 	return info, info.count(ctx, db)

@@ -14,7 +14,6 @@ import (
 	"hark/memory"
 )
 
-// backUp makes a backup of s and returns its path.
 func backUp(t *testing.T, s *Store) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "hark.backup")
@@ -24,7 +23,6 @@ func backUp(t *testing.T, s *Store) string {
 	return path
 }
 
-// wantOnly checks that a directory holds exactly these files, private to their owner.
 func wantOnly(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
@@ -201,7 +199,6 @@ func TestReadBackup(t *testing.T) {
 	wantError(t, err)
 }
 
-// restored restores a backup to dir and opens it.
 func restored(t *testing.T, dir, backup string) (*Store, Restored) {
 	t.Helper()
 	r, err := Restore(t.Context(), dir, backup, nil)

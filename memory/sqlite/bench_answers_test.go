@@ -22,7 +22,8 @@ func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 	show := func(hit memory.TraceHit) {
 		hit.Context = true
 		t.Recalled = append(t.Recalled, hit)
-		t.Sources = append(t.Sources, memory.Message{Channel: hit.Channel, ID: hit.Message}.AsSource(len(t.Sources) < 4))
+		source := memory.Message{Channel: hit.Channel, ID: hit.Message}.AsSource(len(t.Sources) < 4)
+		t.Sources = append(t.Sources, source)
 	}
 	for n := range 40 {
 		hit := memory.TraceHit{Channel: general + 1e17*memory.ChannelID(r.IntN(5)),
@@ -45,8 +46,8 @@ func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 	}
 	for _, section := range []string{"system", "instruction", "current_session", "participants", "recalled_history",
 		"previous_context", "lore", "files", "query"} {
-		t.Sections = append(t.Sections, memory.TraceUse{Section: section, Tokens: r.IntN(1600), Floor: 300, Ceiling: 1600,
-			Included: r.IntN(25), Dropped: 15, Why: "budget"})
+		t.Sections = append(t.Sections, memory.TraceUse{Section: section, Tokens: r.IntN(1600), Floor: 300,
+			Ceiling: 1600, Included: r.IntN(25), Dropped: 15, Why: "budget"})
 	}
 	return t
 }
@@ -102,7 +103,6 @@ func BenchmarkAnswers(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// sizes are the bytes of a store's tables and indexes.
 func sizes(b *testing.B, s *Store) map[string]int {
 	b.Helper()
 	all := map[string]int{}

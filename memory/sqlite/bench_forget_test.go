@@ -3,8 +3,6 @@ package sqlite
 import (
 	"context"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -18,14 +16,7 @@ import (
 // 45,000 each.
 func talkative(b *testing.B) string {
 	b.Helper()
-	kept := os.Getenv(keptDir)
-	if kept == "" {
-		kept = b.TempDir()
-	}
-	kept = filepath.Join(kept, "talkative")
-	done := filepath.Join(kept, "done")
-	if _, err := os.Stat(done); err != nil {
-		s := openBench(b, kept)
+	return copied(b, kept(b, "talkative", func(b *testing.B, s *Store) {
 		events := conversations(1000, 1_000_000, guildChannels)
 		for i, e := range events {
 			p := e.(memory.Posted)
@@ -33,12 +24,7 @@ func talkative(b *testing.B) string {
 			events[i] = p
 		}
 		logAndIndex(b, s, events)
-		closed(b, s)
-		must(b, os.WriteFile(done, nil, 0o600))
-	}
-	dir := b.TempDir()
-	must(b, os.CopyFS(dir, os.DirFS(kept)))
-	return dir
+	}))
 }
 
 // BenchmarkForget forgets a member with 45,000 messages among a million, while others log a hundred
@@ -109,8 +95,8 @@ func beside(b *testing.B, s *Store, scope memory.Scope) (end func() (commits, se
 	var said memory.MessageID
 	each(&commits, 10*time.Millisecond, func(r *rand.Rand) error {
 		said++
-		return s.Apply(bg, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(time.Now()) + said, Guild: 1000,
-			Channel: scope.Channels[0], Author: 500, Content: sentence(r)}})
+		return s.Apply(bg, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(time.Now()) + said,
+			Guild: 1000, Channel: scope.Channels[0], Author: 500, Content: sentence(r)}})
 	})
 	each(&searches, 200*time.Millisecond, func(r *rand.Rand) error {
 		_, err := s.FullText(bg, scope, text.Terms(sentence(r))[:2], 50)
@@ -170,7 +156,8 @@ func BenchmarkForgetOne(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		started := time.Now()
 		used += cpuOf(b, func() {
-			must(b, s.Apply(bg, memory.Deleted{Guild: 1000, Channel: scope.Channels[0], IDs: []memory.MessageID{log[i].ID}}))
+			must(b, s.Apply(bg, memory.Deleted{Guild: 1000, Channel: scope.Channels[0],
+				IDs: []memory.MessageID{log[i].ID}}))
 			must(b, s.Erase(bg, true))
 		})
 		all = append(all, time.Since(started))

@@ -17,7 +17,6 @@ import (
 
 const indexLimit = 128 << 20 // the default of memory.index_limit
 
-// hybrid searches by full text and vectors, and reads the hits' surroundings.
 func hybrid(b *testing.B, s *Store, guild memory.GuildID) {
 	scope := everywhereIn(b, s, guild)
 	terms := text.QueryTerms(sentence(rand.New(rand.NewPCG(uint64(guild), 4))))
@@ -107,7 +106,6 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// residentMemory returns the process's resident memory in MiB.
 func residentMemory(b *testing.B) float64 {
 	b.Helper()
 	told, err := os.ReadFile("/proc/self/statm")

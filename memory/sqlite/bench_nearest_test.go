@@ -49,7 +49,8 @@ func benchNearest(b *testing.B, s *Store, channels int) {
 			}
 		}))
 		found = append(found, cpuOf(b, func() {
-			if near, _, err := x.nearest(b.Context(), s.engine, vector, filter, limit); err != nil || len(near) != limit {
+			near, _, err := x.nearest(b.Context(), s.engine, vector, filter, limit)
+			if err != nil || len(near) != limit {
 				b.Fatalf("%d near, %v", len(near), err)
 			}
 		}))

@@ -40,7 +40,8 @@ func BenchmarkFullText(b *testing.B) {
 	}
 	raw := prepare(`SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ?
 		AND ? ORDER BY bm25(fulltext) LIMIT 120`)
-	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid JOIN channel c ON c.no = m.channel
+	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid
+		JOIN channel c ON c.no = m.channel
 		WHERE fulltext MATCH ? AND c.guild = ? ORDER BY bm25(fulltext) LIMIT 120`)
 	var ours, raws, joins []time.Duration
 	for b.Loop() {
@@ -140,7 +141,6 @@ func benchSearch(b *testing.B, dir string, channels int) {
 	b.ReportMetric(median(whole)/median(bare), "times-raw")
 }
 
-// rawSearch is the comparison in BenchmarkSearch.
 func rawSearch(b *testing.B, s *Store, scope memory.Scope) func(terms []string, vector []float32) {
 	nos := numbersOf(b, s, scope)
 	statement, err := s.engine.read.PrepareContext(bg, `SELECT rowid, bm25(fulltext) FROM fulltext

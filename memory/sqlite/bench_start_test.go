@@ -85,7 +85,6 @@ func onDisk(b *testing.B, dir string) string {
 	return dir
 }
 
-// openRaw returns how long SQLite takes to open the database in dir and answer a full-text query.
 func openRaw(b *testing.B, dir string, terms []string) time.Duration {
 	b.Helper()
 	const guildBits = sqlstore.ChannelBits + sqlstore.SequenceBits

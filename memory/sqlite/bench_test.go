@@ -71,7 +71,6 @@ func openBench(b *testing.B, dir string) *Store {
 	return s
 }
 
-// filled returns a directory with a store of guilds with so many messages each.
 func filled(b *testing.B, guilds, messages int) string {
 	b.Helper()
 	return kept(b, fmt.Sprintf("%dx%d", guilds, messages), func(b *testing.B, s *Store) {
@@ -100,7 +99,6 @@ func kept(b *testing.B, name string, fill func(*testing.B, *Store)) string {
 	return dir
 }
 
-// logAndIndex logs events in large commits and embeds them.
 func logAndIndex(b *testing.B, s *Store, events []memory.Event) {
 	for chunk := range slices.Chunk(events, 2000) {
 		must(b, s.Apply(bg, chunk...))
@@ -134,7 +132,6 @@ func vectorOf(terms []string) []float32 {
 	return embed.Builtin{}.EmbedTerms(terms, func(string) float64 { return 1 })
 }
 
-// cpuOf returns the processor time that do takes.
 func cpuOf(b testing.TB, do func()) time.Duration {
 	b.Helper()
 	used := func() time.Duration {
@@ -184,7 +181,6 @@ func BenchmarkIngest(b *testing.B) {
 	}
 }
 
-// ingestAll logs events in batches while an indexer embeds, and returns how long the commits took.
 func ingestAll(b *testing.B, events []memory.Event) (time.Duration, rows) {
 	ctx, cancel := context.WithCancel(bg)
 	defer cancel()
@@ -278,7 +274,8 @@ func insertRows(b *testing.B, r rows) time.Duration {
 			m[9] = count(m[11].(string))
 			terms = append(terms, []any{m[0], sqlstore.Hashes(batch.Terms(m[11].(string)))})
 		}
-		_, err := embed.Builtin{}.Embed(bg, memory.ForStorage, r.texts[len(r.texts)*i/batches:len(r.texts)*(i+1)/batches])
+		texts := r.texts[len(r.texts)*i/batches : len(r.texts)*(i+1)/batches]
+		_, err := embed.Builtin{}.Embed(bg, memory.ForStorage, texts)
 		must(b, err)
 		exec("BEGIN IMMEDIATE")
 		for k, part := range [][][]any{share(r.messages, i, batches), terms, share(r.segments, i, batches),

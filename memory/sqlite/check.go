@@ -19,7 +19,8 @@ import (
 )
 
 // Rescue tells the user what to do about a damaged database.
-const Rescue = "restore a backup with \"hark restore FILE\", or get out what can be read with \"hark export --salvage\""
+const Rescue = "restore a backup with \"hark restore FILE\", " +
+	"or get out what can be read with \"hark export --salvage\""
 
 // openMark is a key in meta while a process has the file open. Its value is the state of the file's pages.
 // A process that finds it and is alone knows that the file wasn't closed.
@@ -31,9 +32,9 @@ const (
 	damaged   = "damaged"   // a check found damage: the next open starts with a check
 )
 
-// openLocked opens the database. If the file wasn't closed and no other process has it open, it first
-// checks the tables that hold deletions and permissions, and then the rest in the background. It checks
-// everything first if an earlier check found damage or the file has another version.
+// openLocked opens the database. If the file wasn't closed and no other process has it open, it first checks the
+// tables that hold deletions and permissions, and then the rest in the background. It checks everything first if
+// an earlier check found damage or the file has another version.
 func (s *Store) openLocked(ctx context.Context) error {
 	e := s.engine
 	path, anew, mark := filepath.Join(e.dir, FileName), false, sound
@@ -124,9 +125,8 @@ func (c *check) wait(ctx context.Context) error {
 	}
 }
 
-// Checked waits for the background check of a file that wasn't closed, and returns the damage found; every
-// later write fails with that error. Without a check it returns nil at once. If Close cancels the check,
-// the next open repeats it.
+// Checked waits for the background check of a file that wasn't closed, and returns the damage found, with which
+// every later write fails; nil without a check. If Close cancels the check, the next open repeats it.
 func (s *Store) Checked(ctx context.Context) error { return s.engine.check.wait(ctx) }
 
 // checkInBackground starts to check the file. If only full text is damaged, it rebuilds that.
@@ -148,8 +148,8 @@ func (s *Store) checkInBackground(path string) {
 	}()
 }
 
-// ignoreWhileChecking returns err, or nil if full text is damaged and the check still runs: full text finds
-// nothing until it is rebuilt.
+// ignoreWhileChecking returns err, or nil if full text is damaged and the check, which will rebuild it, still
+// runs.
 func (e *engine) ignoreWhileChecking(err error) error {
 	if isFullTextDamage(err) && e.check.running() {
 		return nil
@@ -168,8 +168,8 @@ func (e *engine) setOpenMark(ctx context.Context, value string) error {
 	})
 }
 
-// refuseWrites makes every later write fail with damage, which it returns. Its last write marks the file as
-// damaged. If that fails, the next open repeats the check.
+// refuseWrites makes every later write fail with damage, which it returns. First it marks the file as damaged;
+// if that fails, the next open repeats the check.
 func (e *engine) refuseWrites(ctx context.Context, damage error) error {
 	_ = e.setOpenMark(ctx, damaged)
 	if err := e.acquireWriteLock(ctx); err != nil {
@@ -180,11 +180,12 @@ func (e *engine) refuseWrites(ctx context.Context, damage error) error {
 	return damage
 }
 
-// clearOpenMark marks the file as closed, unless another process has it open or a check still runs. On
-// failure the next open checks the file.
+// clearOpenMark marks the file as closed, unless another process has it open or a check still runs. On failure
+// the next open checks the file.
 func (e *engine) clearOpenMark() {
 	if e.opened && e.lock.last() {
-		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ? AND value = ?", openMark, sound)
+		const closed = "DELETE FROM meta WHERE key = ? AND value = ?"
+		_, _ = e.write.ExecContext(context.Background(), closed, openMark, sound)
 	}
 }
 
@@ -255,6 +256,10 @@ func quickCheck(ctx context.Context, path string, tables ...string) error {
 
 // openReading opens a database read-only. Even closing it writes nothing.
 func openReading(path string) (*sql.DB, error) {
-	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", file, busyTimeout/time.Millisecond))
+	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", fileURL(path), busyTimeout/time.Millisecond))
+}
+
+// fileURL names a file to SQLite, whatever characters its path has.
+func fileURL(path string) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 }

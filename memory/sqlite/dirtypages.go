@@ -8,13 +8,13 @@ import (
 	"os"
 )
 
-// dirtyPages holds which pages were written since their unallocated space was last zeroed. It reads them
-// from the write-ahead log, which every write goes to first. Closing a file on the log is safe; closing one
-// on the database would drop SQLite's locks. Only the holder of the write lock uses it.
+// dirtyPages holds which pages were written since their unallocated space was last zeroed. It reads them from
+// the write-ahead log, which every write goes to first. Closing a file on the log is safe; closing one on the
+// database would drop SQLite's locks. Only the holder of the write lock uses it.
 type dirtyPages struct {
 	known  bool         // outside pages, all unallocated space is zero
 	pages  pagefile.Set // written since misses last grew
-	next   uint32       // where the next look begins, so that often written pages don't delay others
+	next   uint32       // where zeroing goes on, so that often written pages don't delay others
 	misses int          // how often written pages may have been missed
 
 	path string
@@ -30,8 +30,7 @@ func (d *dirtyPages) markUnknown() {
 	d.misses++
 }
 
-// note adds the log's new pages. Call it after each commit, before the next can restart the log. A restart
-// by another process shows in the salt, or in an empty log.
+// note adds the log's new pages. Call it after each commit, before the next can restart the log.
 func (d *dirtyPages) note() {
 	if err := d.read(); err != nil {
 		d.markUnknown()
@@ -74,9 +73,8 @@ func (d *dirtyPages) read() (err error) {
 			return err
 		}
 		last := binary.BigEndian.Uint32(frame[4:]) > 0
-		// The rest may be from a failed or killed commit, to be overwritten later. Its checksums don't
-		// continue the previous ones. Checking is slow, so only the last frame of each transaction is
-		// checked.
+		// The rest may be from a failed or killed commit, whose checksums don't continue the previous ones.
+		// Checking is slow, so it covers only the first and the last frame of a transaction.
 		if last || len(written) == 0 {
 			sums.Add(frame[:8])
 			if sums.Add(frame[24:]); !sums.Matches(frame[16:24]) {

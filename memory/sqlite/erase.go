@@ -7,14 +7,15 @@ import (
 )
 
 // errLogInUse reports that removed text is still in the write-ahead log.
-var errLogInUse = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
+var errLogInUse = errors.New("somebody has been reading the database for so long that removed text can't be " +
+	"taken out of its write-ahead log: end what reads it and try again")
 
 // maxDirty is how many pages may be dirty, so that a caller who waits for Erase waits briefly.
 const maxDirty = 2000
 
-// Erase implements sqlstore.Engine: it zeroes what was removed in the pages and truncates the write-ahead log. It
-// waits for other writers, and others can write meanwhile. Without wait it runs seldom enough not to be felt, and
-// also if no text was removed, to leave little work for when some is.
+// Erase implements sqlstore.Engine: it zeroes what was removed and truncates the write-ahead log. Others can write
+// meanwhile. Without wait it runs seldom enough not to be felt, even if no text was removed, to leave little work
+// for when some is.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
 		if err := e.check.wait(ctx); err != nil { // the check reads all the while
@@ -44,7 +45,7 @@ func (e *engine) Erase(ctx context.Context, wait bool) error {
 	return explain(err)
 }
 
-// erase waits for readers while nobody writes, twice as long after each failure.
+// erase waits for readers under the write lock, twice as long after each failure.
 func (e *engine) erase(ctx context.Context) error {
 	scrubbed := false
 	err := e.withWriteLock(ctx, func(w *writer) error { scrubbed = w.zeroed; return nil })

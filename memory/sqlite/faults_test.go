@@ -56,7 +56,6 @@ func TestEveryStatementMayFail(t *testing.T) {
 	}
 }
 
-// scrubbed has the next write that removes text say so in the file.
 func scrubbed(t *testing.T, s *Store) {
 	t.Helper()
 	must(t, s.engine.erase(bg))
@@ -120,7 +119,9 @@ func breakStatement(t *testing.T, s *Store, query string) {
 // After a restore failed half-way, the next one takes over everything.
 func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	t.Parallel()
-	onlyLong(t)
+	if !long {
+		t.Skip("HARK_LONG=1 runs it")
+	}
 	s := populated(t)
 	version := func(id int64, n int) memory.LoreTold {
 		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project Z",
@@ -170,7 +171,6 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 }
 
-// reads are ways to ask a store.
 var reads = map[string]func(context.Context, *Store) (any, error){
 	"Amounts": func(ctx context.Context, s *Store) (any, error) { return Count(ctx, s) },
 	"Apply":   func(ctx context.Context, s *Store) (any, error) { return nil, s.Apply(ctx, deleted(general, 6)) },

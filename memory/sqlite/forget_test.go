@@ -14,7 +14,6 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// holding returns the files below a directory that hold a word.
 func holding(t *testing.T, dir, word string) (found []string) {
 	t.Helper()
 	files := 0
@@ -35,7 +34,6 @@ func holding(t *testing.T, dir, word string) (found []string) {
 	return found
 }
 
-// wantNowhere checks that no file in a directory holds any of the words.
 func wantNowhere(t *testing.T, dir string, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -84,11 +82,8 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"),
 		posted(general, 303, "Mictlantecuhtli"),
 		memory.Named{Channel: general, ID: id(300), Name: "Tezcatlipoca"})
-	if err := s.Apply(t.Context(),
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304),
-			Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}}); err != nil {
-		t.Fatal(err)
-	}
+	apply(t, s, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304),
+		Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}})
 	drain(t, s)
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 3000, Guild: guild, Name: "Itzpapalotl"}},
 		memory.ChannelSeen{Channel: memory.Channel{ID: 3001, Guild: guild, Parent: 3000,
@@ -221,6 +216,14 @@ func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 	return err
 }
 
+func openHooked(t *testing.T) (*Store, *hooked) {
+	t.Helper()
+	s := open(t, emptyDir(t))
+	h := &hooked{engine: s.engine}
+	s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+	return s, h
+}
+
 // What others do between finding the messages and hiding them counts.
 func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 	t.Parallel()
@@ -247,13 +250,12 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 			posted(general, 67, "stays"), posted(general, 68, "stays")), 19},
 		"another's goes": {says(deleted(general, 58)), 20},
 		// Any forgetting hides everything that has begun.
-		"all are hidden":     {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 20},
+		"all are hidden": {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge,
+			At: id(30).Time()}), 20},
 		"half are forgotten": {gone, 10},
 		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
 	} {
-		s := open(t, emptyDir(t))
-		h := &hooked{engine: s.engine}
-		s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+		s, h := openHooked(t)
 		for n := range 60 {
 			apply(t, s, posted(general, n, "apples and pears"))
 		}
@@ -280,7 +282,8 @@ func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
 	breakStatement(t, s, "INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)")
-	wantError(t, s.Apply(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(900).Time()}))
+	wantError(t, s.Apply(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge,
+		At: id(900).Time()}))
 	closed(t, s)
 	s = open(t, s.engine.dir)
 	log, err := s.Log(bg, general, 0, 1<<62, 100)

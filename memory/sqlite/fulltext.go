@@ -11,12 +11,12 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// maxRanked is how many messages are ranked at once. Ranking reads the length of each, which takes most of
-// the time.
+// maxRanked is how many messages are ranked at once. Ranking reads each one's length, which takes most of the
+// time.
 const maxRanked = 3000
 
-// FindText implements sqlstore.Engine. If too many messages match, it ranks only those with the rarest term
-// or with both others, if these suffice.
+// FindText implements sqlstore.Engine. If too many messages match, it ranks only those with the rarest term or
+// with both others, if these suffice.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	if len(q.Terms) == 3 {
 		few := q
@@ -56,7 +56,8 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) (
 		query.WriteString(" AND t.author IN (SELECT value FROM json_each(?))")
 		args = append(args, jsonList(q.Authors))
 	}
-	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?+0) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
+	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?+0) f JOIN message m ON m.row = f.row " +
+		"ORDER BY f.score, m.id DESC")
 	var found []sqlstore.TextMatch
 	err := sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error {
 		var m sqlstore.TextMatch
@@ -85,11 +86,11 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 	return n, e.ignoreWhileChecking(err)
 }
 
-// matching appends the condition for matching rows of q's channels, except those pending deletion, and
-// returns its arguments. Only the arguments differ between searches, so there are few statements to
-// prepare.
+// matching appends the condition for matching rows of q's channels, except those pending deletion, and returns
+// its arguments.
 func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any {
-	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
+	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR " +
+		"fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
 	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]
 	args := []any{match, first << sqlstore.SequenceBits,
 		last<<sqlstore.SequenceBits | (1<<sqlstore.SequenceBits - 1)}
@@ -119,8 +120,8 @@ func (t *tx) RemoveText(row int64, terms string) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms)
 }
 
-// unmergedKey is in meta while full text has segments with removed terms. Its value counts the transactions
-// that left them.
+// unmergedKey is in meta while full text has segments with removed terms. It counts the transactions that left
+// them.
 const unmergedKey = "unmerged"
 
 const readUnmerged = "SELECT value FROM meta WHERE key = '" + unmergedKey + "'"
@@ -129,8 +130,8 @@ func (e *engine) isUnmerged(ctx context.Context) (bool, error) {
 	return sqlstore.Found(e.read.QueryRowContext(ctx, readUnmerged).Scan(new(int)))
 }
 
-// RemoveInBulk implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message.
-// Without it FTS5 only records that the message is gone, and drops its terms when it merges segments.
+// RemoveInBulk implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message. Without
+// it FTS5 only notes that the message is gone, and drops its terms when it merges segments.
 func (t *tx) RemoveInBulk() error {
 	if t.inBulk {
 		return nil
@@ -144,7 +145,7 @@ func (t *tx) setSecureDelete(on bool) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
 }
 
-// mergeText erases what RemoveInBulk left in full text: it merges all segments into one, in steps
+// mergeText erases what RemoveInBulk left: it merges all segments of full text into one, in steps
 // (https://www.sqlite.org/fts5.html#the_merge_command).
 func (e *engine) mergeText(ctx context.Context, write transact) error {
 	var begun int64 // removals that the current merge covers; 0: not begun
@@ -188,10 +189,10 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 var fillers = []string{strings.Repeat("a", 2000) + " " + strings.Repeat("b", 2000) + " " + strings.Repeat("c", 2000),
 	"a"}
 
-// beginMerge starts to merge all segments of full text. FTS5 drops deleted rows and their terms only in a
-// segment that becomes the oldest. If all segments are on one level, FTS5 merges them into the next, and
-// treats any level beyond as older, even an empty one. So one segment of a page must be on the lowest level
-// and a larger one on another. The first merge, of at least two segments, achieves that.
+// beginMerge starts to merge all segments of full text. FTS5 drops deleted rows and their terms only in a segment
+// that becomes the oldest. If all segments are on one level, FTS5 merges them into the next, and treats any level
+// beyond as older, even an empty one. So one segment of a page must be on the lowest level and a larger one on
+// another. The first merge, of at least two segments, achieves that.
 func (t *tx) beginMerge(pages int) error {
 	// lets a merge continue even with two new parts on the lowest level
 	err := t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('usermerge', 2)")
@@ -207,8 +208,8 @@ func (t *tx) merge(pages int) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages)
 }
 
-// isMerging reports whether a merge is incomplete: whether a level in the structure record has segments
-// being merged (https://www.sqlite.org/fts5.html#the_structure_record_format).
+// isMerging reports whether a level in the structure record has segments being merged
+// (https://www.sqlite.org/fts5.html#the_structure_record_format).
 func (t *tx) isMerging() (bool, error) {
 	var record []byte
 	if err := t.row("SELECT block FROM fulltext_data WHERE id = 10").Scan(&record); err != nil {

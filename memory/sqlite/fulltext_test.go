@@ -8,9 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"hark/internal/text"
 	"hark/memory"
-	"hark/memory/sqlstore"
 )
 
 func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
@@ -62,46 +60,8 @@ func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	}
 }
 
-// What is removed during a merge is erased too.
-func TestTextRemovedDuringAMerge(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	var batch text.Batch
-	hashes := func(n int) string { return sqlstore.Hashes(batch.Terms(fmt.Sprintf("canary%dq", n))) }
-	for n := range 200 {
-		apply(t, s, posted(general, n, fmt.Sprintf("canary%dq", n)))
-	}
-	var first int64
-	must(t, s.engine.read.QueryRow("SELECT min(row) FROM message").Scan(&first))
-	remove := func(from int) {
-		must(t, s.engine.writing(bg, func(t *tx) error {
-			err := t.RemoveInBulk()
-			for n := from; n < 200; n += 2 {
-				err = errors.Join(err, t.RemoveText(first+int64(n), hashes(n)))
-			}
-			return err
-		}))
-	}
-	remove(0)
-	steps := 0
-	must(t, s.engine.mergeText(bg, func(ctx context.Context, f func(*tx) error) error {
-		if steps++; steps == 2 {
-			remove(1)
-		}
-		return s.engine.writing(ctx, f)
-	}))
-	for n := range 200 {
-		var left int
-		must(t, s.engine.read.QueryRow("SELECT count(*) FROM fulltext_data WHERE instr(block, CAST(? AS BLOB))",
-			hashes(n)[1:]).Scan(&left))
-		if left > 0 {
-			t.Fatalf("the term of message %d is there still, after %d steps", n, steps)
-		}
-	}
-}
-
 // However full text is spread over segments and levels, a merge in small steps erases removed terms while
-// others write.
+// others write and remove.
 func TestTextRemovedFromAllParts(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -117,6 +77,15 @@ func TestTextRemovedFromAllParts(t *testing.T) {
 			return err
 		}))
 	}
+	remove := func(from, end int) {
+		must(t, s.engine.writing(bg, func(t *tx) error {
+			err := t.RemoveInBulk()
+			for n := from; n < end; n++ {
+				err = errors.Join(err, t.RemoveText(int64(n+1), terms[n]))
+			}
+			return err
+		}))
+	}
 	for round := range 8 {
 		first := len(terms)
 		add(1 << random.IntN(11))
@@ -124,17 +93,16 @@ func TestTextRemovedFromAllParts(t *testing.T) {
 		end := first + (len(terms)-first)*3/4
 		some := (end-first)/(1+random.IntN(8)) + 1
 		for from := first; from < end; from += some {
-			must(t, s.engine.writing(bg, func(t *tx) error {
-				err := t.RemoveInBulk()
-				for n := from; n < min(end, from+some); n++ {
-					err = errors.Join(err, t.RemoveText(int64(n+1), terms[n]))
-				}
-				return err
-			}))
+			remove(from, min(end, from+some))
 		}
+		all, during := len(terms), round%2 == 1
 		must(t, s.engine.mergeText(bg, func(ctx context.Context, f func(*tx) error) error {
 			err := s.engine.writing(ctx, f)
-			if round%2 == 1 {
+			if during && end < all { // once the merge has begun
+				remove(end, all)
+				end = all
+			}
+			if during {
 				add(1)
 			}
 			return err

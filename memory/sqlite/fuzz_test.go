@@ -25,7 +25,6 @@ func FuzzOperations(f *testing.F) {
 	})
 }
 
-// number is mostly a small one, and now and then any.
 func number(t *rapid.T) int64 {
 	return rapid.OneOf(rapid.Int64Range(0, 7), rapid.Int64Range(0, 7), rapid.Int64()).Draw(t, "number")
 }
@@ -40,8 +39,7 @@ func shortly(t *rapid.T) time.Time {
 	return time.Time{}
 }
 
-// told are the events that may be told.
-var told = []memory.Event{
+var eventKinds = []memory.Event{
 	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{},
 	memory.Named{}, memory.Starred{}, memory.Heard{},
 	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{},
@@ -54,14 +52,12 @@ var told = []memory.Event{
 	memory.Spent{}, memory.Answered{},
 }
 
-// drawEvent is whatever there can be.
 func drawEvent(t *rapid.T) memory.Event {
-	v := reflect.New(reflect.TypeOf(told[below(t, len(told))])).Elem()
+	v := reflect.New(reflect.TypeOf(eventKinds[below(t, len(eventKinds))])).Elem()
 	fill(t, v)
 	return v.Interface().(memory.Event)
 }
 
-// fill sets what is told of something, and of all that is in it.
 func fill(t *rapid.T, v reflect.Value) {
 	var known any
 	switch v.Interface().(type) {

@@ -22,13 +22,6 @@ import (
 // long says that the tests that take minutes are asked for.
 var long = os.Getenv("HARK_LONG") != ""
 
-func onlyLong(t *testing.T) {
-	t.Helper()
-	if !long {
-		t.Skip("HARK_LONG=1 runs it")
-	}
-}
-
 // words are counted as tokens by the stores of these tests.
 func words(s string) int { return len(strings.Fields(s)) }
 
@@ -43,7 +36,6 @@ func open(t testing.TB, dir string) *Store {
 	return s
 }
 
-// emptyDir is a directory with an empty database.
 func emptyDir(t testing.TB) string {
 	t.Helper()
 	return fixture.Dir(t, "empty", func(dir string) { closed(t, openOnce(t, dir)) })
@@ -56,7 +48,6 @@ func openOnce(t testing.TB, dir string) *Store {
 	return s
 }
 
-// must ends the test where there is an error.
 func must(t rapid.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -155,7 +146,6 @@ func summed(channel memory.ChannelID, n int) memory.Summarised {
 
 func in(channels ...memory.ChannelID) memory.Scope { return memory.Scope{Channels: channels} }
 
-// find are the messages that full text finds.
 func find(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
 	t.Helper()
 	hits, err := s.FullText(context.Background(), scope, text.QueryTerms(query), 100)
@@ -167,7 +157,6 @@ func find(t testing.TB, s *Store, scope memory.Scope, query string) []memory.Mes
 	return ids
 }
 
-// nearest are the messages of the segments nearest to a text.
 func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.MessageID {
 	t.Helper()
 	vectors, err := memorytest.Embedder{}.Embed(context.Background(), memory.ForSearch, []string{query})
@@ -186,11 +175,11 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
-	"segment", "vector", "vector_next", "trace", "derived", "source", "named", "prompt", "record", "fulltext_docsize", "opted", "fact", "lore", "summary", "condensed", "star", "question", "gap", "forgetting",
+	"segment", "vector", "vector_next", "trace", "derived", "source", "named", "prompt", "record",
+	"fulltext_docsize", "opted", "fact", "lore", "summary", "condensed", "star", "question", "gap", "forgetting",
 	"withdrawn", "taken", "shown", "learn", "doomed", "setting", "role_limit", "spent",
 	"meta WHERE key NOT IN ('writer', 'open', 'scrubbed', 'fingerprints')"}
 
-// dump is all that a file holds.
 func dump(t testing.TB, s *Store) string {
 	t.Helper()
 	var b strings.Builder
@@ -231,37 +220,47 @@ var unsound = map[string]string{
 		WHERE segment NOT IN (SELECT id FROM segment)`,
 	"a segment lacks a vector in no space": `SELECT id FROM segment WHERE next = 1 AND NOT EXISTS (SELECT 1
 		FROM meta WHERE key = 'next')`,
-	"a segment is left out of the next space": `SELECT id FROM segment WHERE next = 0 AND EXISTS (SELECT 1 FROM meta WHERE key = 'next')
-		AND id NOT IN (SELECT segment FROM vector_next)`,
+	"a segment is left out of the next space": `SELECT id FROM segment WHERE next = 0
+		AND EXISTS (SELECT 1 FROM meta WHERE key = 'next') AND id NOT IN (SELECT segment FROM vector_next)`,
 	"vectors of no space are left": `SELECT segment FROM vector_next WHERE NOT EXISTS (SELECT 1 FROM meta
 		WHERE key IN ('next', 'sweep'))`,
 	"a channel miscounts its messages": `SELECT c.id FROM channel c
 		WHERE c.messages <> (SELECT count(*) FROM said m WHERE m.channel = c.no AND m.kind IN (0, 1, 2))`,
-	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM said WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
-		FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
+	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM said
+			WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
+		FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author
+		WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
 	"full text holds what the log doesn't": `SELECT id FROM fulltext_docsize
 		WHERE id NOT IN (SELECT row FROM message)`,
 	"something has a source that was deleted": `SELECT s.derived FROM source s
-		JOIN tombstone d ON d.channel = s.place AND d.id = s.id WHERE s.kind = 0 AND s.derived NOT IN (SELECT derived FROM shown)`,
+		JOIN tombstone d ON d.channel = s.place AND d.id = s.id
+		WHERE s.kind = 0 AND s.derived NOT IN (SELECT derived FROM shown)`,
 	"a source or a name is of nothing": `SELECT derived FROM (SELECT derived FROM source UNION ALL
 		SELECT derived FROM named) WHERE derived NOT IN (SELECT no FROM derived)`,
-	"something lacks its sources, or they it": `SELECT coalesce(m.id, d.id) FROM derived d FULL JOIN (SELECT 1 AS kind, channel AS place, answer AS id FROM trace
-		UNION ALL SELECT 2, guild, id FROM fact WHERE text IS NOT NULL UNION ALL SELECT 3, guild, id FROM lore WHERE text IS NOT NULL
-		UNION ALL SELECT 4, channel, id FROM summary WHERE text IS NOT NULL UNION ALL SELECT 5, channel, 0 FROM condensed UNION ALL SELECT 6, channel, no FROM record
-		UNION ALL SELECT 7, channel, min(id) FROM shown GROUP BY derived) m
+	"something lacks its sources, or they it": `SELECT coalesce(m.id, d.id) FROM derived d
+		FULL JOIN (SELECT 1 AS kind, channel AS place, answer AS id FROM trace
+			UNION ALL SELECT 2, guild, id FROM fact WHERE text IS NOT NULL
+			UNION ALL SELECT 3, guild, id FROM lore WHERE text IS NOT NULL
+			UNION ALL SELECT 4, channel, id FROM summary WHERE text IS NOT NULL
+			UNION ALL SELECT 5, channel, 0 FROM condensed UNION ALL SELECT 6, channel, no FROM record
+			UNION ALL SELECT 7, channel, min(id) FROM shown GROUP BY derived) m
 		ON m.kind = d.kind AND m.place = d.place AND m.id = d.id WHERE m.id IS NULL OR d.id IS NULL`,
-	"a summary has a source that isn't there": `SELECT s.id FROM derived d JOIN source s ON s.derived = d.no LEFT JOIN channel c ON c.id = s.place
-		LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE d.kind IN (4, 5) AND m.id IS NULL`,
+	"a summary has a source that isn't there": `SELECT s.id FROM derived d JOIN source s ON s.derived = d.no
+		LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id
+		WHERE d.kind IN (4, 5) AND m.id IS NULL`,
 	"a summary has no source": `SELECT id FROM derived d WHERE kind IN (4, 5)
 		AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = d.no)`,
 	"a summary that is gone left more than that": `SELECT id FROM summary WHERE text IS NULL
 		AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)`,
-	"an answer that Discord shows is kept, or withdrawn": `SELECT id FROM shown s WHERE (channel, id) NOT IN (SELECT channel, id FROM taken)
+	"an answer that Discord shows is kept, or withdrawn": `SELECT id FROM shown s
+		WHERE (channel, id) NOT IN (SELECT channel, id FROM taken)
 		OR (channel, id) IN (SELECT channel, message FROM withdrawn)`,
 	"a prompt has no trace": `SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel
 		AND t.answer = p.answer WHERE t.answer IS NULL`,
-	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN derived d ON d.kind = 1 AND d.place = p.channel AND d.id = p.answer
-		JOIN source s ON s.derived = d.no AND s.kind = 0 LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
+	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p
+		JOIN derived d ON d.kind = 1 AND d.place = p.channel AND d.id = p.answer
+		JOIN source s ON s.derived = d.no AND s.kind = 0 LEFT JOIN channel c ON c.id = s.place
+		LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
 	"something is kept beside a message that is gone, or was forgotten with its channel": `SELECT n.id
 		FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM called
 		UNION ALL SELECT channel, id FROM rewritten UNION ALL SELECT channel, id FROM early_edit
@@ -272,7 +271,6 @@ var unsound = map[string]string{
 		JOIN tombstone d ON d.channel = c.id AND d.id = m.id`,
 }
 
-// checkSound checks what must hold of every file.
 func checkSound(t testing.TB, s *Store) {
 	t.Helper()
 	for wrong, query := range unsound {
@@ -291,7 +289,6 @@ func checkSound(t testing.TB, s *Store) {
 
 var bg = context.Background()
 
-// ofHark is an answer of Hark's.
 func ofHark(n int) memory.Posted {
 	p := posted(general, n, "an answer")
 	p.Message.Kind, p.Message.Author = memory.FromHark, harks
@@ -318,7 +315,6 @@ func telling(events ...memory.Event) func(*testing.T, *Store) {
 	return func(t *testing.T, s *Store) { t.Helper(); apply(t, s, events...); carryOutAll(t, s) }
 }
 
-// numbersOf are the file's numbers of scope's channels, in order.
 func numbersOf(t testing.TB, s *Store, scope memory.Scope) (nos []int64) {
 	t.Helper()
 	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
@@ -328,7 +324,6 @@ func numbersOf(t testing.TB, s *Store, scope memory.Scope) (nos []int64) {
 	return nos
 }
 
-// allSegments are all segments, without their messages.
 func allSegments(t testing.TB, s *Store) (segments []memory.Segment) {
 	t.Helper()
 	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {

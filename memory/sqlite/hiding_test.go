@@ -5,22 +5,18 @@ import (
 	"testing"
 
 	"hark/memory"
-	"hark/memory/sqlstore"
 )
 
-// hiding is a store with thirty messages by three authors, whose engine is hooked.
-func hiding(t *testing.T) (*Store, *hooked) {
+// thirtyMessages is a store with thirty messages by three authors, whose engine is hooked.
+func thirtyMessages(t *testing.T) (*Store, *hooked) {
 	t.Helper()
-	s := open(t, emptyDir(t))
-	h := &hooked{engine: s.engine}
-	s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+	s, h := openHooked(t)
 	for n := range 30 {
 		apply(t, s, posted(general, n, "apples"))
 	}
 	return s, h
 }
 
-// hides are events that hide all of the first author's messages.
 var hides = map[string]memory.Event{
 	"a forgetting":         memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: id(900).Time()},
 	"opting out":           memory.Opted{Guild: guild, User: 1, Out: true, At: id(900).Time()},
@@ -40,7 +36,7 @@ func TestWhatIsToldAgainIsHiddenBeforeItIsDone(t *testing.T) {
 	t.Parallel()
 	const dooms = "INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)"
 	for what, e := range hides {
-		s, _ := hiding(t)
+		s, _ := thirtyMessages(t)
 		breakStatement(t, s, dooms)
 		if s.Apply(bg, e) == nil {
 			t.Errorf("%s: the failure isn't told", what)
@@ -49,7 +45,7 @@ func TestWhatIsToldAgainIsHiddenBeforeItIsDone(t *testing.T) {
 		apply(t, s, e)
 		wantHidden(t, s, what+" after a failure")
 
-		s, h := hiding(t)
+		s, h := thirtyMessages(t)
 		h.then = func() { // the list of what has begun is read without a snapshot
 			apply(t, s, e)
 			wantHidden(t, s, what+" meanwhile")
@@ -72,10 +68,10 @@ func TestWhatIsMadeOfMessagesThatAreBeingHiddenGoes(t *testing.T) {
 		"a record": recorded("quinces", 3, 2),
 	} {
 		for what, e := range hides {
-			s, _ := hiding(t)
+			s, _ := thirtyMessages(t)
 			apply(t, s, e, m)
 			wantNoSource(t, s, made+" with "+what)
-			s, h := hiding(t)
+			s, h := thirtyMessages(t)
 			h.then = func() { apply(t, s, m) }
 			apply(t, s, e)
 			wantNoSource(t, s, made+" after "+what)
@@ -120,9 +116,7 @@ func TestWhatIsMadeOfAThreadThatIsPlacedLateGoes(t *testing.T) {
 // Another channel may reuse the number of a segment that went while its messages were hidden.
 func TestSegmentsThatWentWhileHidingArentContinued(t *testing.T) {
 	t.Parallel()
-	s := open(t, emptyDir(t))
-	h := &hooked{engine: s.engine}
-	s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+	s, h := openHooked(t)
 	say := func(channel memory.ChannelID, n int, author memory.UserID, to memory.MessageID) memory.Posted {
 		p := posted(channel, n, "apples")
 		p.Message.Author, p.Message.ReplyTo = author, to
@@ -164,7 +158,7 @@ func TestVectorsOfWhatIsHiddenGo(t *testing.T) {
 func TestWhatHasTheRowOfAMessageThatWasToBeHiddenStays(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{40, 903} { // somebody else's, and one from after the order
-		s, h := hiding(t)
+		s, h := thirtyMessages(t)
 		h.then = func() {
 			apply(t, s, deleted(general, 27, 28, 29))
 			apply(t, open(t, s.engine.dir), posted(general, n, "quinces"))

@@ -13,8 +13,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// index holds in memory what a search needs of a guild's segments before ranking. The vectors stay in the
-// file.
+// index holds what a search needs of a guild's segments before ranking. The vectors stay in the file.
 type index struct {
 	guild int64
 	space memory.Space
@@ -57,8 +56,7 @@ func (x *index) isLoaded(waiting context.Context) bool {
 	}
 }
 
-// fill reads the guild's vectors. It queues commits meanwhile, so that writers needn't wait, and applies
-// them at the end.
+// fill reads the guild's vectors. Commits meanwhile are queued, so writers don't wait, and applied at the end.
 func (x *index) fill(ctx context.Context, e *engine) error {
 	for {
 		read, version, err := x.read(ctx, e)
@@ -92,7 +90,7 @@ func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int
 			&version, &segments); err != nil {
 			return err
 		}
-		t.grow(segments)
+		t.reserve(segments)
 		var v storedVector
 		var bits sql.RawBytes
 		return sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {

@@ -26,8 +26,8 @@ type indexCache struct {
 	evicted map[int64]bool   // guilds that made room for others
 }
 
-// evictedTimeout is the least time that a search with Options.Patience waits for an evicted guild. Without
-// it, servers that are asked in turn and don't fit in memory together would never be searched by meaning.
+// evictedTimeout is the least time that a search with Options.Patience waits for an evicted guild. Without it,
+// guilds that are asked in turn and don't fit in memory together would never be searched by meaning.
 const evictedTimeout = 3 * time.Second
 
 func (v *indexCache) wasEvicted(guilds []int64) bool {
@@ -65,7 +65,7 @@ func (v *indexCache) close() {
 }
 
 // startLoading returns a guild's index and starts to load it if needed; nil if space isn't the active one.
-// Loading ends with the store, not with a caller's context, because other callers may still wait.
+// Loading ends with the store, not with a caller's context: others may still wait.
 func (e *engine) startLoading(guild int64, space memory.Space) *index {
 	v := &e.vectors
 	v.mu.Lock()
@@ -133,8 +133,8 @@ func (v *indexCache) drop(x *index) bool {
 	return true
 }
 
-// evict drops the least recently used indexes beyond the limit, but never the last used. Searches running
-// in a dropped index go on.
+// evict drops the least recently used indexes beyond the limit, never the last used. Searches running in a
+// dropped index go on.
 func (v *indexCache) evict() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -28,8 +28,8 @@ type Info struct {
 	Use, Next                  memory.Space // as in StoredSpaces
 }
 
-// Inspect returns the state of the database in dir while others use it. It changes nothing: it neither
-// migrates nor creates it. It fails if the file is unreadable or has a newer version.
+// Inspect returns the state of the database in dir while others use it, and changes nothing. It fails if the
+// file is unreadable or has a newer version.
 func Inspect(ctx context.Context, dir string) (Info, error) {
 	s := Info{Known: len(migrations)}
 	path := filepath.Join(dir, FileName)
@@ -78,5 +78,6 @@ func (s *Info) look(ctx context.Context, db *sql.DB) error {
 }
 
 func newerVersion(version int) error {
-	return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", version, len(migrations))
+	return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: "+
+		"use the newer Hark", version, len(migrations))
 }

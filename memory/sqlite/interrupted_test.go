@@ -69,7 +69,6 @@ func interrupt(t *testing.T, do func(context.Context) error, after func()) {
 	}
 }
 
-// copied is a directory with what is in another.
 func copied(t testing.TB, dir string) string {
 	t.Helper()
 	to := t.TempDir()

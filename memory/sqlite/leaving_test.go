@@ -35,7 +35,6 @@ func summary(n int, word string, sources ...int) memory.Summarised {
 	return e
 }
 
-// persona is a setting of general, told in the nth moment.
 func persona(of memory.GuildID, n int, text string) memory.SettingChosen {
 	return memory.SettingChosen{Guild: of, Channel: general, Key: memory.SettingPersona, Value: text, At: idAt(n)}
 }
@@ -63,8 +62,7 @@ func sentPrompt(word string) *memory.Prompt {
 func lored() []memory.Event {
 	events := []memory.Event{posted(general, 1, "a source"), posted(general, 2, "another"),
 		posted(general, 3, "the usual"), loreOf(121, 1, canary, memory.MessageRef{Channel: general, Message: id(1)},
-			memory.MessageRef{Channel: general,
-				Message: id(2)})}
+			memory.MessageRef{Channel: general, Message: id(2)})}
 	for n := range 40 {
 		events = append(events, loreOf(int64(100+2*n), 1, "the usual"))
 		events[len(events)-1].(memory.LoreTold).Lore.Own[0] = "and more"

@@ -40,7 +40,6 @@ func limited(t *testing.T, guilds, each, holds int) *Store {
 	return s
 }
 
-// asked searches guilds and checks that each finds its own.
 func asked(t *testing.T, s *Store, each int, guilds ...memory.ChannelID) {
 	t.Helper()
 	for _, g := range guilds {

@@ -10,22 +10,22 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// LockName is the file in the data directory that a process locks while it has the database open. It is
-// empty. Its locks end with the process.
+// LockName is the empty file in the data directory that a process locks while it has the database open. Its
+// locks end with the process.
 const LockName = "hark.lock"
 
 // ErrInUse reports that somebody else has the data directory open.
 var ErrInUse = errors.New("another Hark has it open")
 
-// dirLock is a lock on a data directory. Processes that have the database open share it. Replacing the
-// database file needs it exclusively, and so, for a moment, do the first open and the last close.
+// dirLock is a lock on a data directory. Processes that have the database open share it. Replacing the file
+// needs it exclusively, and so, for a moment, do the first open and the last close.
 type dirLock struct {
 	file  *flock.Flock
 	alone bool
 }
 
-// lockDir locks dir: exclusively if no other process has it open, else shared. It waits up to patience for
-// an exclusive holder.
+// lockDir locks dir: exclusively if no other process has it open, else shared. It waits up to patience for an
+// exclusive holder.
 func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock, error) {
 	l := &dirLock{file: flock.New(filepath.Join(dir, LockName))}
 	var err error
@@ -58,7 +58,8 @@ func (l *dirLock) wait(ctx context.Context, patience time.Duration) error {
 	defer cancel()
 	_, err := l.file.TryRLockContext(waiting, lockPoll)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		return errors.New("another Hark is checking the database or restoring a backup: wait until it is done, or stop it")
+		return errors.New("another Hark is checking the database or restoring a backup: wait until it is done, " +
+			"or stop it")
 	}
 	return err
 }

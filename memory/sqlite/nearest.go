@@ -28,8 +28,8 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	if q.Limit <= 0 {
 		return nil, nil
 	}
-	// The next round replaces hits that the file no longer has in scope. With authors there are only so
-	// many rounds: what comes later isn't near.
+	// The next round replaces hits that the file doesn't have in scope. With authors there are only so many
+	// rounds: what comes later isn't near.
 	const rounds = 4
 	for n, round := q.Limit, 1; ; n, round = 4*n, round+1 {
 		var found []sqlstore.Near

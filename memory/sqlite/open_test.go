@@ -20,7 +20,6 @@ import (
 	"hark/memory/memorytest"
 )
 
-// raw is a plain connection to the file in dir.
 func raw(t *testing.T, dir string) *sql.Conn {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
@@ -38,7 +37,6 @@ func execute(t testing.TB, conn *sql.Conn, query string, args ...any) {
 	}
 }
 
-// stored returns the directory of a closed store with some embedded messages.
 func stored(t *testing.T, messages int) string {
 	t.Helper()
 	return fixture.Dir(t, fmt.Sprintf("%d stored", messages), func(dir string) {
@@ -54,7 +52,6 @@ func stored(t *testing.T, messages int) string {
 	})
 }
 
-// quick opens a store with short waits.
 func quick(t *testing.T, dir string) (*Store, error) {
 	s := newStore(&engine{options: Options{Space: memorytest.Embedder{}.Space(), Tokens: words}})
 	t.Cleanup(func() { s.Close() })
@@ -210,7 +207,6 @@ func TestWhatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// wantUnchanged checks that the files in a directory, except the lock, hold only a text.
 func wantUnchanged(t *testing.T, dir, text string) {
 	t.Helper()
 	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {

@@ -14,7 +14,6 @@ import (
 	"hark/internal/golden"
 )
 
-// asAnother calls do as another user, in its own thread.
 func asAnother(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {

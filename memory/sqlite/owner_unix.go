@@ -29,10 +29,11 @@ func Denied(path string, err error) error {
 	case !ok:
 		return err
 	case int(owner.Uid) == syscall.Geteuid():
-		return fmt.Errorf("%w: %s belongs to the user that runs Hark, who may not write it: chmod -R u+rwX %s", err, what, filepath.Dir(path))
+		return fmt.Errorf("%w: %s belongs to the user that runs Hark, who may not write it: chmod -R u+rwX %s",
+			err, what, filepath.Dir(path))
 	}
-	return fmt.Errorf("%w: %s belongs to %s, and Hark runs as %s: run it as the owner, or give the whole directory to the user that runs it (chown -R)",
-		err, what, userCalled(int(owner.Uid)), userCalled(syscall.Geteuid()))
+	return fmt.Errorf("%w: %s belongs to %s, and Hark runs as %s: run it as the owner, or give the whole directory "+
+		"to the user that runs it (chown -R)", err, what, userCalled(int(owner.Uid)), userCalled(syscall.Geteuid()))
 }
 
 func userCalled(id int) string {

@@ -18,22 +18,11 @@ func hurried(t *testing.T) *Store {
 	return s
 }
 
-// wantTextOnly checks that a search goes on without vectors.
 func wantTextOnly(t *testing.T, s *Store, channels ...memory.ChannelID) {
 	t.Helper()
 	if hits, err := s.Nearest(bg, in(channels...), s.engine.options.Space, unit(), 5); !errors.Is(err,
 		memory.ErrNoVectors) {
 		t.Errorf("found %v, %v while they were being loaded", hits, err)
-	}
-}
-
-// loadAll waits until guilds are loaded.
-func loadAll(t *testing.T, s *Store, guilds ...int64) {
-	t.Helper()
-	for _, g := range guilds {
-		if x, err := s.engine.index(bg, g, s.engine.options.Space); x == nil || err != nil {
-			t.Fatalf("guild %d: %v, %v", g, x, err)
-		}
 	}
 }
 
@@ -52,7 +41,7 @@ func TestConcurrentSearchesDoNotWaitForVectors(t *testing.T) {
 		t.Errorf("full text finds %v", got)
 	}
 	release()
-	loadAll(t, s, 1)
+	load(t, s, 1)
 	asked(t, s, 4, 1)
 	defer hold(s)()
 	if got := nearest(t, s, in(1, 2), "apples"); len(got) != 4 {
@@ -118,7 +107,7 @@ func TestLoadingThatFailsUnseen(t *testing.T) {
 	execute(t, s.engine.write, "ALTER TABLE away RENAME TO vector")
 	_, err := s.Nearest(bg, in(1), s.engine.options.Space, unit(), 5)
 	wantError(t, err)
-	loadAll(t, s, 1)
+	load(t, s, 1)
 	asked(t, s, 3, 1)
 }
 
@@ -147,39 +136,13 @@ func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 	}
 }
 
-// A segment that overlaps the times asked for without a message within isn't found; the next nearest takes
-// its place.
-func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	apply(t, s, posted(general, 1, "apples"), posted(general, 20, "apples"), posted(secret, 10, "pears"),
-		posted(secret, 2000, "apples"))
-	drain(t, s)
-	scope := in(general, secret)
-	scope.Since, scope.Until = id(5).Time(), id(15).Time()
-	vectors, err := memorytest.Embedder{}.Embed(bg, memory.ForSearch, []string{"apples"})
-	must(t, err)
-	segments, err := s.engine.read.Query("SELECT id FROM segment WHERE last > first")
-	must(t, err)
-	if !segments.Next() {
-		t.Fatal("no segment spans the times")
-	}
-	segments.Close()
-	hits, err := s.Nearest(bg, scope, s.engine.options.Space, vectors[0], 1)
-	if err != nil || len(hits) != 1 || hits[0].Channel != secret || hits[0].Messages[0] != id(10) {
-		t.Errorf("found %+v, %v", hits, err)
-	}
-	if hits, err := s.Nearest(bg, scope, s.engine.options.Space, vectors[0], 0); err != nil || hits != nil {
-		t.Errorf("none of them are %+v, %v", hits, err)
-	}
-}
-
 // Guilds that don't fit together evict each other, and each is waited for when searched again.
 func TestGuildsThatMadeRoomAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
 	s.engine.options.Patience, s.engine.vectors.evictedTimeout = 1, wait.Limit
-	loadAll(t, s, 1, 2) // which takes the first away
+	load(t, s, 1)
+	load(t, s, 2) // which takes the first away
 	wantLoaded(t, s, 2)
 	for range 3 {
 		asked(t, s, 3, 1, 2)

@@ -152,7 +152,7 @@ func TestVectorsThatNobodyChangedStayLoaded(t *testing.T) {
 	stay("what is cut into segments again", false, false)
 }
 
-// load is the index of a guild, as a search finds it.
+// load waits until a guild is loaded, and returns its index as a search finds it.
 func load(t *testing.T, s *Store, guild int64) *index {
 	t.Helper()
 	must(t, s.engine.Notice(bg))

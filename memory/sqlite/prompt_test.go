@@ -10,7 +10,6 @@ import (
 	"hark/memory"
 )
 
-// promptOf is the prompt of an answer; nil if none is kept.
 func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error) {
 	all, err := s.Traces(bg, memory.TraceQuery{Channel: channel, Answer: answer, Prompts: true})
 	if err == nil && (len(all) == 0 || all[0].Prompt == nil) {
@@ -22,7 +21,6 @@ func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memo
 	return *all[0].Prompt, nil
 }
 
-// carryOutAll completes all forgettings.
 func carryOutAll(t *testing.T, s *Store) {
 	t.Helper()
 	if _, err := s.resumeForgettings(bg, func(string, int64, int64) {}); err != nil {

@@ -30,8 +30,7 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 		pack(steps))
 }
 
-// quantise scales v to int8, with its largest component at ±127. The scale is dropped: only a vector's
-// direction counts.
+// quantise scales v to int8, its largest component to ±127. Only a vector's direction counts.
 func quantise(v []float32) []byte {
 	var largest float64
 	for _, x := range v {
@@ -45,8 +44,8 @@ func quantise(v []float32) []byte {
 	return steps
 }
 
-// pack encodes a quantised vector for the file. Half of a hashed vector's components are 0. A bitmap marks
-// the others, which follow.
+// pack encodes a quantised vector for the file. Half of a hashed vector's components are 0: a bitmap marks the
+// others, which follow.
 func pack(steps []byte) []byte {
 	packed := make([]byte, (len(steps)+7)/8, len(steps))
 	for i, b := range steps {

@@ -11,7 +11,6 @@ import (
 	"hark/memory/memorytest"
 )
 
-// crooked is an embedder that returns invalid vectors.
 type crooked struct {
 	memorytest.Embedder
 	bend func([][]float32) [][]float32
@@ -63,21 +62,6 @@ func unit() []float32 {
 	v := make([]float32, memorytest.Embedder{}.Space().Dimensions)
 	v[0] = 1
 	return v
-}
-
-// Vectors stored while a guild's are about to load are found; invalidated ones aren't.
-func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
-	release := hold(s)
-	s.engine.startLoading(1, s.engine.options.Space) // somebody has asked, and nothing is read yet
-	drain(t, s)
-	apply(t, s, deleted(general, 1))
-	release()
-	if got := nearest(t, s, in(general), "bananas"); !slices.Equal(got, []memory.MessageID{id(1000)}) {
-		t.Errorf("found %v", got)
-	}
 }
 
 // Changes between reading the file and completing the index are in it.

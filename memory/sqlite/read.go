@@ -8,8 +8,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// statements caches prepared statements, because preparing takes as long as running many of them. Callers
-// put what varies into arguments, to keep the statements few.
+// statements caches prepared statements: preparing takes as long as running many of them. What varies goes into
+// arguments, to keep the statements few.
 type statements struct {
 	sync.Mutex
 	by map[string]*sql.Stmt
@@ -24,7 +24,7 @@ func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*
 	return statement.QueryContext(ctx, args...)
 }
 
-// statement returns a prepared query. Preparing takes a connection, so it doesn't hold the lock meanwhile.
+// statement returns a prepared query. It prepares without the lock, because it may wait for a connection.
 func (e *engine) statement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if statement := e.prepared(query); statement != nil {
 		return statement, nil
@@ -67,8 +67,8 @@ func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 	return read(&s)
 }
 
-// snapshot runs the engine's statements in a transaction. It prepares missing statements afterwards:
-// waiting for a second connection could deadlock, because its holder may wait for another too.
+// snapshot runs the engine's statements in a transaction. It prepares missing ones afterwards: waiting for a
+// second connection could deadlock, because its holder may wait for another too.
 type snapshot struct {
 	engine *engine
 	tx     *sql.Tx

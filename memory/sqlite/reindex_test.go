@@ -11,44 +11,12 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// pears are 3000 messages.
 func pears() []memory.Event {
 	var events []memory.Event
 	for n := range 3000 {
 		events = append(events, posted(secret, 100+n, fmt.Sprintf("pears number%d", n)))
 	}
 	return events
-}
-
-func TestReindex(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	apply(t, s, pears()...)
-	drain(t, s)
-	want := dump(t, s)
-	execute(t, s.engine.write, "UPDATE channel SET messages = 5")
-	execute(t, s.engine.write, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
-	last := 0
-	if err := sqlstore.Reindex(t.Context(), s.Store, func(done, total int) {
-		if done <= last || done > total || total != 3031 {
-			t.Errorf("%d of %d", done, total)
-		}
-		last = done
-	}); err != nil || last != 3031 {
-		t.Fatal(last, err)
-	}
-	if n, err := s.Waiting(t.Context(), memory.Everywhere); err != nil || n == 0 {
-		t.Errorf("%d segments wait, %v", n, err)
-	}
-	if len(nearest(t, s, in(general), "number5 of the messages")) == 0 {
-		t.Error("while vectors are made again, nothing is found by them")
-	}
-	drain(t, s)
-	checkSound(t, s)
-	execute(t, s.engine.write, "DELETE FROM meta WHERE key = 'reindex'")
-	if got := dump(t, s); got != want {
-		t.Errorf("the file is now\n%s\nand was\n%s", got, want)
-	}
 }
 
 // An interrupted reindex continues, whatever happened to the messages meanwhile, also in another process
@@ -107,7 +75,6 @@ func terms(t *testing.T, s *Store) string {
 	return all
 }
 
-// faults are ways in which derived data may be damaged.
 var faults = map[string]string{
 	"no segment":        "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)",
 	"a segment too far": "INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",
@@ -151,10 +118,14 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 func TestReindexGoesOnWithVectors(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
+	drain(t, s)
 	must(t, sqlstore.Reindex(t.Context(), s.Store, nil))
 	waiting, err := s.Waiting(t.Context(), memory.Everywhere)
 	if err != nil || waiting < 2 {
 		t.Fatal(waiting, err)
+	}
+	if len(nearest(t, s, in(general), "number5 of the messages")) == 0 {
+		t.Error("while vectors are made again, nothing is found by them")
 	}
 	segments, err := s.Pending(t.Context(), 1)
 	must(t, err)
@@ -165,48 +136,26 @@ func TestReindexGoesOnWithVectors(t *testing.T) {
 	}
 }
 
-func TestWrittenAndAsked(t *testing.T) {
+func TestMessagesBy(t *testing.T) {
 	t.Parallel()
 	s := populated(t) // 31 messages of users 1 to 3 in one channel, and an answer
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general,
-		Kind: memory.PublicThread}},
-		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
-	var ids []memory.MessageID
-	if err := s.MessagesBy(t.Context(), memory.Everywhere, 1, func(m memory.Message) error {
-		if m.Author != 1 || m.Guild != guild || m.Content == "" {
-			t.Errorf("%+v", m)
+		Kind: memory.PublicThread}}, posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
+	for in, want := range map[memory.GuildID]int{memory.Everywhere: 12, guild: 12, 5: 0} {
+		var ids []memory.MessageID
+		must(t, s.MessagesBy(bg, in, 1, func(m memory.Message) error {
+			if m.Author != 1 || m.Guild != guild || m.Content == "" {
+				t.Errorf("%+v", m)
+			}
+			ids = append(ids, m.ID)
+			return nil
+		}))
+		if len(ids) != want || want > 0 && !slices.Contains(ids, id(300)) {
+			t.Errorf("of guild %d: %d messages, want %d", in, len(ids), want)
 		}
-		ids = append(ids, m.ID)
-		return nil
-	}); err != nil || len(ids) != 12 || !slices.Contains(ids, id(300)) {
-		t.Errorf("%d messages, %v", len(ids), err)
-	}
-	here := 0
-	if err := s.MessagesBy(t.Context(), guild, 1, func(memory.Message) error {
-		here++
-		return nil
-	}); err != nil || here != len(ids) {
-		t.Errorf("%d messages in the guild, %v", here, err)
-	}
-	if err := s.MessagesBy(t.Context(), 5, 1, func(m memory.Message) error {
-		t.Errorf("elsewhere %+v", m)
-		return nil
-	}); err != nil {
-		t.Error(err)
 	}
 	stop := errors.New("enough")
-	if err := s.MessagesBy(t.Context(), memory.Everywhere, 1, func(memory.Message) error {
-		return stop
-	}); !errors.Is(err, stop) {
+	if err := s.MessagesBy(bg, guild, 1, func(memory.Message) error { return stop }); !errors.Is(err, stop) {
 		t.Error(err)
-	}
-	if err := s.Apply(t.Context(),
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(6),
-			Asker: 3}}); err != nil {
-		t.Fatal(err)
-	}
-	if all, err := s.Traces(t.Context(), memory.TraceQuery{Asker: 3}); err != nil || len(all) != 1 ||
-		all[0].Answer != id(95) {
-		t.Errorf("%+v, %v", all, err)
 	}
 }

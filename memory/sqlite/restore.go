@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -15,8 +14,8 @@ import (
 )
 
 type Restored struct {
-	// Known says whether the replaced database told what was forgotten since the backup. Unknown is why it
-	// couldn't; nil if there was no database.
+	// Known says whether the replaced database told what was forgotten since the backup. Unknown is why not;
+	// nil if there was no database.
 	Known   bool
 	Unknown error
 
@@ -25,9 +24,9 @@ type Restored struct {
 }
 
 // Restore replaces the database in dir by a copy of the backup at from. No other process may have it open
-// (ErrInUse). It first applies to the copy everything that the old database knows to be forgotten, deleted,
-// edited or decided since the backup. After an interruption, either the old or the new database is there,
-// whole. progress, if not nil, gets the current phase and how far it is.
+// (ErrInUse). It first applies to the copy all that the old database knows to be forgotten, deleted, edited or
+// decided since the backup. After an interruption, the old or the new database is there, whole. progress, if not
+// nil, gets the current phase and how far it is.
 func Restore(ctx context.Context, dir, from string,
 	progress func(what string, done, total int64)) (r Restored, err error) {
 	if progress == nil {
@@ -101,8 +100,7 @@ func restore(ctx context.Context, dir, from string,
 func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken) error {
 	s.engine.writer.lock <- struct{}{}
 	defer s.engine.ReleaseWriteLock(true)
-	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
-	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
+	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", fileURL(path)+"?mode=ro"); err != nil {
 		return explain(err)
 	}
 	err := sqlstore.TakeOver(ctx, s.Store, taken)
@@ -197,8 +195,8 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 	}
 }
 
-// replaceFile replaces the database at path, which nobody has open, by a synced one. After an interruption,
-// one of the two is there, whole.
+// replaceFile replaces the database at path, which nobody has open, by a synced one. After an interruption, one
+// of the two is there, whole.
 func replaceFile(from, path string) error {
 	// The old write-ahead log mustn't be applied to the new database.
 	for _, end := range []string{"-wal", "-shm"} {

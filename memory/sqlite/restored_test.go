@@ -13,27 +13,19 @@ import (
 	"hark/memory"
 )
 
-// withdrawn returns the messages that Discord must stop showing.
-func withdrawn(t *testing.T, s *Store) (ids []memory.MessageID) {
+func withdraws(t *testing.T, s *Store, when string, want ...memory.MessageID) {
 	t.Helper()
 	all, err := s.Withdrawn(bg, 99)
 	must(t, err)
+	var got []memory.MessageID
 	for _, w := range all {
-		ids = append(ids, w.Message)
+		got = append(got, w.Message)
 	}
-	slices.Sort(ids)
-	return ids
-}
-
-// withdraws fails the test unless Discord must stop showing exactly these messages.
-func withdraws(t *testing.T, s *Store, when string, want ...memory.MessageID) {
-	t.Helper()
-	if got := withdrawn(t, s); !slices.Equal(got, want) {
+	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("%s: withdrawn %v, want %v", when, got, want)
 	}
 }
 
-// logged are the messages of general.
 func logged(t *testing.T, s *Store) (ids []memory.MessageID) {
 	t.Helper()
 	log, err := s.Log(bg, general, 0, id(100), 10)
@@ -92,8 +84,7 @@ func TestRestoredDerivedData(t *testing.T) {
 	two := summed(general, 7)
 	two.After, two.Summary.Sources = id(5), []memory.SummarySource{{Message: id(6)}, {Message: id(7)}}
 	summaries = append(summaries, posted(general, 6, "one of two"), posted(general, 7, "the other"), two,
-		ofHark(20),
-		usedSummary(id(20), id(1)))
+		ofHark(20), usedSummary(id(20), id(1)))
 	changed, sourced := loreOf(2, 2, "different", memory.MessageRef{Channel: general, Message: id(3)}),
 		loreOf(6, 2, "Tlaltecuhtli", memory.MessageRef{Channel: general, Message: id(2)})
 	theirs := loreOf(3, 1, "Popocatepetl")
@@ -199,9 +190,9 @@ func TestRestoredDerivedData(t *testing.T) {
 				withdraws(t, s, "once what both were made from is deleted", id(5), id(6))
 			}},
 		// They stay in Discord, and are still found when something that they repeat goes.
-		"answers that went with what they were only shown": {slices.Concat([]memory.Event{posted(general, 1,
-			"tpyo"),
-			posted(general, 2, "the code is 4711")}, repeats(5, append(shownOf(1), from(general, 2)...)...),
+		"answers that went with what they were only shown": {slices.Concat([]memory.Event{
+			posted(general, 1, "tpyo"), posted(general, 2, "the code is 4711")},
+			repeats(5, append(shownOf(1), from(general, 2)...)...),
 			repeats(6, from(general, 5)...)), func(t *testing.T, s *Store) {
 			apply(t, s, repeats(7, append(shownOf(1), from(general, 2)...)...)...)
 			apply(t, s, edited(general, 1, "typo"))

@@ -29,8 +29,8 @@ func IsRunning(dir string) (bool, error) {
 	return !free && err == nil, errors.Join(err, lock.Close())
 }
 
-// LockRunning locks the data directory for the one process that runs the bot. Other commands may still use
-// it. The lock ends with the process or with release. ErrRunning names the holder.
+// LockRunning locks the data directory for the one process that runs the bot; other commands may still use it.
+// The lock ends with the process or with release. ErrRunning names the holder.
 func LockRunning(dir string, now time.Time) (release func() error, err error) {
 	path := filepath.Join(dir, RunningName)
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))

@@ -18,15 +18,15 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Salvage reads what it can of a possibly damaged database and doesn't change the file. It reads page by
-// page, without SQLite and indexes, so damage to one page doesn't affect others. SQLite's pages have no
-// checksums: errors inside a row that still decodes go unnoticed.
+// Salvage reads what it can of a possibly damaged database and doesn't change the file. It reads page by page,
+// without SQLite and indexes, so damage to a page doesn't affect others. SQLite's pages have no checksums:
+// errors in a row that still decodes go unnoticed.
 type Salvage struct {
 	Guilds []*memory.Guild // with their channels
-	// Events are the other things to take over: first decisions and forgettings, then what people told Hark
-	// to remember.
+	// Events are what else to take over: first decisions and forgettings, then what people told Hark to
+	// remember.
 	Events []memory.Event
-	// Unsure are the damaged parts that say what must stay deleted.
+	// Unsure names the damaged parts that say what must stay deleted.
 	Unsure []string
 	// Places counts, by channel, the messages that Messages has read so far, and how many there were.
 	Places map[memory.ChannelID]*SalvagedPlace
@@ -58,9 +58,9 @@ type LeftOut struct {
 	Nowhere int // of unreadable channels
 }
 
-// OpenSalvage reads the database in dir, except its messages. No other process may have it open (ErrInUse).
-// most is how long the operator keeps messages; 0: forever. progress, if not nil, gets the number of pages
-// read and the expected total.
+// OpenSalvage reads the database in dir, except its messages. No other process may have it open (ErrInUse). most
+// is how long the operator keeps messages; 0: forever. progress, if not nil, gets the pages read and the expected
+// total.
 func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration,
 	progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{
@@ -278,7 +278,7 @@ func (s *Salvage) readFactsAndLore() {
 		}
 	})
 	if s.Damaged["derived"]+s.Damaged["source"] > 0 {
-		return // its sources are unknown, and so who may read it and when it must go
+		return // without sources it is unknown who may read lore and when it must go
 	}
 	s.rows("lore", func(r salvagedRow) {
 		var l memory.Lore

@@ -234,7 +234,7 @@ func (r salvagedRow) text(column string) string {
 	return string(b)
 }
 
-// scan returns a Scanner for columns, like sql.Rows.Scan. Only a sql.Scanner destination can fail.
+// scan returns a Scanner for columns. Only a sql.Scanner destination can fail.
 func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 	return func(to ...any) error {
 		for i, column := range strings.Split(columns, ", ") {

@@ -76,7 +76,6 @@ func staysGone(n int) bool {
 	return n%4 == 3 || n%10 == outsMessage || n == 4 || n%4 < 2 && n%10 == 8 && n < 100
 }
 
-// salvage reads what can be read in dir.
 func salvage(t rapid.TB, dir string) (s *Salvage, got map[memory.MessageID]memory.Message) {
 	t.Helper()
 	s, err := OpenSalvage(bg, dir, id(salvaged).Time(), 0, nil)
@@ -235,7 +234,8 @@ func TestSalvageOfADamagedFile(t *testing.T) {
 				t.Fatalf("message %d is back", n)
 			case whole && !there && !staysGone(n) && !slices.ContainsFunc(places, isHit):
 				t.Fatalf("message %d is missing, its pages %v are whole", n, on[n])
-			case whole && there && m.Content != marked(n, len(m.Content)-1) && !slices.ContainsFunc(pagesWith(file, marked(n, 1)), isHit): // where there is no second one
+			case whole && there && m.Content != marked(n, len(m.Content)-1) &&
+				!slices.ContainsFunc(pagesWith(file, marked(n, 1)), isHit): // where there is no second one
 				t.Fatalf("message %d is %q", n, m.Content)
 			}
 		}
@@ -288,7 +288,6 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	}
 }
 
-// brokenAt is a file that is unreadable from some offset on.
 type brokenAt struct {
 	*bytes.Reader
 	at int64
@@ -424,10 +423,8 @@ func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 	conn := raw(t, from)
 	number := func(n int) (b []byte) {
 		var row int64
-		if err := conn.QueryRowContext(bg, "SELECT row FROM message WHERE id = ?",
-			int64(id(n))).Scan(&row); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.QueryRowContext(bg, "SELECT row FROM message WHERE id = ?",
+			int64(id(n))).Scan(&row))
 		for shift := 42; shift >= 0; shift -= 7 {
 			b = append(b, byte(row>>shift)|0x80)
 		}
@@ -438,9 +435,7 @@ func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 	copy(sound[leaf+bytes.Index(sound[leaf:leaf+pagefile.Size], number(192)):], number(224))
 	// So that it is known to be damaged.
 	clear(sound[pagesWith(sound, marked(720, 1))[0]*pagefile.Size:][:pagefile.Size])
-	if err := os.WriteFile(filepath.Join(dir, FileName), sound, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, FileName), sound, 0o600))
 	_, got := salvage(t, dir)
 	for _, n := range []int{192, 224} {
 		if m := got[id(n)]; !strings.HasPrefix(m.Content, marked(n, 1)) {

@@ -14,9 +14,9 @@ const rotations = 3
 // weightBits is the number of bits of a query component's weight.
 const weightBits = 3
 
-// sketcher makes sketches of vectors: the sign bit of each component, after a fixed random rotation. Few
-// components of a hashed vector carry most of its meaning. Rotation spreads it over all, so the signs alone
-// show how near two vectors are.
+// sketcher makes sketches of vectors: the sign bit of each component after a fixed random rotation. Few
+// components of a hashed vector carry most of its meaning; rotation spreads it over all, so signs alone show
+// how near two vectors are.
 type sketcher struct {
 	width int                 // of a padded vector, a power of two
 	flips [rotations][]uint32 // the sign bit where the sign is flipped, else 0
@@ -97,8 +97,8 @@ func signs(turned []float32) []uint64 {
 	return words
 }
 
-// weights returns the weight of each component of a rotated query, 0 to 7 with mean 3, as bit planes from
-// the lowest.
+// weights returns the weight of each component of a rotated query, 0 to 7 with mean 3, as bit planes from the
+// lowest.
 func weights(turned []float32) [weightBits][]uint64 {
 	sum := float32(0)
 	for _, x := range turned {
@@ -118,7 +118,7 @@ func weights(turned []float32) [weightBits][]uint64 {
 	return bit
 }
 
-// heavyBits masks the bits with a weight of at least 2. They tell more than all bits with equal weight.
+// heavyBits masks the bits with a weight of at least 2, which tell more than all bits with equal weight.
 func heavyBits(weights *[weightBits][]uint64) []uint64 {
 	mask := slices.Clone(weights[1])
 	for i, x := range weights[2] {

@@ -13,8 +13,8 @@ import (
 const (
 	// shortlisted is the least number of segments ranked, shortlistedEach the number for each one wanted.
 	shortlisted, shortlistedEach = 400, 8
-	// longlist is how many times as many are preselected by some bits of one rotation. All bits then choose
-	// the shortlist.
+	// longlist is how many times as many some bits of one rotation preselect. All bits then choose the
+	// shortlist.
 	longlist = 25
 )
 
@@ -55,8 +55,7 @@ func (f *filter) allows(t *sketchTable, i int32) bool {
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// sketchTable holds a guild's segments in memory, by column, because every search scans some columns
-// completely.
+// sketchTable holds a guild's segments by column, because every search scans whole columns.
 type sketchTable struct {
 	guild         int64
 	segments      []int64
@@ -73,12 +72,10 @@ func newTable(guild int64, dimensions int) sketchTable {
 	return sketchTable{guild: guild, at: map[int64]int32{}, sketcher: k, words: k.width / 64}
 }
 
-func (t *sketchTable) grow(n int) {
-	t.segments, t.channels = slices.Grow(t.segments, n), slices.Grow(t.channels, n)
-	t.firsts, t.lasts = slices.Grow(t.firsts, n), slices.Grow(t.lasts, n)
-	for k := range t.sketches {
-		t.sketches[k] = slices.Grow(t.sketches[k], n*t.words)
-	}
+// reserve makes room for n rows in an empty table.
+func (t *sketchTable) reserve(n int) {
+	t.resize(n)
+	t.resize(0)
 }
 
 func (t *sketchTable) put(v storedVector) error {
@@ -120,7 +117,7 @@ func (t *sketchTable) remove(segment int64) {
 	t.resize(int(last))
 }
 
-// resize sets the number of rows: one more, or fewer.
+// resize sets the number of rows.
 func (t *sketchTable) resize(n int) {
 	t.segments, t.channels = resized(t.segments, n), resized(t.channels, n)
 	t.firsts, t.lasts = resized(t.firsts, n), resized(t.lasts, n)

@@ -43,7 +43,6 @@ func cosineOf(a, b []float32) float64 {
 	return sum
 }
 
-// everything is a filter that excludes nothing of channel 1.
 func everything() filter { return scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 1}) }
 
 // recall returns the share of the 20 segments nearest to each question that are on the shortlist. Ties with
@@ -74,7 +73,6 @@ func recall(t *testing.T, vectors, questions [][]float32) float64 {
 	return float64(right) / float64(20*len(questions))
 }
 
-// manySegments is how many the tests of recall look among.
 func manySegments() int {
 	if long {
 		return 80_000
@@ -206,7 +204,6 @@ func TestTableHoldsWhatItWasGiven(t *testing.T) {
 	})
 }
 
-// checkTable checks that a table holds what it was given, once each.
 func checkTable(t *rapid.T, of *sketchTable, want map[int64]storedVector) {
 	if len(of.segments) != len(want) || len(of.at) != len(want) {
 		t.Fatalf("of %d there are %d rows", len(want), len(of.segments))

@@ -44,8 +44,8 @@ func (e *engine) loadSpace(ctx context.Context) error {
 	return nil
 }
 
-// StoredSpaces returns the active space of the store in dir and the one being filled; zero if there is none
-// or the store is unreadable.
+// StoredSpaces returns the active space of the store in dir and the one being filled; zero if there is none or
+// it is unreadable.
 func StoredSpaces(ctx context.Context, dir string) (use, next memory.Space) {
 	path := filepath.Join(dir, FileName)
 	if _, err := os.Stat(path); err != nil {

@@ -57,7 +57,6 @@ func (p pointing) vector(text string, dimensions int) []float32 {
 	return v
 }
 
-// embedAll embeds all that is pending.
 func embedAll(t testing.TB, s *Store, p pointing) {
 	t.Helper()
 	for embedSome(t, s, p, 3) {
@@ -77,7 +76,6 @@ func embedSome(t testing.TB, s *Store, p pointing, n int) bool {
 	return len(segments) > 0
 }
 
-// wantSpace checks that a store compares in this space and no other.
 func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space) {
 	t.Helper()
 	if space, err := s.Space(bg); err != nil || space != use {
@@ -95,7 +93,6 @@ func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space)
 	}
 }
 
-// wantFound checks how many segments are found in a space.
 func wantFound(t *testing.T, s *Store, space memory.Space, want int) {
 	t.Helper()
 	vector := pointing(1).vector("x", space.Dimensions)
@@ -104,7 +101,6 @@ func wantFound(t *testing.T, s *Store, space memory.Space, want int) {
 	}
 }
 
-// pendingIn are the segments that wait, of which there are to be so many.
 func pendingIn(t *testing.T, s *Store, want int) []memory.Segment {
 	t.Helper()
 	segments, err := s.Pending(bg, 10)
@@ -124,7 +120,6 @@ func wantWaiting(t *testing.T, s *Store, want int) {
 	}
 }
 
-// wantBeside checks how many vectors there are that aren't in use.
 func wantBeside(t *testing.T, s *Store, want int) {
 	t.Helper()
 	var n int
@@ -138,8 +133,8 @@ var (
 	newSpace = memory.Space{Name: "new", Dimensions: 2}
 )
 
-// aside is a directory with a store of n segments, embedded in oldSpace.
-func aside(t *testing.T, n int) (string, *Store) {
+// storeInOldSpace is a directory with a store of n segments, embedded in oldSpace.
+func storeInOldSpace(t *testing.T, n int) (string, *Store) {
 	t.Helper()
 	dir := t.TempDir()
 	s := openIn(t, dir, oldSpace)
@@ -155,7 +150,7 @@ func aside(t *testing.T, n int) (string, *Store) {
 // What is left of a segment that was invalidated while another space is filled gets a vector there, too.
 func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 10)
+	dir, s := storeInOldSpace(t, 10)
 	apply(t, s, posted(general, 1, "pears, right after"))
 	embedAll(t, s, 1)
 	closed(t, s)
@@ -180,7 +175,7 @@ func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
 // segment is embedded. Then it is replaced at once, and its vectors are erased.
 func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 10)
+	dir, s := storeInOldSpace(t, 10)
 	closed(t, s)
 	s = openIn(t, dir, newSpace)
 	wantSpace(t, s, oldSpace, newSpace)
@@ -255,7 +250,7 @@ func TestAFileWithoutVectorsTakesASpaceAtOnce(t *testing.T) {
 // Opening the file with the active space gives up the one being filled.
 func TestGoingBackToTheOldSpace(t *testing.T) {
 	t.Parallel()
-	dir, _ := aside(t, 6)
+	dir, _ := storeInOldSpace(t, 6)
 	s := openIn(t, dir, newSpace)
 	embedSome(t, s, 9, 4)
 	apply(t, s, posted(general, 20_000, "pears"), edited(general, 0, "plums"))
@@ -275,7 +270,7 @@ func TestGoingBackToTheOldSpace(t *testing.T) {
 // A half-filled space that is given up for a third leaves nothing in it.
 func TestAThirdSpace(t *testing.T) {
 	t.Parallel()
-	dir, _ := aside(t, 6)
+	dir, _ := storeInOldSpace(t, 6)
 	third := memory.Space{Name: "third", Dimensions: 3}
 	s := openIn(t, dir, newSpace)
 	embedSome(t, s, 9, 4)
@@ -300,7 +295,7 @@ func TestAThirdSpace(t *testing.T) {
 // The last missing segment may be deleted instead of embedded.
 func TestTheLastMissingSegmentIsDeleted(t *testing.T) {
 	t.Parallel()
-	dir, _ := aside(t, 3)
+	dir, _ := storeInOldSpace(t, 3)
 	s := openIn(t, dir, newSpace)
 	embedSome(t, s, 9, 2)
 	apply(t, s, deleted(general, 2000))
@@ -313,7 +308,7 @@ func TestTheLastMissingSegmentIsDeleted(t *testing.T) {
 // The zero space leaves a file as it is.
 func TestOpeningWithoutASpace(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 3)
+	dir, s := storeInOldSpace(t, 3)
 	openIn(t, dir, newSpace)
 	before := dump(t, s)
 	s = openIn(t, dir, memory.Space{})
@@ -329,7 +324,7 @@ func TestOpeningWithoutASpace(t *testing.T) {
 // an error, and compares in neither.
 func TestStoresOfTwoSpaces(t *testing.T) {
 	t.Parallel()
-	dir, a := aside(t, 4)
+	dir, a := storeInOldSpace(t, 4)
 	b := openIn(t, dir, newSpace)
 	apply(t, a, posted(general, 7000, "pears"))
 	apply(t, b, posted(general, 8000, "plums"))
@@ -364,7 +359,7 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 // The last process to open a file decides which space is filled; the earlier one gets an error.
 func TestTwoStoresFillTwoSpaces(t *testing.T) {
 	t.Parallel()
-	dir, _ := aside(t, 4)
+	dir, _ := storeInOldSpace(t, 4)
 	b := openIn(t, dir, newSpace)
 	segments, err := b.Pending(bg, 2)
 	must(t, err)
@@ -380,7 +375,7 @@ func TestTwoStoresFillTwoSpaces(t *testing.T) {
 // Searches continue during the exchange, and each compares in one space.
 func TestConcurrentSearchesDuringTheSwitch(t *testing.T) {
 	t.Parallel()
-	dir, s := aside(t, 40)
+	dir, s := storeInOldSpace(t, 40)
 	s = openIn(t, dir, newSpace)
 	ended, cancel := context.WithCancel(bg)
 	searched := make(chan error, 1)
@@ -408,7 +403,7 @@ func TestConcurrentSearchesDuringTheSwitch(t *testing.T) {
 // In whatever order segments change and are embedded, searches find the active ones.
 func TestSweepingIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
-	dir, _ := aside(t, 5)
+	dir, _ := storeInOldSpace(t, 5)
 	s := openIn(t, dir, newSpace)
 	segments, err := s.Pending(bg, 10)
 	must(t, err)

@@ -1,6 +1,5 @@
-// Package sqlite is the engine of sqlstore for one machine: one SQLite file. Everything in memory is a
-// cache of it. Only message.content holds words; full text holds hashes of them. Deleting erases both from
-// the file's pages, not only from answers.
+// Package sqlite is the engine of sqlstore for one machine: one SQLite file, which memory only caches. Only
+// message.content holds words; full text holds hashes of them. Deleting erases both from the file's pages.
 //
 // Several processes may have the file open. Each sees the others' commits before it writes or answers.
 //
@@ -14,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -28,23 +26,20 @@ import (
 
 // Options configure a store.
 type Options struct {
-	// Space is the space of new vectors. If the file's vectors are of another, those stay in use until
-	// every segment has one in Space. The last process to open the file decides. The zero Space changes
-	// nothing.
+	// Space is the space of new vectors; see sqlstore.Options.
 	Space memory.Space
-	// Tokens counts the tokens of a text. It is called from several goroutines. If nil, Message.Tokens
-	// stays 0. It must be tokens.New's for every model, because stored counts outlive the choice of a
-	// model.
+	// Tokens counts a text's tokens. It must be safe for concurrent use, and tokens.New's whatever the
+	// model: stored counts outlive the choice of one. If nil, Message.Tokens stays 0.
 	Tokens func(string) int
-	// IndexLimit bounds the bytes of memory for vectors. The most recently searched guilds stay, at least
-	// one. 0: no limit.
+	// IndexLimit bounds the bytes of memory for vectors; 0: no limit. The most recently searched guilds
+	// stay, at least one.
 	IndexLimit int64
-	// Patience is how long a search waits for a guild's vectors to load. Then it goes on without them, and
-	// loading continues for later searches. 0: no limit, for callers that prefer complete results.
+	// Patience is how long a search waits for a guild's vectors to load, before it goes on without them;
+	// 0: no limit. Loading continues for later searches.
 	Patience time.Duration
 	// Progress, if not nil, gets how many of total messages long work at opening has done.
 	Progress func(done, total int)
-	// Check checks the file before opening it, even if it was closed, unless another process has it open.
+	// Check checks even a closed file before opening it, unless another process has it open.
 	Check bool
 }
 
@@ -154,9 +149,9 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	e.writer.name, e.writer.busyTimeout = rand.Text(), patience
 	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
-	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	if e.writeDB, err = sql.Open("sqlite",
-		file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
+	file := fileURL(path)
+	const ofWriter = "?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"
+	if e.writeDB, err = sql.Open("sqlite", file+ofWriter+common); err != nil {
 		return err
 	}
 	if e.write, err = e.writeDB.Conn(ctx); err != nil {
@@ -176,13 +171,12 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if e.watch.version, err = e.watch.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
 		return errors.Join(err, e.watch.conn.Close())
 	}
-	e.writer.zeroed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
-		zeroedKey+"'").Scan(new(int)))
+	e.writer.zeroed, err = sqlstore.Found(e.read.QueryRowContext(ctx, readZeroed).Scan(new(int)))
 	return err
 }
 
-// Close implements sqlstore.Engine: it closes the file after the current write. Running reads may fail:
-// cancel them first.
+// Close implements sqlstore.Engine: it closes the file after the current write. Cancel running reads first:
+// they may fail.
 func (e *engine) Close() error {
 	e.check.end()
 	e.writer.lock <- struct{}{}
@@ -191,7 +185,7 @@ func (e *engine) Close() error {
 		return nil
 	}
 	if e.opened && (!e.writer.removed.IsZero() || !e.writer.zeroed) {
-		// What isn't done here, such as a long merge, is left to the next open.
+		// The next open does the rest, such as a long merge.
 		unmerged, err := e.isUnmerged(context.Background())
 		if !e.writer.zeroed && !unmerged && err == nil {
 			_ = e.zeroFreed(context.Background(), e.transact)

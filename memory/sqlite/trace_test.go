@@ -41,10 +41,10 @@ func TestSourcesComeInOneOrder(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples?"), posted(general, 2, "pears"), memory.Answered{Trace: memory.Trace{
-		Guild: guild, Channel: general, Answer: id(2), Question: id(1), Sources: []memory.Source{
+		Guild: guild, Channel: general, Answer: id(2), Question: id(1), Asker: 3, Sources: []memory.Source{
 			{Kind: memory.SourceMessage, Channel: general, ID: int64(id(1))}, {Kind: memory.SourceFact, ID: 2}}}})
 	execute(t, s.engine.write, fmt.Sprintf("INSERT INTO source SELECT 2, %d, 1, no, 0, 0 FROM derived", guild+1))
-	for _, q := range []memory.TraceQuery{{Channel: general, Answer: id(2)},
+	for _, q := range []memory.TraceQuery{{Channel: general, Answer: id(2)}, {Asker: 3},
 		{Channel: general, Answers: []memory.MessageID{id(2)}}} {
 		all, err := s.Traces(bg, q)
 		must(t, err)

@@ -69,7 +69,7 @@ func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) err
 	return read(tx)
 }
 
-// settle takes the file's version as seen, for a store that was alone since it read it.
+// settle takes the file's version as seen, for a store that was alone so far.
 func (w *watch) settle(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

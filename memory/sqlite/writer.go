@@ -27,7 +27,7 @@ type writer struct {
 	zeroed     bool      // no text was removed since the dirty pages were zeroed
 	removals   int       // transactions that removed text
 	dirty      dirtyPages
-	version    int64 // PRAGMA data_version after the last transaction; it differs once another process has written
+	version    int64 // PRAGMA data_version after the last transaction; differs once another process wrote
 	statements map[string]*sql.Stmt
 	sketcher   *sketcher // the last used
 }
@@ -62,8 +62,8 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	return e.transact(ctx, f)
 }
 
-// Transact implements sqlstore.Engine. ctx doesn't interrupt it, because SQLite's driver can't tell whether
-// an interrupted statement took effect.
+// Transact implements sqlstore.Engine. ctx doesn't interrupt it: the driver can't tell whether an interrupted
+// statement took effect.
 func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.transact(ctx, func(t *tx) error { return f(t) })
 }
@@ -132,7 +132,7 @@ func (t *tx) run(f func(*tx) error) error {
 	return nil
 }
 
-// refreshIfChanged drops the caches if another process has written, and records in the file who writes now.
+// refreshIfChanged drops the caches if another process has written, and records who writes now.
 func (t *tx) refreshIfChanged() error {
 	var version int64
 	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
@@ -146,8 +146,7 @@ func (t *tx) refreshIfChanged() error {
 	t.othersWrote = true
 	e.writer.dirty.markUnknown()
 	var err error
-	if e.writer.zeroed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + zeroedKey +
-		"'").Scan(new(int))); err != nil {
+	if e.writer.zeroed, err = sqlstore.Found(t.row(readZeroed).Scan(new(int))); err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {
@@ -188,8 +187,8 @@ func (w *writer) forget() { w.version, w.zeroed = 0, false }
 // longRemoved is how long a writer that is never idle leaves removed text in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// ReleaseWriteLock implements sqlstore.Engine. Removed text may still be in the write-ahead log, so the
-// last writer before a pause truncates it.
+// ReleaseWriteLock implements sqlstore.Engine. The last writer before a pause truncates the write-ahead log,
+// which may hold removed text.
 func (e *engine) ReleaseWriteLock(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
@@ -198,7 +197,7 @@ func (e *engine) ReleaseWriteLock(idle bool) {
 	<-w.lock
 }
 
-// tryTruncateLog truncates the log, unless a writer is active, who will do it.
+// tryTruncateLog truncates the log, unless an active writer will.
 func (e *engine) tryTruncateLog() {
 	select {
 	case e.writer.lock <- struct{}{}:
@@ -207,9 +206,8 @@ func (e *engine) tryTruncateLog() {
 	}
 }
 
-// truncateLog checkpoints and truncates the write-ahead log. It waits up to wait for readers that began
-// before; later readers don't matter. If one remains, the next write or Pending tries again, or at the
-// latest the next open. The caller holds the write lock.
+// truncateLog checkpoints and truncates the write-ahead log. It waits up to wait for readers that began before.
+// If one remains, the next write, Pending or open tries again. The caller holds the write lock.
 func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
 	if err := e.setBusyTimeout(ctx, wait); err != nil {
 		return err
@@ -244,14 +242,14 @@ func (e *engine) Explain(err error) error { return explain(err) }
 
 // explain adds advice to an error of SQLite's, unless it has some.
 func explain(err error) error {
-	var e *sqlitedriver.Error
 	if errors.As(err, &explained{}) {
 		return err
 	}
 	if errors.Is(err, syscall.ENOSPC) {
 		return explained{fmt.Errorf("%s: %w", diskFull, err)}
 	}
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*sqlitedriver.Error](err)
+	if !ok {
 		return err
 	}
 	advice := ""

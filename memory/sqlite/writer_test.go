@@ -14,7 +14,6 @@ import (
 	"hark/memory/memorytest"
 )
 
-// waitingContext signals when a caller begins to wait.
 type waitingContext struct {
 	context.Context
 	waits chan struct{} // closed then
@@ -124,26 +123,6 @@ func TestConcurrentPanic(t *testing.T) {
 		t.Errorf("found %v", got)
 	}
 	checkSound(t, s)
-}
-
-// If its file is closed, a store returns an error; acknowledged events are there after reopening.
-func TestWritingToAClosedFile(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	s := open(t, dir)
-	apply(t, s, posted(general, 1, "apples"))
-	must(t, s.engine.write.Close())
-	if err := s.Apply(t.Context(), posted(general, 2, "apples")); err == nil {
-		t.Error("written to a closed file")
-	}
-	if err := s.Close(); err == nil {
-		t.Error("closing says nothing of it")
-	}
-	again := open(t, dir)
-	apply(t, again, posted(general, 2, "apples"))
-	if got := find(t, again, in(general), "apples"); len(got) != 2 {
-		t.Errorf("found %v", got)
-	}
 }
 
 // A writer that is never idle still truncates the log after a while.

@@ -11,33 +11,32 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// SQLite's secure delete zeroes a deleted cell. But when SQLite moves cells to another page, for example to
-// balance pages after a delete, copies stay in the old page's unallocated space, and deleting the cell
-// later doesn't reach them. So after a removal, the unallocated space of every written page (dirtypages.go)
-// is zeroed, in short transactions. If these pages aren't known, as after a start, all pages are read
-// first, while others write. A process that dies in between hasn't set zeroedKey.
+// SQLite's secure delete zeroes a deleted cell. But when SQLite moves cells to another page, copies stay in the
+// old page's unallocated space, which deleting the cell later doesn't reach. So after a removal, the unallocated
+// space of every written page (dirtypages.go) is zeroed, in short transactions. If these pages aren't known, as
+// after a start, all pages are read first, while others write. zeroedKey is set at the end.
 
-// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed. Its value is the name that
-// existing files have.
+// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
 const zeroedKey = "scrubbed"
 
+const readZeroed = "SELECT 1 FROM meta WHERE key = '" + zeroedKey + "'"
+
 const (
-	// stepTime is about how long one transaction of long work takes, so that others wait briefly.
+	// stepTime is about how long a transaction of long work takes, so others wait briefly.
 	stepTime = 20 * time.Millisecond
-	// scanBatch is how many pages one read covers, so that the log can be truncated in between.
+	// scanBatch is how many pages one read covers, so the log can be truncated in between.
 	scanBatch = 2000
 	// zeroRounds is how often all pages are scanned while others write. After that, writers wait.
 	zeroRounds = 5
-	// restAfterZeroing is the pause after zeroing, as a multiple of its duration, unless a forgetting
-	// waits.
+	// restAfterZeroing is the pause after zeroing, as a multiple of its duration, unless a forgetting waits.
 	restAfterZeroing = 20
 )
 
 // transact writes: engine.writing, or engine.transact for the holder of the write lock.
 type transact func(ctx context.Context, f func(*tx) error) error
 
-// zeroFreed zeroes the copies of moved cells that were in unallocated space at the call. If SQLite moves
-// such a copy meanwhile, it writes the new page, which becomes dirty.
+// zeroFreed zeroes the copies of moved cells in unallocated space. A page that SQLite writes meanwhile becomes
+// dirty.
 func (e *engine) zeroFreed(ctx context.Context, write transact) error {
 	for range zeroRounds {
 		if err := e.mergeText(ctx, write); err != nil {
@@ -74,8 +73,8 @@ func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, er
 	return done, err
 }
 
-// scanForDirty reads all pages, unless the dirty ones are known. If other processes write meanwhile, they
-// stay unknown.
+// scanForDirty reads all pages, unless the dirty ones are known. They stay unknown if other processes write
+// meanwhile.
 func (e *engine) scanForDirty(ctx context.Context, write transact) error {
 	d := &e.writer.dirty
 	lost := 0
@@ -116,8 +115,8 @@ func (t *tx) zeroAll() error {
 	return err
 }
 
-// zeroDirty zeroes dirty pages for up to limit. It returns how many it read and whether it is done, which
-// it then records in the file. It reads none if the dirty pages are unknown.
+// zeroDirty zeroes dirty pages for up to limit. It returns how many it read and whether it is done, which it
+// then records in the file. It reads none if the dirty pages are unknown.
 func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 	w, end := &t.engine.writer, time.Now().Add(limit)
 	if !w.dirty.known {
@@ -180,8 +179,8 @@ func isNonzero(middle []byte) bool {
 	return slices.ContainsFunc(middle, func(b byte) bool { return b != 0 })
 }
 
-// maxPages is the number of pages from which another kind of page may look like a B-tree page: it may begin
-// with a page number whose first byte is at least 2.
+// maxPages is the number of pages from which other pages may look like B-tree pages: they may begin with a page
+// number whose first byte is at least 2.
 const maxPages = 2 << 24
 
 // unallocated returns the space between a B-tree page's cell pointers and its cells

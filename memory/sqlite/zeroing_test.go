@@ -31,15 +31,15 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 	order := r.Perm(messages)
 	for i, n := range order[:messages/2] {
 		if apply(t, s, deleted(general, n)); i == messages/4 {
-			if stained := stains(t, s); stained == 0 {
+			if nonzero := nonzeroPages(t, s); nonzero == 0 {
 				t.Fatal("no copies were left behind: this test shows nothing")
 			}
 		}
 	}
 	scrubbed(t, s)
 	checkSound(t, s)
-	if stained := stains(t, s); stained != 0 {
-		t.Errorf("%d pages hold something in their unused parts", stained)
+	if nonzero := nonzeroPages(t, s); nonzero != 0 {
+		t.Errorf("%d pages hold something in their unused parts", nonzero)
 	}
 	content, err := os.ReadFile(filepath.Join(dir, FileName))
 	must(t, err)
@@ -56,8 +56,8 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 	}
 }
 
-// stains counts the pages with data in their unallocated space; the write-ahead log is empty.
-func stains(t *testing.T, s *Store) int {
+// nonzeroPages counts the pages with data in their unallocated space; the write-ahead log is empty.
+func nonzeroPages(t *testing.T, s *Store) int {
 	t.Helper()
 	s.engine.writer.lock <- struct{}{}
 	defer func() { <-s.engine.writer.lock }()
@@ -82,7 +82,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 	apply(t, s, posts...)
 	apply(t, s, deleted(general, r.Perm(messages)[:messages/2]...))
 
-	left, steps, said := stains(t, s), 0, messages
+	left, steps, said := nonzeroPages(t, s), 0, messages
 	t.Logf("%d pages", left)
 	s.engine.writer.step = 1
 	var killed []string
@@ -90,7 +90,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 		if err := s.engine.writing(ctx, f); err != nil {
 			return err
 		}
-		now := stains(t, s)
+		now := nonzeroPages(t, s)
 		if left-now > 20 {
 			t.Errorf("a step overwrote %d pages", left-now)
 		}
@@ -102,7 +102,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 		}
 		apply(t, s, posted(general, said, "meanwhile"+strings.Repeat(" rows", r.IntN(40)))) // others write
 		said++
-		left = stains(t, s)
+		left = nonzeroPages(t, s)
 		return nil
 	})
 	if err != nil || steps < 3 {
@@ -143,14 +143,14 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	other, writes := raw(t, dir), 0
 	disturbed := func(ctx context.Context, f func(*tx) error) error {
 		writes++
-		execute(t, other, fmt.Sprintf("INSERT OR REPLACE INTO meta VALUES ('other', '%s')", strings.Repeat("x", writes)))
+		execute(t, other, "INSERT OR REPLACE INTO meta VALUES ('other', ?)", strings.Repeat("x", writes))
 		return s.engine.writing(ctx, f)
 	}
 	err := s.engine.zeroFreed(bg, disturbed)
 	if err != nil || !s.engine.writer.zeroed || writes != 3*zeroRounds+1 {
 		t.Fatalf("scrubbed after %d transactions: %t, %v", writes, s.engine.writer.zeroed, err)
 	}
-	if n := stains(t, s); n > 0 {
+	if n := nonzeroPages(t, s); n > 0 {
 		t.Errorf("%d pages hold something in their unused parts", n)
 	}
 	execute(t, other, "PRAGMA wal_checkpoint(TRUNCATE)") // from then on it begins the log as this process does
@@ -201,7 +201,7 @@ func TestManyPagesAreLookedAt(t *testing.T) {
 			SET data = CAST(substr(data, 1, 99) || x'01' || substr(data, 101) AS BLOB) WHERE pgno = ?`, number)
 	}
 	if got, err := findNonzero(bg, s.engine.read); err != nil || !slices.Equal(got, want) {
-		t.Errorf("stained are %d, %v", got, err)
+		t.Errorf("nonzero are %d, %v", got, err)
 	}
 }
 
@@ -220,10 +220,11 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 		page     []byte
 		from, to int
 	}{
-		{somePage(13, 3, 400), 14, 400}, {somePage(10, 0, 512), 8, 512}, {somePage(2, 1, 500), 14,
-			500}, {somePage(5, 100, 212), 212, 212},
+		{somePage(13, 3, 400), 14, 400}, {somePage(10, 0, 512), 8, 512}, {somePage(2, 1, 500), 14, 500},
+		{somePage(5, 100, 212), 212, 212},
 		{somePage(0, 3, 400), 0, 0}, {somePage(7, 3, 400), 0, 0}, // what isn't of a tree
-		{nil, 0, 0}, {somePage(13, 3, 513), 0, 0}, {somePage(13, 300, 400), 0, 0}, {somePage(13, 3, 0), 0, 0}, // what no page can be
+		// what no page can be
+		{nil, 0, 0}, {somePage(13, 3, 513), 0, 0}, {somePage(13, 300, 400), 0, 0}, {somePage(13, 3, 0), 0, 0},
 	} {
 		for i := range c.page[c.from:c.to] {
 			if c.from+i > 7 {
@@ -242,7 +243,7 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 		before := isNonzero(unallocated(page, number))
 		page[110] = 1
 		if before || !isNonzero(unallocated(page, number)) {
-			t.Errorf("page %d is stained before, or not afterwards", number)
+			t.Errorf("page %d is nonzero before, or not afterwards", number)
 		}
 	}
 }
@@ -277,7 +278,7 @@ func TestWhatIsTakenOutLateIsErased(t *testing.T) {
 	apply(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(2000).Time()})
 	scrubbed(t, s)
 	must(t, goOn(s))
-	if n := stains(t, s); n > 0 {
+	if n := nonzeroPages(t, s); n > 0 {
 		t.Errorf("%d pages hold copies of what was removed", n)
 	}
 }

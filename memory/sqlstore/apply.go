@@ -106,10 +106,10 @@ func (t *transaction) post(e *event) {
 	}
 }
 
-// drop deletes what is kept of a message whose author has opted out or that is forgotten, for example an early edit.
-// It leaves a tombstone only if it deleted something. Without one, later events about the message are dropped too:
-// by the opt-out, the forgetting that opting in begins, or the rule, which stays on record; by ingest.dropped soon
-// after, and later by mayBeDropped (except deletions).
+// drop deletes what is kept of a message that is forgotten or whose author has opted out, such as an early edit.
+// It leaves a tombstone only if it deleted something. Without one, the opt-out, the forgetting that opting in
+// begins or the recorded rule drops the message again, and ingest.dropped, and later mayBeDropped, drop other
+// events about it, except deletions.
 func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	switch {
 	case t.isGone(m.Guild, m.Channel, m.ID):
@@ -121,11 +121,11 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	}
 }
 
-// dropped holds the newest messages that were dropped because of their author. Edits, stars, names and
-// deletions don't name the author, so they are looked up here.
+// dropped holds the newest messages that were dropped because of their author, whom edits, stars, names and
+// deletions don't name.
 type dropped struct{ newer, older map[memory.MessageRef]bool }
 
-// maxDropped is how many messages dropped holds at least, once there were so many.
+// maxDropped is how many of the newest messages dropped holds at least.
 const maxDropped = 10_000
 
 func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
@@ -144,8 +144,7 @@ func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 }
 
 // mayBeDropped reports whether a missing message may have been dropped because of its author: it was heard,
-// isn't in a gap, and somebody in its guild has opted out or is forgotten. Unlike ingest.dropped, this
-// survives a restart.
+// is in no gap, and somebody in its guild has opted out or is forgotten. It holds after a restart too.
 func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
 	return t.decisions().mayDrop(c.location, id) && value[bool](t, `SELECT
 		?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0))
@@ -154,7 +153,7 @@ func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
 		FROM channel c WHERE c.no = ?1`, c.no, id, t.heard[c.no])
 }
 
-// insertEdited logs a new message, with the text of an edit that came before it, if any.
+// insertEdited logs a new message, with the text of an edit that came first, if any.
 func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
@@ -171,13 +170,13 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	t.insert(c, m, whole, terms)
 }
 
-// newer reports whether the version edited at a with text x comes after the one edited at b with text y.
-// Texts order versions of the same moment.
+// newer reports whether the version edited at a with text x follows the one edited at b with text y. Texts
+// order versions of one moment.
 func newer(a int64, x string, b int64, y string) bool {
 	return a > b || a == b && x > y
 }
 
-// insert logs a new message; whole is the time of the version that everything except the text is from.
+// insert logs a new message. whole is the time of the version that all but the text is from.
 func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms string) {
 	segment := int64(0)
 	if m.Kind.Recalled() {
@@ -193,8 +192,8 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	t.index(row, terms)
 }
 
-// replace updates an older version of a message to m. Text and the rest have separate times, because some
-// edits hold only the text.
+// replace updates a message to m where m is newer. Text and the rest have separate times, because some edits
+// hold only the text.
 func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	now := old
 	newWhole := millis(m.Edited) > old.whole
@@ -211,7 +210,7 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	}
 }
 
-// update stores a message's new version. The author stays.
+// update stores a message's new version, except the author.
 func (t *transaction) update(c *channel, old, now storedMessage) {
 	text := now.Text()
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
@@ -276,8 +275,8 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 		e.Channel, e.ID, millis(e.At), e.Content)
 }
 
-// deleted removes a message that was deleted in Discord. An unknown one leaves a tombstone, because it may
-// still arrive, unless it wouldn't be logged.
+// deleted removes a message deleted in Discord. An unknown one leaves a tombstone, because it may still
+// arrive, unless it wouldn't be logged.
 func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unlogged bool) {
 	if t.isKnown(channel, id) {
 		t.delete(channel, id, hideRepeats)
@@ -293,7 +292,7 @@ func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID
 	t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
 }
 
-// messageTables hold more about messages by channel and id, also before the message arrives.
+// messageTables hold data by a message's channel and id, even before the message arrives.
 var messageTables = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
 
 // delete removes a message, present or yet to come, with everything derived from it.
@@ -328,7 +327,7 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 	strings.Join(messageTables, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
 	" WHERE channel = ?1 AND id = ?2)"
 
-// remove deletes a stored message and updates full text, its segment and the counts.
+// remove deletes a stored message from the log, full text, its segment and the counts.
 func (t *transaction) remove(c *channel, old storedMessage) {
 	t.reindex(old.row, old.Message, memory.Message{})
 	t.exec("DELETE FROM message WHERE row = ?", old.row)
@@ -342,7 +341,7 @@ func (t *transaction) remove(c *channel, old storedMessage) {
 	change.invalid = true
 }
 
-// star keeps whether a message, present or yet to come, is marked as important.
+// star keeps whether a message, present or yet to come, is starred.
 func (t *transaction) star(e memory.Starred) {
 	if e.At.IsZero() || t.isGone(e.Guild, e.Channel, e.ID) {
 		return

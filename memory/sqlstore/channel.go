@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-// channel is the writer's cache of a channel.
+// channel is what the writer caches of a channel.
 type channel struct {
 	location
 	nameless bool          // known only by its messages
@@ -18,8 +18,7 @@ type channel struct {
 	next     int64
 	// highest is the greatest id of its messages, early edits, stars and tombstones.
 	highest memory.MessageID
-	// tail are the last messages that lie in segments, oldest first, at most memory.LookBack; nil: not read
-	// yet.
+	// tail are the last messages in segments, oldest first, at most memory.LookBack; nil: not read.
 	tail []memory.Placed
 }
 
@@ -92,7 +91,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 		ensure(fmt.Errorf("guild %d has %d channels, as many as can be numbered: %w", c.Guild,
 			1<<ChannelBits-1, memory.ErrRefused))
 	}
-	// What was said before the guild chose to remember doesn't count as missing.
+	// Nothing said before the guild chose to remember counts as missing.
 	var heard memory.MessageID
 	var choice memory.Choice
 	var chosen int64

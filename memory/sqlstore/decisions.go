@@ -7,13 +7,11 @@ import (
 	"hark/memory"
 )
 
-// Decisions holds the opt-outs and forgettings that every message is checked against. The writer caches
-// them.
+// Decisions holds the opt-outs and forgettings that every message is checked against.
 type Decisions struct {
 	out   map[member]bool
 	rules []rule
-	// newest is the greatest end of a rule that isn't endless. Most new messages are past it, so checks are
-	// quick.
+	// newest is the greatest end of a rule that isn't endless. Most new messages are past it.
 	newest memory.MessageID
 }
 
@@ -133,7 +131,7 @@ func (t *transaction) decisions() *Decisions {
 	return d
 }
 
-// locationAt returns a message's location. Its channel may be unknown.
+// locationAt returns a location. The channel may be unknown.
 func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID) location {
 	if c := t.knownChannel(channel); c != nil {
 		return c.location
@@ -141,8 +139,8 @@ func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID)
 	return location{guild: guild, channel: channel}
 }
 
-// isGone reports whether a message was deleted or dropped, or is forgotten whoever wrote it. guild counts
-// if the channel is unknown.
+// isGone reports whether a message was deleted or dropped, or is forgotten whoever wrote it. guild is used if
+// the channel is unknown.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
 	if t.store.ingest.dropped.has(channel, id) ||
 		t.has("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", channel, id) {
@@ -180,7 +178,7 @@ func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.
 	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 
-// choose keeps a decision about remembering. What was said before remembering begins isn't missing.
+// choose keeps a decision about remembering. Nothing said before remembering begins counts as missing.
 func (t *transaction) choose(e memory.Chose) {
 	t.guildNo(e.Guild)
 	table, id := "guild", int64(e.Guild)

@@ -16,7 +16,7 @@ type Engine interface {
 	Querier // reads what is committed
 	// Snapshot calls read with the state at one moment.
 	Snapshot(ctx context.Context, read func(Querier) error) error
-	// Latest is Snapshot for one caller at a time: earlier reads take effect first.
+	// Latest is Snapshot for one caller at a time, so that no older read overwrites a newer one.
 	Latest(ctx context.Context, read func(Querier) error) error
 	// Watch sets a callback for writes of other processes. It runs as in Latest, before Notice returns or,
 	// with writing set, before Transact continues.
@@ -31,12 +31,12 @@ type Engine interface {
 	// Transact commits all of f or nothing. The caller holds the write lock. ctx doesn't interrupt it.
 	Transact(ctx context.Context, f func(Tx) error) error
 
-	// FindText returns the best matches, best first.
+	// FindText returns matches, best first.
 	FindText(ctx context.Context, q TextQuery) ([]TextMatch, error)
 	// CountText counts messages with q's terms, up to q.Limit. It ignores times and authors.
 	CountText(ctx context.Context, q TextQuery) (int, error)
-	// Nearest calls hits with the segments nearest to a vector, nearest first, and with more segments until
-	// hits returns as many as q asks for. Its errors include ErrNoVectors, as in Store.Nearest.
+	// Nearest calls hits with the segments nearest to a vector, nearest first, and again with more until
+	// hits returns as many as q asks for. Without vectors in q.Space it returns ErrNoVectors.
 	Nearest(ctx context.Context, q VectorQuery,
 		hits func([]Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error)
 
@@ -57,15 +57,14 @@ type Tx interface {
 	AddText(row int64, terms string) error
 	// RemoveText removes a message with these terms from full text, if present.
 	RemoveText(row int64, terms string) error
-	// RemoveInBulk announces that this transaction removes much text. The engine may then leave the terms
-	// to Erase.
+	// RemoveInBulk says that this transaction removes much text, so the engine may leave terms to Erase.
 	RemoveInBulk() error
 	// HasText reports whether full text holds a message.
 	HasText(row int64) (bool, error)
 	ClearText() error
 	// PutVector stores a segment's vector in the active or the shadow set.
 	PutVector(v Vector, shadow bool) error
-	// Changed reports, before the commit, changes to what the engine may cache.
+	// Changed is called before the commit.
 	Changed(c Changes)
 }
 

@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-// event is an event with what is computed before the write lock is taken.
+// event is an event with what is computed before taking the write lock.
 type event struct {
 	memory.Event
 	message memory.Message // of Posted: cleaned, with its tokens
@@ -30,8 +30,8 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 // parallelFrom is the number of events from which two goroutines prepare faster than one.
 const parallelFrom = 64
 
-// inHalves runs f on the halves of n things, in parallel if there are many, and returns the first error in
-// order.
+// inHalves runs f on the halves of n things, in parallel if they are many, and returns the earlier half's
+// error first.
 func inHalves(n int, f func(from, to int) error) error {
 	if n < parallelFrom {
 		return f(0, n)
@@ -130,8 +130,7 @@ func Hashes(terms []string) string {
 	return string(b)
 }
 
-// appendHash appends 40 bits of a term's FNV-1a hash in letters and digits: short, equal on every machine,
-// and always one token.
+// appendHash appends 40 bits of a term's FNV-1a hash in letters and digits, which are always one token.
 func appendHash(b []byte, term string) []byte {
 	const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 	sum := uint64(14695981039346656037)

@@ -5,32 +5,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"hark/memory"
 )
 
-// A forgetting begins with a short transaction. It deletes everything derived from the messages and stores
-// a rule that keeps the messages from coming back. Further steps mark the messages as pending deletion,
-// which hides them from every read (the view said). Last, steps delete their rows and full text
-// (resume.go).
+// A forgetting begins with a short transaction: it deletes everything derived from the messages and stores a
+// rule that keeps them from coming back. Then steps mark the messages as pending deletion, which hides them
+// from every read (the view said; hide.go). Last, steps delete their rows and full text (resume.go).
 
 // forget begins a forgetting and returns its id. The caller must call Store.hide next.
 func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	o := ruleOf(f)
-	// Finished forgettings that this one covers needn't stay on record.
+	// Finished forgettings that this one covers leave the record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
 		AND whole <= ? AND done = 1
 		AND id < (SELECT max(id) FROM forgetting)`, // its number must stay taken
 		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
 	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`,
+		o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
 	t.begin(id, o)
 	return id
 }
 
-// forgetOnce begins a forgetting, unless one on record covers as much for the same reason. That one may not
-// be hidden yet.
+// forgetOnce begins a forgetting, unless one on record, perhaps not hidden yet, covers as much for the same
+// reason.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
 	t.hideNext = true
 	o := ruleOf(f)
@@ -57,8 +58,8 @@ type forgettingRun struct {
 	memory.DeletionReport
 }
 
-// begin deletes everything derived from the messages that a recorded rule covers, and returns the channels
-// concerned. It may run again.
+// begin deletes everything derived from what a recorded rule covers, and returns the ids of the channels
+// concerned as JSON. It may run again.
 func (t *transaction) begin(id int64, o rule) (channels string) {
 	t.flush()
 	_, _, _, r := t.forgetting(id)
@@ -103,8 +104,8 @@ var (
 
 // messages selects the messages m in channels c that a rule covers.
 func (o rule) messages() string {
-	which := "?3 = 0 AND m.channel = c.no" // the index answers this alone
-	if o.User != 0 {                       // reads a channel's rows in order, as one range of the table
+	which := "?3 = 0 AND m.channel = c.no" // needs only the index
+	if o.User != 0 {                       // reads a channel's rows as one range of the table
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
 	}
 	return "channel c CROSS JOIN said m ON " + which + " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
@@ -115,16 +116,16 @@ func (b *forgettingRun) run(query string, more ...any) int {
 	return b.exec(query, b.of.args(b.channels, more...)...)
 }
 
-// invalidate deletes what was derived from covered messages. It must run before they are marked, because it
-// reads their authors. If all of a person, channel or guild is forgotten, Discord stops showing the
-// answers.
+// invalidate deletes what was derived from covered messages. It reads their authors, so it must run before
+// they are marked.
 func (b *forgettingRun) invalidate() {
 	b.deletedCounts = memory.DeletionReport{}
 	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
 	b.addDeleted(&b.DeletionReport)
 }
 
-// hides returns which of the deleted answers Discord must stop showing.
+// hides returns which of the deleted answers Discord must stop showing: all, if all of a person, channel or
+// guild is forgotten.
 func (o rule) hides() hiding {
 	if o.whole || o.end == endless {
 		return hideAll
@@ -138,8 +139,8 @@ func (t *transaction) addDeleted(r *memory.DeletionReport) {
 	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
 }
 
-// dropMessageRows deletes the rows of everybody in messageTables, also of messages that haven't arrived.
-// One person's rows go with the messages.
+// dropMessageRows deletes everybody's rows in messageTables, also of messages that haven't arrived. One
+// person's go with the messages.
 func (b *forgettingRun) dropMessageRows() {
 	if b.of.User != 0 {
 		return
@@ -155,8 +156,8 @@ func (b *forgettingRun) dropMessageRows() {
 	}
 }
 
-// dropNames deletes the names of deleted channels and of the forgotten person's threads, and the prompts
-// that may show them.
+// dropNames deletes the names of deleted channels and of the forgotten person's threads, and prompts that may
+// show them.
 func (b *forgettingRun) dropNames() {
 	which := "id IN (SELECT value FROM json_each(?1))"
 	switch {
@@ -175,8 +176,8 @@ func (b *forgettingRun) dropNames() {
 	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
 }
 
-// dropPeople deletes the rows of people of whom everything is forgotten, and whose questions tokens were
-// spent on. With a whole guild it deletes the guild's spending too.
+// dropPeople deletes people of whom everything is forgotten, and takes them out of what was spent. With a
+// whole guild it deletes the guild's spending too.
 func (b *forgettingRun) dropPeople() {
 	if !b.of.coversPeople() {
 		return
@@ -187,14 +188,14 @@ func (b *forgettingRun) dropPeople() {
 		change = "DELETE FROM spent"
 	}
 	b.run(change + " WHERE question < ?2 AND (user = ?3 OR ?3 = 0) AND " + ofGuild)
-	// While Hark is in the guild, it needs its own roles to know what it may read.
+	// While in the guild, Hark needs its own roles to know what it may read.
 	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND `+ofGuild+` AND NOT (?3 = 0 AND ?7 <> ?8
 		AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
 		b.of.Why, memory.WhyLeft)
 }
 
-// dropStructure deletes the structure of guilds of which everything is forgotten. While Hark is in a guild,
-// it keeps permissions and settings. Messages need their channels' numbers until they are deleted.
+// dropStructure deletes the structure of guilds of which everything is forgotten, except while Hark is in them.
+// Channels' numbers stay until the messages are deleted.
 func (b *forgettingRun) dropStructure() {
 	if !b.of.coversPeople() || b.of.User != 0 {
 		return
@@ -216,7 +217,7 @@ func (b *forgettingRun) dropStructure() {
 		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0,
 			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
 	clear(b.store.ingest.guildNos)
-	b.changed.Space = true // numbers may be reused, so cached vectors must go
+	b.changed.Space = true // numbers may be reused
 	b.dropUnused(b.of)
 }
 
@@ -237,3 +238,69 @@ var (
 		AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
 		AND NOT EXISTS (SELECT 1 FROM person WHERE person.guild = guild.id)`
 )
+
+// DryRun implements memory.Store.
+func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun, error) {
+	if q.Messages != nil {
+		return s.extentOf(ctx, q.Channel, q.Messages)
+	}
+	if q.At.IsZero() {
+		q.At = time.Now()
+	}
+	o := ruleOf(q.Forgetting)
+	var e memory.DryRun
+	var within any
+	if q.Within != nil {
+		within = jsonOf(q.Within)
+	}
+	channels, err := column[memory.ChannelID](ctx, s.engine, "SELECT id FROM channel WHERE "+concerned+
+		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
+	goes, all := o.selects(jsonOf(channels), within), o
+	if q.Before.IsZero() {
+		all.end = endless // includes what is said until the order is given
+	}
+	if err == nil {
+		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(),
+			all.args(jsonOf(channels))...).
+			Scan(&e.Messages, &e.Channels)
+	}
+	if err == nil {
+		err = s.countGoing(ctx, goes, `?7 IS NULL OR (channel = 0 OR channel IN (SELECT value FROM json_each(?7)))
+			AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = no AND s.kind = 0
+				AND s.place NOT IN (SELECT value FROM json_each(?7)))`, &e)
+	}
+	return e, s.failed(err, "count what would be forgotten")
+}
+
+// countGoing counts the derived things that invalidate would delete, of those that meet condition.
+func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.DryRun) error {
+	all, err := goes.closure(ctx, s.engine, hideNone)
+	if err != nil {
+		return err
+	}
+	nos := make([]int64, len(all))
+	for i, g := range all {
+		nos[i] = g.no
+	}
+	return s.row(ctx, fmt.Sprintf(`SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
+		count(*) FILTER (WHERE kind IN (%d, %d)), count(*) FILTER (WHERE kind = %d)
+		FROM derived WHERE no IN (SELECT value FROM json_each(?%d)) AND (`, aFact, aLore, aSummary, aCondensed, anAnswer,
+		len(goes.args)+1)+condition+")", append(slices.Clone(goes.args), jsonOf(nos))...).
+		Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
+}
+
+// extentOf counts what deleting messages of a channel would delete, except answers among them.
+func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
+	var e memory.DryRun
+	args := []any{channel, jsonOf(ids)}
+	err := s.row(ctx, `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no
+		AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`, args...).Scan(&e.Messages)
+	if err == nil {
+		const these = "place = ?1 AND id IN (SELECT value FROM json_each(?2))"
+		err = s.countGoing(ctx, selection{`SELECT derived, repeats, 0 AS itself FROM source
+			WHERE kind = 0 AND ` + these,
+			args}, fmt.Sprintf("NOT (kind = %d AND %s)", anAnswer, these), &e)
+	}
+	e.Channels = min(1, e.Messages)
+	return e, s.failed(err, "count what goes with messages of channel %d", channel)
+}

@@ -11,7 +11,8 @@ import (
 func (t *transaction) findGap(g memory.Gap) {
 	if g.After < g.Until && !g.Sweep { // Absent says what to sweep
 		t.exec(`INSERT INTO gap (channel, until, guild, after, past, sweep, fetched)
-			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`, g.Channel, g.Until, g.Guild, g.After, g.Past, g.Fetched)
+			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
+			g.Channel, g.Until, g.Guild, g.After, g.Past, g.Fetched)
 	}
 }
 
@@ -19,7 +20,7 @@ func (t *transaction) fillGap(e memory.GapFilled) {
 	const gap = " WHERE channel = ? AND sweep = ? AND until = ?"
 	if t.exec("UPDATE gap SET after = max(after, ?), fetched = max(fetched, ?)"+gap,
 		e.Through, e.Gap.Fetched, e.Gap.Channel, e.Gap.Sweep, e.Gap.Until) == 0 {
-		return // the channel may have been closed meanwhile, which ends its comparison
+		return // shutOut may have ended the comparison
 	}
 	t.exec("DELETE FROM gap"+gap+" AND after >= until", e.Gap.Channel, e.Gap.Sweep, e.Gap.Until)
 	if e.Gap.Sweep {
@@ -27,7 +28,7 @@ func (t *transaction) fillGap(e memory.GapFilled) {
 	}
 }
 
-// reopenSwept reopens the closed channels that meet a condition and are fully compared.
+// reopenSwept reopens the shut channels that meet a condition and are fully compared.
 func (t *transaction) reopenSwept(condition string, args ...any) {
 	if t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+
 		" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...) > 0 {
@@ -35,14 +36,14 @@ func (t *transaction) reopenSwept(condition string, args ...any) {
 	}
 }
 
-// within is the condition for the channels of guild ?1, or for channel or category ?2 and its content if ?2
-// isn't 0.
+// within is the condition for the channels of guild ?1 or, if ?2 isn't 0, for channel or category ?2 with its
+// content.
 const within = `guild = ?1 AND (id = ?2 OR parent = ?2 OR ?2 = 0
 	OR parent IN (SELECT id FROM channel WHERE guild = ?1 AND parent = ?2))`
 
-// sweep schedules the comparison of everything remembered of a guild or channel with Discord. It continues
-// where an earlier sweep stopped and then covers the beginning, so restarts don't keep it from finishing.
-// Discord's clock may be ahead of e's.
+// sweep schedules the comparison of all that is remembered of a guild or channel with Discord. It continues
+// where an earlier sweep stopped and then covers the beginning, so that it ends despite restarts. Discord's
+// clock may be ahead of e's.
 func (t *transaction) sweep(e memory.Absent) {
 	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
 	from := memory.FirstMessageID(e.At.Add(-memory.SweptFirst))

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 // candidate is a message that a rule covered when it was read.
 type candidate struct{ row, segment int64 }
 
-// hide marks the messages of a begun forgetting for deletion, in steps, unless they are marked already.
+// hide marks the messages of a begun forgetting for deletion, in steps, unless they are marked.
 func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var o rule
@@ -21,7 +20,7 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, er
 		return r, err
 	}
 	var channels string
-	if o.Channel != 0 { // threads may have joined the channel since; the rule covers all of each or nothing
+	if o.Channel != 0 { // threads may have joined the channel since
 		err = s.writing(ctx, func(t *transaction) { channels = t.begin(id, o) })
 	} else {
 		channels, err = o.channels(ctx, s.engine)
@@ -80,9 +79,9 @@ const (
 	thatFall     = " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)"
 )
 
-// markForDeletion marks those of some messages that a rule covers. It takes them out of counts, segments
-// and messageTables, and deletes what was derived from them since the forgetting began. Without messages,
-// it records that all are marked.
+// markForDeletion marks the messages of some that a rule covers. It takes them out of counts, segments and
+// messageTables, and deletes what was derived from them since the forgetting began. With no messages, it
+// records that all are marked.
 func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.DeletionReport {
 	o, _, _, r := t.forgetting(id)
 	if len(some) == 0 {
@@ -95,7 +94,8 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	}
 	args := o.args(channels, jsonOf(rows))
 	t.invalidate(selection{"SELECT s.derived, s.repeats, 0 AS itself FROM " + someMessages +
-		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args}, cause{hide: o.hides()})
+		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args},
+		cause{hide: o.hides()})
 	t.flush()
 	t.addDeleted(&r)
 	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
@@ -128,9 +128,9 @@ func (d *pendingDeletion) add(scan Scanner) error {
 	return nil
 }
 
-// dropMessageRowsOf deletes the messages' rows in messageTables. With tombstones it also records the
-// deletions, because an id alone doesn't tell whether a person's rule covers it.
-func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
+// dropMessageRowsOf deletes the messages' rows in messageTables. A person's rule needs tombstones as well,
+// because an id alone doesn't tell whether the rule covers it.
+func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, tombstones bool) {
 	for channel, ids := range messages {
 		for _, table := range messageTables {
 			if table != "taken" && t.has("SELECT 1 FROM "+table+" WHERE channel = ?", channel) {
@@ -138,15 +138,15 @@ func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.M
 					jsonOf(ids))
 			}
 		}
-		if bury {
+		if tombstones {
 			t.exec("INSERT INTO tombstone SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING", channel,
 				jsonOf(ids))
 		}
 	}
 }
 
-// uncount subtracts messages from the counts of channels and people. The last messages stay, because a
-// forgetting takes the older ones.
+// uncount subtracts messages from the counts of channels and people. presence.last stays: what a forgetting
+// leaves is newer.
 func (t *transaction) uncount(counted map[presenceKey]int) {
 	for of, n := range counted {
 		t.counts[of.channel] -= n
@@ -155,7 +155,7 @@ func (t *transaction) uncount(counted map[presenceKey]int) {
 	}
 }
 
-// shrinkSegments takes the given number of messages out of each segment and deletes the segments' vectors.
+// shrinkSegments takes so many messages out of each segment and deletes the segments' vectors.
 func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) {
 	if len(out) == 0 {
 		return 0, 0
@@ -166,16 +166,17 @@ func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) 
 	}
 	for n, ids := range by {
 		t.exec(`UPDATE segment SET size = size - ?, version = version + 1, pending = 1,
-			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`, n, jsonOf(ids))
+			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`,
+			n, jsonOf(ids))
 	}
 	t.changed.Gone, t.changed.pending = append(t.changed.Gone, torn...), true
 	for _, c := range t.store.ingest.channels {
-		c.tail = nil // a deleted segment's number may be reused, so nothing may continue it
+		c.tail = nil // nothing may continue a deleted segment, whose number may be reused
 	}
 	ids := jsonOf(torn)
-	for _, table := range []string{activeSet.table, shadowSet.table} {
-		vectors = max(vectors, t.exec(fmt.Sprintf("DELETE FROM %s WHERE segment IN (SELECT value FROM json_each(?))", table),
-			ids))
+	for _, set := range []vectorSet{activeSet, shadowSet} {
+		vectors = max(vectors,
+			t.exec("DELETE FROM "+set.table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
 	}
 	t.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
 	return len(torn), vectors

@@ -11,13 +11,13 @@ import (
 	"hark/memory"
 )
 
-// ingest commits in groups: whoever gets the write lock commits the waiting batches of all callers in one
-// transaction. It has no goroutine; a janitor calls Store.Erase.
+// ingest commits in groups: whoever gets the write lock commits all callers' waiting batches in one
+// transaction. It has no goroutine of its own.
 type ingest struct {
 	mu      sync.Mutex
 	waiting []*batch
 
-	// Caches of the database, used only by the holder of the write lock.
+	// Caches, used only by the holder of the write lock.
 	channels  map[memory.ChannelID]*channel
 	guildNos  map[memory.GuildID]int64
 	segments  map[int64]int64 // last segment id by guild number
@@ -28,10 +28,10 @@ type ingest struct {
 type batch struct {
 	events  []event
 	forgets bool       // whether its events begin a forgetting
-	done    chan error // buffered; gets the outcome once
+	done    chan error // buffered; gets the outcome
 }
 
-// maxCommit bounds the events of a shared transaction, so the lock is soon free.
+// maxCommit bounds the events of a shared transaction, to free the lock soon.
 const maxCommit = 2000
 
 // Apply implements memory.Store.
@@ -59,7 +59,7 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 	}
 }
 
-// committed hides what a committed batch has forgotten, even if another batch began that forgetting.
+// committed hides what a batch has forgotten, even if another batch began that forgetting.
 func (s *Store) committed(ctx context.Context, b *batch, err error) error {
 	if err != nil || !b.forgets {
 		return err
@@ -67,7 +67,7 @@ func (s *Store) committed(ctx context.Context, b *batch, err error) error {
 	return HideForgotten(ctx, s)
 }
 
-// withdraw takes b back and reports whether it could: not once it is being committed.
+// withdraw takes b back; false if it is being committed.
 func (w *ingest) withdraw(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,8 +92,8 @@ func (w *ingest) take() []*batch {
 	return taken
 }
 
-// commitWaiting commits waiting batches and releases the write lock. The transaction belongs to no caller,
-// so a caller that gives up doesn't undo the work of others.
+// commitWaiting commits waiting batches and releases the write lock. A caller that gives up doesn't undo
+// others' work.
 func (s *Store) commitWaiting() {
 	defer func() { s.engine.ReleaseWriteLock(s.ingest.isIdle()) }()
 	batches := s.ingest.take()
@@ -110,7 +110,7 @@ func (s *Store) commitWaiting() {
 	if err = s.commit(batches); len(batches) == 1 || !errors.Is(err, memory.ErrRefused) {
 		return
 	}
-	for err = panicked; len(batches) > 0; batches = batches[1:] { // one by one, so one failure spares the others
+	for err = panicked; len(batches) > 0; batches = batches[1:] { // so one refusal spares the others
 		batches[0].done <- s.commit(batches[:1])
 	}
 }
@@ -139,11 +139,11 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	return s.transact(ctx, f)
 }
 
-// stepTime is about how long one transaction of a long write takes, so that others wait briefly.
+// stepTime is about how long a transaction of a long write takes, so others wait briefly.
 const stepTime = 20 * time.Millisecond
 
-// inSteps runs a long write in short transactions. step does up to limit and returns how much it did; 0
-// ends it. progress, if not nil, gets done and total.
+// inSteps runs a long write in short transactions. step does up to limit and returns how much it did; 0 is
+// the end. progress may be nil.
 func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done, total int),
 	step func(t *transaction, limit int) int) (int, error) {
 	for limit := 100; ; {
@@ -164,9 +164,8 @@ func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done
 	}
 }
 
-// transact runs f in a transaction and publishes the changes to readers. The caller holds the write lock.
-// ctx doesn't interrupt it, because SQLite's driver can't tell whether an interrupted statement took
-// effect. A long f checks ctx itself.
+// transact runs f in a transaction and publishes its changes to readers. The caller holds the write lock.
+// ctx doesn't interrupt it.
 func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) {
 	whole := false
 	defer func() {
@@ -205,7 +204,7 @@ func (w *ingest) isIdle() bool {
 	return len(w.waiting) == 0
 }
 
-// invalidateCaches drops the caches after another process has written.
+// invalidateCaches is Engine.Watch's callback.
 func (s *Store) invalidateCaches(ctx context.Context, q Querier, writing bool) error {
 	if writing {
 		s.ingest.forget()

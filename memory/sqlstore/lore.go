@@ -8,8 +8,7 @@ import (
 	"hark/memory"
 )
 
-// tellLore keeps lore or its newer version, unless it was deleted, is forgotten, or its author has opted
-// out.
+// tellLore keeps lore or its newer version, unless it was deleted, is forgotten, or its author has opted out.
 func (t *transaction) tellLore(l memory.Lore) {
 	d := t.decisions()
 	var taken bool
@@ -40,8 +39,8 @@ func (t *transaction) tellLore(l memory.Lore) {
 
 var loreTable = table{"lore", 2, "guild, id, by, channel, at, name, own, text"}
 
-// deleteLore keeps only the id, so no later version comes back. Lore that a rule covers directly loses its
-// id as well: the rule keeps out everything older, and newer lore may use the id.
+// deleteLore keeps only the id, so no later version comes back. Lore that a rule covers itself loses its id
+// too: the rule keeps out older lore, and newer lore may use the id.
 func (t *transaction) deleteLore(g invalid) {
 	t.changed.people[g.guild] = true
 	t.changed.Text = true
@@ -73,7 +72,7 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 	})
 }
 
-// takeOldLore deletes the lore that the replaced database has deleted, and takes over newer versions.
+// takeOldLore takes over deletions and newer versions from the replaced database.
 func (t *transaction) takeOldLore(r *Taken) {
 	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.deleteKnowledge(aLore, guild, id) },
 		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL

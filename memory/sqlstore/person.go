@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// seePerson stores what is known of somebody now. Empty names and unknown roles change nothing. With known
-// roles, an empty nickname means that the member has none.
+// seePerson stores what is known of somebody. Empty names and unknown roles change nothing. With known roles,
+// an empty nickname means none.
 func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 	d := t.decisions()
 	if d.OptedOut(p.Guild, p.ID) || said != 0 && d.forgotten(location{guild: p.Guild}, said, p.ID) {
@@ -29,7 +29,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 		WHERE (person.username, person.name, person.nick, person.bot) <> (excluded.username, excluded.name, excluded.nick, excluded.bot)
 		OR person.roles IS DISTINCT FROM excluded.roles`,
 		p.Guild, p.ID, memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
-	if changed > 0 { // only real changes drop the cache: every message sees its author
+	if changed > 0 { // every message sees its author, so only a change may drop the cache
 		t.changed.people[p.Guild] = true
 	}
 }
@@ -58,7 +58,7 @@ func (t *transaction) tellFact(e memory.FactTold) {
 
 var factTable = table{"fact", 2, "guild, id, user, alias, by, channel, message, text"}
 
-// deleteFact keeps only the fact's id, so the fact doesn't come back.
+// deleteFact keeps only the id, so the fact doesn't come back.
 func (t *transaction) deleteFact(guild memory.GuildID, id int64) {
 	t.changed.people[guild] = true
 	t.changed.Text = true
@@ -85,7 +85,7 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.
 	})
 }
 
-// cached returns what s caches of a guild, and reads it if needed.
+// cached returns what of caches of a guild, and reads it if needed.
 func cached[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, guild memory.GuildID, what string,
 	read func() ([]T, error)) ([]T, error) {
 	if err := s.engine.Notice(ctx); err != nil {
@@ -110,8 +110,7 @@ func cached[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, gu
 	return all, nil
 }
 
-// readPeople returns, as of one moment, the people of a guild who were seen or have facts: all, or those
-// with ids.
+// readPeople returns, as of one moment, a guild's people who were seen or have facts: all, or those with ids.
 func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memory.UserID) ([]memory.Person, error) {
 	var some any
 	if len(ids) > 0 {

@@ -10,11 +10,11 @@ import (
 	"hark/memory"
 )
 
-// Hark derives things from messages: an answer with its trace and prompt, lore, a summary, a condensed
-// session, a fact, the record of a call. The table derived lists them, source holds what each was made
-// from, and named the people in it. A derived thing is deleted with any of its sources: invalidate finds
-// everything that a selection leads to, directly or through other derived things, and deletes each as its
-// kind requires. No other code walks from sources to derived things.
+// Hark derives things from messages: answers with their traces and prompts, lore, summaries, condensed sessions,
+// facts, and records of calls. The table derived lists them, source what each was made from, and named the
+// people in it. A derived thing goes with any of its sources: invalidate finds everything that a selection leads
+// to, also through other derived things, and deletes each as its kind requires. No other code walks from sources
+// to derived things.
 
 // kind is the kind of a derived thing or a source.
 type kind int64
@@ -41,10 +41,9 @@ var sourceKinds = map[memory.SourceKind]kind{
 type derived struct {
 	kind    kind
 	guild   memory.GuildID
-	channel memory.ChannelID // who may read the channel may read it; 0: the whole guild
+	channel memory.ChannelID // who may read it may read the thing; 0: the whole guild
 	id      int64            // unique in the guild for facts and lore, else in the channel
-	// at, if not 0, is the message id by which rules cover it, as if author had written that message in
-	// channel.
+	// at, if not 0: rules cover the thing like a message of author's in channel with this id.
 	author memory.UserID
 	at     memory.MessageID
 }
@@ -64,7 +63,7 @@ func (d derived) sourcePlace() int64 {
 	return d.place()
 }
 
-// derive records a thing's sources and the people it names, and replaces those of an earlier version.
+// derive records a thing's sources and the people it names, in place of an earlier version's.
 func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) {
 	t.underive(d)
 	no := value[int64](t, `INSERT INTO derived (kind, place, id, guild, channel, author, at)
@@ -82,7 +81,7 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 	}
 }
 
-// orRepeats ends a statement that adds sources that may exist.
+// orRepeats ends a statement that adds sources, which may exist.
 const orRepeats = ` ON CONFLICT (kind, place, id, derived)
 	DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`
 
@@ -98,8 +97,8 @@ func (t *transaction) underive(d derived) {
 const sourcesColumn = `(SELECT nullif(json_group_array(json_object('Channel', o.place, 'Message', o.id,
 	'Edited', o.version) ORDER BY o.place, o.id), '[]') FROM source o WHERE o.derived = d.no)`
 
-// selection is a query for derived things with three columns: derived; repeats, whether it repeats the
-// source that led to it; itself, whether it was selected directly and not by a source.
+// selection is a query for derived things with three columns: derived; repeats: whether it repeats the source
+// that led to it; itself: whether it was selected directly and not by a source.
 type selection struct {
 	query string
 	args  []any
@@ -182,11 +181,11 @@ func (s selection) closure(ctx context.Context, q Querier, how hiding) ([]invali
 
 type cause struct {
 	hide    hiding
-	deleted memory.MessageRef // the deleted message, if any: answers to it count as unasked
+	deleted memory.MessageRef // if not zero, answers to it count as unasked
 }
 
-// invalidate deletes what s selects and everything derived from it. It keeps the sources of answers that
-// Discord still shows, to find those answers when they must be hidden.
+// invalidate deletes what s selects and everything derived from it. Of answers that Discord still shows it
+// keeps the sources, to find them once they must be hidden.
 func (t *transaction) invalidate(s selection, why cause) {
 	all := slices.DeleteFunc(must(s.closure(t.ctx, t, why.hide)), func(g invalid) bool {
 		return g.kind == aShown && g.hide == hideNone
@@ -204,7 +203,7 @@ func (t *transaction) invalidate(s selection, why cause) {
 	}
 }
 
-// deleteKnowledge deletes a fact or lore, with the answers that used it. Only its id stays.
+// deleteKnowledge deletes a fact or lore, except its id, and the answers that used it.
 func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
 	d := derived{kind: k, guild: guild, id: id}
 	t.invalidate(madeFrom(k, d.sourcePlace(), id), cause{hide: hideRepeats})
@@ -248,8 +247,8 @@ const (
 	sourceGone                  // deleted or edited
 )
 
-// stateOf returns the state of a source. A source in an unknown channel counts as gone: it may have been
-// forgotten with its guild.
+// stateOf returns a source's state. In an unknown channel, which may have been forgotten with its guild, it
+// is gone.
 func (t *transaction) stateOf(guild memory.GuildID, s memory.Source) sourceState {
 	query, ok := stateQueries[s.Kind]
 	if !ok {
@@ -293,14 +292,12 @@ func (t *transaction) messageState(guild memory.GuildID, s memory.Source) source
 	return sourceGone
 }
 
-// areSame reports whether all sources are unchanged.
 func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) bool {
 	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stateOf(guild, s) != sourceSame })
 }
 
-// selects selects what a rule covers: things derived from covered messages, things covered like a message,
-// and things that name a person who is forgotten as a whole. A question at the command line may be about
-// people of any guild.
+// selects selects what is derived from messages that a rule covers, what it covers like a message, and what
+// names somebody who is forgotten as a whole. A question at the command line may be about people of any guild.
 func (o rule) selects(channels string, more ...any) selection {
 	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s
 			WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2

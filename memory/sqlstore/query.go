@@ -125,14 +125,7 @@ func Found(err error) (bool, error) {
 	return err == nil, err
 }
 
-func orNotFound(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return memory.ErrNotFound
-	}
-	return err
-}
-
-// failed adds what failed and what to do about it; nil if err is nil.
+// failed adds what failed and advice; nil if err is nil.
 func (s *Store) failed(err error, what string, args ...any) error {
 	if err == nil {
 		return nil
@@ -180,7 +173,8 @@ func ScanMessage(scan Scanner, m *memory.Message) error { return scan(messageCol
 // messageColumns are m's fields for MessageColumns.
 func messageColumns(m *memory.Message) []any {
 	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
-		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content, asExtra{m}}
+		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content,
+		asExtra{m}}
 }
 
 func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
@@ -206,12 +200,32 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 
+// MessagesBy implements memory.Store.
+func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
+	do func(memory.Message) error) error {
+	err := Each(ctx, s.engine, func(scan Scanner) error {
+		var m memory.Message
+		if err := ScanMessage(behind(scan, &m.Channel, &m.Guild), &m); err != nil {
+			return err
+		}
+		return do(m)
+	}, fmt.Sprintf(`SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
+		m.extra FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
+		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
+		ORDER BY c.id, m.id`,
+		SequenceBits, memory.Everywhere), user, guild)
+	return s.failed(err, "read what user %d wrote", user)
+}
+
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
 	var id memory.MessageID
 	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", channel, memory.Clean(name)).
 		Scan(&id)
-	return id, s.failed(orNotFound(err), "message %q of channel %d", name, channel)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = memory.ErrNotFound
+	}
+	return id, s.failed(err, "message %q of channel %d", name, channel)
 }
 
 // NameOf implements memory.Store.

@@ -30,7 +30,7 @@ func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) 
 // Pending implements memory.Store.
 func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
 	select {
-	case s.engine.WriteLock() <- struct{}{}: // a reader that has ended since may have stopped the last sweep
+	case s.engine.WriteLock() <- struct{}{}: // to truncate the log, which a reader may have prevented
 		s.engine.ReleaseWriteLock(true)
 	default:
 	}
@@ -81,8 +81,8 @@ func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*wa
 		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
 }
 
-// readSegments reads the messages of segments. A channel's segments overlap when people talk at once, so
-// each stretch is read once.
+// readSegments reads the messages of segments. Segments of a channel overlap when people talk at once; each
+// stretch is read once.
 func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
@@ -140,8 +140,8 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 	})
 }
 
-// storeVectors stores the vectors of segments that are unchanged since they were embedded, and clears their
-// pending flag. A nil vector says that there is nothing to embed.
+// storeVectors stores the vectors of segments that are unchanged since they were read, and clears their pending
+// flag. A nil vector means that there is nothing to embed.
 func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vectors [][]float32) {
 	for i, s := range segments {
 		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0

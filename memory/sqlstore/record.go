@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// preparedRecord is a record with what is computed before the write lock is taken.
+// preparedRecord is a record with what is computed before taking the write lock.
 type preparedRecord struct {
 	memory.Record
 	body   string
@@ -58,8 +58,7 @@ func (t *transaction) keepRecord(r preparedRecord) {
 	}
 }
 
-// askedAt returns when a record's question was asked, as a message id. Rules that end later cover the
-// record.
+// askedAt returns when a record's question was asked, as a message id. Rules that end later cover the record.
 func askedAt(r memory.Record) memory.MessageID {
 	if r.Question != 0 {
 		return r.Question
@@ -115,8 +114,8 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 		s.failed(err3, "forget what was spent long ago"), s.failed(err4, "erase what expired"))
 }
 
-// forgetRecords finds expired records while others write, and deletes them in steps, oldest first: an
-// interrupted run leaves only the newer ones. Records added meanwhile stay.
+// forgetRecords deletes expired records in steps, oldest first, so an interrupted run leaves the newer ones.
+// Records added meanwhile stay.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
 	gone, err := column[int64](ctx, s.engine,
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
@@ -138,7 +137,7 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 	return total, err
 }
 
-// fingerprintKey is the key of the fingerprint key in meta.
+// fingerprintKey is the fingerprint key's key in meta.
 const fingerprintKey = "fingerprints"
 
 // FingerprintKey implements memory.Store.
@@ -162,4 +161,31 @@ func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
 		err = errors.New("it is damaged")
 	}
 	return key, err
+}
+
+// spend keeps a question's tokens: without the user if they are forgotten or have opted out, and nothing if
+// the guild is forgotten.
+func (t *transaction) spend(e memory.Spent) {
+	// The widest rule comes first: user 0 is everybody.
+	var user memory.UserID
+	gone := t.row(`SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?1
+		AND guild IN (?2, ?3) AND user IN (0, ?4) ORDER BY user LIMIT 1`,
+		e.Question, e.Guild, memory.Everywhere, e.User).into(&user)
+	if gone && user == 0 {
+		return
+	}
+	if gone || t.decisions().OptedOut(e.Guild, e.User) {
+		e.User = 0
+	}
+	t.exec(`INSERT INTO spent (guild, question, user, tokens) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, question)
+		DO UPDATE SET tokens = max(spent.tokens, ?4)`, e.Guild, e.Question, e.User, e.Tokens)
+}
+
+// Spending implements memory.Store.
+func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
+	from, until := memory.Day(day)
+	spent, err := mapOf[memory.UserID, int](ctx, s.engine, `SELECT user, sum(tokens) FROM spent
+		WHERE guild = ? AND question >= ? AND question < ? GROUP BY user`,
+		guild, memory.FirstMessageID(from), memory.FirstMessageID(until))
+	return spent, s.failed(err, "read what was spent in guild %d", guild)
 }

@@ -9,18 +9,16 @@ import (
 	"hark/memory"
 )
 
-// The meta table records how far a rebuild ("reindex") is: the row up to which full text is rebuilt, or
-// that only vectors are left. Until full text is complete, it lacks the messages after that row that aren't
-// in fulltext_docsize.
+// reindexKey in meta is how far a rebuild is: the row up to which full text is rebuilt, or that only vectors are
+// left. Until then full text may lack messages after that row.
 const (
 	reindexKey = "reindex"
 	reindexed  = "vectors"
 )
 
-// Reindex rebuilds everything derived from the log, except vectors: it makes every segment pending, and old
-// vectors serve until new ones replace them. It runs in steps, between which others write. The next call
-// continues an interrupted one. Until it ends, full text is incomplete. progress, if not nil, gets the
-// indexed messages and their total.
+// Reindex rebuilds everything derived from the log. It makes every segment pending, and old vectors serve until
+// new ones replace them. It runs in steps, between which others write; the next call continues an interrupted
+// one. Until it ends, full text is incomplete. progress, if not nil, gets the indexed messages and their total.
 func Reindex(ctx context.Context, s *Store, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil {
@@ -58,8 +56,8 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 	return s.writing(ctx, (*transaction).reembed)
 }
 
-// RebuildFullText rebuilds full text if anew, or if the rules for terms have changed. With goOn it
-// continues an interrupted rebuild.
+// RebuildFullText rebuilds full text if anew, or if the rules for terms have changed. With goOn it continues
+// an interrupted rebuild.
 func RebuildFullText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
 	rules, err := s.meta(ctx, "terms")
 	if err != nil {
@@ -129,7 +127,7 @@ func (t *transaction) recount(no int64) {
 
 // resegment cuts a channel into segments again, in the order of its messages.
 func (t *transaction) resegment(no int64) {
-	// higher than before, so no vector of an old segment fits a new one
+	// so that no vector of an old segment fits a new one
 	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
 	t.execAll([]any{no},
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
@@ -186,7 +184,7 @@ func (s *Store) finishFullText(ctx context.Context, progress func(done, total in
 	return err
 }
 
-// indexMore adds the next messages to full text and returns how many it read; 0 at the end.
+// indexMore adds messages to full text and returns how many it read; 0 at the end.
 func (t *transaction) indexMore(limit int) int {
 	state := t.meta(reindexKey)
 	if state == "" || state == reindexed { // another process finished it

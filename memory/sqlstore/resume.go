@@ -36,8 +36,7 @@ func (o *rule) scan(scan Scanner, more ...any) error {
 	return err
 }
 
-// Forgettings implements memory.Store. Of several finished ones for one reason it may return only the
-// newest.
+// Forgettings implements memory.Store. Of finished ones for one reason it may return only the newest.
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
 	user memory.UserID) ([]memory.DeletionReport, error) {
 	where, args := "done = 0 ORDER BY id", []any(nil)
@@ -54,8 +53,7 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
 	return all, s.failed(err, "read what is forgotten")
 }
 
-// Resume implements memory.Store. It deletes what every forgetting has pending, so a finished forgetting
-// needn't wait for others.
+// Resume implements memory.Store. It deletes what every forgetting has pending.
 func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := s.resume(ctx, id, progress)
 	return r, s.failed(err, "carry out forgetting %d", id)
@@ -74,7 +72,7 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done,
 		if err := s.deletePending(ctx, progress); err != nil {
 			return r, err
 		}
-		// The forgetting is done once the write-ahead log is empty too; else the janitor tries again.
+		// It is done once the write-ahead log is empty too; else the janitor tries again.
 		if err := s.engine.Erase(ctx, true); err != nil {
 			return r, err
 		}
@@ -94,8 +92,8 @@ func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memo
 
 func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int,
 	done bool, err error) {
-	_, err = Found(o.scan(RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?",
-		id).Scan, &begun, &done, asJSON{r}))
+	row := RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id)
+	_, err = Found(o.scan(row.Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting
 	return begun, done, err
 }
@@ -128,8 +126,8 @@ func (s *Store) deletePending(ctx context.Context, progress func(done, total int
 	return err
 }
 
-// bulkFraction: deleting more than one in this many messages counts as bulk. Below that, removing terms one
-// by one is faster than merging full text.
+// bulkFraction: deleting more than one in this many messages counts as bulk. Below that, removing terms one by
+// one is faster than merging full text.
 const bulkFraction = 100
 
 func (t *transaction) deletePendingBatch(limit int) int {

@@ -1,7 +1,7 @@
-// Package sqlstore implements memory.Store in SQL: the rules of keeping, deriving and forgetting, written once for every
-// database. An Engine is the database: its connections, full text and vectors. Everything in memory is a cache of it.
+// Package sqlstore implements memory.Store in SQL: the rules of keeping, deriving and forgetting, written once for
+// every database. An Engine is the database: its connections, full text and vectors. Memory only caches it.
 //
-// Begin reading at Store.Apply in ingest.go, which commits events. apply.go applies each of them, provenance.go deletes
+// Begin at Store.Apply in ingest.go, which commits events. apply.go applies each of them, provenance.go deletes
 // what was derived from something deleted, and forget.go begins a forgetting.
 package sqlstore
 
@@ -14,11 +14,10 @@ import (
 
 // Options configure a store.
 type Options struct {
-	// Space is the space of new vectors. If the database's vectors are of another, those stay in use until
-	// every segment has one in Space. The last process to open the database decides. The zero Space changes
-	// nothing.
+	// Space is the space of new vectors. Vectors of another stay in use until every segment has one in
+	// Space. The last process to open the database decides. The zero Space changes nothing.
 	Space memory.Space
-	// Tokens counts the tokens of a text. It is called from several goroutines.
+	// Tokens counts a text's tokens. It must be safe for concurrent use.
 	Tokens func(string) int
 }
 
@@ -35,11 +34,11 @@ type Store struct {
 	people        map[memory.GuildID][]memory.Person
 	lore          map[memory.GuildID][]memory.Lore
 	peopleVersion int              // grows with each write to people or lore
-	newest        memory.MessageID // upper bound of searchable ids
-	newestRead    bool             // whether newest was read
+	newest        memory.MessageID // upper bound of searchable ids, once newestRead
+	newestRead    bool
 }
 
-// New returns a store over e. Call Open before use. Close closes e.
+// New returns a store over e, to be opened with Open. Its Close closes e.
 func New(e Engine, o Options) *Store {
 	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
 		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{}, segments: map[int64]int64{}}}
@@ -57,5 +56,5 @@ func Open(ctx context.Context, s *Store) error {
 // Erase implements memory.Store.
 func (s *Store) Erase(ctx context.Context, wait bool) error { return s.engine.Erase(ctx, wait) }
 
-// Close implements memory.Store. Reads that are running may fail: cancel them first.
+// Close implements memory.Store. Cancel running reads first: they may fail.
 func (s *Store) Close() error { return s.engine.Close() }

@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// storedTrace is a trace's body column: without the values of other columns, sources and names, which have
-// tables of their own. Messages are lists of numbers.
+// storedTrace is a trace's body column, without what other columns and tables hold. Messages are lists of
+// numbers.
 type storedTrace struct {
 	memory.Trace
 	Channel  *struct{}          `json:"channel,omitempty"`
@@ -45,7 +45,8 @@ func storedTraceOf(t memory.Trace) storedTrace {
 	for _, h := range t.Recalled {
 		n := []int64{hitChannel: indexOrAppend(&k.Channels, h.Channel),
 			hitMessage: int64(h.Message - before), hitMarks: 0,
-			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number), hitEdited: h.Edited}
+			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number),
+			hitEdited: h.Edited}
 		if len(h.Why) > 0 {
 			n[hitWhy] = indexOrAppend(&k.Why, strings.Join(h.Why, " ")) + 1
 		}
@@ -94,8 +95,8 @@ func (k storedTrace) trace() (memory.Trace, error) {
 
 func has[T any](list []T, place int64) bool { return 0 <= place && place < int64(len(list)) }
 
-// sourcesOfTrace is a column with the given columns of each source o of trace t, in the trace's order. The
-// guild of a fact is left out.
+// sourcesOfTrace is a column with the given columns of each source o of trace t, in the trace's order, for
+// which a fact's guild doesn't count.
 func sourcesOfTrace(columns string) string {
 	return fmt.Sprintf(`(SELECT json_group_array(json_array(%s)
 		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no

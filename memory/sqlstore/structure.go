@@ -94,8 +94,8 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
 	}
 }
 
-// unplaceOthers unplaces the channels that g doesn't list. Threads of listed channels stay, because Discord
-// lists only active threads.
+// unplaceOthers unplaces the channels that g doesn't list, except threads of listed ones: Discord lists only
+// active threads.
 func (t *transaction) unplaceOthers(g memory.Guild) {
 	var listed, unplaced []memory.ChannelID
 	for _, c := range g.Channels {
@@ -109,8 +109,8 @@ func (t *transaction) unplaceOthers(g memory.Guild) {
 		g.ID, jsonOf(listed), jsonOf(unplaced), memory.PublicThread, memory.PrivateThread)
 }
 
-// seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it only
-// completes a channel known by its messages alone.
+// seeChannel stores what is known of a channel. An unplaced one is from an old file: it only completes a channel
+// known by its messages alone.
 func (t *transaction) seeChannel(c memory.Channel) {
 	known := t.knownChannel(c.ID)
 	if known == nil {
@@ -128,8 +128,8 @@ func (t *transaction) seeChannel(c memory.Channel) {
 		c.Name == "" && !gone, name, c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
 }
 
-// nameOf returns the name to keep of a channel: none if the channel was deleted, or is a thread whose owner
-// has opted out or is forgotten.
+// nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
+// is forgotten.
 func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool) {
 	d := t.decisions()
 	at, made := locationOf(c), memory.MessageID(c.ID)
@@ -184,8 +184,8 @@ func (s *Store) reload(ctx context.Context, q Querier) error {
 		{r.readRole, "SELECT guild, id, name, permissions, bot FROM role ORDER BY guild, id"},
 		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens FROM role_limit
 			WHERE messages <> %[1]d OR tokens <> %[1]d ORDER BY guild, role`, memory.AsConfigured)},
-		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites, choice,
-			learned FROM channel ORDER BY id`},
+		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites,
+			choice, learned FROM channel ORDER BY id`},
 	} {
 		if err := Each(ctx, q, part.read, part.query); err != nil {
 			return err
@@ -297,4 +297,37 @@ func (s *Store) channelNos(scope memory.Scope) []int64 {
 	}
 	slices.Sort(nos)
 	return slices.Compact(nos)
+}
+
+// chooseSetting keeps a setting, unless it is forgotten. Guild and channel may be unknown.
+func (t *transaction) chooseSetting(e memory.SettingChosen) {
+	where := location{guild: e.Guild, channel: e.Channel, parent: t.locationAt(e.Guild, e.Channel).parent}
+	id := memory.FirstMessageID(e.At)
+	if slices.ContainsFunc(t.decisions().rules, func(o rule) bool {
+		return o.coversSetting(e.Key) && o.coversEveryone(where, id)
+	}) {
+		return
+	}
+	t.changed.Text = t.changed.Text || e.Key == memory.SettingPersona // the earlier value
+	t.putNewer(settingTable, e.Guild, e.Channel, e.Key, e.Value, millis(e.At))
+}
+
+// coversSettings reports whether a rule covers all of a channel or a guild, and so its settings.
+func (o rule) coversSettings() bool { return o.User == 0 && (o.whole || o.end == endless) }
+
+func (o rule) coversSetting(key memory.Setting) bool {
+	return o.coversSettings() && (o.Channel == 0 || o.end == endless || !key.StaysWithChannel())
+}
+
+func (b *forgettingRun) dropSettings() {
+	if !b.of.coversSettings() {
+		return
+	}
+	end := millis(b.of.end.Time())
+	if b.of.end == endless {
+		end = 1<<63 - 1
+	}
+	b.run(`DELETE FROM setting WHERE at < ?7 AND (?8 OR key NOT IN (?9, ?10)) AND ((channel = ?5 OR ?5 = 0)
+		OR channel IN (SELECT value FROM json_each(?1))) AND `+ofGuild, end, b.of.Channel == 0 || b.of.end == endless,
+		memory.SettingAnswers, memory.SettingRetention)
 }

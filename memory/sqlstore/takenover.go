@@ -16,9 +16,9 @@ type Taken struct {
 	Choices int // about remembering
 }
 
-// TakeOver applies to a store that was restored from a copy the forgettings, deletions and decisions that
-// the replaced database (schema old) has and the copy lacks. It only records forgettings. It takes over
-// what is readable; the error describes the rest. The caller holds the write lock.
+// TakeOver applies to a restored store the forgettings, deletions and decisions that only the replaced database
+// (schema old) has. It only records forgettings. It takes over what is readable; the error describes the rest.
+// The caller holds the write lock.
 func TakeOver(ctx context.Context, s *Store, r *Taken) error {
 	var errs []error
 	for _, take := range []func(*transaction, *Taken){
@@ -99,13 +99,12 @@ func (t *transaction) takeShown(*Taken) {
 			`CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`)
 }
 
-// shownBefore joins answers o of the old database that Discord still shows with d, the same in the restored
-// one.
+// shownBefore joins derived things o of the old database with d, the same in the restored one.
 const shownBefore = ` FROM old.derived o
 	CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id `
 
-// takeRewritten deletes messages of Hark's that were rewritten since, because the copy lacks the sources of
-// their present text. Discord must stop showing them.
+// takeRewritten deletes messages of Hark's that were rewritten since, whose sources the copy lacks. Discord must
+// stop showing them.
 func (t *transaction) takeRewritten(*Taken) {
 	for _, e := range must(list(t.ctx, t, func(scan Scanner, e *memory.Rewritten) error {
 		e.IDs = make([]memory.MessageID, 1)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -59,8 +60,8 @@ func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
 		anAnswer, answer.Channel, answer.Answer)
 }
 
-// fallsUnderSince reports whether a rule since the question covers the answer: it forgets somebody whom the
-// answer names or, if a source is gone, somebody who may be its author, who is unknown by now.
+// fallsUnderSince reports whether a rule since the question forgets somebody whom the answer names or, if a
+// source is gone, anybody: its author is unknown by now.
 func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) bool {
 	since := trace.Answer
 	if trace.Prompt != nil {
@@ -210,14 +211,15 @@ func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 // traceOf returns the trace under the first message of an answer, without sources and names.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
 	ensure(scanTrace(func(dest ...any) error {
-		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).into(dest...)
+		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).
+			into(dest...)
 		return nil
 	}, &trace))
 	return trace, known
 }
 
-// deleteParts deletes messages of an answer and returns those that were still there. If withdrawn, Discord
-// must stop showing them.
+// deleteParts deletes messages of an answer and returns those that were there. If withdrawn, Discord must stop
+// showing them.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 	withdrawn bool) (there []memory.MessageID) {
 	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
@@ -255,8 +257,7 @@ func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, e
 	return all, s.failed(err, "read which answers were withdrawn")
 }
 
-// firstRemaining returns a trace keyed by the answer's first remaining message, so the rest is found by its
-// sources; false if none remains.
+// firstRemaining returns a trace keyed by the answer's first remaining message; false if none remains.
 func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 	for t.isGone(trace.Guild, trace.Channel, trace.Answer) {
 		if len(trace.Parts) == 0 {
@@ -267,8 +268,7 @@ func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 	return trace, true
 }
 
-// rekeyTrace moves the trace of an answer whose first message is gone to the next message, and deletes its
-// prompt.
+// rekeyTrace moves the trace of an answer whose first message is gone to the next, and deletes its prompt.
 func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.MessageID) {
 	trace, known := t.traceOf(channel, answer)
 	if !known {
@@ -284,4 +284,56 @@ func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.Message
 		trace.Answer, anAnswer, channel, answer)
 	t.exec("UPDATE trace SET answer = ?, parts = ? WHERE channel = ? AND answer = ?",
 		trace.Answer, jsonOf(trace.Parts), channel, answer)
+}
+
+// keepPrompt replaces a trace's prompt, which has a table of its own. It keeps one only if its sources are
+// unchanged (same) and nobody in it has opted out or been forgotten since.
+func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
+	p := trace.Prompt
+	t.dropPrompt(trace.Channel, trace.Answer)
+	if p == nil || !same || t.namesForgotten(trace.Guild, namedIn(trace), memory.FirstMessageID(p.Built)-1) {
+		return
+	}
+	t.exec("INSERT INTO prompt (channel, answer, guild, built, body) VALUES (?, ?, ?, ?, ?)", trace.Channel,
+		trace.Answer, trace.Guild, millis(p.Built), jsonText(p))
+}
+
+// namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment, alone
+// or with the guild. A question at the command line may name people of any guild.
+func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID, since memory.MessageID) bool {
+	return len(named) > 0 && t.has(`SELECT 1 FROM opted WHERE out = 1 AND (guild = ?1 OR ?1 = ?2)
+			AND user IN (SELECT value FROM json_each(?3))
+		UNION ALL SELECT 1 FROM (`+forgottenSince+`) AS f
+			WHERE user = 0 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1`,
+		guild, memory.LocalGuild, jsonOf(named), since, memory.Everywhere)
+}
+
+// forgottenSince selects the users forgotten as a whole in guild ?1 since moment ?4; 0 is everybody. If ?1 is
+// the command line's guild (?2), it covers all guilds. ?5 is memory.Everywhere.
+const forgottenSince = `SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4
+	AND (guild IN (?1, ?5) OR ?1 = ?2)`
+
+func (t *transaction) dropPrompt(channel memory.ChannelID, answer memory.MessageID) {
+	t.dropPromptsWhere("channel = ? AND answer = ?", channel, answer)
+}
+
+// dropPromptsFrom deletes the prompts made from something, but not the answers.
+func (t *transaction) dropPromptsFrom(k kind, place, id any) {
+	t.dropPromptsWhere(`(channel, answer) IN (SELECT d.place, d.id FROM source s
+		CROSS JOIN derived d ON d.no = s.derived AND d.kind = ? WHERE s.kind = ? AND s.place = ? AND s.id = ?)`,
+		anAnswer, k, place, id)
+}
+
+// dropPromptsWhere deletes prompts by a condition and returns how many.
+func (t *transaction) dropPromptsWhere(where string, args ...any) int {
+	n := t.exec("DELETE FROM prompt WHERE "+where, args...)
+	t.changed.Text = t.changed.Text || n > 0
+	return n
+}
+
+func (s *Store) forgetPrompts(ctx context.Context, before time.Time) (int, error) {
+	return s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
+		return t.dropPromptsWhere("no IN (SELECT no FROM prompt WHERE built < ? ORDER BY built LIMIT ?+0)",
+			millis(before), limit)
+	})
 }

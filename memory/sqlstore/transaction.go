@@ -9,10 +9,10 @@ import (
 	"hark/memory"
 )
 
-// transaction is a running write. It collects what the events of a batch change, and flush writes it once.
+// transaction is a running write. It collects what a batch of events changes, and flush writes it once.
 //
-// After any failure nothing is committed, and no caller on the way up can help. So its methods return no
-// errors: they panic (ensure, must), and Store.transact, which begins every transaction, returns the cause.
+// A failure undoes all of it, and no caller on the way up can help. So its methods panic instead of returning
+// errors (ensure, must), and Store.transact, which begins every transaction, returns the cause.
 type transaction struct {
 	Tx
 	ctx           context.Context
@@ -76,10 +76,9 @@ type presenceKey struct {
 type presenceChange struct {
 	messages int              // added minus removed
 	newest   memory.MessageID // of those added
-	removed  bool             // so the last may be another now
+	removed  bool
 }
 
-// exec returns how many rows it changed.
 func (t *transaction) exec(query string, args ...any) int { return must(t.Exec(query, args...)) }
 
 func (t *transaction) execAll(args []any, queries ...string) {
@@ -122,12 +121,12 @@ func (to table) upsertNewer(rows string) string {
 	return to.upsert(rows) + " WHERE excluded.at > " + to.name + ".at"
 }
 
-// putNewer is put, unless the existing row is at least as new. It reports whether it wrote.
+// putNewer is put unless the existing row is at least as new. It reports whether it wrote.
 func (t *transaction) putNewer(to table, row ...any) bool {
 	return t.exec(to.upsertNewer(values(len(row))), row...) > 0
 }
 
-// takeNewer takes over newer rows from the replaced database and returns how many.
+// takeNewer takes over newer rows from the replaced database (schema old) and returns how many.
 func (t *transaction) takeNewer(from table) int {
 	return t.exec(from.upsertNewer("SELECT " + from.columns + " FROM old." + from.name + " WHERE true"))
 }
@@ -162,7 +161,7 @@ func (t *transaction) each(f func(scan Scanner) error, query string, args ...any
 	ensure(Each(t.ctx, t, f, query, args...))
 }
 
-// eachKey calls f for every row of two numbers. It reads all rows first, so f may write.
+// eachKey calls f for every row of two numbers. f may write.
 func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, args ...any) {
 	type key struct {
 		place P
@@ -236,8 +235,8 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) {
 	if first == 0 && last == 0 { // only removals or edits: the span stays
 		first, last = 1<<62, -1<<62
 	}
-	// Versions start at a number of the segment's own, so a vector of a deleted segment never fits another
-	// that reuses its id.
+	// A version starts at the first message's id, so a vector of a deleted segment never fits one that
+	// reuses its id.
 	t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, (SELECT count(*) FROM meta WHERE key = 'next'))
 		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4),
@@ -257,7 +256,6 @@ func (t *transaction) flushPresence(key presenceKey, c *presenceChange) {
 		return
 	}
 	t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", key.channel, key.author)
-	// For somebody who hasn't written for long this reads far back, but only deletions do it.
 	t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE channel = ?1 AND author = ?2
 			AND kind IN (`+recalledKinds+`) ORDER BY id DESC LIMIT 1) WHERE channel = ?1 AND author = ?2`,
 		key.channel, key.author)

@@ -10,10 +10,9 @@ import (
 	"hark/memory"
 )
 
-// The meta table names the space of the active vectors ("space") and, while a new one is being filled, of
-// the shadow vectors ("next"). A segment has a flag for each set: its vector is missing or out of date. The
-// commit that completes the shadow set exchanges tables and flags. Then vector_next is obsolete ("sweep")
-// and is deleted in steps.
+// meta names the space of the active vectors ("space") and, while another is being filled, of the shadow vectors
+// ("next"). A segment has a flag for each set: its vector is missing or out of date. The commit that completes
+// the shadow set exchanges tables and flags. Then vector_next is obsolete ("sweep") and is emptied in steps.
 
 type vectorSet struct{ table, flag string }
 
@@ -31,8 +30,8 @@ func (s *Store) Space(ctx context.Context) (memory.Space, error) {
 	return parseSpace(use), s.failed(err, "read the space of the vectors")
 }
 
-// useSpace activates the store's space if the database has no vectors of another. Else it fills that space
-// in the shadow set.
+// useSpace activates the store's space if the database has no vectors of another. Else the shadow set is filled
+// with it.
 func (s *Store) useSpace(ctx context.Context) error {
 	use, next, err := readSpaces(ctx, s.engine)
 	if err != nil {
@@ -111,14 +110,15 @@ func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 	}
 }
 
-// sweepStep bounds how many vectors one transaction deletes, so that others wait briefly.
+// sweepStep bounds how many vectors a transaction deletes, so others wait briefly.
 const sweepStep = 2000
 
 // sweep deletes obsolete vectors.
 func (s *Store) sweep(ctx context.Context) error {
 	for {
 		var left bool
-		if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&left); err != nil || !left {
+		err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&left)
+		if err != nil || !left {
 			return err
 		}
 		if err := s.writing(ctx, (*transaction).sweepStep); err != nil {
@@ -141,9 +141,6 @@ func (t *transaction) deleteVectors(segment int64) {
 		shadowSet.table+" WHERE segment = ?")
 }
 
-const spaceColumns = `coalesce((SELECT value FROM meta WHERE key = 'space'), ''),
-	coalesce((SELECT value FROM meta WHERE key = 'next'), '')`
-
 // Spaces returns the active space and the one being filled; zero if there is none.
 func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) {
 	inUse, toFollow, err := readSpaces(ctx, q)
@@ -152,7 +149,8 @@ func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) 
 
 // readSpaces returns the names of the active space and of the one being filled; empty if there is none.
 func readSpaces(ctx context.Context, q Querier) (use, next string, err error) {
-	err = RowOf(ctx, q, "SELECT "+spaceColumns).Scan(&use, &next)
+	err = RowOf(ctx, q, `SELECT coalesce((SELECT value FROM meta WHERE key = 'space'), ''),
+		coalesce((SELECT value FROM meta WHERE key = 'next'), '')`).Scan(&use, &next)
 	return use, next, err
 }
 

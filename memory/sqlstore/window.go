@@ -20,8 +20,7 @@ const readBounds = `SELECT j.a, j.b,
 	(SELECT id FROM message WHERE channel = j.a AND id > j.b AND ` + unforgotten + ` ORDER BY id LIMIT 1 OFFSET ?3+0)
 	FROM ` + Triples + " j"
 
-// unforgotten is the condition of the view said. It costs nothing if nothing is pending deletion: SQLite
-// looks that up once.
+// unforgotten is the condition of the view said. If nothing is pending deletion, it costs one look-up.
 const unforgotten = "(NOT EXISTS (SELECT 1 FROM doomed) OR row NOT IN (SELECT row FROM doomed))"
 
 const readSpans = "SELECT j.n, " + MessageColumns + " FROM " + Triples + ` j CROSS JOIN message
@@ -88,7 +87,6 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		}
 		near := len(spans)
 		spans = mergeSpans(spans)
-		// sized for a mix of single messages and rows of them
 		all, begins := make([]memory.Message, 0, 16*len(spans)+4*near), make([]int, 0, len(spans))
 		var m memory.Message
 		var at int64
@@ -120,8 +118,8 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 	return stretches, nil
 }
 
-// spans returns the windows round ids. Of many ids in a row it looks up a few: windows that meet include
-// the ids between them.
+// spans returns the windows round ids. Of many ids in a row it looks up a few: windows that meet include the
+// ids between them.
 func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) ([]span, error) {
 	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // between ids; it ends a row
 	each := max(1, (round.before+round.after)/2)

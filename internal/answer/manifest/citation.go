@@ -10,12 +10,11 @@ import (
 // Citation matches [n], or [n, m] as some models write it.
 var Citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
 
-// shownTag matches a mention tag as the prompt shows it.
 var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
 
-// Citations returns the Markdown that a model wrote, and the numbers it cites, in order. Known numbers stay, one to a
-// bracket; invented ones vanish, with the space before them. Mention tags become Discord's again: they show a
-// name, and ping nobody in what Hark sends. Code stays as it is.
+// Citations returns the Markdown that a model wrote, and the numbers it cites, in order. Known numbers stay, one to
+// a bracket; invented ones vanish, with the space before them. Mention tags become Discord's again: they ping
+// nobody in what Hark sends. Code stays as it is.
 func Citations(text string, known func(int) bool) (kept string, cited []int) {
 	kept = outsideCode(text, func(prose string) string {
 		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
@@ -34,8 +33,8 @@ func Uncited(s string) string {
 	return replaceCitations(shownTag.ReplaceAllString(s, "<@$1>"), func(int) bool { return false })
 }
 
-// replaceCitations rewrites the citations in prose: [n] for each number that is known, nothing for the others.
-// A bracket after a letter is an index of something, and one before a parenthesis a link.
+// replaceCitations rewrites the citations in prose: [n] for each known number, nothing for others. A bracket after
+// a letter is an index, and one before a parenthesis a link.
 func replaceCitations(prose string, known func(int) bool) string {
 	var b strings.Builder
 	at := 0
@@ -68,7 +67,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// outsideCode applies f to what of Markdown text is neither in a code block nor between backticks.
+// outsideCode applies f to the parts of Markdown text that aren't code.
 func outsideCode(text string, f func(string) string) string {
 	var b strings.Builder
 	at, from := 0, 0
@@ -116,5 +115,4 @@ func codeEnd(text string, open, width int) int {
 	return -1
 }
 
-// tickRun is the number of backticks that s begins with.
 func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }

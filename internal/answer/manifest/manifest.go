@@ -1,5 +1,5 @@
-// Package manifest holds what the model was shown for an answer, and the numbers that it cites. Citing, revalidating,
-// tracing and forgetting all read it.
+// Package manifest holds what the model was shown for an answer, and the numbers that it cites. Citing,
+// revalidating, tracing and forgetting all read it.
 //
 // It may import memory, search and internal/digest. Begin with Manifest.
 package manifest
@@ -12,13 +12,12 @@ import (
 	"hark/search"
 )
 
-// Manifest is what the model was shown for an answer. It is written as the prompt is laid out, and grows as
-// tools emit more.
+// Manifest is what the model was shown for an answer. It is filled as the prompt is laid out, and by tools.
 type Manifest struct {
 	Hits      []search.Hit     // what was found, best first, shown or not
-	Session   []memory.Message // the session and what it goes back to, logged or not
+	Session   []memory.Message // and what it goes back to, logged or not
 	Condensed []memory.Message // sources of the condensed part of the session
-	Files     []memory.Message // whose files were shown
+	Files     []memory.Message // messages whose files were shown
 	People    []search.Participant
 	Lore      []memory.Lore
 	Summaries []memory.Summary
@@ -39,9 +38,9 @@ func New() Manifest {
 
 // Emission is what a tool showed the model.
 type Emission struct {
-	// Shown are the messages that the tool's text shows or was made from, as they are in the log.
+	// Shown are the logged messages that the tool's text shows or was made from.
 	Shown []memory.Message
-	// Named are whom the text names besides Shown's authors and those whom they mention.
+	// Named are whom the text names besides Shown's authors and their mentions.
 	Named []memory.UserID
 
 	Hits   []NumberedHit
@@ -83,7 +82,7 @@ func (m *Manifest) Add(messages ...memory.Message) {
 	}
 }
 
-// AddSources adds the messages that things were made from, by where they were said.
+// AddSources adds the messages in said that things were made from.
 func (m *Manifest) AddSources(said map[memory.MessageRef]memory.Message, made []Source) {
 	for _, s := range made {
 		for _, at := range s.From {
@@ -117,7 +116,6 @@ func IsHit(hits []search.Hit, m memory.Message) bool {
 	return slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Message.ID == m.ID })
 }
 
-// ByChannel returns Messages by channel.
 func (m *Manifest) ByChannel() map[memory.ChannelID][]memory.Message {
 	all := map[memory.ChannelID][]memory.Message{}
 	for _, said := range m.Messages {
@@ -126,7 +124,7 @@ func (m *Manifest) ByChannel() map[memory.ChannelID][]memory.Message {
 	return all
 }
 
-// TraceHits returns the hits and the other messages as a trace holds them.
+// TraceHits returns the hits and the other messages for a trace.
 func (m *Manifest) TraceHits(cited map[memory.MessageRef]bool) (all []memory.TraceHit) {
 	for _, hit := range m.Hits {
 		at := memory.MessageRef{Channel: hit.Message.Channel, Message: hit.Message.ID}
@@ -150,7 +148,7 @@ func (m *Manifest) TraceHits(cited map[memory.MessageRef]bool) (all []memory.Tra
 type Source struct {
 	memory.Source
 	Text string
-	By   memory.UserID       // the member who said it; 0 for what was made from another source
+	By   memory.UserID       // the member who said it; 0 for what was made of another source
 	From []memory.MessageRef // the messages it was made from
 }
 

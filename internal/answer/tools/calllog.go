@@ -14,15 +14,14 @@ import (
 	"hark/memory"
 )
 
-// Usage is what an answer took of models, over all calls for it.
+// Usage is what an answer took of models.
 type Usage struct {
 	Calls      int
 	Prompt     int // tokens, as the servers count, or else estimated
 	Completion int
 }
 
-// CallLog is what the calls of models and tools for an answer took, and their records, however often the
-// answer was restarted.
+// CallLog is what an answer's calls of models and tools took, and their records, over all its restarts.
 type CallLog struct {
 	Question Question
 	Started  time.Time
@@ -32,10 +31,10 @@ type CallLog struct {
 	Records   []memory.Record
 	Rounds    int
 	Failed    error // of the first tool that failed
-	Restarted bool  // whether records were left out because the answer isn't made from what their calls showed
+	Restarted bool  // whether Restart left out records
 }
 
-// AddUsage adds a model's reply. sent is how many tokens the model was sent, as b counts.
+// AddUsage adds a model's reply to a prompt of sent tokens, as b counts.
 func (l *CallLog) AddUsage(b *builder.Builder, reply chat.Reply, sent int) {
 	l.Usage.Calls++
 	written := b.Tokens(reply.Text)
@@ -45,7 +44,7 @@ func (l *CallLog) AddUsage(b *builder.Builder, reply chat.Reply, sent int) {
 	switch {
 	case reply.PromptTokens > 0:
 		sent = reply.PromptTokens
-	case written == 0: // it may never have come to it
+	case written == 0: // the model may not have been reached
 		sent = 0
 	}
 	if reply.CompletionTokens > 0 {
@@ -60,20 +59,19 @@ func (l *CallLog) Record(round, index int, rec memory.Record) {
 	// A question may be answered again, and a slash command's has no id.
 	rec.CallID = fmt.Sprintf("%d-%s-%d-%d", q.ID, strconv.FormatInt(l.Started.UnixNano(), 36), round, index)
 	rec.Guild, rec.Channel, rec.Question, rec.Asker = q.Guild, q.Channel, q.ID, q.Asker
-	rec.Args = []any{} // all calls are by name
+	rec.Args = []any{}
 	l.Records = append(l.Records, rec)
 }
 
-// Restart drops the records of tools: what their calls showed isn't among what the answer is made from, so its
-// trace couldn't say who may know of them.
+// Restart drops the records of tools: the answer isn't made from what they showed, so its trace can't say who may
+// know of them.
 func (l *CallLog) Restart() {
 	n := len(l.Records)
 	l.Records = slices.DeleteFunc(l.Records, func(r memory.Record) bool { return r.Speaker == memory.SpeakerTool })
 	l.Restarted = l.Restarted || len(l.Records) < n
 }
 
-// Print returns what a record holds of a text: its length, and a keyed fingerprint that is the same for the
-// same text, except for capitals and spaces.
+// Print returns what a record holds of a text: its length, and a keyed fingerprint that ignores case and spaces.
 func (s *Set) Print(text string) map[string]any {
 	return map[string]any{
 		"chars": utf8.RuneCountInString(text), "words": len(strings.Fields(text)),
@@ -81,8 +79,8 @@ func (s *Set) Print(text string) map[string]any {
 	}
 }
 
-// redacted returns an argument as a record holds it: numbers, times and enumerated words as they are, any
-// other text as its print.
+// redacted returns an argument for a record: numbers, times and enumerated words as they are, other text as its
+// print.
 func (s *Set) redacted(as *schema, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -118,7 +116,7 @@ func (s *Set) redactedFields(as *schema, v map[string]any) map[string]any {
 	return fields
 }
 
-// Took returns a duration as records hold it beside the arguments.
+// Took returns a duration as records hold it.
 func Took(d time.Duration) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"duration_ms": json.RawMessage(strconv.FormatInt(d.Milliseconds(), 10))}
 }

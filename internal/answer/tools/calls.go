@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	maxCalls         = 5    // of one reply, that are made
-	maxAnswered      = 16   // of one reply, that are answered at all
+	maxCalls         = 5    // of a reply that are made
+	maxAnswered      = 16   // of a reply that are answered at all
 	maxArgumentBytes = 4000 // bytes
-	minOutcomeTokens = 60   // tokens that each call's outcome has at least
+	minOutcomeTokens = 60   // tokens of each outcome at least
 	maxProposals     = 3    // of one answer
 )
 
-// How calls come out, in traces, records and counters.
+// Outcomes of calls in traces, records and counters.
 const (
-	OK           = "ok" // the call was made
+	OK           = "ok"
 	callBad      = "bad arguments"
 	callUnknown  = "unknown tool"
 	callRepeated = "asked already"
@@ -34,16 +34,16 @@ const (
 	callFailed   = "failed"
 )
 
-// The methods of the calls that a question and an answer are, in records.
+// Methods of the records of a question and an answer.
 const (
 	MethodAsk    = "ask"
 	MethodAnswer = "answer"
 )
 
-// unknownTool replaces the name of a tool that doesn't exist: it may be anybody's words.
+// unknownTool replaces the name of a tool that doesn't exist, which may be anybody's words.
 const unknownTool = "unknown"
 
-// Why there are no tools any more, as the model is told.
+// Why tools can't be called any more, as the model is told.
 const (
 	noMoreRounds = "That was the last time that tools could be called for this answer."
 	noMoreRoom   = "There is no room left for more outcomes of tools."
@@ -68,7 +68,7 @@ func (l *loop) answer(ctx context.Context) error {
 		return ctx.Err()
 	}
 	l.append(said)
-	err := l.t.Answer.Refresh(ctx) // who may read what can have changed while the model wrote
+	err := l.t.Answer.Refresh(ctx) // who may read what may have changed while the model wrote
 	for i, c := range calls {
 		m, room := callResult{outcome: callFailed, text: failedText, err: err},
 			max(minOutcomeTokens, (l.tokensLeft()-(len(calls)-i-1)*minOutcomeTokens)/2)
@@ -106,9 +106,8 @@ func (l *loop) withIDs(calls []chat.Call) []chat.Call {
 	return calls
 }
 
-// append adds a message after the prompt.
 func (l *loop) append(m chat.Message) {
-	for i, c := range m.Calls { // of a copy: what the model wrote is looked at still
+	for i, c := range m.Calls { // in a copy: what the model wrote is still read
 		if !isObject(c.Arguments) || len(c.Arguments) > maxArgumentBytes {
 			m.Calls = slices.Clone(m.Calls)
 			m.Calls[i].Arguments = "{}"
@@ -118,18 +117,17 @@ func (l *loop) append(m chat.Message) {
 	l.t.Talk.Tokens += l.t.tokensOf(m)
 }
 
-// end tells the model that there are no tools any more.
+// end tells the model that it can't call tools any more.
 func (l *loop) end(why string) {
 	l.ended = why
 	l.append(chat.Message{Role: chat.User, Content: why + thenAnswer})
 }
 
-// tokensLeft returns the tokens for further calls and outcomes, without those of end.
+// tokensLeft returns the tokens for further calls and outcomes, without end's.
 func (l *loop) tokensLeft() int {
 	return l.set.Ceiling(l.t.Talk, l.t.Builder, l.t.Prompt.Report.Tokens) - l.t.Talk.Tokens - minOutcomeTokens
 }
 
-// timeLeft returns the time that tools may still take.
 func (l *loop) timeLeft() time.Duration {
 	return l.set.Time - l.set.Now().Sub(l.started)
 }
@@ -157,7 +155,7 @@ type callResult struct {
 
 const failedText = "The tool failed. Answer without it."
 
-// call makes a call, with so many tokens for its outcome.
+// call makes a call. Its outcome has room for so many tokens.
 func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResult {
 	offered := l.t.Talk.offered
 	at := slices.Index(l.t.Talk.Names(), c.Name)
@@ -181,7 +179,8 @@ func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResul
 	}
 	m := callResult{outcome: callRepeated, args: l.set.redactedFields(offered[at].schema, args)}
 	if before, asked := l.answered[keyOf(c.Name, args)]; asked {
-		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, still holds.", before)
+		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, "+
+			"still holds.", before)
 		return m
 	}
 	if l.t.Question.Using != nil {
@@ -231,7 +230,7 @@ const (
 	cutShort    = "\n(The rest is left out: there is no room for it.)"
 )
 
-// truncated cuts a tool's text to so many tokens, at a line if it has several.
+// truncated cuts a text to so many tokens, at a line if it has several.
 func (t *Turn) truncated(text string, tokens int) string {
 	if text == "" {
 		return nothingTold

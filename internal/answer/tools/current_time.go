@@ -10,7 +10,8 @@ import (
 func currentTime() Tool {
 	return NewTool("current_time", "The date, the weekday and the time now.",
 		`{"type":"object","properties":{`+
-			`"zone":{"type":"string","maxLength":60,"description":"an IANA time zone such as Europe/Berlin; left out: the zone of all times shown"}}}`,
+			`"zone":{"type":"string","maxLength":60,"description":"an IANA time zone such as Europe/Berlin; left `+
+			`out: the zone of all times shown"}}}`,
 		(*Turn).currentTime)
 }
 

@@ -11,35 +11,37 @@ import (
 )
 
 const (
-	historyLimit   = 10   // records, unless the model says otherwise
-	historyScanned = 1000 // records that are looked at for one call
+	historyLimit   = 10   // records by default
+	historyScanned = 1000 // records looked at per call
 	historyBytes   = 8000 // of an outcome, about
 	historyExcerpt = 300  // runes of a message
 )
 
-// The fields that aren't told as a record has them: who asked, by name and tag, and what the messages say that it
-// points to.
+// Fields that a record doesn't have: who asked, by name and tag, and what its messages say.
 const (
 	askerField = "asker"
 	textField  = "text"
 )
 
-// conversationHistory reads the records of calls in the question's channel that all readers of the answer may
-// know of. Records hold no text: messages are looked up now, so what was forgotten is gone. Times and methods
-// that the model asks for are recorded as they are, which shows whether it pages through the records.
+// conversationHistory reads the records of the question's channel that all readers of the answer may know of.
+// Records hold no text: messages are looked up now, so what was forgotten is gone. Times and methods that the model
+// asks for are recorded as they are, to show whether it pages through the records.
 func (s *Set) conversationHistory() Tool {
 	t := NewTool("conversation_history",
-		"Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, "+
+		"Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: "+
+			"what was asked when, "+
 			"who asked, which tools were called with which arguments, and how it came out. Prefer it to guessing.",
 		`{"type":"object","additionalProperties":false,"properties":{`+
 			`"filter":{"type":"object","additionalProperties":false,"properties":{`+
-			`"speaker":{"type":"string","enum":["user","agent","tool"],"description":"who made the call: a member who asked, you, or a tool"},`+
+			`"speaker":{"type":"string","enum":["user","agent","tool"],"description":"who made the call: a member `+
+			`who asked, you, or a tool"},`+
 			`"method":{"type":"string","description":"method_name, such as search_memory"},`+
 			`"asker":{"type":"string","minLength":1,"maxLength":100,"description":"who asked: a name or a tag"},`+
 			`"from":{"type":"string","description":"not before this time or day, such as 2024-05-31 or 2024-05-31T18:00:00Z"},`+
 			`"until":{"type":"string","description":"before this time, or to the end of this day"},`+
 			`"text":{"type":"string","description":"words that the question or the answer must hold"}}},`+
-			`"fields":{"type":"array","items":{"type":"string","enum":["call_id","timestamp","speaker","method_name","args","kwargs","outcome_summary","asker","text"]},`+
+			`"fields":{"type":"array","items":{"type":"string","enum":[`+
+			`"call_id","timestamp","speaker","method_name","args","kwargs","outcome_summary","asker","text"]},`+
 			`"description":"which fields to give; text is what question and answer say"},`+
 			`"order":{"type":"string","enum":["newest","oldest"],"description":"which come first; newest if left out"},`+
 			`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`,
@@ -72,7 +74,6 @@ func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Out
 	return t.writeRecords(asked, records, more)
 }
 
-// writeRecords writes a line of JSON for each record, as far as there is room.
 func (t *Turn) writeRecords(asked historyQuery, records []Record, more bool) (Outcome, error) {
 	var out Outcome
 	var b strings.Builder
@@ -98,7 +99,8 @@ func (t *Turn) writeRecords(asked historyQuery, records []Record, more bool) (Ou
 	}
 	switch {
 	case n == 0 && more:
-		fmt.Fprintf(&b, "None of the %d records that were looked at matches. Others may: bound the time by filter.from and filter.until.", historyScanned)
+		fmt.Fprintf(&b, "None of the %d records that were looked at matches. Others may: bound the time by "+
+			"filter.from and filter.until.", historyScanned)
 	case n == 0:
 		b.WriteString("No record matches. A wider filter may find some.")
 	case more:
@@ -108,7 +110,6 @@ func (t *Turn) writeRecords(asked historyQuery, records []Record, more bool) (Ou
 	return out, nil
 }
 
-// line writes the fields that were asked for.
 func (t *Turn) line(asked historyQuery, r Record) (string, error) {
 	whole, err := json.Marshal(r.Record)
 	if err != nil {
@@ -126,7 +127,7 @@ func (t *Turn) line(asked historyQuery, r Record) (string, error) {
 		value := fields[name]
 		switch name {
 		case askerField:
-			if r.Question == nil { // by which what is made of the name is found when whoever asked is forgotten
+			if r.Question == nil { // else the name couldn't be found when the asker is forgotten
 				continue
 			}
 			value, err = plainJSON(t.named(r.Question.Author))
@@ -144,7 +145,6 @@ func (t *Turn) line(asked historyQuery, r Record) (string, error) {
 	return "{" + b.String() + "}", nil
 }
 
-// named returns somebody's escaped name and their tag.
 func (t *Turn) named(id memory.UserID) string {
 	name, tag := t.Answer.People().Name(id), "<@"+id.String()+">"
 	if name == tag {
@@ -153,7 +153,7 @@ func (t *Turn) named(id memory.UserID) string {
 	return t.Builder.Safe(name, len(name)) + " " + tag
 }
 
-// texts returns the text of a record's question and answer, escaped and cut.
+// texts returns a record's question and answer, escaped and cut.
 func (t *Turn) texts(r Record) map[string]string {
 	texts := map[string]string{}
 	for name, m := range map[string]*memory.Message{"question": r.Question, "answer": r.Answer} {

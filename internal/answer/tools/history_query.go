@@ -9,7 +9,6 @@ import (
 	"hark/memory"
 )
 
-// historyQuery is what the model asked of the history.
 type historyQuery struct {
 	Filter struct {
 		Speaker memory.Speaker `json:"speaker"`
@@ -28,7 +27,7 @@ type historyQuery struct {
 	words       []string        // of Filter.Text, folded
 }
 
-// read sets what JSON alone doesn't say; zone is that of times without one. The error is a CallError.
+// read sets the query's defaults and parses its times, in zone if they name none. The error is a CallError.
 func (q *historyQuery) read(zone *time.Location) (err error) {
 	q.Limit = cmp.Or(q.Limit, historyLimit)
 	if q.from, err = historyTime("filter.from", q.Filter.From, zone, 0); err != nil {
@@ -72,8 +71,8 @@ func historyTime(name, s string, zone *time.Location, days int) (time.Time, erro
 	return t.AddDate(0, 0, days), nil
 }
 
-// keepTime returns a day as it is, and a time in one form without a space: in UTC, or without a zone if it
-// names none, because the guild's may change.
+// keepTime returns a day as it is, and a time in UTC, or without a zone if it names none, because the guild's may
+// change.
 func keepTime(s string) (string, bool) {
 	if _, err := time.Parse(time.DateOnly, s); err == nil {
 		return s, true
@@ -85,7 +84,7 @@ func keepTime(s string) (string, bool) {
 	return at.Format(localTime), err == nil && s != ""
 }
 
-// keepMethod returns the name of a known method: any other may be anybody's words.
+// keepMethod returns the name of a known method; any other may be anybody's words.
 func (s *Set) keepMethod(name string) (string, bool) {
 	known := func(t Tool) bool { return t.Name == name }
 	return name, name == MethodAsk || name == MethodAnswer || name == unknownTool || slices.ContainsFunc(s.Tools, known)
@@ -96,8 +95,7 @@ func (q *historyQuery) records() memory.RecordQuery {
 		Oldest: q.Order == "oldest", Limit: historyScanned}
 }
 
-// matches reports whether the asker is one of those asked for, and one of the record's messages holds all
-// words.
+// matches reports whether the asker is one asked for, and one of the record's messages holds all words.
 func (q *historyQuery) matches(r Record) bool {
 	if len(q.askers) > 0 && (r.Question == nil || !slices.Contains(q.askers, r.Question.Author)) {
 		return false

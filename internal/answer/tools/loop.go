@@ -10,21 +10,21 @@ import (
 	"hark/internal/chat"
 )
 
-// noTools and noImages are errors by which a model refuses them.
+// Errors by which a model refuses tools or images.
 type (
 	noTools  interface{ NoTools() bool }
 	noImages interface{ NoImages() bool }
 )
 
 // loop asks a model about one prompt until it answers. What the model writes before it calls tools begins its
-// answer: it was shown already, and what was shown stays.
+// answer: what was shown stays.
 type loop struct {
 	set      *Set
 	t        *Turn
 	stream   func(text string)
-	text     string     // of the answer so far
+	text     string
 	reply    chat.Reply // the last
-	ended    string     // why no tools are to be had any more; empty: they are
+	ended    string     // why tools can't be called any more; empty: they can
 	rounds   int
 	started  time.Time       // when the first call came
 	answered map[string]int  // the calls that were answered, by number
@@ -32,8 +32,8 @@ type loop struct {
 	ids      map[string]bool // of calls
 }
 
-// Ask has the model go on after the prompt, and answers its calls. It returns the text of the answer so far even
-// with an error, and the model's last reply. stream is called with the whole text so far.
+// Ask has the model answer the prompt, and answers its calls. It returns the text so far even with an error, and
+// the last reply. stream is called with the whole text so far.
 func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (string, chat.Reply, error) {
 	l := &loop{set: s, t: t, stream: stream, answered: map[string]int{}, ids: map[string]bool{}}
 	for {
@@ -49,7 +49,7 @@ func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (strin
 
 func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "" }
 
-// ask has the model go on. What it can't take is left out, and it is asked again.
+// ask has the model go on. What it refuses is left out, and it is asked again.
 func (l *loop) ask(ctx context.Context) error {
 	before := l.text
 	for {
@@ -60,8 +60,8 @@ func (l *loop) ask(ctx context.Context) error {
 		case err == nil || ctx.Err() != nil || l.text != before:
 			return err
 		case errors.As(err, &tools) && tools.NoTools() && len(l.t.Talk.offered) > 0:
-			// So no tool showed it anything, and there is nothing to go on from.
-			if l.reply.Instead == nil { // not one that only stands in
+			// No tool showed it anything, so there is nothing to go on from.
+			if l.reply.Instead == nil { // unless it only stands in
 				l.set.refused.remember(l.t.Model.Name(), l.set.Now())
 			}
 			*l.t.Talk = Talk{Proposals: l.t.Talk.Proposals}
@@ -94,7 +94,7 @@ func (l *loop) askOnce(ctx context.Context) error {
 	return err
 }
 
-// joinText adds what was written then in a paragraph of its own.
+// joinText adds then as a paragraph of its own.
 func joinText(before, then string) string {
 	then = strings.TrimLeftFunc(then, unicode.IsSpace)
 	switch {

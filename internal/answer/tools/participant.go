@@ -11,12 +11,13 @@ import (
 	"hark/search"
 )
 
-// getParticipant shows a person as the prompt's participants section would.
 func getParticipant() Tool {
 	return NewTool("get_participant",
-		"What is known of a person who isn't introduced, or more of one who is: names, when they were last active, what was told of them.",
+		"What is known of a person who isn't introduced, or more of one who is: names, when they were last "+
+			"active, what was told of them.",
 		`{"type":"object","properties":{`+
-			`"name":{"type":"string","minLength":1,"maxLength":100,"description":"a name, or a tag such as <@123>"}},"required":["name"]}`,
+			`"name":{"type":"string","minLength":1,"maxLength":100,"description":"a name, or a tag such as `+
+			`<@123>"}},"required":["name"]}`,
 		(*Turn).getParticipant)
 }
 
@@ -41,7 +42,7 @@ func (t *Turn) getParticipant(ctx context.Context, a struct{ Name string }) (Out
 	return o, nil
 }
 
-// personTag matches a mention tag, as Discord and as the prompt shows it.
+// personTag matches a mention tag, as Discord or the prompt shows it.
 var personTag = pattern.Of(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
 
 // peopleCalled returns those whom a name or a tag names.

@@ -21,7 +21,7 @@ type schema struct {
 	Enum       []string           `json:"enum"` // of texts
 	Format     string             `json:"format"`
 	Items      *schema            `json:"items"`
-	// keep, if not nil, is how a record holds a text that is no words of anybody's; false if it may be. Models aren't
+	// keep, if not nil, returns a text as a record holds it; false if it may be somebody's words. Models aren't
 	// told of it.
 	keep func(text string) (string, bool)
 
@@ -52,8 +52,8 @@ func schemaOf(parameters json.RawMessage) (*schema, error) {
 	return s, err
 }
 
-// tighten refuses what no tool takes, without telling models: unknown fields, blank text where it mustn't be
-// empty, numbers that overflow an int.
+// tighten refuses what no tool takes, without telling models: unknown fields, blank required text, numbers that
+// overflow an int.
 func tighten(schema any) {
 	s, is := schema.(map[string]any)
 	if !is {
@@ -81,7 +81,7 @@ func tighten(schema any) {
 // arguments parses what a model wrote, without nulls. The error is a CallError.
 func (s *schema) arguments(written string) (map[string]any, error) {
 	if strings.TrimSpace(written) == "" {
-		written = "{}" // as some models write that there are none
+		written = "{}" // as some models write no arguments
 	}
 	var args map[string]any
 	if json.Unmarshal([]byte(written), &args) != nil || args == nil {
@@ -112,7 +112,7 @@ func withoutNull(fields map[string]any) {
 	}
 }
 
-// problems returns what doesn't fit, each with where it is.
+// problems returns what doesn't fit, and where.
 func problems(of *jsonschema.ValidationError) (all []string) {
 	for _, cause := range of.Causes {
 		all = append(all, problems(cause)...)
@@ -128,13 +128,13 @@ func problems(of *jsonschema.ValidationError) (all []string) {
 	return all
 }
 
-// isObject reports whether arguments can be sent back to servers, which may parse them.
+// isObject reports whether servers can parse arguments that are sent back.
 func isObject(written string) bool {
 	var args map[string]json.RawMessage
 	return json.Unmarshal([]byte(written), &args) == nil && args != nil
 }
 
-// keyOf returns the same for a call with its arguments in any order.
+// keyOf returns the same key for arguments in any order.
 func keyOf(name string, args map[string]any) string {
 	var b bytes.Buffer
 	_ = json.NewEncoder(&b).Encode(args) // what was decoded can be encoded

@@ -14,18 +14,19 @@ import (
 	"hark/search"
 )
 
-const searchLimit = 10 // hits of a call that doesn't say
+const searchLimit = 10 // hits by default
 
-// searchMemory searches what was said, as for the prompt.
 func searchMemory() Tool {
 	return NewTool("search_memory",
 		"Search what was said here before, for what the history shown doesn't have. "+
 			"Each result has a number to cite it by. What was shown already isn't shown again.",
 		`{"type":"object","properties":{`+
-			`"query":{"type":"string","minLength":1,"maxLength":300,"description":"what to look for, in words that may have been used"},`+
+			`"query":{"type":"string","minLength":1,"maxLength":300,"description":"what to look for, in words that `+
+			`may have been used"},`+
 			`"since":{"type":"string","format":"date","description":"the first day, such as 2024-06-01"},`+
 			`"until":{"type":"string","format":"date","description":"the last day"},`+
-			`"author":{"type":"string","minLength":1,"maxLength":100,"description":"only what this person said: a name or a tag"},`+
+			`"author":{"type":"string","minLength":1,"maxLength":100,"description":"only what this person said: a `+
+			`name or a tag"},`+
 			`"channel":{"type":"string","minLength":1,"maxLength":100,"description":"only there: a channel's name"},`+
 			`"limit":{"type":"integer","minimum":1,"maximum":25}},"required":["query"]}`,
 		(*Turn).searchMemory)
@@ -56,7 +57,6 @@ func (t *Turn) searchMemory(ctx context.Context, a searchArguments) (Outcome, er
 	return t.outcome(result.Hits), nil
 }
 
-// scope narrows down what the answer may be made from.
 func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, error) {
 	scope := t.Answer.Scope()
 	day := func(date string) time.Time {
@@ -77,7 +77,8 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 	if a.Channel != "" {
 		in := t.channelsCalled(a.Channel)
 		if len(in) == 0 {
-			return scope, callErrorf(`There is no channel of that name that everybody may read who reads the answer. Leave "channel" out to search all that may be used.`)
+			return scope, callErrorf(`There is no channel of that name that everybody may read who reads the answer. ` +
+				`Leave "channel" out to search all that may be used.`)
 		}
 		scope.Channels = t.Answer.In(scope.Channels, in)
 	}
@@ -95,7 +96,7 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 				ids = append(ids, p.Person.ID)
 			}
 		}
-		if scope.Authors = ids; len(ids) == 0 { // the question is about others, and no author would be any
+		if scope.Authors = ids; len(ids) == 0 { // no authors would mean any
 			scope.Channels = nil
 		}
 	}
@@ -104,7 +105,6 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 
 var channelTag = pattern.Of(`^<?#(\d{1,20})>?$`)
 
-// channelsCalled returns the usable channels of that name, tag or id.
 func (t *Turn) channelsCalled(name string) (ids []memory.ChannelID) {
 	name = strings.TrimSpace(name)
 	if m := channelTag().FindStringSubmatch(name); m != nil {
@@ -120,7 +120,7 @@ func (t *Turn) channelsCalled(name string) (ids []memory.ChannelID) {
 	return ids
 }
 
-// part lays hits out as the prompt does, and goes on with its numbers.
+// part lays hits out like the prompt, and continues its numbers.
 func (t *Turn) part(hits []search.Hit) builder.Part {
 	in := t.Answer.Input(search.Result{Hits: hits})
 	in.FirstNumber = t.Shown.Next()
@@ -128,7 +128,7 @@ func (t *Turn) part(hits []search.Hit) builder.Part {
 	return t.Builder.Part(in, t.Room)
 }
 
-// outcome shows hits, without their neighbours if there is no room for one with them.
+// outcome shows hits, without neighbours if none fits with them.
 func (t *Turn) outcome(hits []search.Hit) Outcome {
 	part := t.part(hits)
 	if len(part.Shown) == 0 {
@@ -172,8 +172,8 @@ func (t *Turn) outcome(hits []search.Hit) Outcome {
 	return o
 }
 
-// strangers returns the authors of items whose names the model doesn't know, by name alone. The plain layout
-// shows names with the text.
+// strangers returns the authors of items whose names the model doesn't know. The plain layout shows names with the
+// text.
 func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 	known := map[memory.UserID]bool{}
 	if t.Prompt.Layout() != builder.LayoutPlain {

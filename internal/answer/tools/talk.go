@@ -23,13 +23,12 @@ type Talk struct {
 }
 
 const (
-	minRoom      = 500 // tokens for calls and outcomes: below it no tool is offered
-	callOverhead = 12  // tokens that servers write round a call and a tool's description
+	minRoom      = 500 // tokens for calls and outcomes, below which no tool is offered
+	callOverhead = 12  // tokens that servers add to a call and a tool's description
 )
 
-// Offer returns the tools that the model may call for an answer, as a Talk without messages. There are none
-// where tools are off, where the model refuses them, and where its window has no room for them beside half of
-// the longest prompt.
+// Offer returns the tools that the model may call, as a Talk without messages; none if tools are off, the model
+// refuses them, or its window has no room for them beside half of the longest prompt.
 func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
 	var talk Talk
 	if s.Rounds <= 0 || s.refused.remembers(t.Model.Name(), s.Now()) {
@@ -56,7 +55,6 @@ func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
 	return talk, nil
 }
 
-// Names returns the names of the tools that are offered.
 func (t *Talk) Names() []string {
 	return digest.Each(t.offered, func(t Tool) string { return t.Name })
 }
@@ -70,10 +68,10 @@ func (t *Talk) PromptTokens(b *builder.Builder) int {
 	return window - answer - t.offeredTokens - minRoom
 }
 
-// SentTokens returns how many tokens the model is sent besides the prompt.
+// SentTokens returns the tokens that the model is sent besides the prompt.
 func (t *Talk) SentTokens() int { return t.offeredTokens + t.Tokens }
 
-// Ceiling returns how many tokens calls and outcomes may have beside a prompt of so many.
+// Ceiling returns how many tokens calls and outcomes may have beside a prompt of promptTokens.
 func (s *Set) Ceiling(t *Talk, b *builder.Builder, promptTokens int) int {
 	prompt, window, answer := b.Room()
 	room := s.Tokens
@@ -86,18 +84,17 @@ func (s *Set) Ceiling(t *Talk, b *builder.Builder, promptTokens int) int {
 	return room
 }
 
-// known returns the messages that the model has before it, and the question.
+// known returns the messages that the model was shown, and the question.
 func (t *Turn) known() []memory.MessageID {
 	shown := digest.Each(t.Prompt.Shown, func(s builder.Shown) memory.MessageID { return s.Message })
 	return slices.Concat([]memory.MessageID{t.Question.ID}, shown, digest.IDs(t.Shown.Session),
 		digest.IDs(t.Shown.Emitted))
 }
 
-// refusedFor is how long a model that refused tools is offered none: its server may be given another model of
-// that name.
+// refusedFor is how long a model that refused tools is offered none: its server may get another model of that name.
 const refusedFor = time.Hour
 
-// refusals are the models that refused tools, and when.
+// refusals are when models refused tools.
 type refusals struct{ at sync.Map }
 
 func (r *refusals) remember(model string, now time.Time) { r.at.Store(model, now) }

@@ -1,8 +1,8 @@
-// Package tools asks a model for an answer, and runs the tools that it calls: search_memory, get_participant,
-// recall_lore, remember, current_time and conversation_history.
+// Package tools asks a model for an answer, and runs the tools that it calls.
 //
 // It asks Answer, which internal/answer implements, for what may be used, and adds what it showed the model to the
-// manifest. It may import memory, search, builder, internal/digest and internal/answer/manifest. Begin with Set.Ask.
+// manifest. It may import memory, search, builder, internal/digest and internal/answer/manifest. Begin with
+// Set.Ask.
 package tools
 
 import (
@@ -20,12 +20,12 @@ import (
 	"hark/search"
 )
 
-// Options bound a Set.
+// Options of a Set.
 type Options struct {
-	Rounds    int           // how often at most the model may call tools for one answer; 0: there are none
-	Tokens    int           // of calls and outcomes, all together; 0: as many as a prompt
-	Time      time.Duration // how long after the first call tools may be called; 0 means a minute
-	RecordKey []byte        // of the fingerprints in records; empty: one that lasts as long as the process
+	Rounds    int           // how often the model may call tools for one answer; 0: never
+	Tokens    int           // of all calls and outcomes; 0: as many as a prompt
+	Time      time.Duration // how long tools may be called after the first call; 0 means a minute
+	RecordKey []byte        // of fingerprints in records; empty: it lasts as long as the process
 	NoRecords bool          // whether conversation_history is left out
 	Metrics   *metrics.Metrics
 	Now       func() time.Time
@@ -54,7 +54,7 @@ func New(o Options) *Set {
 	return s
 }
 
-// Question is what the answer is asked for.
+// Question is what is answered.
 type Question struct {
 	ID       memory.MessageID // 0: no message asks
 	Guild    memory.GuildID
@@ -67,7 +67,7 @@ type Question struct {
 	Using    func(tool string) // called before each call; may be nil
 }
 
-// Turn is the answer that a model writes and calls tools for.
+// Turn is an answer that a model writes with the help of tools.
 type Turn struct {
 	Question    Question
 	Model       chat.Model
@@ -78,16 +78,16 @@ type Turn struct {
 	Talk        *Talk
 	Log         *CallLog
 	Answer      Answer
-	Room        int // tokens that the text of a tool's outcome may have
+	Room        int // tokens of a tool's text
 }
 
-// Answer is a question's prompt, and what may be used to answer it: what everybody who will read the answer
-// may read, as of the last Refresh, without people who opted out.
+// Answer is a question's prompt, and what may be used to answer it: what every reader of the answer may read, as of
+// the last Refresh, without people who opted out.
 type Answer interface {
-	// Messages is the prompt as the model is sent it.
+	// Messages is the prompt as it is sent.
 	Messages() []chat.Message
 	HasImages() bool
-	// LayOut builds the prompt and Turn.Shown anew for what Turn.Talk offers.
+	// LayOut rebuilds the prompt and Turn.Shown for what Turn.Talk offers.
 	LayOut(withoutImages bool)
 	// Refresh looks up who may read what now.
 	Refresh(context.Context) error
@@ -103,39 +103,38 @@ type Answer interface {
 	// In returns which of ids are in, or are threads of, the channels in.
 	In(ids, in []memory.ChannelID) []memory.ChannelID
 
-	// Query is the search that the prompt was made with, in scope, without the messages to skip.
+	// Query is the prompt's search, in scope and without the messages to skip.
 	Query(scope memory.Scope, skip []memory.MessageID) search.Query
 	Search(context.Context, search.Query) (search.Result, error)
 	Introduce(context.Context, search.Query) ([]search.Participant, error)
-	// Facts removes the facts whose messages may not be used, and returns the messages of the others.
+	// Facts removes the facts whose messages may not be used, and returns the others' messages.
 	Facts(context.Context, []search.Participant) ([]search.Participant, map[memory.MessageRef]memory.Message, error)
 	// HasLore reports whether there is lore to read.
 	HasLore() bool
 	// Lore returns lore by name, and the messages it was made from.
 	Lore(context.Context) ([]memory.Lore, map[memory.MessageRef]memory.Message, error)
-	// Records returns up to limit records of the channel that match, of the most that q.Limit allows to look
-	// at, and whether there may be more. It refreshes what may be used for itself alone.
+	// Records returns up to limit records of the channel that match, of the q.Limit that it looks at, and whether
+	// there may be more. It refreshes what may be used for itself alone.
 	Records(ctx context.Context, q memory.RecordQuery, matches func(Record) bool, limit int) (found []Record,
 		more bool, err error)
-	// Input is a result as the builder takes it.
+	// Input returns a result for the builder.
 	Input(search.Result) builder.Input
 }
 
-// Record is a record of a call, with its question and answer; nil if they are gone or their authors opted out.
+// Record is a call's record with its question and answer; nil if they are gone or their authors opted out.
 type Record struct {
 	memory.Record
 	Question, Answer *memory.Message
 }
 
-// Tool is something that the model may call while it answers. What it shows must be within what the Turn's
-// Answer allows.
+// Tool is something that the model may call. It may show only what the Turn's Answer allows.
 type Tool struct {
 	chat.Tool         // what the model is shown of it
 	schema    *schema // of its parameters
 	// offered reports whether the model is shown it in an answer; nil: always.
 	offered func(*Turn, context.Context) (bool, error)
-	// Call does what arguments say: a JSON object that fits the schema, without nulls. The model is shown a
-	// CallError, and may call again. Of another error it is told only that there was one; that is for the log.
+	// Call takes a JSON object that fits the schema, without nulls. The model is shown a CallError, and may call
+	// again. Another error is for the log.
 	Call func(t *Turn, ctx context.Context, arguments json.RawMessage) (Outcome, error)
 }
 
@@ -159,22 +158,21 @@ func NewTool[A any](name, description, parameters string, call func(*Turn, conte
 	}
 }
 
-// CallError is what is wrong with a call, in words by which a model can mend it. It holds nothing except what is in
-// the call or whoever reads the answer may know.
+// CallError tells a model what is wrong with its call. It holds only what is in the call or what readers of the
+// answer may know.
 type CallError string
 
 func (m CallError) Error() string { return string(m) }
 
 func callErrorf(format string, args ...any) error { return CallError(fmt.Sprintf(format, args...)) }
 
-// Outcome is what a tool's call came to.
+// Outcome is the result of a call.
 type Outcome struct {
 	manifest.Emission // what Text shows
-	// Text is for the model. What members wrote in it is escaped as in a prompt.
+	// Text is for the model. Members' words in it are escaped as in a prompt.
 	Text string
-	// Summary says in a few words for the record how the call came out, such as "3 messages". It holds nothing
-	// that anybody wrote.
+	// Summary is the outcome for the record, such as "3 messages", without anybody's words.
 	Summary string
-	// Proposals are to be remembered if the asker agrees: without an id, a time and who said it.
+	// Proposals are lore to remember if the asker agrees: without an id, a time and who said it.
 	Proposals []memory.Lore
 }

@@ -116,8 +116,7 @@ func (f *File) cell(n *Node, p []byte, at int) (size int, err error) {
 	return size, err
 }
 
-// payload returns a cell's payload with its overflow pages, and how many of its bytes are in the page
-// itself.
+// payload returns a cell's payload with its overflow pages, and how many of its bytes are in the page.
 func (f *File) payload(b []byte, length int, table bool) (payload []byte, local int, err error) {
 	most, least := (Size-12)*64/255-23, (Size-12)*32/255-23
 	if table {

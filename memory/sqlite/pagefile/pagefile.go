@@ -1,5 +1,5 @@
-// Package pagefile reads the pages of a SQLite file and its write-ahead log without SQLite. Salvage reads damaged
-// databases with it, and the engine finds the pages to zero. It imports nothing of Hark. Begin with File.
+// Package pagefile reads the pages of a SQLite file and its write-ahead log without SQLite: for salvage, and to find
+// the pages to zero. It imports nothing of Hark. Begin with File.
 package pagefile
 
 import (
@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// File reads a database's pages without SQLite, which gives up a table at its first damaged page. It never
-// writes. Committed pages in the write-ahead log replace those in the file. Format:
+// File reads a database's pages, with committed ones in the write-ahead log in place of those in the file. It
+// never writes. SQLite would give up a table at its first damaged page. Format:
 // https://www.sqlite.org/fileformat2.html
 type File struct {
 	file, log *os.File
@@ -93,8 +93,8 @@ func (f *File) ReadLog(log io.ReaderAt) {
 	}
 }
 
-// isEarlier reports whether a frame's salt is from before the log's last restart, and not a damaged current
-// one: each restart increments the first half and draws the second at random.
+// isEarlier reports whether a frame's salt is from before the log's last restart, and not a damaged current one:
+// each restart increments the first half and draws the second at random.
 func isEarlier(of, salt []byte) bool {
 	behind := binary.BigEndian.Uint32(salt) - binary.BigEndian.Uint32(of)
 	return behind > 0 && behind < 1<<20 && string(of[4:]) != string(salt[4:])
@@ -127,9 +127,9 @@ func (f *File) page(no uint32) ([]byte, error) {
 // ErrDamaged reports bytes that SQLite wouldn't write.
 var ErrDamaged = errors.New("damaged")
 
-// Walk visits a tree from its root. It calls each, if not nil, for every cell in order, and adds the pages
-// read to seen, except pages with a cell that each rejects. It returns how many of the tree's pages are
-// damaged. It can't reach the pages below those.
+// Walk visits a tree from its root. It calls each, if not nil, for every cell in order, and adds the pages read
+// to seen, except those with a cell that each rejects. It returns how many pages are damaged; it can't reach the
+// pages below those.
 func (f *File) Walk(root uint32, table bool, seen Set, each func(Cell) (fits bool)) (damaged int) {
 	own := f.NewSet()
 	var visit func(no uint32, depth int)

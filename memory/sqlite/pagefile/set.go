@@ -23,8 +23,8 @@ func (s Set) Remove(no uint32) {
 	}
 }
 
-// From yields the pages in order, from first to the end and then from the start. The loop may remove the
-// current page.
+// From yields the pages in order, from first to the end and then from the start. The loop may remove the current
+// page.
 func (s Set) From(first uint32) iter.Seq[uint32] {
 	if int(first/64) >= len(s) {
 		first = 0

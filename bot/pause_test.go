@@ -1,7 +1,0 @@
-package bot
-
-import (
-	"hark/internal/discordtest"
-)
-
-func channelCalled(name string) discordtest.Channel { return discordtest.Channel{Name: name} }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"hark/bot/command"
+	"hark/bot/reply"
+	"hark/internal/answer"
+	"hark/internal/config"
+	"hark/internal/embed"
+	"hark/internal/endpoint"
+	"hark/internal/setup"
+	"hark/memory"
+)
+
+// choices are what admins may set, and what holds where they have set nothing.
+func choices(c config.Config) answer.Choices {
+	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
+		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true,
+		Language: c.Builder.Language, Zone: c.Answer.Location(),
+	}}
+	for _, m := range c.LLM.All() {
+		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
+	}
+	return all
+}
+
+// askingLimits returns the limits on questions.
+func askingLimits(c config.Config) reply.Limits {
+	l := reply.Limits{
+		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
+		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
+	}
+	if c.LLM.Model != "" {
+		l.Reserve = setup.PromptTokens(c) + c.LLM.MaxTokens
+	}
+	return l
+}
+
+// health returns the state of the servers that answers need.
+func health(a *setup.App) command.Health {
+	h := command.Health{Models: map[string]command.Service{}, Embedder: embedderHealth(a)}
+	for _, name := range a.Models.Names() {
+		h.Models[name] = service(name, a.Models.ByName(name).Health())
+	}
+	if a.Reranker != nil {
+		h.Reranker = service(cmp.Or(a.Config.Search.RerankModel, "rerank server"), a.Reranker.Health())
+	}
+	return h
+}
+
+func embedderHealth(a *setup.App) command.Service {
+	s := service(a.Embedder.Space().Name, endpoint.Health{})
+	if tells, is := a.Embedder.(interface{ Health() endpoint.Health }); is {
+		s = service(s.Name, tells.Health())
+	}
+	if a.StandIn != nil {
+		s.Failed = a.StandIn
+	}
+	_, builtIn := a.Embedder.(embed.Builtin)
+	s.BuiltIn = builtIn && a.StandIn == nil
+	return s
+}
+
+func service(name string, h endpoint.Health) command.Service {
+	return command.Service{Name: name, At: h.At, Took: h.Took, Failed: h.Failed, Rests: h.Rests}
+}
+
+// privacy returns what members are told about how Hark is run.
+func privacy(c config.Config) command.Privacy {
+	p := command.Privacy{
+		Operator: c.Discord.Operator, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
+		Summaries: c.Memory.Summaries != setup.SummariesOff,
+	}
+	asked := c.LLM.All()
+	if f := c.LLM.Fallback; len(asked) > 0 && f.Model != "" {
+		asked = slices.Insert(asked, 1, config.Model{BaseURL: f.BaseURL, Vision: f.Vision})
+	}
+	for _, m := range asked {
+		if host := config.Host(m.BaseURL); host != "" && !slices.Contains(p.Models, host) {
+			p.Models = append(p.Models, host)
+		}
+		p.Vision = p.Vision || m.Vision
+	}
+	if c.Embedding.Model != "" {
+		p.Embedder = config.Host(c.Embedding.BaseURL)
+	}
+	if c.Search.RerankURL != "" {
+		p.Reranker = config.Host(c.Search.RerankURL)
+	}
+	return p
+}

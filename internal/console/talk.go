@@ -1,0 +1,350 @@
+// Package console holds a talk with Hark in the terminal: what is said is logged, indexed and answered as in Discord, by
+// the same App, without Discord. Begin with Talk.Run. What a line does is in say, commands are in commands.go.
+package console
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"hark/internal/answer"
+	"hark/internal/archive"
+	"hark/internal/cli"
+	"hark/internal/digest"
+	"hark/internal/setup"
+	"hark/internal/terminal"
+	"hark/memory"
+)
+
+// Talk is a talk in one channel. The exported fields are set before Run.
+type Talk struct {
+	App     *setup.App
+	Place   Place
+	Speaker string                          // of lines without a name
+	Stdin   io.Reader                       // the lines; if it and Stdout are terminals, lines are edited and answers shown as they grow
+	Stdout  io.Writer                       // what Out writes to
+	Out     io.Writer                       // for answers
+	Warn    io.Writer                       // for errors
+	Env     func(key string) (string, bool) // looks up an environment variable
+	Aside   *terminal.Interrupts            // if not nil, end an answer that is being written at a terminal
+	Recall  func(*Talk) *cobra.Command      // makes the command /recall
+	Context func(*Talk) *cobra.Command      // makes the command /context
+	// Forget forgets all about a person in a guild, both by their ids. It asks first, unless yes is set.
+	Forget func(t *Talk, c *cobra.Command, k *archive.Archive, user, guild string, yes bool) error
+
+	colour     terminal.Colours
+	live       *terminal.Live // shows answers while they are written; nil: they are printed whole
+	last       memory.MessageID
+	first      bool                                  // nothing was ever said here: the next line begins the summaries
+	ask        func(question string) (string, error) // asks whoever is there; nil if nobody is
+	past       *terminal.History                     // of lines that can be called back; may be nil
+	interrupts *terminal.Interrupts
+	unanswered bool // an answer failed
+}
+
+// Run reads lines until they end, while what is said is indexed. It returns cli.ErrShown if an answer failed.
+func (t *Talk) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	now := time.Now()
+	err := t.App.Store.Expire(ctx, memory.Expiry{Prompts: now.Add(-t.App.Config.Memory.KeepPrompts()),
+		Records: setup.RecordRetention(t.App.Config).At(now)})
+	if err == nil {
+		err = t.sumUp(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	notices := t.Warn
+	talking := func() error { return t.lines(ctx, t.Stdin) }
+	in, isTerminal := terminal.Of(t.Stdin)
+	if out, toTerminal := terminal.Of(t.Stdout); isTerminal && toTerminal {
+		s := terminal.NewScreen(in, out, t.Env)
+		notices = s
+		talking = func() error { return t.interactive(ctx, s) }
+	}
+	indexer := memory.Indexer{Queue: t.App.Store, Embedder: t.App.Embedder,
+		Failed: func(err error, wait time.Duration) {
+			fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
+		}}
+	group.Go(func() error { return indexer.Run(ctx) })
+	if t.App.Condenses() {
+		t.App.Digest.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
+			fmt.Fprintf(notices, "hark: the older part of the session is cut off: %v\n", err)
+		}
+		group.Go(func() error { return t.App.Digest.Run(ctx, digest.Condensed) })
+	}
+	group.Go(func() error {
+		defer cancel()
+		return talking()
+	})
+	if err := group.Wait(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	if t.unanswered {
+		return cli.ErrShown
+	}
+	return nil
+}
+
+// patience bounds how long a talk waits for the summary of the one before.
+const patience = 15 * time.Second
+
+// sumUp summarises the session before, if it has ended.
+func (t *Talk) sumUp(ctx context.Context) error {
+	if t.App.Config.Memory.Summaries == setup.SummariesOff || !t.logs() {
+		return nil
+	}
+	w := t.App.NewDigest()
+	w.Channel, w.Now, w.Patience = t.Place.Channel, time.Now, patience
+	w.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
+		fmt.Fprintf(t.Warn, "hark: the session before is summed up without the model: %v\n", err)
+	}
+	before, err := t.App.Store.Log(ctx, t.Place.Channel, 0, memory.FirstMessageID(time.Now()), 1)
+	if err != nil {
+		return err
+	}
+	t.first = len(before) == 0
+	return w.Round(ctx, digest.Summaries)
+}
+
+// maxLine is the longest line taken, in bytes.
+const maxLine = 1 << 20
+
+// lines says every line of r, and skips those that are too long.
+func (t *Talk) lines(ctx context.Context, r io.Reader) error {
+	in := bufio.NewReaderSize(r, maxLine+1) // with its end
+	first := true
+	return t.sayAll(ctx, func() (string, error) {
+		line, whole, err := readLine(in)
+		if !whole {
+			t.unanswered = true
+			fmt.Fprintf(t.Warn, "hark: skipped a line longer than %d bytes: break it up\n", maxLine)
+		}
+		if first {
+			line, first = strings.TrimPrefix(line, "\ufeff"), false // some programs begin a file with a mark
+		}
+		return line, err
+	}, func(err error) error { return err })
+}
+
+// readLine returns the next line of in without its end; nothing of it, and whole false, if it is longer than
+// in's buffer. The error is io.EOF after the last line.
+func readLine(in *bufio.Reader) (line string, whole bool, err error) {
+	part, more, err := in.ReadLine()
+	if whole = !more; whole {
+		line = string(part)
+	}
+	for more && err == nil {
+		_, more, err = in.ReadLine()
+	}
+	return line, whole, err
+}
+
+// sayAll says what read returns until it returns an error or somebody ends the talk. failed gets the
+// error of each line, and decides whether to go on.
+func (t *Talk) sayAll(ctx context.Context, read func() (string, error), failed func(error) error) error {
+	for {
+		line, err := terminal.Await(ctx, read)
+		if err != nil {
+			return err
+		}
+		err = t.say(ctx, line)
+		switch {
+		case err == nil:
+			continue
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, io.EOF): // as /quit has it
+			return err
+		}
+		if err := failed(err); err != nil {
+			return err
+		}
+	}
+}
+
+var (
+	named   = regexp.MustCompile(`^\s*([^:\s][^:]{0,63}?)\s*:\s+(.*)$`)
+	mention = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b[,:]?`)
+)
+
+// say logs a line and answers it if it speaks to Hark. It runs a command instead, without logging it.
+func (t *Talk) say(ctx context.Context, line string) error {
+	if is, err := t.command(ctx, line); is {
+		return err
+	}
+	name, text := t.Speaker, memory.Clean(line)
+	if m := named.FindStringSubmatch(text); m != nil && !mention.MatchString(m[1]) { // "@hark: …" speaks to Hark
+		name, text = m[1], m[2]
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	author, _, err := t.Place.Person(ctx, t.App.Store, name)
+	if err != nil {
+		return err
+	}
+	m := memory.Message{ID: t.nextID(), Guild: t.Place.Guild, Channel: t.Place.Channel, Author: author.ID,
+		Content: text}
+	if err := t.log(ctx, name, m); err != nil {
+		return err
+	}
+	if !mention.MatchString(text) {
+		return nil
+	}
+	q := t.Place.Question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), time.Now())
+	q.ID, q.Asker, q.Name = m.ID, author.ID, name
+	within, done := t.interrupts.Aside(ctx)
+	defer done()
+	err = t.answer(within, q)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case within.Err() != nil:
+		err = errors.New("interrupted; the answer isn't remembered")
+	}
+	t.unanswered = true
+	fmt.Fprintln(t.Warn, "hark:", err)
+	return nil
+}
+
+// logs reports whether what is said here is remembered: nothing is added to a channel of Discord's from outside.
+func (t *Talk) logs() bool { return t.Place.Guild == memory.LocalGuild }
+
+func (t *Talk) log(ctx context.Context, name string, m memory.Message, more ...memory.Event) error {
+	if !t.logs() {
+		return nil
+	}
+	if t.first {
+		more, t.first = append(more, memory.Summarised{Guild: t.Place.Guild, Channel: t.Place.Channel,
+			Until: m.ID - 1}), false
+	}
+	return t.App.Store.Apply(ctx, append([]memory.Event{
+		t.present(),
+		memory.PersonSeen{Person: memory.Person{ID: m.Author, Guild: t.Place.Guild, Name: name}},
+		memory.Posted{Message: m},
+	}, more...)...)
+}
+
+// HarkID is Hark itself where Discord gives it no id.
+const HarkID memory.UserID = 1
+
+func (t *Talk) answer(ctx context.Context, q answer.Question) error {
+	if q.Text == "" {
+		fmt.Fprintln(t.Out, "Ask me something about what was said: @hark when is the deadline?")
+		return nil
+	}
+	var stream func(string)
+	if t.live != nil {
+		t.live.Begin()
+		stream = t.live.Show
+	}
+	q.Using, q.Confirms = t.using, t.ask != nil && t.logs()
+	a, err := t.App.Answers.Answer(ctx, q, stream)
+	if err != nil {
+		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
+	}
+	t.warns(a.ModelError, fallbackAnswered(a.Model, a.FallbackReason), a.Shortened, a.Unranked, a.ToolFailed)
+	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
+		t.print(a)
+	}
+	if err != nil {
+		return err
+	}
+	if !t.logs() {
+		return nil
+	}
+	m := memory.Message{ID: t.nextID(), Guild: q.Guild, Channel: q.Channel, Author: HarkID,
+		Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID}
+	a.Trace.Answer = m.ID
+	if err := t.log(ctx, "Hark", m, append([]memory.Event{memory.Answered{Trace: a.Trace}},
+		t.called(a.Records, a.Trace)...)...); err != nil {
+		return err
+	}
+	return t.propose(ctx, q, a)
+}
+
+// warns prints the failures that an answer survived.
+func (t *Talk) warns(all ...error) {
+	for _, err := range all {
+		if err != nil {
+			fmt.Fprintln(t.Warn, "hark:", err)
+		}
+	}
+}
+
+// fallbackAnswered returns err with the name of the model that answered instead; nil if err is nil.
+func fallbackAnswered(model string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s answered instead: %w", model, err)
+}
+
+// called returns the records of a question's calls.
+func (t *Talk) called(records []memory.Record, trace memory.Trace) []memory.Event {
+	if t.App.Config.Memory.KeepRecords() == 0 {
+		return nil
+	}
+	return answer.Called(records, trace, time.Now())
+}
+
+// recordUnanswered keeps that a question was asked whose answer isn't remembered.
+func (t *Talk) recordUnanswered(ctx context.Context, q answer.Question, a answer.Answer) error {
+	if !t.logs() {
+		return nil
+	}
+	return t.App.Store.Apply(ctx, t.called(a.Records, memory.Trace{Guild: q.Guild, Channel: q.Channel,
+		Question: q.ID, Asker: q.Asker})...)
+}
+
+// using prints that the model uses a tool.
+func (t *Talk) using(tool string) {
+	if t.live != nil {
+		t.live.Pause()
+	}
+	fmt.Fprintf(t.Warn, "%shark: %s …%s\n", t.colour.Dim, terminal.Printable(tool), t.colour.Off)
+}
+
+// print shows an answer, as far as it wasn't streamed, and what it cites. One that quotes tells its sources itself.
+func (t *Talk) print(a answer.Answer) {
+	switch {
+	case t.live == nil:
+		fmt.Fprintln(t.Out, terminal.Printable(a.Text))
+	case a.Model == "":
+		t.live.Begin()
+		t.live.Show(a.Text)
+		t.live.End()
+	default:
+		t.live.End()
+	}
+	if a.Model != "" {
+		t.cite(a.Sources)
+	}
+}
+
+// cite lists what a text cites.
+func (t *Talk) cite(sources []answer.Source) {
+	for _, s := range sources {
+		fmt.Fprintf(t.Out, "  [%d] %s, #%s, %s\n", s.Number, terminal.OneLine(s.Author), terminal.OneLine(s.Place),
+			s.Time.In(t.App.Config.Answer.Location()).Format("2 Jan 2006 15:04"))
+	}
+}
+
+// nextID returns a message id of now, later than the last.
+func (t *Talk) nextID() memory.MessageID {
+	t.last = max(t.last+1, memory.FirstMessageID(time.Now()))
+	return t.last
+}

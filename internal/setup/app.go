@@ -1,0 +1,239 @@
+// Package setup makes what the configuration names: prompt builder, models, embedder, reranker. Open opens the
+// memory and puts them together; begin there.
+package setup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/internal/config"
+	"hark/internal/digest"
+	"hark/internal/embed"
+	"hark/internal/llm"
+	"hark/internal/metrics"
+	"hark/internal/rerank"
+	"hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/search"
+)
+
+// FewSegments is how many segments may wait for their vectors before an answer doesn't wait for them.
+const FewSegments = 2000
+
+// App is the open memory with all that answers from it.
+type App struct {
+	Config   config.Config
+	Store    *sqlite.Store
+	Embedder memory.Embedder // of what is stored
+	StandIn  error           // why Embedder isn't the one that is configured
+	Tight    error           // why prompts are shorter than configured
+	Models   *llm.Models
+	Builder  *builder.Builder // of prompts as configured
+	Reranker *rerank.Reranker // nil if none is configured
+	Answers  *answer.Engine
+	Digest   *digest.Worker
+	Metrics  *metrics.Metrics
+	Missing  func(model string) // if not nil, is called with models that are chosen and not configured
+
+	builders sync.Map // other builders by model and language, made when first needed
+}
+
+// Open returns an App. Searches wait up to patience for vectors to load, see sqlite.Options.
+// m and progress may be nil. progress reports long work on the database.
+func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
+	progress func(done, total int)) (*App, error) {
+	a := &App{Config: c, Tight: CheckWindow(c), Models: NewModels(c), Metrics: metrics.Or(m)}
+	a.Models.Watch(func(model string, took time.Duration, failed error) {
+		a.Metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
+		if failed != nil {
+			a.Metrics.ModelErrors.WithLabelValues(model, llm.KindOf(failed).String()).Inc()
+		}
+	}, func(model string) { a.Metrics.ModelFallbacks.WithLabelValues(model).Inc() })
+	var err error
+	if a.Reranker, err = NewReranker(c); err != nil {
+		return nil, err
+	}
+	if a.Builder, err = NewBuilder(c); err != nil {
+		return nil, err
+	}
+	use, next := sqlite.StoredSpaces(ctx, c.Data)
+	a.Embedder, err = NewEmbedder(ctx, c, next, use)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	space := memory.Space{}
+	if err != nil { // Hark can do without the embedding server
+		a.Embedder, a.StandIn = standIn(err, use)
+	}
+	if err == nil || use == (memory.Space{}) {
+		space = a.Embedder.Space()
+	}
+	a.Store, err = sqlite.Open(ctx, c.Data, sqlite.Options{
+		Space: space, Tokens: tokens.New().Count, IndexLimit: int64(c.Memory.IndexLimit) << 20,
+		Patience: patience, Progress: progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if b, asks := a.Embedder.(*embed.Breaker); asks {
+		a.Embedder = meteredEmbedder{b, a.Metrics}
+	}
+	// Until the vectors are made anew, those in use may be the built-in embedder's.
+	engine := search.New(a.Store, a.Store, a.Embedder, embed.Builtin{})
+	if a.Reranker != nil {
+		engine.WithReranker(meteredReranker{a.Reranker, a.Metrics})
+	}
+	key, err := a.Store.FingerprintKey(ctx)
+	if err != nil {
+		return nil, errors.Join(err, a.Store.Close())
+	}
+	a.Digest = a.NewDigest()
+	a.Answers = answer.New(a.Store, meteredSearch{engine, a.Metrics}, a.Builder, a.Model(), a.options(key))
+	return a, nil
+}
+
+// Close closes the store.
+func (a *App) Close() error { return a.Store.Close() }
+
+// options returns how a answers. Records have fingerprints made with key.
+func (a *App) options(key []byte) answer.Options {
+	c := a.Config
+	var long func(memory.ChannelID, digest.Long)
+	if a.Condenses() {
+		long = a.Digest.Notice
+	}
+	return answer.Options{
+		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration,
+		Policy:       Policy(c),
+		SessionTurns: c.Memory.SessionTurns, CondenseTurns: c.Memory.CondenseTurns,
+		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0,
+		NoSummaries: c.Memory.Summaries == SummariesOff,
+		ToolRounds:  c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
+		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builderOf,
+		Missing: func(model string) {
+			if a.Missing != nil {
+				a.Missing(model)
+			}
+		},
+		Vision: a.sees(), Long: long, RecordKey: key, Metrics: a.Metrics, NoRecords: c.Memory.KeepRecords() == 0,
+	}
+}
+
+// Policy returns the operator's choices about remembering.
+func Policy(c config.Config) memory.Policy {
+	return memory.Policy{Ask: c.Memory.Start == "ask", AgeLimited: c.Memory.AgeRestricted, Direct: c.Memory.Direct}
+}
+
+// RecordRetention returns how long records of calls are kept.
+func RecordRetention(c config.Config) memory.RecordRetention {
+	return memory.RecordRetention{Age: c.Memory.KeepRecords(), Count: c.Memory.RecordsMax,
+		Tokens: c.Memory.RecordsTokens}
+}
+
+// Model returns the default model; nil if none is configured.
+func (a *App) Model() answer.Model {
+	if m := a.Models.Default(); m != nil {
+		return m
+	}
+	return nil // not a nil *llm.Model, which would be a Model
+}
+
+// choosable returns the models by name.
+func (a *App) choosable() map[string]answer.Model {
+	all := map[string]answer.Model{}
+	for _, name := range a.Models.Names() {
+		all[name] = a.Models.ByName(name)
+	}
+	return all
+}
+
+// sees reports whether a model takes images.
+func (a *App) sees() bool {
+	return slices.ContainsFunc(a.Models.Names(), func(name string) bool { return a.Models.ByName(name).CanSee() })
+}
+
+// builderOf returns the builder for a model and a language; an empty one is as configured. It returns nil if
+// the model's window has no room for a prompt.
+func (a *App) builderOf(model, language string) *builder.Builder {
+	c := a.Config
+	model = cmp.Or(model, c.LLM.Model)
+	if cmp.Or(language, c.Builder.Language) != c.Builder.Language {
+		// the configured labels are in the configured language
+		c.Builder.Language, c.Builder.Labels = language, config.Labels{}
+	}
+	if model == a.Config.LLM.Model && c.Builder.Language == a.Config.Builder.Language {
+		return a.Builder
+	}
+	key := [2]string{model, c.Builder.Language}
+	made, known := a.builders.Load(key)
+	if !known {
+		for _, m := range a.Config.LLM.Models {
+			if m.Name == model {
+				c.LLM.Model, c.LLM.Window = m.Model, m.Window
+			}
+		}
+		b, _ := NewBuilder(c) // nil with an error, which only a window or a budget that is too small can cause
+		made, _ = a.builders.LoadOrStore(key, b)
+	}
+	return made.(*builder.Builder)
+}
+
+// Index embeds what is pending. progress may be nil.
+func (a *App) Index(ctx context.Context, progress func(done int)) error {
+	indexer := memory.Indexer{Queue: a.Store, Embedder: a.Embedder}
+	return indexer.Drain(ctx, progress)
+}
+
+// IndexFew embeds what is pending before a search, unless that would take long.
+func (a *App) IndexFew(ctx context.Context) error {
+	waiting, err := a.Store.Waiting(ctx, memory.Everywhere)
+	if err != nil {
+		return err
+	}
+	if waiting > FewSegments {
+		return fmt.Errorf("%d segments wait for their vectors; \"hark run\" makes them, or \"hark reindex\"", waiting)
+	}
+	return a.Index(ctx, nil)
+}
+
+// What memory.summaries can be, besides made by the model.
+const (
+	SummariesOff     = "off"
+	summariesExtract = "extract"
+)
+
+// NewDigest returns a worker as configured. The caller sets Failed.
+func (a *App) NewDigest() *digest.Worker {
+	c := a.Config
+	return digest.New(digest.Options{
+		Log: a.Store, Model: a.Model(), Extract: c.Memory.Summaries == summariesExtract, Policy: Policy(c),
+		SessionGap: c.Memory.SessionGap.Duration, Metrics: a.Metrics,
+	})
+}
+
+// Digests returns the kinds of digests to make.
+func (a *App) Digests() (kinds []digest.Kind) {
+	if a.Model() != nil {
+		kinds = append(kinds, digest.Facts)
+	}
+	if a.Config.Memory.Summaries != SummariesOff {
+		kinds = append(kinds, digest.Summaries)
+	}
+	if a.Condenses() {
+		kinds = append(kinds, digest.Condensed)
+	}
+	return kinds
+}
+
+// Condenses reports whether the older parts of long sessions are condensed.
+func (a *App) Condenses() bool {
+	return a.Config.Memory.Summaries != SummariesOff && a.Config.Memory.Summaries != summariesExtract
+}

@@ -1,0 +1,246 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// FullText implements memory.Store.
+func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error) {
+	if len(terms) == 0 || limit <= 0 {
+		return nil, nil
+	}
+	if err := s.engine.Notice(ctx); err != nil {
+		return nil, err
+	}
+	q := TextQuery{Terms: terms, Authors: scope.Authors, Limit: limit}
+	q.Since, q.Until = s.bounds(ctx, scope)
+	ids := s.channelIDs()
+	var hits []memory.TextHit
+	for _, q.Channels = range byGuild(s.channelNos(scope)) {
+		found, err := s.engine.FindText(ctx, q)
+		if err != nil {
+			return nil, s.failed(err, "search the full text")
+		}
+		for _, m := range found {
+			hits = append(hits, memory.TextHit{Channel: ids[m.Channel], ID: m.ID, Score: m.Score})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b memory.TextHit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits[:min(limit, len(hits))], nil
+}
+
+// Frequencies implements memory.Store.
+func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
+	counts []int, err error) {
+	if err := s.engine.Notice(ctx); err != nil {
+		return 0, nil, err
+	}
+	counts = make([]int, len(terms))
+	limit = max(limit, 0)
+	nos := s.channelNos(scope)
+	if err := s.row(ctx, `SELECT coalesce(sum(messages), 0) FROM channel
+		WHERE no IN (SELECT value FROM json_each(?))`, jsonOf(nos)).Scan(&messages); err != nil {
+		return 0, nil, s.failed(err, "count messages")
+	}
+	for _, channels := range byGuild(nos) {
+		for i, term := range terms {
+			n, err := s.engine.CountText(ctx, TextQuery{Channels: channels, Terms: []string{term}, Limit: limit})
+			if err != nil {
+				return 0, nil, s.failed(err, "count a term")
+			}
+			counts[i] = min(limit, counts[i]+n)
+		}
+	}
+	return messages, counts, nil
+}
+
+func byGuild(nos []int64) (guilds [][]int64) {
+	for len(nos) > 0 {
+		n := slices.IndexFunc(nos, func(no int64) bool { return GuildOf(no) != GuildOf(nos[0]) })
+		if n < 0 {
+			n = len(nos)
+		}
+		guilds, nos = append(guilds, nos[:n]), nos[n:]
+	}
+	return guilds
+}
+
+// bounds returns scope's times as ids; nil if they exclude nothing.
+func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *memory.MessageID) {
+	if !scope.Since.IsZero() {
+		id := FirstAt(scope.Since)
+		since = &id
+	}
+	if !scope.Until.IsZero() {
+		if id := FirstAt(scope.Until); id <= s.newestMessage(ctx) {
+			until = &id
+		}
+	}
+	return since, until
+}
+
+// newestMessage returns an upper bound of all message ids. On failure it is the greatest possible id.
+func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
+	s.mu.RLock()
+	newest, read, version := s.newest, s.newestRead, s.peopleVersion
+	s.mu.RUnlock()
+	if read {
+		return newest
+	}
+	// The index gives each channel's maximum at once.
+	err := s.row(ctx, `SELECT coalesce(max((SELECT max(id) FROM message WHERE channel = no)), 0)
+		FROM channel`).Scan(&newest)
+	if err != nil {
+		return 1<<63 - 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.newest = max(s.newest, newest)
+	s.newestRead = version == s.peopleVersion // else another process may have written meanwhile
+	return s.newest
+}
+
+// FirstAt returns the smallest message id at or after t, rounded up to milliseconds, the unit of ids.
+func FirstAt(t time.Time) memory.MessageID {
+	return memory.FirstMessageID(t.Add(time.Millisecond - 1).Truncate(time.Millisecond))
+}
+
+func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool {
+	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) &&
+		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
+}
+
+// termsOf returns the rows that a query finds, and their full-text entries.
+func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
+	var batch text.Batch
+	t.each(func(scan Scanner) error {
+		var m memory.Message
+		var row int64
+		err := scan(&row, &m.Kind, &m.Content, asExtra{&m})
+		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
+		return err
+	}, query, args...)
+	return rows, terms
+}
+
+type rowTerms struct {
+	row   int64
+	terms string
+}
+
+// index queues a message's full-text entry for flushTerms.
+func (t *transaction) index(row int64, terms string) {
+	if terms != "" {
+		t.terms = append(t.terms, rowTerms{row, terms})
+	}
+}
+
+// flushTerms writes the queued entries by ascending row. A smaller row after a greater one makes FTS5 flush
+// its buffer, which took most of the time with many channels.
+func (t *transaction) flushTerms() {
+	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
+	for _, r := range t.terms {
+		ensure(t.AddText(r.row, r.terms))
+	}
+	t.terms = nil
+}
+
+// Nearest implements memory.Store.
+func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32,
+	limit int) ([]memory.VectorHit, error) {
+	if err := s.engine.Notice(ctx); err != nil {
+		return nil, err
+	}
+	nos := s.channelNos(scope)
+	return s.engine.Nearest(ctx, VectorQuery{Space: space, Scope: scope, Channels: nos, Vector: vector, Limit: limit},
+		func(found []Near) ([]memory.VectorHit, error) { return s.vectorHits(ctx, scope, nos, found, limit) })
+}
+
+// segmentMessages selects the messages of segments.
+const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
+	FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
+	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
+
+// vectorHits reads the messages of segments. The database decides which exist, and in which channel.
+func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []Near,
+	limit int) ([]memory.VectorHit, error) {
+	ids := s.channelIDs()
+	channels := make(map[int64]bool, len(nos))
+	for _, no := range nos {
+		channels[no] = true
+	}
+	const page = 200
+	var hits []memory.VectorHit
+	for len(found) > 0 && len(hits) < limit {
+		n := min(page, len(found))
+		some := map[int64]*memory.VectorHit{}
+		segments := make([]int64, n)
+		for i, f := range found[:n] {
+			segments[i] = f.Segment
+		}
+		err := Each(ctx, s.engine, func(scan Scanner) error {
+			var segment, no int64
+			var id memory.MessageID
+			var author memory.UserID
+			// Its number may have been reused in another channel since the vector was loaded.
+			if err := scan(&segment, &no, &id, &author); err != nil || !channels[no] || !inScope(scope, id, author) {
+				return err
+			}
+			hit, ok := some[segment]
+			if !ok {
+				hit = &memory.VectorHit{Channel: ids[no]}
+				some[segment] = hit
+			}
+			hit.Messages = append(hit.Messages, id)
+			return nil
+		}, segmentMessages, jsonOf(segments))
+		if err != nil {
+			return nil, s.failed(err, "read the segments found")
+		}
+		for _, f := range found[:n] {
+			if hit, ok := some[f.Segment]; ok && len(hits) < limit {
+				hit.Similarity = float64(f.Similarity)
+				slices.Sort(hit.Messages)
+				hits = append(hits, *hit)
+			}
+		}
+		found = found[n:]
+	}
+	return hits, nil
+}
+
+// Starred implements memory.Store.
+func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.MessageRef, error) {
+	if err := s.engine.Notice(ctx); err != nil {
+		return nil, err
+	}
+	ids := s.channelIDs()
+	var spots []memory.MessageRef
+	err := Each(ctx, s.engine, func(scan Scanner) error {
+		var no int64
+		var at memory.MessageRef
+		var author memory.UserID
+		if err := scan(&no, &at.Message, &author); err != nil {
+			return err
+		}
+		if inScope(scope, at.Message, author) {
+			at.Channel = ids[no]
+			spots = append(spots, at)
+		}
+		return nil
+	}, `SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
+		WHERE m.starred = 1 AND m.kind IN (`+recalledKinds+")", jsonOf(s.channelNos(scope)))
+	if err != nil {
+		return nil, s.failed(err, "read what is starred")
+	}
+	slices.SortFunc(spots, func(a, b memory.MessageRef) int {
+		return cmp.Or(cmp.Compare(b.Message, a.Message), cmp.Compare(a.Channel, b.Channel))
+	})
+	return spots[:min(max(limit, 0), len(spots))], nil
+}
