@@ -106,7 +106,7 @@ func translate(query string, args []any) (to statement) {
 // typeOf returns the cast of a parameter. A truth value may be for a column of numbers, so it has none.
 func typeOf(arg any) string {
 	if arg == nil {
-		return ""
+		return "::text" // the store has no other NULLs without a type
 	}
 	switch reflect.TypeOf(arg).Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
