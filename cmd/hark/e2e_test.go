@@ -121,8 +121,8 @@ func TestNoTextInLogs(t *testing.T) {
 	w.discord.EditBriefly(w.general.ID, said.ID, canary+" in the well")
 	w.discord.Delete(w.general.ID, w.discord.Say(w.general.ID, w.jane.ID, canary+" no more").ID)
 	w.discord.UpdateMember(w.guild.ID, w.otto.ID, func(m *discordtest.Member) { nick := canary; m.Nick = &nick })
-	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: canary + " at noon"})
-	w.use(w.jane.ID, "memory alias", "Noted", discordtest.Opt{Name: "name", Value: canary})
+	w.use(w.jane.ID, "memory add", "Saved", discordtest.Opt{Name: "text", Value: canary + " at noon"})
+	w.use(w.jane.ID, "memory alias", "Saved", discordtest.Opt{Name: "name", Value: canary})
 	w.shown(w.discord.MessageAction(said, w.ana.ID, "Remember ⭐"), "⭐ Marked")
 
 	// Questions, in all ways, and answers that are taken back.
