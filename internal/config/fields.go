@@ -1,10 +1,12 @@
 package config
 
 import (
+	_ "embed"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -15,7 +17,23 @@ type field struct {
 	to  any               // a pointer to its place
 }
 
-func (f field) help() string { return f.tag.Get("help") }
+func (f field) help() string { return help()[f.key] }
+
+//go:embed help.txt
+var helpText string
+
+// help returns help.txt by key. Each paragraph is a line.
+var help = sync.OnceValue(func() map[string]string {
+	all, key := map[string]string{}, ""
+	for paragraph := range strings.SplitSeq(helpText, "\n\n") {
+		if begin, text, ok := strings.Cut(paragraph, "]\n"); ok {
+			key, paragraph = strings.TrimPrefix(begin, "["), text
+		}
+		all[key] += strings.ReplaceAll(paragraph, "\n", " ") + "\n"
+	}
+	delete(all, "") // what the file is
+	return all
+})
 
 // example returns a sample value for a setting without a default.
 func (f field) example() string { return f.tag.Get("example") }
@@ -51,7 +69,8 @@ func sectionsIn(s section, v reflect.Value) []section {
 	var below []section
 	for of, value := range v.Fields() {
 		tag := of.Tag
-		in := section{name: within(s.name, tag.Get("toml")), help: tag.Get("help"), example: tag.Get("example")}
+		in := section{name: within(s.name, tag.Get("toml")), example: tag.Get("example")}
+		in.help = help()[in.name]
 		switch t, is := value.Interface().(table); {
 		case is:
 			below = append(below, tableOf(in, t, value.Type().Elem())...)
