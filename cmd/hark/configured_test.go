@@ -70,8 +70,7 @@ func TestReindexWithoutTheEmbedder(t *testing.T) {
 	model, data := llmtest.New(t), t.TempDir()
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_EMBEDDING_MODEL": "test-embedder",
 		"HARK_EMBEDDING_BASE_URL": model.URL()}}
-	c.run(0, "import", writeFile(t,
-		`{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}`))
+	c.run(0, "import", writeFile(t, posted("a", "1", "Ana", "the zebra is here")))
 	c.env["HARK_EMBEDDING_BASE_URL"] = nobody
 	c.run(1, "reindex")
 	c.sees()

@@ -198,7 +198,8 @@ func TestImageSteps(t *testing.T) {
 	binary := compile(t, runtime.GOARCH)
 	isStatic(t, binary, map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH])
 	c := newContainer(t, binary)
-	if got := c.does("", "version"); !regexp.MustCompile(`^hark v1\.2\.3 \(commit [0-9a-f]{12}, 20[0-9-]+\)\n$`).MatchString(got) {
+	version := regexp.MustCompile(`^hark v1\.2\.3 \(commit [0-9a-f]{12}, 20[0-9-]+\)\n$`)
+	if got := c.does("", "version"); !version.MatchString(got) {
 		t.Errorf("it is %q", got)
 	}
 

@@ -52,7 +52,7 @@ func newDesk(t *testing.T) desk {
 		`"id":"`, `"id":"m`))
 	d.hark(0, "import", d.path("set.jsonl"))
 	d.hark(0, "backup", d.path("early.hark"))
-	d.write("last.jsonl", `{"type":"message","channel":"b","id":"last","author":"otto","time":"2024-06-01T12:00:00Z","text":"otto-canary is the last"}`)
+	d.write("last.jsonl", posted("b", "last", "otto", "otto-canary is the last"))
 	d.hark(0, "import", d.path("last.jsonl"))
 	return d
 }

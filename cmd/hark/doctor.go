@@ -87,7 +87,8 @@ func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Log
 			event = log.Error()
 			wrong++
 		}
-		event.Str("check", found.Check).Str("advice", terminal.OneLine(found.Advice)).Msg(terminal.OneLine(found.Detail))
+		event.Str("check", found.Check).Str("advice", terminal.OneLine(found.Advice)).
+			Msg(terminal.OneLine(found.Detail))
 	}
 	d.Examine(ctx, f.configPath(), nil, tell)
 	if ctx.Err() == nil {

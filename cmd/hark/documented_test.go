@@ -59,7 +59,7 @@ func newReader(t *testing.T) *reader {
 		"export/a.json":  exportedChannel,
 		"config.yaml":    llmcordConfig,
 		"token":          "t",
-		"messages.jsonl": `{"type":"message","channel":"general","id":"1","author":"ana","time":"2026-07-24T12:30:00Z","text":"Friday."}`,
+		"messages.jsonl": posted("general", "1", "ana", "Friday."),
 	} {
 		put(t, filepath.Join(r.dir, name), text)
 	}

@@ -71,8 +71,7 @@ func TestHostileTextThroughImport(t *testing.T) {
 				}
 				return `"` + b.String() + `"`
 			}
-			line := `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":` + quote(h.text) + "}\n"
-			put(t, file, line)
+			put(t, file, strings.Replace(posted("a", "1", "Ana", ""), `""`, quote(h.text), 1))
 			c := commandLine{T: t}
 			c.run(0, "import", file, "--data", data)
 			c.safe()

@@ -67,13 +67,33 @@ func TestMetricsOfARunningHark(t *testing.T) {
 	w.discord.Slash(w.general.ID, w.ana.ID, "limits").WaitMessage()
 	all := w.scrape(address)
 	for key, least := range map[string]float64{
-		`hark_ready`: 1, `hark_prompts_total`: 4, `hark_prompt_tokens_bucket{le="4000"}`: 4, `hark_prompt_window_warnings_total`: 0, `hark_events_total{event="MESSAGE_CREATE"}`: 6, `hark_messages_total`: 6, `hark_commit_seconds_count`: 1,
-		`hark_search_seconds_count`: 5, `hark_search_results_total`: 1, `hark_prompt_section_tokens_total{section="history"}`: 1,
-		`hark_model_call_seconds_count{model="test-model"}`: 5, `hark_model_errors_total{kind="not_found",model="test-model"}`: 1, `hark_model_fallbacks_total{model="test-model"}`: 1,
-		`hark_model_call_seconds_count{model="spare"}`: 1, `hark_questions_total{outcome="answered"}`: 4, `hark_discord_requests_total{outcome="limited",route="messages"}`: 1,
-		`hark_discord_rate_limit_wait_seconds_count{route="messages"}`: 1, `hark_gateway_connections_total{session="new"}`: 1, `hark_traces`: 4,
-		`hark_records`: 1, `hark_database_bytes`: 4096, `hark_start_time_seconds`: 1, `hark_memory_bytes`: 1 << 20,
-		`hark_segments_waiting`: 0, `hark_events_waiting`: 0, `hark_model_resting{model="test-model"}`: 0, `hark_gateway_lost_total`: 0,
+		`hark_ready`:                                                      1,
+		`hark_prompts_total`:                                              4,
+		`hark_prompt_tokens_bucket{le="4000"}`:                            4,
+		`hark_prompt_window_warnings_total`:                               0,
+		`hark_events_total{event="MESSAGE_CREATE"}`:                       6,
+		`hark_messages_total`:                                             6,
+		`hark_commit_seconds_count`:                                       1,
+		`hark_search_seconds_count`:                                       5,
+		`hark_search_results_total`:                                       1,
+		`hark_prompt_section_tokens_total{section="history"}`:             1,
+		`hark_model_call_seconds_count{model="test-model"}`:               5,
+		`hark_model_errors_total{kind="not_found",model="test-model"}`:    1,
+		`hark_model_fallbacks_total{model="test-model"}`:                  1,
+		`hark_model_call_seconds_count{model="spare"}`:                    1,
+		`hark_questions_total{outcome="answered"}`:                        4,
+		`hark_discord_requests_total{outcome="limited",route="messages"}`: 1,
+		`hark_discord_rate_limit_wait_seconds_count{route="messages"}`:    1,
+		`hark_gateway_connections_total{session="new"}`:                   1,
+		`hark_traces`:                            4,
+		`hark_records`:                           1,
+		`hark_database_bytes`:                    4096,
+		`hark_start_time_seconds`:                1,
+		`hark_memory_bytes`:                      1 << 20,
+		`hark_segments_waiting`:                  0,
+		`hark_events_waiting`:                    0,
+		`hark_model_resting{model="test-model"}`: 0,
+		`hark_gateway_lost_total`:                0,
 	} {
 		if got := counter(all, key); got < least {
 			t.Errorf("%s is %v, want at least %v", key, got, least)
@@ -92,8 +112,10 @@ func TestMetricsOfARunningHark(t *testing.T) {
 
 func metricsPage(all []metrics.Metric) string {
 	var b strings.Builder
-	b.WriteString("# What Hark counts\n\nServed at `/metrics` of `web.listen`, for Prometheus. All of it is numbers: nothing that was said is in it, and nobody's name or id.\n" +
-		"Counters begin at 0 when Hark starts. A metric whose labels are listed has a number for each of their values that there were.\n\n" +
+	b.WriteString("# What Hark counts\n\nServed at `/metrics` of `web.listen`, for Prometheus. All of it is numbers: " +
+		"nothing that was said is in it, and nobody's name or id.\n" +
+		"Counters begin at 0 when Hark starts. A metric whose labels are listed has a number for each of their values " +
+		"that there were.\n\n" +
 		"| metric | type | labels | what it is |\n| --- | --- | --- | --- |\n")
 	for _, m := range all {
 		labels := make([]string, len(m.Labels))

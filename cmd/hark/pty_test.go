@@ -358,8 +358,7 @@ func TestImportOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ferries.jsonl")
-	line := `{"type":"message","channel":"trip","id":"1","author":"Ada","time":"2024-05-01T10:00:00Z","text":"The ferry leaves at noon."}`
-	put(t, file, line)
+	put(t, file, posted("trip", "1", "Ada", "The ferry leaves at noon."))
 	p := onTerminal(t, 200, nil, "import", "--data", filepath.Join(dir, "data"), file)
 	p.wait("ferries.jsonl ") // in the bar
 	p.wait(file)

@@ -103,8 +103,7 @@ func TestEvalOfAnotherEmbedder(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Key("e-key"))
 	c := &commandLine{T: t, env: map[string]string{"HARK_EMBEDDING_API_KEY": "e-key", "HARK_DATA": t.TempDir()}}
-	set := writeFile(t, `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}
-{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}
+	set := writeFile(t, posted("a", "1", "Ana", "the zebra is here")+`{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}
 `)
 	for _, args := range [][]string{{}, {"--compare"}} {
 		before := len(model.Requests())

@@ -80,7 +80,8 @@ func TestSummariesAtTheTerminal(t *testing.T) {
 	c := lately(t)
 	c.talks()
 	all := c.summaries()
-	if len(all) != 2 || all[1].Text != "Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed to meet at the park." || all[1].Kind != memory.SummaryDecision ||
+	const text = "Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed to meet at the park."
+	if len(all) != 2 || all[1].Text != text || all[1].Kind != memory.SummaryDecision ||
 		len(all[1].Sources) != 2 || all[1].Model != "" || all[1].To().Before(all[1].From()) {
 		t.Fatalf("%+v", all)
 	}

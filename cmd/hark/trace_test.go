@@ -154,7 +154,9 @@ func TestChatKeepsPrompts(t *testing.T) {
 		t.Fatal(err, c.out.String())
 	}
 	c.run(0, "trace", told[0].Answer)
-	if !regexp.MustCompile(`\n── current_session · \d+ tokens · message 3, user, bytes 0–\d+ ──\n.*the canary sings on Friday\n`).MatchString(c.out.String()) {
+	section := regexp.MustCompile(`\n── current_session · \d+ tokens · message 3, user, bytes 0–\d+ ──\n` +
+		`.*the canary sings on Friday\n`)
+	if !section.MatchString(c.out.String()) {
 		t.Errorf("shown\n%s", c.out.String())
 	}
 	c.run(0, "trace", told[0].Answer, "--prompt")

@@ -307,6 +307,12 @@ func writeFile(t *testing.T, text string) string {
 	return path
 }
 
+// posted is a message as a line of a file to import.
+func posted(channel, id, author, text string) string {
+	return fmt.Sprintf(`{"type":"message","channel":%q,"id":%q,"author":%q,"time":"2024-05-31T12:00:00Z","text":%q}`+"\n",
+		channel, id, author, text)
+}
+
 // put has a file hold text.
 func put[T ~string | ~[]byte](t testing.TB, path string, text T) {
 	t.Helper()

@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// field is one setting.
 type field struct {
 	key string            // as in "llm.model"
-	tag reflect.StructTag // empty in a table, which tells of its fields
+	tag reflect.StructTag // empty in a table
 	to  any               // a pointer to its place
 }
 
@@ -54,7 +53,7 @@ type secretive interface{ IsSet() bool }
 // section is a group of settings. The first has no name; those in a table have no help.
 type section struct {
 	name, help, example string
-	list                bool // it may be written any number of times, as [[name]]
+	list                bool // written as [[name]], any number of times
 	fields              []field
 }
 
@@ -64,7 +63,7 @@ type table interface{ names() []string }
 // sectionsOf returns the settings of c, in order.
 func sectionsOf(c *Config) []section { return sectionsIn(section{}, reflect.ValueOf(c).Elem()) }
 
-// sectionsIn returns s with the settings of v, and the sections in v.
+// sectionsIn returns s with the settings of v, and v's own sections.
 func sectionsIn(s section, v reflect.Value) []section {
 	var below []section
 	for of, value := range v.Fields() {
@@ -101,7 +100,7 @@ func tableOf(s section, t table, part reflect.Type) (all []section) {
 // within returns the key of a setting in a section.
 func within(section, name string) string { return strings.TrimPrefix(section+"."+name, ".") }
 
-// documented returns the sections and settings of c with help, which those in a table don't have.
+// documented returns the sections and settings with help, so without those in tables.
 func documented(c *Config) []section {
 	all := slices.DeleteFunc(sectionsOf(c), func(s section) bool { return s.name != "" && s.help == "" })
 	for i := range all {
