@@ -66,7 +66,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 			s.oracle.answer = gives(answer.Answer{}, err)
 			first := s.replied(t, s.ask("when?"))
 			again := s.reply(t, s.ask("when then?"))
-			if got := s.reads(again.Content); got != (locale.Locale{}).Phrase(failedAgain, "CODE") {
+			if got := s.reads(again.Content); got != (locale.Locale{}).Keyed(failedAgain, "CODE") {
 				t.Errorf("told %q then", got)
 			}
 			for _, m := range []discordtest.Sent{first, again} {

@@ -123,7 +123,7 @@ func TestLoreThatCantBeKept(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		happens func(s *scene, source discordtest.Message)
-		want    locale.Phrase
+		want    locale.MessageKey
 	}{
 		"its source is deleted": {func(s *scene, source discordtest.Message) {
 			s.discord.Delete(s.channel, source.ID)

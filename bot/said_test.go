@@ -34,25 +34,25 @@ const (
 
 // What package command says and bounds, as members see it.
 const (
-	notAllowed                    = "Only those who may manage this server can decide that."
-	useAgain                      = "I can't tell any more whether you may decide that. Please use the command once more."
-	promptFile                    = "context.txt"
-	busyNow         locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
-	nothingAsked    locale.Phrase = "There is no question in that message any more. Please ask me anew."
-	noSources                     = "What this answer was made from is gone, or you may not read it."
-	notMyAnswer                   = "That isn't an answer of mine, so I can't say how it came about."
-	unknownTool                   = "I don't know this command any more. Reload Discord to see those I know."
-	allTaken                      = "I'm getting too many requests at the moment. Please try again in a minute."
-	goesOn                        = "This takes longer than Discord lets me tell you about."
-	noticeText                    = "**May I remember what is said here?**\n"
-	keptNot         locale.Phrase = "Nothing is remembered here, so I don't keep that either. Those who manage a server decide it with `/hark memory`."
-	youOptOut       locale.Phrase = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
-	foundNoneLeft                 = "Nothing of this page is left that you may read."
-	foundNothing                  = "I found nothing about that in what you may read. Other words may find it."
-	askForSomething               = "What are you looking for? Please write a question or a few words."
-	searchIsOver                  = "I no longer know what this search found. Please search again."
-	foundNoneHere                 = "I found nothing about that, with these filters, in what you may read. Try a longer span, or leave out `in`, `from`, `since` or `until`; other words may find it, too."
-	noTextToRelate                = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
+	notAllowed                        = "Only those who may manage this server can decide that."
+	useAgain                          = "I can't tell any more whether you may decide that. Please use the command once more."
+	promptFile                        = "context.txt"
+	busyNow         locale.MessageKey = "I'm busy with other questions. Please press again in a minute or two."
+	nothingAsked    locale.MessageKey = "There is no question in that message any more. Please ask me anew."
+	noSources                         = "What this answer was made from is gone, or you may not read it."
+	notMyAnswer                       = "That isn't an answer of mine, so I can't say how it came about."
+	unknownTool                       = "I don't know this command any more. Reload Discord to see those I know."
+	allTaken                          = "I'm getting too many requests at the moment. Please try again in a minute."
+	goesOn                            = "This takes longer than Discord lets me tell you about."
+	noticeText                        = "**May I remember what is said here?**\n"
+	keptNot         locale.MessageKey = "Nothing is remembered here, so I don't keep that either. Those who manage a server decide it with `/hark memory`."
+	youOptOut       locale.MessageKey = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
+	foundNoneLeft                     = "Nothing of this page is left that you may read."
+	foundNothing                      = "I found nothing about that in what you may read. Other words may find it."
+	askForSomething                   = "What are you looking for? Please write a question or a few words."
+	searchIsOver                      = "I no longer know what this search found. Please search again."
+	foundNoneHere                     = "I found nothing about that, with these filters, in what you may read. Try a longer span, or leave out `in`, `from`, `since` or `until`; other words may find it, too."
+	noTextToRelate                    = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
 
 	parallelCommands = 64
 	mostCompletions  = 25
@@ -67,19 +67,19 @@ const (
 
 // What package reply says and bounds, as members see it.
 const (
-	shallI                    = "Shall I remember this?"
-	cantShow                  = "I have an answer, but Discord doesn't take it from me. Please ask again, perhaps in other words."
-	failedAgain locale.Phrase = "That failed again, for the same reason as just before. (Code %s)"
-	askMe                     = "Hi! Ask me something about what was said here: mention me with a question, like \"<@%d> when is the meeting?\". " +
+	shallI                        = "Shall I remember this?"
+	cantShow                      = "I have an answer, but Discord doesn't take it from me. Please ask again, perhaps in other words."
+	failedAgain locale.MessageKey = "That failed again, for the same reason as just before. (Code %s)"
+	askMe                         = "Hi! Ask me something about what was said here: mention me with a question, like \"<@%d> when is the meeting?\". " +
 		"`/context` shows only you what I'd remember for it."
-	restarting                     = "I'm being restarted. Please ask again in a minute."
-	stoppedLine                    = "-# ⏹️ Stopped."
-	sessionChanged                 = "While I was answering, something said here was deleted or changed, or what I may remember here changed. So I take my answer back. Please ask me again."
-	withdrawnText                  = "-# I've taken this answer back: something that it was based on was deleted, forgotten or changed."
-	waitingQuestions               = 5
-	tooManyWait                    = "busy"
-	memberMessages                 = "member_messages"
-	memberTokens                   = "member_tokens"
-	sourceGone       locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
-	idLimit                        = 100
+	restarting                         = "I'm being restarted. Please ask again in a minute."
+	stoppedLine                        = "-# ⏹️ Stopped."
+	sessionChanged                     = "While I was answering, something said here was deleted or changed, or what I may remember here changed. So I take my answer back. Please ask me again."
+	withdrawnText                      = "-# I've taken this answer back: something that it was based on was deleted, forgotten or changed."
+	waitingQuestions                   = 5
+	tooManyWait                        = "busy"
+	memberMessages                     = "member_messages"
+	memberTokens                       = "member_tokens"
+	sourceGone       locale.MessageKey = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
+	idLimit                            = 100
 )

@@ -244,7 +244,7 @@ func TestLogOnATerminal(t *testing.T) {
 // TestForgettingIsConfirmedOnATerminal answers what is asked before anything is forgotten.
 func TestForgettingIsConfirmedOnATerminal(t *testing.T) {
 	t.Parallel()
-	whole := newDesk(t)
+	whole := newDataDir(t)
 	for name, c := range map[string]struct {
 		keys, says string
 		code       int
