@@ -88,23 +88,6 @@ func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetti
 	return c.Memory.DryRun(ctx, q)
 }
 
-// optOut opts the user out and deletes what is kept of them.
-func (c *Commands) optOut(ctx context.Context, x *interaction) (response, error) {
-	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
-	defer cancel()
-	at := c.at(x)
-	c.Buffer.Forget(x.guild(), x.who())
-	if err := c.Memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
-		return response{}, fmt.Errorf("keep that somebody has opted out: %w", err)
-	}
-	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut,
-		At: at}, receiptText)
-	if err == nil {
-		s.Content = x.Text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
-	}
-	return s, err
-}
-
 func (c *Commands) forgetMember(ctx context.Context, x *interaction) (response, error) {
 	return c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember,
 		At: c.at(x)}, receiptText)

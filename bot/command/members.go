@@ -199,16 +199,6 @@ func (c *Commands) removeFacts(ctx context.Context, x *interaction, m member) (r
 		c.apply(ctx, x, "take back what was told", gone...)
 }
 
-// optIn lets Hark remember the user again.
-func (c *Commands) optIn(ctx context.Context, x *interaction, m member) (response, error) {
-	if !m.out {
-		return response{}, refusal(x.Text("You haven't opted out here, so there is nothing to change."))
-	}
-	return response{Content: x.Text("From now on I remember what you write, where I may remember anything. What was forgotten stays forgotten.")},
-		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
-			At: c.Now()})
-}
-
 // longestLabel is Discord's limit of an option's label in a menu.
 const longestLabel = 100
 

@@ -70,7 +70,7 @@ func (b *Batch) AppendTerms(terms []string, s string) []string {
 		if w.unspaced {
 			terms = appendUnspaced(terms, w.text, true)
 		} else if !IsStopWord(w.text) {
-			terms = append(terms, b.stem(w.text))
+			terms = append(terms, b.Stem(w.text))
 		}
 	})
 	return terms
@@ -82,7 +82,7 @@ func beginsAnew(word string) bool {
 	return (word[1] == 'y' || len(word) < 6 && (word[1] == 'e' || word[1] == 'i')) && !isConsonant(word[0])
 }
 
-func (b *Batch) stem(word string) string {
+func (b *Batch) Stem(word string) string {
 	if b.near != nil && len(word) > 2 && !b.near.has(word) && !beginsAnew(word) {
 		return Unlike
 	}
@@ -114,7 +114,7 @@ func QueryTerms(s string) []string {
 				add(t)
 			}
 		} else if !IsStopWord(w.text) {
-			add(stem(w.text))
+			add(Stem(w.text))
 		}
 	})
 	return terms
@@ -148,9 +148,6 @@ var stopWordsBegin = func() (of beginnings) {
 	}
 	return of
 }()
-
-// Stem returns the index term of a word, as Words returns it.
-func Stem(w string) string { return stem(w) }
 
 // Cut returns the first n code points of s.
 func Cut(s string, n int) string {
