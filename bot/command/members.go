@@ -286,7 +286,7 @@ func (c *Commands) editFact(ctx context.Context, x *interaction, m member) (resp
 	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
 	f.Text = x.Words("text")
 	return c.keepFact(ctx, x, m, x.who(), f,
-		x.Text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
+		x.Text("Changed. `/memory show` shows it. The old text is forgotten, and so are my answers that used it."),
 		gone)
 }
 

@@ -107,7 +107,7 @@ func (f *Filler) put(v catchUpPlan) {
 	f.Nudge()
 }
 
-// putIncomplete adds what must be fetched because Discord described too little of it.
+// putIncomplete adds what must be fetched because Discord described it incompletely.
 func (f *Filler) putIncomplete(all []incomplete) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -394,7 +394,7 @@ func (f *Filler) checkDeleted(ctx context.Context, v *catchUpPlan, channel memor
 	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
 }
 
-// fetchIncomplete fetches a channel or guild of which Discord described too little.
+// fetchIncomplete fetches a channel or guild that Discord described incompletely.
 func (f *Filler) fetchIncomplete(ctx context.Context, u incomplete) error {
 	var err error
 	got := fetched{incomplete: u, asChannel: &discord.Channel{}}

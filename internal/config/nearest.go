@@ -13,8 +13,8 @@ func Near(word string, known []string) (near string, ok bool) {
 	return near, near != "" && least <= max(1, len(word)/3)
 }
 
-// nearest returns the known key that was most likely meant: best the same name in another section, then a similar
-// name in the same section.
+// nearest returns the known key that was most likely meant: the same name in another section, else a similar name in
+// the same section.
 func nearest(key string, known []string) string {
 	const another = 2 // the distance of another section
 	best, least := "", 0

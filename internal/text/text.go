@@ -70,7 +70,7 @@ func (b *Batch) AppendTerms(terms []string, s string) []string {
 		if w.unspaced {
 			terms = appendUnspaced(terms, w.text, true)
 		} else if !IsStopWord(w.text) {
-			terms = append(terms, b.Stem(w.text))
+			terms = append(terms, b.stem(w.text))
 		}
 	})
 	return terms
@@ -82,7 +82,7 @@ func beginsAnew(word string) bool {
 	return (word[1] == 'y' || len(word) < 6 && (word[1] == 'e' || word[1] == 'i')) && !isConsonant(word[0])
 }
 
-func (b *Batch) Stem(word string) string {
+func (b *Batch) stem(word string) string {
 	if b.near != nil && len(word) > 2 && !b.near.has(word) && !beginsAnew(word) {
 		return Unlike
 	}
