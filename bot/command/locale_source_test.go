@@ -71,8 +71,8 @@ func (s *speech) readPackage(t *testing.T, dir string, whole bool) {
 type constants map[string]constant
 
 type constant struct {
-	value  ast.Expr
-	phrase bool // whether it is a locale.MessageKey
+	value ast.Expr
+	key   bool // whether it is a locale.MessageKey
 }
 
 func (c constants) add(file *ast.File) {
@@ -179,7 +179,7 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 	case ast.Expr:
 		if words, is := r.consts.text(n); is && r.whole && sentenceLike.MatchString(words) &&
 			!r.described[words] && !r.isUse(n, stack) && !isTold(stack) {
-			r.fault(n, "%.60q isn't said in anybody's language: give it to text or count, or make it a phrase", words)
+			r.fault(n, "%.60q isn't said in anybody's language: give it to text or count, or make it a message key", words)
 		}
 	}
 	return true
@@ -240,9 +240,9 @@ func (r *speechReader) fault(at ast.Node, format string, args ...any) {
 // sentenceLike matches two words, the second of which isn't a name.
 var sentenceLike = regexp.MustCompile(`\p{L}{2,}[,.:;]? \p{Ll}{2,}`)
 
-// isUse reports whether a text is part of another, a key, a name or a phrase.
+// isUse reports whether a text is part of another, a key, a name or a message key.
 func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
-	if name, is := n.(*ast.Ident); is && r.consts[name.Name].phrase {
+	if name, is := n.(*ast.Ident); is && r.consts[name.Name].key {
 		return true
 	}
 	switch in := stack[len(stack)-1].(type) {
@@ -263,7 +263,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 
 // toldElsewhere are functions whose texts are translated, logged or errors.
 var toldElsewhere = []string{
-	"Text", "Count", "Keyed", "Msg", "Errorf", "New", "Wrap", "Recover", "Report",
+	"Text", "Count", "Keyed", "MessageKey", "Complain", "Msg", "Errorf", "New", "Wrap", "Recover", "Report",
 	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }
