@@ -34,7 +34,6 @@ func TestChatWithoutItsModelQuotes(t *testing.T) {
 	}
 }
 
-// In the terminal it is told that a tool is used.
 func TestChatTellsOfTools(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
@@ -48,8 +47,7 @@ func TestChatTellsOfTools(t *testing.T) {
 	}
 }
 
-// Every line is said, however it ends and whatever mark the file begins with, and one that is too long costs
-// only itself.
+// A byte order mark, any line ending, or a line that is too long doesn't lose other lines.
 func TestLinesAreSaid(t *testing.T) {
 	t.Parallel()
 	c := commandLine{T: t, stdin: "\ufeffJane: the deadline is Friday\r\n\n" +

@@ -53,14 +53,14 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 		return cli.PrintJSON(c.OutOrStdout(), promptJSON(p, r))
 	}
 	fmt.Fprintln(c.OutOrStdout(), r.Prompt.String())
-	told := c.ErrOrStderr()
-	fmt.Fprintf(told, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
-	cli.PrintSections(told, "", answer.SectionUses(r.Prompt.Report), p)
+	info := c.ErrOrStderr()
+	fmt.Fprintf(info, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
+	cli.PrintSections(info, "", answer.SectionUses(r.Prompt.Report), p)
 	if r.Condensed != nil {
-		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
+		fmt.Fprintf(info, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
 			terminal.OneLine(r.Condensed.Model))
 	}
-	fmt.Fprintf(told, "%-18s %s\n", "all", fullness(r.Prompt.Report))
+	fmt.Fprintf(info, "%-18s %s\n", "all", fullness(r.Prompt.Report))
 	return nil
 }
 

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 )
 
-// fuse is a context that ends the nth time somebody asks whether it has.
+// fuse is a context that ends at the nth call of Err.
 type fuse struct {
 	context.Context
 	cancel context.CancelFunc
@@ -25,7 +26,6 @@ func newFuse(ctx context.Context, n int) *fuse {
 	return f
 }
 
-// Err implements context.Context.
 func (f *fuse) Err() error {
 	if f.left.Add(-1) == 0 {
 		f.cancel()
@@ -33,7 +33,7 @@ func (f *fuse) Err() error {
 	return f.Context.Err()
 }
 
-// dataDir is a directory with a memory, a backup of an earlier one, and what it was imported from.
+// dataDir is a directory with a memory, an earlier backup, and the imported files.
 type dataDir struct {
 	*testing.T
 	dir string
@@ -44,8 +44,8 @@ func newDataDir(t *testing.T) dataDir {
 	d := dataDir{t, t.TempDir()}
 	var lines strings.Builder
 	for i := range 1300 {
-		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"%s","time":"2024-05-31T12:%02d:00Z","text":"%s-canary %d"}`+"\n",
-			i, []string{"ana", "jane"}[i%2], i/60, []string{"ana", "jane"}[i%2], i)
+		author := []string{"ana", "jane"}[i%2]
+		lines.WriteString(posted("a", strconv.Itoa(i), author, fmt.Sprintf("%s-canary %d", author, i)))
 	}
 	d.write("set.jsonl", lines.String())
 	d.write("more.jsonl", strings.ReplaceAll(strings.Join(strings.SplitAfter(lines.String(), "\n")[:300], ""),
@@ -57,7 +57,6 @@ func newDataDir(t *testing.T) dataDir {
 	return d
 }
 
-// copy is another dataDir with the same on it.
 func (d dataDir) copy(t *testing.T) dataDir {
 	t.Helper()
 	other := dataDir{t, t.TempDir()}
@@ -74,7 +73,6 @@ func (d dataDir) write(name, text string) {
 	put(d, d.path(name), text)
 }
 
-// try runs a command until ctx ends.
 func (d dataDir) try(ctx context.Context, args ...string) (code int, out string) {
 	both := &buffer{}
 	code = run(ctx, environmentWith(nil, "", both, both), append(args, "--data", d.path("data")))
@@ -90,7 +88,6 @@ func (d dataDir) hark(code int, args ...string) string {
 	return out
 }
 
-// count is how many messages are remembered, as their backup tells.
 func (d dataDir) count(want string) {
 	d.Helper()
 	if out := d.hark(0, "backup", d.path("counted.hark")); !strings.Contains(out, want) {
@@ -101,13 +98,11 @@ func (d dataDir) count(want string) {
 	}
 }
 
-// in reports whether a file of the memory holds text.
 func (d dataDir) in(text string) bool {
 	d.Helper()
 	return holdsText(d, d.path("data"), text)
 }
 
-// tidy checks that nothing is left behind.
 func (d dataDir) tidy() {
 	d.Helper()
 	if left, err := filepath.Glob(d.path(".*")); err != nil || len(left) > 0 {
@@ -115,8 +110,8 @@ func (d dataDir) tidy() {
 	}
 }
 
-// TestCutShort ends each command at ever later moments. It says what has become of its work, and that is so; called
-// again it does the rest.
+// TestCutShort interrupts each command at ever later moments. What it says of its work is true, and calling it again
+// completes the work.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	whole := newDataDir(t)
@@ -129,12 +124,12 @@ func TestCutShort(t *testing.T) {
 		}
 		return 2*n + 1
 	}
-	midway := false // whether a forgetting was ended between its beginning and its end
+	midway := false // a forgetting was interrupted while it ran
 	for name, c := range map[string]struct {
-		args  []string        // a word with a dot is a file on the dataDir
-		says  string          // of what it had begun with
-		after func(d dataDir) // it was ended
-		again func(d dataDir) // it was called again
+		args  []string     // a word with a dot is a file on the dataDir
+		says  string       // if it had begun
+		after func(d dataDir) // the interruption
+		again func(d dataDir) // after the second call
 	}{
 		"import": {
 			args: []string{"import", "more.jsonl"}, again: func(d dataDir) { d.count("1601 messages in 2 channels") },
@@ -171,7 +166,7 @@ func TestCutShort(t *testing.T) {
 		},
 		"forget": {
 			args: []string{"forget", "--user", "jane", "--yes"}, says: "finishes erasing",
-			after: func(d dataDir) { // she may be known by her name no more
+			after: func(d dataDir) { // her name may be gone
 				code, out := d.try(d.Context(), "forget", "--user", "jane", "--yes")
 				switch wentOn := strings.Contains(out, ": 650 messages"); {
 				case wentOn:
@@ -220,7 +215,7 @@ func TestCutShort(t *testing.T) {
 					}
 				}
 				code, out := d.try(newFuse(t.Context(), n), args...)
-				if code == 0 { // it was done before the end was noticed
+				if code == 0 { // done before it noticed
 					if c.again(d); n > 60 {
 						break
 					}

@@ -97,8 +97,8 @@ func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s: %s.", what, o.describe(extent, people))
-	if err := o.confirm(c.Context(), o.yes, told, "Forget it for good?"); err != nil {
+	warning := fmt.Sprintf("This forgets %s: %s.", what, o.describe(extent, people))
+	if err := o.confirm(c.Context(), o.yes, warning, "Forget it for good?"); err != nil {
 		return err
 	}
 	if o.optOut {
@@ -139,9 +139,9 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
 			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
 		}
 	}
-	told := fmt.Sprintf("This forgets what is older than the retention: %s in %s.",
+	warning := fmt.Sprintf("This forgets what is older than the retention: %s in %s.",
 		terminal.Plural(messages, "message"), terminal.Plural(servers, "server"))
-	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
+	if err := o.confirm(ctx, o.yes, warning, "Forget it for good?"); err != nil {
 		return err
 	}
 	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere,
@@ -270,9 +270,9 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s (%s given).", terminal.Plural(len(there), "message"),
+	warning := fmt.Sprintf("This forgets %s (%s given).", terminal.Plural(len(there), "message"),
 		terminal.Plural(len(ids), "id"))
-	if err := o.confirm(c.Context(), o.yes, told, "Forget them for good?"); err != nil {
+	if err := o.confirm(c.Context(), o.yes, warning, "Forget them for good?"); err != nil {
 		return err
 	}
 	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {

@@ -99,14 +99,14 @@ func (f *flags) importFile(ctx context.Context, a *setup.App, path string) (got 
 
 // apply stores events and counts their messages.
 func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memory.Event) error {
-	posted, told := map[memory.ChannelID]map[memory.MessageID]bool{}, 0
+	posted, messages := map[memory.ChannelID]map[memory.MessageID]bool{}, 0
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
 			if posted[p.Message.Channel] == nil {
 				posted[p.Message.Channel] = map[memory.MessageID]bool{}
 			}
 			posted[p.Message.Channel][p.Message.ID] = true
-			told++
+			messages++
 		}
 	}
 	before, err := stored(ctx, store, posted)
@@ -121,7 +121,7 @@ func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memo
 	for _, ids := range posted {
 		dropped += len(ids)
 	}
-	i.fresh, i.dropped, i.known = i.fresh+after-before, i.dropped+dropped, i.known+told-(after-before)-dropped
+	i.fresh, i.dropped, i.known = i.fresh+after-before, i.dropped+dropped, i.known+messages-(after-before)-dropped
 	return err
 }
 

@@ -101,12 +101,12 @@ func (s *wizard) again(ctx context.Context, found ...doctor.Finding) (bool, erro
 	if ctx.Err() != nil {
 		return false, terminal.ErrUnwritten
 	}
-	ill := false
+	failed := false
 	for _, f := range found {
 		fmt.Fprintln(s.Out, f)
-		ill = ill || !f.OK
+		failed = failed || !f.OK
 	}
-	if !ill {
+	if !failed {
 		return false, nil
 	}
 	return s.Yes(ctx, "Enter it again? (no: keep it anyway)", true)

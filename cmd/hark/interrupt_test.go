@@ -15,12 +15,12 @@ import (
 	"hark/internal/llmtest"
 )
 
-// TestInterruptedImportKeepsWhatItRead ends an import in the middle of a file, goes on, and has all of it once.
+// An import that is interrupted keeps what it read; the next completes it.
 func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "set.jsonl")
-	// half of them are more than what is looked at first and a pipe hold: some are read when the import ends
+	// half of them exceed the first look and a pipe, so some are read at the interruption
 	const messages = 3000
 	var lines strings.Builder
 	for i := range messages {
@@ -76,7 +76,7 @@ func TestInterruptedEvalLeavesTheLastRun(t *testing.T) {
 	}
 }
 
-// TestInterruptedChat ends a piped chat while the model writes: what was said is kept.
+// Lines are kept when a chat is interrupted while the model writes.
 func TestInterruptedChat(t *testing.T) {
 	t.Parallel()
 	model, data, hold := llmtest.New(t), t.TempDir(), make(chan struct{})
@@ -98,7 +98,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// What can't be printed is told of, whatever prints it.
+// A failed write to standard output is an error.
 func TestFullOutputIsToldOf(t *testing.T) {
 	t.Parallel()
 	modes, failed := writeFile(t, "general\t-\thello there\n"), &buffer{}

@@ -17,7 +17,6 @@ import (
 	"hark/internal/metrics"
 )
 
-// scrape asks for the metrics.
 func (w *world) scrape(address string) string {
 	w.Helper()
 	response, err := http.Get("http://" + address + "/metrics")
@@ -37,7 +36,7 @@ func (w *world) scrape(address string) string {
 	return string(body)
 }
 
-// counter is the value of a metric with its labels; -1 if it isn't there.
+// counter returns a metric's value; -1 if it is missing.
 func counter(metrics, key string) float64 {
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(key) + ` (\S+)$`).FindStringSubmatch(metrics)
 	if found == nil {
@@ -138,7 +137,7 @@ func TestMetricsPage(t *testing.T) {
 	}
 }
 
-// The dashboard shows metrics that there are, counters and histograms by their rate, by labels that they have.
+// The dashboard shows existing metrics and labels; counters and histograms by rate.
 func TestDashboardShowsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	known, shown := map[string]metrics.Metric{}, map[string]bool{}

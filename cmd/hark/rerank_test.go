@@ -13,12 +13,11 @@ import (
 	"hark/internal/llmtest"
 )
 
-// reranking is a fake rerank server, of the form that llama.cpp, Jina and Cohere have, to which texts with a
-// word are the best.
+// reranking is a fake rerank server in the form of llama.cpp, Jina and Cohere, which prefers texts with a word.
 type reranking struct {
 	url  string
 	mu   sync.Mutex
-	read []string // texts
+	read []string
 	ill  bool
 }
 
@@ -98,7 +97,7 @@ func TestCommandsRerank(t *testing.T) {
 	c.sees()
 }
 
-// An embedding model that isn't configured can be measured; its key is.
+// A model that isn't configured can be measured, with the configured key.
 func TestEvalOfAnotherEmbedder(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Key("e-key"))

@@ -179,11 +179,11 @@ func printTrace(w io.Writer, k *archive.Archive, t memory.Trace, p memory.Prompt
 // condensedIn returns how many messages the condensed part of the session was made from: the sources that are
 // neither the question nor recalled.
 func condensedIn(t memory.Trace) int {
-	told := map[int64]bool{int64(t.Question): true}
+	other := map[int64]bool{int64(t.Question): true}
 	for _, hit := range t.Recalled {
-		told[int64(hit.Message)] = true
+		other[int64(hit.Message)] = true
 	}
-	return len(slices.DeleteFunc(t.IDsOf(memory.SourceMessage), func(id int64) bool { return told[id] }))
+	return len(slices.DeleteFunc(t.IDsOf(memory.SourceMessage), func(id int64) bool { return other[id] }))
 }
 
 // printSentPrompt prints a prompt with a line above each of its sections.
@@ -192,13 +192,13 @@ func printSentPrompt(w io.Writer, t memory.Trace, p memory.Prompt) {
 	for _, u := range t.Sections {
 		tokens[u.Section] = u.Tokens
 	}
-	told := map[string]bool{} // in the chat layout, only the first turn has the section's tokens
+	counted := map[string]bool{} // in the chat layout, only the first turn has the section's tokens
 	for _, b := range p.Boundaries {
 		m := p.Messages[b.Message]
 		line := fmt.Sprintf("── %s", terminal.OneLine(b.Section))
-		if !told[b.Section] {
+		if !counted[b.Section] {
 			line += " · " + terminal.Plural(tokens[b.Section], "token")
-			told[b.Section] = true
+			counted[b.Section] = true
 		}
 		line += fmt.Sprintf(" · message %d, %s, bytes %d–%d ──", b.Message+1, terminal.OneLine(m.Role), b.Start, b.End)
 		fmt.Fprintf(w, "\n%s\n%s\n", line, terminal.Printable(m.Content[b.Start:b.End]))

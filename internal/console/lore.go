@@ -28,7 +28,7 @@ type loreChange struct {
 
 func (t *Talk) loreCommand() *cobra.Command {
 	oneLore := cli.ExactArgs(1, "which lore? Write its name after %q, in quotes")
-	var told loreChange
+	var flags loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
@@ -37,14 +37,14 @@ func (t *Talk) loreCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
-				Text: args[1], Own: told.aliases, At: at}
+				Text: args[1], Own: flags.aliases, At: at}
 			if err := t.tells(c.Context(), &l); err != nil {
 				return err
 			}
 			return t.keepLore(c.Context(), l, "Remembered")
 		},
 	}
-	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
+	add.Flags().StringArrayVar(&flags.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	list := &cobra.Command{
 		Use: "list", Short: "List the lore of a server, or of all", Args: cli.NoArguments, RunE: t.with(t.listLore),
 	}
@@ -65,30 +65,30 @@ func (t *Talk) loreCommand() *cobra.Command {
 			"  /lore edit PX --name \"Project Y\" --alias PY --drop-alias website",
 		Args: oneLore,
 		PreRunE: func(*cobra.Command, []string) error {
-			if told.name == "" && told.text == "" && len(told.aliases)+len(told.without) == 0 {
+			if flags.name == "" && flags.text == "" && len(flags.aliases)+len(flags.without) == 0 {
 				return errors.New("what should change? Use --name, --text, --alias or --drop-alias")
 			}
 			return nil
 		},
 		RunE: t.withLore(func(c *cobra.Command, _ *archive.Archive, l memory.Lore) error {
-			l, err := told.change(l)
+			l, err := flags.change(l)
 			if err != nil {
 				return err
 			}
 			return t.keepLore(c.Context(), l, "Changed")
 		}),
 	}
-	edit.Flags().StringVar(&told.name, "name", "", "its new `name`")
-	edit.Flags().StringVar(&told.text, "text", "", "its new `text`")
-	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
-	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil,
+	edit.Flags().StringVar(&flags.name, "name", "", "its new `name`")
+	edit.Flags().StringVar(&flags.text, "text", "", "its new `text`")
+	edit.Flags().StringArrayVar(&flags.aliases, "alias", nil, "a further `name` for it; may be repeated")
+	edit.Flags().StringArrayVar(&flags.without, "drop-alias", nil,
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *archive.Archive, l memory.Lore) error {
-			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
+			warning := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
 				terminal.OneLine(archive.GuildName(k.GuildByID(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
-			if err := t.Confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
+			if err := t.Confirm(c.Context(), yes, warning, "Forget it for good?"); err != nil {
 				return err
 			}
 			if err := t.forgets(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {

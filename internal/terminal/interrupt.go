@@ -76,8 +76,8 @@ func CutShort(ctx context.Context, err error, became string) error {
 
 // Interruption returns what to say of a command that a signal ended with err.
 func Interruption(err error) string {
-	if told, ok := errors.AsType[Interrupted](err); ok {
-		return string(told)
+	if interrupted, ok := errors.AsType[Interrupted](err); ok {
+		return string(interrupted)
 	}
 	return "interrupted"
 }
