@@ -60,8 +60,7 @@ func TestCatchUpIsRefused(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "catchup"))
 }
 
-// What catching up takes of the model is counted for whoever asks, also where it fails, and where nothing is
-// left the model isn't asked.
+// Whoever catches up pays for it, even if it fails. Once nothing is left, no model is asked.
 func TestCatchUpIsPaidFor(t *testing.T) {
 	t.Parallel()
 	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 100}, Reserve: 10}).run(t).ready(t)

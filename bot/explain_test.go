@@ -112,8 +112,7 @@ func TestWhyDidYouSayThat(t *testing.T) {
 	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
 }
 
-// Whoever is mentioned in what was said is named as the reader's Discord has it, who can't see everything:
-// and so is its author, if nobody here knows their name.
+// Authors and mentioned members are shown by names that the reader may see.
 func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -147,7 +146,7 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	s.hears(t, s.discord.MessageAction(a.Message, s.ana.ID, whyCommand))
 }
 
-// However much an answer was made from, how it came about fits into two messages, which count what they leave out.
+// Explanations fit into two messages, which count what they leave out.
 func TestLongExplanationsFitIntoTwoMessages(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

@@ -29,7 +29,7 @@ func TestStopTellsWhoWaits(t *testing.T) {
 	s.log.waitSaid(t, "them: "+waits.Content)
 	release := s.log.hold()
 	s.holdsUp(t)
-	late := s.ask("and who?") // taken in, and not in the log when Hark is told to stop
+	late := s.ask("and who?") // taken in, but not logged when Hark is told to stop
 	s.discord.WaitTakenIn()
 	s.cancel()
 	release()
@@ -98,7 +98,7 @@ func TestMemoryThatCantTellWhatWasSpent(t *testing.T) {
 	}
 }
 
-// Where Hark may not write, that is logged once, and such an answer doesn't count as one.
+// Where Hark may not write, that is logged once, and isn't counted as answered.
 func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
@@ -117,7 +117,7 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// What Discord refuses is told in other words, also while it is written.
+// Text that Discord refuses is replaced by a sentence, also in mid-answer.
 func TestWhatDiscordDoesntTakeIsToldInOtherWords(t *testing.T) {
 	t.Parallel()
 	for _, streamed := range []bool{false, true} {

@@ -34,7 +34,7 @@ func (s *scene) plan(source discordtest.Message) memory.Lore {
 			Message: memory.MessageID(source.ID)}}}
 }
 
-// lore is what was told, in order.
+// lore is all lore, in order.
 func (s *scene) lore() (all []memory.Lore) {
 	for _, e := range eventsOf[memory.LoreTold](s.log) {
 		all = append(all, e.Lore)
@@ -171,7 +171,7 @@ func TestNothingIsProposedWhereNothingIsRemembered(t *testing.T) {
 	}
 }
 
-// What went with an answer goes when it is asked again, and all of it when it is deleted.
+// A proposal goes when its answer is asked again or deleted.
 func TestProposalsGoWithTheirAnswer(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -188,7 +188,7 @@ func TestProposalsGoWithTheirAnswer(t *testing.T) {
 	s.isGone(t, answered.Message, fresh.Message)
 }
 
-// overStore gives the scene a bot that looks at once after what is forgotten, and runs it.
+// overStore runs a bot that catches up and takes answers back at once.
 func (s *scene) overStore(t *testing.T) *notebook {
 	t.Helper()
 	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: true, EditAnswers: true}
@@ -201,8 +201,7 @@ func (s *scene) overStore(t *testing.T) *notebook {
 	return s.log
 }
 
-// Lore that was proposed below an answer goes with what it is from, and takes back in Discord all that tells
-// of it; so it is when it is removed itself.
+// Lore from a proposal goes with its sources, and with it its messages in Discord; also when it is removed itself.
 func TestRememberedLoreIsForgotten(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(s *scene, store *notebook, source discordtest.Message,

@@ -17,7 +17,7 @@ import (
 	"hark/memory"
 )
 
-// holding has the oracle find n messages of bo's, of which those can be looked at that aren't gone.
+// holding has the oracle find n messages of bo's, and show those that aren't gone.
 func (s *scene) holding(n int, gone map[memory.MessageID]bool) {
 	message := func(id memory.MessageID) memory.Message {
 		return memory.Message{ID: id, Guild: s.guildID, Channel: s.channelID,
@@ -45,7 +45,6 @@ func (s *scene) holding(n int, gone map[memory.MessageID]bool) {
 	}
 }
 
-// lose has messages gone from now on.
 func (s *scene) lose(gone map[memory.MessageID]bool, ids ...memory.MessageID) {
 	s.oracle.mu.Lock()
 	defer s.oracle.mu.Unlock()
@@ -54,7 +53,7 @@ func (s *scene) lose(gone map[memory.MessageID]bool, ids ...memory.MessageID) {
 	}
 }
 
-// buttonsIn are those below a message that somebody was shown, by label.
+// buttonsIn are a message's buttons by label.
 func buttonsIn(m discordtest.Sent) map[string]discord.Component {
 	all := map[string]discord.Component{}
 	for _, b := range partsOf(m.Message) {
@@ -63,7 +62,7 @@ func buttonsIn(m discordtest.Sent) map[string]discord.Component {
 	return all
 }
 
-// turn presses a button below what somebody was shown, and is what stands there once it contains text.
+// turn presses a button, and is the message once it contains text.
 func (s *scene) turn(t *testing.T, m discordtest.Sent, who discordtest.User, label, text string) discordtest.Sent {
 	t.Helper()
 	i := s.discord.Click(m.Message, who.ID, buttonsIn(m)[label].CustomID)
@@ -125,7 +124,7 @@ func TestRecallShowsPages(t *testing.T) {
 	}
 }
 
-// It is said of a page that nobody may turn any more, which stays: its search is over or somebody else's.
+// A page whose search is over, or somebody else's, stays and says so.
 func TestOldPagesAreOver(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)
@@ -165,7 +164,7 @@ func TestOldPagesAreOver(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "recall", opt("question", "deadline")))
 }
 
-// A search says how much it left out, on each page, and where it found nothing else.
+// Each page says how much was left out, also an empty one.
 func TestRecallSaysHowMuchIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)
@@ -291,7 +290,7 @@ func TestFindRelated(t *testing.T) {
 	s.turns(t, s.discord.MessageAction(said, s.ana.ID, relatedCommand))
 }
 
-// What is said where nothing is remembered goes to no server when more is sought of it.
+// What is said where nothing is remembered is searched for locally only.
 func TestFindRelatedWhereNothingIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := asking(t).run(t).ready(t)

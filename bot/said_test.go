@@ -6,8 +6,7 @@ import (
 	"hark/bot/locale"
 )
 
-// The ids of buttons and menus of package command, as they are in messages that Discord keeps, and the names of what is
-// in its menus.
+// Ids of package command's buttons and menus, as Discord keeps them, and names in its menus.
 const (
 	choosePublic      = "public"
 	chooseNothing     = "nothing"
@@ -32,7 +31,7 @@ const (
 	starCommand       = "Remember ⭐"
 )
 
-// What package command says and bounds, as members see it.
+// Texts and limits of package command.
 const (
 	notAllowed                    = "Only those who may manage this server can decide that."
 	useAgain                      = "I can't tell any more whether you may decide that. Please use the command once more."
@@ -65,7 +64,7 @@ const (
 	exportParts      = 10
 )
 
-// What package reply says and bounds, as members see it.
+// Texts and limits of package reply.
 const (
 	shallI                    = "Shall I remember this?"
 	cantShow                  = "I have an answer, but Discord doesn't take it from me. Please ask again, perhaps in other words."
