@@ -74,7 +74,6 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 	s.say(thread.ID, 3, "in the thread")
 	g := s.gated(t, 3) // of which one is the thread's
 	s.run(t).ready(t)
-	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
 	s.lately(t, i, "203")
@@ -104,7 +103,6 @@ func TestBackfillIsCancelledAndBegunAgain(t *testing.T) {
 	s := beginning(t, 350)
 	g := s.gated(t, 2)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	live := s.say(s.channel, 1, "live")
 	s.log.waitSaid(t, "them: live 0")
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
@@ -132,7 +130,6 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 	s := beginning(t, 350)
 	g := s.gated(t, 2)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
 	<-g.held
 	s.stops(t)
@@ -159,7 +156,6 @@ func TestWhatIsntBackfilled(t *testing.T) {
 	closed := s.addChannel("closed", discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	forum := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "forum", Type: discordtest.Forum})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "long ago")))
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", closed.ID)))
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", forum.ID)))
@@ -185,7 +181,6 @@ func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	thread := s.addThread("more", s.channel)
 	other := s.addChannel("other")
 	s.run(t).ready(t)
-	s.waitRegistered()
 	for _, id := range []discordtest.ID{s.channel, thread.ID} {
 		s.say(id, 1, fmt.Sprint("before in ", id))
 		s.log.waitSaid(t, fmt.Sprintf("them: before in %d 0", id))
@@ -225,7 +220,6 @@ func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 	s := beginning(t, 250)
 	g := s.gated(t, 1)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
@@ -243,7 +237,6 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	s := beginning(t, 150)
 	g := s.gated(t, 1)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
 	s.discord.WaitFor("what was fetched to be shown", func() bool {
@@ -286,7 +279,6 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	s.discord.Advance(24 * time.Hour)
 	g := s.gated(t, 2)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	said := s.posts(t, s.channel, s.bo.ID, "secret")
 	s.discord.Slash(long.ID, s.ana.ID, "hark backfill").Wait()
 	<-g.held

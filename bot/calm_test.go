@@ -64,7 +64,6 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 		}
 		return r, nil
 	}
-	s.waitRegistered()
 	spent := func(want int) {
 		t.Helper()
 		got, err := s.log.Spending(t.Context(), s.guildID, s.discord.Now())

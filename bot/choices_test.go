@@ -22,7 +22,6 @@ func choosing(t *testing.T) *scene {
 	}})
 	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	return s
 }
 

@@ -15,10 +15,6 @@ import (
 	"hark/memory"
 )
 
-func (s *scene) waitRegistered() {
-	s.discord.WaitFor("the command", func() bool { return len(s.discord.Commands(0)) > 0 })
-}
-
 // usable has a use by the guild's owner of every command, by its path.
 func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[string]func() *discordtest.Interaction {
 	t.Helper()

@@ -301,13 +301,16 @@ func (s *scene) run(t *testing.T) *scene {
 	return s
 }
 
-// ready waits until the bot is connected and has logged the guild.
+// ready waits until the bot is connected, has logged the guild and registered its commands.
 func (s *scene) ready(t *testing.T) *scene {
 	t.Helper()
 	s.discord.WaitReady()
 	waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool {
 		return e.Guild.ID == memory.GuildID(s.guild.ID)
 	})
+	if s.bot.cfg.DevGuild == 0 {
+		s.discord.WaitFor("the commands", func() bool { return len(s.discord.Commands(0)) > 0 })
+	}
 	return s
 }
 
@@ -334,14 +337,6 @@ func (s *scene) posts(t *testing.T, channel, who discordtest.ID, text string) di
 	m := s.discord.Say(channel, who, text)
 	s.log.waitSaid(t, "them: "+text)
 	return m
-}
-
-// registeredScene is a running scene with registered commands.
-func registeredScene(t *testing.T) *scene {
-	t.Helper()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
-	return s
 }
 
 // addChannel adds a text channel.

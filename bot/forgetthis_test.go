@@ -47,7 +47,6 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	store := s.overStore(t)
-	s.waitRegistered()
 	said := s.discord.Say(s.channel, s.bo.ID, s.discord.Bot.Mention()+" what are secret words?")
 	s.out.wait(t, `"answered"`)
 	s.idle(t)

@@ -122,14 +122,13 @@ func TestWhatAnAnswerHadToDoWithoutIsLogged(t *testing.T) {
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
 		return answer.Recalled{Result: search.Result{RerankFailed: errors.New("no order for a command")}}, nil
 	}
-	s.waitRegistered()
 	s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?"))
 	s.out.wait(t, "no order for a command")
 }
 
 func TestOddInteractions(t *testing.T) {
 	t.Parallel()
-	s := registeredScene(t)
+	s := set(t).run(t).ready(t)
 	never := make(chan struct{})
 	s.bot.commands.Put([]byte(`{"id":{}}`), never)
 	s.bot.commands.Put([]byte(`{"id":"5","type":3,"token":"x"}`), never)
@@ -148,7 +147,6 @@ func TestTooManyCommands(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return answer.Recalled{}, nil }
-	s.waitRegistered()
 	release := s.log.hold()
 	uses := make([]*discordtest.Interaction, parallelCommands)
 	for n := range uses {
@@ -157,10 +155,7 @@ func TestTooManyCommands(t *testing.T) {
 	for _, u := range uses {
 		u.Wait()
 	}
-	more := s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "one more"))
-	if m := more.WaitMessage(); m.Content != allTaken || m.Flags&discordtest.Ephemeral == 0 {
-		t.Errorf("turned away with %+v", m)
-	}
+	s.says(t, s.use(t, s.ana, "context", opt("question", "one more")))
 	typed := func() map[string]string {
 		return s.discord.Complete(s.channel, s.ana.ID, "help", opt("command", "/mem")).Wait().Choices()
 	}

@@ -70,7 +70,6 @@ func TestFormsAreThereInTimeOrNotAtAll(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.says(t, s.use(t, s.bo, "lore edit", opt("name", "barn")))
 	if r := s.discord.Complete(s.channel, s.bo.ID, "lore show", opt("name", "")).Wait(); len(r.Choices()) != 0 {
 		t.Errorf("offered %+v", r)

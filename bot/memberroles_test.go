@@ -103,7 +103,6 @@ func TestMembersAreKnown(t *testing.T) {
 	s.oracle.answer = says("Saturday")
 	s.ask("when?")
 	s.answered(t, s.channel, "Saturday")
-	s.waitRegistered()
 	s.oracle.find = func(answer.Question) (answer.FindResult, error) { return answer.FindResult{}, nil }
 	s.use(t, s.bo, "recall", opt("question", "when?"))
 	if q := s.oracle.questions()[0]; q.RoleSets == nil {
@@ -131,7 +130,6 @@ func TestRolesAreStated(t *testing.T) {
 	t.Parallel()
 	s := gatedScene(t)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.waitIDs()
 	state := func(options ...discordtest.Opt) { s.says(t, s.use(t, s.guild.Owner, "hark audience", options...)) }
 	also := opt("also", s.verified.ID)

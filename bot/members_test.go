@@ -16,7 +16,6 @@ func remembering(t *testing.T) *scene {
 	s := asking(t)
 	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	return s
 }
 

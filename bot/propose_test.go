@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hark/bot/discord"
-	"hark/bot/locale"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -121,22 +120,19 @@ func TestLoreThatNobodyWants(t *testing.T) {
 
 func TestLoreThatCantBeKept(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		happens func(s *scene, source discordtest.Message)
-		want    locale.Phrase
-	}{
-		"its source is deleted": {func(s *scene, source discordtest.Message) {
+	for name, happens := range map[string]func(s *scene, source discordtest.Message){
+		"its source is deleted": func(s *scene, source discordtest.Message) {
 			s.discord.Delete(s.channel, source.ID)
-		}, sourceGone},
-		"its source is edited": {func(s *scene, source discordtest.Message) {
+		},
+		"its source is edited": func(s *scene, source discordtest.Message) {
 			s.discord.Edit(s.channel, source.ID, "we move on Saturday")
-		}, sourceGone},
-		"nothing is remembered": {func(s *scene, _ discordtest.Message) {
+		},
+		"nothing is remembered": func(s *scene, _ discordtest.Message) {
 			_ = s.log.Apply(context.Background(), memory.Chose{Guild: s.guildID, Choice: memory.Ignore})
-		}, keptNot},
-		"the asker opted out": {func(s *scene, _ discordtest.Message) {
+		},
+		"the asker opted out": func(s *scene, _ discordtest.Message) {
 			_ = s.log.Apply(context.Background(), memory.Opted{Guild: s.guildID, User: s.anaID, Out: true})
-		}, youOptOut},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,10 +143,8 @@ func TestLoreThatCantBeKept(t *testing.T) {
 			s.traces(t, 1)
 			m := s.proposal()
 			s.discord.Advance(1e9)
-			tt.happens(s, source)
-			if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonRemember)); got != string(tt.want) {
-				t.Errorf("told %q", got)
-			}
+			happens(s, source)
+			s.hears(t, s.press(m.Message, s.ana, reply.ButtonRemember))
 			if len(s.lore()) != 0 {
 				t.Errorf("told %+v", s.lore())
 			}
@@ -196,8 +190,7 @@ func (s *scene) overStore(t *testing.T) *notebook {
 	s.with(t, cfg)
 	s.bot.timing = timing
 	s.bot.timing.interval = time.Millisecond
-	s.run(t)
-	s.discord.WaitReady()
+	s.run(t).ready(t)
 	return s.log
 }
 

@@ -41,7 +41,6 @@ func TestForgettingOverAStore(t *testing.T) {
 	s := set(t, discordtest.WithTime(time.Now().Add(-100*day)))
 	store := s.overStore(t)
 	guild, here := s.guildID, s.channelID
-	s.waitRegistered()
 	// what comes later isn't compared
 	waitLogged(t, s.log, "that Hark was away", func(memory.Absent) bool { return true })
 	var old []memory.Event

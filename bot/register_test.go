@@ -35,7 +35,6 @@ func TestDevGuild(t *testing.T) {
 	s := set(t)
 	lawn := s.discord.AddGuild("Lawn")
 	s.run(t).ready(t)
-	s.waitRegistered()
 	all := len(s.discord.Commands(0))
 
 	dev := Config{DevGuild: memory.GuildID(lawn.ID)}

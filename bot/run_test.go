@@ -221,7 +221,7 @@ func TestStopIsBoundedWhenNothingAnswers(t *testing.T) {
 
 func TestStopLogsWhatWasTakenIn(t *testing.T) {
 	t.Parallel()
-	s := registeredScene(t)
+	s := set(t).run(t).ready(t)
 	release := s.log.hold()
 	for i := range 1000 {
 		s.discord.Say(s.channel, s.ana.ID, fmt.Sprint("message ", i))

@@ -98,7 +98,6 @@ func (s *screens) start() {
 		Version: "1.0.0",
 	})
 	s.run(s.T).ready(s.T)
-	s.waitRegistered()
 }
 
 func (s *screens) play() {

@@ -83,7 +83,6 @@ func TestShutOut(t *testing.T) {
 			s.discord.Advance(time.Minute)
 			s.say(room, 1, "unheard")
 			if name == "View Channel is denied" {
-				s.waitRegistered()
 				s.use(t, s.guild.Owner, "help") // so that status counts them
 				s.discord.WaitFor("the owner to be known", func() bool {
 					people, err := store.People(t.Context(), s.guildID, memory.UserID(s.guild.Owner.ID))
@@ -120,7 +119,6 @@ func TestAChannelIsIgnoredAndLoggedAgain(t *testing.T) {
 	s := set(t)
 	s.discord.SetCommandPermission(s.guild.ID, s.ana.ID, "hark", true)
 	store := s.overStore(t)
-	s.waitRegistered()
 	ids := s.say(s.channel, 4, "before")
 	s.discord.WaitFor("what was said", func() bool { return len(texts(t, store, s.channel)) == 4 })
 	readable := func() bool { return readableIn(t, store, s.guild.ID, s.channel, s.channel) }

@@ -77,7 +77,6 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 func TestStatusTellsWhatIsAmiss(t *testing.T) {
 	t.Parallel()
 	s := asking(t).run(t).ready(t)
-	s.waitRegistered()
 	s.says(t, s.use(t, s.ana, "hark status"))
 	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.Ignore})
 	s.says(t, s.use(t, s.ana, "hark status"))

@@ -186,7 +186,7 @@ func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	s.shows(m.Message, "Friday")
 	s.over(t, 1)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention())
-	s.shows(m.Message, fmt.Sprintf(askMe, s.discord.Bot.ID))
+	s.shows(m.Message, m.Content)
 	s.discord.WaitFor("no buttons", func() bool { return s.buttonsBelow(m.Message) == "" })
 }
 

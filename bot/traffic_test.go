@@ -28,7 +28,6 @@ func TestTraffic(t *testing.T) {
 		states = append(states, why.Error())
 	}})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	limited := s.discord.Inject("POST /channels/*/messages", 1, discordtest.RateLimited(20*time.Millisecond))
 	s.ask("hello?")
 	s.answered(t, s.channel, "Friday")

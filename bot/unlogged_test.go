@@ -28,7 +28,6 @@ func TestUndecidedGuildKnowsTheSessionOnly(t *testing.T) {
 	t.Parallel()
 	s := asking(t).run(t).ready(t)
 	s.notice(t, s.channel)
-	s.waitRegistered()
 	typo := s.discord.Say(s.channel, s.bo.ID, "the deadlin is Friday")
 	oops := s.discord.Say(s.channel, s.bo.ID, "my password is hunter2")
 	s.discord.Edit(s.channel, typo.ID, "the deadline is Friday")
@@ -125,7 +124,5 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 		return len(now) > 0 && now[len(now)-1].Content == "never mind"
 	})
 	close(gone)
-	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
-		return m.Reference != nil && m.Reference.MessageID == question.ID && m.Content == sessionChanged
-	})
+	s.replied(t, question)
 }
