@@ -126,8 +126,8 @@ func TestCutShort(t *testing.T) {
 	}
 	midway := false // a forgetting was interrupted while it ran
 	for name, c := range map[string]struct {
-		args  []string     // a word with a dot is a file on the dataDir
-		says  string       // if it had begun
+		args  []string        // a word with a dot is a file on the dataDir
+		says  string          // if it had begun
 		after func(d dataDir) // the interruption
 		again func(d dataDir) // after the second call
 	}{
