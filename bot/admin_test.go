@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// All that those who manage a server use to look after Hark is there for whom the server gives it.
+// Whoever the server gives /hark to may use all of it.
 func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -38,7 +38,7 @@ func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
 	}
 }
 
-// restartWith stops the bot and runs one of a configuration over the same log.
+// restartWith runs a bot of another configuration over the same log.
 func (s *scene) restartWith(t *testing.T, cfg Config) {
 	t.Helper()
 	s.stops(t)
@@ -46,7 +46,7 @@ func (s *scene) restartWith(t *testing.T, cfg Config) {
 	s.with(t, cfg).begins(t)
 }
 
-// promptOf is what was recalled for a question, with a prompt that holds a message.
+// promptOf is a recall whose prompt holds a message.
 func promptOf(t *testing.T, said string) answer.Recalled {
 	t.Helper()
 	b, err := builder.New(builder.Options{}, counting.New())
@@ -61,7 +61,7 @@ func promptOf(t *testing.T, said string) answer.Recalled {
 	return answer.Recalled{Prompt: b.Build(in), Mode: answer.Mode{Is: builder.ModeSearch}}
 }
 
-// tokensOf matches how many tokens of how many there are: the builder's words decide.
+// tokensOf matches counts of tokens, which change with the builder's words.
 var tokensOf = regexp.MustCompile(`\d+( of [\d,]+)? tokens`)
 
 func TestContextIsShownAsAFile(t *testing.T) {
@@ -108,7 +108,7 @@ func TestContextIsShownAsAFile(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark context", opt("question", "when?")))
 }
 
-// Where nothing is logged the prompt has the session, as far as whoever asks could read it.
+// Where nothing is logged the prompt has the session, as far as the asker could read it.
 func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -148,8 +148,7 @@ func TestFilesThatDiscordRefuses(t *testing.T) {
 	s.says(t, i.FollowUps()[0])
 }
 
-// Who manages a server without being its administrator, and may not read a channel, is told neither its name
-// nor any number that it makes a difference to.
+// Managers of a server who may not read a channel are told neither its name nor a number that depends on it.
 func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -210,13 +209,13 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	if now := screens(s.guild.Owner); now == all || !strings.Contains(now, hidden.ID.String()) {
 		t.Errorf("the owner isn't told of it:\n%s", now)
 	}
-	// What is waited with because of its age, and what a purge took, has no numbers for them.
+	// They get no numbers of what expires, or of what a purge took.
 	apply(memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring,
 		Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark status"))
 	m := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
 	s.turns(t, s.discord.Click(m.Message, s.ana.ID, fmt.Sprintf("%s:%d:0:0", purges, s.bo.ID)))
-	// What they chose not to be told of stays as it is when they choose anew.
+	// Their choice leaves alone what they can't see.
 	m = s.use(t, s.ana, "hark memory")
 	s.discord.Click(m.Message, s.ana.ID, chosenChannels, s.channel.String()).Wait()
 	s.idle(t)

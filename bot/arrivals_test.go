@@ -29,7 +29,6 @@ func TestWhatIsAskedWaitsUntilDiscordTellsOfTheGuild(t *testing.T) {
 		return answer.Recalled{}, err
 	}
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.discord.Outage(s.guild.ID, false)
 	s.ask("who may read what?")
 	s.discord.WaitTyping(s.channel)
@@ -63,7 +62,6 @@ func TestNobodyWaitsForeverForAGuild(t *testing.T) {
 		return answer.Recalled{}, q.WaitReady(ctx)
 	}
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.discord.Outage(s.guild.ID, false)
 	s.ask("who may read what?")
 	s.told(t, s.channel, is(string(ingest.ErrNotReady)))

@@ -13,7 +13,7 @@ import (
 	"hark/internal/discordtest"
 )
 
-// loads is what files of a question hold, or why they don't, as the oracle found.
+// loads has the oracle load a question's files, and returns what it got.
 func (s *scene) loads(most int) func() []string {
 	got := make(chan []string, 1)
 	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
@@ -108,7 +108,7 @@ func TestFilesOfAQuestionThatIsAskedAgainInTrouble(t *testing.T) {
 		s.discord.Inject("GET /channels/*/messages/*", test.hits, test.trouble)
 		s.hears(t, s.press(m.Message, s.ana, reply.ButtonAgain))
 	}
-	// Without them it is a question still.
+	// It is asked without its files.
 	s.discord.Inject("GET /channels/*/messages/*", 1, discordtest.Forbidden())
 	s.oracle.answer = says("Saturday")
 	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()

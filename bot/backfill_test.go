@@ -15,7 +15,7 @@ import (
 	"hark/memory"
 )
 
-// gate holds up requests for messages once so many went through.
+// gate holds up requests for messages after the first few.
 type gate struct {
 	next http.RoundTripper
 	mu   sync.Mutex
@@ -43,7 +43,7 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	return g.next.RoundTrip(r)
 }
 
-// gated gives the scene's bot, which isn't running yet, a gate through which so many pages pass.
+// gated puts a gate before a bot that isn't running yet, which lets so many pages pass.
 func (s *scene) gated(t *testing.T, pages int) *gate {
 	t.Helper()
 	g := &gate{next: s.discord.Client().Transport, left: pages, open: make(chan struct{}), held: make(chan struct{})}
@@ -56,7 +56,7 @@ func (s *scene) gated(t *testing.T, pages int) *gate {
 	return g
 }
 
-// beginning is a scene, not running yet, in which a lot was said before Hark came. Its guild is remembered.
+// beginning is a scene, not running yet, with messages from before Hark came. Its guild is remembered.
 func beginning(t *testing.T, messages int) *scene {
 	t.Helper()
 	s := asking(t)
@@ -74,11 +74,10 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 	s.say(thread.ID, 3, "in the thread")
 	g := s.gated(t, 3) // of which one is the thread's
 	s.run(t).ready(t)
-	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
 	s.lately(t, i, "203")
-	// Another who asks is shown the same.
+	// Others who ask are shown the same.
 	again := s.discord.Slash(s.channel, s.ana.ID, "hark backfill", opt("since", "1d"))
 	s.lately(t, again, "203")
 	s.lately(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill", opt("since", "2000d")), "203")
@@ -104,7 +103,6 @@ func TestBackfillIsCancelledAndBegunAgain(t *testing.T) {
 	s := beginning(t, 350)
 	g := s.gated(t, 2)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	live := s.say(s.channel, 1, "live")
 	s.log.waitSaid(t, "them: live 0")
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
@@ -118,7 +116,7 @@ func TestBackfillIsCancelledAndBegunAgain(t *testing.T) {
 	close(g.open)
 	s.turns(t, stop)
 	s.turns(t, i)
-	// What wasn't fetched can be asked for again, though older messages are known by now.
+	// The rest can be asked for again.
 	s.discord.Advance(time.Minute)
 	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"))
 	s.mirrors(t, s.channel)
@@ -132,7 +130,6 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 	s := beginning(t, 350)
 	g := s.gated(t, 2)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
 	<-g.held
 	s.stops(t)
@@ -159,14 +156,13 @@ func TestWhatIsntBackfilled(t *testing.T) {
 	closed := s.addChannel("closed", discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	forum := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "forum", Type: discordtest.Forum})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "long ago")))
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", closed.ID)))
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("channel", forum.ID)))
 	s.use(t, s.ana, "hark channel ignore")
 	s.says(t, s.use(t, s.ana, "hark backfill"))
 	s.use(t, s.ana, "hark channel log")
-	// all of it is older than anything that is remembered
+	// all of it is too old to be remembered
 	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"))
 	s.say(s.channel, 1, "live")
 	s.log.waitSaid(t, "them: live 0")
@@ -178,14 +174,13 @@ func TestWhatIsntBackfilled(t *testing.T) {
 		fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage())
 }
 
-// What was said while a channel wasn't remembered is part of its past, also that of its threads.
+// The past of a channel and its threads includes what was said while it was ignored.
 func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 2)
 	thread := s.addThread("more", s.channel)
 	other := s.addChannel("other")
 	s.run(t).ready(t)
-	s.waitRegistered()
 	for _, id := range []discordtest.ID{s.channel, thread.ID} {
 		s.say(id, 1, fmt.Sprint("before in ", id))
 		s.log.waitSaid(t, fmt.Sprintf("them: before in %d 0", id))
@@ -219,13 +214,12 @@ func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	s.mirrors(t, thread.ID)
 }
 
-// A past that mustn't be read any more isn't tried for ever: what is missing is said.
+// A past that Hark may no longer read is given up, and the answer says what is missing.
 func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 250)
 	g := s.gated(t, 1)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
@@ -237,13 +231,12 @@ func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
-// After 14 minutes Discord wouldn't take an edit any more, so that none is tried; the fetching goes on.
+// After 14 minutes Discord takes no more edits. The fetching goes on without.
 func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 150)
 	g := s.gated(t, 1)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
 	s.discord.WaitFor("what was fetched to be shown", func() bool {
@@ -257,7 +250,7 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
-// edits are the bodies of the requests that changed what was shown for a use.
+// edits are the requests that changed what an interaction shows.
 func (s *scene) edits(i *discordtest.Interaction) (texts []string) {
 	for _, r := range s.discord.Requests() {
 		if r.Method == "PATCH" && strings.Contains(r.Path, i.Token) {
@@ -267,7 +260,6 @@ func (s *scene) edits(i *discordtest.Interaction) (texts []string) {
 	return texts
 }
 
-// commandsEnd waits until no command is worked on.
 func (s *scene) commandsEnd() {
 	s.discord.WaitFor("the end of all commands", s.bot.commands.Idle)
 }
@@ -278,16 +270,15 @@ func (s *scene) isToCompare(id discordtest.ID) bool {
 	return slices.ContainsFunc(all, func(g memory.Gap) bool { return g.Channel == memory.ChannelID(id) })
 }
 
-// A long backfill doesn't put off the look whether what is remembered was deleted during downtime.
+// A long backfill doesn't delay comparing what was deleted during downtime.
 func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 0)
-	long := s.addChannel("long") // whose turn is after the other's
+	long := s.addChannel("long")
 	s.say(long.ID, 1000, "past")
 	s.discord.Advance(24 * time.Hour)
 	g := s.gated(t, 2)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	said := s.posts(t, s.channel, s.bo.ID, "secret")
 	s.discord.Slash(long.ID, s.ana.ID, "hark backfill").Wait()
 	<-g.held

@@ -38,17 +38,17 @@ import (
 // Config is what a Bot needs to know. The zero value of a field means what its comment says.
 type Config struct {
 	Token  string // of the bot, with or without "Bot " before it
-	APIURL string // stands for https://discord.com, which is the default; a proxy's or a test server's address
+	APIURL string // instead of https://discord.com: a proxy's or a test server's address
 	// DevGuild, if not 0, is the only guild in which commands are registered.
 	DevGuild memory.GuildID
 	LogBots  bool          // whether other bots' and webhooks' messages are logged
 	Policy   memory.Policy // what is remembered
-	// CatchUp is how far back what was missed is fetched; 0: nothing is.
+	// CatchUp is how far back missed messages are fetched; 0: none are.
 	CatchUp time.Duration
-	// Reconcile is whether what is remembered is compared with Discord's after a time away.
+	// Reconcile is whether the log is compared with Discord after a time away.
 	Reconcile bool
-	// AnswerMissed is how old a question may be that was missed, or whose answer was cut short when the
-	// process ended, to be answered all the same; 0: such questions aren't answered.
+	// AnswerMissed is the age up to which missed questions, and those whose answers the process's end cut short,
+	// are answered; 0: none are.
 	AnswerMissed time.Duration
 	// EditAnswers is whether answers that used what was forgotten are edited in Discord to say so.
 	EditAnswers bool
@@ -56,35 +56,30 @@ type Config struct {
 	NoRecords bool
 	// SessionGap is the silence that ends the session of a channel that isn't logged.
 	SessionGap time.Duration
-	// Choices are what admins may set of answers, and what holds where they have set nothing.
+	// Choices are what admins may set about answers, and the defaults.
 	Choices answer.Choices
-	// Retention is how long messages are remembered at the most; 0: without end. The log's house keeps it,
-	// and what admins set.
+	// Retention is how long messages are remembered at most; 0: forever. It is only shown: the janitor applies it.
 	Retention time.Duration
-	// Limits are how much may be asked. Without numbers there are none.
+	// Limits are how much may be asked; 0: without limit.
 	Limits reply.Limits
-	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It
-	// is called from several goroutines and must not wait.
-	State func(why error)
-	// Metrics count what is done; nil: nobody wants to know.
-	Metrics *metrics.Metrics
-	// Version is Hark's, as admins are told it.
-	Version string
-	// Health tells how the servers do that answers need. nil: nothing is known of them.
+	// State, if not nil, gets why there is no connection to Discord, or nil once there is one. Several goroutines
+	// call it. It must not wait.
+	State   func(why error)
+	Metrics *metrics.Metrics // nil: none
+	Version string           // of Hark, as admins are told
+	// Health tells how the servers do that answers need; nil: unknown.
 	Health func() command.Health
 	// Privacy is what /privacy tells of how Hark is run.
 	Privacy command.Privacy
-	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are
-	// committed, the log fails or works again, a question or a command is over, a forgetting is carried out
-	// in Discord, the ids of commands are known. Tests wait by it. It is called from several goroutines and
-	// must not wait.
+	// Progress, if not nil, is called after everything that Discord isn't told of: events are committed, the log
+	// fails or works again, a question or a command is over, a forgetting is carried out in Discord, the ids of
+	// commands are known. Tests wait by it. Several goroutines call it. It must not wait.
 	Progress func()
-	Client   *http.Client      // for requests; its Transport gets them addressed to APIURL, and those for files
+	Client   *http.Client      // of requests to APIURL and for files
 	Dialer   *websocket.Dialer // of the gateway; its NetDialContext is used
 	Now      func() time.Time  // default time.Now
 }
 
-// discord says how Discord is reached.
 func (c Config) discord() discord.Options {
 	return discord.Options{Token: c.Token, APIURL: c.APIURL, Client: c.Client, Metrics: c.Metrics}
 }
@@ -113,17 +108,17 @@ type Bot struct {
 	state     atomic.Pointer[error]
 }
 
-// timing is how long things take at most, or are apart.
+// timing has limits and intervals.
 type timing struct {
 	gateway   discord.GatewayTiming
 	ingest    ingest.Timing
 	reply     reply.Timing
 	commands  command.Timing
-	grace     time.Duration // answers go on for after Run's context has ended
-	farewell  time.Duration // requests go on for after Run's context has ended
-	guildWait time.Duration // a question waits for Discord to tell of its guild
-	interval  time.Duration // between looks for what is to be done by itself
-	drain     time.Duration // the log is written for after Run's context has ended
+	grace     time.Duration // for answers, after Run's context has ended
+	farewell  time.Duration // for requests, after Run's context has ended
+	guildWait time.Duration // until Discord tells of a question's guild
+	interval  time.Duration // between runs of periodic work
+	drain     time.Duration // for writing the log, after Run's context has ended
 }
 
 var usual = timing{
@@ -138,7 +133,7 @@ var usual = timing{
 	drain:     9 * time.Second,
 }
 
-// New returns a Bot that hasn't connected yet. It checks the configuration only.
+// New checks the configuration and returns a Bot that isn't connected.
 func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) (*Bot, error) {
 	cfg.Metrics = metrics.Or(cfg.Metrics)
 	rest, err := discord.NewClient(cfg.discord())
@@ -176,7 +171,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 
 var errNotYet = errors.New("not connected to Discord yet")
 
-// Ready is nil while Discord is connected and the log can be written, and else says what is wrong.
+// Ready returns nil while Discord is connected and the log can be written, or else what is wrong.
 func (b *Bot) Ready() error {
 	if err := *b.state.Load(); err != nil {
 		return err
@@ -187,13 +182,13 @@ func (b *Bot) Ready() error {
 	return nil
 }
 
-// Questions are how many questions wait, and how many are being answered.
+// Questions returns how many questions wait, and how many are being answered.
 func (b *Bot) Questions() (waiting, busy int) {
 	waiting, busy, _ = b.questions.Counts()
 	return waiting, busy
 }
 
-// Waiting is how many events are taken in and not yet in the log.
+// Waiting returns how many events aren't in the log yet.
 func (b *Bot) Waiting() int { return b.ingest.Queue.Len() }
 
 func (b *Bot) setState(err error) {
@@ -203,10 +198,9 @@ func (b *Bot) setState(err error) {
 	}
 }
 
-// Run connects, logs and answers until ctx ends, and then returns nil after at most ten seconds, with all
-// that was taken in logged and no answer left half-written without saying so. It returns before that only
-// with discord.ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
-// can be called once.
+// Run connects, logs and answers until ctx ends. It then returns nil within ten seconds: all events are logged, and
+// unfinished answers say so. It returns earlier only with discord.ErrToken, ErrIntents, ErrShards or, if Discord can't
+// be reached at the start, ErrUnreachable. Call it once.
 func (b *Bot) Run(ctx context.Context) error {
 	b.ingest.Client.Backoff = b.timing.gateway.Retry
 	self, err := b.ingest.Client.Self(ctx)
@@ -298,12 +292,12 @@ func (b *Bot) commandOptions() *command.Options {
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
 }
 
-// LookUp is what there is of messages that are about to be used, as ingest.Filler.LookUp has it.
+// LookUp is ingest.Filler.LookUp.
 func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
 	return b.filler.LookUp(ctx, messages, patience)
 }
 
-// waitGuild returns once it is known who may read what in a guild, or with ingest.ErrNotReady.
+// waitGuild waits until a guild's permissions are known, or returns ingest.ErrNotReady.
 func (b *Bot) waitGuild(ctx context.Context, guild memory.GuildID) error {
 	return b.ingest.Guilds.Wait(ctx, guild, b.timing.guildWait)
 }

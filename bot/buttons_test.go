@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// buttonsOf are the ids of a message's buttons by what they do, as Discord shows it now.
+// buttonsOf are the ids of a message's buttons now, by what they do.
 func (s *scene) buttonsOf(m discordtest.Message) map[string]string {
 	ids := map[string]string{}
 	for _, now := range s.discord.Messages(m.ChannelID) {
@@ -29,18 +29,18 @@ func (s *scene) buttonsOf(m discordtest.Message) map[string]string {
 	return ids
 }
 
-// buttonsBelow is what a message's buttons do, in the alphabet's order.
+// buttonsBelow is what a message's buttons do, sorted.
 func (s *scene) buttonsBelow(m discordtest.Message) string {
 	return strings.Join(slices.Sorted(maps.Keys(s.buttonsOf(m))), ", ")
 }
 
-// press uses the button of a message that does something, as soon as it is there.
+// press waits for a button and uses it.
 func (s *scene) press(m discordtest.Message, who discordtest.User, does string) *discordtest.Interaction {
 	s.discord.WaitFor("the button "+does, func() bool { return s.buttonsOf(m)[does] != "" })
 	return s.discord.Click(m, who.ID, s.buttonsOf(m)[does])
 }
 
-// whispered is what only whoever pressed is told, in whatever way.
+// whispered is what only the presser is told.
 func whispered(t *testing.T, s *scene, i *discordtest.Interaction) string {
 	t.Helper()
 	if r := i.Wait(); r.Type == discord.RespondMessage || r.Type == discord.RespondDeferred {
@@ -57,7 +57,6 @@ func whispered(t *testing.T, s *scene, i *discordtest.Interaction) string {
 	return m.Content
 }
 
-// now is the bot's message as it is now.
 func (s *scene) now(m discordtest.Message) discordtest.Sent {
 	for _, sent := range s.discord.Sent(m.ChannelID) {
 		if sent.ID == m.ID {
@@ -74,7 +73,7 @@ func (s *scene) shows(m discordtest.Message, text string) {
 	})
 }
 
-// isGone waits until messages of the bot's are deleted, in Discord and from the log.
+// isGone waits until messages are deleted, in Discord and from the log.
 func (s *scene) isGone(t *testing.T, ms ...discordtest.Message) {
 	t.Helper()
 	for _, m := range ms {
@@ -85,7 +84,7 @@ func (s *scene) isGone(t *testing.T, ms ...discordtest.Message) {
 	}
 }
 
-// slowly answers with text so far as soon as it is asked, and with the rest once go on is called.
+// slowly streams first at once, and the rest once goOn is called.
 func (s *scene) slowly(first, rest string) (goOn func()) {
 	on := make(chan struct{})
 	s.oracle.answer = func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
@@ -136,7 +135,7 @@ func TestButtonsAreOnTheLastMessage(t *testing.T) {
 		t.Fatalf("%d messages, with %q and %q", len(sent), s.buttonsBelow(sent[0].Message),
 			s.buttonsBelow(sent[len(sent)-1].Message))
 	}
-	// Nothing but the button tells of the first message after a restart and without a trace.
+	// After a restart, without a trace, only the button knows the first message.
 	s.again(t)
 	s.press(sent[1].Message, s.ana, reply.ButtonDelete).Wait()
 	s.isGone(t, sent[0].Message, sent[1].Message)
@@ -185,7 +184,7 @@ func TestModeratorsStopAnswers(t *testing.T) {
 	s.isGone(t, m.Message)
 }
 
-// A process that died in the middle of an answer leaves the button behind.
+// A process that dies in mid-answer leaves the button behind.
 func TestStopAfterARestart(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

@@ -15,7 +15,7 @@ import (
 	"hark/memory"
 )
 
-// called waits until what was asked is answered for good, and returns the records that are kept.
+// called waits for so many answers, stops the bot and returns the kept records.
 func (s *scene) called(t *testing.T, answers int) (kept []memory.Record) {
 	t.Helper()
 	s.discord.WaitFor("answers", func() bool { return len(s.discord.Sent(s.channel)) >= answers })
@@ -27,7 +27,7 @@ func (s *scene) called(t *testing.T, answers int) (kept []memory.Record) {
 	return kept
 }
 
-// records are those of a question and of a tool's call for it.
+// records are of a question and its tool calls, one of them invalid.
 func records() []memory.Record {
 	return []memory.Record{
 		{CallID: "a", Speaker: memory.SpeakerUser, Method: answer.MethodAsk,
@@ -69,7 +69,7 @@ func TestRecordsAreLoggedWithTheAnswer(t *testing.T) {
 	}
 }
 
-// Of a question that isn't answered only that it was asked is kept, and by whom.
+// Of an unanswered question only that it was asked is kept, and by whom.
 func TestQuestionsAreRecordedWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -128,7 +128,7 @@ func TestQuestionsAreRecordedWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// promptedTrace is of an answer to q that a model wrote from a prompt.
+// promptedTrace is the trace of an answer from a prompt.
 func promptedTrace(q answer.Question) memory.Trace {
 	return memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker, Model: "canary-model",
@@ -141,7 +141,7 @@ func promptedTrace(q answer.Question) memory.Trace {
 	}
 }
 
-// Each answer leaves a line of numbers in the journal, which warns where the window is nearly full.
+// The journal has a line of numbers for each answer, and warns when the window is nearly full.
 func TestAnswersAreAccountedFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -194,7 +194,7 @@ func TestAnswersAreAccountedFor(t *testing.T) {
 	}
 }
 
-// The prompt is kept of what was shown of the model's answer only.
+// Only answers that are shown keep their prompt.
 func TestOnlyAnswersThatAreShownKeepAPrompt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

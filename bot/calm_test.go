@@ -11,27 +11,25 @@ import (
 	"hark/memory"
 )
 
-// limitedTo is a scene, not running yet, with these limits.
 func limitedTo(t *testing.T, l reply.Limits) *scene {
 	t.Helper()
 	s := set(t)
 	return s.with(t, Config{Token: s.discord.Token, Limits: l})
 }
 
-// asks asks Hark as somebody in a channel.
 func (s *scene) asks(channel discordtest.ID, who discordtest.User, text string) discordtest.Message {
 	return s.discord.Say(channel, who.ID, s.discord.Bot.Mention()+" "+text)
 }
 
-// sees waits until the log has what was said last, and with that what was asked before.
+// sees has bo say something, and waits until all before it is logged and asked.
 func (s *scene) sees(t *testing.T, text string) {
 	t.Helper()
 	s.discord.Say(s.channel, s.bo.ID, text)
 	s.log.waitSaid(t, "them: "+text)
-	s.commitNothing(t) // what was logged together is put to the desk after that
+	s.commitNothing(t)
 }
 
-// takes has every answer take so many tokens, and repeat the question.
+// takes repeats the question for so many tokens.
 func takes(tokens int) answerFunc {
 	return func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		if q.NoModel {
@@ -42,7 +40,7 @@ func takes(tokens int) answerFunc {
 	}
 }
 
-// refusals are how many questions each limit refused.
+// refusals counts refused questions by limit.
 func (s *scene) refusals(t *testing.T) map[string]int {
 	all := map[string]int{}
 	for key, n := range s.counted(t) {
@@ -53,7 +51,7 @@ func (s *scene) refusals(t *testing.T) map[string]int {
 	return all
 }
 
-// What /context takes is on its user's account, and it asks no model once that is used up.
+// /context is on its user's account. Once that is used up, it asks no model.
 func TestContextCommandIsPaidFor(t *testing.T) {
 	t.Parallel()
 	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 100}}).run(t).ready(t)
@@ -66,7 +64,6 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 		}
 		return r, nil
 	}
-	s.waitRegistered()
 	spent := func(want int) {
 		t.Helper()
 		got, err := s.log.Spending(t.Context(), s.guildID, s.discord.Now())

@@ -14,7 +14,7 @@ import (
 
 func TestCatchUpShowsASummary(t *testing.T) {
 	t.Parallel()
-	s := registeredScene(t)
+	s := set(t).run(t).ready(t)
 	spoke := s.discord.Now().Add(-48 * time.Hour)
 	var given time.Time
 	s.oracle.catchUp = func(_ context.Context, _ answer.Question, since time.Time) (answer.CaughtUp, error) {
@@ -44,7 +44,7 @@ func TestCatchUpShowsASummary(t *testing.T) {
 
 func TestCatchUpIsRefused(t *testing.T) {
 	t.Parallel()
-	s := registeredScene(t)
+	s := set(t).run(t).ready(t)
 	for _, err := range []error{
 		fmt.Errorf("catch up: %w", answer.ErrNotRemembered), fmt.Errorf("catch up: %w",
 			answer.ErrNotReadable), errors.New("the disk is on fire"),
@@ -60,12 +60,10 @@ func TestCatchUpIsRefused(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "catchup"))
 }
 
-// What catching up takes of the model is counted for whoever asks, also where it fails, and where nothing is
-// left the model isn't asked.
+// Whoever catches up pays for it, even if it fails. Once nothing is left, no model is asked.
 func TestCatchUpIsPaidFor(t *testing.T) {
 	t.Parallel()
 	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 100}, Reserve: 10}).run(t).ready(t)
-	s.waitRegistered()
 	s.oracle.catchUp = func(_ context.Context, q answer.Question, _ time.Time) (answer.CaughtUp, error) {
 		if q.NoModel {
 			return answer.CaughtUp{Messages: 1, Since: q.Now, Text: "x"}, nil

@@ -22,11 +22,10 @@ func choosing(t *testing.T) *scene {
 	}})
 	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	return s
 }
 
-// sets uses /hark set as ana; without a value if it is empty.
+// sets uses /hark set as ana, without a value if that is empty.
 func (s *scene) sets(t *testing.T, key, value string, more ...discordtest.Opt) discordtest.Sent {
 	t.Helper()
 	options := append([]discordtest.Opt{opt("setting", key)}, more...)
@@ -42,7 +41,7 @@ func (s *scene) lastSetting() memory.SettingChosen {
 	return e
 }
 
-// chose fails unless that is the setting chosen last, of a channel or the whole server.
+// chose fails unless that is the setting chosen last, in a channel or, at 0, the server.
 func (s *scene) chose(t *testing.T, at discordtest.ID, key memory.Setting, value string) {
 	t.Helper()
 	if e := s.lastSetting(); e.Channel != memory.ChannelID(at) || e.Key != key || e.Value != value ||
@@ -51,7 +50,7 @@ func (s *scene) chose(t *testing.T, at discordtest.ID, key memory.Setting, value
 	}
 }
 
-// What a newer Hark knew, and a model that was taken away, are shown as they are.
+// Unknown settings and removed models are shown as they are.
 func TestSettingsOfANewerHark(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -63,7 +62,7 @@ func TestSettingsOfANewerHark(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "model"))
 }
 
-// Of more models than Discord shows at once each can be chosen, and the way back is always offered.
+// With more models than Discord shows, each can be chosen, and the default is always offered.
 func TestManyModels(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -104,7 +103,7 @@ func TestManyModels(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "model", opt("model", "default")))
 }
 
-// valuesOf are the values of a menu, and which of them is chosen already.
+// valuesOf are a menu's values, and the chosen one.
 func valuesOf(m discordtest.Sent, name string) (values []string, chosen string) {
 	for _, c := range partsOf(m.Message) {
 		if is, _, _ := strings.Cut(c.CustomID, ":"); is != name {
@@ -120,7 +119,7 @@ func valuesOf(m discordtest.Sent, name string) (values []string, chosen string) 
 	return values, chosen
 }
 
-// What has changed since a panel was shown is said, and nothing is set by mistake.
+// An outdated panel says what changed, and sets nothing by mistake.
 func TestStaleSettings(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)

@@ -15,19 +15,14 @@ import (
 	"hark/memory"
 )
 
-// waitRegistered waits until Discord knows the command.
-func (s *scene) waitRegistered() {
-	s.discord.WaitFor("the command", func() bool { return len(s.discord.Commands(0)) > 0 })
-}
-
-// usable are all commands that there are, by their paths, to be used by the owner of a scene's guild.
+// usable has a use by the guild's owner of every command, by its path.
 func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[string]func() *discordtest.Interaction {
 	t.Helper()
 	given := map[string]any{"question": "when?", "text": "x", "name": "Barn", "fact": "x", "on": true,
 		"member": s.bo.ID, "setting": "mode", "before": "1d",
 		"answer": "off", "keep": "forever"}
 	all := map[string]func() *discordtest.Interaction{}
-	for _, c := range s.discord.Registered(0) {
+	for _, c := range s.discord.Registered() {
 		all[c.Path] = func() *discordtest.Interaction {
 			switch {
 			case c.Path == whyCommand:
@@ -49,7 +44,7 @@ func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[str
 	return all
 }
 
-// everything is a scene in which every command can be used, with a message of bo's and an answer.
+// everything is a scene in which every command works, with a message of bo's and an answer.
 func everything(t *testing.T) (s *scene, said, answered discordtest.Message) {
 	t.Helper()
 	s = choosing(t)
@@ -71,8 +66,7 @@ func everything(t *testing.T) (s *scene, said, answered discordtest.Message) {
 	return s, said, answered
 }
 
-// Every use is acknowledged while the log can't be written, and answered once that has all that came before.
-// Status tells at once.
+// Every use is acknowledged while the log is stuck, and answered once it has all that came before. Status is at once.
 func TestUsesAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
 	t.Parallel()
 	s, said, answered := everything(t)
@@ -128,7 +122,7 @@ func TestUsesAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
 	}
 }
 
-// Whatever fails, whoever used a command is told so in words.
+// Whatever fails, its user is told so.
 func TestUsesThatFailSaySo(t *testing.T) {
 	t.Parallel()
 	s, said, answered := everything(t)
@@ -155,14 +149,14 @@ func TestUsesThatFailSaySo(t *testing.T) {
 	told("nothing can be read")
 }
 
-// waitIDs returns once the bot knows by which ids commands are mentioned.
+// waitIDs waits until the bot knows its commands' ids.
 func (s *scene) waitIDs() {
 	s.discord.WaitFor("the ids of commands", func() bool {
 		return strings.HasPrefix(s.bot.commands.Mention("help"), "<")
 	})
 }
 
-// After a restart nothing is registered anew, and the ids are known all the same. Until then commands are named.
+// After a restart, which registers nothing, the ids are known too.
 func TestCommandsAreMentionedAfterARestart(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

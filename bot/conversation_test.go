@@ -21,9 +21,8 @@ import (
 	"hark/memory"
 )
 
-// conversation is a scene that a script plays. A line that begins with "$ " is what somebody does; below it
-// stands what they are shown and, behind "~", what is logged and decided by it. ana manages the server, bo
-// doesn't. What there is to do:
+// conversation plays a script. After "$ " is what somebody does; below it is what they are shown and, after "~", what
+// is logged. ana manages the server, bo doesn't. Steps:
 //
 //	channel NAME [in NAME], thread NAME in NAME, category NAME, secret NAME   a channel more; only Hark sees a secret one
 //	role NAME [manage-messages], member NAME                                 a role or a member more
@@ -47,7 +46,7 @@ type conversation struct {
 	text   strings.Builder
 }
 
-// TestConversations plays the scripts and holds what people are shown against them; -update writes that anew.
+// TestConversations plays the scripts. -update writes what people are shown.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	const file = "testdata/conversations.txtar"
@@ -87,7 +86,6 @@ func TestConversations(t *testing.T) {
 	t.Cleanup(func() { golden.File(t, file, string(txtar.Format(scripts))) })
 }
 
-// plays plays a step.
 func (c *conversation) plays(t *testing.T, step string) {
 	t.Helper()
 	words := strings.Fields(step)
@@ -137,7 +135,7 @@ func (c *conversation) adds(t *testing.T, kind, name string, in []string) {
 	c.idle(t)
 }
 
-// does is what a member does, and shows them what becomes of it.
+// does plays what a member does.
 func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 	t.Helper()
 	at := c.channel
@@ -222,7 +220,7 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 	}
 }
 
-// spanOfStep reads a number of minutes, hours or days, such as 30d.
+// spanOfStep reads a span such as 30d.
 func spanOfStep(t *testing.T, text string) time.Duration {
 	t.Helper()
 	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour,
@@ -234,11 +232,11 @@ func spanOfStep(t *testing.T, text string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// command is a command's path and its options.
+// command reads a command's path and options.
 func (c *conversation) command(t *testing.T, text string) (path string, options []discordtest.Opt) {
 	t.Helper()
 	var e discordtest.Command
-	for _, is := range c.discord.Registered(0) {
+	for _, is := range c.discord.Registered() {
 		if strings.HasPrefix(text+" ", "/"+is.Path+" ") && len(is.Path) > len(e.Path) {
 			e = is
 		}
@@ -279,7 +277,7 @@ func (c *conversation) value(kind int, text string) any {
 	return strings.NewReplacer(`\n`, "\n", "^", link).Replace(text)
 }
 
-// shows writes down what becomes of an interaction.
+// shows writes down what an interaction shows.
 func (c *conversation) shows(t *testing.T, i *discordtest.Interaction) {
 	t.Helper()
 	if r := i.Wait(); r.Form() != nil {
@@ -301,7 +299,7 @@ func (c *conversation) shows(t *testing.T, i *discordtest.Interaction) {
 	}
 }
 
-// decisions writes down what was decided and told in a step.
+// decisions writes down what a step logged.
 func (c *conversation) decisions() {
 	for _, e := range c.log.eventsNow()[c.logged:] {
 		switch e := e.(type) {
@@ -322,7 +320,7 @@ func (c *conversation) decisions() {
 
 var fractionOf = regexp.MustCompile(`(\.\d+)? \+0000 UTC`)
 
-// decision writes down what an event says, but for its server and its time, which it must have.
+// decision writes down an event without its server and time, which it must have.
 func (c *conversation) decision(e any) {
 	v := reflect.ValueOf(e)
 	line := "~ " + v.Type().Name()

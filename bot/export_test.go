@@ -15,7 +15,6 @@ import (
 	"hark/memory"
 )
 
-// unpacked is what was packed with gzip.
 func unpacked(t *testing.T, data []byte) []byte {
 	t.Helper()
 	r, err := gzip.NewReader(bytes.NewReader(data))
@@ -28,7 +27,7 @@ func unpacked(t *testing.T, data []byte) []byte {
 	return data
 }
 
-// exported is what the files of an export say, and how many they are.
+// exported are the texts in an export's files, and the number of files.
 func (s *scene) exported(t *testing.T, i *discordtest.Interaction) (texts []string, files int) {
 	t.Helper()
 	i.WaitMessage()

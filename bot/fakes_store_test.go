@@ -9,7 +9,6 @@ import (
 	"hark/memory"
 )
 
-// reading is what read gives, unless reading fails.
 func reading[T any](n *notebook, read func() (T, error)) (T, error) {
 	n.mu.Lock()
 	err := n.readFails
@@ -56,7 +55,7 @@ func (n *notebook) People(ctx context.Context, guild memory.GuildID, ids ...memo
 	return reading(n, func() ([]memory.Person, error) { return n.Store.People(ctx, guild, ids...) })
 }
 
-// Waiting is as many as a test says, if it does.
+// Waiting is what the test set, if it did.
 func (n *notebook) Waiting(ctx context.Context, guild memory.GuildID) (int, error) {
 	return reading(n, func() (int, error) {
 		if n.waiting != nil {
@@ -80,10 +79,10 @@ func (n *notebook) Spending(ctx context.Context, guild memory.GuildID, day time.
 	return n.Store.Spending(ctx, guild, day)
 }
 
-// forgetting is what a notebook was told to forget, and what it makes of that.
+// forgetting is what a notebook was told to forget, and how that goes.
 type forgetting struct {
 	begun []memory.Forgetting
-	steps chan int // what is told of progress; Forget returns when it is closed. nil: at once
+	steps chan int // of progress; Forget returns when it is closed. nil: at once
 	fails error
 }
 
@@ -99,7 +98,7 @@ func (n *notebook) Resume(ctx context.Context, id int64, progress func(done, tot
 	return n.forgets(ctx, progress, func() (memory.DeletionReport, error) { return n.Store.Resume(ctx, id, progress) })
 }
 
-// forgets forgets once a test has told of all steps, unless it is to fail.
+// forgets forgets, or fails, once the steps are closed.
 func (n *notebook) forgets(ctx context.Context, progress func(done, total int),
 	forget func() (memory.DeletionReport, error)) (memory.DeletionReport, error) {
 	n.mu.Lock()
@@ -123,7 +122,7 @@ func (n *notebook) forgets(ctx context.Context, progress func(done, total int),
 	return forget()
 }
 
-// state is what there is in a channel, by id.
+// state are a channel's messages, by id.
 func (n *notebook) state(t *testing.T, channel memory.ChannelID) []memory.Message {
 	t.Helper()
 	all, err := n.Store.Log(context.Background(), channel, 0, math.MaxInt64, 1000)

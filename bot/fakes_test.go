@@ -22,7 +22,7 @@ import (
 	"hark/memory/sqlite/sqlitetest"
 )
 
-// notebook is a store that also keeps the events it was given, and can be held or made to fail.
+// notebook is a store that keeps its events, and can be held or made to fail.
 type notebook struct {
 	*sqlite.Store
 
@@ -33,7 +33,7 @@ type notebook struct {
 	held    chan struct{} // Apply waits for it, unless nil
 	changed wait.Signal
 	poke    func() // after each Apply, for those who wait for Discord
-	tick    func() // after a decision, of which no two may be of one moment; nil: nothing
+	tick    func() // after a decision, since no two may be of one moment; nil: nothing
 
 	readFails     error // of what tells of people
 	spendingFails error
@@ -92,7 +92,7 @@ func (n *notebook) fail(err error) {
 	n.fails = err
 }
 
-// decides reports whether an event is a decision, of which the latest holds.
+// decides reports whether the latest event of this type holds.
 func decides(e memory.Event) bool {
 	switch e.(type) {
 	case memory.Chose, memory.SettingChosen, memory.LimitChosen, memory.Learn, memory.Opted, memory.Starred:
@@ -137,7 +137,7 @@ func (n *notebook) said() []string {
 	return lines
 }
 
-// wait returns once ok holds; it is asked after every Apply.
+// wait returns once ok holds. It is called after every Apply.
 func (n *notebook) wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	n.changed.Until(t, what, ok, func() string { return "the log has:\n" + strings.Join(n.said(), "\n") })
@@ -148,7 +148,7 @@ func (n *notebook) waitSaid(t *testing.T, line string) {
 	n.wait(t, line, func() bool { return slices.Contains(n.said(), line) })
 }
 
-// waitLogged waits until an event of type E is logged that satisfies match.
+// waitLogged waits for a logged event that satisfies match.
 func waitLogged[E memory.Event](t *testing.T, n *notebook, what string, match func(E) bool) {
 	t.Helper()
 	n.wait(t, what, func() bool {
@@ -157,7 +157,6 @@ func waitLogged[E memory.Event](t *testing.T, n *notebook, what string, match fu
 	})
 }
 
-// eventsOf are the events of type E, in order.
 func eventsOf[E memory.Event](n *notebook) (all []E) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -169,7 +168,7 @@ func eventsOf[E memory.Event](n *notebook) (all []E) {
 	return all
 }
 
-// find is the last event of type E that satisfies match.
+// find is the last event that satisfies match.
 func find[E memory.Event](n *notebook, match func(E) bool) (E, bool) {
 	for _, e := range slices.Backward(eventsOf[E](n)) {
 		if match(e) {
@@ -187,7 +186,7 @@ type scene struct {
 	channel discordtest.ID
 	ana, bo discordtest.User
 
-	// The ids of the guild, the channel and the two members as memory has them.
+	// The same ids in memory's types.
 	guildID     memory.GuildID
 	channelID   memory.ChannelID
 	anaID, boID memory.UserID
@@ -199,10 +198,10 @@ type scene struct {
 	bot    *Bot
 	cancel context.CancelFunc
 	ended  chan error
-	did    map[discordtest.ID]string // what messages answer, by their ids
+	did    map[discordtest.ID]string // the use that a message answers
 }
 
-// journal is what was logged for people to read.
+// journal is the log for people.
 type journal struct {
 	mu      sync.Mutex
 	text    strings.Builder
@@ -229,7 +228,7 @@ func (j *journal) wait(t *testing.T, what string) {
 	}, j.String)
 }
 
-// quick is timing for tests: no waits that no test is about.
+// quick has no waits except against hanging.
 func quick() timing {
 	t := usual
 	t.reply.Pace, t.grace = time.Millisecond, 0
@@ -241,10 +240,10 @@ func quick() timing {
 	return t
 }
 
-// noon is when scenes begin: not at the turn of a day.
+// noon is when scenes begin.
 var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-// set makes a scene whose bot isn't running yet.
+// set makes a scene. Its bot isn't running yet.
 func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
 	d := discordtest.New(t, append([]discordtest.Option{discordtest.WithTime(noon)}, options...)...)
@@ -260,7 +259,6 @@ func set(t *testing.T, options ...discordtest.Option) *scene {
 	return s.with(t, Config{Token: d.Token})
 }
 
-// with gives the scene a bot of that configuration.
 func (s *scene) with(t *testing.T, cfg Config) *scene {
 	t.Helper()
 	cfg.Client, cfg.Dialer, cfg.Now, cfg.Progress = s.discord.Client(), s.discord.Dialer(), s.discord.Now,
@@ -279,7 +277,7 @@ func (s *scene) with(t *testing.T, cfg Config) *scene {
 	return s
 }
 
-// counted is what the bot counted so far. See metricstest.Counted.
+// counted are the bot's metrics. See metricstest.Counted.
 func (s *scene) counted(t *testing.T) map[string]int {
 	t.Helper()
 	return metricstest.Counted(t, s.bot.cfg.Metrics)
@@ -303,17 +301,19 @@ func (s *scene) run(t *testing.T) *scene {
 	return s
 }
 
-// ready waits until the bot is connected and has logged the guild.
+// ready waits until the bot is connected, has logged the guild and registered its commands.
 func (s *scene) ready(t *testing.T) *scene {
 	t.Helper()
 	s.discord.WaitReady()
 	waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool {
 		return e.Guild.ID == memory.GuildID(s.guild.ID)
 	})
+	if s.bot.cfg.DevGuild == 0 {
+		s.discord.WaitFor("the commands", func() bool { return len(s.discord.Commands(0)) > 0 })
+	}
 	return s
 }
 
-// apply adds events to the log.
 func (s *scene) apply(t *testing.T, events ...memory.Event) {
 	t.Helper()
 	if err := s.log.Apply(t.Context(), events...); err != nil {
@@ -321,10 +321,9 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 	}
 }
 
-// idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
+// idle reports whether nothing is to be committed, answered or done.
 func (b *Bot) idle() bool {
-	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
-	// comes of it.
+	// Commands and events may ask questions, and answers are committed: causes are looked at first.
 	if !b.commands.Idle() || b.ingest.Queue.Len() != 0 {
 		return false
 	}
@@ -332,20 +331,12 @@ func (b *Bot) idle() bool {
 	return active == 0 && b.ingest.Queue.Len() == 0
 }
 
-// posts has somebody write in a channel, and waits until that is logged.
+// posts says something, and waits until that is logged.
 func (s *scene) posts(t *testing.T, channel, who discordtest.ID, text string) discordtest.Message {
 	t.Helper()
 	m := s.discord.Say(channel, who, text)
 	s.log.waitSaid(t, "them: "+text)
 	return m
-}
-
-// registeredScene is a scene whose bot runs and has registered its commands.
-func registeredScene(t *testing.T) *scene {
-	t.Helper()
-	s := set(t).run(t).ready(t)
-	s.waitRegistered()
-	return s
 }
 
 // addChannel adds a text channel.
@@ -365,7 +356,7 @@ func (s *scene) secret(name string, more ...discordtest.Overwrite) discordtest.C
 		discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0))...)
 }
 
-// stop stops the bot and returns what Run returned, once.
+// stop stops the bot and returns what Run returned; nil from the second call on.
 func (s *scene) stop(t *testing.T) error {
 	t.Helper()
 	s.cancel()
@@ -374,7 +365,7 @@ func (s *scene) stop(t *testing.T) error {
 	return err
 }
 
-// stops stops the bot, which has to end well.
+// stops stops the bot, which must end well.
 func (s *scene) stops(t *testing.T) {
 	t.Helper()
 	if err := s.stop(t); err != nil {
@@ -382,7 +373,7 @@ func (s *scene) stops(t *testing.T) {
 	}
 }
 
-// begins runs a bot after one that was stopped, and waits until it is connected.
+// begins runs a bot after another, and waits until it is connected.
 func (s *scene) begins(t *testing.T) *scene {
 	t.Helper()
 	before := s.discord.Identifies()
@@ -392,17 +383,17 @@ func (s *scene) begins(t *testing.T) *scene {
 	return s
 }
 
-// ask asks Hark in the channel and returns the question.
+// ask asks Hark in the channel as ana.
 func (s *scene) ask(text string) discordtest.Message {
 	return s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" "+text)
 }
 
-// waitText waits for a message of the bot's in the channel that reads text.
+// waitText waits for a message of the bot's.
 func (s *scene) waitText(text string) discordtest.Sent {
 	return s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == text })
 }
 
-// answered waits for a message of the bot's that reads text, and whose logging is done.
+// answered waits for a message of the bot's that is logged.
 func (s *scene) answered(t *testing.T, channel discordtest.ID, text string) discordtest.Sent {
 	t.Helper()
 	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return m.Content == text })
@@ -410,7 +401,7 @@ func (s *scene) answered(t *testing.T, channel discordtest.ID, text string) disc
 	return m
 }
 
-// told waits for a message of the bot's that reads text, and that is logged without it: nobody knows how it came about.
+// told waits for a message of the bot's that is logged without its text: it has no known sources.
 func (s *scene) told(t *testing.T, channel discordtest.ID, is func(text string) bool) discordtest.Sent {
 	t.Helper()
 	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return is(m.Content) })
@@ -418,13 +409,11 @@ func (s *scene) told(t *testing.T, channel discordtest.ID, is func(text string) 
 	return m
 }
 
-// withoutText reports whether a message of the bot's is logged without its text.
 func (s *scene) withoutText(m discordtest.Sent) bool {
 	e, ok := find(s.log, func(e memory.Posted) bool { return e.Message.ID == memory.MessageID(m.ID) })
 	return ok && e.Message.Kind == memory.FromHark && e.Message.Content == ""
 }
 
-// is reports whether a text is want.
 func is(want string) func(string) bool { return func(text string) bool { return text == want } }
 
 var errDown = errors.New("no space left on device")

@@ -42,12 +42,11 @@ func TestOwnAnswersAreForgottenByWhoAsked(t *testing.T) {
 	s.says(t, s.discord.MessageAction(m.Message, s.ana.ID, forgetCommand).WaitMessage())
 }
 
-// What is forgotten so stays forgotten, whatever Discord tells of it: in a real store.
+// A forgotten message stays forgotten, whatever Discord sends of it.
 func TestForgottenMessagesStayForgotten(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	store := s.overStore(t)
-	s.waitRegistered()
 	said := s.discord.Say(s.channel, s.bo.ID, s.discord.Bot.Mention()+" what are secret words?")
 	s.out.wait(t, `"answered"`)
 	s.idle(t)
@@ -71,7 +70,7 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	s.discord.Edit(s.channel, said.ID, s.discord.Bot.Mention()+" what are secret words, once more?")
 	s.discord.EditBriefly(s.channel, said.ID, s.discord.Bot.Mention()+" what are secret words, for good?")
 	s.discord.Unfurl(s.channel, said.ID, `{"title": "secret words"}`)
-	s.use(t, s.bo, "help") // after which all of this was looked at
+	s.use(t, s.bo, "help")
 	s.idle(t)
 	if n := len(s.oracle.questions()); known() != 0 || n != answers {
 		t.Errorf("an edit brings it back: %d messages, %d more questions", known(), n-answers)

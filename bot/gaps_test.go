@@ -12,24 +12,23 @@ import (
 	"hark/memory"
 )
 
-// month is how far back what was missed is fetched in these tests.
 const month = 30 * 24 * time.Hour
 
-// catching makes a scene whose bot fetches what it missed.
+// catching is a scene whose bot fetches what it missed.
 func catching(t *testing.T) *scene {
 	t.Helper()
 	s := set(t)
 	return s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: true})
 }
 
-// resume starts a bot on the same log, after one that was stopped.
+// resume runs another bot over the same log.
 func (s *scene) resume(t *testing.T, cfg Config) *scene {
 	t.Helper()
 	cfg.Token = s.discord.Token
 	return s.with(t, cfg).run(t)
 }
 
-// mirrors waits until the log has of a channel what Discord has, and of each message what it says.
+// mirrors waits until the log has a channel's messages as Discord has them.
 func (s *scene) mirrors(t *testing.T, channel discordtest.ID) {
 	t.Helper()
 	var theirs []string
@@ -46,7 +45,7 @@ func (s *scene) mirrors(t *testing.T, channel discordtest.ID) {
 	})
 }
 
-// missedSome makes a scene in which three messages were missed after three that were heard.
+// missedSome is a scene that heard three messages, and missed three.
 func missedSome(t *testing.T) *scene {
 	t.Helper()
 	s := catching(t).run(t).ready(t)
@@ -57,7 +56,6 @@ func missedSome(t *testing.T) *scene {
 	return s
 }
 
-// say says n things and returns their ids.
 func (s *scene) say(channel discordtest.ID, n int, what string) []discordtest.ID {
 	var ids []discordtest.ID
 	for i := range n {
@@ -66,7 +64,7 @@ func (s *scene) say(channel discordtest.ID, n int, what string) []discordtest.ID
 	return ids
 }
 
-// filled waits until nothing is missing.
+// filled waits until there are no gaps.
 func (s *scene) filled(t *testing.T) {
 	t.Helper()
 	s.log.wait(t, "all gaps to be filled", func() bool {
@@ -75,7 +73,7 @@ func (s *scene) filled(t *testing.T) {
 	})
 }
 
-// fetches is how often messages of a channel were fetched.
+// fetches counts requests for a channel's messages.
 func (s *scene) fetches(channel discordtest.ID) int {
 	n := 0
 	for _, r := range s.discord.Requests() {
@@ -86,8 +84,7 @@ func (s *scene) fetches(channel discordtest.ID) int {
 	return n
 }
 
-// Whatever was said, edited and deleted while Hark was away, the log is as Discord then, with what is said live, and
-// nothing is fetched once more the next time.
+// Whatever changed during downtime, the log becomes as Discord is, and nothing is fetched twice.
 func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 	t.Parallel()
 	thread := func(s *scene, name string, kind discordtest.ChannelType) discordtest.ID {
@@ -179,7 +176,7 @@ func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 	}
 }
 
-// The gap has to be written down before the first live message, which would hide it.
+// The gap is logged before the first live message, which would hide it.
 func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
@@ -231,7 +228,7 @@ func TestWhatIsntToBeFetched(t *testing.T) {
 	}
 }
 
-// Discord shows an empty past to those who may not read it; nothing follows from that.
+// Discord shows an empty past to those who may not read it.
 func TestEmptyPastIsDoubted(t *testing.T) {
 	t.Parallel()
 	s := missedSome(t)
@@ -251,7 +248,7 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
-// What is said in a thread that comes out of the archive mustn't hide what was missed there.
+// A message in a thread that wakes doesn't hide what was missed there.
 func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := set(t)

@@ -21,7 +21,7 @@ import (
 	"hark/search"
 )
 
-// misleads has the nth connection to the gateway go to one that does as serve does.
+// misleads has serve take the nth connection to the gateway.
 func (s *scene) misleads(t *testing.T, nth int32, serve func(c *websocket.Conn)) {
 	t.Helper()
 	var upgrader websocket.Upgrader
@@ -44,7 +44,7 @@ func (s *scene) misleads(t *testing.T, nth int32, serve func(c *websocket.Conn))
 	}}
 }
 
-// A gateway that takes the connection and then says nothing would keep discordgo waiting without end.
+// discordgo would wait without end for a gateway that is silent.
 func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -122,18 +122,17 @@ func TestWhatAnAnswerHadToDoWithoutIsLogged(t *testing.T) {
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
 		return answer.Recalled{Result: search.Result{RerankFailed: errors.New("no order for a command")}}, nil
 	}
-	s.waitRegistered()
 	s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?"))
 	s.out.wait(t, "no order for a command")
 }
 
 func TestOddInteractions(t *testing.T) {
 	t.Parallel()
-	s := registeredScene(t)
+	s := set(t).run(t).ready(t)
 	never := make(chan struct{})
 	s.bot.commands.Put([]byte(`{"id":{}}`), never)
 	s.bot.commands.Put([]byte(`{"id":"5","type":3,"token":"x"}`), never)
-	// A command of an earlier version is told from ours by its name, and answered.
+	// A command of an earlier version is answered.
 	s.bot.commands.Put([]byte(`{"id":"6","type":2,"token":"unknown","data":{"name":"remember"}}`), never)
 	s.discord.WaitFor("an answer", func() bool {
 		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
@@ -148,7 +147,6 @@ func TestTooManyCommands(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return answer.Recalled{}, nil }
-	s.waitRegistered()
 	release := s.log.hold()
 	uses := make([]*discordtest.Interaction, parallelCommands)
 	for n := range uses {
@@ -157,10 +155,7 @@ func TestTooManyCommands(t *testing.T) {
 	for _, u := range uses {
 		u.Wait()
 	}
-	more := s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "one more"))
-	if m := more.WaitMessage(); m.Content != allTaken || m.Flags&discordtest.Ephemeral == 0 {
-		t.Errorf("turned away with %+v", m)
-	}
+	s.says(t, s.use(t, s.ana, "context", opt("question", "one more")))
 	typed := func() map[string]string {
 		return s.discord.Complete(s.channel, s.ana.ID, "help", opt("command", "/mem")).Wait().Choices()
 	}
@@ -173,7 +168,7 @@ func TestTooManyCommands(t *testing.T) {
 	}
 }
 
-// A session that Discord only can't take up right now is taken up later, where it was.
+// A session that Discord can't resume right now is resumed later.
 func TestSessionThatIsTakenUpLater(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -199,7 +194,7 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	s.out.wait(t, "passed over what the gateway sent")
 }
 
-// A connection stays for as long as heartbeats are heard, and no longer. The next is to where Discord says.
+// A connection ends when heartbeats do. The next is to where Discord said.
 func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -229,7 +224,7 @@ func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
 	}
 }
 
-// While Discord can't be reached, a session is none the worse. It is taken up also where no other may be begun.
+// A session survives that Discord can't be reached, and is resumed even where no other may begin.
 func TestSessionSurvivesThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	s := set(t)

@@ -30,9 +30,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkLive is what a message takes that is said while Hark listens, from its event on, at 400 messages a second
-// in ten channels: the writer and the indexer, in CPU time, and how long after its event a message is committed.
-// Beside it what a message takes that is imported, with its share of the vectors.
+// BenchmarkLive is what a live message takes of the writer and the indexer, in CPU time, at 400 messages a second in
+// ten channels, and how soon it is committed. Beside it is what an imported message takes, with its vectors.
 func BenchmarkLive(b *testing.B) {
 	const rate, messages = 400, 4000
 	t := newTalk(b, 10, 10_000)
@@ -94,7 +93,7 @@ func BenchmarkLive(b *testing.B) {
 	b.ReportMetric(percentile(commits, 99), "ms-to-commit-p99")
 }
 
-// valve is a connection of which no read ends while held is locked.
+// valve is a connection whose reads don't end while held is locked.
 type valve struct {
 	net.Conn
 	held *sync.RWMutex
@@ -107,7 +106,7 @@ func (v valve) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// gated is a dialer whose connections hold while somebody has locked held.
+// gated is a dialer of valves.
 func gated(base *websocket.Dialer, held *sync.RWMutex) *websocket.Dialer {
 	dial := base.NetDialContext
 	base.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -117,8 +116,8 @@ func gated(base *websocket.Dialer, held *sync.RWMutex) *websocket.Dialer {
 	return base
 }
 
-// BenchmarkGateway is how quickly messages that wait at the gateway are taken in: by Hark, until they are committed
-// and embedded, and by a session of discordgo's that counts the same messages and does nothing with them.
+// BenchmarkGateway is how quickly Hark takes in, commits and embeds waiting messages, beside a session of discordgo's
+// that only counts them.
 func BenchmarkGateway(b *testing.B) {
 	const messages = 20_000
 	t := newTalk(b, 50, 1000)

@@ -32,7 +32,7 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	for _, tt := range []struct {
 		at     discordtest.ID
 		lacks  string // the link that gives it
-		silent bool   // whether it lacks it without answers as well
+		silent bool   // whether it is lacking without answers too
 	}{{thread.ID, usual, false}, {mute.ID, usual, false}, {stage.ID, connects, true}, {s.channel, "", false}} {
 		shown := s.use(t, s.ana, "hark channel log", opt("channel", tt.at))
 		s.says(t, shown)
@@ -47,7 +47,7 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 		}
 	}
 	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", unseen.ID)))
-	// Of the channel that it is used in, the use itself tells.
+	// The interaction tells of its own channel.
 	requests := len(s.discord.Requests())
 	s.turns(t, s.discord.Slash(mute.ID, s.ana.ID, "hark channel answer", opt("answer", "on")))
 	for _, r := range s.discord.Requests()[requests:] {
@@ -55,7 +55,7 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 			t.Errorf("asked %s", r.Path)
 		}
 	}
-	// Where an answer can't be sent, the log says so once, and how it is given.
+	// The journal says once that an answer can't be sent, with the link that gives the permission.
 	s.asks(mute.ID, s.ana, "when?")
 	s.out.wait(t, `"missing":"Send Messages"`)
 	s.asks(mute.ID, s.ana, "when, then?")

@@ -13,7 +13,7 @@ import (
 	"hark/memory"
 )
 
-// What all can read is said in the language of the channel, whoever asks.
+// Public messages are in the channel's language, whoever asks.
 func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -32,7 +32,7 @@ func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 	s.replied(t, s.ask(""))
 }
 
-// What is to be remembered is read from its message whatever language that is in, and whatever the server's is by then.
+// A proposal can be accepted whatever language it is in, and the server has by then.
 func TestProposalsInALanguage(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -58,7 +58,7 @@ func TestProposalsInALanguage(t *testing.T) {
 	}
 }
 
-// A guild that has chosen nothing is asked, and told what was decided, in the language that is configured.
+// Undecided guilds are asked in the configured language.
 func TestNoticeInTheConfiguredLanguage(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"zh-Hant", "FR"} {

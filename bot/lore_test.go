@@ -13,7 +13,7 @@ import (
 	"hark/memory"
 )
 
-// loreful is a remembering scene whose oracle tells all lore that was told, but for hidden names.
+// loreful is a remembering scene whose oracle tells all lore except hidden names.
 func loreful(t *testing.T, hidden ...string) *scene {
 	t.Helper()
 	s := remembering(t)
@@ -30,12 +30,11 @@ func loreful(t *testing.T, hidden ...string) *scene {
 	return s
 }
 
-// Of lore that may not be read nobody is told that its name is taken.
+// Nobody is told that hidden lore has the name.
 func TestTheNameOfHiddenLoreIsFree(t *testing.T) {
 	t.Parallel()
 	s := loreful(t, "Hidden")
 	for range 2 {
-		// as if it couldn't be told even to whoever told it
 		s.says(t, s.use(t, s.bo, "lore add", opt("name", "Hidden"), opt("text", "apples")))
 	}
 	if all := s.lore(); len(all) != 2 {
@@ -43,9 +42,22 @@ func TestTheNameOfHiddenLoreIsFree(t *testing.T) {
 	}
 	quiet := s.addChannel("quiet", discordtest.ForRole(s.guild.ID, 0, discordtest.SendMessages))
 	s.posts(t, quiet.ID, s.guild.Owner.ID, "hush")
-	// but in threads
 	s.says(t, s.discord.Slash(quiet.ID, s.bo.ID, "lore add", opt("name", "Orchard"),
 		opt("text", "apples")).WaitMessage())
+}
+
+// After a panic there is nothing to choose from, and a form's place is taken by a failure with its code.
+func TestFormsSurviveAPanic(t *testing.T) {
+	t.Parallel()
+	s := loreful(t)
+	s.oracle.lore = func(context.Context, answer.Question) ([]memory.Lore, error) { panic("at the disco") }
+	if r := s.discord.Complete(s.channel, s.bo.ID, "lore show", opt("name", "")).Wait(); r.Type != 8 ||
+		len(r.Choices()) != 0 {
+		t.Errorf("offered %+v", r)
+	}
+	if m := s.use(t, s.bo, "lore edit", opt("name", "barn")); s.reads(m.Content) == m.Content {
+		t.Errorf("told %q", m.Content)
+	}
 }
 
 // Discord waits three seconds for a form, or for what is offered while somebody types.
@@ -58,7 +70,6 @@ func TestFormsAreThereInTimeOrNotAtAll(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.says(t, s.use(t, s.bo, "lore edit", opt("name", "barn")))
 	if r := s.discord.Complete(s.channel, s.bo.ID, "lore show", opt("name", "")).Wait(); len(r.Choices()) != 0 {
 		t.Errorf("offered %+v", r)

@@ -11,8 +11,7 @@ import (
 	"hark/search"
 )
 
-// behindRoles is a scene of a server in which only those with a role read one channel, and only those with another
-// the second.
+// behindRoles is a scene with two channels, each for those with a role.
 type behindRoles struct {
 	*scene
 	verified, staff discordtest.Role
@@ -45,7 +44,7 @@ func (s *behindRoles) has(who discordtest.User, roles ...discordtest.Role) {
 	})
 }
 
-// opens waits until an answer in the office may use what was said in the hall, or mustn't.
+// opens waits until an answer in the office may, or may not, use what was said in the hall.
 func (s *behindRoles) opens(t *testing.T, want bool, when string) {
 	t.Helper()
 	s.discord.WaitFor(when, func() bool {
@@ -59,8 +58,8 @@ func (s *behindRoles) opens(t *testing.T, want bool, when string) {
 	})
 }
 
-// With the Server Members intent an answer may use what all can read who are there, and what changes who that is counts
-// with the event. While anything may have been missed, members may have any roles.
+// With the Server Members intent an answer may use what all its readers can read. Changes count with their events.
+// While anything may have been missed, members may have any roles.
 func TestMembersAreKnown(t *testing.T) {
 	t.Parallel()
 	s := gatedScene(t, discordtest.WithIntents(discordtest.MessageContent|discordtest.Members))
@@ -104,7 +103,6 @@ func TestMembersAreKnown(t *testing.T) {
 	s.oracle.answer = says("Saturday")
 	s.ask("when?")
 	s.answered(t, s.channel, "Saturday")
-	s.waitRegistered()
 	s.oracle.find = func(answer.Question) (answer.FindResult, error) { return answer.FindResult{}, nil }
 	s.use(t, s.bo, "recall", opt("question", "when?"))
 	if q := s.oracle.questions()[0]; q.RoleSets == nil {
@@ -112,7 +110,7 @@ func TestMembersAreKnown(t *testing.T) {
 	}
 }
 
-// While the answer to who is there is on its way, or Hark is cut off, nothing is taken for granted.
+// Until the members are told, and while Hark is cut off, members may have any roles.
 func TestMembersAreUnknownMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := gatedScene(t, discordtest.WithIntents(discordtest.MessageContent|discordtest.Members))
@@ -127,12 +125,11 @@ func TestMembersAreUnknownMeanwhile(t *testing.T) {
 	s.opens(t, false, "the connection is lost")
 }
 
-// Where Discord doesn't tell who has which roles, admins state what holds, for all members to see, and take it back.
+// Without the intent, admins state which roles imply others, for all to see, and take it back.
 func TestRolesAreStated(t *testing.T) {
 	t.Parallel()
 	s := gatedScene(t)
 	s.run(t).ready(t)
-	s.waitRegistered()
 	s.waitIDs()
 	state := func(options ...discordtest.Opt) { s.says(t, s.use(t, s.guild.Owner, "hark audience", options...)) }
 	also := opt("also", s.verified.ID)

@@ -10,17 +10,16 @@ import (
 	"hark/memory"
 )
 
-// remembering is a scene whose guild has decided to be remembered. Its ana manages it.
+// remembering is a scene whose guild is remembered. ana manages it.
 func remembering(t *testing.T) *scene {
 	t.Helper()
 	s := asking(t)
 	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	return s
 }
 
-// use uses a command as somebody, and is what they are shown.
+// use uses a command, and is what is shown.
 func (s *scene) use(t *testing.T, who discordtest.User, name string, options ...discordtest.Opt) discordtest.Sent {
 	t.Helper()
 	m := s.discord.Slash(s.channel, who.ID, name, options...).WaitMessage()
@@ -58,7 +57,7 @@ func TestForgettingShowsHowFarItIs(t *testing.T) {
 	}
 }
 
-// After 14 minutes what is shown says that it goes on, which it does.
+// After 14 minutes the message says that the forgetting goes on, which it does.
 func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -86,8 +85,7 @@ func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	}
 }
 
-// Of what was told where somebody can't read any more they learn neither from which channel it is nor where they may
-// be told it.
+// Facts from a channel that their subject can't read don't name it.
 func TestFactsFromHiddenChannelsNameNone(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

@@ -13,7 +13,7 @@ import (
 	"hark/memory"
 )
 
-// hiddenChannel is a channel that only Hark sees, which remembers it.
+// hiddenChannel is a remembered channel that only Hark sees.
 func (s *scene) hiddenChannel(t *testing.T) discordtest.Channel {
 	t.Helper()
 	hidden := s.secret("hideout")
@@ -21,7 +21,7 @@ func (s *scene) hiddenChannel(t *testing.T) discordtest.Channel {
 	return hidden
 }
 
-// What was learned stays where its message may be read, and goes with it.
+// An edited fact keeps the place and the message that it was learned from.
 func TestLearnedFactsAreChanged(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -98,7 +98,7 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	}
 }
 
-// personalData is the file that a message of Hark's has.
+// personalData reads the file of a message.
 func (s *scene) personalData(t *testing.T, m discordtest.Message) (file []byte, p personaldata.Person) {
 	t.Helper()
 	if len(m.Attachments) != 1 {
@@ -118,7 +118,7 @@ func (s *scene) personalData(t *testing.T, m discordtest.Message) (file []byte, 
 	return text, p
 }
 
-// export uses /memory export, once any before it has ended.
+// export uses /memory export, after any before it.
 func (s *scene) export(t *testing.T, channel discordtest.ID, who discordtest.User,
 	options ...discordtest.Opt) discordtest.Sent {
 	t.Helper()
@@ -203,7 +203,7 @@ func TestExportByDirectMessage(t *testing.T) {
 	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)))
 }
 
-// One that takes long keeps neither its member's next one waiting nor others'.
+// A slow export blocks neither its member's next nor others'.
 func TestExportsAreMadeOneAtATime(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

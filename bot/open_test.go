@@ -26,7 +26,7 @@ func (s *scene) closed(t *testing.T) {
 	})
 }
 
-// replies are what Hark's messages in the channel read that aren't deleted.
+// replies are the texts of Hark's messages in the channel that aren't deleted.
 func (s *scene) replies() (texts []string) {
 	for _, m := range s.discord.Sent(s.channel) {
 		if !m.Deleted {
@@ -36,7 +36,7 @@ func (s *scene) replies() (texts []string) {
 	return texts
 }
 
-// What was asked while Hark was away is answered if it isn't long ago: the oldest first, each once.
+// Recent questions from downtime are answered, oldest first, each once.
 func TestMissedQuestionsAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
@@ -67,7 +67,7 @@ func TestMissedQuestionsAreAnswered(t *testing.T) {
 	}
 }
 
-// What was fetched and answered before the process ended in the middle of a gap isn't asked again.
+// A question that was answered before the process ended in mid-gap isn't asked again.
 func TestMissedQuestionsAreAskedOnceThoughTheirGapGoesOn(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
@@ -78,21 +78,21 @@ func TestMissedQuestionsAreAskedOnceThoughTheirGapGoesOn(t *testing.T) {
 	s.stop(t)
 	s.discord.Advance(time.Minute)
 	s.ask("first?")
-	gone := s.ask("deleted?") // so that Discord's last message of the channel isn't among those that it gives
+	gone := s.ask("deleted?") // so that the channel's last message id isn't in the page
 	s.discord.Delete(s.channel, gone.ID)
 	messages := fmt.Sprintf("GET /channels/%d/messages", s.channel)
 	first := s.discord.Inject(messages, 1, discordtest.Hang())
 	cfg := Config{CatchUp: month, Reconcile: true, AnswerMissed: 10 * time.Minute}
 	s.resume(t, cfg)
 	first.WaitHits(1)
-	rest := s.discord.Inject(messages, 1000, discordtest.ServerError()) // one that hangs would hold up the answer
+	rest := s.discord.Inject(messages, 1000, discordtest.ServerError()) // a hanging request would hold up the answer
 	first.Release()
 	rest.WaitHits(1)
 	s.answered(t, s.channel, "re: first?")
 	s.closed(t)
 	s.stop(t)
 	rest.Release()
-	s.discord.Advance(6 * time.Minute) // for which Discord knows no nonce any more
+	s.discord.Advance(6 * time.Minute) // nonces are forgotten by then
 	s.ask("second?")
 	s.resume(t, cfg)
 	s.answered(t, s.channel, "re: second?")
@@ -105,8 +105,7 @@ func TestMissedQuestionsAreAskedOnceThoughTheirGapGoesOn(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
-// opens makes a scene with a question that the process before left open, and a part of an answer with a
-// button to stop it.
+// opens is a scene with a question that the process before left open, if begun with half an answer.
 func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump discordtest.Sent) {
 	t.Helper()
 	s = catching(t).run(t).ready(t)
@@ -133,7 +132,7 @@ func (s *scene) senderOf(a *ingest.Question) *discord.Sender {
 	return &discord.Sender{Client: s.bot.ingest.Client, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: "a"}
 }
 
-// leavesOpen has somebody ask, and the log hold that it is to be answered.
+// leavesOpen asks something that is logged as open.
 func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ingest.Question) {
 	t.Helper()
 	q := s.ask("when?")
@@ -144,7 +143,7 @@ func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ingest.Question)
 	return q, a
 }
 
-// What was accepted is answered after a restart, though more of it waits than is accepted at a time.
+// All accepted questions are answered after a restart, even more than may wait.
 func TestAllQuestionsLeftOpenAreAnswered(t *testing.T) {
 	t.Parallel()
 	s, last, _ := opens(t, false)
@@ -177,8 +176,8 @@ func TestAllQuestionsLeftOpenAreAnswered(t *testing.T) {
 	}
 }
 
-// What was asked lately is answered, in the place of what is shown of an answer. Of what was asked long ago that is
-// marked as cut short, and of what is gone it offers to stop no longer.
+// A recent open question is answered in place of its half answer. That of an old one is marked as interrupted, and
+// that of a deleted one loses its stop button.
 func TestQuestionsLeftOpen(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -216,8 +215,8 @@ func TestQuestionsLeftOpen(t *testing.T) {
 	}
 }
 
-// An answer that was written when the process ended, and not logged yet, is written anew in its place,
-// whatever Discord knows of nonces by then; and if there is no time for that either, nothing more is said.
+// An answer that wasn't logged before the process ended is rewritten in place, without the help of nonces. If there is
+// no time for that either, nothing more is said.
 func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	t.Parallel()
 	s, q, stump := opens(t, true)
@@ -247,7 +246,7 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	}
 }
 
-// What Discord doesn't take now is answered at the next start.
+// A question whose answer Discord doesn't take is answered at the next start.
 func TestQuestionsWhoseAnswersAreNotTaken(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
@@ -267,7 +266,7 @@ func TestQuestionsWhoseAnswersAreNotTaken(t *testing.T) {
 	s.closed(t)
 }
 
-// A question that is refused is closed only once that was told.
+// A refused question stays open until its asker was told.
 func TestRefusalsThatAreNotTakenLeaveQuestionsOpen(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
@@ -286,7 +285,7 @@ func TestRefusalsThatAreNotTakenLeaveQuestionsOpen(t *testing.T) {
 	failing.Release()
 }
 
-// What Discord doesn't tell now is asked for at the next start.
+// An open question that can't be fetched now is fetched at the next start.
 func TestQuestionsLeftOpenWhileDiscordFails(t *testing.T) {
 	t.Parallel()
 	s, q, _ := opens(t, false)

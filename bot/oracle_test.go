@@ -15,7 +15,7 @@ import (
 // answerFunc answers a question, and streams what it has so far.
 type answerFunc func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
 
-// oracle is an Answerer that does what a test tells it to.
+// oracle is a scripted Answerer.
 type oracle struct {
 	answer  answerFunc
 	recall  func(ctx context.Context, q answer.Question) (answer.Recalled, error)
@@ -25,20 +25,20 @@ type oracle struct {
 	look    func(q answer.Question, found []answer.FoundMessage) ([]answer.InspectedMessage, error)
 	catchUp func(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
 
-	traceless bool // answers don't say how they came about
+	traceless bool // answers have no trace
 
 	mu    sync.Mutex
 	asked []answer.Question
 }
 
-// traceOf is the trace of an answer to q that is made from it and from others.
+// traceOf is the trace of an answer to q with other sources.
 func traceOf(q answer.Question, others ...memory.Source) memory.Trace {
 	question := memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)
 	return memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
 		Sources: append([]memory.Source{question}, others...)}
 }
 
-// Answer is a whole one with a trace, as an engine's are.
+// Answer adds a trace, unless the oracle is traceless.
 func (o *oracle) Answer(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
 	o.mu.Lock()
 	o.asked = append(o.asked, q)
@@ -57,7 +57,6 @@ func (o *oracle) Recall(ctx context.Context, q answer.Question) (answer.Recalled
 	return o.recall(ctx, q)
 }
 
-// Lore is what a test has it tell.
 func (o *oracle) Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error) {
 	if o.lore == nil {
 		return nil, nil

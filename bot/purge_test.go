@@ -11,7 +11,7 @@ import (
 	"hark/memory"
 )
 
-// What is said where nothing is logged is forgotten as well.
+// Unlogged sessions are forgotten too.
 func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 	t.Parallel()
 	for name, what := range map[string]func(s *scene) []discordtest.Opt{
@@ -34,15 +34,13 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 	}
 }
 
-// What is too old waits, goes when somebody agrees, and what is purged or shortened goes as it was said to:
-// in a real store.
+// What is too old waits until somebody agrees. A purge and a shorter retention delete what they said.
 func TestForgettingOverAStore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	s := set(t, discordtest.WithTime(time.Now().Add(-100*day)))
 	store := s.overStore(t)
 	guild, here := s.guildID, s.channelID
-	s.waitRegistered()
 	// what comes later isn't compared
 	waitLogged(t, s.log, "that Hark was away", func(memory.Absent) bool { return true })
 	var old []memory.Event

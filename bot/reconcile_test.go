@@ -10,8 +10,7 @@ import (
 	"hark/memory"
 )
 
-// What is about to be used before it is compared is looked up: what is gone or can't be had isn't used, and
-// what was edited is as it is now.
+// What is used before it is compared is looked up: deleted or unreadable messages aren't used, edited ones are fresh.
 func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
@@ -54,7 +53,7 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	s.mirrors(t, old)
 }
 
-// What Discord wasn't asked for isn't gone: bots may have written much since that isn't logged.
+// Messages before the fetched page aren't taken for deleted.
 func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
@@ -76,8 +75,7 @@ func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What was deleted while nobody listened isn't told: whoever asks finds that it is gone, and not what is merely out of
-// sight or in the archive.
+// Channels deleted during downtime are found to be gone, but not hidden or archived ones.
 func TestChannelsDeletedUnheard(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
@@ -117,7 +115,7 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 	}
 }
 
-// That Discord refuses a page once shuts no channel that Hark may read.
+// One refusal doesn't shut a channel that Hark may read.
 func TestARefusalShutsNoChannelThatMayBeRead(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)

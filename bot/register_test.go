@@ -8,7 +8,7 @@ import (
 	"hark/memory"
 )
 
-// writes are the paths at which lists of commands were written, in order.
+// writes are the paths of written command lists, in order.
 func (s *scene) writes() (paths []string) {
 	for _, r := range s.discord.Requests() {
 		if strings.HasSuffix(r.Path, "/commands") && r.Method != "GET" {
@@ -18,7 +18,7 @@ func (s *scene) writes() (paths []string) {
 	return paths
 }
 
-// looked is how often a guild's own commands, or if it is 0 those of all, were asked for.
+// looked counts requests for a guild's commands, or at 0 the global ones.
 func (s *scene) looked(guild discordtest.ID) (n int) {
 	for _, r := range s.discord.Requests() {
 		if strings.HasSuffix(r.Path, "/commands") && r.Method == "GET" && r.Status != 0 &&
@@ -29,13 +29,12 @@ func (s *scene) looked(guild discordtest.ID) (n int) {
 	return n
 }
 
-// While commands are a guild's own, no other has them; when they are everybody's again, it has none of its own.
+// Commands of a development guild are nobody else's. Without one they are global, and no guild keeps its own.
 func TestDevGuild(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	lawn := s.discord.AddGuild("Lawn")
 	s.run(t).ready(t)
-	s.waitRegistered()
 	all := len(s.discord.Commands(0))
 
 	dev := Config{DevGuild: memory.GuildID(lawn.ID)}
@@ -85,7 +84,7 @@ func TestDevGuildWithoutHark(t *testing.T) {
 	}
 }
 
-// A server that let Hark in without commands has none to remove.
+// In a server without the commands scope nothing is removed.
 func TestRegistrationWhereCommandsAreDenied(t *testing.T) {
 	t.Parallel()
 	s := set(t)

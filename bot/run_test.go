@@ -107,7 +107,7 @@ func TestUnreachableAtTheStart(t *testing.T) {
 	}
 }
 
-// A session too many would cost the token.
+// One session too many would cost the token.
 func TestSessionsThatDiscordDoesNotAllow(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -154,8 +154,8 @@ func TestConfigurationIsChecked(t *testing.T) {
 	}
 }
 
-// What is nearly done when Hark stops is finished; else the answer says that it is cut short. What a model that doesn't
-// stop has said is taken back.
+// On a stop, answers that end within the grace are finished, others say that they were interrupted. That of a model
+// that doesn't stop is taken back.
 func TestStopInMidAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -221,12 +221,12 @@ func TestStopIsBoundedWhenNothingAnswers(t *testing.T) {
 
 func TestStopLogsWhatWasTakenIn(t *testing.T) {
 	t.Parallel()
-	s := registeredScene(t)
+	s := set(t).run(t).ready(t)
 	release := s.log.hold()
 	for i := range 1000 {
 		s.discord.Say(s.channel, s.ana.ID, fmt.Sprint("message ", i))
 	}
-	// What was said before a command was taken in before it.
+	// The command's answer shows that all before it was taken in.
 	s.discord.Slash(s.channel, s.ana.ID, "context", opt("question", "when?")).Wait()
 	s.cancel()
 	release()

@@ -32,7 +32,7 @@ them; links are underlined there and have an arrow here.
 This page is made from the code: ` + "`go test ./bot -run TestScreens -update`" + ` writes it anew.
 `
 
-// TestScreens draws what people see, and holds it against the page.
+// TestScreens compares docs/screens.md with what people see.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	s := newScreens(t)
@@ -40,7 +40,7 @@ func TestScreens(t *testing.T) {
 	golden.File(t, "../docs/screens.md", s.page.String())
 }
 
-// screens is a server with people in it, and the page of what they see.
+// screens is a server and the page of what its members see.
 type screens struct {
 	*testing.T
 	*scene
@@ -98,10 +98,8 @@ func (s *screens) start() {
 		Version: "1.0.0",
 	})
 	s.run(s.T).ready(s.T)
-	s.waitRegistered()
 }
 
-// play is what happens, screen by screen.
 func (s *screens) play() {
 	d := s.discord
 	notice := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool { return len(m.Components) > 0 })
@@ -149,7 +147,7 @@ func (s *screens) play() {
 	s.alone("/memory forget", s.tom, d.Slash(s.planning.ID, s.tom.ID, "memory forget"))
 }
 
-// index gives what was said its vectors, once n messages are in the log.
+// index waits for n logged messages and gives them vectors.
 func (s *screens) index(n int) {
 	s.scene.log.wait(s.T, "the messages", func() bool { return len(s.log.said()) >= n })
 	indexer := memory.Indexer{Queue: s.log, Embedder: embed.Builtin{}}
@@ -158,7 +156,7 @@ func (s *screens) index(n int) {
 	}
 }
 
-// screen draws messages that all see.
+// screen draws public messages.
 func (s *screens) screen(title, means string, messages ...discordtest.Message) {
 	fmt.Fprintf(&s.page, "\n## %s\n\n", title)
 	if means != "" {
@@ -174,7 +172,7 @@ func (s *screens) screen(title, means string, messages ...discordtest.Message) {
 	s.page.WriteString("```\n")
 }
 
-// alone draws what one person sees of an interaction.
+// alone draws what one person sees.
 func (s *screens) alone(title string, who discordtest.User, i *discordtest.Interaction) {
 	m := i.WaitMessage()
 	fmt.Fprintf(&s.page, "\n## %s\n\n```\n", title)
@@ -222,7 +220,7 @@ func (s *screens) draw(m discordtest.Message, note string) {
 	}
 }
 
-// line writes text behind a mark, broken at spaces.
+// line writes text behind a mark, wrapped.
 func (s *screens) line(mark, text string) {
 	room := screenWidth - utf8.RuneCountInString(mark)
 	for {
@@ -256,7 +254,7 @@ var (
 	escaped     = regexp.MustCompile(`\\([*_~|>\x60\[\]():.#-])`)
 )
 
-// read is text as Discord shows it, as far as text can show it.
+// read is text about as Discord shows it.
 func (s *screens) read(text string) string {
 	text = mentionMark.ReplaceAllStringFunc(text, func(mark string) string {
 		var id discordtest.ID
@@ -283,7 +281,7 @@ func (s *screens) read(text string) string {
 	return escaped.ReplaceAllString(text, "$1")
 }
 
-// apart is how far away a time is, as Discord says it: in the largest unit that it has at least one of.
+// apart is a span as Discord shows it, in the largest fitting unit.
 func apart(d time.Duration) string {
 	away, unit := int(d.Abs().Round(time.Minute)/time.Minute), "minute"
 	if away >= 60 {
@@ -302,7 +300,6 @@ func apart(d time.Duration) string {
 	return said + " ago"
 }
 
-// partsOf are the buttons and menus of a message.
 func partsOf(m discordtest.Message) (all []discord.Component) {
 	for _, raw := range m.Components {
 		var row discord.Component
@@ -314,7 +311,7 @@ func partsOf(m discordtest.Message) (all []discord.Component) {
 	return all
 }
 
-// buttonOf is the id of the button or menu that does something.
+// buttonOf is the id of a button or menu, by what it does.
 func buttonOf(t *testing.T, m discordtest.Message, does string) string {
 	t.Helper()
 	for _, b := range partsOf(m) {

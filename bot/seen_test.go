@@ -22,8 +22,7 @@ var (
 	codeOf = regexp.MustCompile(`"code":"([a-z2-7]{8})"`)
 )
 
-// reads is text of the bot's with names for what differs from run to run: ids, and codes of failures. Times
-// are written out.
+// reads is text with names for ids and codes, which differ from run to run, and with times written out.
 func (s *scene) reads(text string) string {
 	for _, code := range codeOf.FindAllStringSubmatch(s.out.String(), -1) {
 		text = strings.ReplaceAll(text, code[1], "CODE")
@@ -59,7 +58,7 @@ func (s *scene) reads(text string) string {
 	return idOf.ReplaceAllStringFunc(text, name)
 }
 
-// looks is a message as a person sees it: what it reads, its buttons and menus, and its files.
+// looks is a message's text, buttons, menus and files.
 func (s *scene) looks(m discordtest.Sent) string {
 	text := s.reads(m.Content)
 	for _, raw := range m.Components {
@@ -83,7 +82,7 @@ func (s *scene) looks(m discordtest.Sent) string {
 	return text
 }
 
-// labelOf is what a button or a menu reads.
+// labelOf is the text on a button or a menu.
 func (s *scene) labelOf(c discord.Component) string {
 	if c.Type != discord.ComponentMenu && c.Type != discord.ComponentChannels {
 		return c.Label
@@ -94,7 +93,7 @@ func (s *scene) labelOf(c discord.Component) string {
 	return s.reads(c.Placeholder) + " ▾"
 }
 
-// says holds what a message says, below what it answers, if that is known.
+// says compares a message, below the use that it answers, with the golden file.
 func (s *scene) says(t *testing.T, m discordtest.Sent) {
 	t.Helper()
 	text := s.looks(m)
@@ -105,7 +104,7 @@ func (s *scene) says(t *testing.T, m discordtest.Sent) {
 	golden.Seen(t, text)
 }
 
-// turns holds what is shown in answer to an interaction in the end.
+// turns is says for what an interaction shows in the end.
 func (s *scene) turns(t *testing.T, i *discordtest.Interaction) discordtest.Sent {
 	t.Helper()
 	i.Wait()
@@ -115,7 +114,7 @@ func (s *scene) turns(t *testing.T, i *discordtest.Interaction) discordtest.Sent
 	return m
 }
 
-// lately waits until what is shown in answer to an interaction has a word, such as a number, and holds what it is.
+// lately is says for what an interaction shows once it has a word.
 func (s *scene) lately(t *testing.T, i *discordtest.Interaction, word string) discordtest.Sent {
 	t.Helper()
 	i.Wait()
@@ -128,7 +127,7 @@ func (s *scene) lately(t *testing.T, i *discordtest.Interaction, word string) di
 	return m
 }
 
-// everyPage holds all that an interaction shows, and returns it.
+// everyPage is pages, compared with the golden file.
 func (s *scene) everyPage(t *testing.T, i *discordtest.Interaction) string {
 	t.Helper()
 	all := s.pages(t, i)
@@ -136,7 +135,7 @@ func (s *scene) everyPage(t *testing.T, i *discordtest.Interaction) string {
 	return all
 }
 
-// pages is all that an interaction shows.
+// pages is all text that an interaction shows.
 func (s *scene) pages(t *testing.T, i *discordtest.Interaction) string {
 	t.Helper()
 	i.Wait()
@@ -152,13 +151,13 @@ func (s *scene) pages(t *testing.T, i *discordtest.Interaction) string {
 	return all
 }
 
-// hears holds what only whoever pressed is told, in whatever way.
+// hears is says for what only the presser is told.
 func (s *scene) hears(t *testing.T, i *discordtest.Interaction) {
 	t.Helper()
 	golden.Seen(t, s.reads(whispered(t, s, i)))
 }
 
-// logs waits until a line of the journal has a mark, and holds what that line says to the operator.
+// logs is says for a line of the journal, once one has the mark.
 func (s *scene) logs(t *testing.T, mark string) {
 	t.Helper()
 	s.out.wait(t, mark)
@@ -171,7 +170,7 @@ func (s *scene) logs(t *testing.T, mark string) {
 	}
 }
 
-// becomes waits until a message of the bot's that had buttons has none any more, and holds what it says.
+// becomes is says for a message once it has no buttons any more.
 func (s *scene) becomes(t *testing.T, m discordtest.Message) discordtest.Sent {
 	t.Helper()
 	s.discord.WaitFor("a message without buttons", func() bool { return len(s.now(m).Components) == 0 })
@@ -180,7 +179,7 @@ func (s *scene) becomes(t *testing.T, m discordtest.Message) discordtest.Sent {
 	return now
 }
 
-// replied waits until the bot has answered a message, as reply does, and holds what it says.
+// replied is says for the reply to a message.
 func (s *scene) replied(t *testing.T, to discordtest.Message) discordtest.Sent {
 	t.Helper()
 	m := s.reply(t, to)
@@ -188,7 +187,7 @@ func (s *scene) replied(t *testing.T, to discordtest.Message) discordtest.Sent {
 	return m
 }
 
-// reply waits until the bot has answered a message, and that is logged if it is to be.
+// reply waits until a message is answered, and that is logged if it is to be.
 func (s *scene) reply(t *testing.T, to discordtest.Message) discordtest.Sent {
 	t.Helper()
 	m := s.discord.WaitSent(to.ChannelID, func(m discordtest.Sent) bool {

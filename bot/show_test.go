@@ -14,7 +14,7 @@ import (
 	"hark/memory"
 )
 
-// from answers with text that is made from a message.
+// from has answers be made from a message.
 func (s *scene) from(source discordtest.Message, text string) {
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		return answer.Answer{Text: text,
@@ -23,7 +23,7 @@ func (s *scene) from(source discordtest.Message, text string) {
 	}
 }
 
-// logged waits until an answer is in the log, and that is known.
+// logged waits until an answer is over.
 func (s *scene) logged(t *testing.T) {
 	t.Helper()
 	s.out.wait(t, `"answered"`)
@@ -33,7 +33,7 @@ func (s *scene) logged(t *testing.T) {
 // twoParts is an answer that takes two messages.
 var twoParts = strings.Repeat("a", 1500) + "\n\n" + strings.Repeat("b", 1500)
 
-// What is left of an answer, once somebody has deleted its first message, goes with what it was made from.
+// The rest of an answer whose first message was deleted goes with its sources.
 func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(s *scene, source, question discordtest.Message) error{
@@ -82,7 +82,7 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 	}
 }
 
-// An answer that Discord doesn't let be rewritten stays, with what it was made from.
+// An answer that can't be rewritten stays, with its sources.
 func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -100,7 +100,7 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 			s.logged(t)
 			s.from(s.discord.Say(s.channel, s.bo.ID, "another"), "I don't know")
 			trouble := s.discord.Inject("PATCH /channels/*/messages/*", test.times, test.fault)
-			if test.times == 1 { // nor does it take a new message in its place
+			if test.times == 1 { // nor is a new message taken
 				s.discord.Inject("POST /channels/*/messages", 1, test.fault)
 			}
 			s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
@@ -122,7 +122,7 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 	}
 }
 
-// One of which the log has lost what it was made from, since its question was edited, goes.
+// If its question was edited, so that its sources are no longer known, it goes.
 func TestAnswersToEditedQuestionsThatCantBeRewrittenGo(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -141,7 +141,7 @@ func TestAnswersToEditedQuestionsThatCantBeRewrittenGo(t *testing.T) {
 	})
 }
 
-// Of an answer in two messages that is rewritten by half, the other half goes.
+// If only the first of two messages can be rewritten, the second goes.
 func TestAnswersRewrittenByHalf(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -163,7 +163,7 @@ func TestAnswersRewrittenByHalf(t *testing.T) {
 	}
 }
 
-// What a moderator deleted of an answer is left out when that is written anew, or posted anew if nothing is left.
+// An answer is rewritten in what moderators left of it, or else posted anew.
 func TestAskedAgainAfterAPartWentAway(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -199,7 +199,7 @@ func TestAnswersDeletedWhileTheyAreWrittenAnew(t *testing.T) {
 	}
 }
 
-// Whatever of an answer Discord refuses, the preview doesn't stay as if it were still being written.
+// Whatever Discord refuses, no preview stays as if it were being written.
 func TestRefusedEditsDontLeaveThePreview(t *testing.T) {
 	t.Parallel()
 	code := "Here:\n```go\n" + manyLines(41) + "```"

@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-// texts are what a store has of a channel, oldest first.
+// texts are a channel's texts in a store, oldest first.
 func texts(t *testing.T, store *notebook, channel discordtest.ID) (said []string) {
 	all, err := store.Log(t.Context(), memory.ChannelID(channel), 0,
 		memory.FirstMessageID(noon.AddDate(10, 0, 0)), 1000)
@@ -25,8 +25,8 @@ func texts(t *testing.T, store *notebook, channel discordtest.ID) (said []string
 	return said
 }
 
-// Where Hark may not read any more, nothing of what it knew is used, nor of the threads there; it says so to
-// admins. When it may read again, all is compared before anything is used.
+// Nothing is used from a channel, or its threads, that Hark can't read any more, and admins are told. Once it can read
+// it again, all is compared before anything is used.
 func TestShutOut(t *testing.T) {
 	t.Parallel()
 	bot := func(s *scene) discordtest.ID { return s.discord.Bot.ID }
@@ -83,7 +83,6 @@ func TestShutOut(t *testing.T) {
 			s.discord.Advance(time.Minute)
 			s.say(room, 1, "unheard")
 			if name == "View Channel is denied" {
-				s.waitRegistered()
 				s.use(t, s.guild.Owner, "help") // so that status counts them
 				s.discord.WaitFor("the owner to be known", func() bool {
 					people, err := store.People(t.Context(), s.guildID, memory.UserID(s.guild.Owner.ID))
@@ -114,14 +113,12 @@ func TestShutOut(t *testing.T) {
 	}
 }
 
-// What is in the log when a channel is to be ignored is there still when it is to be remembered again, and
-// nothing twice.
+// What was logged before a channel was ignored is there once it is remembered again, and nothing twice.
 func TestAChannelIsIgnoredAndLoggedAgain(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	s.discord.SetCommandPermission(s.guild.ID, s.ana.ID, "hark", true)
 	store := s.overStore(t)
-	s.waitRegistered()
 	ids := s.say(s.channel, 4, "before")
 	s.discord.WaitFor("what was said", func() bool { return len(texts(t, store, s.channel)) == 4 })
 	readable := func() bool { return readableIn(t, store, s.guild.ID, s.channel, s.channel) }
@@ -151,7 +148,7 @@ func TestAChannelIsIgnoredAndLoggedAgain(t *testing.T) {
 	s.discord.WaitFor(fmt.Sprintf("%q", want), func() bool { return slices.Equal(texts(t, store, s.channel), want) })
 }
 
-// What is missed in a channel that Hark was let into again, and hasn't compared yet, is fetched like anything else.
+// What is missed in a channel that Hark can read again, but hasn't compared yet, is fetched.
 func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
 	t.Parallel()
 	s := set(t)

@@ -29,21 +29,21 @@ import (
 	"hark/search"
 )
 
-// soakEnv has, in the process that TestSoaked is Hark in, its directory and the addresses of the fakes.
+// soakEnv has TestSoaked's directory and the addresses of its fakes.
 const soakEnv = "HARK_SOAK"
 
-// soakMark is what every message of a soak has: its number, how often it was edited, and when it was sent.
+// soakMark is in every message of a soak: its number, its version, and when it was sent.
 var soakMark = regexp.MustCompile(`mark(\d+)v(\d+)at(\d+)end`)
 
 func markOf(n, version int) string {
 	return fmt.Sprintf(" mark%dv%dat%dend", n, version, time.Now().UnixMicro())
 }
 
-// soakLog tells how long after they were sent messages are committed.
+// soakLog measures the time from sending to committing.
 type soakLog struct {
 	*sqlite.Store
 	mu   sync.Mutex
-	took []time.Duration // since it was told of last
+	took []time.Duration // since the last tell
 }
 
 func (l *soakLog) Apply(ctx context.Context, events ...memory.Event) error {
@@ -78,7 +78,7 @@ func (l *soakLog) tell() {
 	l.took = nil
 }
 
-// TestSoaked is Hark in a process of its own, for BenchmarkSoak, until its input ends.
+// TestSoaked runs Hark in a process of BenchmarkSoak's, until its input ends.
 func TestSoaked(t *testing.T) {
 	with := strings.Fields(os.Getenv(soakEnv))
 	if len(with) == 0 {
@@ -115,9 +115,8 @@ func TestSoaked(t *testing.T) {
 	}
 }
 
-// BenchmarkSoak is so many seconds of 500 events each, in 50 channels, with a question that is answered. Afterwards
-// the store has what was said as it is now, and its file nothing of what it was before or was deleted. An hour is
-// -benchtime 3600x -timeout 2h.
+// BenchmarkSoak sends 500 events and a question each second, in 50 channels. Afterwards the store has all messages as
+// they are, and its file nothing of older versions or deleted ones. An hour is -benchtime 3600x -timeout 2h.
 func BenchmarkSoak(b *testing.B) {
 	const rate = 500
 	d, model, dir := discordtest.New(b, discordtest.WithTime(time.Now())), llmtest.New(b), b.TempDir()
@@ -146,7 +145,7 @@ func BenchmarkSoak(b *testing.B) {
 	}
 	var said []message
 	random, questions := rand.New(rand.NewPCG(8, 9)), 0
-	say := func(text string, in int) { // in each channel three people talk for a while, then others
+	say := func(text string, in int) { // three people at a time talk in each channel
 		text += markOf(len(said), 0)
 		to, who := channels[in], people[(in+len(said)/20_000+random.IntN(3))%len(people)]
 		said = append(said, message{channel: to, text: text, id: d.Say(to, who, text).ID})
@@ -156,7 +155,7 @@ func BenchmarkSoak(b *testing.B) {
 		for range rate {
 			time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second / rate)))
 			n++
-			d.Advance(time.Second / rate) // what was edited twice in the same moment has no order
+			d.Advance(time.Second / rate) // edits of the same moment have no order
 			at := max(0, len(said)-1-random.IntN(5000))
 			switch m, what := &said[at], random.IntN(100); {
 			case what >= 12 || m.text == "" || strings.HasPrefix(m.text, "<"):
@@ -172,7 +171,7 @@ func BenchmarkSoak(b *testing.B) {
 		}
 	}
 	d.WaitTakenIn()
-	answered := map[discordtest.ID]bool{} // also those whose answers were taken back since, with what they were made from
+	answered := map[discordtest.ID]bool{} // also with answers that were taken back
 	d.WaitFor("the answers", func() bool {
 		for _, c := range channels {
 			for _, m := range d.Sent(c) {

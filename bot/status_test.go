@@ -11,14 +11,14 @@ import (
 	"hark/memory"
 )
 
-// knowsOwner has the log know the guild's owner, whom a use tells of too, but not at once.
+// knowsOwner logs the guild's owner, as a use does later.
 func (s *scene) knowsOwner(t *testing.T) {
 	t.Helper()
 	s.apply(t, memory.PersonSeen{Person: memory.Person{Guild: s.guildID,
 		ID: memory.UserID(s.guild.Owner.ID)}})
 }
 
-// toEmbed has as many segments of a guild wait for their vectors.
+// toEmbed has so many segments wait for vectors.
 func (s *scene) toEmbed(guild memory.GuildID, segments int) {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
@@ -49,7 +49,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	if strings.Contains(shown.Content, "⏳") || strings.Contains(shown.Content, "✗") {
 		t.Errorf("something is amiss, or to be done: %q", shown.Content)
 	}
-	// What is to be done elsewhere is nobody's business here.
+	// Other servers' work isn't shown.
 	elsewhere := func(at memory.GuildID) []memory.Event {
 		return []memory.Event{memory.GapFound{Gap: memory.Gap{Guild: at, Channel: memory.ChannelID(at) + 1,
 			After: 1, Until: 2}},
@@ -77,7 +77,6 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 func TestStatusTellsWhatIsAmiss(t *testing.T) {
 	t.Parallel()
 	s := asking(t).run(t).ready(t)
-	s.waitRegistered()
 	s.says(t, s.use(t, s.ana, "hark status"))
 	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.Ignore})
 	s.says(t, s.use(t, s.ana, "hark status"))

@@ -28,7 +28,7 @@ import (
 	"hark/search"
 )
 
-// talk is all of Hark but its command line, between a fake Discord and a fake model, with marks of when what happened.
+// talk is Hark without its command line, between a fake Discord and a fake model, with times of what happened.
 type talk struct {
 	*sqlite.Store
 	*search.Engine
@@ -46,14 +46,14 @@ type talk struct {
 	mu       sync.Mutex
 	said     map[memory.MessageID]time.Time
 	logged   map[memory.MessageID]time.Duration // after it was said
-	searched map[memory.MessageID]time.Duration // searching for a question took
-	searches int                                // that were made
-	query    search.Query                       // that was searched for last
-	written  map[int]time.Time                  // when the model's answer to a question was whole, by its number
-	asked    map[int]time.Time                  // when the model was asked
+	searched map[memory.MessageID]time.Duration // time for a question's searches
+	searches int
+	query    search.Query      // the last
+	written  map[int]time.Time // when the model's answer was whole, by question
+	asked    map[int]time.Time // when the model was asked
 }
 
-// sentence is a dozen words, of which a few are common and most are rare.
+// sentence is a dozen words, a few of them common.
 func sentence(random *rand.Rand) string {
 	words := make([]string, 12)
 	for i := range words {
@@ -62,7 +62,6 @@ func sentence(random *rand.Rand) string {
 	return strings.Join(words, " ")
 }
 
-// numbered is a question's number in a prompt.
 var numbered = regexp.MustCompile(`question no (\d+)`)
 
 func numberIn(text string) int {
@@ -142,7 +141,7 @@ func newTalkIn(b *testing.B, of town) *talk {
 	return t
 }
 
-// opened is the store of what is as large as in earnest.
+// opened is a store for a large log.
 func opened(tb testing.TB, dir string) *sqlite.Store {
 	tb.Helper()
 	store, err := sqlite.Open(tb.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space(),
@@ -193,7 +192,7 @@ func (t *talk) fill(b *testing.B, messages int) {
 	}
 }
 
-// Apply marks when a message is in the log.
+// Apply notes when a message is logged.
 func (t *talk) Apply(ctx context.Context, events ...memory.Event) error {
 	err := t.Store.Apply(ctx, events...)
 	now := time.Now()
@@ -210,7 +209,7 @@ func (t *talk) Apply(ctx context.Context, events ...memory.Event) error {
 	return err
 }
 
-// Search adds up what searching for a question takes.
+// Search measures a question's searches.
 func (t *talk) Search(ctx context.Context, q search.Query) (search.Result, error) {
 	began := time.Now()
 	found, err := t.Engine.Search(ctx, q)
@@ -222,7 +221,7 @@ func (t *talk) Search(ctx context.Context, q search.Query) (search.Result, error
 	return found, err
 }
 
-// Chat marks when an answer is whole.
+// Chat notes when an answer is whole.
 func (t *talk) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	reply, err := t.Client.Chat(ctx, r, delta)
 	t.mu.Lock()
@@ -231,7 +230,7 @@ func (t *talk) Chat(ctx context.Context, r chat.Request, delta func(string)) (ch
 	return reply, err
 }
 
-// say has somebody say something, and marks when.
+// say says something, and notes when.
 func (t *talk) say(channel discordtest.Channel, who discordtest.User, text string) memory.MessageID {
 	before := time.Now()
 	id := memory.MessageID(t.discord.Say(channel.ID, who.ID, text).ID)
@@ -241,7 +240,7 @@ func (t *talk) say(channel discordtest.Channel, who discordtest.User, text strin
 	return id
 }
 
-// ask asks question no n and returns it once the answer is as it will stay.
+// ask asks question n and returns it once the answer is final.
 func (t *talk) ask(channel discordtest.Channel, who discordtest.User, n int, words string) memory.MessageID {
 	id := t.say(channel, who, fmt.Sprintf("%s what is %s, question no %d?", t.discord.Bot.Mention(), words, n))
 	t.discord.WaitSent(channel.ID, func(m discordtest.Sent) bool {
@@ -252,7 +251,7 @@ func (t *talk) ask(channel discordtest.Channel, who discordtest.User, n int, wor
 	return id
 }
 
-// percentile is the least of times that so many in a hundred aren't above, in milliseconds.
+// percentile is a percentile of times, in milliseconds.
 func percentile(times []time.Duration, percent int) float64 {
 	if len(times) == 0 {
 		return 0
@@ -261,7 +260,7 @@ func percentile(times []time.Duration, percent int) float64 {
 	return float64(times[(len(times)-1)*percent/100].Microseconds()) / 1000
 }
 
-// join has so many members be known who never write.
+// join adds members who never write.
 func (t *talk) join(b *testing.B, members int) {
 	b.Helper()
 	events := make([]memory.Event, members)
@@ -274,8 +273,7 @@ func (t *talk) join(b *testing.B, members int) {
 	}
 }
 
-// chatter is a session of so many messages that goes on in a channel, every fourth of them an answer of Hark's that
-// was made from the forty before it.
+// chatter is a running session. Every fourth message is an answer made from the forty before it.
 func (t *talk) chatter(b *testing.B, channel memory.ChannelID, messages int) {
 	b.Helper()
 	random := rand.New(rand.NewPCG(5, 6))
@@ -302,13 +300,12 @@ func (t *talk) chatter(b *testing.B, channel memory.ChannelID, messages int) {
 	}
 }
 
-// BenchmarkMention is one question after another in a guild with 100,000 messages stored: from the mention's
-// arrival to the first request at the model, that without the search itself, and from the model's last byte
-// to what stays in Discord. Beside them the least that this can take: a message from the fake Discord into
-// the log.
+// BenchmarkMention asks question after question in a guild with 100,000 messages. It measures the time from the mention
+// to the first request of the model, with and without searching, and from the model's last byte to the final message.
+// The lower limit is the time for a message from the fake Discord to the log.
 //
-// Of Hark's own share before the model's request it tells the processors' time beside that of one search for the same
-// question, and how many searches an answer takes.
+// It also measures CPU time before the model's request, beside that of one search for the same question, and counts
+// searches.
 func BenchmarkMention(b *testing.B) {
 	for _, of := range []struct {
 		name    string
@@ -375,7 +372,7 @@ func benchmarkMention(b *testing.B, t *talk, session int) {
 	}
 }
 
-// cpuOf is what do takes of processors' time.
+// cpuOf is the CPU time that do takes.
 func cpuOf(b *testing.B, do func() error) time.Duration {
 	b.Helper()
 	before := cpu(b)

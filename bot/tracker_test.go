@@ -12,7 +12,7 @@ import (
 	"hark/internal/discordtest"
 )
 
-// hush has answers wait for what is sent to it, or for the end of their question; begun receives with each.
+// hush has answers wait for say, or for the end of their question. begun receives each question.
 func (s *scene) hush() (say chan string, begun chan answer.Question) {
 	say, begun = make(chan string), make(chan answer.Question, 100)
 	s.oracle.answer = func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
@@ -28,20 +28,20 @@ func (s *scene) hush() (say chan string, begun chan answer.Question) {
 	return say, begun
 }
 
-// over waits until it is over with answers to questions, and that is known.
+// over waits until n answers are over.
 func (s *scene) over(t *testing.T, n int) {
 	t.Helper()
 	s.traces(t, n)
 	s.idle(t)
 }
 
-// idle returns once nothing is being answered, and all that was put before is in the log.
+// idle waits until nothing is being done, and all is logged.
 func (s *scene) idle(t *testing.T) {
 	t.Helper()
 	s.discord.WaitFor("the bot to be idle", s.bot.idle)
 }
 
-// commitNothing returns once all that was put before is in the log.
+// commitNothing waits until all that was queued is logged.
 func (s *scene) commitNothing(t *testing.T) {
 	t.Helper()
 	if err := s.bot.ingest.Queue.Commit(t.Context(), nil); err != nil {
@@ -88,11 +88,11 @@ func TestQuestionsEditedSoonAreAnsweredAnewInPlace(t *testing.T) {
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" when?")
 	s.shows(m.Message, "Saturday")
 	s.over(t, 2)
-	// The preview of a link in what was edited is no edit, nor is one that says the same.
+	// A preview is no edit, nor is an edit that asks the same.
 	s.discord.Unfurl(s.channel, q.ID, `{"type":"link","title":"another"}`)
 	s.discord.Edit(s.channel, q.ID, "when?"+s.discord.Bot.Mention())
 	s.posts(t, s.channel, s.bo.ID, "so it is")
-	// Nor is what takes the mention away: nothing becomes of it.
+	// Taking the mention away asks nothing.
 	s.discord.Edit(s.channel, q.ID, "never mind")
 	s.log.waitSaid(t, "them: never mind")
 	s.discord.Advance(ingest.EditedWithin + time.Second)
@@ -101,13 +101,13 @@ func TestQuestionsEditedSoonAreAnsweredAnewInPlace(t *testing.T) {
 	if asked := s.oracle.questions(); len(asked) != 2 || asked[1].Text != "when?" {
 		t.Errorf("asked %d times: %+v", len(asked), asked)
 	}
-	s.shows(m.Message, withdrawnText) // since its question reads otherwise now
+	s.shows(m.Message, withdrawnText) // since its question changed
 	if sent := s.discord.Sent(s.channel); len(sent) != 1 {
 		t.Errorf("sent %+v", sent)
 	}
 }
 
-// holdsUp says something that the log, which is held, doesn't take: what comes after it waits.
+// holdsUp has the writer wait for a log that is held.
 func (s *scene) holdsUp(t *testing.T) {
 	t.Helper()
 	s.discord.Say(s.channel, s.bo.ID, "this holds all up")
@@ -186,11 +186,11 @@ func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	s.shows(m.Message, "Friday")
 	s.over(t, 1)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention())
-	s.shows(m.Message, fmt.Sprintf(askMe, s.discord.Bot.ID))
+	s.shows(m.Message, m.Content)
 	s.discord.WaitFor("no buttons", func() bool { return s.buttonsBelow(m.Message) == "" })
 }
 
-// Nothing but Hark's own name calls it.
+// Only a mention of Hark itself asks.
 func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

@@ -13,7 +13,7 @@ import (
 	"hark/internal/discordtest"
 )
 
-// What goes to and fro is counted, by names that are Hark's or Discord's own.
+// Traffic is counted by names that are Hark's or Discord's own.
 func TestTraffic(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -28,7 +28,6 @@ func TestTraffic(t *testing.T) {
 		states = append(states, why.Error())
 	}})
 	s.run(t).ready(t)
-	s.waitRegistered()
 	limited := s.discord.Inject("POST /channels/*/messages", 1, discordtest.RateLimited(20*time.Millisecond))
 	s.ask("hello?")
 	s.answered(t, s.channel, "Friday")
@@ -43,7 +42,7 @@ func TestTraffic(t *testing.T) {
 		`{"id":"6","type":5,"token":"x","data":{"custom_id":"somebody's secret:1"}}`} {
 		s.bot.commands.Put([]byte(raw), nil)
 	}
-	s.discord.Allow(discordtest.BadRequest) // of uses that there weren't
+	s.discord.Allow(discordtest.BadRequest) // of invented interactions
 	s.commandsEnd()
 	s.stops(t)
 

@@ -9,7 +9,7 @@ import (
 	"hark/search"
 )
 
-// readableIn reports whether what was said in a channel may be used in an answer in another.
+// readableIn reports whether messages of a channel may be used in another.
 func readableIn(t *testing.T, store *notebook, guild, at, of discordtest.ID) bool {
 	g, err := store.Guild(t.Context(), memory.GuildID(guild))
 	if err != nil {
@@ -30,16 +30,15 @@ func readableIn(t *testing.T, store *notebook, guild, at, of discordtest.ID) boo
 		memory.ChannelID(of))
 }
 
-// An event may lack fields. What is missing isn't empty: nobody may read the channel until Discord has told
-// of it as a whole.
+// A field that an event lacks isn't empty: the channel is closed until Discord has told all of it.
 func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		fetch  string // what is asked for to know
+		fetch  string // what is requested then
 		event  string
 		fields []string
 		act    func(s *scene, private, thread discordtest.ID)
-		closed func(private, thread discordtest.ID) discordtest.ID // what isn't readable meanwhile
+		closed func(private, thread discordtest.ID) discordtest.ID // what is closed meanwhile
 	}{
 		"a channel without its overwrites": {"/channels/*", "CHANNEL_UPDATE",
 			[]string{"permission_overwrites"}, renamed, theChannel},

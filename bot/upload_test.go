@@ -20,7 +20,6 @@ import (
 
 const pointer = "Here:\n📎 `main.go` (60 lines)\nDone."
 
-// coded answers with long code.
 func (s *scene) coded(stream bool) answerFunc {
 	text := "Here:\n```go\n" + manyLines(60) + "```\nDone."
 	return func(ctx context.Context, q answer.Question, show func(string)) (answer.Answer, error) {
@@ -34,7 +33,7 @@ func (s *scene) coded(stream bool) answerFunc {
 	}
 }
 
-// isMain reports whether a message has the code as its only file.
+// isMain reports whether the code is a message's only file.
 func (s *scene) isMain(m discordtest.Sent) bool {
 	if len(m.Attachments) != 1 || m.Attachments[0].Filename != "main.go" ||
 		m.Attachments[0].Description != "60 lines of code" {
@@ -44,7 +43,7 @@ func (s *scene) isMain(m discordtest.Sent) bool {
 	return there && string(data) == manyLines(60)
 }
 
-// It is one message also where Discord takes it and answers as if it didn't.
+// Retries after false failures don't send it twice.
 func TestLongCodeIsSentAsAFile(t *testing.T) {
 	t.Parallel()
 	for _, streamed := range []bool{true, false} {
@@ -82,12 +81,12 @@ func TestCodeIsShownWhereNoFilesMayBeSent(t *testing.T) {
 		m.Content = strings.TrimPrefix(m.Content, code)
 		s.says(t, m)
 		s.over(t, 1)
-		s.ask("how, once more?") // the link isn't told again within an hour
+		s.ask("how, once more?") // the link is told once an hour
 		s.answered(t, s.channel, code)
 	}
 }
 
-// What is said below the answer is said once, though it is laid out twice.
+// A failure is told once, though the answer is laid out twice.
 func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	t.Parallel()
 	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 10}}).run(t).ready(t)
@@ -100,7 +99,7 @@ func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	if n := s.counted(t)["hark_questions_total failed"]; n != 1 {
 		t.Errorf("failed %d times", n)
 	}
-	// The tokens are used up now, which is said once a day.
+	// That tokens are used up is said once a day.
 	s.oracle.answer = gives(answer.Answer{Text: code}, nil)
 	s.idle(t)
 	m = s.reply(t, s.ask("and how?"))
@@ -126,7 +125,7 @@ func TestFilesGoWithTheAnswerThatIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestHostileAnswer has the model try all that a page or a member could have talked it into.
+// TestHostileAnswer has the model try what members could talk it into.
 func TestHostileAnswer(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
@@ -162,5 +161,4 @@ func TestHostileAnswer(t *testing.T) {
 	}
 }
 
-// manyLines is code of n lines.
 func manyLines(n int) string { return strings.Repeat("value := 1\n", n) }

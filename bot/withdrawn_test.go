@@ -12,14 +12,14 @@ import (
 	"hark/memory"
 )
 
-// withdraw has the log forget whoever asked, and with them what they were answered.
+// withdraw forgets a member, and so their answers.
 func (s *scene) withdraw(t *testing.T, asked discordtest.User) {
 	t.Helper()
 	s.apply(t, memory.Forgetting{Guild: s.guildID, User: memory.UserID(asked.ID),
 		Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)})
 }
 
-// marked waits until it is logged that nothing more is to be done about a message.
+// marked waits until a message's removal is logged as done.
 func (s *scene) marked(t *testing.T, m discordtest.Message) {
 	t.Helper()
 	waitLogged(t, s.log, "the mark", func(e memory.Marked) bool {
@@ -27,7 +27,6 @@ func (s *scene) marked(t *testing.T, m discordtest.Message) {
 	})
 }
 
-// archive has a thread be archived.
 func (s *scene) archive(thread discordtest.ID) {
 	at := s.discord.Now().Format(time.RFC3339Nano)
 	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
@@ -37,7 +36,7 @@ func (s *scene) archive(thread discordtest.ID) {
 	})
 }
 
-// What an answer used may be forgotten: its first message says so, and others go. One that is gone is left at that.
+// When an answer's sources are forgotten, its first message says so and the others go.
 func TestAnswersAreTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, stays := range map[string]bool{"everywhere": false, "nowhere": true} {
@@ -75,7 +74,7 @@ func TestAnswersAreTakenBack(t *testing.T) {
 	}
 }
 
-// Where Hark may not write for now an answer isn't given up: it is tried again, later and later.
+// Where Hark may not write, taking an answer back is retried, with growing pauses.
 func TestAnswersThatDiscordRefusesToChangeAreTakenBackInTheEnd(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -117,7 +116,7 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	s.logs(t, "take an answer back yet")
 }
 
-// What is forgotten isn't shown for as long as the question waits to be answered anew.
+// A forgotten answer is taken back even while its question waits to be asked again.
 func TestAnswersAreTakenBackWhileTheirQuestionsWait(t *testing.T) {
 	t.Parallel()
 	s := set(t)

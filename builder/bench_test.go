@@ -89,8 +89,8 @@ func BenchmarkBuildLong(b *testing.B) {
 	}
 }
 
-// reckoned returns the tokens of in's prompt as the sum of its parts, and as counted.
-func reckoned(b *Builder, in Input) (sum, whole int) {
+// estimated returns the tokens of in's prompt as the sum of its parts, and as counted.
+func estimated(b *Builder, in Input) (sum, whole int) {
 	w := b.begin(in)
 	w.plan()
 	w.decide(w.maxTokens())
@@ -103,7 +103,7 @@ func TestSumIsCloseToTheWhole(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {
 		b := newBuilder(t, Options{Labels: l.Labels, Citations: true, MaxTokens: 20_000})
-		if sum, whole := reckoned(b, big(holdsCounter)); sum < whole || sum > whole*102/100 {
+		if sum, whole := estimated(b, big(holdsCounter)); sum < whole || sum > whole*102/100 {
 			t.Errorf("%s: the parts have %d tokens, the whole %d", l.name, sum, whole)
 		}
 	}

@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,15 +153,3 @@ func LoreCalled(lore []Lore, name string) []Lore {
 	}
 	return nil
 }
-
-// ValidationError is an error in a user's input, in words for that user. Format and Args are separate, so
-// that it can be translated.
-type ValidationError struct {
-	Format string // for fmt.Sprintf, in English, without a full stop
-	Args   []any
-}
-
-func (c ValidationError) Error() string { return fmt.Sprintf(c.Format, c.Args...) }
-
-// Complain returns a ValidationError.
-func Complain(format string, args ...any) error { return ValidationError{format, args} }

@@ -14,8 +14,8 @@ import (
 // MemberRoles knows which sets of roles the members of guilds have. It keeps in memory the sets with their counts,
 // and a fingerprint of each member to find their set. The fingerprints' key lives as long as the process.
 //
-// A guild's sets are known once Discord has sent all its members, and each change since. Any doubt, such as a lost
-// connection, makes them unknown until Discord is asked again.
+// A guild's sets are known once Discord has sent all its members, and stay known while every change arrives. After
+// any doubt, such as a lost connection, they are unknown until Discord sends all members again.
 type MemberRoles struct {
 	seed   maphash.Seed
 	mu     sync.Mutex

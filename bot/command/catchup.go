@@ -51,7 +51,7 @@ func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel
 	case got.Away != nil:
 		notes = markdown.Lines(l.Text("-# The language model couldn't sum this up, so these are the lines that tell most."), notes)
 	default:
-		notes = markdown.Lines(l.Text("-# No language model is there to sum this up, so these are the lines that tell most."), notes)
+		notes = markdown.Lines(l.Text("-# No language model is available to sum this up, so these are the most telling lines."), notes)
 	}
 	pages := markdown.Messages(missedHeading(l, got, since)+"\n"+got.Text, notes, markdown.LinksTo(got.Sources))
 	return response{Content: pages[0], More: pages[1:]}

@@ -13,9 +13,9 @@ import (
 // answerable are the channel types that Hark answers in, or in whose threads.
 var answerable = []int{0, 2, 5, 10, 11, 12, 13, 15}
 
-const errBothPlaces locale.Phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
+const errBothPlaces locale.MessageKey = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
 
-const errUnknownChannel locale.Phrase = "I don't know one of these channels yet. Please try again in a moment."
+const errUnknownChannel locale.MessageKey = "I don't know one of these channels yet. Please try again in a moment."
 
 // channelID returns the channel that x is about: the first argument of a component's or form's id, or the channel
 // option, or the channel of x; 0 for the whole server.

@@ -16,7 +16,7 @@ import (
 // formPersona is the form for a persona, with its channel.
 const formPersona = "persona"
 
-const errWholeServer locale.Phrase = "The time zone is for the whole server. Please leave the channel out."
+const errWholeServer locale.MessageKey = "The time zone is for the whole server. Please leave the channel out."
 
 // wanted returns the setting that a command or the persona form names, its value (empty: none given) and its channel
 // (0: the whole server).

@@ -222,8 +222,8 @@ func (c *Commands) errorText(x *interaction, err error) string {
 		x.outcome = CommandRefused
 		return string(refused) // not logged
 	}
-	if p, is := errors.AsType[locale.Phrase](err); is {
-		return x.Phrase(p)
+	if p, is := errors.AsType[locale.MessageKey](err); is {
+		return x.Keyed(p)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return x.Text("That takes longer than Discord lets me wait. Please try again later.")
@@ -231,7 +231,7 @@ func (c *Commands) errorText(x *interaction, err error) string {
 	return c.Replies.Failure(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
-// refusal says why something isn't done, in the user's language. Without arguments it is a locale.Phrase.
+// refusal says why something isn't done, in the user's language. Without arguments it is a locale.MessageKey.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	stillAtIt    locale.Phrase = "I'm at it already."
-	nothingAsked locale.Phrase = "There is no question in that message any more. Please ask me anew."
-	busyNow      locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
+	stillAtIt    locale.MessageKey = "I'm at it already."
+	nothingAsked locale.MessageKey = "There is no question in that message any more. Please ask me anew."
+	busyNow      locale.MessageKey = "I'm busy with other questions. Please press again in a minute or two."
 )
 
 // ownedBy reads the id of the pressed button.

@@ -80,7 +80,7 @@ func (c *Commands) finish() {
 
 func (c *Commands) serve(ctx context.Context, x *interaction, answer func(context.Context, *interaction) error) {
 	defer c.finish()
-	c.grantCache.visit(x)
+	c.grantCache.note(x)
 	err := answer(ctx, x)
 	c.tally(x, err)
 	if ctx.Err() == nil {

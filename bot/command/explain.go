@@ -200,22 +200,22 @@ func mark(relevance float64) string {
 }
 
 // shortNames are the texts for the code's short names.
-var shortNames = map[string]locale.Phrase{
-	"words": locale.Phrase("words"), "around": locale.Phrase("its neighbours"),
-	"author": locale.Phrase("author"), "name": locale.Phrase("name"), "time": locale.Phrase("time"),
-	"answers": locale.Phrase("answers"), "form": locale.Phrase("kind of answer"),
-	"meaning": locale.Phrase("meaning"), "starred": locale.Phrase("starred"),
-	"reranked": locale.Phrase("reranked"),
+var shortNames = map[string]locale.MessageKey{
+	"words": locale.MessageKey("words"), "around": locale.MessageKey("its neighbours"),
+	"author": locale.MessageKey("author"), "name": locale.MessageKey("name"), "time": locale.MessageKey("time"),
+	"answers": locale.MessageKey("answers"), "form": locale.MessageKey("kind of answer"),
+	"meaning": locale.MessageKey("meaning"), "starred": locale.MessageKey("starred"),
+	"reranked": locale.MessageKey("reranked"),
 
-	string(builder.WhyCeiling): locale.Phrase("ceiling"), string(builder.WhyBudget): locale.Phrase("budget"),
-	string(builder.WhyCount):      locale.Phrase("count"),
-	string(builder.WhyCharacters): locale.Phrase("characters"), string(builder.WhyMode): locale.Phrase("mode"),
+	string(builder.WhyCeiling): locale.MessageKey("ceiling"), string(builder.WhyBudget): locale.MessageKey("budget"),
+	string(builder.WhyCount):      locale.MessageKey("count"),
+	string(builder.WhyCharacters): locale.MessageKey("characters"), string(builder.WhyMode): locale.MessageKey("mode"),
 }
 
 // namedShort returns the text for a short name; an unknown name itself.
 func namedShort(l locale.Locale, short string) string {
 	if p, known := shortNames[short]; known {
-		return l.Phrase(p)
+		return l.Keyed(p)
 	}
 	return markdown.Plain(short, 40)
 }

@@ -28,18 +28,18 @@ const (
 )
 
 // ownForgettings are the questions before all that a member wrote is deleted, by button.
-var ownForgettings = map[string]struct{ server, direct, then, label locale.Phrase }{
+var ownForgettings = map[string]struct{ server, direct, then, label locale.MessageKey }{
 	confirmForget: {
-		locale.Phrase("**Forget what you wrote in this server?**"),
-		locale.Phrase("**Forget what you wrote to me in direct messages?**"),
-		locale.Phrase("I may still remember what you write from now on; `/memory optout` prevents that."),
-		locale.Phrase("Forget what I wrote"),
+		locale.MessageKey("**Forget what you wrote in this server?**"),
+		locale.MessageKey("**Forget what you wrote to me in direct messages?**"),
+		locale.MessageKey("I may still remember what you write from now on; `/memory optout` prevents that."),
+		locale.MessageKey("Forget what I wrote"),
 	},
 	confirmOptOut: {
-		locale.Phrase("**Opt out in this server, and forget what you wrote?**"),
-		locale.Phrase("**Opt out of direct messages with me, and forget what you wrote?**"),
-		locale.Phrase("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."),
-		locale.Phrase("Opt out and forget me"),
+		locale.MessageKey("**Opt out in this server, and forget what you wrote?**"),
+		locale.MessageKey("**Opt out of direct messages with me, and forget what you wrote?**"),
+		locale.MessageKey("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."),
+		locale.MessageKey("Opt out and forget me"),
 	},
 }
 
@@ -51,11 +51,11 @@ func (c *Commands) confirmOwn(does string) action {
 		if x.Guild == 0 {
 			question = says.direct
 		}
-		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, x.Phrase(question),
-			markdown.Lines(x.Phrase(says.then),
+		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, x.Keyed(question),
+			markdown.Lines(x.Keyed(says.then),
 				x.Text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
 					x.Text("`/memory export` gives you a file of it before.")))
-		return asked.asking(discord.StyleRed, x.Phrase(says.label), does), err
+		return asked.asking(discord.StyleRed, x.Keyed(says.label), does), err
 	}
 }
 
@@ -86,23 +86,6 @@ func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetti
 		q.Within = x.visibleChannels()
 	}
 	return c.Memory.DryRun(ctx, q)
-}
-
-// optOut opts the user out and deletes what is kept of them.
-func (c *Commands) optOut(ctx context.Context, x *interaction) (response, error) {
-	limit, cancel := context.WithTimeout(ctx, c.timeLeft(x))
-	defer cancel()
-	at := c.at(x)
-	c.Buffer.Forget(x.guild(), x.who())
-	if err := c.Memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
-		return response{}, fmt.Errorf("keep that somebody has opted out: %w", err)
-	}
-	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut,
-		At: at}, receiptText)
-	if err == nil {
-		s.Content = x.Text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
-	}
-	return s, err
 }
 
 func (c *Commands) forgetMember(ctx context.Context, x *interaction) (response, error) {

@@ -31,9 +31,9 @@ type grantCache struct {
 
 const maxGrants = 1 << 12
 
-// visit stores who uses /hark, and sets x.granted if a component or form that it showed is used. Public components are
+// note stores who uses /hark, and sets x.granted if a component or form that it showed is used. Public components are
 // excluded.
-func (p *grantCache) visit(x *interaction) {
+func (p *grantCache) note(x *interaction) {
 	who, now := ingest.Membership{Guild: x.guild(), User: x.who()}, p.now()
 	switch x.Type {
 	case discord.InteractionCommand:

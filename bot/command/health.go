@@ -50,23 +50,23 @@ func serviceLine(l locale.Locale, what, none string, s Service) string {
 // failing describes err without its text, which may have an address.
 func failing(l locale.Locale, err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return l.Phrase(failings[llm.TimedOut])
+		return l.Keyed(failings[llm.TimedOut])
 	}
 	model, is := errors.AsType[*llm.Error](err)
 	if !is {
 		return l.Text("can't be used")
 	}
-	return l.Phrase(cmp.Or(failings[model.Kind], locale.Phrase("can't be used")))
+	return l.Keyed(cmp.Or(failings[model.Kind], locale.MessageKey("can't be used")))
 }
 
-var failings = map[llm.Kind]locale.Phrase{
-	llm.Unreachable: locale.Phrase("can't be reached"),
-	llm.TimedOut:    locale.Phrase("doesn't answer in time"),
-	llm.Refused:     locale.Phrase("refuses the key, or has no credit left"),
-	llm.NotFound:    locale.Phrase("isn't found at its address"),
-	llm.RateLimited: locale.Phrase("gets too many requests"),
-	llm.TooLong:     locale.Phrase("got more than it can read at once"),
-	llm.CutOff:      locale.Phrase("doesn't finish its answers"),
-	llm.Server:      locale.Phrase("has an error of its own"),
-	llm.BadAnswer:   locale.Phrase("gives unusable answers"),
+var failings = map[llm.Kind]locale.MessageKey{
+	llm.Unreachable: locale.MessageKey("can't be reached"),
+	llm.TimedOut:    locale.MessageKey("doesn't answer in time"),
+	llm.Refused:     locale.MessageKey("refuses the key, or has no credit left"),
+	llm.NotFound:    locale.MessageKey("isn't found at its address"),
+	llm.RateLimited: locale.MessageKey("gets too many requests"),
+	llm.TooLong:     locale.MessageKey("got more than it can read at once"),
+	llm.CutOff:      locale.MessageKey("doesn't finish its answers"),
+	llm.Server:      locale.MessageKey("has an error of its own"),
+	llm.BadAnswer:   locale.MessageKey("gives unusable answers"),
 }

@@ -77,7 +77,7 @@ func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
 		return memory.RoleID(x.Guild), true, ""
 	}
 	if whom != limitServer && (x.Given("messages") != nil || x.Given("tokens") != nil || x.Given("reset") != nil) {
-		return 0, false, x.Text("Please choose also whose limit it is, or a role.") + "\n"
+		return 0, false, x.Text("Please also choose whose limit it is, or a role.") + "\n"
 	}
 	return 0, whom == limitServer, ""
 }

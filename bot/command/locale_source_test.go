@@ -71,8 +71,8 @@ func (s *speech) readPackage(t *testing.T, dir string, whole bool) {
 type constants map[string]constant
 
 type constant struct {
-	value  ast.Expr
-	phrase bool // whether it is a locale.Phrase
+	value ast.Expr
+	key   bool // whether it is a locale.MessageKey
 }
 
 func (c constants) add(file *ast.File) {
@@ -84,16 +84,16 @@ func (c constants) add(file *ast.File) {
 		for _, spec := range decl.Specs {
 			v := spec.(*ast.ValueSpec)
 			for i, value := range v.Values {
-				c[v.Names[i].Name] = constant{value, isPhrase(v)}
+				c[v.Names[i].Name] = constant{value, isMessageKey(v)}
 			}
 		}
 		return true
 	})
 }
 
-func isPhrase(v *ast.ValueSpec) bool {
+func isMessageKey(v *ast.ValueSpec) bool {
 	of, is := v.Type.(*ast.SelectorExpr)
-	return is && of.Sel.Name == "Phrase"
+	return is && of.Sel.Name == "MessageKey"
 }
 
 // text returns the value of a constant text.
@@ -114,7 +114,7 @@ func (c constants) text(e ast.Expr) (string, bool) {
 		b, isB := c.text(e.Y)
 		return a + b, isA && isB && e.Op == gotoken.ADD
 	case *ast.CallExpr:
-		if name := called(e); len(e.Args) == 1 && (name == "Phrase" || name == "string") {
+		if name := called(e); len(e.Args) == 1 && (name == "MessageKey" || name == "string") {
 			return c.text(e.Args[0])
 		}
 	}
@@ -132,10 +132,10 @@ func called(call *ast.CallExpr) string {
 	return ""
 }
 
-// makesPhrase reports whether a call is a conversion to a phrase.
-func makesPhrase(call *ast.CallExpr) bool {
+// makesMessageKey reports whether a call is a conversion to a message key.
+func makesMessageKey(call *ast.CallExpr) bool {
 	s, is := call.Fun.(*ast.SelectorExpr)
-	if !is || s.Sel.Name != "Phrase" {
+	if !is || s.Sel.Name != "MessageKey" {
 		return false
 	}
 	of, is := s.X.(*ast.Ident)
@@ -163,7 +163,7 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 		}
 	case *ast.ValueSpec:
 		for _, value := range n.Values {
-			if isPhrase(n) {
+			if isMessageKey(n) {
 				r.text(value)
 			}
 		}
@@ -179,7 +179,7 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 	case ast.Expr:
 		if words, is := r.consts.text(n); is && r.whole && sentenceLike.MatchString(words) &&
 			!r.described[words] && !r.isUse(n, stack) && !isTold(stack) {
-			r.fault(n, "%.60q isn't said in anybody's language: give it to text or count, or make it a phrase", words)
+			r.fault(n, "%.60q isn't said in anybody's language: give it to text or count, or make it a message key", words)
 		}
 	}
 	return true
@@ -187,7 +187,7 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 
 func (r *speechReader) call(n *ast.CallExpr) {
 	switch name := called(n); {
-	case name == "Text" && isMethod(n) && len(n.Args) > 0, makesPhrase(n), name == "Complain":
+	case name == "Text" && isMethod(n) && len(n.Args) > 0, makesMessageKey(n), name == "Complain":
 		r.text(n.Args[0])
 	case name == "Count" && isMethod(n) && len(n.Args) > 2:
 		one, isOne := r.consts.text(n.Args[1])
@@ -240,9 +240,9 @@ func (r *speechReader) fault(at ast.Node, format string, args ...any) {
 // sentenceLike matches two words, the second of which isn't a name.
 var sentenceLike = regexp.MustCompile(`\p{L}{2,}[,.:;]? \p{Ll}{2,}`)
 
-// isUse reports whether a text is part of another, a key, a name or a phrase.
+// isUse reports whether a text is part of another, a key, a name or a message key.
 func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
-	if name, is := n.(*ast.Ident); is && r.consts[name.Name].phrase {
+	if name, is := n.(*ast.Ident); is && r.consts[name.Name].key {
 		return true
 	}
 	switch in := stack[len(stack)-1].(type) {
@@ -263,7 +263,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 
 // toldElsewhere are functions whose texts are translated, logged or errors.
 var toldElsewhere = []string{
-	"Text", "Count", "Phrase", "Complain", "Msg", "Errorf", "New", "Wrap", "Recover", "Report",
+	"Text", "Count", "Keyed", "MessageKey", "Complain", "Msg", "Errorf", "New", "Wrap", "Recover", "Report",
 	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }

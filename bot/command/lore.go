@@ -71,18 +71,18 @@ func (c *Commands) loreNamed(ctx context.Context, x *interaction) (memory.Lore, 
 	}
 	switch found := memory.LoreCalled(all, x.Which("name")); len(found) {
 	case 0:
-		return memory.Lore{}, locale.Phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
+		return memory.Lore{}, locale.MessageKey("I know no lore of that name that you may read. `/lore list` shows what there is.")
 	case 1:
 		return found[0], nil
 	}
-	return memory.Lore{}, locale.Phrase("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
+	return memory.Lore{}, locale.MessageKey("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
 }
 
 // loreToChange is loreNamed, if the user of x may change it.
 func (c *Commands) loreToChange(ctx context.Context, x *interaction) (memory.Lore, error) {
 	l, err := c.loreNamed(ctx, x)
 	if err == nil && !x.mayChange(l) {
-		err = locale.Phrase("Only whoever told me that, and those who may manage this server, can change it.")
+		err = locale.MessageKey("Only whoever told me that, and those who may manage this server, can change it.")
 	}
 	return l, err
 }
@@ -264,14 +264,14 @@ func (c *Commands) loreSource(ctx context.Context, x *interaction) ([]memory.Mes
 		return nil, err
 	}
 	if !slices.Contains(c.readable(ctx, x), at.Channel) {
-		return nil, locale.Phrase(loreNoSource)
+		return nil, locale.MessageKey(loreNoSource)
 	}
 	there, err := c.Memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("look up message %d: %w", at.Message, err)
 	}
 	if len(there) == 0 {
-		return nil, locale.Phrase(loreNoSource)
+		return nil, locale.MessageKey(loreNoSource)
 	}
 	return []memory.MessageRef{at}, nil
 }
@@ -285,7 +285,7 @@ func (x *interaction) link(s string) (memory.MessageRef, error) {
 	case len(n) == 3 && memory.GuildID(n[0]) == x.guild():
 		return memory.MessageRef{Channel: memory.ChannelID(n[1]), Message: memory.MessageID(n[2])}, nil
 	}
-	return memory.MessageRef{}, locale.Phrase(loreFrom)
+	return memory.MessageRef{}, locale.MessageKey(loreFrom)
 }
 
 // keepLore keeps lore and shows it. It reveals nothing of lore that the user may not read, not even that a name is
@@ -293,7 +293,7 @@ func (x *interaction) link(s string) (memory.MessageRef, error) {
 func (c *Commands) keepLore(ctx context.Context, x *interaction, l memory.Lore, done string) (response, error) {
 	l, err := l.Checked()
 	if err != nil {
-		return response{Content: x.Text("I can't keep that: %s.", markdown.Plain(x.Complaint(err), 300))}, nil
+		return response{Content: x.Text("I can't keep that: %s.", markdown.Plain(x.ErrorText(err), 300))}, nil
 	}
 	all, err := c.lore(ctx, x)
 	if err != nil {
@@ -302,7 +302,7 @@ func (c *Commands) keepLore(ctx context.Context, x *interaction, l memory.Lore, 
 	if slices.ContainsFunc(all, func(old memory.Lore) bool {
 		return old.ID != l.ID && strings.EqualFold(old.Name, l.Name)
 	}) {
-		return response{}, locale.Phrase("There is lore of that name already. `/lore edit` changes it.")
+		return response{}, locale.MessageKey("There is lore of that name already. `/lore edit` changes it.")
 	}
 	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
 		return response{}, err
@@ -311,7 +311,7 @@ func (c *Commands) keepLore(ctx context.Context, x *interaction, l memory.Lore, 
 		return response{}, err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return response{}, locale.Phrase("I couldn't keep that: it, or the message that it is from, is already forgotten.")
+		return response{}, locale.MessageKey("I couldn't keep that: it, or the message that it is from, is already forgotten.")
 	}
 	return paragraphs(done, loreLines(x.Locale, l)), nil
 }

@@ -199,16 +199,6 @@ func (c *Commands) removeFacts(ctx context.Context, x *interaction, m member) (r
 		c.apply(ctx, x, "take back what was told", gone...)
 }
 
-// optIn lets Hark remember the user again.
-func (c *Commands) optIn(ctx context.Context, x *interaction, m member) (response, error) {
-	if !m.out {
-		return response{}, refusal(x.Text("You haven't opted out here, so there is nothing to change."))
-	}
-	return response{Content: x.Text("From now on I remember what you write, where I may remember anything. What was forgotten stays forgotten.")},
-		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
-			At: c.Now()})
-}
-
 // longestLabel is Discord's limit of an option's label in a menu.
 const longestLabel = 100
 
@@ -296,7 +286,7 @@ func (c *Commands) editFact(ctx context.Context, x *interaction, m member) (resp
 	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
 	f.Text = x.Words("text")
 	return c.keepFact(ctx, x, m, x.who(), f,
-		x.Text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
+		x.Text("Changed. `/memory show` shows it. The old text is forgotten, and so are my answers that used it."),
 		gone)
 }
 

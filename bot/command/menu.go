@@ -21,7 +21,7 @@ type command struct {
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
 	needs memory.Permissions // Permissions as bits
-	says  locale.Phrase      // describes a menu command, for which Discord takes no description
+	says  locale.MessageKey  // describes a menu command, for which Discord takes no description
 }
 
 // option is an option, a subcommand, a group of subcommands, or the part of a command that these have too.
@@ -66,7 +66,7 @@ func slash(name, description string, contexts []int, h *handler, options ...opti
 }
 
 // inMenu returns a command in the menu of messages or members.
-func inMenu(kind int, name string, says locale.Phrase, contexts []int, h handler) command {
+func inMenu(kind int, name string, says locale.MessageKey, contexts []int, h handler) command {
 	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
 		says: says}
 }
@@ -247,19 +247,19 @@ func (c *Commands) declared() []command {
 		slash("limits", "Shows how much you may ask me, and what is left. Only you see it.", both,
 			&handler{do: c.showLimits}),
 		inMenu(discord.CommandMessage, starCommand,
-			locale.Phrase("Marks a message as important, so that I recall it sooner, or takes the mark away"),
+			locale.MessageKey("Marks a message as important, so that I recall it sooner, or takes the mark away"),
 			guilds, handler{do: c.star}).needing(discord.ManageMessages),
 		inMenu(discord.CommandMessage, relatedCommand,
-			locale.Phrase("Finds what else was said about what a message says. Only you see it."), both,
+			locale.MessageKey("Finds what else was said about what a message says. Only you see it."), both,
 			handler{refuse: relatesNothing, do: c.findRelated}),
 		inMenu(discord.CommandMessage, whyCommand,
-			locale.Phrase("Shows how an answer of mine came about, as far as you may read it"), both,
+			locale.MessageKey("Shows how an answer of mine came about, as far as you may read it"), both,
 			handler{refuse: c.isntOurs, do: c.explainAnswer}),
 		inMenu(discord.CommandMessage, forgetCommand,
-			locale.Phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
+			locale.MessageKey("Has me forget a message of yours for good, or an answer that you asked for"), both,
 			handler{do: c.askForgetThis}),
 		inMenu(discord.CommandUser, aboutCommand,
-			locale.Phrase("Shows all that I keep about you: for yourself only"), both,
+			locale.MessageKey("Shows all that I keep about you: for yourself only"), both,
 			handler{do: c.about}),
 		slash("privacy", "What I keep here, for how long, where it goes, and who runs me. Only you see it.",
 			both, &handler{do: c.asMember(c.privacy)}),

@@ -150,15 +150,15 @@ func (c *Commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) str
 	}
 }
 
-var keyNames = map[memory.Setting]locale.Phrase{
-	memory.SettingModel: locale.Phrase("Model"), memory.SettingPersona: locale.Phrase("Persona"),
-	memory.SettingTemperature: locale.Phrase("Temperature"),
-	memory.SettingTools:       locale.Phrase("Tools"), memory.SettingMode: locale.Phrase("Mode"),
-	memory.SettingLanguage: locale.Phrase("Language"),
-	memory.SettingTimezone: locale.Phrase("Time zone"),
+var keyNames = map[memory.Setting]locale.MessageKey{
+	memory.SettingModel: locale.MessageKey("Model"), memory.SettingPersona: locale.MessageKey("Persona"),
+	memory.SettingTemperature: locale.MessageKey("Temperature"),
+	memory.SettingTools:       locale.MessageKey("Tools"), memory.SettingMode: locale.MessageKey("Mode"),
+	memory.SettingLanguage: locale.MessageKey("Language"),
+	memory.SettingTimezone: locale.MessageKey("Time zone"),
 }
 
-func keyName(l locale.Locale, key memory.Setting) string { return l.Phrase(keyNames[key]) }
+func keyName(l locale.Locale, key memory.Setting) string { return l.Keyed(keyNames[key]) }
 
 // valueText describes a key's value for the panel.
 func (c *Commands) valueText(p *panel, key memory.Setting) string {
@@ -195,17 +195,17 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	case key == memory.SettingTemperature && value == "":
 		return l.Text("what the model's server uses")
 	case key == memory.SettingMode:
-		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("depends on the question (%s)")), value)
+		return l.Keyed(cmp.Or(modeNames[value], locale.MessageKey("depends on the question (%s)")), value)
 	}
 	return markdown.Plain(value, longestLabel)
 }
 
-var modeNames = map[string]locale.Phrase{
-	string(builder.ModeGeneral):      locale.Phrase("talk, with brief answers (%s)"),
-	string(builder.ModeCreation):     locale.Phrase("making something new (%s)"),
-	string(builder.ModeSearch):       locale.Phrase("finding what was said (%s)"),
-	string(builder.ModeModification): locale.Phrase("changing what is there (%s)"),
-	string(builder.ModeAnalysis):     locale.Phrase("explaining and comparing (%s)"),
+var modeNames = map[string]locale.MessageKey{
+	string(builder.ModeGeneral):      locale.MessageKey("talk, with brief answers (%s)"),
+	string(builder.ModeCreation):     locale.MessageKey("making something new (%s)"),
+	string(builder.ModeSearch):       locale.MessageKey("finding what was said (%s)"),
+	string(builder.ModeModification): locale.MessageKey("changing what is there (%s)"),
+	string(builder.ModeAnalysis):     locale.MessageKey("explaining and comparing (%s)"),
 }
 
 // temperatures are offered in the menu; others can be typed with /hark set.
@@ -378,14 +378,14 @@ func (c *Commands) askPanelPersona(_ context.Context, x *interaction) (discord.F
 // limitFields are the fields of the form for limits.
 var limitFields = []struct {
 	id    string
-	label locale.Phrase
+	label locale.MessageKey
 	all   bool // for all members together
 	of    func(*memory.Limit) *int
 }{
-	{"each-messages", locale.Phrase("Each member: questions a minute"), false, limitedQuestions},
-	{"each-tokens", locale.Phrase("Each member: tokens a day"), false, limitedTokens},
-	{"all-messages", locale.Phrase("All together: questions a minute"), true, limitedQuestions},
-	{"all-tokens", locale.Phrase("All together: tokens a day"), true, limitedTokens},
+	{"each-messages", locale.MessageKey("Each member: questions a minute"), false, limitedQuestions},
+	{"each-tokens", locale.MessageKey("Each member: tokens a day"), false, limitedTokens},
+	{"all-messages", locale.MessageKey("All together: questions a minute"), true, limitedQuestions},
+	{"all-tokens", locale.MessageKey("All together: tokens a day"), true, limitedTokens},
 }
 
 func limitedQuestions(l *memory.Limit) *int { return &l.Messages }
@@ -407,7 +407,7 @@ func (c *Commands) askLimits(_ context.Context, x *interaction) (discord.Form, e
 		if n := *of.of(&limit); n != memory.AsConfigured {
 			value = strconv.Itoa(n)
 		}
-		f.Fields = append(f.Fields, discord.Input(discord.InputLine, of.id, x.Phrase(of.label), value, 15, false))
+		f.Fields = append(f.Fields, discord.Input(discord.InputLine, of.id, x.Keyed(of.label), value, 15, false))
 	}
 	return f, nil
 }

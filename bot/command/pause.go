@@ -51,7 +51,7 @@ func (c *Commands) check(x *interaction, key memory.Setting, value string) (stri
 	}
 	value, err := c.Replies.Choices.Check(key, value)
 	if err != nil {
-		return "", refusal(x.Text("I can't do that: %s.", markdown.Plain(x.Complaint(err), 300)))
+		return "", refusal(x.Text("I can't do that: %s.", markdown.Plain(x.ErrorText(err), 300)))
 	}
 	return value, nil
 }

@@ -85,7 +85,7 @@ func isAgeLimited(g *memory.Guild, id memory.ChannelID) bool {
 func tracesText(l locale.Locale, p Privacy) string {
 	long := func(d time.Duration) string {
 		if d > 0 {
-			return lastingText(l, d)
+			return retentionText(l, d)
 		}
 		return l.Text("not at all")
 	}

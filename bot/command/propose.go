@@ -15,8 +15,8 @@ import (
 // is kept nowhere else: it is then read from the message, which Discord sends along with the press.
 
 const (
-	unreadable locale.Phrase = "I can't read what I was to remember any more: it was removed from the message. Please tell me again."
-	notTaken   locale.Phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
+	unreadable locale.MessageKey = "I can't read what I was to remember any more: it was removed from the message. Please tell me again."
+	notKept    locale.MessageKey = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
 // loreIn reads the lore that a message proposes. Its id is the message's.
@@ -59,7 +59,7 @@ func (c *Commands) remember(ctx context.Context, x *interaction) (response, erro
 	case err != nil:
 		return response{}, err
 	case !kept:
-		return response{}, notTaken
+		return response{}, notKept
 	}
 	return response{Content: x.Text("Remembered: %s", markdown.Plain(l.Name, memory.MaxLoreName))}, nil
 }
@@ -67,14 +67,14 @@ func (c *Commands) remember(ctx context.Context, x *interaction) (response, erro
 // checkProposed returns why proposed lore can't be kept.
 func (c *Commands) checkProposed(ctx context.Context, x *interaction, l memory.Lore) error {
 	if !x.remembers(l.Channel) {
-		return locale.Phrase(nothingKeptHere)
+		return locale.MessageKey(nothingKeptHere)
 	}
 	out, err := c.Memory.OptedOut(ctx, l.Guild, l.By)
 	if err != nil {
 		return fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
 	if out {
-		return locale.Phrase(youAreOut)
+		return locale.MessageKey(youAreOut)
 	}
 	_, err = c.Replies.SourcesOf(ctx, l, memory.MessageID(x.Message.ID))
 	return err

@@ -155,7 +155,7 @@ func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, 
 	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
 	var err error
 	p.seen, err = c.Answers.Inspect(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
-	return p.sheet(x.Locale), err
+	return p.response(x.Locale), err
 }
 
 // page is one page of a search.
@@ -169,7 +169,7 @@ type page struct {
 	seen    []answer.InspectedMessage
 }
 
-func (p page) sheet(l locale.Locale) response {
+func (p page) response(l locale.Locale) response {
 	note := "\n-# " + l.Count(p.all, "%s message found", "%s messages found")
 	if p.below > 0 {
 		note += " · " + leftOutText(l, p.below)

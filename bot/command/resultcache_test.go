@@ -31,7 +31,7 @@ func TestPagesFit(t *testing.T) {
 				Content: text("text")}
 			p.seen = append(p.seen, answer.InspectedMessage{Relevance: 0.9, Message: m, Before: &m})
 		}
-		shown := p.sheet(l)
+		shown := p.response(l)
 		if n := markdown.Units(shown.Content); n > markdown.MessageLimit {
 			t.Fatalf("%d units", n)
 		}

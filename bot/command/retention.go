@@ -41,7 +41,7 @@ func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Chan
 	}
 	return paragraphs(
 		x.Text("**Remember what is said in %s only %s?**", channelMention(x.Locale, keeper),
-			lastingText(x.Locale, less.Keep)),
+			retentionText(x.Locale, less.Keep)),
 		x.Text("Within a minute I forget for good what was said before <t:%d:f>, and from then on whatever gets too old.", less.Since.Unix()),
 		amounts(x.Locale, less.Goes, 0), x.Text(
 			"- everything made from it: index entries, and my answers that used it"), x.visibleNote(),
@@ -118,7 +118,7 @@ func retentionValue(l locale.Locale, text string) (string, error) {
 func (c *Commands) retentionText(x *interaction, id memory.ChannelID) string {
 	own, limit, most := "", "", c.Retention
 	if most > 0 {
-		limit = x.Text("-# The longest time that whoever runs me allows: %s.", lastingText(x.Locale, most))
+		limit = x.Text("-# The longest time that whoever runs me allows: %s.", retentionText(x.Locale, most))
 	}
 	if id == 0 {
 		own = x.decidedAlone(memory.SettingRetention)
@@ -148,17 +148,17 @@ func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most ti
 	keep, at, set := g.Retention(id, most)
 	switch {
 	case !set:
-		return l.Text("What is said in %s is remembered %s, by default.", where, lastingText(l, keep))
+		return l.Text("What is said in %s is remembered %s, by default.", where, retentionText(l, keep))
 	case at == 0:
 		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where,
-			lastingText(l, keep))
+			retentionText(l, keep))
 	}
-	return l.Text("What is said in %s is remembered %s, as was decided for %s.", where, lastingText(l, keep),
+	return l.Text("What is said in %s is remembered %s, as was decided for %s.", where, retentionText(l, keep),
 		channelMention(l, at))
 }
 
-// lastingText returns a time to keep something in words.
-func lastingText(l locale.Locale, keep time.Duration) string {
+// retentionText returns a time to keep something in words.
+func retentionText(l locale.Locale, keep time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case keep <= 0:

@@ -60,8 +60,8 @@ type converted struct {
 	err         error                     // why it can't be read
 }
 
-// incomplete is a channel or, with channel 0, a guild of which Discord described too little. Until it is fetched,
-// nothing of it is recalled.
+// incomplete is a channel or, with channel 0, a guild that Discord described incompletely. Nothing of it is recalled
+// until it is fetched.
 type incomplete struct {
 	guild   memory.GuildID
 	channel memory.ChannelID

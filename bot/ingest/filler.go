@@ -107,7 +107,7 @@ func (f *Filler) put(v catchUpPlan) {
 	f.Nudge()
 }
 
-// putIncomplete adds what must be fetched because Discord described too little of it.
+// putIncomplete adds what must be fetched because Discord described it incompletely.
 func (f *Filler) putIncomplete(all []incomplete) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -210,9 +210,9 @@ func compareGaps(a, b memory.Gap) int {
 
 // handlePage fetches or compares the next page of a gap and logs it. A gap that fails is postponed.
 func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
-	read, problem := f.fetchPage, "couldn't fetch what is missing yet"
+	read := f.fetchPage
 	if g.Sweep {
-		read, problem = f.comparePage, "couldn't compare a channel with Discord's yet"
+		read = f.comparePage
 	}
 	got, err := read(ctx, g)
 	if err == nil {
@@ -220,7 +220,11 @@ func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
 		err = f.commit(ctx, got)
 	}
 	if err != nil {
-		f.failed(ctx, err, problem)
+		if g.Sweep {
+			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
+		} else {
+			f.failed(ctx, err, "couldn't fetch what is missing yet")
+		}
 		f.retryAt[gapKey(g)] = f.Now().Add(f.Timing.Aside)
 		return
 	}
@@ -394,7 +398,7 @@ func (f *Filler) checkDeleted(ctx context.Context, v *catchUpPlan, channel memor
 	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
 }
 
-// fetchIncomplete fetches a channel or guild of which Discord described too little.
+// fetchIncomplete fetches a channel or guild that Discord described incompletely.
 func (f *Filler) fetchIncomplete(ctx context.Context, u incomplete) error {
 	var err error
 	got := fetched{incomplete: u, asChannel: &discord.Channel{}}

@@ -72,4 +72,4 @@ func (r *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.D
 }
 
 // ErrNotReady means that Discord hasn't described a guild since the connection began.
-const ErrNotReady locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."
+const ErrNotReady locale.MessageKey = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

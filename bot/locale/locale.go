@@ -133,23 +133,23 @@ func (l Locale) Text(format string, args ...any) string {
 	return fmt.Sprintf(l.Translated(format), args...)
 }
 
-// Phrase is an English text to be translated later. As an error it says, for members, why something isn't
+// MessageKey is an English text to be translated later. As an error it says, for members, why something isn't
 // done.
-type Phrase string
+type MessageKey string
 
-func (p Phrase) Error() string    { return string(p) }
-func (p Phrase) Sentence() string { return string(p) }
+func (k MessageKey) Error() string    { return string(k) }
+func (k MessageKey) Sentence() string { return string(k) }
 
-// Phrase translates and formats p.
-func (l Locale) Phrase(p Phrase, args ...any) string { return l.Text(string(p), args...) }
+// Keyed translates and formats a message key.
+func (l Locale) Keyed(k MessageKey, args ...any) string { return l.Text(string(k), args...) }
 
 // Sentence translates an error's sentence for members.
 func (l Locale) Sentence(told interface{ Sentence() string }) string {
 	return l.Translated(told.Sentence())
 }
 
-// Complaint translates what is wrong with somebody's input. Other errors stay as they are.
-func (l Locale) Complaint(err error) string {
+// ErrorText translates what is wrong with somebody's input. Other errors stay as they are.
+func (l Locale) ErrorText(err error) string {
 	if c, is := errors.AsType[memory.ValidationError](err); is {
 		return l.Text(c.Format, c.Args...)
 	}

@@ -28,7 +28,7 @@ type poster interface {
 	Remove(ctx context.Context, id memory.MessageID) error
 }
 
-// The content and buttons of a message of which we don't know what it shows. No real ones equal them.
+// The content and buttons of a message whose state in Discord is unknown. No real ones equal them.
 const unknownContent = "\x00"
 
 var unknownRows = []discord.Component{{}}

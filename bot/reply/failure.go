@@ -20,29 +20,29 @@ import (
 
 // What members are told when there is no answer, and what they can do.
 const (
-	wentWrong    locale.Phrase = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
-	cantRecall   locale.Phrase = "I can't get at what I remember right now. Please ask again in a minute; if it keeps happening, tell whoever runs me this code: %s"
-	modelRefuses locale.Phrase = "The language model refuses to work for me. Asking again won't help until whoever runs me has looked at it: tell them this code: %s"
-	modelGone    locale.Phrase = "The language model can't be reached right now. Please ask again in a few minutes. (Code %s)"
-	modelSlow    locale.Phrase = "The language model didn't begin to answer in time. Please ask again in a minute. (Code %s)"
-	modelBusy    locale.Phrase = "The language model is asked too much right now. Please ask again in a minute or two. (Code %s)"
-	modelLimit   locale.Phrase = "That is more than the language model can read at once. Please ask a shorter question. (Code %s)"
-	modelCutOff  locale.Phrase = "The language model broke off. Please ask again. (Code %s)"
-	modelEmpty   locale.Phrase = "The language model gave no answer. Please ask again, perhaps in other words. (Code %s)"
-	tookLong     locale.Phrase = "That took longer than I may take for an answer. Please ask for less at once. (Code %s)"
-	failedAgain  locale.Phrase = "That failed again, for the same reason as just before. (Code %s)"
+	wentWrong    locale.MessageKey = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
+	cantRecall   locale.MessageKey = "I can't get at what I remember right now. Please ask again in a minute; if it keeps happening, tell whoever runs me this code: %s"
+	modelRefuses locale.MessageKey = "The language model refuses to work for me. Asking again won't help until whoever runs me has looked at it: tell them this code: %s"
+	modelGone    locale.MessageKey = "The language model can't be reached right now. Please ask again in a few minutes. (Code %s)"
+	modelSlow    locale.MessageKey = "The language model didn't begin to answer in time. Please ask again in a minute. (Code %s)"
+	modelBusy    locale.MessageKey = "The language model is asked too much right now. Please ask again in a minute or two. (Code %s)"
+	modelLimit   locale.MessageKey = "That is more than the language model can read at once. Please ask a shorter question. (Code %s)"
+	modelCutOff  locale.MessageKey = "The language model broke off. Please ask again. (Code %s)"
+	modelEmpty   locale.MessageKey = "The language model gave no answer. Please ask again, perhaps in other words. (Code %s)"
+	tookLong     locale.MessageKey = "That took longer than I may take for an answer. Please ask for less at once. (Code %s)"
+	failedAgain  locale.MessageKey = "That failed again, for the same reason as just before. (Code %s)"
 
 	cantShow = "I have an answer, but Discord doesn't take it from me. Please ask again, perhaps in other words."
 )
 
-var modelFailures = map[llm.Kind]locale.Phrase{
+var modelFailures = map[llm.Kind]locale.MessageKey{
 	llm.Unreachable: modelGone, llm.Server: modelGone, llm.TimedOut: modelSlow, llm.RateLimited: modelBusy,
 	llm.Refused: modelRefuses, llm.NotFound: modelRefuses, llm.Rejected: modelRefuses,
 	llm.TooLong: modelLimit, llm.CutOff: modelCutOff, llm.BadAnswer: modelEmpty,
 }
 
 // phraseOf returns what to say about an error without a sentence of its own.
-func phraseOf(err error) locale.Phrase {
+func phraseOf(err error) locale.MessageKey {
 	if phrase := modelFailures[llm.KindOf(err)]; phrase != "" {
 		return phrase
 	}
@@ -74,7 +74,7 @@ func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string
 	if a.Channel != 0 && r.isRepeated(a.Channel, words) {
 		words = failedAgain
 	}
-	return l.Phrase(words, code)
+	return l.Keyed(words, code)
 }
 
 // errorCode returns a short random code.
@@ -94,7 +94,7 @@ type repeatKey struct {
 }
 
 // isRepeated reports whether the same was said in a channel just before, and remembers it.
-func (r *Replier) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
+func (r *Replier) isRepeated(channel memory.ChannelID, words locale.MessageKey) bool {
 	now := r.Now()
 	return !r.repeats.IsNews(repeatKey{channel: channel, of: "failure"}, words, now, now.Add(repeatWithin))
 }

@@ -28,7 +28,7 @@ func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 			false, false},
 	} {
 		now = now.Add(step.later)
-		if repeated, mute := b.isRepeated(step.channel, locale.Phrase(step.words)),
+		if repeated, mute := b.isRepeated(step.channel, locale.MessageKey(step.words)),
 			b.isMute(step.channel); repeated != step.repeated || mute != step.mute {
 			t.Errorf("%d: repeated %v, mute %v", i, repeated, mute)
 		}

@@ -31,7 +31,7 @@ const (
 	from            = "-# From: %s"
 )
 
-const sourceGone locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
+const sourceGone locale.MessageKey = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
 
 // propose shows what is to be remembered if the asker agrees, except what can't be kept or shown in one message.
 // It returns the messages as logged, and the trace with the proposals' sources added, so that the answer is

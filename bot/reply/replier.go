@@ -72,18 +72,18 @@ var UsualTiming = Timing{
 type Replier struct {
 	Options
 	questions *Tracker
-	repeats   *ttl.Cache[repeatKey, locale.Phrase]
+	repeats   *ttl.Cache[repeatKey, locale.MessageKey]
 }
 
 // What members are told about answers and questions that aren't known any more.
 const (
-	NotWriting   locale.Phrase = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
-	QuestionGone locale.Phrase = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
+	NotWriting   locale.MessageKey = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
+	QuestionGone locale.MessageKey = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
 )
 
 // New returns a Replier that answers nothing yet.
 func New(o Options) *Replier {
-	r := &Replier{Options: o, repeats: ttl.New[repeatKey, locale.Phrase](maxRepeats)}
+	r := &Replier{Options: o, repeats: ttl.New[repeatKey, locale.MessageKey](maxRepeats)}
 	r.questions = newTracker(r)
 	return r
 }

@@ -138,7 +138,7 @@ func (r *Replier) markCut(ctx context.Context, a *ingest.Question, end *discord.
 	if first != ButtonStop || end.Content == nil {
 		return nil
 	}
-	tail := l.Text(interrupted, l.Phrase(NotWriting))
+	tail := l.Text(interrupted, l.Keyed(NotWriting))
 	content := markdown.First(memory.Clean(*end.Content), markdown.MessageLimit-markdown.Units(tail)-1) + "\n" + tail
 	t := r.thread(a, "c")
 	t.Asker = o.Asker

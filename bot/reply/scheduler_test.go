@@ -21,15 +21,15 @@ type job struct {
 	id      int
 }
 
-// desk is a scheduler whose jobs take a second each, or until they are let go.
-type desk struct {
+// testScheduler is a scheduler whose jobs take a second each, or until they are let go.
+type testScheduler struct {
 	*scheduler[job]
 	ran   []int
 	until map[int]chan struct{} // by the job's id
 }
 
-func newDesk() *desk {
-	d := &desk{until: map[int]chan struct{}{}}
+func newTestScheduler() *testScheduler {
+	d := &testScheduler{until: map[int]chan struct{}{}}
 	d.scheduler = newScheduler(func(j job) {
 		d.mu.Lock()
 		d.ran = append(d.ran, j.id)
@@ -45,19 +45,19 @@ func newDesk() *desk {
 }
 
 // asks puts a job, and tells how it was refused.
-func (d *desk) asks(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, id int) error {
+func (d *testScheduler) asks(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, id int) error {
 	defer synctest.Wait()
 	return d.put(guild, channel, who, false, job{guild, channel, id})
 }
 
 // holds has a job go on until lets ends it.
-func (d *desk) holds(id int) {
+func (d *testScheduler) holds(id int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.until[id] = make(chan struct{})
 }
 
-func (d *desk) lets(id int) {
+func (d *testScheduler) lets(id int) {
 	defer synctest.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,7 +65,7 @@ func (d *desk) lets(id int) {
 }
 
 // isEmpty reports whether nothing is left of what was put.
-func (d *desk) isEmpty() bool {
+func (d *testScheduler) isEmpty() bool {
 	return len(d.queues) == 0 && d.busy == 0 && d.active == 0
 }
 
@@ -77,7 +77,7 @@ func TestSchedulerIsFairAndLosesNothing(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			busy, guilds, last := map[memory.ChannelID]bool{}, map[memory.GuildID]int{}, map[memory.ChannelID]int{}
 			ran, taken := 0, 0
-			d := &desk{}
+			d := &testScheduler{}
 			d.scheduler = newScheduler(func(j job) {
 				d.mu.Lock()
 				switch {
@@ -120,7 +120,7 @@ func TestSchedulerIsFairAndLosesNothing(t *testing.T) {
 func TestSchedulerTellsEachMemberOnceThatItIsFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newTestScheduler()
 		for range 2 { // a burst, and another when it is over
 			for id := range 1 + maxWaiting {
 				if err := d.asks(1, 1, memory.UserID(id%2), id); err != nil {
@@ -150,7 +150,7 @@ func TestSchedulerTellsEachMemberOnceThatItIsFull(t *testing.T) {
 func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newTestScheduler()
 		id, refused := 0, 0
 		ask := func(guild memory.GuildID, channels int) {
 			for channel := range channels {
@@ -195,7 +195,7 @@ func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 func TestSchedulerStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk()
+		d := newTestScheduler()
 		d.holds(0)
 		for id := range 4 {
 			_ = d.asks(1, 1, 1, id)

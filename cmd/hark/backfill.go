@@ -72,7 +72,7 @@ func backfill(c *cobra.Command, k *archive.Archive, channel memory.Channel, sinc
 	if err != nil {
 		return err
 	}
-	// older ones would be forgotten at once
+	// older messages would be forgotten at once
 	if keep, _, _ := g.Retention(channel.ID, k.Config.Memory.Retention.Duration); keep > 0 {
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
@@ -84,7 +84,8 @@ func backfill(c *cobra.Command, k *archive.Archive, channel memory.Channel, sinc
 	case err != nil:
 		return err
 	case len(gaps) == 0 && len(listed) > 0:
-		return fmt.Errorf("the past of %s is already queued: \"hark backfill\" shows progress, --stop removes it", label(k, channel))
+		return fmt.Errorf("the past of %s is already queued: \"hark backfill\" shows progress, --stop removes it",
+			label(k, channel))
 	case begun.IsZero():
 		return fmt.Errorf("%s has only threads, and Hark remembers none of them", label(k, channel))
 	case len(gaps) == 0:
@@ -104,18 +105,17 @@ func backfill(c *cobra.Command, k *archive.Archive, channel memory.Channel, sinc
 	if threads > 0 {
 		with = ", with that of " + terminal.Plural(threads, "thread")
 	}
-	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is queued. A running Hark begins within a minute; \"hark backfill\" shows progress.\n",
-		label(k, channel), begun.Format(time.DateOnly), with)
+	fmt.Fprintf(c.OutOrStdout(), "The past of %s, up to %s%s, is queued. A running Hark begins within a minute; "+
+		"\"hark backfill\" shows progress.\n", label(k, channel), begun.Format(time.DateOnly), with)
 	return nil
 }
 
-// label returns a channel's name and server for messages.
 func label(k *archive.Archive, c memory.Channel) string {
 	return fmt.Sprintf("#%s of %s", terminal.OneLine(cmp.Or(c.Name, c.ID.String())),
 		terminal.OneLine(archive.GuildName(k.GuildByID(c.Guild))))
 }
 
-// canFetch says why a channel's past can't be fetched, if so.
+// canFetch returns why a channel's past can't be fetched; nil if it can.
 func canFetch(k *archive.Archive, c memory.Channel) error {
 	g := k.GuildByID(c.Guild)
 	switch {
@@ -126,7 +126,8 @@ func canFetch(k *archive.Archive, c memory.Channel) error {
 	case !g.Left.IsZero():
 		return fmt.Errorf("Hark was removed from %s: invite it again first", terminal.OneLine(archive.GuildName(g)))
 	case c.Unplaced:
-		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"", label(k, c))
+		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"",
+			label(k, c))
 	case !setup.Policy(k.Config).Remembers(g, c.ID):
 		return fmt.Errorf("%s isn't remembered: choose it first with /hark memory in Discord", label(k, c))
 	}
@@ -153,7 +154,6 @@ func stopBackfill(c *cobra.Command, k *archive.Archive, channel memory.Channel) 
 	return nil
 }
 
-// listGaps prints what is still to be fetched.
 func listGaps(c *cobra.Command, k *archive.Archive) error {
 	gaps, err := k.Gaps(c.Context(), memory.Everywhere, false)
 	if err != nil {

@@ -16,13 +16,11 @@ import (
 	"hark/memory/sqlite"
 )
 
-// stdStream, as a file name, means standard output or input: a container may have no other way to pass a backup
-// in or out.
+// stdStream, as a file name, means standard output or input, for containers.
 const stdStream = "-"
 
 var oneFile = cli.ExactArgs(1, "which file? Write its name after %q")
 
-// backupJSON describes a backup for --json.
 type backupJSON struct {
 	File     string    `json:"file"`
 	Bytes    int64     `json:"bytes"`
@@ -53,7 +51,8 @@ func (f *flags) backupCommand() *cobra.Command {
 			if args[0] == stdStream {
 				info, err := f.streamBackup(c, k)
 				if err == nil {
-					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size), describeBackup(info), private)
+					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size),
+						describeBackup(info), private)
 				}
 				return err
 			}
@@ -65,7 +64,8 @@ func (f *flags) backupCommand() *cobra.Command {
 				return cli.PrintJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
 					info.Messages, info.Newest})
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), describeBackup(info), private)
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), describeBackup(info),
+				private)
 			return nil
 		}),
 	}
@@ -84,7 +84,6 @@ func (f *flags) backUp(ctx context.Context, k *archive.Archive, path string, for
 	return info, terminal.CutShort(ctx, err, "interrupted; no backup was made, and an earlier one is unchanged")
 }
 
-// streamBackup writes a backup to standard output.
 func (f *flags) streamBackup(c *cobra.Command, k *archive.Archive) (info sqlite.BackupInfo, err error) {
 	if _, is := terminal.Of(f.env.stdout); is {
 		return info, errors.New("a backup can't be written to a terminal: redirect it with \"> FILE\"")
@@ -94,10 +93,9 @@ func (f *flags) streamBackup(c *cobra.Command, k *archive.Archive) (info sqlite.
 	})
 }
 
-// describeBackup says what a backup holds.
 func describeBackup(info sqlite.BackupInfo) string {
-	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"), terminal.Plural(info.Channels, "channel"),
-		terminal.Plural(info.Guilds, "guild"))
+	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"),
+		terminal.Plural(info.Channels, "channel"), terminal.Plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
 		text += ", the newest of " + info.Newest.Format(cli.MinuteLayout) + " UTC"
 	}
@@ -112,7 +110,8 @@ func (f *flags) restoreCommand() *cobra.Command {
 		Long: "Replaces the memory with a backup. What was forgotten, deleted, edited or decided since the backup is done again, as\n" +
 			"far as the replaced memory knows. Stop Hark first. With - for the file, the backup comes from standard input, and\n" +
 			"--yes is needed:\n" +
-			"  docker compose stop hark && docker compose run --rm -T hark restore --yes - < hark-backup.db && docker compose start hark",
+			"  docker compose stop hark && docker compose run --rm -T hark restore --yes - < hark-backup.db && " +
+			"docker compose start hark",
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := f.load()
@@ -147,13 +146,12 @@ func (f *flags) restoreCommand() *cobra.Command {
 	return c
 }
 
-// replaced says what a backup would replace.
 func (f *flags) replaced(ctx context.Context, dir string) string {
 	now, err := sqlite.Holds(ctx, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("It becomes the memory in %s.", dir)
-	case err != nil: // it is damaged
+	case err != nil: // damaged
 		return fmt.Sprintf("It replaces the memory in %s.", dir)
 	}
 	return fmt.Sprintf("It replaces the memory in %s, which holds %s.", dir, describeBackup(now))
@@ -178,16 +176,17 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 	fmt.Fprintf(out, "Restored to %s.\n", dir)
 	switch {
 	case r.Unknown != nil:
-		fmt.Fprintf(out, "What was forgotten since the backup isn't fully known, because the replaced memory can't be read: %v.\n"+
+		fmt.Fprintf(out, "What was forgotten since the backup isn't fully known, because the replaced memory can't be "+
+			"read: %v.\n"+
 			"Forget again what you know of, with \"hark forget\".\n", r.Unknown)
 	case !r.Known:
-		fmt.Fprintln(out, "There was no memory before, so Hark doesn't know what was forgotten since the backup. Forget again what you know of, with \"hark forget\".")
+		fmt.Fprintln(out, "There was no memory before, so Hark doesn't know what was forgotten since the backup. Forget "+
+			"again what you know of, with \"hark forget\".")
 	}
 	fmt.Fprintln(out, describeReplayed(r))
 	return nil
 }
 
-// describeReplayed says what was forgotten again in a restored backup.
 func describeReplayed(r sqlite.Restored) string {
 	messages := 0
 	for _, receipt := range r.Forgettings {
@@ -195,8 +194,9 @@ func describeReplayed(r sqlite.Restored) string {
 	}
 	of := " of " + terminal.Plural(messages, "message")
 	parts := terminal.Nonzero(
-		terminal.Count(len(r.Forgettings), "forgetting"+of, "forgettings"+of), terminal.Count(r.Deleted, "deletion", ""),
-		terminal.Count(r.Edited, "edit", ""), terminal.Count(r.Facts, "fact was taken away", "facts were taken away"),
+		terminal.Count(len(r.Forgettings), "forgetting"+of, "forgettings"+of),
+		terminal.Count(r.Deleted, "deletion", ""), terminal.Count(r.Edited, "edit", ""),
+		terminal.Count(r.Facts, "fact was taken away", "facts were taken away"),
 		terminal.Count(r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"),
 		terminal.Count(r.OptOuts, "member opted out or in", "members opted out or in"),
 		terminal.Count(r.Choices, "choice of what to remember", "choices of what to remember"))

@@ -14,7 +14,7 @@ import (
 	"hark/memory"
 )
 
-// choices are what admins may set, and what holds where they have set nothing.
+// choices returns what admins may set, and the defaults.
 func choices(c config.Config) answer.Choices {
 	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
 		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true,
@@ -26,7 +26,6 @@ func choices(c config.Config) answer.Choices {
 	return all
 }
 
-// askingLimits returns the limits on questions.
 func askingLimits(c config.Config) reply.Limits {
 	l := reply.Limits{
 		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
@@ -38,7 +37,6 @@ func askingLimits(c config.Config) reply.Limits {
 	return l
 }
 
-// health returns the state of the servers that answers need.
 func health(a *setup.App) command.Health {
 	h := command.Health{Models: map[string]command.Service{}, Embedder: embedderHealth(a)}
 	for _, name := range a.Models.Names() {

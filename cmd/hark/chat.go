@@ -33,7 +33,8 @@ func (f *flags) chatCommand() *cobra.Command {
 					return f.within(t).contextCommand("context QUESTION",
 						"Show the exact prompt that a question would make, its mode, and the tokens of each section")
 				},
-				Forget: func(t *console.Talk, c *cobra.Command, k *archive.Archive, user, guild string, yes bool) error {
+				Forget: func(t *console.Talk, c *cobra.Command, k *archive.Archive, user, guild string,
+					yes bool) error {
 					o := forgetting{flags: f.within(t), user: user, guild: guild, yes: yes}
 					return o.run(c, k)
 				},

@@ -12,12 +12,12 @@ func TestChatWithAModelShowsItsSources(t *testing.T) {
 	model, data := llmtest.New(t), t.TempDir()
 	c := commandLine{T: t, env: map[string]string{
 		"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL(), "HARK_ANSWER_TIMEZONE": "Europe/Berlin"}}
-	line := `{"type":"message","channel":"garden/1","id":"1","author":"Jane","time":"2024-05-31T12:00:00Z","text":"The zebra is here."}` + "\n"
-	c.run(0, "import", writeFile(t, line), "--data", data)
+	c.run(0, "import", writeFile(t, posted("garden/1", "1", "Jane", "The zebra is here.")), "--data", data)
 	model.Queue(llmtest.Say("It is here [1], I think [7]."))
 	c.stdin = "Ana: @hark where is the zebra?\n"
 	c.run(0, "chat", "--data", data)
-	if want := "It is here [1], I think.\n  [1] Jane, #garden/1, 31 May 2024 14:00\n"; c.out.String() != want || c.err.String() != "" {
+	want := "It is here [1], I think.\n  [1] Jane, #garden/1, 31 May 2024 14:00\n"
+	if c.out.String() != want || c.err.String() != "" {
 		t.Errorf("got %q, want %q; told %q", c.out.String(), want, c.err.String())
 	}
 }
@@ -34,7 +34,6 @@ func TestChatWithoutItsModelQuotes(t *testing.T) {
 	}
 }
 
-// In the terminal it is told that a tool is used.
 func TestChatTellsOfTools(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
@@ -48,8 +47,7 @@ func TestChatTellsOfTools(t *testing.T) {
 	}
 }
 
-// Every line is said, however it ends and whatever mark the file begins with, and one that is too long costs
-// only itself.
+// A byte order mark, any line ending, or a line that is too long doesn't lose other lines.
 func TestLinesAreSaid(t *testing.T) {
 	t.Parallel()
 	c := commandLine{T: t, stdin: "\ufeffJane: the deadline is Friday\r\n\n" +

@@ -29,7 +29,7 @@ func (f *flags) completeFlags(root *cobra.Command) {
 		return names
 	})
 	people := f.remembered(func(ctx context.Context, k *archive.Archive, g *memory.Guild) (names []string) {
-		known, _ := k.People(ctx, g.ID) // where that fails, nothing is offered
+		known, _ := k.People(ctx, g.ID) // on an error, offer nothing
 		for _, p := range known {
 			names = append(names, p.DisplayName())
 		}
@@ -48,7 +48,7 @@ func (f *flags) completeFlags(root *cobra.Command) {
 	visit = func(c *cobra.Command) {
 		c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 			if offer := offered[flag.Name]; offer != nil {
-				_ = c.RegisterFlagCompletionFunc(flag.Name, offer) // fails for flags that aren't there, or have one
+				_ = c.RegisterFlagCompletionFunc(flag.Name, offer) // fails if it has one already
 			}
 		})
 		for _, sub := range c.Commands() {

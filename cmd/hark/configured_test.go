@@ -14,7 +14,7 @@ import (
 	"hark/memory"
 )
 
-// A window that is too small for what is configured is told at the start, and prompts are shorter.
+// A window that is too small gives a warning and shorter prompts.
 func TestWindowIsToldAndObeyed(t *testing.T) {
 	t.Parallel()
 	model, data := llmtest.New(t), t.TempDir()
@@ -64,14 +64,13 @@ func TestHealthOfAnEmbedderThatIsStoodInFor(t *testing.T) {
 // nobody is an address where nobody listens.
 const nobody = "http://127.0.0.1:9/v1"
 
-// TestReindexWithoutTheEmbedder makes words while the embedder is away, and the vectors once it is back.
+// Without the embedder, reindex makes words only; once it is back, vectors.
 func TestReindexWithoutTheEmbedder(t *testing.T) {
 	t.Parallel()
 	model, data := llmtest.New(t), t.TempDir()
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_EMBEDDING_MODEL": "test-embedder",
 		"HARK_EMBEDDING_BASE_URL": model.URL()}}
-	c.run(0, "import", writeFile(t,
-		`{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}`))
+	c.run(0, "import", writeFile(t, posted("a", "1", "Ana", "the zebra is here")))
 	c.env["HARK_EMBEDDING_BASE_URL"] = nobody
 	c.run(1, "reindex")
 	c.sees()

@@ -20,15 +20,14 @@ import (
 	"hark/internal/wait"
 )
 
-// What the image holds besides the binary is what gcr.io/distroless/static-debian12 brings: certificates,
-// time zones and a few small files, two megabytes.
+// Besides the binary, the image has the two megabytes of gcr.io/distroless/static-debian12.
 const (
 	baseLayers = 3 << 20
 	imageLimit = 44 << 20
-	imageUser  = 65532 // as the Dockerfile has it
+	imageUser  = 65532 // as in the Dockerfile
 )
 
-// compile runs the command by which the Dockerfile compiles Hark, for a machine, on what .dockerignore lets through.
+// compile runs the Dockerfile's compile command for a machine, on what .dockerignore lets through.
 func compile(t *testing.T, machine string) (binary string) {
 	t.Helper()
 	steps := regexp.MustCompile(`(?m)^RUN (.*(?:git ls-files|go build).*)$`).FindAllStringSubmatch(
@@ -48,7 +47,7 @@ func compile(t *testing.T, machine string) (binary string) {
 	return binary
 }
 
-// released makes a repository of the context, with a version, and leaves out a file that isn't sent.
+// released makes a repository with a version, without a file that isn't sent.
 const released = `
 git init -q
 touch README.md
@@ -58,7 +57,6 @@ git tag v1.2.3
 rm README.md
 `
 
-// buildContext is what .dockerignore lets through, in a directory of its own.
 func buildContext(t *testing.T) string {
 	t.Helper()
 	ignore := content(t, "../../.dockerignore")
@@ -88,7 +86,7 @@ func buildContext(t *testing.T) string {
 	return dir
 }
 
-// isStatic sees that a binary needs nothing but a kernel, is for a machine, and is small enough.
+// isStatic checks that a binary is static, for a machine, and small enough.
 func isStatic(t *testing.T, binary string, machine elf.Machine) {
 	t.Helper()
 	file, err := elf.Open(binary)
@@ -114,7 +112,7 @@ func isStatic(t *testing.T, binary string, machine elf.Machine) {
 	t.Logf("the binary has %.1f MB", float64(info.Size())/(1<<20))
 }
 
-// container is Hark where it can see its own files only, as a user that may write to none but its data and /tmp.
+// container runs Hark where it sees only its own files and can write only to its data and /tmp.
 type container struct {
 	*world
 	root string
@@ -129,21 +127,20 @@ func newContainer(t *testing.T, binary string) *container {
 		os.WriteFile(filepath.Join(c.root, "hark"), data, 0o555),
 		os.Chown(filepath.Join(c.root, "data"), imageUser, imageUser), os.Chown(filepath.Join(c.root, "tmp"),
 			imageUser, imageUser))
-	for dir := c.root; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) { // so that the user gets there
+	for dir := c.root; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) { // reachable for the user
 		err = errors.Join(err, os.Chmod(dir, 0o755))
 	}
 	free, listens := net.Listen("tcp", "127.0.0.1:0")
 	if err := errors.Join(err, listens); err != nil {
 		t.Fatal(err)
 	}
-	c.env["HARK_WEB_LISTEN"] = free.Addr().String() // its network is ours, and may have another Hark on the usual port
+	c.env["HARK_WEB_LISTEN"] = free.Addr().String() // the usual port may be taken
 	free.Close()
 	c.env["HARK_DATA"] = "/data"
 	delete(c.env, "HARK_CONFIG")
 	return c
 }
 
-// command is a command of Hark's in the container.
 func (c *container) command(args ...string) *exec.Cmd {
 	hark := exec.Command("/hark", args...)
 	hark.Dir, hark.Env = "/", environOf(c.env)
@@ -152,7 +149,6 @@ func (c *container) command(args ...string) *exec.Cmd {
 	return hark
 }
 
-// does runs a command to its end.
 func (c *container) does(stdin string, args ...string) (stdout string) {
 	c.Helper()
 	hark := c.command(args...)
@@ -168,7 +164,7 @@ func (c *container) does(stdin string, args ...string) (stdout string) {
 // up starts the image's own command. down stops it as the engine does.
 func (c *container) up() (down func()) {
 	c.Helper()
-	runtime.LockOSThread() // its death would be the process's, see Pdeathsig
+	runtime.LockOSThread() // the thread's end would kill Hark, see Pdeathsig
 	before := c.discord.Identifies()
 	hark := c.command("run", "--wait")
 	hark.Stdout, hark.Stderr = c.log, c.log
@@ -190,7 +186,7 @@ func (c *container) up() (down func()) {
 	}
 }
 
-// TestImageSteps does what an engine does with the Dockerfile and compose.yaml, as far as that can be done without one.
+// TestImageSteps does what an engine does with the Dockerfile and compose.yaml, without one.
 func TestImageSteps(t *testing.T) {
 	if os.Getenv("HARK_LONG") == "" || os.Geteuid() != 0 {
 		t.Skip("HARK_LONG isn't set, or this isn't root's: nothing is compiled")
@@ -198,11 +194,12 @@ func TestImageSteps(t *testing.T) {
 	binary := compile(t, runtime.GOARCH)
 	isStatic(t, binary, map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH])
 	c := newContainer(t, binary)
-	if got := c.does("", "version"); !regexp.MustCompile(`^hark v1\.2\.3 \(commit [0-9a-f]{12}, 20[0-9-]+\)\n$`).MatchString(got) {
+	version := regexp.MustCompile(`^hark v1\.2\.3 \(commit [0-9a-f]{12}, 20[0-9-]+\)\n$`)
+	if got := c.does("", "version"); !version.MatchString(got) {
 		t.Errorf("it is %q", got)
 	}
 
-	// An empty volume, where nobody may write to the root.
+	// An empty volume, and a read-only root.
 	down := c.up()
 	c.does("", "healthcheck")
 	c.discord.Say(c.general.ID, c.jane.ID, "the lighthouse keeper is called Ulla")
@@ -238,7 +235,6 @@ func TestImageSteps(t *testing.T) {
 	}
 }
 
-// TestImageForOtherMachines compiles for the other machine that the image is made for.
 func TestImageForOtherMachines(t *testing.T) {
 	if os.Getenv("HARK_LONG") == "" {
 		t.Skip("HARK_LONG isn't set: nothing is compiled")

@@ -20,7 +20,9 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	a, mode := asking{flags: f}, ""
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
-		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error { return a.context(c, app, q, mode) }),
+		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error {
+			return a.context(c, app, q, mode)
+		}),
 	}
 	a.addFlags(c)
 	if f.talk == nil {
@@ -32,7 +34,6 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	return c
 }
 
-// context shows the prompt that a question makes, in a mode or in its own.
 func (a *asking) context(c *cobra.Command, app *setup.App, q answer.Question, mode string) error {
 	if q.Mode = builder.Mode(mode); mode != "" && !q.Mode.Known() {
 		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, cli.List(builder.Modes()))
@@ -52,18 +53,18 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 		return cli.PrintJSON(c.OutOrStdout(), promptJSON(p, r))
 	}
 	fmt.Fprintln(c.OutOrStdout(), r.Prompt.String())
-	told := c.ErrOrStderr()
-	fmt.Fprintf(told, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
-	cli.PrintSections(told, "", answer.SectionUses(r.Prompt.Report), p)
+	info := c.ErrOrStderr()
+	fmt.Fprintf(info, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
+	cli.PrintSections(info, "", answer.SectionUses(r.Prompt.Report), p)
 	if r.Condensed != nil {
-		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
+		fmt.Fprintf(info, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
 			terminal.OneLine(r.Condensed.Model))
 	}
-	fmt.Fprintf(told, "%-18s %s\n", "all", fullness(r.Prompt.Report))
+	fmt.Fprintf(info, "%-18s %s\n", "all", fullness(r.Prompt.Report))
 	return nil
 }
 
-// fullness says how many tokens a prompt takes, and warns if the window is nearly full.
+// fullness says how many tokens a prompt takes, with a warning if the window is nearly full.
 func fullness(r builder.Report) string {
 	all := fmt.Sprintf("%6d tokens of %d", r.Tokens, r.MaxTokens)
 	of := fmt.Sprintf("the model's window of %d", r.Window)
@@ -76,14 +77,12 @@ func fullness(r builder.Report) string {
 	return all
 }
 
-// jsonSummary is a summary considered for a prompt.
 type jsonSummary struct {
 	personaldata.Summary
 	Relevance float64  `json:"relevance"`
 	Why       []string `json:"why"`
 }
 
-// jsonCondensed is the condensed older part of the session.
 type jsonCondensed struct {
 	Until   memory.MessageID `json:"until,string"` // the last message that it tells of
 	Text    string           `json:"text"`
@@ -107,14 +106,14 @@ type jsonPrompt struct {
 	Messages  []memory.PromptMessage `json:"messages"`
 	Sections  []cli.Section          `json:"sections"`
 	Summaries []jsonSummary          `json:"summaries,omitempty"` // of the channel's earlier sessions, best first
-	Condensed *jsonCondensed         `json:"condensed,omitempty"` // of the session that goes on, if its older part was
+	Condensed *jsonCondensed         `json:"condensed,omitempty"` // the older part of the running session
 	Tokens    int                    `json:"tokens"`
 	MaxTokens int                    `json:"max_tokens"`
-	Answer    int                    `json:"answer"`              // tokens that are kept free for it
-	Window    int                    `json:"window,omitempty"`    // of the model, if it is known
-	Use       float64                `json:"use"`                 // of the window, else of the longest prompt and answer
-	Warning   bool                   `json:"warning"`             // that is 80 % or more
-	TextOnly  bool                   `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
+	Answer    int                    `json:"answer"` // tokens kept free for the answer
+	Window    int                    `json:"window,omitempty"`
+	Use       float64                `json:"use"`                 // of window, else of the longest prompt and answer
+	Warning   bool                   `json:"warning"`             // use is 80 % or more
+	TextOnly  bool                   `json:"text_only,omitempty"` // found by words only
 	Mode      string                 `json:"mode"`
 	ModeBy    string                 `json:"mode_by"`            // asked, channel, question or earlier
 	ModeWhy   string                 `json:"mode_why,omitempty"` // the words that it was inferred by
@@ -135,7 +134,6 @@ func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	return out
 }
 
-// modeReason says why a question is answered in a mode.
 func modeReason(m answer.Mode) string {
 	switch {
 	case m.By == answer.ModeAsked:

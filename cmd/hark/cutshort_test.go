@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 )
 
-// fuse is a context that ends the nth time somebody asks whether it has.
+// fuse is a context that ends at the nth call of Err.
 type fuse struct {
 	context.Context
 	cancel context.CancelFunc
@@ -25,7 +26,6 @@ func newFuse(ctx context.Context, n int) *fuse {
 	return f
 }
 
-// Err implements context.Context.
 func (f *fuse) Err() error {
 	if f.left.Add(-1) == 0 {
 		f.cancel()
@@ -33,55 +33,53 @@ func (f *fuse) Err() error {
 	return f.Context.Err()
 }
 
-// desk is a directory with a memory, a backup of an earlier one, and what it was imported from.
-type desk struct {
+// dataDir is a directory with a memory, an earlier backup, and the imported files.
+type dataDir struct {
 	*testing.T
 	dir string
 }
 
-func newDesk(t *testing.T) desk {
+func newDataDir(t *testing.T) dataDir {
 	t.Helper()
-	d := desk{t, t.TempDir()}
+	d := dataDir{t, t.TempDir()}
 	var lines strings.Builder
 	for i := range 1300 {
-		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"%s","time":"2024-05-31T12:%02d:00Z","text":"%s-canary %d"}`+"\n",
-			i, []string{"ana", "jane"}[i%2], i/60, []string{"ana", "jane"}[i%2], i)
+		author := []string{"ana", "jane"}[i%2]
+		lines.WriteString(posted("a", strconv.Itoa(i), author, fmt.Sprintf("%s-canary %d", author, i)))
 	}
 	d.write("set.jsonl", lines.String())
 	d.write("more.jsonl", strings.ReplaceAll(strings.Join(strings.SplitAfter(lines.String(), "\n")[:300], ""),
 		`"id":"`, `"id":"m`))
 	d.hark(0, "import", d.path("set.jsonl"))
 	d.hark(0, "backup", d.path("early.hark"))
-	d.write("last.jsonl", `{"type":"message","channel":"b","id":"last","author":"otto","time":"2024-06-01T12:00:00Z","text":"otto-canary is the last"}`)
+	d.write("last.jsonl", posted("b", "last", "otto", "otto-canary is the last"))
 	d.hark(0, "import", d.path("last.jsonl"))
 	return d
 }
 
-// copy is another desk with the same on it.
-func (d desk) copy(t *testing.T) desk {
+func (d dataDir) copy(t *testing.T) dataDir {
 	t.Helper()
-	other := desk{t, t.TempDir()}
+	other := dataDir{t, t.TempDir()}
 	if err := os.CopyFS(other.dir, os.DirFS(d.dir)); err != nil {
 		t.Fatal(err)
 	}
 	return other
 }
 
-func (d desk) path(name string) string { return filepath.Join(d.dir, name) }
+func (d dataDir) path(name string) string { return filepath.Join(d.dir, name) }
 
-func (d desk) write(name, text string) {
+func (d dataDir) write(name, text string) {
 	d.Helper()
 	put(d, d.path(name), text)
 }
 
-// try runs a command until ctx ends.
-func (d desk) try(ctx context.Context, args ...string) (code int, out string) {
+func (d dataDir) try(ctx context.Context, args ...string) (code int, out string) {
 	both := &buffer{}
 	code = run(ctx, environmentWith(nil, "", both, both), append(args, "--data", d.path("data")))
 	return code, both.String()
 }
 
-func (d desk) hark(code int, args ...string) string {
+func (d dataDir) hark(code int, args ...string) string {
 	d.Helper()
 	got, out := d.try(d.Context(), args...)
 	if got != code {
@@ -90,8 +88,7 @@ func (d desk) hark(code int, args ...string) string {
 	return out
 }
 
-// count is how many messages are remembered, as their backup tells.
-func (d desk) count(want string) {
+func (d dataDir) count(want string) {
 	d.Helper()
 	if out := d.hark(0, "backup", d.path("counted.hark")); !strings.Contains(out, want) {
 		d.Errorf("remembered is %s, want %s", out, want)
@@ -101,25 +98,23 @@ func (d desk) count(want string) {
 	}
 }
 
-// in reports whether a file of the memory holds text.
-func (d desk) in(text string) bool {
+func (d dataDir) in(text string) bool {
 	d.Helper()
 	return holdsText(d, d.path("data"), text)
 }
 
-// tidy checks that nothing is left behind.
-func (d desk) tidy() {
+func (d dataDir) tidy() {
 	d.Helper()
 	if left, err := filepath.Glob(d.path(".*")); err != nil || len(left) > 0 {
 		d.Errorf("%q are left behind, %v", left, err)
 	}
 }
 
-// TestCutShort ends each command at ever later moments. It says what has become of its work, and that is so; called
-// again it does the rest.
+// TestCutShort interrupts each command at ever later moments. What it says of its work is true, and calling it again
+// completes the work.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
-	whole := newDesk(t)
+	whole := newDataDir(t)
 	next := func(name string, n int) int {
 		switch {
 		case os.Getenv("HARK_LONG") != "":
@@ -129,40 +124,40 @@ func TestCutShort(t *testing.T) {
 		}
 		return 2*n + 1
 	}
-	midway := false // whether a forgetting was ended between its beginning and its end
+	midway := false // a forgetting was interrupted while it ran
 	for name, c := range map[string]struct {
-		args  []string     // a word with a dot is a file on the desk
-		says  string       // of what it had begun with
-		after func(d desk) // it was ended
-		again func(d desk) // it was called again
+		args  []string        // a word with a dot is a file on the dataDir
+		says  string          // if it had begun
+		after func(d dataDir) // the interruption
+		again func(d dataDir) // after the second call
 	}{
 		"import": {
-			args: []string{"import", "more.jsonl"}, again: func(d desk) { d.count("1601 messages in 2 channels") },
+			args: []string{"import", "more.jsonl"}, again: func(d dataDir) { d.count("1601 messages in 2 channels") },
 		},
 		"backup": {
-			args: []string{"backup", "new.hark"}, says: "no backup", after: func(d desk) {
+			args: []string{"backup", "new.hark"}, says: "no backup", after: func(d dataDir) {
 				if _, err := os.Stat(d.path("new.hark")); err == nil {
 					d.Error("there is a backup")
 				}
 			},
-			again: func(d desk) {
+			again: func(d dataDir) {
 				d.hark(0, "restore", d.path("new.hark"), "--yes")
 				d.count("1301 messages in 2 channels")
 			},
 		},
 		"restore": {
-			args: []string{"restore", "early.hark", "--yes"}, says: "unchanged", after: func(d desk) {
+			args: []string{"restore", "early.hark", "--yes"}, says: "unchanged", after: func(d dataDir) {
 				d.count("1301 messages in 2 channels")
 			},
-			again: func(d desk) { d.count("1300 messages in 1 channel") },
+			again: func(d dataDir) { d.count("1300 messages in 1 channel") },
 		},
 		"export": {
-			args: []string{"export", "--channel", "a", "--out", "a.jsonl"}, says: "no file", after: func(d desk) {
+			args: []string{"export", "--channel", "a", "--out", "a.jsonl"}, says: "no file", after: func(d dataDir) {
 				if _, err := os.Stat(d.path("a.jsonl")); err == nil {
 					d.Error("there is a file")
 				}
 			},
-			again: func(d desk) {
+			again: func(d dataDir) {
 				text, err := os.ReadFile(d.path("a.jsonl"))
 				if n := bytes.Count(text, []byte("\n")); err != nil || n != 1300 {
 					d.Errorf("%d lines, %v", n, err)
@@ -171,7 +166,7 @@ func TestCutShort(t *testing.T) {
 		},
 		"forget": {
 			args: []string{"forget", "--user", "jane", "--yes"}, says: "finishes erasing",
-			after: func(d desk) { // she may be known by her name no more
+			after: func(d dataDir) { // her name may be gone
 				code, out := d.try(d.Context(), "forget", "--user", "jane", "--yes")
 				switch wentOn := strings.Contains(out, ": 650 messages"); {
 				case wentOn:
@@ -180,27 +175,27 @@ func TestCutShort(t *testing.T) {
 					d.Error(out)
 				}
 			},
-			again: func(d desk) {
+			again: func(d dataDir) {
 				if d.count("651 messages in 2 channels"); d.in("jane-canary") || !d.in("ana-canary") {
 					d.Errorf("of jane's something is there: %t, of ana's: %t", d.in("jane-canary"), d.in("ana-canary"))
 				}
 			},
 		},
 		"forget a channel": { // by the same name, again
-			args: []string{"forget", "--channel", "a", "--yes"}, says: "finishes erasing", after: func(d desk) {
+			args: []string{"forget", "--channel", "a", "--yes"}, says: "finishes erasing", after: func(d dataDir) {
 				if out := d.hark(0, "forget", "--channel", "a", "--yes"); !strings.Contains(out,
 					"Forgotten: 1300 messages") {
 					d.Error(out)
 				}
 			},
-			again: func(d desk) {
+			again: func(d dataDir) {
 				if d.count("1 message in 2 channels"); d.in("jane-canary") || d.in("ana-canary") {
 					d.Error("something is there still")
 				}
 			},
 		},
 		"reindex": {
-			args: []string{"reindex"}, again: func(d desk) {
+			args: []string{"reindex"}, again: func(d dataDir) {
 				if out := d.hark(0, "search", "--json", "otto-canary"); !strings.Contains(out,
 					"otto-canary is the last") {
 					d.Error(out)
@@ -220,7 +215,7 @@ func TestCutShort(t *testing.T) {
 					}
 				}
 				code, out := d.try(newFuse(t.Context(), n), args...)
-				if code == 0 { // it was done before the end was noticed
+				if code == 0 { // done before it noticed
 					if c.again(d); n > 60 {
 						break
 					}

@@ -13,7 +13,6 @@ import (
 	"hark/memory"
 )
 
-// deletionReportJSON is a report as --json prints it.
 type deletionReportJSON struct {
 	Guild   string           `json:"guild,omitempty"` // empty: all servers
 	Channel memory.ChannelID `json:"channel,string,omitempty"`
@@ -24,7 +23,6 @@ type deletionReportJSON struct {
 	OutOf []string `json:"out_of_reach"`
 }
 
-// print prints what was forgotten, and what Hark can't reach.
 func (o *forgetting) print(c *cobra.Command, k *archive.Archive, r memory.DeletionReport) error {
 	if o.json {
 		f := r.Forgetting
@@ -58,7 +56,6 @@ func (o *forgetting) print(c *cobra.Command, k *archive.Archive, r memory.Deleti
 func lore(n int) string      { return terminal.Count(n, "piece of lore", "pieces of lore") }
 func summaries(n int) string { return terminal.Count(n, "summary", "summaries") }
 
-// addReport adds r's counts to to.
 func addReport(to *memory.DeletionReport, r memory.DeletionReport) {
 	to.Messages += r.Messages
 	to.Segments += r.Segments

@@ -24,9 +24,9 @@ func (f *flags) doctorCommand() *cobra.Command {
 			"the embedder for a few vectors.",
 		Args: cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			ill, all := false, []doctor.Finding{}
+			failed, all := false, []doctor.Finding{}
 			f.examine(c.Context(), func(found doctor.Finding) {
-				ill = ill || !found.OK
+				failed = failed || !found.OK
 				all = append(all, found)
 				if !asJSON {
 					fmt.Fprintln(c.OutOrStdout(), found)
@@ -40,7 +40,7 @@ func (f *flags) doctorCommand() *cobra.Command {
 					return err
 				}
 			}
-			if ill {
+			if failed {
 				return cli.ErrShown
 			}
 			return nil
@@ -87,7 +87,8 @@ func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Log
 			event = log.Error()
 			wrong++
 		}
-		event.Str("check", found.Check).Str("advice", terminal.OneLine(found.Advice)).Msg(terminal.OneLine(found.Detail))
+		event.Str("check", found.Check).Str("advice", terminal.OneLine(found.Advice)).
+			Msg(terminal.OneLine(found.Detail))
 	}
 	d.Examine(ctx, f.configPath(), nil, tell)
 	if ctx.Err() == nil {

@@ -18,7 +18,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// doctorTest is one fault, and what the doctor says of it.
+// doctorTest is a fault and its finding.
 type doctorTest struct {
 	options []discordtest.Option
 	change  func(*world)
@@ -150,7 +150,7 @@ func TestDoctor(t *testing.T) {
 			}
 		}, advised: "data directory"},
 		"a lock that can't be opened": {change: func(w *world) {
-			// as one of another user's, also for root
+			// unusable even for root
 			if err := os.Mkdir(filepath.Join(w.env["HARK_DATA"], sqlite.LockName), 0o700); err != nil {
 				w.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestDoctor(t *testing.T) {
 		}, wrong: "database"},
 		"a newer database": {change: func(w *world) {
 			w.remember("hello")
-			// where SQLite has user_version
+			// user_version
 			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { b[63] = 99; return b })
 		}, wrong: "database"},
 	}
@@ -243,20 +243,19 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// doctor is what "hark doctor" says, and its exit code.
 func (w *world) doctor(args ...string) (code int, said string) {
 	code, said, told := w.runs("", append([]string{"doctor"}, args...)...)
 	_, _ = w.log.Write([]byte(told))
 	return code, said
 }
 
-// remember has a Hark of the world's configuration remember a text, with its vectors.
+// remember stores a text with its vectors.
 func (w *world) remember(text string) {
 	w.Helper()
 	if code, _, told := w.runs("Ana: "+text+"\n", "chat"); code != 0 {
 		w.Fatalf("exit code %d: %s", code, told)
 	}
-	w.hark(0, "search", text) // makes those that are missing
+	w.hark(0, "search", text) // makes missing vectors
 }
 
 func (w *world) chmod(mode os.FileMode) {
@@ -294,7 +293,7 @@ func TestDoctorsGolden(t *testing.T) {
 	}
 }
 
-// While Hark runs the doctor finds nothing amiss, and changes nothing.
+// The doctor finds nothing wrong while Hark runs.
 func TestDoctorWhileHarkRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -306,7 +305,7 @@ func TestDoctorWhileHarkRuns(t *testing.T) {
 	w.stopWell()
 }
 
-// The checks at the start are logged where something is amiss, and hold nothing up.
+// The checks at the start log problems and don't hold Hark up.
 func TestChecksAtTheStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, discordtest.WithStarts(50))
@@ -327,7 +326,7 @@ func TestChecksAtTheStart(t *testing.T) {
 	if len(checked) != 2 || checked["model"] != "error" || checked["gateway"] != "warn" {
 		t.Errorf("logged %q", checked)
 	}
-	slices.Sort(advice) // they are found in any order
+	slices.Sort(advice) // any order
 	w.sees(strings.Join(advice, "\n"))
 	w.holds(w.log.String(), `"wrong":1,"advice":1`)
 	w.lacks(w.log.String(), "wr0ng-key")

@@ -12,13 +12,12 @@ import (
 	"testing"
 )
 
-// documented are the pages whose commands people type in.
+// documented are pages with commands to type.
 var documented = []string{"README.md", "docs/hosting.md", "docs/backup.md", "docs/monitoring.md", "docs/uninstall.md",
 	"docs/models.md", "docs/coming-from.md"}
 
-// TestDocumentedCommands runs what the pages tell to type, in the order in which they tell it: Hark as it is,
-// against a fake Discord and a fake model. Of what belongs to others (Docker, systemd) it holds the names of
-// files and services against what there is. A command that it doesn't know how to run fails it.
+// TestDocumentedCommands runs the pages' commands in order, against a fake Discord and a fake model. Of commands of
+// Docker and systemd it checks the files that they name. An unknown command fails.
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	for _, page := range documented {
@@ -44,7 +43,7 @@ var (
 	shellComment = regexp.MustCompile(`(^|\s+)# .*$`)
 )
 
-// reader is somebody who types in what a page says, in a directory of their own.
+// reader types a page's commands in a directory.
 type reader struct {
 	*world
 	dir   string
@@ -59,15 +58,14 @@ func newReader(t *testing.T) *reader {
 		"export/a.json":  exportedChannel,
 		"config.yaml":    llmcordConfig,
 		"token":          "t",
-		"messages.jsonl": `{"type":"message","channel":"general","id":"1","author":"ana","time":"2026-07-24T12:30:00Z","text":"Friday."}`,
+		"messages.jsonl": posted("general", "1", "ana", "Friday."),
 	} {
 		put(t, filepath.Join(r.dir, name), text)
 	}
-	r.hark(nil, []string{"import", "general.json"}) // so that there is something to keep
+	r.hark(nil, []string{"import", "general.json"}) // something to keep
 	return r
 }
 
-// types types one line.
 func (r *reader) types(line string) {
 	r.Helper()
 	line = strings.TrimSpace(shellComment.ReplaceAllString(line, ""))
@@ -84,7 +82,7 @@ func (r *reader) types(line string) {
 	command := strings.Join(words, " ")
 	switch {
 	case command == "go run ./cmd/hark chat", command == "go test ./...", command == "./hark init":
-		// TestReadmesTwoCommands, these tests, and those of init
+		// other tests run these
 	case strings.HasPrefix(command, "go build "):
 		if !strings.HasSuffix(command, " -o hark ./cmd/hark") {
 			r.Errorf("%q doesn't make ./hark of ./cmd/hark", command)
@@ -104,7 +102,6 @@ func (r *reader) types(line string) {
 	}
 }
 
-// files looks for the files of the project that a command names.
 func (r *reader) files(words []string) {
 	r.Helper()
 	for _, word := range words {
@@ -116,7 +113,7 @@ func (r *reader) files(words []string) {
 	}
 }
 
-// compose has Hark do what it would do in its container. What the engine does by itself is its own.
+// compose runs what Hark would do in its container.
 func (r *reader) compose(words []string) {
 	r.Helper()
 	r.files(words)
@@ -126,7 +123,6 @@ func (r *reader) compose(words []string) {
 	}
 }
 
-// hark runs Hark, which must do as it is told.
 func (r *reader) hark(env map[string]string, args []string) {
 	r.Helper()
 	redirected := map[string]string{}
@@ -185,7 +181,6 @@ func (r *reader) hark(env map[string]string, args []string) {
 	}
 }
 
-// shell types a line into a shell, which must take it.
 func (r *reader) shell(line string) {
 	r.Helper()
 	c := exec.CommandContext(r.Context(), "sh", "-ec", line)
@@ -195,10 +190,10 @@ func (r *reader) shell(line string) {
 	}
 }
 
-// What people bring.
 const (
-	exportedChannel = `{"guild": {"id": "900000000000000001", "name": "Harbour"}, "channel": {"id": "900000000000000002", "type": "GuildTextChat", "name": "general"},
-  "messages": [{"id": "900000000000000003", "type": "Default", "timestamp": "2026-07-24T12:30:00+00:00", "content": "The deadline is Friday.",
-    "author": {"id": "900000000000000004", "name": "ana", "nickname": "Ana"}}]}`
+	exportedChannel = `{"guild": {"id": "900000000000000001", "name": "Harbour"},
+  "channel": {"id": "900000000000000002", "type": "GuildTextChat", "name": "general"},
+  "messages": [{"id": "900000000000000003", "type": "Default", "timestamp": "2026-07-24T12:30:00+00:00",
+    "content": "The deadline is Friday.", "author": {"id": "900000000000000004", "name": "ana", "nickname": "Ana"}}]}`
 	llmcordConfig = "bot_token: a-token\nproviders: {ollama: {base_url: \"http://localhost:11434/v1\"}}\nmodels: {ollama/llama4: }\n"
 )

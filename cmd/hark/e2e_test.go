@@ -46,7 +46,7 @@ func TestAnswerDrawsOnWhatAllHereCanRead(t *testing.T) {
 	}
 }
 
-// holdLog keeps Hark from writing to its memory until it is released.
+// holdLog blocks writes to the memory until release.
 func (w *world) holdLog() (release func()) {
 	w.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName)+
@@ -95,10 +95,10 @@ func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	w.holds(w.log.String(), "stopped")
 }
 
-// canary is in every text of TestNoTextInLogs, whoever wrote it.
+// canary is in every text of TestNoTextInLogs.
 const canary = "canary-sings"
 
-// TestNoTextInLogs has texts go wherever they can go, also wrong, with all that can be logged being logged.
+// TestNoTextInLogs sends texts everywhere, with failures, and logs at the lowest level.
 func TestNoTextInLogs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -111,7 +111,7 @@ func TestNoTextInLogs(t *testing.T) {
 	w.later()
 	w.start()
 
-	// What is said, changed and taken away, and what its senders call their files and themselves.
+	// Messages, edits, deletions, and the names of files and members.
 	said := w.discord.Say(w.general.ID, w.jane.ID, canary+" in the greenhouse",
 		discordtest.WithFile(canary+".png", canary))
 	w.discord.Say(w.general.ID, w.jane.ID, canary+" by a webhook", discordtest.ViaWebhook(canary))
@@ -121,18 +121,18 @@ func TestNoTextInLogs(t *testing.T) {
 	w.discord.EditBriefly(w.general.ID, said.ID, canary+" in the well")
 	w.discord.Delete(w.general.ID, w.discord.Say(w.general.ID, w.jane.ID, canary+" no more").ID)
 	w.discord.UpdateMember(w.guild.ID, w.otto.ID, func(m *discordtest.Member) { nick := canary; m.Nick = &nick })
-	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: canary + " at noon"})
-	w.use(w.jane.ID, "memory alias", "Noted", discordtest.Opt{Name: "name", Value: canary})
+	w.use(w.jane.ID, "memory add", "Saved", discordtest.Opt{Name: "text", Value: canary + " at noon"})
+	w.use(w.jane.ID, "memory alias", "Saved", discordtest.Opt{Name: "name", Value: canary})
 	w.shown(w.discord.MessageAction(said, w.ana.ID, "Remember ⭐"), "⭐ Marked")
 
-	// Questions, in all ways, and answers that are taken back.
+	// Questions of all kinds.
 	w.later()
 	answer := w.ask(w.general, w.ana, "where is the "+secret+"?")
 	direct := w.discord.DM(w.ana.ID, secret+"?")
 	w.discord.WaitSent(direct.ChannelID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Noted") })
 	w.use(w.otto.ID, "context", "remember", discordtest.Opt{Name: "question", Value: secret})
 
-	// A model and an embedder that fail and quote what they were sent, and a Discord that fails.
+	// A model and an embedder that fail and quote the request, and a failing Discord.
 	w.model.Queue(llmtest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":"too long: ` +
 		canary + `"}}`})
 	w.failing("and " + canary + " now?")
@@ -150,7 +150,7 @@ func TestNoTextInLogs(t *testing.T) {
 	}
 	w.settled()
 
-	// What is missed and fetched, forgotten and taken back.
+	// Catching up, forgetting, withdrawn answers.
 	sessions := w.discord.Identifies()
 	w.discord.RefuseResumes(1)
 	w.discord.Drop()
@@ -171,7 +171,6 @@ func TestNoTextInLogs(t *testing.T) {
 	w.lacks(w.log.String(), w.discord.Token)
 }
 
-// failing asks what can't be answered and waits until that is said.
 func (w *world) failing(text string) {
 	w.Helper()
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+text)

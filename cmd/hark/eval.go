@@ -22,14 +22,13 @@ import (
 // builtIn is the built-in embedder's name for --embedding.
 const builtIn = "built-in"
 
-// evaluation holds the flags of "hark eval".
 type evaluation struct {
 	*flags
 	out       string
 	compare   bool
 	embedding string
-	at        string // where embedding is
-	modes     string // the file with questions whose modes are known
+	at        string // its server
+	modes     string // a file
 	wrong     bool
 	json      bool
 }
@@ -64,7 +63,8 @@ func (f *flags) evalCommand() *cobra.Command {
 		"measure with this embedding `model`, or \"built-in\" (default: as configured)")
 	c.Flags().StringVar(&e.at, "embedding-url", "", "the `address` of that model's server, up to and including /v1")
 	c.Flags().StringVar(&e.modes, "modes", "",
-		"instead, measure how well modes are inferred for the questions in this `file`, with lines MODE<TAB>TOOLS<TAB>QUESTION")
+		"instead, measure how well modes are inferred for the questions in this `file`, "+
+			"with lines MODE<TAB>TOOLS<TAB>QUESTION")
 	c.Flags().BoolVar(&e.wrong, "wrong", false, "with --modes: also print the questions whose mode was wrong")
 	c.Flags().BoolVar(&e.json, "json", false, "with --modes: print JSON")
 	for _, recall := range []string{"compare", "embedding", "embedding-url"} {
@@ -107,7 +107,6 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 	return nil
 }
 
-// measureModes measures how modes are inferred.
 func (e *evaluation) measureModes(c *cobra.Command) error {
 	cfg, err := e.load()
 	if err != nil {
@@ -137,7 +136,6 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	return nil
 }
 
-// eachSet calls measure for each set, by its file and its name.
 func eachSet(paths []string, measure func(path, name string) error) error {
 	seen := map[string]bool{}
 	for _, path := range paths {
@@ -188,8 +186,7 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	return evaluator, err
 }
 
-// writeRun has measure write the run file, if one is wanted, as JSON lines. It replaces an earlier file only
-// when it is complete.
+// writeRun has measure write the run file of --run. A complete one replaces an earlier file.
 func (e *evaluation) writeRun(ctx context.Context, measure func(lines *json.Encoder) error) error {
 	kept := ""
 	write := func(w io.Writer) error { return measure(exports.NewEncoder(w)) }

@@ -69,7 +69,6 @@ func (f *flags) exportCommand() *cobra.Command {
 	return c
 }
 
-// exportTo has write fill the file called out, or the output.
 func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) error) error {
 	if out == "" {
 		return terminal.CutShort(c.Context(), write(c.OutOrStdout()), "interrupted; what was printed is not all")
@@ -77,7 +76,7 @@ func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) er
 	return terminal.CutShort(c.Context(), writeOut(out, force, write), "interrupted; no file was written")
 }
 
-// writeOut has write fill a file that only its owner can read. It appears when it is complete.
+// writeOut has write fill a file for its owner only, which appears when it is complete.
 func writeOut(path string, replace bool, write func(io.Writer) error) error {
 	switch there, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):

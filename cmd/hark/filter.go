@@ -19,7 +19,6 @@ import (
 	"hark/search"
 )
 
-// filter holds the flags that narrow a search.
 type filter struct {
 	since, until string
 	from, in     []string
@@ -29,7 +28,8 @@ type filter struct {
 func (f *filter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.since, "since", "",
 		"only what was said since this `day`, such as 2024-05-31, or since this long ago, such as 90d")
-	c.Flags().StringVar(&f.until, "until", "", "only what was said until the end of this `day`, or longer ago than this")
+	c.Flags().StringVar(&f.until, "until", "",
+		"only what was said until the end of this `day`, or longer ago than this")
 	c.Flags().StringArrayVar(&f.from, "from", nil, "only what the person of this `name` or id said; may be repeated")
 	c.Flags().StringArrayVar(&f.in, "in", nil,
 		"only what was said in the channel of this `name` or id and in its threads; may be repeated")

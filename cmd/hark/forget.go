@@ -15,7 +15,6 @@ import (
 	"hark/memory"
 )
 
-// forgetting holds the flags of "hark forget".
 type forgetting struct {
 	*flags
 	user, channel, guild, before string
@@ -98,8 +97,8 @@ func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s: %s.", what, o.describe(extent, people))
-	if err := o.confirm(c.Context(), o.yes, told, "Forget it for good?"); err != nil {
+	warning := fmt.Sprintf("This forgets %s: %s.", what, o.describe(extent, people))
+	if err := o.confirm(c.Context(), o.yes, warning, "Forget it for good?"); err != nil {
 		return err
 	}
 	if o.optOut {
@@ -110,7 +109,7 @@ func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
 		if err != nil {
 			return terminal.CutShort(c.Context(), err, forgetInterrupted)
 		}
-		for _, r := range begun { // in each server, which is a part of what is meant
+		for _, r := range begun { // one for each server that target includes
 			r.Forgetting.Guild = target.Guild
 			before = append(before, r)
 		}
@@ -122,7 +121,7 @@ func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
 	return o.print(c, k, receipt)
 }
 
-// forgetExpired forgets what is too old in all servers.
+// forgetExpired forgets what is older than the retention in all servers.
 func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
 	ctx, now, most := c.Context(), time.Now(), k.Config.Memory.Retention.Duration
 	var outdated []memory.Forgetting
@@ -140,9 +139,9 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
 			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
 		}
 	}
-	told := fmt.Sprintf("This forgets what is older than the retention: %s in %s.",
+	warning := fmt.Sprintf("This forgets what is older than the retention: %s in %s.",
 		terminal.Plural(messages, "message"), terminal.Plural(servers, "server"))
-	if err := o.confirm(ctx, o.yes, told, "Forget it for good?"); err != nil {
+	if err := o.confirm(ctx, o.yes, warning, "Forget it for good?"); err != nil {
 		return err
 	}
 	receipt := memory.DeletionReport{Forgetting: memory.Forgetting{Guild: memory.Everywhere,
@@ -157,10 +156,10 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
 	return o.print(c, k, receipt)
 }
 
-// forgetInterrupted says what becomes of an interrupted forgetting.
-const forgetInterrupted = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any \"hark forget\" finishes erasing it"
+const forgetInterrupted = "interrupted; what was begun already counts as forgotten, and \"hark run\" or any " +
+	"\"hark forget\" finishes erasing it"
 
-// selection returns what to forget, also in words, and the person's records if --user is set.
+// selection returns what to forget, its description, and the person's records if --user is set.
 func (o *forgetting) selection(ctx context.Context, k *archive.Archive) (t memory.Forgetting, what string,
 	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
@@ -203,7 +202,6 @@ func (o *forgetting) selection(ctx context.Context, k *archive.Archive) (t memor
 	return t, what, people, nil
 }
 
-// describe says how much would go.
 func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	text := fmt.Sprintf("%s in %s", terminal.Plural(e.Messages, "message"), terminal.Plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
@@ -219,9 +217,10 @@ func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	return text
 }
 
-// resume completes unfinished forgettings, which were confirmed when they began. With tell it reports each; the
-// person's name may be gone by then.
-func (o *forgetting) resume(ctx context.Context, k *archive.Archive, tell bool) (receipts []memory.DeletionReport, err error) {
+// resume completes unfinished forgettings without asking again. With tell it reports each, by the person's id: the
+// name may be gone.
+func (o *forgetting) resume(ctx context.Context, k *archive.Archive,
+	tell bool) (receipts []memory.DeletionReport, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
@@ -262,7 +261,6 @@ func (o *forgetting) forget(ctx context.Context, k *archive.Archive, target memo
 	return receipt, err
 }
 
-// deleteMessages forgets single messages.
 func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target memory.Forgetting) error {
 	ids, err := k.MessageIDs(c.Context(), target.Channel, o.messages)
 	if err != nil {
@@ -272,9 +270,9 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s (%s given).", terminal.Plural(len(there), "message"),
+	warning := fmt.Sprintf("This forgets %s (%s given).", terminal.Plural(len(there), "message"),
 		terminal.Plural(len(ids), "id"))
-	if err := o.confirm(c.Context(), o.yes, told, "Forget them for good?"); err != nil {
+	if err := o.confirm(c.Context(), o.yes, warning, "Forget them for good?"); err != nil {
 		return err
 	}
 	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {

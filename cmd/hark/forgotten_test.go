@@ -19,13 +19,11 @@ import (
 	"hark/memory/sqlite"
 )
 
-// onDisk reports whether any file of Hark's holds text.
 func (w *world) onDisk(text string) bool {
 	w.Helper()
 	return holdsText(w, w.env["HARK_DATA"], text)
 }
 
-// holdsText reports whether a file in a directory holds text.
 func holdsText(t testing.TB, dir, text string) (found bool) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -65,7 +63,6 @@ func (w *world) keepsNot(texts ...string) {
 	}
 }
 
-// notice waits for the notice that asks the guild.
 func (w *world) notice() discordtest.Sent {
 	w.Helper()
 	return w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool {
@@ -73,14 +70,13 @@ func (w *world) notice() discordtest.Sent {
 	})
 }
 
-// click uses a button or a menu as the guild's owner, and waits until what it changes says text.
+// click uses a button or a menu as the owner, and waits for text.
 func (w *world) click(m discordtest.Message, text, id string, values ...string) discordtest.Sent {
 	w.Helper()
 	i := w.discord.Click(m, w.guild.Owner.ID, id, values...)
 	return w.shown(i, text)
 }
 
-// shown waits until what an interaction shows contains text.
 func (w *world) shown(i *discordtest.Interaction, text string) (m discordtest.Sent) {
 	w.Helper()
 	i.Wait()
@@ -98,7 +94,7 @@ func (w *world) use(who discordtest.ID, name, text string, options ...discordtes
 	return w.shown(w.discord.Slash(w.general.ID, who, name, options...), text)
 }
 
-// settled returns once all that was said is either logged or passed over.
+// settled waits until everything said is handled.
 func (w *world) settled() {
 	w.Helper()
 	w.use(w.otto.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
@@ -110,7 +106,7 @@ func (w *world) restart() {
 	w.start()
 }
 
-// takenBack waits until an answer doesn't say text any more.
+// takenBack waits until an answer no longer has text.
 func (w *world) takenBack(answer discordtest.Sent, text string) {
 	w.Helper()
 	w.discord.WaitFor("the answer to be taken back", func() bool {
@@ -145,7 +141,7 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	w.settled()
 	w.keeps("canary-agreed")
 	w.keepsNot("canary-hidden", "canary-after")
-	// What happens to it now doesn't bring in what was said before.
+	// Later changes don't bring in the old message.
 	w.discord.Unfurl(w.general.ID, before.ID, `{"title": "a cage"}`)
 	w.discord.Edit(w.general.ID, before.ID, "canary-before is in the cage still")
 	w.discord.EditBriefly(w.general.ID, before.ID, "canary-before is in the cage for good")
@@ -171,7 +167,7 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	w.later()
 	w.model.Queue(llmtest.Say("jane-canary is in the lighthouse [1]."))
 	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" who hides in the lighthouse?")
-	answer := w.reply(w.general.ID, q.ID, "https://discord.com/channels/") // its end: the links to its sources
+	answer := w.reply(w.general.ID, q.ID, "https://discord.com/channels/") // its last part
 	w.settled()
 	w.keeps("jane-canary")
 	confirm := w.use(w.jane.ID, "memory optout", "")
@@ -186,14 +182,13 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	w.use(w.jane.ID, "memory optin", "stays forgotten")
 	w.ask(w.general, w.ana, "who hides in the lighthouse?")
 	w.lacks(w.prompt(), "jane-canary")
-	w.discord.Advance(time.Minute) // past the moment of the forgetting
+	w.discord.Advance(time.Minute) // after the forgetting
 	w.discord.Say(w.general.ID, w.jane.ID, "jane-returns to the lighthouse")
 	w.settled()
 	w.keeps("jane-returns")
 	w.keepsNot("jane-canary")
 }
 
-// forgetsThis has Hark forget a message, as its author does.
 func (w *world) forgetsThis(m discordtest.Message) discordtest.Sent {
 	w.Helper()
 	asked := w.shown(w.discord.MessageAction(m, m.Author.ID, "Forget this"), "")
@@ -202,8 +197,8 @@ func (w *world) forgetsThis(m discordtest.Message) discordtest.Sent {
 		strings.Join([]string{"forget-this", id(m.ChannelID), id(m.ID), id(m.Author.ID)}, ":")), "**Forgotten: ")
 }
 
-// Nothing is left in the files of a message that was forgotten by itself, or of what was made of it, and
-// neither an edit nor what Hark fetches after it was away brings it back.
+// The files hold nothing of a forgotten message or of what was made from it. Neither an edit nor catching up brings it
+// back.
 func TestAForgottenMessageIsGoneForGood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -229,19 +224,18 @@ func TestAForgottenMessageIsGoneForGood(t *testing.T) {
 	w.discord.EditBriefly(w.general.ID, said.ID, "the jane-canary was seen again")
 	w.discord.Say(w.general.ID, w.otto.ID, "the otto-canary was away")
 	w.hark(0, "backfill", "general")
-	w.start() // what was missed is fetched, and the past, and the newest are compared with Discord's
+	w.start() // which catches up, backfills and reconciles
 	w.caughtUp(1)
 	w.settled()
 	w.keeps("otto-canary was away")
 	w.keepsNot("jane-canary")
 }
 
-// condenseWords begin what the model is told that condenses.
+// condenseWords begin the prompt for condensing.
 const condenseWords = "You condense"
 
-// A message that was answered from, by tools and without, that was condensed, and from which lore was made,
-// is deleted: none of its words is left, neither in Hark's files nor in what Hark shows in Discord nor in the
-// next prompt.
+// A message that answers, tools, a condensed session and lore used is deleted. None of its words is left in Hark's
+// files, in Discord or in the next prompt.
 func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -304,7 +298,7 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 		}
 		return true
 	})
-	w.restart() // what a reader was in the way of is overwritten when the file is closed
+	w.restart() // closing erases what a reader had blocked
 	w.keepsNot(stem)
 	w.lacks(w.records(), "search_memory")
 	if lore := w.lore(); len(lore) > 0 {
@@ -322,7 +316,6 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	}
 }
 
-// lore are the names of the lore in Hark's store.
 func (w *world) lore() (names []string) {
 	w.Helper()
 	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {

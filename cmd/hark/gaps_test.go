@@ -13,12 +13,12 @@ import (
 	"hark/memory/sqlite"
 )
 
-// newPresent is a world whose clock is ahead of Hark's, so that all that is said there is said after Hark came.
+// newPresent is a world whose clock is ahead of Hark's, so that everything there is said after Hark came.
 func newPresent(t *testing.T) *world {
 	return newWorld(t, discordtest.WithTime(time.Now().Add(time.Minute)))
 }
 
-// said are the texts in Hark's store, by channel, once Hark has stopped; what Hark said itself is left out.
+// said returns the texts in Hark's store by channel, without Hark's own, once Hark has stopped.
 func (w *world) said(channels ...discordtest.ID) []string {
 	w.Helper()
 	var lines []string
@@ -42,7 +42,6 @@ func (w *world) said(channels ...discordtest.ID) []string {
 	return lines
 }
 
-// truth is what said must be: Discord's own account.
 func (w *world) truth(channels ...discordtest.ID) []string {
 	var lines []string
 	for _, c := range channels {
@@ -56,7 +55,6 @@ func (w *world) truth(channels ...discordtest.ID) []string {
 	return lines
 }
 
-// mirrors compares memory with Discord, once Hark has stopped.
 func (w *world) mirrors(channels ...discordtest.ID) {
 	w.Helper()
 	got, want := w.said(channels...), w.truth(channels...)
@@ -75,7 +73,7 @@ func (w *world) mirrors(channels ...discordtest.ID) {
 	}
 }
 
-// caughtUp waits until Hark has told n times that nothing is missing any more.
+// caughtUp waits until Hark has logged n times that it caught up.
 func (w *world) caughtUp(n int) {
 	w.Helper()
 	w.discord.WaitFor("Hark to catch up", func() bool {
@@ -83,7 +81,7 @@ func (w *world) caughtUp(n int) {
 	})
 }
 
-// chatter says n things in channels by turns, and returns them by channel.
+// chatter says n things in channels by turns.
 func (w *world) chatter(n int, what string, channels ...discordtest.ID) map[discordtest.ID][]discordtest.ID {
 	said := map[discordtest.ID][]discordtest.ID{}
 	for i := range n {
@@ -103,7 +101,7 @@ func TestConnectionLostAndResumeRefused(t *testing.T) {
 	all := append(slices.Clone(channels), quiet)
 	w.start()
 	old := w.chatter(80, "before", all...)
-	w.ask(w.general, w.ana, "did you hear that?") // all before is logged once this is answered
+	w.ask(w.general, w.ana, "did you hear that?") // then all before is logged
 	sessions := w.discord.Identifies()
 
 	w.discord.RefuseResumes(1)
@@ -128,13 +126,13 @@ func TestConnectionLostAndResumeRefused(t *testing.T) {
 	for _, text := range []string{"missed", "before", "live, and"} {
 		w.lacks(w.log.String(), text+" 1")
 	}
-	// A machine that is slow enough to be connected again before all is said hears the end of it live.
+	// A slow machine may hear the last of it live.
 	for _, fetched := range []string{`"messages":([1-9][0-9]*),"gaps":3`, `"deleted":([1-9][0-9]*)`} {
 		w.waitLog(fetched)
 	}
 }
 
-// TestKilledInTheMiddleOfAFill kills Hark while it fetches what it missed, and then stops one that goes on.
+// TestKilledInTheMiddleOfAFill kills one Hark while it fetches what it missed, and stops the next.
 func TestKilledInTheMiddleOfAFill(t *testing.T) {
 	t.Parallel()
 	w := newPresent(t)
@@ -159,7 +157,7 @@ func TestKilledInTheMiddleOfAFill(t *testing.T) {
 	w.mirrors(w.general.ID)
 }
 
-// interruptFill starts a Hark, lets it fetch one page, says something, and stops it while it fetches the second.
+// interruptFill starts a Hark, and stops it while it fetches the second page.
 func (w *world) interruptFill(channel discordtest.ID, start, stop func()) {
 	w.Helper()
 	messages := fmt.Sprintf("GET /channels/%d/messages", channel)

@@ -15,13 +15,12 @@ import (
 	"hark/memory/sqlite"
 )
 
-// running is the current app and bot.
 type running struct {
 	app *setup.App
 	bot *bot.Bot
 }
 
-// notReady returns why Hark isn't ready; nil if it is.
+// notReady returns why Hark isn't ready; nil if it is ready.
 func (r *runner) notReady() error {
 	if tell := r.ready.Load(); tell != nil {
 		return (*tell)()
@@ -55,7 +54,6 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	readStore(ctx, now.app, set)
 }
 
-// readResting reads which servers' breakers are open.
 func readResting(a *setup.App, set setGauge) {
 	if e, asks := a.Embedder.(interface{ Resting() bool }); asks {
 		set(a.Metrics.RecallResting, gaugeBool(e.Resting()), setup.OfEmbedding)

@@ -57,10 +57,12 @@ func (f *flags) importCommand() *cobra.Command {
 			}
 			err := f.indexNow(c.Context(), a)
 			if c.Context().Err() != nil {
-				return terminal.Interrupted("interrupted; all messages are stored, and the next command continues indexing them by meaning")
+				return terminal.Interrupted("interrupted; all messages are stored, and the next command continues " +
+					"indexing them by meaning")
 			}
-			if err != nil { // the messages are stored, so nothing that was asked for has failed
-				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; they are found by their words, and the next command continues\n", err)
+			if err != nil { // no failure: the messages are stored
+				fmt.Fprintf(c.ErrOrStderr(), "hark: not all messages are indexed by meaning yet: %v; "+
+					"they are found by their words, and the next command continues\n", err)
 			}
 			if failed {
 				return cli.ErrShown
@@ -73,8 +75,8 @@ func (f *flags) importCommand() *cobra.Command {
 // imported counts what was read from a file.
 type imported struct {
 	imports.Summary
-	fresh, known int // messages that weren't remembered before, and that were
-	dropped      int // messages that were forgotten or whose author has opted out
+	fresh, known int // messages, new and remembered before
+	dropped      int // messages that were forgotten, or whose author has opted out
 }
 
 func (f *flags) importFile(ctx context.Context, a *setup.App, path string) (got imported, err error) {
@@ -89,7 +91,7 @@ func (f *flags) importFile(ctx context.Context, a *setup.App, path string) (got 
 	}
 	bar := terminal.Bar(f.env.stderr, info.Size(), "importing "+terminal.Printable(filepath.Base(path)), true)
 	defer bar.Close()
-	_ = bar.RenderBlank() // a file is named before anything of it is stored
+	_ = bar.RenderBlank() // shows the file's name before anything is stored
 	apply := func(events []memory.Event) error { return got.apply(ctx, a.Store, events) }
 	got.Summary, err = imports.Read(ctx, file, a.Store, apply, func(bytes int64) { _ = bar.Set64(bytes) })
 	return got, err
@@ -97,14 +99,14 @@ func (f *flags) importFile(ctx context.Context, a *setup.App, path string) (got 
 
 // apply stores events and counts their messages.
 func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memory.Event) error {
-	posted, told := map[memory.ChannelID]map[memory.MessageID]bool{}, 0
+	posted, messages := map[memory.ChannelID]map[memory.MessageID]bool{}, 0
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
 			if posted[p.Message.Channel] == nil {
 				posted[p.Message.Channel] = map[memory.MessageID]bool{}
 			}
 			posted[p.Message.Channel][p.Message.ID] = true
-			told++
+			messages++
 		}
 	}
 	before, err := stored(ctx, store, posted)
@@ -119,11 +121,10 @@ func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memo
 	for _, ids := range posted {
 		dropped += len(ids)
 	}
-	i.fresh, i.dropped, i.known = i.fresh+after-before, i.dropped+dropped, i.known+told-(after-before)-dropped
+	i.fresh, i.dropped, i.known = i.fresh+after-before, i.dropped+dropped, i.known+messages-(after-before)-dropped
 	return err
 }
 
-// stored counts the messages that a store holds.
 func stored(ctx context.Context, store *sqlite.Store,
 	posted map[memory.ChannelID]map[memory.MessageID]bool) (n int, err error) {
 	for channel, ids := range posted {
@@ -136,13 +137,11 @@ func stored(ctx context.Context, store *sqlite.Store,
 	return n, nil
 }
 
-// counts say how many messages are new, known and skipped.
 func (i imported) counts() string {
 	skipped := i.dropped + i.Answers + i.Skipped
 	return fmt.Sprintf("%s new, %d known, %d skipped", terminal.Plural(i.fresh, "message"), i.known, skipped)
 }
 
-// add adds what another file held to a total.
 func (i *imported) add(j imported) {
 	i.fresh, i.known, i.dropped = i.fresh+j.fresh, i.known+j.known, i.dropped+j.dropped
 	i.Answers, i.Skipped = i.Answers+j.Answers, i.Skipped+j.Skipped
@@ -156,7 +155,6 @@ func (i imported) total(files, unread int) string {
 	return line
 }
 
-// line describes the import of one file.
 func (i imported) line(path string) string {
 	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), terminal.Plural(i.Channels, "channel"))
 	for _, part := range []struct {
@@ -165,9 +163,11 @@ func (i imported) line(path string) string {
 	}{
 		{i.Questions, "question", "\"hark eval\" asks its %s"},
 		{i.Events, "line", "and %s about what was decided, forgotten and told"},
-		{i.Answers, "answer", "%s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it"},
+		{i.Answers, "answer",
+			"%s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it"},
 		{i.dropped, "message", "%s left out: they were deleted or forgotten here, or their author has opted out"},
-		{i.Direct, "channel", "of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line"},
+		{i.Direct, "channel", "of these %s of direct messages: Hark tells of them in the same direct message and nowhere " +
+			"else, if memory.direct is on, and not at the command line"},
 		{i.Skipped, "unreadable message", "%s skipped, the first: " + strings.ReplaceAll(i.FirstSkipped, "%", "%%")},
 	} {
 		if part.n > 0 {
@@ -188,15 +188,15 @@ func (f *flags) indexNow(ctx context.Context, a *setup.App) error {
 	return a.Index(ctx, func(done int) { _ = bar.Set(done) })
 }
 
-// importable and unimportable are the endings of exports in a directory, and of exports in a format that Hark
-// can't read, to say what to do about them. A file named on the command line may have any ending.
+// The endings of exports in a directory, and of exports in formats that Hark can't read, which get advice. A file
+// named on the command line may have any ending.
 var (
 	importable   = []string{".json", ".jsonl", ".ndjson", ".gz"}
 	unimportable = []string{".html", ".htm", ".csv", ".txt"}
 )
 
-// filesIn returns the files to import, with directories replaced by their files in order of
-// their names. It warns of empty directories, and reports whether there was one.
+// filesIn returns the files to import: directories are replaced by their files, by name. It warns of empty
+// directories; failed says that there was one.
 func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() {
@@ -205,7 +205,8 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 		}
 		found, passed, err := filesBelow(name)
 		if err == nil && len(found) == 0 {
-			err = errors.New("nothing in this directory can be imported: it needs exports as JSON or recall sets, with names that end in .json, .jsonl, .ndjson or .gz")
+			err = errors.New("nothing in this directory can be imported: it needs exports as JSON or recall sets, " +
+				"with names that end in .json, .jsonl, .ndjson or .gz")
 		}
 		if err != nil {
 			failed = true
@@ -221,7 +222,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 	return paths, failed
 }
 
-// filesBelow returns the possible exports in a directory tree, and the number of other files.
+// filesBelow returns the possible exports in a directory tree, and how many files it passed over.
 func filesBelow(dir string) (found []string, passed int, err error) {
 	var others []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -40,7 +40,6 @@ func (f *flags) initCommand() *cobra.Command {
 	}
 }
 
-// newFileHead begins a new file.
 const newFileHead = "# Hark's configuration, as \"hark init\" wrote it. config.example.toml shows all that can be set.\n"
 
 // wizard asks for a configuration. Only finish writes it.
@@ -49,9 +48,9 @@ type wizard struct {
 	*terminal.Asker
 	path    string
 	text    string           // of the file so far
-	config  config.Config    // what the text and the environment come to
-	values  []config.Value   // that are to be put into the text
-	account *discord.Account // nil if Discord didn't tell
+	config  config.Config    // of the text and the environment
+	values  []config.Value   // to set in the text
+	account *discord.Account // nil if unknown
 }
 
 func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
@@ -61,7 +60,8 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	s := &wizard{flags: f, Asker: terminal.NewAsker(f.env.stdin, f.env.stderr), text: newFileHead}
 	s.path, _ = config.Find(f.config, f.env.lookup)
 	if info, err := os.Stat(filepath.Dir(s.path)); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config", filepath.Dir(s.path), filepath.Base(s.path))
+		return nil, fmt.Errorf("there is no directory %s to write %s to: make it, or name another file with --config",
+			filepath.Dir(s.path), filepath.Base(s.path))
 	}
 	data, err := os.ReadFile(s.path)
 	switch {
@@ -86,7 +86,7 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	return s, err
 }
 
-// given is the first of variables that is set; empty if none is.
+// given returns the first of variables that is set; "" if none is.
 func (s *wizard) given(variables ...string) string {
 	for _, v := range variables {
 		if value, _ := s.env.lookup(v); value != "" {
@@ -101,19 +101,20 @@ func (s *wizard) again(ctx context.Context, found ...doctor.Finding) (bool, erro
 	if ctx.Err() != nil {
 		return false, terminal.ErrUnwritten
 	}
-	ill := false
+	failed := false
 	for _, f := range found {
 		fmt.Fprintln(s.Out, f)
-		ill = ill || !f.OK
+		failed = failed || !f.OK
 	}
-	if !ill {
+	if !failed {
 		return false, nil
 	}
 	return s.Yes(ctx, "Enter it again? (no: keep it anyway)", true)
 }
 
 func (s *wizard) askToken(ctx context.Context) error {
-	fmt.Fprintln(s.Out, "\nThe bot's token is on the Bot page of your application: https://discord.com/developers/applications")
+	fmt.Fprintln(s.Out, "\nThe bot's token is on the Bot page of your application: "+
+		"https://discord.com/developers/applications")
 	variable := s.given("HARK_DISCORD_TOKEN", "HARK_DISCORD_TOKEN_FILE")
 	if variable != "" {
 		fmt.Fprintf(s.Out, "It is taken from %s, which overrides the file.\n", variable)
@@ -125,7 +126,8 @@ func (s *wizard) askToken(ctx context.Context) error {
 			}
 		}
 		if !s.config.Discord.Token.IsSet() {
-			fmt.Fprintln(s.Out, "Without a token Hark can't connect to Discord; \"hark chat\" works. Put it into discord.token or HARK_DISCORD_TOKEN later.")
+			fmt.Fprintln(s.Out, "Without a token Hark can't connect to Discord; \"hark chat\" works. "+
+				"Put it into discord.token or HARK_DISCORD_TOKEN later.")
 			return nil
 		}
 		checking, cancel := context.WithTimeout(ctx, doctor.DiscordTime)
@@ -141,7 +143,7 @@ func (s *wizard) askToken(ctx context.Context) error {
 	}
 }
 
-// askSecret asks for a secret; an empty answer leaves the one that is known, which is called kept.
+// askSecret asks for a secret. An empty answer keeps the known one, which the question calls kept.
 func (s *wizard) askSecret(ctx context.Context, what, kept string, secret *config.Secret) error {
 	if !secret.IsSet() {
 		kept = "none"
@@ -157,7 +159,6 @@ func (s *wizard) set(key string, value any) {
 	s.values = append(s.values, config.Value{Key: key, To: value})
 }
 
-// finish writes the file, and says what comes next.
 func (s *wizard) finish(c *cobra.Command) error {
 	text, err := config.Edit(s.text, s.values)
 	if err == nil {

@@ -27,17 +27,15 @@ const (
 	ollama = "http://localhost:11434/v1"
 )
 
-// listTime bounds the listing of models.
 const listTime = 10 * time.Second
 
-// server is a model's server and name.
 type server struct {
 	url   string
 	key   config.Secret
 	model string // empty: none
 }
 
-// place is the number of what is offered that s is.
+// place returns which of the offered places s is.
 func (s server) place() int {
 	switch {
 	case s.model == "":
@@ -61,7 +59,8 @@ func (s *wizard) askModel(ctx context.Context) error {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
 		}
-		return []doctor.Finding{s.flags.doctor(s.config).Model(ctx, "llm.", setup.NewModels(s.config).Default().Client).For("model")}
+		client := setup.NewModels(s.config).Default().Client
+		return []doctor.Finding{s.flags.doctor(s.config).Model(ctx, "llm.", client).For("model")}
 	})
 	if err == nil {
 		s.setServer("llm", before, chosen)
@@ -96,7 +95,7 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 	return nil
 }
 
-// untilWell asks for a server until check finds nothing amiss, or it is to be kept anyway. It offers the last choice.
+// untilWell asks for a server until check finds nothing wrong or the user keeps it anyway. It offers the last choice.
 func (s *wizard) untilWell(ctx context.Context, usual server,
 	ask func(usual server) (server, error), check func(context.Context, server) []doctor.Finding) (server, error) {
 	for {
@@ -122,22 +121,21 @@ func (s *wizard) tellGiven(variables ...string) {
 	}
 }
 
-// setServer writes the choice to a section.
 func (s *wizard) setServer(section string, before, chosen server) {
-	s.set(section+".model", chosen.model) // each is put in front of those before it
+	s.set(section+".model", chosen.model) // each key goes in front of those before it
 	if chosen.model == "" {
 		return
 	}
 	variable := "HARK_" + strings.ToUpper(section) + "_API_KEY"
 	if changed := chosen.key.IsSet() || before.key.IsSet(); changed && s.given(variable, variable+"_FILE") == "" {
-		// Where there is none now, the old one goes: it mustn't be sent to a server that it isn't for.
+		// Without a key the old one goes: it mustn't be sent to another server.
 		s.set(section+".api_key", chosen.key.Reveal())
 	}
 	s.set(section+".base_url", chosen.url)
 }
 
-// askServer asks where a model is served, lets one be chosen from the server's list, those that fit first,
-// and has it named where there is no list. The key of another server is offered for the same address.
+// askServer asks where a model is served, and which of the server's models it is, those that fit first. It offers
+// other's key for the same address.
 func (s *wizard) askServer(ctx context.Context, question, none string, usual server, other *server,
 	fits func(string) bool) (server, error) {
 	place, err := s.Choose(ctx, question,

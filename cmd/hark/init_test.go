@@ -11,7 +11,7 @@ import (
 	"hark/internal/llmtest"
 )
 
-// initialise has "hark init" asked with these answers, and returns what it says and the file's text.
+// initialise runs "hark init" with answers, and returns its output and the file.
 func (w *world) initialise(code int, answers ...string) (out, asked, file string) {
 	w.Helper()
 	got, stdout, stderr := w.runs(strings.Join(answers, "\n")+"\n", "init")
@@ -29,7 +29,7 @@ func (w *world) initialise(code int, answers ...string) (out, asked, file string
 	return stdout, stderr, string(data)
 }
 
-// toInit is a world in which nothing is configured but where Discord is.
+// toInit is a world where only Discord's address is configured.
 func toInit(t *testing.T, options ...discordtest.Option) *world {
 	w := newWorld(t, options...)
 	path := w.env["HARK_CONFIG"]
@@ -70,7 +70,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// What it doesn't ask about stays, and what was chosen before can be kept by Enter alone.
+// Other settings stay, and Enter keeps earlier choices.
 func TestInitAgain(t *testing.T) {
 	t.Parallel()
 	w := toInit(t)
@@ -92,7 +92,7 @@ func TestInitAgain(t *testing.T) {
 	w.sees(asked)
 }
 
-// A key isn't left for a server that it isn't for, nor written where the environment has it.
+// A key isn't kept for another server, nor written if the environment has it.
 func TestInitAndKeys(t *testing.T) {
 	t.Parallel()
 	w := toInit(t)
@@ -117,7 +117,7 @@ func TestInitAndKeys(t *testing.T) {
 	w.lacks(file, "environments-key")
 }
 
-// What is amiss can be mended at once, or kept.
+// Wrong answers can be corrected or kept.
 func TestInitKeepsWhatIsAmiss(t *testing.T) {
 	t.Parallel()
 	w := toInit(t, discordtest.WithIntents(0))

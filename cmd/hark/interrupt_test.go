@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,16 +15,16 @@ import (
 	"hark/internal/llmtest"
 )
 
-// TestInterruptedImportKeepsWhatItRead ends an import in the middle of a file, goes on, and has all of it once.
+// An import that is interrupted keeps what it read; the next completes it.
 func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "set.jsonl")
-	// half of them are more than what is looked at first and a pipe hold: some are read when the import ends
+	// half of them exceed the first look and a pipe, so some are read at the interruption
 	const messages = 3000
 	var lines strings.Builder
 	for i := range messages {
-		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"Ana","time":"2024-05-31T12:00:00Z","text":"message %d%s"}`+"\n", i, i, strings.Repeat(".", 1000))
+		lines.WriteString(posted("a", strconv.Itoa(i), "Ana", fmt.Sprintf("message %d%s", i, strings.Repeat(".", 1000))))
 	}
 	put(t, whole, lines.String())
 	fifo := makeFIFO(t, filepath.Join(dir, "pipe"))
@@ -53,17 +54,14 @@ func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 	}
 	c.run(0, "import", whole, "--data", data)
 	c.run(1, "doctor", "--data", data)
-	if want := fmt.Sprintf("✓ database: %d messages in 1 channel", messages); !strings.Contains(c.out.String(), want) {
-		t.Error(c.out.String())
-	}
+	c.says(fmt.Sprintf("✓ database: %d messages in 1 channel", messages))
 }
 
 func TestInterruptedEvalLeavesTheLastRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	set, out := filepath.Join(dir, "set.jsonl"), filepath.Join(dir, "out.jsonl")
-	for path, text := range map[string]string{set: `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"hello"}
-{"type":"question","channel":"a","id":"q","text":"hello?","time":"2024-06-01T12:00:00Z","category":"x","evidence":["1"]}
+	for path, text := range map[string]string{set: posted("a", "1", "Ana", "hello") + `{"type":"question","channel":"a","id":"q","text":"hello?","time":"2024-06-01T12:00:00Z","category":"x","evidence":["1"]}
 `, out: "the last run\n"} {
 		put(t, path, text)
 	}
@@ -78,7 +76,7 @@ func TestInterruptedEvalLeavesTheLastRun(t *testing.T) {
 	}
 }
 
-// TestInterruptedChat ends a piped chat while the model writes: what was said is kept.
+// Lines are kept when a chat is interrupted while the model writes.
 func TestInterruptedChat(t *testing.T) {
 	t.Parallel()
 	model, data, hold := llmtest.New(t), t.TempDir(), make(chan struct{})
@@ -100,7 +98,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// What can't be printed is told of, whatever prints it.
+// A failed write to standard output is an error.
 func TestFullOutputIsToldOf(t *testing.T) {
 	t.Parallel()
 	modes, failed := writeFile(t, "general\t-\thello there\n"), &buffer{}

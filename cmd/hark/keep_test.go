@@ -13,7 +13,6 @@ import (
 	"hark/internal/llmtest"
 )
 
-// hark runs a command on the world's memory and returns what it printed.
 func (w *world) hark(code int, args ...string) (stdout, stderr string) {
 	w.Helper()
 	got, stdout, stderr := w.runs("", args...)
@@ -23,7 +22,6 @@ func (w *world) hark(code int, args ...string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
-// told runs a command, and compares what it says with testdata/seen.txtar.
 func (w *world) told(code int, args ...string) {
 	w.Helper()
 	stdout, stderr := w.hark(code, args...)
@@ -149,7 +147,7 @@ func TestExportedChannelComesBack(t *testing.T) {
 	}
 }
 
-// TestBackfill has a running Hark fetch what was said before it came, which is on the list until it is done.
+// TestBackfill has a running Hark fetch a past, which is listed until it is done.
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -184,7 +182,7 @@ func TestBackfill(t *testing.T) {
 	w.lacks(w.log.String(), "long ago")
 }
 
-// What is too old goes at once where the operator says so, also of what would wait.
+// --expired forgets at once, also what would wait.
 func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
@@ -197,7 +195,7 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	w.sees(strings.SplitN(out, "\n", 2)[0])
 	w.keeps("canary-old")
 	w.told(1, "forget", "--expired", "--user", "jane")
-	w.env["HARK_MEMORY_RETENTION"] = "1d" // which the running Hark doesn't know yet
+	w.env["HARK_MEMORY_RETENTION"] = "1d" // unknown to the running Hark
 	w.told(1, "forget", "--expired")
 	out, _ = w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
@@ -205,7 +203,6 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	w.keepsNot("canary-old")
 }
 
-// files are those of a directory.
 func files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	all, err := os.ReadDir(dir)
@@ -218,7 +215,7 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A backup goes out by standard output and comes back by standard input, and leaves nothing on its way.
+// Backups pass through standard output and input, and leave no files.
 func TestBackupAndRestoreByStreams(t *testing.T) {
 	t.Parallel()
 	c, data := stocked(t)
@@ -237,7 +234,7 @@ func TestBackupAndRestoreByStreams(t *testing.T) {
 	c.run(1, "restore", "--yes", "-")
 	c.sees()
 
-	// Into the memory that knows of the forgetting, which is done again, and into an empty one, which doesn't.
+	// Into the memory that knows of the forgetting, and into an empty one.
 	c.stdin = backup
 	c.run(0, "restore", "--yes", "-")
 	c.says("1 forgetting of 3 messages")

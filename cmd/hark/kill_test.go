@@ -16,8 +16,8 @@ import (
 	"hark/memory"
 )
 
-// TestKilledHarkKeepsWhatItAcknowledged kills a Hark process between two events, again and again. What came before
-// a question that was answered is acknowledged, and must be there once, though Discord tells of it twice.
+// TestKilledHarkKeepsWhatItAcknowledged kills a Hark process between events, again and again. Messages before an
+// answered question are stored once, though Discord sends them twice.
 func TestKilledHarkKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -62,9 +62,8 @@ func TestKilledHarkKeepsWhatItAcknowledged(t *testing.T) {
 	}
 }
 
-// TestKilledHarkAnswersOnce kills a Hark process at moments of all kinds while it answers, and asks it more
-// while it is away. Each question is answered once, wholly; what was deleted isn't answered, and is nowhere
-// any more.
+// TestKilledHarkAnswersOnce kills a Hark process while it answers, and asks more while it is away. Each question gets
+// one whole answer. Deleted ones get none, and leave nothing.
 func TestKilledHarkAnswersOnce(t *testing.T) {
 	t.Parallel()
 	w := newPresent(t)
@@ -90,9 +89,9 @@ func TestKilledHarkAnswersOnce(t *testing.T) {
 	for round := range rounds {
 		kill := w.child()
 		w.waitSession(round + 1)
-		moment := rand.IntN(6) // changes of Hark's messages until it is killed
-		if round%2 == 0 {      // in the others what was left open is all that there is to do
-			// else somebody is told that Hark is busy
+		moment := rand.IntN(6) // changes of Hark's messages before the kill
+		if round%2 == 0 {      // other rounds only continue
+			// or Hark says that it is busy
 			w.discord.WaitFor("earlier answers", func() bool { return w.unanswered(asked, deleted) == 0 })
 			for i := range 4 {
 				ask(i, fmt.Sprintf("round %d, question %d?", round, i))
@@ -103,7 +102,7 @@ func TestKilledHarkAnswersOnce(t *testing.T) {
 			return w.changes() >= before+moment || w.unanswered(asked, deleted) == 0
 		})
 		kill()
-		w.discord.Advance(5 * time.Minute) // for which Discord knows no nonce any more
+		w.discord.Advance(5 * time.Minute) // Discord forgets nonces
 		for i := range 2 - 2*(round%2) {
 			ask(i, fmt.Sprintf("round %d, while away %d?", round, i))
 		}
@@ -133,7 +132,6 @@ func TestKilledHarkAnswersOnce(t *testing.T) {
 	w.keepsNot("deleted-canary")
 }
 
-// changes counts what Hark has written and changed.
 func (w *world) changes() (n int) {
 	for _, c := range []discordtest.ID{w.staff.ID, w.general.ID} {
 		for _, m := range w.discord.Sent(c) {
@@ -143,7 +141,7 @@ func (w *world) changes() (n int) {
 	return n
 }
 
-// answersTo are what the answers to a question read that are finished.
+// answersTo returns the texts of the answers to a question.
 func (w *world) answersTo(question discordtest.Message) (texts []string) {
 	for _, m := range w.discord.Sent(question.ChannelID) {
 		if !m.Deleted && m.Reference != nil && m.Reference.MessageID == question.ID {
@@ -153,7 +151,7 @@ func (w *world) answersTo(question discordtest.Message) (texts []string) {
 	return texts
 }
 
-// unanswered counts the questions that have no answer, or a part of one.
+// unanswered counts questions without a whole answer.
 func (w *world) unanswered(asked []discordtest.Message, deleted map[discordtest.ID]bool) (n int) {
 	for _, m := range asked {
 		if !deleted[m.ID] && !slices.ContainsFunc(w.answersTo(m), func(text string) bool {
@@ -165,7 +163,7 @@ func (w *world) unanswered(asked []discordtest.Message, deleted map[discordtest.
 	return n
 }
 
-// child starts Hark as a process of its own. kill ends it with SIGKILL.
+// child starts a Hark process. kill sends SIGKILL.
 func (w *world) child() (kill func()) {
 	w.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

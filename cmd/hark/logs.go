@@ -11,8 +11,8 @@ import (
 	"hark/internal/terminal"
 )
 
-// newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.
-// Colours are for terminals, and not where NO_COLOR is set: https://no-color.org
+// newLogger logs to w as configured: "auto" is text on a terminal, JSON elsewhere. Text has colours on a terminal,
+// unless NO_COLOR is set: https://no-color.org
 func newLogger(c config.Log, w io.Writer, env func(string) (string, bool)) zerolog.Logger {
 	_, isTerminal := terminal.Of(w)
 	noColor, _ := env("NO_COLOR")
@@ -27,7 +27,7 @@ func newLogger(c config.Log, w io.Writer, env func(string) (string, bool)) zerol
 	return zerolog.New(w).Level(level).With().Timestamp().Logger()
 }
 
-// readable makes times of the numbers of milliseconds that machines get.
+// readable formats milliseconds as a duration.
 func readable(event map[string]any) error {
 	if n, is := event["wait"].(json.Number); is {
 		if ms, err := n.Float64(); err == nil {

@@ -43,14 +43,14 @@ type environment struct {
 	stderr  io.Writer
 	lookup  func(string) (string, bool)
 	environ func() []string
-	// interrupts, if not nil, lets a command give Ctrl-C something smaller to end than itself.
+	// interrupts, if not nil, lets Ctrl-C end a part of a command.
 	interrupts *terminal.Interrupts
-	// discord, if not nil, is by what requests are made to Discord, and to where it has files.
+	// discord, if not nil, makes the requests to Discord and for its files.
 	discord *http.Client
-	// space, if not nil, stands for diskSpace.
+	// space, if not nil, replaces doctor's measure of the disk.
 	space func(dir string) (free, total uint64, err error)
-	// progress, if not nil, is called by "hark run" when something was done that neither Discord nor the log is
-	// told of. Tests wait by it. It is called from several goroutines and must not wait.
+	// progress, if not nil, is called when "hark run" has done something that neither Discord nor the log shows, for
+	// tests to wait by. Several goroutines call it; it must not block.
 	progress func()
 	// unchecked leaves out the checks at the start, for tests that count requests.
 	unchecked bool
@@ -81,13 +81,12 @@ func run(ctx context.Context, env environment, args []string) int {
 	return 1
 }
 
-// output keeps the first write error, which run reports at the end, so printing code needn't check.
+// output keeps the first write error for run, and then writes nothing more, so that printing code needn't check.
 type output struct {
 	io.Writer
 	failed error
 }
 
-// Write implements io.Writer. After an error nothing more is written.
 func (o *output) Write(p []byte) (n int, err error) {
 	if o.failed == nil {
 		n, o.failed = o.Writer.Write(p)
@@ -101,10 +100,9 @@ type flags struct {
 	config string
 	data   string
 	layout string        // of prompts; empty: as configured
-	talk   *console.Talk // in which a command is used; nil for one of the command line's
+	talk   *console.Talk // that uses the command; nil at the command line
 }
 
-// otherCommands is the heading of commands such as cobra's own.
 const otherCommands = "Other"
 
 func newRoot(env *environment) *cobra.Command {
@@ -112,9 +110,10 @@ func newRoot(env *environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "hark",
 		Short: "A Discord bot with a long memory",
-		Long:  "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
-		Args:  cli.KnownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Long: "Hark remembers what is said in a Discord server and answers with that in mind.\n" +
+			"It says only what everybody who can read the answer could have read themselves.",
+		Args: cli.KnownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cli.SetUp(root, env.stdin, env.stdout, env.stderr)
 	root.Version = buildInfo().String()
@@ -156,10 +155,10 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// build is what Hark was built from, as Go stamped it.
+// build is what Go stamped into the binary.
 type build struct {
-	version string    // v1.2.3, or one that Go made of the commit
-	commit  string    // its hash's first twelve digits; "" where Git was out of reach
+	version string    // v1.2.3, or made of the commit
+	commit  string    // twelve digits; "" if built without Git
 	at      time.Time // the commit's
 }
 
@@ -188,7 +187,6 @@ func (b build) String() string {
 	return fmt.Sprintf("%s (commit %s, %s)", b.version, b.commit, b.at.Format(time.DateOnly))
 }
 
-// transport makes the requests to Discord.
 func (e *environment) transport() http.RoundTripper {
 	if e.discord != nil {
 		return e.discord.Transport

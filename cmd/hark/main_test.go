@@ -15,7 +15,7 @@ import (
 	"hark/internal/wait"
 )
 
-// TestMain lets the test binary be Hark itself, for scripts and for tests that kill it.
+// TestMain lets the test binary run as Hark.
 func TestMain(m *testing.M) {
 	testscript.Main(tidily{m}, map[string]func(){"hark": main, "hark-session": serveSession})
 }
@@ -23,9 +23,8 @@ func TestMain(m *testing.M) {
 // tidily runs tests that leave no goroutine behind.
 type tidily struct{ *testing.M }
 
-// Run implements testscript.TestingM.
 func (t tidily) Run() int {
-	// Most tests wait most of the time: each bot sleeps for a second when it stops, in discordgo's Close.
+	// Tests mostly wait: discordgo's Close sleeps for a second.
 	flag.Parse()
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)

@@ -17,7 +17,6 @@ import (
 	"hark/internal/metrics"
 )
 
-// scrape asks for the metrics.
 func (w *world) scrape(address string) string {
 	w.Helper()
 	response, err := http.Get("http://" + address + "/metrics")
@@ -37,7 +36,7 @@ func (w *world) scrape(address string) string {
 	return string(body)
 }
 
-// counter is the value of a metric with its labels; -1 if it isn't there.
+// counter returns a metric's value; -1 if it is missing.
 func counter(metrics, key string) float64 {
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(key) + ` (\S+)$`).FindStringSubmatch(metrics)
 	if found == nil {
@@ -67,13 +66,33 @@ func TestMetricsOfARunningHark(t *testing.T) {
 	w.discord.Slash(w.general.ID, w.ana.ID, "limits").WaitMessage()
 	all := w.scrape(address)
 	for key, least := range map[string]float64{
-		`hark_ready`: 1, `hark_prompts_total`: 4, `hark_prompt_tokens_bucket{le="4000"}`: 4, `hark_prompt_window_warnings_total`: 0, `hark_events_total{event="MESSAGE_CREATE"}`: 6, `hark_messages_total`: 6, `hark_commit_seconds_count`: 1,
-		`hark_search_seconds_count`: 5, `hark_search_results_total`: 1, `hark_prompt_section_tokens_total{section="history"}`: 1,
-		`hark_model_call_seconds_count{model="test-model"}`: 5, `hark_model_errors_total{kind="not_found",model="test-model"}`: 1, `hark_model_fallbacks_total{model="test-model"}`: 1,
-		`hark_model_call_seconds_count{model="spare"}`: 1, `hark_questions_total{outcome="answered"}`: 4, `hark_discord_requests_total{outcome="limited",route="messages"}`: 1,
-		`hark_discord_rate_limit_wait_seconds_count{route="messages"}`: 1, `hark_gateway_connections_total{session="new"}`: 1, `hark_traces`: 4,
-		`hark_records`: 1, `hark_database_bytes`: 4096, `hark_start_time_seconds`: 1, `hark_memory_bytes`: 1 << 20,
-		`hark_segments_waiting`: 0, `hark_events_waiting`: 0, `hark_model_resting{model="test-model"}`: 0, `hark_gateway_lost_total`: 0,
+		`hark_ready`:                                                      1,
+		`hark_prompts_total`:                                              4,
+		`hark_prompt_tokens_bucket{le="4000"}`:                            4,
+		`hark_prompt_window_warnings_total`:                               0,
+		`hark_events_total{event="MESSAGE_CREATE"}`:                       6,
+		`hark_messages_total`:                                             6,
+		`hark_commit_seconds_count`:                                       1,
+		`hark_search_seconds_count`:                                       5,
+		`hark_search_results_total`:                                       1,
+		`hark_prompt_section_tokens_total{section="history"}`:             1,
+		`hark_model_call_seconds_count{model="test-model"}`:               5,
+		`hark_model_errors_total{kind="not_found",model="test-model"}`:    1,
+		`hark_model_fallbacks_total{model="test-model"}`:                  1,
+		`hark_model_call_seconds_count{model="spare"}`:                    1,
+		`hark_questions_total{outcome="answered"}`:                        4,
+		`hark_discord_requests_total{outcome="limited",route="messages"}`: 1,
+		`hark_discord_rate_limit_wait_seconds_count{route="messages"}`:    1,
+		`hark_gateway_connections_total{session="new"}`:                   1,
+		`hark_traces`:                            4,
+		`hark_records`:                           1,
+		`hark_database_bytes`:                    4096,
+		`hark_start_time_seconds`:                1,
+		`hark_memory_bytes`:                      1 << 20,
+		`hark_segments_waiting`:                  0,
+		`hark_events_waiting`:                    0,
+		`hark_model_resting{model="test-model"}`: 0,
+		`hark_gateway_lost_total`:                0,
 	} {
 		if got := counter(all, key); got < least {
 			t.Errorf("%s is %v, want at least %v", key, got, least)
@@ -92,8 +111,10 @@ func TestMetricsOfARunningHark(t *testing.T) {
 
 func metricsPage(all []metrics.Metric) string {
 	var b strings.Builder
-	b.WriteString("# What Hark counts\n\nServed at `/metrics` of `web.listen`, for Prometheus. All of it is numbers: nothing that was said is in it, and nobody's name or id.\n" +
-		"Counters begin at 0 when Hark starts. A metric whose labels are listed has a number for each of their values that there were.\n\n" +
+	b.WriteString("# What Hark counts\n\nServed at `/metrics` of `web.listen`, for Prometheus. All of it is numbers: " +
+		"nothing that was said is in it, and nobody's name or id.\n" +
+		"Counters begin at 0 when Hark starts. A metric whose labels are listed has a number for each of their values " +
+		"that there were.\n\n" +
 		"| metric | type | labels | what it is |\n| --- | --- | --- | --- |\n")
 	for _, m := range all {
 		labels := make([]string, len(m.Labels))
@@ -116,7 +137,7 @@ func TestMetricsPage(t *testing.T) {
 	}
 }
 
-// The dashboard shows metrics that there are, counters and histograms by their rate, by labels that they have.
+// The dashboard shows existing metrics and labels; counters and histograms by rate.
 func TestDashboardShowsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	known, shown := map[string]metrics.Metric{}, map[string]bool{}

@@ -29,9 +29,10 @@ func (f *flags) migrateCommand() *cobra.Command {
 			"system prompt as persona. It writes config.toml, or the file that --config names, which only you can read. It reports\n" +
 			"each setting that it took over, and what to do about the others. llmcord keeps no messages: \"hark import\" and \"hark\n" +
 			"backfill\" fetch what was said before.",
-		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
-		Args:    cli.ExactArgs(1, "which file? Write the name of llmcord's config.yaml after %q"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
+		Example: "  hark migrate llmcord ../llmcord/config.yaml\n" +
+			"  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
+		Args: cli.ExactArgs(1, "which file? Write the name of llmcord's config.yaml after %q"),
+		RunE: func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
 	}
 	llmcord.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	return cli.ParentCommand("migrate", "Make a configuration of another bot's", "", llmcord)
@@ -69,7 +70,6 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	return nil
 }
 
-// readShort returns the content of a file of at most most bytes.
 func readShort(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -86,7 +86,6 @@ func readShort(path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// sameFile reports whether two paths lead to one file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -96,7 +95,6 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// printMigrated prints what became of each key, in file order.
 func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 	for _, part := range []struct {
 		title, between string
@@ -106,7 +104,7 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 			continue
 		}
 		fmt.Fprintln(w, part.title)
-		// What has no line comes last.
+		// line 0 comes last
 		slices.SortStableFunc(part.notes, func(a, b migrate.Note) int {
 			return cmp.Compare(uint(a.Line)-1, uint(b.Line)-1)
 		})
@@ -118,5 +116,6 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 			fmt.Fprintf(w, "%s  %s%s%s\n", line, terminal.OneLine(n.Key), part.between, terminal.OneLine(n.Says))
 		}
 	}
-	fmt.Fprintf(w, "Wrote %[1]s. Only you can read it, because it holds the token and keys.\nNext: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
+	fmt.Fprintf(w, "Wrote %[1]s. Only you can read it, because it holds the token and keys.\n"+
+		"Next: \"hark doctor --config %[1]s\" checks it, \"hark run --config %[1]s\" starts Hark.\n", to)
 }

@@ -11,13 +11,12 @@ import (
 // notifier tells systemd Hark's state, see sd_notify(3). Without a socket it does nothing.
 type notifier struct {
 	address string        // of the socket; "" if there is none
-	every   time.Duration // in which systemd wants a sign of life; 0 if it wants none
+	every   time.Duration // systemd expects a sign of life; 0: never
 }
 
-// notifyPatience bounds a message.
+// notifyPatience bounds the sending of a message.
 const notifyPatience = 200 * time.Millisecond
 
-// newNotifier returns the notifier for the environment.
 func newNotifier(env func(string) (string, bool), pid int) *notifier {
 	n := &notifier{}
 	n.address, _ = env("NOTIFY_SOCKET")
@@ -43,7 +42,7 @@ func (n *notifier) send(variables ...string) {
 	_, _ = conn.Write([]byte(strings.Join(variables, "\n")))
 }
 
-// state tells whether there is a connection to Discord; the first means that Hark has started.
+// state reports a connection to Discord, or why there is none. The first connection means that Hark has started.
 func (n *notifier) state(why error) {
 	if why != nil {
 		n.send(status(why.Error()))
@@ -52,10 +51,8 @@ func (n *notifier) state(why error) {
 	n.send("READY=1", status("Connected to Discord."))
 }
 
-// stopping reports that Hark has begun to stop.
 func (n *notifier) stopping() { n.send("STOPPING=1", status("Stopping.")) }
 
-// status returns a status line.
 func status(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return "STATUS=" + line

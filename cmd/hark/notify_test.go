@@ -17,7 +17,7 @@ import (
 	"hark/internal/wait"
 )
 
-// manager is a socket as systemd has one.
+// manager is a socket like systemd's.
 type manager struct {
 	*testing.T
 	conn    *net.UnixConn
@@ -54,7 +54,7 @@ func newManager(t *testing.T) *manager {
 	return m
 }
 
-// wait returns the first message that begins with text, and those before it.
+// wait returns the first message with that beginning, and those before.
 func (m *manager) wait(text string) (message string, before []string) {
 	m.Helper()
 	for {
@@ -92,7 +92,7 @@ func TestNotifiesSystemd(t *testing.T) {
 	m.wait("STOPPING=1")
 }
 
-// The sign of life comes while Hark lives, and no other time.
+// The watchdog is notified only while alive returns true.
 func TestWatchdogStaysAwayFromTheDead(t *testing.T) {
 	t.Parallel()
 	m := newManager(t)
@@ -124,7 +124,7 @@ func TestNobodyToNotify(t *testing.T) {
 		want time.Duration
 	}{
 		{nil, 0},
-		{map[string]string{"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "8"}, 0}, // another's
+		{map[string]string{"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "8"}, 0},
 		{map[string]string{"WATCHDOG_USEC": "-1"}, 0},
 		{map[string]string{"WATCHDOG_USEC": "often"}, 0},
 		{map[string]string{"WATCHDOG_USEC": "1000", "WATCHDOG_PID": "7"}, time.Millisecond},

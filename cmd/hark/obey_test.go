@@ -8,12 +8,12 @@ import (
 	"hark/internal/discordtest"
 )
 
-// stage is a server of its own, with a channel in which is asked and another in which a secret was said.
+// stage is a server with a channel for questions and one with a secret.
 type stage struct {
 	*world
 	guild     discordtest.Guild
 	hall, den discordtest.Channel
-	garden    discordtest.Channel // in which the den lies once it is a thread
+	garden    discordtest.Channel // the den's parent, if the den is a thread
 	readers   discordtest.Role
 	eve       discordtest.User // a reader
 }
@@ -28,7 +28,6 @@ func (w *world) newStage() *stage {
 	return s
 }
 
-// hidden are overwrites that let in Hark, and who has one of roles.
 func (s *stage) hidden(roles ...discordtest.ID) []discordtest.Overwrite {
 	all := []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel)}
 	for _, r := range append(roles, s.guild.BotRole.ID) {
@@ -41,21 +40,20 @@ func (s *stage) hide(c discordtest.Channel, roles ...discordtest.ID) {
 	s.discord.UpdateChannel(c.ID, func(c *discordtest.Channel) { c.Overwrites = s.hidden(roles...) })
 }
 
-// threaded makes the den a thread.
 func (s *stage) threaded() {
 	s.garden = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "garden"})
 	s.den = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Type: discordtest.PublicThread,
 		ParentID: &s.garden.ID, Name: "in the garden"})
 }
 
-// aloud is all that an answer in the hall is made from.
+// aloud returns the prompt of an answer in the hall.
 func (s *stage) aloud(who discordtest.User) string {
 	s.Helper()
 	s.ask(s.hall, who, when)
 	return s.prompt()
 }
 
-// whispered is what /context shows somebody in the hall.
+// whispered returns what /context shows in the hall.
 func (s *stage) whispered(who discordtest.User) string {
 	s.Helper()
 	return s.discord.Slash(s.hall.ID, who.ID, "context",
@@ -73,7 +71,7 @@ func TestTheVeryNextAnswerObeys(t *testing.T) {
 	byAll := func(s *stage) string { return s.aloud(s.eve) }
 	for _, tt := range []struct {
 		name   string
-		before func(s *stage) // lets the den be read, if anything need be done for that
+		before func(s *stage) // makes the den readable; may be nil
 		change func(s *stage)
 		heard  func(s *stage) string
 	}{
@@ -180,13 +178,13 @@ func TestTheVeryNextAnswerObeys(t *testing.T) {
 	}
 }
 
-// Where not all may read what was said before they came, the session is what all could hear.
+// In a channel without read history, the session is what everybody there heard.
 func TestSessionIsWhatAllCouldHear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.newStage()
 	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ReadMessageHistory))
-	// which it takes to reply
+	// needed to reply
 	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.BotRole.ID, discordtest.ReadMessageHistory, 0))
 	w.start()
 	w.discord.Advance(past + time.Minute)
@@ -199,7 +197,7 @@ func TestSessionIsWhatAllCouldHear(t *testing.T) {
 	got := s.aloud(guest)
 	w.holds(got, "greenhouse")
 	w.lacks(got, "lighthouse")
-	w.lacks(s.aloud(s.eve), "lighthouse") // whom the guest hears as well
+	w.lacks(s.aloud(s.eve), "lighthouse") // the guest hears it too
 
 	says("It is on Monday.")
 	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.readers.ID, discordtest.ViewChannel, 0))
@@ -210,9 +208,9 @@ func TestSessionIsWhatAllCouldHear(t *testing.T) {
 
 	w.stopWell()
 	w.start()
-	w.lacks(s.aloud(s.eve), "Tuesday") // somebody may have come meanwhile
+	w.lacks(s.aloud(s.eve), "Tuesday") // somebody may have joined
 	says("It is on Wednesday.")
 	w.holds(s.aloud(s.eve), "Wednesday")
 	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.ID, discordtest.ReadMessageHistory, 0))
-	w.holds(s.aloud(s.eve), "lighthouse") // which all may read now
+	w.holds(s.aloud(s.eve), "lighthouse") // readable for all now
 }

@@ -14,7 +14,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// What others could read is private once Hark runs, and Hark says so. Files that aren't Hark's stay as they are.
+// Hark makes its files private, and says so. Other files stay as they are.
 func TestRunMakesItsDataPrivate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -39,7 +39,7 @@ func TestRunMakesItsDataPrivate(t *testing.T) {
 	w.sees(strings.ReplaceAll(said[2], dir, "DATA"))
 	w.lacks(said[1], "start.sh")
 	w.stopWell()
-	// a group may be meant to see what there is, but not what was said
+	// a group may keep the directory, but not the files
 	if err := errors.Join(os.Chmod(dir, 0o770), os.Chmod(kept, 0o660)); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,6 @@ func TestRunMakesItsDataPrivate(t *testing.T) {
 	}
 }
 
-// A full disk is called that.
 func TestAFullDiskIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -50,7 +50,7 @@ func TestChatOnATerminal(t *testing.T) {
 	// Lines can be edited and called back.
 	model.Queue(llmtest.Say("Noted."))
 	p.line("@hark xnote this\x1b[H\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[3~", "Noted.", "#terminal> ")
-	// Ctrl-C takes back what was typed, and where nothing is, ends the talk.
+	// Ctrl-C clears the line, and ends the talk on an empty one.
 	p.write("never said\x03@hark is this all?")
 	p.wait("is this all?")
 	model.Queue(llmtest.Say("All."))
@@ -71,7 +71,7 @@ func TestChatOnATerminal(t *testing.T) {
 func TestChatOnATerminalWithoutColour(t *testing.T) {
 	t.Parallel()
 	p := startOnTerminal(t, 80, "NO_COLOR=1")
-	p.wait("operator #terminal> ") // whoever has no name there
+	p.wait("operator #terminal> ") // without a user name
 	if p.mode() == p.before {
 		t.Error("the terminal isn't raw while a line is read")
 	}
@@ -96,7 +96,7 @@ type pty struct {
 	master *os.File
 	before uint32 // its mode before Hark was on it
 	screen buffer
-	seen   int // bytes of the screen that were waited for
+	seen   int // bytes of the screen that wait has passed
 	wrote  wait.Signal
 	exit   chan error
 }
@@ -107,7 +107,6 @@ func startOnTerminal(t *testing.T, columns uint16, env ...string) *pty {
 	return onTerminal(t, columns, env, "chat", "--data", filepath.Join(t.TempDir(), "data"))
 }
 
-// onTerminal starts a command on a terminal.
 func onTerminal(t *testing.T, columns uint16, env []string, args ...string) *pty {
 	t.Helper()
 	p := &pty{T: t, exit: make(chan error, 1)}
@@ -185,7 +184,7 @@ func (p *pty) line(keys string, texts ...string) {
 	}
 }
 
-// wait returns once text is on the screen, after what was waited for before.
+// wait waits for text on the screen, behind that of the last wait.
 func (p *pty) wait(text string) {
 	p.Helper()
 	p.wrote.Until(p, fmt.Sprintf("%q", text), func() bool {
@@ -200,7 +199,6 @@ func (p *pty) wait(text string) {
 	})
 }
 
-// ended waits for Hark to end.
 func (p *pty) ended(code int) {
 	p.Helper()
 	wait.For(p, "Hark to end", p.exit)
@@ -209,7 +207,6 @@ func (p *pty) ended(code int) {
 	}
 }
 
-// mode is how the terminal treats what is typed.
 func (p *pty) mode() uint32 {
 	p.Helper()
 	state, err := unix.IoctlGetTermios(int(p.master.Fd()), unix.TCGETS)
@@ -219,7 +216,7 @@ func (p *pty) mode() uint32 {
 	return state.Lflag
 }
 
-// On a terminal the log is for people, in colours unless they don't want them.
+// On a terminal the log is text, in colours without NO_COLOR.
 func TestLogOnATerminal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -241,10 +238,9 @@ func TestLogOnATerminal(t *testing.T) {
 	}
 }
 
-// TestForgettingIsConfirmedOnATerminal answers what is asked before anything is forgotten.
 func TestForgettingIsConfirmedOnATerminal(t *testing.T) {
 	t.Parallel()
-	whole := newDesk(t)
+	whole := newDataDir(t)
 	for name, c := range map[string]struct {
 		keys, says string
 		code       int
@@ -274,7 +270,7 @@ func TestForgettingIsConfirmedOnATerminal(t *testing.T) {
 	}
 }
 
-// Commands on a terminal: they are completed, they ask before something goes, and what went can't be called back.
+// Commands are completed, ask before they delete, and the history doesn't call back what is forgotten.
 func TestCommandsOnATerminal(t *testing.T) {
 	t.Parallel()
 	p := startOnTerminal(t, 120, "NO_COLOR=1", "USER=ana")
@@ -283,7 +279,7 @@ func TestCommandsOnATerminal(t *testing.T) {
 	p.line("/as Ben", "You are Ben now.", "Ben #terminal> ")
 	p.line("I like zebras", "Ben #terminal> ")
 
-	p.line("/rec\tzebra", "/recall zebra", "ana in #terminal", "Ben #terminal> ") // completed, with a space
+	p.line("/rec\tzebra", "/recall zebra", "ana in #terminal", "Ben #terminal> ") // completed
 	p.line("/lo\ta\tZoo \"All of it\"", "/lore add Zoo", "Remembered: Zoo, in local.", "Ben #terminal> ")
 	p.line("/lore show Z\t", "Ben #terminal> ")
 	p.write("/lore \t")
@@ -291,13 +287,13 @@ func TestCommandsOnATerminal(t *testing.T) {
 	p.line("remove Zoo", "[y/N] ")
 	p.line("n", "nothing was changed", "Ben #terminal> ")
 	p.line("/lore remove Zoo", "[y/N] ")
-	p.write("\x03") // isn't agreeing
+	p.write("\x03") // doesn't agree
 	p.wait("nothing was changed")
 	p.wait("Ben #terminal> ")
-	p.line("\x1b[A", "/lore remove Zoo", "[y/N] ") // the last line once more, which is no answer
+	p.line("\x1b[A", "/lore remove Zoo", "[y/N] ") // the last line, which isn't an answer
 	p.line("y", "Forgotten: Zoo.", "Ben #terminal> ")
 	p.line("/as ana", "You are ana now.")
-	p.line("\x1b[A\x1b[A\x1b[A", "You are ana now.", "ana #terminal> ") // of what was typed before nothing is left
+	p.line("\x1b[A\x1b[A\x1b[A", "You are ana now.", "ana #terminal> ") // nothing typed before is left
 
 	p.line("/memory forget", "[y/N] ")
 	p.line("yes", "Forgotten: 1 message", "ana #terminal> ")
@@ -309,7 +305,7 @@ func TestCommandsOnATerminal(t *testing.T) {
 	}
 }
 
-// What the model would have remembered is asked about, and kept only if somebody agrees.
+// What the model proposes to remember is kept only if somebody agrees.
 func TestRememberingOnATerminal(t *testing.T) {
 	t.Parallel()
 	model, data := llmtest.New(t), filepath.Join(t.TempDir(), "data")
@@ -343,7 +339,7 @@ func TestRememberingOnATerminal(t *testing.T) {
 	if err != nil || len(entries) != 0 {
 		t.Errorf("beside the memory there is %v, %v", entries, err)
 	}
-	// It goes with what it is from.
+	// It is forgotten with its source.
 	c := commandLine{T: t}
 	c.run(0, "forget", "--user", "ana", "--yes", "--data", data)
 	c.stdin = "/lore list\n"
@@ -353,20 +349,22 @@ func TestRememberingOnATerminal(t *testing.T) {
 	}
 }
 
-// The progress of an import names its file.
-func TestImportOnATerminal(t *testing.T) {
+// The progress of an import names its file. A backup isn't written to a terminal.
+func TestImportAndBackupOnATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ferries.jsonl")
-	line := `{"type":"message","channel":"trip","id":"1","author":"Ada","time":"2024-05-01T10:00:00Z","text":"The ferry leaves at noon."}`
-	put(t, file, line)
+	put(t, file, posted("trip", "1", "Ada", "The ferry leaves at noon."))
 	p := onTerminal(t, 200, nil, "import", "--data", filepath.Join(dir, "data"), file)
 	p.wait("ferries.jsonl ") // in the bar
 	p.wait(file)
 	p.ended(0)
+	p = onTerminal(t, 200, nil, "backup", "-", "--data", filepath.Join(dir, "data"))
+	p.wait("can't be written to a terminal")
+	p.ended(1)
 }
 
-// On a terminal nothing secret is shown, and Ctrl-C leaves nothing half-written, and the terminal as it was.
+// No secret is shown. Ctrl-C leaves no file, and restores the terminal.
 func TestInitOnATerminal(t *testing.T) {
 	t.Parallel()
 	d := discordtest.New(t)
@@ -379,7 +377,7 @@ func TestInitOnATerminal(t *testing.T) {
 			t.Error("what is typed is shown")
 		}
 		if typed {
-			p.write("s3cret\x03") // who reads the second has read the first
+			p.write("s3cret\x03") // Ctrl-C proves that it was read
 		} else if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}

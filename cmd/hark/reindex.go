@@ -52,7 +52,8 @@ func (f *flags) reindex(c *cobra.Command, a *setup.App) error {
 	case err != nil:
 		return err
 	case byMeaning != nil:
-		return fmt.Errorf("the words are indexed, but not all vectors: %w; \"hark run\" or \"hark reindex\" continues", byMeaning)
+		return fmt.Errorf("the words are indexed, but not all vectors: %w; \"hark run\" or \"hark reindex\" continues",
+			byMeaning)
 	}
 	if total == 0 && missing > 0 {
 		fmt.Fprintln(c.OutOrStdout(), "The missing vectors are made; run \"hark reindex\" again to rebuild everything.")

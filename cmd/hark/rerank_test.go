@@ -13,12 +13,11 @@ import (
 	"hark/internal/llmtest"
 )
 
-// reranking is a fake rerank server, of the form that llama.cpp, Jina and Cohere have, to which texts with a
-// word are the best.
+// reranking is a fake rerank server in the form of llama.cpp, Jina and Cohere, which prefers texts with a word.
 type reranking struct {
 	url  string
 	mu   sync.Mutex
-	read []string // texts
+	read []string
 	ill  bool
 }
 
@@ -98,13 +97,12 @@ func TestCommandsRerank(t *testing.T) {
 	c.sees()
 }
 
-// An embedding model that isn't configured can be measured; its key is.
+// A model that isn't configured can be measured, with the configured key.
 func TestEvalOfAnotherEmbedder(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t, llmtest.Key("e-key"))
 	c := &commandLine{T: t, env: map[string]string{"HARK_EMBEDDING_API_KEY": "e-key", "HARK_DATA": t.TempDir()}}
-	set := writeFile(t, `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}
-{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}
+	set := writeFile(t, posted("a", "1", "Ana", "the zebra is here")+`{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}
 `)
 	for _, args := range [][]string{{}, {"--compare"}} {
 		before := len(model.Requests())

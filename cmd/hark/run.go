@@ -43,7 +43,6 @@ func (f *flags) runCommand() *cobra.Command {
 	return c
 }
 
-// runner runs the bot.
 type runner struct {
 	*flags
 	wait bool
@@ -57,7 +56,7 @@ type runner struct {
 	now     atomic.Pointer[running] // nil before anything runs
 }
 
-// run runs until ctx is done or, unless it is to wait, until something is wrong that only the operator can mend.
+// run runs until ctx is done or, without --wait, until only the operator can mend what is wrong.
 func (r *runner) run(ctx context.Context) error {
 	cfg, err := r.load()
 	if err != nil {
@@ -96,17 +95,17 @@ func (r *runner) run(ctx context.Context) error {
 
 var errStopped = errors.New("stopped")
 
-// alive reports whether the store can be read, if there is one: what a restart may mend. Of Discord it asks nothing.
+// alive reports whether the store can be read, if one is open. Discord doesn't count: a restart doesn't mend it.
 func (r *runner) alive(ctx context.Context) bool {
 	now := r.now.Load()
 	if now == nil {
 		return true
 	}
-	_, err := now.app.Store.FingerprintKey(ctx) // one row of the file, whatever else goes on
+	_, err := now.app.Store.FingerprintKey(ctx) // reads one row, whatever else runs
 	return err == nil
 }
 
-// serve runs the bot, and again with a new configuration whenever it had to wait for one.
+// serve runs the bot. With --wait, it runs it again once the configuration has changed.
 func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 	for {
 		err := r.once(ctx, cfg)
@@ -145,7 +144,7 @@ func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config,
 		case <-tick.C:
 		}
 		now, err := r.load()
-		// Without a token it may be a file that is still being written, and no help anyway.
+		// without a token the file may still be being written
 		if err == nil && now.Discord.Token.IsSet() &&
 			(now.Discord.Token.Reveal() != cfg.Discord.Token.Reveal() || now.Discord.APIURL != cfg.Discord.APIURL) {
 			r.log.Info().Msg("the configuration has changed")
@@ -154,17 +153,17 @@ func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config,
 	}
 }
 
-// vectorPatience is how long somebody who asks in Discord waits for a server's vectors to be loaded: as long as loading
-// those of a small one takes. While those of a large one are, full text answers.
+// vectorPatience is how long a question waits for a server's vectors to load: enough for those of a small server.
+// Meanwhile, full text answers.
 const vectorPatience = 100 * time.Millisecond
 
-// once runs the bot with one configuration.
 func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
 		return discord.ErrNoToken
 	}
 	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
-		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: give it a directory that it owns")
+		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: " +
+			"give it a directory that it owns")
 	} else if len(taken) > 0 {
 		r.log.Warn().Strs("files", taken).Msg(
 			"others on this machine could read what is remembered: the data directory is private now")
@@ -188,8 +187,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	r.dropStreams(cfg.Data)
 	if a.Tight != nil {
-		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).
-			Msg(a.Tight.Error())
+		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).
+			Int("answer", cfg.LLM.MaxTokens).Msg(a.Tight.Error())
 	}
 	a.Missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
@@ -202,7 +201,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
 		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
 		Retention: cfg.Memory.Retention.Duration,
-		Metrics:   a.Metrics, Version: buildInfo().version, Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
+		Metrics:   a.Metrics, Version: buildInfo().version,
+		Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
 		Progress: r.env.progress,
 	}, log, a.Answers, r.log)
@@ -241,7 +241,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		}}
 	group.Go(func() error { return house.Run(ctx) })
 	group.Go(func() error {
-		for tick := time.NewTicker(time.Minute); ; { // a backup may be cut short while Hark runs, too
+		for tick := time.NewTicker(time.Minute); ; { // a backup may be interrupted while Hark runs
 			select {
 			case <-ctx.Done():
 				tick.Stop()
@@ -259,7 +259,6 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	return group.Wait()
 }
 
-// indexed logs the progress of a long fill of vectors.
 func (r *runner) indexed(done, total int, left time.Duration) {
 	if done == total {
 		r.log.Info().Int("segments", total).Msg("indexed by meaning")
@@ -269,7 +268,6 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 		Msg("indexing by meaning")
 }
 
-// forgotten logs what was forgotten in the background.
 func (r *runner) forgotten(done memory.DeletionReport) {
 	f := done.Forgetting
 	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).
@@ -282,7 +280,8 @@ func (r *runner) forgotten(done memory.DeletionReport) {
 func (r *runner) expiring(g *memory.Guild, e memory.Expiring) {
 	r.log.Warn().Stringer("guild", g.ID).Int("messages", e.Goes).Int("of", e.Kept).Time("until",
 		e.Since.Add(memory.ExpiringFor)).
-		Msg("unusually many messages are older than the retention, so they are kept until the time in \"until\": check memory.retention and the clock, or agree with \"hark forget --expired\"")
+		Msg("unusually many messages are older than the retention, so they are kept until the time in \"until\": " +
+			"check memory.retention and the clock, or agree with \"hark forget --expired\"")
 }
 
 func (f *flags) healthCommand() *cobra.Command {
@@ -303,18 +302,18 @@ func (f *flags) healthCommand() *cobra.Command {
 	}
 }
 
-// dropStreams removes the files of interrupted backups, which may hold what is forgotten.
+// dropStreams removes what interrupted backups left, which may hold what is forgotten.
 func (r *runner) dropStreams(dir string) {
 	if err := archive.DropStreams(dir); err != nil {
 		r.log.Warn().Err(err).Msg("can't remove an interrupted backup's files")
 	}
 }
 
-// startWorkers learns, summarises and condenses in the background.
 func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *setup.App) {
 	a.Digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {
 		failed := map[digest.Kind]string{
-			digest.Facts: "facts could not be learned", digest.Summaries: "a session could not be summed up by the model",
+			digest.Facts:     "facts could not be learned",
+			digest.Summaries: "a session could not be summed up by the model",
 			digest.Condensed: "a long session could not be condensed",
 		}[kind]
 		if kind == digest.Summaries && channel == 0 {

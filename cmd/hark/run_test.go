@@ -40,7 +40,7 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 			w.get(address, "/healthz", http.StatusOK, "ok")
 			w.get(address, "/readyz", http.StatusServiceUnavailable, test.want.Error())
 
-			// A file that can't be read as yet changes nothing.
+			// A broken file changes nothing.
 			w.configure("[discord]\ntoken = ")
 			w.get(address, "/readyz", http.StatusServiceUnavailable, test.want.Error())
 			asked := len(w.discord.Requests())
@@ -91,7 +91,7 @@ func TestHealthcheck(t *testing.T) {
 	w.holds(told, "is Hark running?")
 }
 
-// wait runs "hark run --wait", looking at the configuration all the time.
+// wait runs "hark run --wait", which looks at the configuration often.
 func (w *world) wait() {
 	w.startWith(func(ctx context.Context) int {
 		env := w.environment(&buffer{}, w.log)
@@ -104,7 +104,7 @@ func (w *world) wait() {
 	})
 }
 
-// waitLog returns what pattern's group matches in Hark's log, once it does.
+// waitLog waits for a match of pattern's group in Hark's log.
 func (w *world) waitLog(pattern string) string {
 	w.Helper()
 	found, match := "", regexp.MustCompile(pattern)
@@ -155,7 +155,7 @@ func TestLogForPeopleAndMachines(t *testing.T) {
 	}
 }
 
-// A file that wasn't closed is checked while Hark runs, which ends with what is found and is started no more.
+// A database that wasn't closed is checked while Hark runs. Damage ends Hark, now and at the next start.
 func TestRunEndsWithTheDamageThatIsFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -167,7 +167,7 @@ func TestRunEndsWithTheDamageThatIsFound(t *testing.T) {
 	}
 	if err == nil {
 		err = db.QueryRow(`SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema
-			WHERE name = 'called_name'`).Scan(&root, &size) // which nobody reads at the start
+			WHERE name = 'called_name'`).Scan(&root, &size) // not read at the start
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestRunEndsWithTheDamageThatIsFound(t *testing.T) {
 		copy(file[(root-1)*size:], "damage damage damage")
 		return file
 	})
-	w.discord.Inject("GET /users/@me", 2, discordtest.Hang()) // so that Hark has nothing to bring to its end
+	w.discord.Inject("GET /users/@me", 2, discordtest.Hang()) // so that Hark has nothing to finish
 	for range 2 {
 		w.startWith(func(ctx context.Context) int { return run(ctx, w.environment(&buffer{}, w.log), []string{"run"}) })
 		if code := w.ended(); code != 1 {

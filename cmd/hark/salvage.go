@@ -16,7 +16,6 @@ import (
 	"hark/memory/sqlite"
 )
 
-// salvage writes what can be read of a damaged database.
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
 	cfg, err := f.load()
 	if err == nil {
@@ -32,7 +31,8 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 	}
 	defer s.Close()
 	if len(s.Unsure) > 0 && !unchecked {
-		return fmt.Errorf("nothing was written: parts of %s can't be read, so what was deleted, forgotten or opted out might come back: restore a backup with \"hark restore FILE\", or write what can be read with --unchecked",
+		return fmt.Errorf("nothing was written: parts of %s can't be read, so what was deleted, forgotten or opted out "+
+			"might come back: restore a backup with \"hark restore FILE\", or write what can be read with --unchecked",
 			strings.Join(s.Unsure, ", "))
 	}
 	n := 0
@@ -52,7 +52,6 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 	return nil
 }
 
-// salvaged says what was written and left out.
 func salvaged(s *sqlite.Salvage, n int) string {
 	channels := 0
 	for _, p := range s.Places {
@@ -74,7 +73,6 @@ func salvaged(s *sqlite.Salvage, n int) string {
 	return line
 }
 
-// lostMessages says what couldn't be read.
 func lostMessages(s *sqlite.Salvage) (lines []string) {
 	for _, table := range slices.Sorted(maps.Keys(s.Damaged)) {
 		if n := s.Damaged[table]; n > 0 {

@@ -14,19 +14,18 @@ import (
 	"hark/memory/sqlite"
 )
 
-// discordLines are so many messages of a channel in Discord, as exports tell them, 17 minutes apart.
+// discordLines returns n lines of a channel's export, 17 minutes apart.
 func discordLines(t *testing.T, n int) string {
 	t.Helper()
 	var b strings.Builder
 	for i := range n {
 		id := int64(1_300_000_000_000_000_000) + int64(i)<<36
-		fmt.Fprintf(&b, `{"type":"message","server":"900","channel":"general","channel_id":"901","id":"%d","author":"Ana","author_id":"7","time":"2025-01-01T00:00:00Z","text":"zebra%d %s"}`+"\n",
-			id, i, strings.Repeat("stripes ", 40))
+		fmt.Fprintf(&b, `{"type":"message","server":"900","channel":"general","channel_id":"901","id":"%d","author":"Ana",`+
+			`"author_id":"7","time":"2025-01-01T00:00:00Z","text":"zebra%d %s"}`+"\n", id, i, strings.Repeat("stripes ", 40))
 	}
 	return b.String()
 }
 
-// TestSalvage gets what can be read out of a damaged database into a fresh directory.
 func TestSalvage(t *testing.T) {
 	t.Parallel()
 	const messages = 200
@@ -72,7 +71,7 @@ func TestSalvage(t *testing.T) {
 	c.sees() // they are still opted out
 }
 
-// TestSalvageWhereForgettingIsUnknown writes nothing where what is forgotten can't be read, unless it is told to.
+// If it isn't readable what was forgotten, salvage needs --unchecked.
 func TestSalvageWhereForgettingIsUnknown(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -80,7 +79,7 @@ func TestSalvageWhereForgettingIsUnknown(t *testing.T) {
 	c.run(0, "import", writeFile(t, discordLines(t, 100)))
 	c.run(0, "forget", "--user", "12", "--guild", "900", "--opt-out", "--yes")
 	overwrite(t, data, func(file []byte) []byte {
-		for page := range slices.Chunk(file, 4096) { // where tables lie that have few rows
+		for page := range slices.Chunk(file, 4096) { // of small tables
 			if bytes.Contains(page, []byte("opt-out")) {
 				clear(page)
 			}
@@ -96,7 +95,7 @@ func TestSalvageWhereForgettingIsUnknown(t *testing.T) {
 	golden.Seen(t, c.err.String())
 }
 
-// A thread's name is its owner's words, and goes with them from what was salvaged, too.
+// A thread's name is forgotten with its owner, also when it was salvaged.
 func TestSalvageOfAThread(t *testing.T) {
 	t.Parallel()
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir()}}
@@ -122,7 +121,7 @@ func TestAdviceAboutADamagedFile(t *testing.T) {
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 	c.run(0, "import", writeFile(t, discordLines(t, 10)))
 	overwrite(t, data, func(file []byte) []byte {
-		clear(file[2*4096 : 7*4096]) // what is read at the start lies there
+		clear(file[2*4096 : 7*4096]) // read at the start
 		return file
 	})
 	c.run(1, "search", "zebra1")

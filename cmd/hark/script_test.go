@@ -18,8 +18,8 @@ import (
 	"hark/internal/golden"
 )
 
-// TestScripts runs scripts. What an operator sees of their commands is in testdata/session; the scripts check what is
-// done, and what must not be shown. Besides testscript's commands they have these:
+// TestScripts runs scripts, which check what commands do. What an operator sees is in testdata/session. The scripts
+// have these commands of their own:
 //
 //	run ARGUMENT…      run a command of Hark's, which must fail after a "!", and note what is seen
 //	try ARGUMENT…      run one that shows more than the script is about
@@ -112,8 +112,8 @@ func TestReadmesTwoCommands(t *testing.T) {
 	}
 }
 
-// session is a process that runs commands of Hark's one after the other in a directory, and what was seen of
-// them. A process for each command would do most of its work on starting.
+// session is a process that runs a script's commands in a directory, and their output. One process for each command
+// would be slow.
 type session struct {
 	testing.TB
 	dir   string
@@ -126,7 +126,6 @@ type session struct {
 	told *json.Decoder
 }
 
-// request and outcome are what is exchanged with the process.
 type (
 	request struct {
 		Args, Env []string
@@ -138,7 +137,6 @@ type (
 	}
 )
 
-// serveSession is what the process does.
 func serveSession() {
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
@@ -158,7 +156,7 @@ func serveSession() {
 	}
 }
 
-// lookIn is the value of a variable; of several the last.
+// lookIn returns a variable's last value.
 func lookIn(env []string, key string) (value string, set bool) {
 	for _, variable := range env {
 		if name, v, _ := strings.Cut(variable, "="); name == key {
@@ -168,7 +166,6 @@ func lookIn(env []string, key string) (value string, set bool) {
 	return value, set
 }
 
-// run runs a command to its end.
 func (s *session) run(args []string) (outcome, error) {
 	if s.hark == nil {
 		if err := s.start(); err != nil {
@@ -186,7 +183,7 @@ func (s *session) run(args []string) (outcome, error) {
 	return got, nil
 }
 
-// transcript is a command and what is seen of it at a terminal, where lines of standard error are marked.
+// transcript returns a command and its output, with standard error marked.
 func transcript(args []string, got outcome) string {
 	var b strings.Builder
 	b.WriteString("$ hark")
@@ -229,7 +226,7 @@ func (s *session) start() error {
 	return s.hark.Start()
 }
 
-// end ends the process and compares what was seen with testdata/session.
+// end ends the process and compares its output with testdata/session.
 func (s *session) end() {
 	if s.hark == nil {
 		return
@@ -242,8 +239,8 @@ func (s *session) end() {
 	}
 }
 
-// steady is a text without what differs from run to run: the day of the test and its hours, ids that it made,
-// times that something took, and names, each given as a word and what stands for it.
+// steady replaces what differs from run to run: times, made ids, durations, and names, given as pairs of a word and its
+// replacement.
 func steady(text string, names ...string) string {
 	text = strings.NewReplacer(names...).Replace(text)
 	now := time.Now().UTC()
@@ -269,14 +266,14 @@ func steady(text string, names ...string) string {
 	})
 }
 
-// volatile is what is different each time and everywhere.
 var volatile = regexp.MustCompile(
-	`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|\b(?:\d+h)?(?:\d+m)?[0-9.]+ ?[mµn]?s\b|\d+ texts a second|` +
+	`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|` +
+		`\b(?:\d+h)?(?:\d+m)?[0-9.]+ ?[mµn]?s\b|\d+ texts a second|` +
 		`http://127\.0\.0\.1:\d+(?:/[\w/.]*\w)?|\.hark-\d+|restore-stream-\d+|\bto \d\d:\d\d\b|\b0\.\d\d+\b`)
 
 var (
 	temporary = regexp.MustCompile(`/[^\s"':]*/Test[^\s"'/]*/\d{3}`)
-	vectors   = regexp.MustCompile(`, \d+ vectors?\b`) // which are made by the side
+	vectors   = regexp.MustCompile(`, \d+ vectors?\b`) // made in the background
 	stamp     = regexp.MustCompile(`<t:\d+`)
 	madeID    = regexp.MustCompile(`\b\d{16,20}\b`)
 )

@@ -22,7 +22,7 @@ import (
 	"hark/search"
 )
 
-// asking is shared by the commands that ask, at the command line and in a talk.
+// asking holds the flags of commands that ask, at the command line and in a talk.
 type asking struct {
 	*flags
 	channel string
@@ -34,14 +34,15 @@ type asking struct {
 func (a *asking) addFlags(c *cobra.Command) {
 	if a.talk == nil {
 		c.Flags().StringVar(&a.channel, "channel", "",
-			"ask as in the channel of this `name` or id, and find what may be said there (default: everything except direct messages)")
+			"ask as in the channel of this `name` or id, and find what may be said there "+
+				"(default: everything except direct messages)")
 		c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
 	}
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
 	a.filter.addFlags(c)
 }
 
-// withQuestion calls do with the question and the talk's app, or one opened for it.
+// withQuestion calls do with the question and the talk's App, or one that it opens.
 func (a *asking) withQuestion(do func(c *cobra.Command, app *setup.App, q answer.Question) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -103,10 +104,10 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error {
 			q.Limit, q.Mode = max(limit, search.DefaultLimit), builder.ModeSearch
 			if q.Everywhere {
-				q.Channel = 0 // asked nowhere, the question continues no session
+				q.Channel = 0 // it continues no session
 			}
 			if f.talk != nil {
-				q.Session = []memory.Message{} // what was said just now is searched like all else
+				q.Session = []memory.Message{} // search the running session too
 			}
 			return a.find(c, app, q, limit)
 		}),
@@ -160,13 +161,12 @@ var oneQuestion = cli.AtLeastOne("what is the question? Write it after the comma
 func (a *asking) noteSession(p builder.Prompt) {
 	for _, s := range p.Report.Sections {
 		if s.Type == builder.SectionSession && s.Included > 0 {
-			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the current session, they are in the prompt already.\n",
-				terminal.Plural(s.Included, "message"))
+			fmt.Fprintf(a.env.stderr, "The last %s there aren't searched: as the current session, they are in the prompt "+
+				"already.\n", terminal.Plural(s.Included, "message"))
 		}
 	}
 }
 
-// warnDegraded warns if vectors or the reranker weren't used.
 func (a *asking) warnDegraded(r search.Result) {
 	if r.RerankFailed != nil {
 		fmt.Fprintf(a.env.stderr, "hark: the order is Hark's own: %v\n", r.RerankFailed)
@@ -176,7 +176,6 @@ func (a *asking) warnDegraded(r search.Result) {
 	}
 }
 
-// shownHit is a hit as --json prints it.
 type shownHit struct {
 	Relevance float64          `json:"relevance"`
 	Channel   string           `json:"channel"`
@@ -210,8 +209,8 @@ func printHits(c *cobra.Command, a *setup.App, asJSON bool, hits []search.Hit) e
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s%s in #%s, %s", cli.Relevance(a.Builder.Labels(), s.Relevance), terminal.OneLine(s.Author),
-			terminal.OneLine(s.Channel),
+		heading := fmt.Sprintf("%s%s in #%s, %s", cli.Relevance(a.Builder.Labels(), s.Relevance),
+			terminal.OneLine(s.Author), terminal.OneLine(s.Channel),
 			s.Time.In(a.Config.Answer.Location()).Format(cli.MinuteLayout))
 		cli.PrintHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}

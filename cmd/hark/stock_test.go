@@ -11,7 +11,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// stocked is a command line on a memory that holds what Discord told of two servers, one of which removed Hark.
+// stocked is a command line on a memory of two servers, one of which removed Hark.
 func stocked(t *testing.T) (c *commandLine, data string) {
 	t.Helper()
 	const garden, shed = 500, 600
@@ -129,7 +129,7 @@ func TestForgettingTellsWhomAndWhat(t *testing.T) {
 	c.says("Forgotten: 0 messages.")
 }
 
-// Opting out everywhere holds also where the person wasn't heard yet, and in direct messages.
+// Opting out everywhere includes servers without messages of theirs, and direct messages.
 func TestOptingOutEverywhere(t *testing.T) {
 	t.Parallel()
 	c, data := stocked(t)

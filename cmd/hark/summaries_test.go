@@ -14,7 +14,7 @@ import (
 
 const synthesis = `{"summary":"Ann's personal best for the charity 5K is 25:50.","topics":["charity 5k"],"kind":"fact"}`
 
-// summariserWords begin what the model is told that sums up.
+// summariserWords begin the prompt for summaries.
 const summariserWords = "You sum up"
 
 // summedUp writes a summary where one is asked for, and otherwise answers.
@@ -25,8 +25,8 @@ func summedUp(r llmtest.Request) llmtest.Reply {
 	return llmtest.Say("Noted", " [1].")
 }
 
-// lately is a command line on a memory with a channel of the terminal's own, where Ann and Ben talked two
-// hours ago, with Hark, and a day ago, without it.
+// lately is a command line on a memory with a local channel, where Ann and Ben talked a day ago, and with Hark two
+// hours ago.
 func lately(t *testing.T) *commandLine {
 	t.Helper()
 	data, serial := t.TempDir(), memory.MessageID(0)
@@ -57,7 +57,6 @@ func lately(t *testing.T) *commandLine {
 	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 }
 
-// summaries are those of the channel.
 func (c *commandLine) summaries() (all []memory.Summary) {
 	c.Helper()
 	opened(c, c.env["HARK_DATA"], func(store *sqlite.Store) (err error) {
@@ -67,7 +66,7 @@ func (c *commandLine) summaries() (all []memory.Summary) {
 	return all
 }
 
-// talks begins to talk there and asks something.
+// talks asks something there.
 func (c *commandLine) talks() {
 	c.Helper()
 	c.stdin = "Ann: @hark how fast was I?\n"
@@ -80,7 +79,8 @@ func TestSummariesAtTheTerminal(t *testing.T) {
 	c := lately(t)
 	c.talks()
 	all := c.summaries()
-	if len(all) != 2 || all[1].Text != "Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed to meet at the park." || all[1].Kind != memory.SummaryDecision ||
+	const text = "Ann: My personal best for the charity 5K is 25:50. · Ben: We agreed to meet at the park."
+	if len(all) != 2 || all[1].Text != text || all[1].Kind != memory.SummaryDecision ||
 		len(all[1].Sources) != 2 || all[1].Model != "" || all[1].To().Before(all[1].From()) {
 		t.Fatalf("%+v", all)
 	}
@@ -115,7 +115,7 @@ func TestSummariesAtTheTerminal(t *testing.T) {
 
 	c.run(0, "forget", "--user", "Ann", "--yes")
 	c.sees()
-	c.talks() // what is left is summed up again
+	c.talks() // sums up the rest again
 	if left := c.summaries(); len(left) != 2 || left[1].Text != "Ben: We agreed to meet at the park." {
 		t.Errorf("left is %+v", left)
 	}
@@ -148,14 +148,14 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 	}
 }
 
-// The first talk at the terminal is to be summed up however long it is until the next.
+// The first talk is summed up whenever the next begins.
 func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	c := commandLine{T: t, env: map[string]string{"HARK_DATA": data},
 		stdin: "Ann: my personal best for the charity 5K is 25:50\nAnn: and I have new shoes\n"}
 	c.run(0, "chat")
-	c.run(0, "chat") // the second talk doesn't put the first behind it
+	c.run(0, "chat") // which doesn't skip the first
 	opened(t, data, func(store *sqlite.Store) error {
 		left, err := store.SummaryBacklog(t.Context(), memory.FirstMessageID(time.Now().AddDate(0, 0, 90)))
 		if err != nil || len(left) != 1 {

@@ -20,7 +20,6 @@ import (
 	"hark/memory"
 )
 
-// tracing holds the flags of "hark trace".
 type tracing struct {
 	limit  int
 	json   bool
@@ -119,7 +118,6 @@ func showTrace(c *cobra.Command, k *archive.Archive, o tracing, id string) error
 	return nil
 }
 
-// traceOf returns the trace of the answer with that id.
 func traceOf(ctx context.Context, k *archive.Archive, id string) (memory.Trace, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 || n == math.MaxInt64 {
@@ -154,7 +152,7 @@ func promptOf(k *archive.Archive, t memory.Trace) (p memory.Prompt, why string) 
 	return *t.Prompt, ""
 }
 
-// printTrace prints how an answer was made: a line about it, and one for each section with its place in p.
+// printTrace prints a line about an answer, and one for each section with its place in p.
 func printTrace(w io.Writer, k *archive.Archive, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
 		t.Answer.Time().In(k.Config.Answer.Location()).Format(cli.MinuteLayout), t.Answer,
@@ -178,14 +176,14 @@ func printTrace(w io.Writer, k *archive.Archive, t memory.Trace, p memory.Prompt
 	cli.PrintCalls(w, t.Calls)
 }
 
-// condensedIn returns how many messages the condensed part of the session was made from: only these sources
-// are neither the question nor recalled.
+// condensedIn returns how many messages the condensed part of the session was made from: the sources that are
+// neither the question nor recalled.
 func condensedIn(t memory.Trace) int {
-	told := map[int64]bool{int64(t.Question): true}
+	other := map[int64]bool{int64(t.Question): true}
 	for _, hit := range t.Recalled {
-		told[int64(hit.Message)] = true
+		other[int64(hit.Message)] = true
 	}
-	return len(slices.DeleteFunc(t.IDsOf(memory.SourceMessage), func(id int64) bool { return told[id] }))
+	return len(slices.DeleteFunc(t.IDsOf(memory.SourceMessage), func(id int64) bool { return other[id] }))
 }
 
 // printSentPrompt prints a prompt with a line above each of its sections.
@@ -194,13 +192,13 @@ func printSentPrompt(w io.Writer, t memory.Trace, p memory.Prompt) {
 	for _, u := range t.Sections {
 		tokens[u.Section] = u.Tokens
 	}
-	told := map[string]bool{} // in the chat layout each turn has a line, and the first tells of all
+	counted := map[string]bool{} // in the chat layout, only the first turn has the section's tokens
 	for _, b := range p.Boundaries {
 		m := p.Messages[b.Message]
 		line := fmt.Sprintf("── %s", terminal.OneLine(b.Section))
-		if !told[b.Section] {
+		if !counted[b.Section] {
 			line += " · " + terminal.Plural(tokens[b.Section], "token")
-			told[b.Section] = true
+			counted[b.Section] = true
 		}
 		line += fmt.Sprintf(" · message %d, %s, bytes %d–%d ──", b.Message+1, terminal.OneLine(m.Role), b.Start, b.End)
 		fmt.Fprintf(w, "\n%s\n%s\n", line, terminal.Printable(m.Content[b.Start:b.End]))
@@ -216,7 +214,6 @@ func joinPrompt(t memory.Trace, p memory.Prompt) string {
 	return builder.Layout(t.Layout).Join(messages)
 }
 
-// jsonTrace is a trace as --json prints it.
 type jsonTrace struct {
 	Answer    memory.MessageID `json:"answer,string"`
 	Time      time.Time        `json:"time"`
@@ -229,12 +226,12 @@ type jsonTrace struct {
 	Mode      string           `json:"mode,omitempty"`
 	Tokens    int              `json:"tokens"`
 	MaxTokens int              `json:"max_tokens"`
-	Window    int              `json:"window,omitempty"`     // 0 if it isn't known
-	Use       float64          `json:"window_use,omitempty"` // from 0 to 1
-	Warning   bool             `json:"warning"`              // the window is nearly full
+	Window    int              `json:"window,omitempty"` // 0 if it isn't known
+	Use       float64          `json:"window_use,omitempty"`
+	Warning   bool             `json:"warning"` // the window is nearly full
 	Recalled  int              `json:"recalled"`
 	HeldBack  int              `json:"held_back,omitempty"`
-	Condensed int              `json:"condensed,omitempty"` // messages of the session that a summary stood for
+	Condensed int              `json:"condensed,omitempty"` // messages
 	TextOnly  bool             `json:"text_only,omitempty"`
 	SearchMS  int64            `json:"search_ms"`
 	TotalMS   int64            `json:"total_ms"`
@@ -243,7 +240,6 @@ type jsonTrace struct {
 	Prompt    *jsonSentPrompt  `json:"prompt,omitempty"`
 }
 
-// jsonCall is a call of a tool.
 type jsonCall struct {
 	Tool    string `json:"tool"`
 	Outcome string `json:"outcome"`
@@ -260,7 +256,6 @@ func callsJSON(calls []memory.TraceCall) (out []jsonCall) {
 	return out
 }
 
-// jsonSentPrompt is what the model was sent, as --json prints it.
 type jsonSentPrompt struct {
 	Built    time.Time              `json:"built"`
 	Messages []memory.PromptMessage `json:"messages"`

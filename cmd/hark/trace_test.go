@@ -13,7 +13,7 @@ import (
 	"hark/memory"
 )
 
-// sentMessages are the contents of the messages that the model was sent last.
+// sentMessages returns the messages of the last request to the model.
 func (w *world) sentMessages() (contents []string) {
 	w.Helper()
 	var request struct {
@@ -28,7 +28,7 @@ func (w *world) sentMessages() (contents []string) {
 	return contents
 }
 
-// traced waits until the trace of an answer is told.
+// traced waits until an answer's trace is logged.
 func (w *world) traced(answer discordtest.Sent) {
 	w.Helper()
 	w.waitLog(`"answer":(` + answer.ID.String() + `),`)
@@ -81,12 +81,12 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 			}
 		}
 	}
-	// Nobody's export holds what others said.
+	// An export has nothing that others said.
 	export, _ := w.hark(0, "export", "--user", "ana")
 	w.holds(export, id)
 	w.lacks(export, "sings in the greenhouse")
 	w.stopWell()
-	// The log tells numbers, and no word of any message, nor anybody's name.
+	// The log has no words of messages and no names.
 	for _, message := range w.discord.Messages(w.general.ID) {
 		for _, word := range regexp.MustCompile(`[A-Za-z]{4,}`).FindAllString(message.Content, -1) {
 			w.lacks(w.log.String(), word)
@@ -139,7 +139,7 @@ func TestSectionsOfThePrompt(t *testing.T) {
 	}
 }
 
-// In the terminal prompts are kept as well, and old ones go when the next talk begins.
+// A talk keeps prompts too, and drops old ones when it begins.
 func TestChatKeepsPrompts(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
@@ -154,7 +154,9 @@ func TestChatKeepsPrompts(t *testing.T) {
 		t.Fatal(err, c.out.String())
 	}
 	c.run(0, "trace", told[0].Answer)
-	if !regexp.MustCompile(`\n── current_session · \d+ tokens · message 3, user, bytes 0–\d+ ──\n.*the canary sings on Friday\n`).MatchString(c.out.String()) {
+	section := regexp.MustCompile(`\n── current_session · \d+ tokens · message 3, user, bytes 0–\d+ ──\n` +
+		`.*the canary sings on Friday\n`)
+	if !section.MatchString(c.out.String()) {
 		t.Errorf("shown\n%s", c.out.String())
 	}
 	c.run(0, "trace", told[0].Answer, "--prompt")

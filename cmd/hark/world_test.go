@@ -24,7 +24,6 @@ import (
 )
 
 // world is a fake Discord with a server of two channels and three people, a fake model, and a Hark between them.
-// The past was three hours ago.
 type world struct {
 	*testing.T
 	discord *discordtest.Server
@@ -35,15 +34,16 @@ type world struct {
 	guild           discordtest.Guild
 	general, staff  discordtest.Channel
 	staffRole       discordtest.Role
-	ana, jane, otto discordtest.User // otto isn't of the staff
+	ana, jane, otto discordtest.User // otto isn't staff
 
-	checks  bool   // whether "hark run" checks at its start
-	nowhere bool   // whether the doctor asks the configured Discord rather than the fake
-	free    uint64 // bytes on the disk as the doctor sees it; 0: plenty
+	checks  bool   // "hark run" checks at its start
+	nowhere bool   // the doctor asks the configured Discord, not the fake
+	free    uint64 // bytes on the doctor's disk; 0: plenty
 	cancel  context.CancelFunc
 	code    chan int
 }
 
+// past is how far Discord's clock is behind Hark's.
 const past = 3 * time.Hour
 
 func newWorld(t *testing.T, options ...discordtest.Option) *world {
@@ -76,7 +76,6 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 	return w
 }
 
-// configure writes the configuration file.
 func (w *world) configure(text string) {
 	w.Helper()
 	put(w, w.env["HARK_CONFIG"], text)
@@ -97,7 +96,6 @@ func (w *world) environment(stdout, stderr *buffer) environment {
 	return e
 }
 
-// runs runs a command to its end.
 func (w *world) runs(stdin string, args ...string) (code int, stdout, stderr string) {
 	out, failed := &buffer{}, &buffer{}
 	env := w.environment(out, failed)
@@ -106,7 +104,6 @@ func (w *world) runs(stdin string, args ...string) (code int, stdout, stderr str
 	return code, out.String(), failed.String()
 }
 
-// environmentWith is an environment with variables, and something to read.
 func environmentWith(env map[string]string, stdin string, stdout, stderr io.Writer) environment {
 	return environment{
 		stdin: strings.NewReader(stdin), stdout: stdout, stderr: stderr,
@@ -131,7 +128,6 @@ func (w *world) start() {
 	w.waitSession(before + 1)
 }
 
-// waitSession returns once Discord has started its nth session with Hark.
 func (w *world) waitSession(n int) {
 	w.Helper()
 	w.discord.WaitFor("a session", func() bool { return w.discord.Identifies() >= n })
@@ -162,7 +158,6 @@ func (w *world) stop() int {
 	return w.ended()
 }
 
-// stopWell ends Hark, which must end well.
 func (w *world) stopWell() {
 	w.Helper()
 	if code := w.stop(); code != 0 {
@@ -170,16 +165,15 @@ func (w *world) stopWell() {
 	}
 }
 
-// ended is the exit code with which Hark ends.
 func (w *world) ended() int {
 	w.Helper()
 	return wait.For(w, "Hark to stop", w.code)
 }
 
-// later lets the past be past: what was said before is no longer of the session.
+// later ends the session.
 func (w *world) later() { w.discord.Advance(past) }
 
-// ask mentions Hark and waits for the reply, which must be the text that the model was told to say.
+// ask mentions Hark and waits for the reply "Noted".
 func (w *world) ask(channel discordtest.Channel, who discordtest.User, text string) discordtest.Sent {
 	w.Helper()
 	question := w.discord.Say(channel.ID, who.ID, w.discord.Bot.Mention()+" "+text)
@@ -194,7 +188,7 @@ func (w *world) reply(channel, question discordtest.ID, text string) discordtest
 	})
 }
 
-// prompt is all that the model was sent last, byte for byte.
+// prompt is the last request to the model.
 func (w *world) prompt() string {
 	w.Helper()
 	requests := w.model.Requests()
@@ -204,7 +198,6 @@ func (w *world) prompt() string {
 	return string(requests[len(requests)-1].Body)
 }
 
-// prompts is all that the model was ever sent.
 func (w *world) prompts() string {
 	var all strings.Builder
 	for _, r := range w.model.Requests() {
@@ -238,7 +231,7 @@ func (w *world) lacks(text, what string) {
 	}
 }
 
-// logged are the texts of the messages in Hark's store, by id, once Hark has stopped.
+// logged returns the texts in Hark's store by id, once Hark has stopped.
 func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
 	w.Helper()
 	texts := map[memory.MessageID]string{}
@@ -259,7 +252,6 @@ func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
 	return texts
 }
 
-// opened gives do the store in dir.
 func opened(t testing.TB, dir string, do func(store *sqlite.Store) error) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
@@ -271,7 +263,6 @@ func opened(t testing.TB, dir string, do func(store *sqlite.Store) error) {
 	}
 }
 
-// buffer is written and read by several goroutines.
 type buffer struct {
 	mu    sync.Mutex
 	bytes bytes.Buffer
@@ -299,7 +290,6 @@ func (b *buffer) String() string {
 	return b.bytes.String()
 }
 
-// writeFile is the path of a new file that holds text.
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
@@ -307,7 +297,12 @@ func writeFile(t *testing.T, text string) string {
 	return path
 }
 
-// put has a file hold text.
+// posted is a message as a line of a file to import.
+func posted(channel, id, author, text string) string {
+	return fmt.Sprintf(`{"type":"message","channel":%q,"id":%q,"author":%q,"time":"2024-05-31T12:00:00Z","text":%q}`+"\n",
+		channel, id, author, text)
+}
+
 func put[T ~string | ~[]byte](t testing.TB, path string, text T) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -315,7 +310,6 @@ func put[T ~string | ~[]byte](t testing.TB, path string, text T) {
 	}
 }
 
-// content is what a file holds.
 func content(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -325,7 +319,6 @@ func content(t testing.TB, path string) []byte {
 	return data
 }
 
-// overwrite changes the database in a directory.
 func overwrite(t testing.TB, dir string, change func(file []byte) []byte) {
 	t.Helper()
 	path := filepath.Join(dir, sqlite.FileName)
@@ -333,7 +326,6 @@ func overwrite(t testing.TB, dir string, change func(file []byte) []byte) {
 	put(t, path, change(before))
 }
 
-// calls is a reply that calls tools, each named with its arguments.
 func calls(all ...[2]string) llmtest.Reply {
 	var r llmtest.Reply
 	for i, c := range all {
@@ -344,13 +336,11 @@ func calls(all ...[2]string) llmtest.Reply {
 	return r
 }
 
-// question asks Hark something, without waiting for the answer.
 func (w *world) question(channel discordtest.Channel, who discordtest.User, text string) discordtest.Message {
 	w.Helper()
 	return w.discord.Say(channel.ID, who.ID, w.discord.Bot.Mention()+" "+text)
 }
 
-// modelAsked returns once the model was asked n times.
 func (w *world) modelAsked(n int) {
 	w.Helper()
 	w.discord.WaitFor("the model to be asked", func() bool {
@@ -358,7 +348,7 @@ func (w *world) modelAsked(n int) {
 	})
 }
 
-// press uses the button of a message of Hark's that has a label, as soon as it is there.
+// press waits for a button of a message, and uses it.
 func (w *world) press(m discordtest.Message, who discordtest.User, label string) *discordtest.Interaction {
 	w.Helper()
 	id := ""
@@ -369,7 +359,7 @@ func (w *world) press(m discordtest.Message, who discordtest.User, label string)
 	return w.discord.Click(m, who.ID, id)
 }
 
-// buttonOf is the id of a message's button of that label; "" if there is none.
+// buttonOf returns a button's id; "" if there is none.
 func buttonOf(m discordtest.Sent, label string) string {
 	for _, raw := range m.Components {
 		var row struct {
@@ -390,7 +380,7 @@ func buttonOf(m discordtest.Sent, label string) string {
 	return ""
 }
 
-// now is a message of Hark's as it is.
+// now returns the present state of a message.
 func (w *world) now(m discordtest.Message) discordtest.Sent {
 	for _, sent := range w.discord.Sent(m.ChannelID) {
 		if sent.ID == m.ID {

@@ -13,17 +13,17 @@ import (
 // consents checks consent again before use, although the store drops what opted-out members write.
 type consents struct {
 	log Log
-	in  map[member]bool // who hasn't opted out, as far as asked
+	in  map[membership]bool // who hasn't opted out, as far as asked
 }
 
-type member struct {
+type membership struct {
 	guild memory.GuildID
 	user  memory.UserID
 }
 
 // agrees reports whether somebody hasn't opted out in a guild.
 func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	who := member{guild, user}
+	who := membership{guild, user}
 	if in, known := c.in[who]; known {
 		return in, nil
 	}

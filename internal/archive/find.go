@@ -69,7 +69,8 @@ func (k *Archive) FindChannel(guild memory.GuildID, name string) (memory.Channel
 			}
 			c.Guild = g.ID
 			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
-			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, terminal.OneLine(c.Name), terminal.OneLine(GuildName(g)), g.ID)
+			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, terminal.OneLine(c.Name), terminal.OneLine(GuildName(g)),
+				g.ID)
 			all = append(all, candidate[memory.Channel]{c, c.Name, line, c.ID.String() == name ||
 				c.Name != "" && byName})
 		}
@@ -187,7 +188,8 @@ func (k *Archive) FindLore(ctx context.Context, in memory.GuildID, name string) 
 	found := memory.LoreCalled(all, name)
 	var known []candidate[memory.Lore]
 	for _, l := range all {
-		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), terminal.OneLine(GuildName(k.GuildByID(l.Guild))))
+		where := terminal.OneLine(GuildName(k.GuildByID(l.Guild)))
+		line := fmt.Sprintf("%d %s in %s", l.ID, terminal.OneLine(l.Name), where)
 		meant := slices.ContainsFunc(found, func(f memory.Lore) bool { return f.Guild == l.Guild && f.ID == l.ID })
 		known = append(known, candidate[memory.Lore]{l, l.Name, line, meant})
 	}

@@ -20,7 +20,8 @@ const (
 )
 
 // StreamBackup writes a backup to w. backUp makes it in a temporary file in the data directory.
-func StreamBackup(dir string, w io.Writer, backUp func(path string) (sqlite.BackupInfo, error)) (sqlite.BackupInfo, error) {
+func StreamBackup(dir string, w io.Writer,
+	backUp func(path string) (sqlite.BackupInfo, error)) (sqlite.BackupInfo, error) {
 	path := filepath.Join(dir, backupTemp)
 	info, err := backUp(path)
 	if err != nil {
@@ -42,7 +43,8 @@ func StreamBackup(dir string, w io.Writer, backUp func(path string) (sqlite.Back
 // ReceiveBackup copies r to a temporary file in the data directory. remove deletes it.
 func ReceiveBackup(dir string, r io.Reader) (path string, remove func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", nil, fmt.Errorf("make the data directory: %w; name a directory that Hark can create and write to", err)
+		return "", nil, fmt.Errorf("make the data directory: %w; name a directory that Hark can create and write to",
+			err)
 	}
 	file, err := os.CreateTemp(dir, restoreTemp) // which only its owner can read
 	if err != nil {

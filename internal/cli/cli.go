@@ -1,5 +1,4 @@
-// Package cli is what commands have in common, at the command line and in a talk: their arguments, errors and help, and
-// how they print what they find.
+// Package cli is what all commands share, at the command line and in a talk: arguments, errors, help, and printing.
 package cli
 
 import (

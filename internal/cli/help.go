@@ -19,7 +19,6 @@ import (
 // usualWidth is the width of a terminal that reports none.
 const usualWidth = 80
 
-// helpWidth returns the width for help on out.
 func helpWidth(out io.Writer) int {
 	if t, ok := terminal.Of(out); ok {
 		if width, _, err := term.GetSize(int(t.Fd())); err == nil && width > 0 {
@@ -29,7 +28,6 @@ func helpWidth(out io.Writer) int {
 	return usualWidth
 }
 
-// help shows what a command does.
 func help(c *cobra.Command, width int) {
 	var b strings.Builder
 	b.WriteString(wrapped(cmp.Or(c.Long, c.Short), "", width) + "\nUsage:\n")
@@ -39,7 +37,7 @@ func help(c *cobra.Command, width int) {
 		b.WriteString(wrapped(c.CommandPath()+" COMMAND [flags]", "  ", width))
 	}
 	if c.HasExample() {
-		b.WriteString("\nExamples:\n" + c.Example + "\n") // is copied, so it isn't wrapped
+		b.WriteString("\nExamples:\n" + c.Example + "\n") // unwrapped, to be copied
 	}
 	if c.HasAvailableSubCommands() {
 		writeCommands(&b, c, width)
@@ -113,7 +111,6 @@ func wrapped(text, indent string, width int) string {
 	return b.String()
 }
 
-// flagError says what is wrong with a flag, and what to do.
 func flagError(c *cobra.Command, err error) error {
 	more := fmt.Sprintf("\"%s --help\" shows what there is", c.CommandPath())
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
@@ -141,7 +138,6 @@ func flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w; %s", err, more)
 }
 
-// flagTakes says what a flag's value is.
 func flagTakes(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch f.Value.Type() {

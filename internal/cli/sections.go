@@ -33,7 +33,8 @@ func whereIs(section string, p memory.Prompt) string {
 		return ""
 	case 1:
 		first, last := linesOf(at[0], p)
-		return fmt.Sprintf("message %d, lines %d–%d, bytes %d–%d", at[0].Message+1, first, last, at[0].Start, at[0].End)
+		return fmt.Sprintf("message %d, lines %d–%d, bytes %d–%d", at[0].Message+1, first, last, at[0].Start,
+			at[0].End)
 	}
 	return fmt.Sprintf("messages %d–%d", at[0].Message+1, at[len(at)-1].Message+1)
 }
@@ -48,8 +49,9 @@ func linesOf(b memory.Boundary, p memory.Prompt) (first, last int) {
 // PrintCalls prints a line for each call of a tool.
 func PrintCalls(w io.Writer, calls []memory.TraceCall) {
 	for _, c := range calls {
-		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, terminal.OneLine(c.Tool), terminal.OneLine(c.Outcome),
-			terminal.Plural(c.Shown, "message"), terminal.Plural(c.Tokens, "token"), c.Took.Milliseconds())
+		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, terminal.OneLine(c.Tool),
+			terminal.OneLine(c.Outcome), terminal.Plural(c.Shown, "message"), terminal.Plural(c.Tokens, "token"),
+			c.Took.Milliseconds())
 	}
 }
 

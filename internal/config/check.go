@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// longestOperator is how many characters may say who runs Hark: /privacy needs room for the rest.
+// longestOperator is in characters: /privacy needs room for the rest.
 const longestOperator = 300
 
-// check notes every value that is of its type but can't be used.
+// check notes values that have the right type but can't be used.
 func (s *settings) check() {
 	c := s.config
 	if c.Web.Listen == "off" {
@@ -51,7 +51,7 @@ func (s *settings) check() {
 		`a host and port, such as "127.0.0.1:8765", or "off"`)
 }
 
-// checkTags notes what the tags of a setting don't allow.
+// checkTags notes a value that its tags don't allow.
 func (s *settings) checkTags(f field) {
 	switch to := f.to.(type) {
 	case *int:
@@ -82,13 +82,13 @@ func (s *settings) checkTags(f field) {
 	}
 }
 
-// want notes what the setting at a place (see marks) should be, without its value: an address may hold a password.
+// want notes what a setting should be. place is as in marks. The value isn't named: an address may hold a password.
 func (s *settings) want(ok bool, place, what string) {
 	if ok {
 		return
 	}
 	where, said := s.from[place]
-	if !said { // it is missing: then the position is that of its section
+	if !said { // missing: use its section's position
 		where = s.from[place[:max(0, strings.LastIndexByte(place, '.'))]]
 	}
 	s.problem(where, "%s wants %s", itemNumber.ReplaceAllString(place, ""), what)
@@ -105,7 +105,7 @@ func (s *settings) wantOneOf(value, key string, known []string) {
 	s.want(false, key, what+" or "+strconv.Quote(known[len(known)-1]))
 }
 
-// IsAddress reports whether a text is the address of a server.
+// IsAddress reports whether a text is the http or https address of a server.
 func IsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""

@@ -3,10 +3,12 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,6 +57,25 @@ func TestReferenceIsThePage(t *testing.T) {
 		if entry := "\n- **`" + f.key + "`** (`" + f.env() + "`; "; strings.Count(text, entry) != 1 {
 			t.Errorf("%s isn't there once", f.key)
 		}
+	}
+}
+
+// A setting without help has no variable either.
+func TestEverySettingHasHelp(t *testing.T) {
+	t.Parallel()
+	c, left := Default(), maps.Clone(help())
+	for _, s := range sectionsOf(&c) {
+		inTable := strings.HasPrefix(s.name, "builder.sections.") || s.name == "builder.labels"
+		for _, f := range s.fields {
+			if f.help() == "" && !inTable {
+				t.Errorf("%s isn't in help.txt", f.key)
+			}
+			delete(left, f.key)
+		}
+		delete(left, s.name)
+	}
+	if len(left) > 0 {
+		t.Errorf("help.txt tells of %q, which aren't settings", slices.Collect(maps.Keys(left)))
 	}
 }
 

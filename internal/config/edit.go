@@ -16,7 +16,7 @@ import (
 	"hark/internal/atomicfile"
 )
 
-// SecretsIn are the keys of the secrets that the file at path holds itself, in order. What else is in it may be wrong.
+// SecretsIn returns the sorted keys of the secrets in a file, which may have problems.
 func SecretsIn(path string) ([]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -27,14 +27,14 @@ func SecretsIn(path string) ([]string, error) {
 	return slices.Sorted(maps.Keys(s.secrets)), nil
 }
 
-// Value is what a key is to be: a string or an int.
+// Value is a key's new value: a string or an int.
 type Value struct {
 	Key string // such as "llm.model"
 	To  any
 }
 
-// Edit is a file's text with values set, in place of what it says of their keys or added. All else stays, comments
-// too. It fails where the file says it in a way that can't be changed so.
+// Edit returns a file's text with values set. All else stays, comments too. It fails if a key is written in a way that
+// it can't change.
 func Edit(text string, values []Value) (string, error) {
 	var want, got map[string]any
 	if toml.Unmarshal([]byte(text), &want) != nil {
@@ -53,7 +53,7 @@ func Edit(text string, values []Value) (string, error) {
 	return text, nil
 }
 
-// with is a tree in which a key has a value.
+// with sets a key in a tree.
 func with(tree any, key []string, value any) map[string]any {
 	table, _ := tree.(map[string]any)
 	if table == nil {
@@ -69,7 +69,7 @@ func with(tree any, key []string, value any) map[string]any {
 var errCannotEdit = errors.New(
 	"the file is written in a way that can't be changed here: put the key into its section by hand")
 
-// edit sets one key, in place, else in its section, else in one that it adds. Edit sees whether it is set then.
+// edit sets one key: in place, in its section, or in a new section. It may fail to; Edit checks the result.
 func edit(text string, v Value) (string, error) {
 	value, err := tomlValue(v.To)
 	if err != nil {
@@ -105,7 +105,7 @@ func tomlValue(v any) (string, error) {
 	return "", fmt.Errorf("a %T can't be written", v)
 }
 
-// Write puts text into the file at path, which only its owner can read. Cut short, it leaves the file as it was.
+// Write writes text to a file for its owner only, completely or not at all.
 func Write(path, text string) error {
 	if linked, err := filepath.EvalSymlinks(path); err == nil {
 		path = linked

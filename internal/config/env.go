@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// lookup is a variable's value. An empty one is as good as none: compose files make that of unset ones.
+// lookup returns a variable's value. Empty counts as not set: compose files pass unset variables so.
 func lookup(env func(string) (string, bool), name string) (string, bool) {
 	value, _ := env(name)
 	return value, value != ""
 }
 
-// readEnv takes settings from the variables that are named after them.
+// readEnv takes the settings from environment variables.
 func (s *settings) readEnv(env func(string) (string, bool)) {
 	for _, f := range variables(s.config) {
 		text, given := lookup(env, f.env())
@@ -39,7 +39,7 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 	}
 }
 
-// CheckEnv finds, in an environment as of os.Environ, variables that are meant for Hark and that nothing reads.
+// CheckEnv returns an error for each HARK_ variable in environ, as of os.Environ, that nothing reads.
 func CheckEnv(environ []string) error {
 	known := []string{"HARK_CONFIG"}
 	for _, f := range variables(new(Default())) {
@@ -51,7 +51,7 @@ func CheckEnv(environ []string) error {
 	var problems []error
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		// each container has these from Kubernetes, for a service named "hark"
+		// Kubernetes sets these for a service named "hark"
 		kubernetes := name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") ||
 			strings.HasPrefix(name, "HARK_SERVICE_")
 		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || kubernetes {
@@ -63,7 +63,7 @@ func CheckEnv(environ []string) error {
 	return errors.Join(problems...)
 }
 
-// nearestVariable compares variables as the keys they would be, so that their sections count.
+// nearestVariable compares variables as keys, so that sections count.
 func nearestVariable(name string, known []string) string {
 	key := func(name string) string {
 		return strings.ToLower(strings.Replace(strings.TrimPrefix(name, "HARK_"), "_", ".", 1))

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-const exampleHead = `Every setting of Hark with its default. You can leave out any of them, or the whole file.
-Environment variables override this file: llm.model is HARK_LLM_MODEL. A secret can also be read from a file: HARK_DISCORD_TOKEN_FILE names it.`
+const exampleHead = "Every setting of Hark with its default. You can leave out any of them, or the whole file.\n" +
+	"Environment variables override this file: llm.model is HARK_LLM_MODEL. " +
+	"A secret can also be read from a file: HARK_DISCORD_TOKEN_FILE names it."
 
-// Example is a file that shows every key, its default and what it is for. It is config.example.toml.
+// Example returns config.example.toml: every key with its default and its help.
 func Example() string {
 	var b strings.Builder
 	comment(&b, exampleHead)
@@ -39,28 +40,28 @@ func Example() string {
 	return b.String()
 }
 
-// writeList shows a list as comments: there is no part of it until somebody wants one.
+// writeList shows a list as comments, because by default it is empty.
 func (s section) writeList(b *strings.Builder) {
 	b.WriteByte('\n')
 	comment(b, s.help)
 	fmt.Fprintf(b, "# [[%s]]\n", s.name)
 	for _, f := range s.fields {
 		b.WriteString("#\n")
-		commentAs(b, "# #", f.help()) // a comment still where somebody takes away one "# "
+		commentAs(b, "# #", f.help()) // remains a comment without the first "# "
 		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example())
 	}
 }
 
 func comment(b *strings.Builder, text string) { commentAs(b, "#", text) }
 
-// commentAs writes text as comment lines of at most 100 characters.
+// commentAs writes comment lines of 100 characters.
 func commentAs(b *strings.Builder, mark, text string) {
 	for paragraph := range strings.Lines(text) {
 		fill(b, mark, mark, 100, paragraph)
 	}
 }
 
-// fill writes text in lines of at most width characters, the first of them behind one mark and the rest behind another.
+// fill writes text in lines of width characters, the first behind first, the others behind rest.
 func fill(b *strings.Builder, first, rest string, width int, text string) {
 	line := first
 	for i, word := range strings.Fields(text) {

@@ -1,21 +1,38 @@
 package config
 
 import (
+	_ "embed"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// field is one setting.
 type field struct {
 	key string            // as in "llm.model"
-	tag reflect.StructTag // empty in a table, which tells of its fields
+	tag reflect.StructTag // empty in a table
 	to  any               // a pointer to its place
 }
 
-func (f field) help() string { return f.tag.Get("help") }
+func (f field) help() string { return help()[f.key] }
+
+//go:embed help.txt
+var helpText string
+
+// help returns help.txt by key. Each paragraph is a line.
+var help = sync.OnceValue(func() map[string]string {
+	all, key := map[string]string{}, ""
+	for paragraph := range strings.SplitSeq(helpText, "\n\n") {
+		if begin, text, ok := strings.Cut(paragraph, "]\n"); ok {
+			key, paragraph = strings.TrimPrefix(begin, "["), text
+		}
+		all[key] += strings.ReplaceAll(paragraph, "\n", " ") + "\n"
+	}
+	delete(all, "") // what the file is
+	return all
+})
 
 // example returns a sample value for a setting without a default.
 func (f field) example() string { return f.tag.Get("example") }
@@ -36,7 +53,7 @@ type secretive interface{ IsSet() bool }
 // section is a group of settings. The first has no name; those in a table have no help.
 type section struct {
 	name, help, example string
-	list                bool // it may be written any number of times, as [[name]]
+	list                bool // written as [[name]], any number of times
 	fields              []field
 }
 
@@ -46,12 +63,13 @@ type table interface{ names() []string }
 // sectionsOf returns the settings of c, in order.
 func sectionsOf(c *Config) []section { return sectionsIn(section{}, reflect.ValueOf(c).Elem()) }
 
-// sectionsIn returns s with the settings of v, and the sections in v.
+// sectionsIn returns s with the settings of v, and v's own sections.
 func sectionsIn(s section, v reflect.Value) []section {
 	var below []section
 	for of, value := range v.Fields() {
 		tag := of.Tag
-		in := section{name: within(s.name, tag.Get("toml")), help: tag.Get("help"), example: tag.Get("example")}
+		in := section{name: within(s.name, tag.Get("toml")), example: tag.Get("example")}
+		in.help = help()[in.name]
 		switch t, is := value.Interface().(table); {
 		case is:
 			below = append(below, tableOf(in, t, value.Type().Elem())...)
@@ -82,7 +100,7 @@ func tableOf(s section, t table, part reflect.Type) (all []section) {
 // within returns the key of a setting in a section.
 func within(section, name string) string { return strings.TrimPrefix(section+"."+name, ".") }
 
-// documented returns the sections and settings of c with help, which those in a table don't have.
+// documented returns the sections and settings with help, so without those in tables.
 func documented(c *Config) []section {
 	all := slices.DeleteFunc(sectionsOf(c), func(s section) bool { return s.name != "" && s.help == "" })
 	for i := range all {

@@ -15,8 +15,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// parse takes the settings from a file's text. The values come from the decoder, which knows all of TOML's
-// rules; the positions come from the parser, for the decoder tells them for its own errors only.
+// parse takes the settings from a file's text: values from the decoder, which knows TOML's rules, and positions from
+// the parser, because the decoder has them only for its own errors.
 func (s *settings) parse(path string, data []byte) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	f := file{settings: s, path: path}
@@ -43,7 +43,6 @@ func (s *settings) parse(path string, data []byte) {
 	}
 }
 
-// file is a TOML file while it is read.
 type file struct {
 	*settings
 	path  string
@@ -51,7 +50,6 @@ type file struct {
 	found []problem
 }
 
-// problem is what is wrong at a place of the file.
 type problem struct {
 	at   mark
 	says string
@@ -64,7 +62,7 @@ func (f *file) wrong(place, format string, args ...any) {
 	f.found = append(f.found, problem{f.at[place], fmt.Sprintf(format, args...)})
 }
 
-// table takes what the file says of v, which is a section or a table.
+// table sets v, a section or a table, to said.
 func (f *file) table(key, place string, v reflect.Value, said map[string]any) {
 	for own, value := range said {
 		part := quoted(own)
@@ -82,7 +80,7 @@ func (f *file) table(key, place string, v reflect.Value, said map[string]any) {
 	}
 }
 
-// fieldOf is the field of v that has that name in a file, if any.
+// fieldOf returns the field of v with that name in a file; the zero Value if there is none.
 func fieldOf(v reflect.Value, name string) reflect.Value {
 	for t, value := range v.Fields() {
 		if t.Tag.Get("toml") == name {
@@ -92,7 +90,7 @@ func fieldOf(v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// take sets v to what the file says of it.
+// take sets v to said.
 func (f *file) take(key, place string, v reflect.Value, said any) {
 	all, isArray := said.([]any)
 	one, isTable := said.(map[string]any)
@@ -121,7 +119,6 @@ func (f *file) take(key, place string, v reflect.Value, said any) {
 	}
 }
 
-// value sets a single setting.
 func (f *file) value(to field, place string, said any, header bool) {
 	if to.set(said) {
 		if secret, is := to.to.(secretive); is && secret.IsSet() {
@@ -136,7 +133,7 @@ func (f *file) value(to field, place string, said any, header bool) {
 	f.wrong(place, "%s wants %s", to.key, what)
 }
 
-// unknown notes that there is no such setting, and which may be meant.
+// unknown notes an unknown key, with the nearest known one.
 func (f *file) unknown(key, place string, said any) {
 	var keys, names []string
 	listed := map[string]bool{}
@@ -160,21 +157,21 @@ func (f *file) unknown(key, place string, said any) {
 	f.wrong(place, "unknown section [%s]; did you mean [%s]?", key, best)
 }
 
-// marks are where keys stand in a file, by their places: "llm.models[2].name" is in the second part of a list.
+// marks are the positions of keys in a file, by place, such as "llm.models[2].name".
 type marks struct {
 	data  []byte
 	at    map[string]mark
-	items map[string]int // by place of a list: which part is being read, from 1
+	items map[string]int // by a list's place: the part being read, from 1
 }
 
-// mark is where a key stands first, or its section's header does.
+// mark is the first position of a key, or of its section's header.
 type mark struct {
 	line, column, offset int
 	header               bool           // it is a section's
-	value                unstable.Range // that it has, if that is no table or list
+	value                unstable.Range // of its value; empty for tables and lists
 }
 
-// newMarks are those of a file, as far as it is TOML.
+// newMarks returns the marks of a file, up to the first syntax error.
 func newMarks(data []byte) *marks {
 	m := &marks{data: data, at: map[string]mark{}, items: map[string]int{}}
 	var p unstable.Parser
@@ -194,7 +191,7 @@ func newMarks(data []byte) *marks {
 	return m
 }
 
-// key marks a key in a section, with the sections on its way, and returns its place.
+// key marks a key and the sections above it, and returns its place.
 func (m *marks) key(place string, n *unstable.Node, header bool) string {
 	var where mark
 	for it := n.Key(); it.Next(); {
@@ -215,7 +212,6 @@ func (m *marks) key(place string, n *unstable.Node, header bool) string {
 	return place
 }
 
-// next begins a list's next part.
 func (m *marks) next(list string, where mark) string {
 	m.items[list]++
 	place := itemOf(list, m.items[list])
@@ -247,12 +243,11 @@ func (m *marks) inline(place string, n *unstable.Node) {
 	}
 }
 
-// itemOf is the place of a part of a list.
 func itemOf(list string, item int) string { return fmt.Sprintf("%s[%d]", list, item) }
 
 var itemNumber = regexp.MustCompile(`\[\d+\]`)
 
-// quoted is a part of a key as one writes it: one with a dot of its own has quotes.
+// quoted returns a part of a key as TOML writes it.
 func quoted(part string) string {
 	if part == "" || strings.Trim(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 		return strconv.Quote(part)

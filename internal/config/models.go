@@ -8,31 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// Fallback is the model that stands in for others.
+// Fallback is the model to ask when another fails.
 type Fallback struct {
-	Model       string   `toml:"model" help:"The model's name, as its server knows it. Empty: none. While the model fails, Hark quotes what it recalled."`
-	BaseURL     string   `toml:"base_url" url:"optional" help:"Its server, up to and including /v1. Empty: llm.base_url. Hark sends llm.api_key and llm.headers to that server only."`
-	APIKey      Secret   `toml:"api_key" help:"Its server's key. Empty: llm.api_key if its server is llm.base_url, else none."`
-	Vision      bool     `toml:"vision" help:"Whether it can see images."`
-	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
-	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
+	Model       string   `toml:"model"`
+	BaseURL     string   `toml:"base_url" url:"optional"`
+	APIKey      Secret   `toml:"api_key"`
+	Vision      bool     `toml:"vision"`
+	Temperature *float64 `toml:"temperature" example:"0.7"`
+	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
 }
 
-// Model is one of those that people can choose among besides the default.
+// Model is a model that people can choose instead of the default.
 type Model struct {
-	Name        string   `toml:"name" help:"The name by which people choose it. It must differ from the other models' names and from llm.model." example:"\"local\""`
-	Model       string   `toml:"model" help:"The model's name, as its server knows it." example:"\"qwen3:8b\""`
-	BaseURL     string   `toml:"base_url" url:"" help:"Its server, up to and including /v1. Left out: llm.base_url. Hark sends llm.api_key and llm.headers to that server only." example:"\"http://localhost:11434/v1\""`
-	APIKey      Secret   `toml:"api_key" help:"Its server's key. Left out: llm.api_key if its server is llm.base_url, else none." example:"\"\""`
-	APIKeyFile  string   `toml:"api_key_file" help:"A file that holds the key, instead of api_key." example:"\"/run/secrets/local_key\""`
-	APIKeyEnv   string   `toml:"api_key_env" help:"An environment variable of your own that holds the key, instead of api_key. Its name doesn't begin with HARK_." example:"\"LOCAL_KEY\""`
-	Window      int      `toml:"window" zero:"what is known of the model" help:"How many tokens it takes for prompt and answer together, as llm.window." example:"8192"`
-	Vision      bool     `toml:"vision" help:"Whether it can see images." example:"false"`
-	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
-	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
+	Name        string   `toml:"name" example:"\"local\""`
+	Model       string   `toml:"model" example:"\"qwen3:8b\""`
+	BaseURL     string   `toml:"base_url" url:"" example:"\"http://localhost:11434/v1\""`
+	APIKey      Secret   `toml:"api_key" example:"\"\""`
+	APIKeyFile  string   `toml:"api_key_file" example:"\"/run/secrets/local_key\""`
+	APIKeyEnv   string   `toml:"api_key_env" example:"\"LOCAL_KEY\""`
+	Window      int      `toml:"window" zero:"what is known of the model" example:"8192"`
+	Vision      bool     `toml:"vision" example:"false"`
+	Temperature *float64 `toml:"temperature" example:"0.7"`
+	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
 }
 
-// All returns the models to choose among, the default first under its own name; none without a default.
+// All returns the default model, named after itself, and the others; none without a default.
 func (l LLM) All() []Model {
 	if l.Model == "" {
 		return nil
@@ -104,7 +104,7 @@ func (h Headers) Valid() bool {
 	return true
 }
 
-// readKeys takes the further models' keys from where they are said to be.
+// readKeys reads the keys of further models from their files and variables.
 func (s *settings) readKeys(env func(string) (string, bool)) {
 	for i := range s.config.LLM.Models {
 		m, place := &s.config.LLM.Models[i], itemOf("llm.models", i+1)
@@ -130,7 +130,7 @@ func (s *settings) readKeys(env func(string) (string, bool)) {
 	}
 }
 
-// inherit gives other models what they leave to the default. Its key and headers go to its own server only.
+// inherit fills in what other models leave to the default. Key and headers go to the default's server only.
 func (l *LLM) inherit() {
 	own := func(base *string, key *Secret, headers *Headers, temperature **float64) {
 		if *base == "" {
@@ -157,7 +157,7 @@ func (l *LLM) inherit() {
 	}
 }
 
-// LongestName is as long as a name to choose by may be, in characters: as much as Discord shows of one.
+// LongestName bounds a model's name, in characters: Discord shows no more.
 const LongestName = 100
 
 func (s *settings) checkModels(l LLM) {
@@ -166,7 +166,7 @@ func (s *settings) checkModels(l LLM) {
 		s.want(len(l.Models) == 0, itemOf("llm.models", 1), "a default besides: name it in llm.model")
 		return
 	}
-	// "default" is what people choose to choose nothing.
+	// "default" is the choice of no model.
 	const none = "default"
 	s.want(len(l.Models) == 0 || !strings.EqualFold(l.Model, none), "llm.model",
 		"another name than \"default\" where there are llm.models")
@@ -186,7 +186,7 @@ func (s *settings) checkModels(l LLM) {
 	}
 }
 
-// readSecret is what the file at path holds; where says what has named it.
+// readSecret returns what the file at path holds. where says what named it.
 func (s *settings) readSecret(where, path string) (string, bool) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -106,14 +106,15 @@ base_url = "https://three/v1"
 
 func TestKeysOfListsFromElsewhere(t *testing.T) {
 	t.Parallel()
-	text := fmt.Sprintf("llm.model = 'a'\n[[llm.models]]\nname = 'b'\nmodel = 'b'\napi_key_file = '%s'\n[[llm.models]]\nname = 'c'\nmodel = 'c'\napi_key_env = 'MINE'",
-		write(t, "key", "from a file\n"))
+	text := fmt.Sprintf("llm.model = 'a'\n[[llm.models]]\nname = 'b'\nmodel = 'b'\napi_key_file = '%s'\n"+
+		"[[llm.models]]\nname = 'c'\nmodel = 'c'\napi_key_env = 'MINE'", write(t, "key", "from a file\n"))
 	models := load(t, text, "MINE", " from a variable\n").LLM.Models
 	if models[0].APIKey.Reveal() != "from a file" || models[1].APIKey.Reveal() != "from a variable" {
 		t.Errorf("%q, %q", models[0].APIKey.Reveal(), models[1].APIKey.Reveal())
 	}
 	// An empty file's or variable's place mustn't be taken by the default's key.
-	text = fmt.Sprintf("[llm]\nmodel = 'a'\napi_key = 'k'\n[[llm.models]]\nname = 'b'\nmodel = 'b'\napi_key_file = '%s'", write(t, "key", ""))
+	text = fmt.Sprintf("[llm]\nmodel = 'a'\napi_key = 'k'\n[[llm.models]]\nname = 'b'\nmodel = 'b'\napi_key_file = '%s'",
+		write(t, "key", ""))
 	if _, err := Load(write(t, "config.toml", text), environ()); err == nil {
 		t.Error(err)
 	}

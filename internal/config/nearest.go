@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// Near is the word of known that word was most likely meant to be, if it differs by a slip of the fingers only.
+// Near returns the word of known that differs from word by a slip of the fingers.
 func Near(word string, known []string) (near string, ok bool) {
 	least := 0
 	for _, k := range known {
@@ -13,10 +13,10 @@ func Near(word string, known []string) (near string, ok bool) {
 	return near, near != "" && least <= max(1, len(word)/3)
 }
 
-// nearest is the known key that key was most likely meant to be: one that is right but for its section goes
-// before all others, and one of the same section before one of another.
+// nearest returns the known key that was most likely meant: the same name in another section, else a similar name in
+// the same section.
 func nearest(key string, known []string) string {
-	const another = 2 // letters that a wrong section counts for
+	const another = 2 // the distance of another section
 	best, least := "", 0
 	for _, k := range known {
 		d := distance(key, k)
@@ -34,7 +34,7 @@ func nearest(key string, known []string) string {
 
 func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// distance counts the letters to insert, remove, change or swap with their neighbour that make b of a.
+// distance returns the edit distance of a and b, with swaps of neighbours.
 func distance(a, b string) int {
 	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

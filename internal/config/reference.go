@@ -20,7 +20,7 @@ configuration: see [commands](commands.md).
 This page is generated: ` + "`go test ./internal/config -update`" + `.
 `
 
-// Reference is every setting as a page in Markdown. It is docs/configuration.md.
+// Reference returns docs/configuration.md.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -48,7 +48,6 @@ func Reference() string {
 	return b.String()
 }
 
-// described is the field in a sentence or more.
 func (f field) described() string {
 	holds := "no default"
 	switch value := f.toml(); {
@@ -68,7 +67,7 @@ func (f field) describedInList() string {
 	return fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example(), f.help())
 }
 
-// paragraph writes text in lines of at most 130 characters, the first of them behind a mark.
+// paragraph writes text in lines of 130 characters, the first behind mark.
 func paragraph(b *strings.Builder, mark, text string) {
 	fill(b, mark, strings.Repeat(" ", len(mark)), 130, text)
 }

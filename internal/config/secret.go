@@ -2,13 +2,13 @@ package config
 
 import "fmt"
 
-// Secret is a text that must not be seen: it prints, logs and marshals as "[set]" or "[not set]".
+// Secret is a text that prints, logs and marshals as "[set]" or "[not set]".
 type Secret struct {
-	// A pointer: where fmt can't call Format, as in another type's unexported field, only an address shows.
+	// A pointer, because fmt doesn't call Format for unexported fields of other types: it shows only the address.
 	value *string
 }
 
-// NewSecret keeps value; an empty one is no secret at all.
+// NewSecret returns value as a secret, which isn't set if value is empty.
 func NewSecret(value string) Secret {
 	if value == "" {
 		return Secret{}
@@ -16,7 +16,7 @@ func NewSecret(value string) Secret {
 	return Secret{&value}
 }
 
-// Reveal is the text itself; empty if there is none.
+// Reveal returns the text; "" if not set.
 func (s Secret) Reveal() string {
 	if s.value == nil {
 		return ""
@@ -24,10 +24,10 @@ func (s Secret) Reveal() string {
 	return *s.value
 }
 
-// IsSet reports whether there is one.
+// IsSet reports whether the text isn't empty.
 func (s Secret) IsSet() bool { return s.value != nil }
 
-// String tells only whether there is one.
+// String returns "[set]" or "[not set]".
 func (s Secret) String() string {
 	if s.IsSet() {
 		return "[set]"
@@ -38,5 +38,5 @@ func (s Secret) String() string {
 // Format prints String under every verb.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
-// MarshalText writes String, into JSON, TOML and zerolog alike.
+// MarshalText returns String, for JSON, TOML and zerolog.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

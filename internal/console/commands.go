@@ -23,8 +23,8 @@ var slash = regexp.MustCompile(`^/([A-Za-z][A-Za-z-]*)(?:\s+(.*))?$`)
 // commands returns a talk's commands, new for each use because they hold their flags.
 func (t *Talk) commands() []*cobra.Command {
 	all := []*cobra.Command{
-		t.Recall(t), t.catchUpCommand(), t.Context(t), t.whyCommand(), t.loreCommand(), t.memoryCommand(), t.asCommand(),
-		t.helpCommand(),
+		t.Recall(t), t.catchUpCommand(), t.Context(t), t.whyCommand(), t.loreCommand(), t.memoryCommand(),
+		t.asCommand(), t.helpCommand(),
 		{Use: "quit", Short: "End the talk", Args: cli.NoArguments,
 			RunE: func(*cobra.Command, []string) error { return io.EOF }},
 	}
@@ -49,7 +49,7 @@ func (t *Talk) command(ctx context.Context, line string) (bool, error) {
 		return true, err
 	case ctx.Err() != nil:
 		return true, ctx.Err()
-	case t.ask == nil: // in a pipe the exit code tells of it
+	case t.ask == nil: // piped: the exit code reports it
 		t.unanswered = true
 	}
 	for _, line := range strings.Split(err.Error(), "\n") {
@@ -58,7 +58,6 @@ func (t *Talk) command(ctx context.Context, line string) (bool, error) {
 	return true, nil
 }
 
-// use runs the command of a name.
 func (t *Talk) use(ctx context.Context, name, rest string) error {
 	args, err := arguments(rest)
 	if err != nil {
@@ -76,7 +75,7 @@ func (t *Talk) use(ctx context.Context, name, rest string) error {
 		c.SetArgs(args)
 		err := c.ExecuteContext(within)
 		if err == nil && len(args) > 0 && (args[0] == "remove" || args[0] == "forget") {
-			t.past.Clear() // what was forgotten may have been typed here
+			t.past.Clear() // it may hold what was forgotten
 		}
 		if within.Err() != nil && ctx.Err() == nil {
 			return errors.New("interrupted")
@@ -87,7 +86,8 @@ func (t *Talk) use(ctx context.Context, name, rest string) error {
 	if near, ok := config.Near(name, names); ok {
 		meant = "; did you mean " + near + "?"
 	}
-	return fmt.Errorf("there is no command %s%s /help lists them; to say the line as it is, begin it with a space", name, meant)
+	return fmt.Errorf("there is no command %s%s /help lists them; to say the line as it is, begin it with a space",
+		name, meant)
 }
 
 // arguments splits a line into words; double quotes keep words together.
@@ -159,7 +159,8 @@ func (t *Talk) helpCommand() *cobra.Command {
 					strings.Join(append(args[1:], "--help"), " "))
 			}
 			w := c.OutOrStdout()
-			fmt.Fprintln(w, "Lines are remembered, as said by you; \"Name: text\" is said by somebody else. A line with @hark is answered.")
+			fmt.Fprintln(w, "Lines are remembered, as said by you; \"Name: text\" is said by somebody else. "+
+				"A line with @hark is answered.")
 			for _, c := range t.commands() {
 				line := c.Use
 				if c.HasSubCommands() {
@@ -174,13 +175,13 @@ func (t *Talk) helpCommand() *cobra.Command {
 				fmt.Fprintf(w, "  %-34s %s\n", line, c.Short)
 			}
 			fmt.Fprintln(w, "Put double quotes around an argument with spaces. \"/recall --help\" shows how a command is used.\n"+
-				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and \"hark forget --user\" give and forget all about somebody.")
+				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and "+
+				"\"hark forget --user\" give and forget all about somebody.")
 			return nil
 		},
 	}
 }
 
-// agrees asks a yes-or-no question.
 func (t *Talk) agrees(ctx context.Context, question string) (bool, error) {
 	line, err := terminal.Await(ctx, func() (string, error) { return t.ask(question + " [y/N] ") })
 	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
@@ -189,7 +190,7 @@ func (t *Talk) agrees(ctx context.Context, question string) (bool, error) {
 	return err == nil && terminal.SaysYes(line), err
 }
 
-// Confirm prints warning, if there is one, and asks whether to go on, unless yes is set.
+// Confirm prints warning, if any, and asks whether to go on. With yes it does neither.
 func (t *Talk) Confirm(ctx context.Context, yes bool, warning, question string) error {
 	if yes {
 		return nil

@@ -42,7 +42,6 @@ func (t *Talk) complete(ctx context.Context, line string, at int,
 	return before[:begin] + word + line[at:], begin + len(word), true
 }
 
-// offered returns the words that may follow.
 func (t *Talk) offered(ctx context.Context, before []string, word string) (words []string) {
 	all := t.commands()
 	if len(before) == 0 {
@@ -82,11 +81,10 @@ func (t *Talk) offered(ctx context.Context, before []string, word string) (words
 	return words
 }
 
-// names returns the names of known people.
 func (t *Talk) names(ctx context.Context) (names []string) {
 	people, err := t.App.Store.People(ctx, t.Place.Guild)
 	if err != nil {
-		return nil // nothing is offered then
+		return nil
 	}
 	for _, p := range people {
 		if n := p.DisplayName(); p.ID != HarkID && n != "" && !strings.ContainsAny(n, " \t") {

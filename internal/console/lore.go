@@ -21,7 +21,6 @@ import (
 	"hark/memory"
 )
 
-// loreChange holds the flags of "/lore add" and "/lore edit".
 type loreChange struct {
 	name, text       string
 	aliases, without []string
@@ -29,7 +28,7 @@ type loreChange struct {
 
 func (t *Talk) loreCommand() *cobra.Command {
 	oneLore := cli.ExactArgs(1, "which lore? Write its name after %q, in quotes")
-	var told loreChange
+	var flags loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
@@ -38,14 +37,14 @@ func (t *Talk) loreCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
-				Text: args[1], Own: told.aliases, At: at}
+				Text: args[1], Own: flags.aliases, At: at}
 			if err := t.tells(c.Context(), &l); err != nil {
 				return err
 			}
 			return t.keepLore(c.Context(), l, "Remembered")
 		},
 	}
-	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
+	add.Flags().StringArrayVar(&flags.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	list := &cobra.Command{
 		Use: "list", Short: "List the lore of a server, or of all", Args: cli.NoArguments, RunE: t.with(t.listLore),
 	}
@@ -66,30 +65,30 @@ func (t *Talk) loreCommand() *cobra.Command {
 			"  /lore edit PX --name \"Project Y\" --alias PY --drop-alias website",
 		Args: oneLore,
 		PreRunE: func(*cobra.Command, []string) error {
-			if told.name == "" && told.text == "" && len(told.aliases)+len(told.without) == 0 {
+			if flags.name == "" && flags.text == "" && len(flags.aliases)+len(flags.without) == 0 {
 				return errors.New("what should change? Use --name, --text, --alias or --drop-alias")
 			}
 			return nil
 		},
 		RunE: t.withLore(func(c *cobra.Command, _ *archive.Archive, l memory.Lore) error {
-			l, err := told.change(l)
+			l, err := flags.change(l)
 			if err != nil {
 				return err
 			}
 			return t.keepLore(c.Context(), l, "Changed")
 		}),
 	}
-	edit.Flags().StringVar(&told.name, "name", "", "its new `name`")
-	edit.Flags().StringVar(&told.text, "text", "", "its new `text`")
-	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
-	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil,
+	edit.Flags().StringVar(&flags.name, "name", "", "its new `name`")
+	edit.Flags().StringVar(&flags.text, "text", "", "its new `text`")
+	edit.Flags().StringArrayVar(&flags.aliases, "alias", nil, "a further `name` for it; may be repeated")
+	edit.Flags().StringArrayVar(&flags.without, "drop-alias", nil,
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *archive.Archive, l memory.Lore) error {
-			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
+			warning := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
 				terminal.OneLine(archive.GuildName(k.GuildByID(l.Guild))), terminal.OneLine(l.Name), indented(l.Text))
-			if err := t.Confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
+			if err := t.Confirm(c.Context(), yes, warning, "Forget it for good?"); err != nil {
 				return err
 			}
 			if err := t.forgets(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
@@ -107,7 +106,7 @@ func (t *Talk) loreCommand() *cobra.Command {
 		add, list, show, edit, remove)
 }
 
-// with returns a command that gets the memory as it is now.
+// with returns a command that gets the present memory.
 func (t *Talk) with(do func(c *cobra.Command, k *archive.Archive, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -131,7 +130,7 @@ func (t *Talk) withLore(do func(c *cobra.Command, k *archive.Archive, l memory.L
 	})
 }
 
-// forgets applies what takes something away, and empties the log of what was there.
+// forgets applies gone, and erases what it removed from the file.
 func (t *Talk) forgets(ctx context.Context, gone memory.Event) error {
 	if err := t.App.Store.Apply(ctx, gone); err != nil {
 		return err
@@ -139,7 +138,7 @@ func (t *Talk) forgets(ctx context.Context, gone memory.Event) error {
 	return t.App.Store.Erase(ctx, true)
 }
 
-// keepLore keeps lore, with more events, and says so. It fails if other lore there has its name, or it wasn't kept.
+// keepLore stores lore with more events. It fails if other lore there has its name, or the store didn't keep it.
 func (t *Talk) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
 	l, err := l.Checked()
 	if err != nil {
@@ -175,7 +174,6 @@ func (t *Talk) keepLore(ctx context.Context, l memory.Lore, done string, more ..
 	return nil
 }
 
-// change returns lore with the change applied.
 func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	l.Name, l.Text = cmp.Or(o.name, l.Name), cmp.Or(o.text, l.Text)
 	own := slices.Clone(l.Own)
@@ -206,7 +204,6 @@ func (t *Talk) listLore(c *cobra.Command, k *archive.Archive, _ []string) error 
 	return err
 }
 
-// printLore prints what lore says, of which server, and who told it when.
 func printLore(ctx context.Context, w io.Writer, k *archive.Archive, l memory.Lore) error {
 	by := ""
 	if l.By != 0 {
@@ -225,7 +222,6 @@ func printLore(ctx context.Context, w io.Writer, k *archive.Archive, l memory.Lo
 	return nil
 }
 
-// printDetails prints the names that lore goes by, and its sources.
 func printDetails(w io.Writer, l personaldata.Lore) {
 	for _, names := range []struct {
 		what string
@@ -240,12 +236,11 @@ func printDetails(w io.Writer, l personaldata.Lore) {
 	}
 }
 
-// indented returns a text as it is shown below its name.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(terminal.Printable(text), "\n", "\n    ")
 }
 
-// now returns the time, as exact as it is stored.
+// now returns the time as precisely as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // propose asks whether to keep lore that the model proposed. What isn't confirmed isn't stored.
@@ -286,7 +281,7 @@ func (t *Talk) propose(ctx context.Context, q answer.Question, a answer.Answer) 
 	return nil
 }
 
-// sources returns lore's sources as they are now; nil if one is missing.
+// sources returns the texts of lore's sources; nil if one is missing.
 func (t *Talk) sources(ctx context.Context, l memory.Lore) ([]string, error) {
 	var texts []string
 	for _, s := range l.Sources {
@@ -302,7 +297,8 @@ func (t *Talk) sources(ctx context.Context, l memory.Lore) ([]string, error) {
 	return texts, nil
 }
 
-// keepProposed keeps lore if what it is from is as it was, and has the answer that proposed it go with it.
+// keepProposed stores lore if its sources still have the texts in was. The answer that proposed it is forgotten with
+// it.
 func (t *Talk) keepProposed(ctx context.Context, l memory.Lore, was []string, trace *memory.Trace) error {
 	is, err := t.sources(ctx, l)
 	if err != nil {

@@ -25,7 +25,8 @@ var errElsewhere = errors.New("this is a Discord channel, and nothing can be add
 func (t *Talk) memoryCommand() *cobra.Command {
 	yes, showMe := false, t.with(t.showMe)
 	removing := &cobra.Command{
-		Use: "remove NUMBER", Short: "Remove a fact about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
+		Use: "remove NUMBER", Short: "Remove a fact about you, by its number in /memory show",
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, strings.Join(args, " "), yes) },
 	}
 	forgetting := &cobra.Command{
@@ -45,7 +46,7 @@ func (t *Talk) memoryCommand() *cobra.Command {
 	return c
 }
 
-// me returns the speaker. Somebody unknown has only an id and a name.
+// me returns the speaker; somebody unknown has only id and name.
 func (t *Talk) me(ctx context.Context) (memory.Person, error) {
 	p, _, err := t.Place.Person(ctx, t.App.Store, t.Speaker)
 	return p, err
@@ -122,7 +123,8 @@ func (t *Talk) addFact(c *cobra.Command, text string) error {
 		return err
 	}
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
-		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", terminal.OneLine(t.Speaker))
+		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already",
+			terminal.OneLine(t.Speaker))
 	}
 	fmt.Fprintln(c.OutOrStdout(), "Saved. /memory show lists it, /memory remove removes it.")
 	return nil
@@ -141,10 +143,12 @@ func (t *Talk) removeFact(c *cobra.Command, which string, yes bool) error {
 	case len(p.Facts) == 0:
 		return errors.New("I know no facts about you, so there is nothing to remove")
 	case i < 1 || i > len(p.Facts):
-		return fmt.Errorf("which one? Write its number in /memory show, from 1 to %d, after /memory remove", len(p.Facts))
+		return fmt.Errorf("which one? Write its number in /memory show, from 1 to %d, after /memory remove",
+			len(p.Facts))
 	}
 	gone := p.Facts[i-1]
-	if err := t.Confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", terminal.OneLine(gone.Text))); err != nil {
+	question := fmt.Sprintf("Forget %q for good?", terminal.OneLine(gone.Text))
+	if err := t.Confirm(c.Context(), yes, "", question); err != nil {
 		return err
 	}
 	if err := t.forgets(c.Context(), memory.FactGone{Guild: p.Guild, User: p.ID, Fact: gone.ID}); err != nil {
@@ -154,7 +158,6 @@ func (t *Talk) removeFact(c *cobra.Command, which string, yes bool) error {
 	return nil
 }
 
-// forgetMe forgets what the speaker wrote, and what is known of them.
 func (t *Talk) forgetMe(c *cobra.Command, k *archive.Archive, yes bool) error {
 	p, err := t.me(c.Context())
 	if err != nil {
@@ -163,7 +166,7 @@ func (t *Talk) forgetMe(c *cobra.Command, k *archive.Archive, yes bool) error {
 	return t.Forget(t, c, k, p.ID.String(), cmp.Or(p.Guild, memory.LocalGuild).String(), yes)
 }
 
-// tells returns lore as told by the speaker: it is forgotten with what they wrote.
+// tells makes the speaker l's author, so that it is forgotten with what they wrote.
 func (t *Talk) tells(ctx context.Context, l *memory.Lore) error {
 	if !t.logs() {
 		return errElsewhere
@@ -177,7 +180,6 @@ func (t *Talk) tells(ctx context.Context, l *memory.Lore) error {
 		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.Speaker}})
 }
 
-// present returns the talk's channel.
 func (t *Talk) present() memory.ChannelSeen {
 	return memory.ChannelSeen{Channel: memory.Channel{ID: t.Place.Channel, Guild: t.Place.Guild,
 		Kind: memory.LocalChannel, Name: t.Place.Name}}

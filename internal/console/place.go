@@ -21,7 +21,7 @@ type Place struct {
 	Guild   memory.GuildID
 	Channel memory.ChannelID
 	Name    string
-	// Everywhere is set for the terminal's own channel, from which everything except direct messages is found.
+	// Everywhere makes everything readable, except direct messages.
 	Everywhere bool
 }
 
@@ -39,8 +39,8 @@ func PlaceCalled(ctx context.Context, a *setup.App, name string) (Place, error) 
 	}
 	c, err := k.FindChannel(memory.Everywhere, name)
 	if err == nil && c.Guild == memory.DirectGuild {
-		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" "+
-			"writes them to a file", terminal.OneLine(cmp.Or(c.Name, name)))
+		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; "+
+			"\"hark export --channel\" writes them to a file", terminal.OneLine(cmp.Or(c.Name, name)))
 	}
 	return Place{Guild: c.Guild, Channel: c.ID, Name: c.Name}, err
 }

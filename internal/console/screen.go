@@ -18,7 +18,9 @@ func (t *Talk) interactive(ctx context.Context, s *terminal.Screen) error {
 	t.Out, t.Warn, t.live, t.interrupts, t.colour = s.Out, s.Out, s.Live(), t.Aside, s.Colour
 	t.past, t.ask = s.Past, s.Ask
 	complete := func(line string, at int) (string, int, bool) {
-		return t.complete(ctx, line, at, func(words []string) { fmt.Fprintln(s, terminal.Printable(strings.Join(words, "  "))) })
+		return t.complete(ctx, line, at, func(words []string) {
+			fmt.Fprintln(s, terminal.Printable(strings.Join(words, "  ")))
+		})
 	}
 	s.Hint(welcome(t))
 	read := func() (string, error) {

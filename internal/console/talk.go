@@ -1,5 +1,5 @@
-// Package console holds a talk with Hark in the terminal: what is said is logged, indexed and answered as in Discord, by
-// the same App, without Discord. Begin with Talk.Run. What a line does is in say, commands are in commands.go.
+// Package console is a talk with Hark in the terminal. Lines are logged, indexed and answered by the same App as in
+// Discord. Begin with Talk.Run; say is what becomes of a line.
 package console
 
 import (
@@ -28,24 +28,25 @@ import (
 type Talk struct {
 	App     *setup.App
 	Place   Place
-	Speaker string                          // of lines without a name
-	Stdin   io.Reader                       // the lines; if it and Stdout are terminals, lines are edited and answers shown as they grow
+	Speaker string // of lines without a name
+	// Stdin has the lines. If it and Stdout are terminals, lines can be edited, and answers show as they grow.
+	Stdin   io.Reader
 	Stdout  io.Writer                       // what Out writes to
 	Out     io.Writer                       // for answers
 	Warn    io.Writer                       // for errors
 	Env     func(key string) (string, bool) // looks up an environment variable
-	Aside   *terminal.Interrupts            // if not nil, end an answer that is being written at a terminal
+	Aside   *terminal.Interrupts            // if not nil, end an answer at a terminal
 	Recall  func(*Talk) *cobra.Command      // makes the command /recall
 	Context func(*Talk) *cobra.Command      // makes the command /context
-	// Forget forgets all about a person in a guild, both by their ids. It asks first, unless yes is set.
+	// Forget forgets a person in a guild, both given by id. It asks first, unless yes is set.
 	Forget func(t *Talk, c *cobra.Command, k *archive.Archive, user, guild string, yes bool) error
 
 	colour     terminal.Colours
 	live       *terminal.Live // shows answers while they are written; nil: they are printed whole
 	last       memory.MessageID
-	first      bool                                  // nothing was ever said here: the next line begins the summaries
-	ask        func(question string) (string, error) // asks whoever is there; nil if nobody is
-	past       *terminal.History                     // of lines that can be called back; may be nil
+	first      bool                                  // nothing was said here before
+	ask        func(question string) (string, error) // nil if nobody is at a terminal
+	past       *terminal.History                     // may be nil
 	interrupts *terminal.Interrupts
 	unanswered bool // an answer failed
 }
@@ -96,10 +97,10 @@ func (t *Talk) Run(ctx context.Context) error {
 	return nil
 }
 
-// patience bounds how long a talk waits for the summary of the one before.
+// patience bounds the wait for the last session's summary.
 const patience = 15 * time.Second
 
-// sumUp summarises the session before, if it has ended.
+// sumUp summarises the last session, if it has ended.
 func (t *Talk) sumUp(ctx context.Context) error {
 	if t.App.Config.Memory.Summaries == setup.SummariesOff || !t.logs() {
 		return nil
@@ -120,9 +121,9 @@ func (t *Talk) sumUp(ctx context.Context) error {
 // maxLine is the longest line taken, in bytes.
 const maxLine = 1 << 20
 
-// lines says every line of r, and skips those that are too long.
+// lines says each line of r, except those that are too long.
 func (t *Talk) lines(ctx context.Context, r io.Reader) error {
-	in := bufio.NewReaderSize(r, maxLine+1) // with its end
+	in := bufio.NewReaderSize(r, maxLine+1)
 	first := true
 	return t.sayAll(ctx, func() (string, error) {
 		line, whole, err := readLine(in)
@@ -131,14 +132,14 @@ func (t *Talk) lines(ctx context.Context, r io.Reader) error {
 			fmt.Fprintf(t.Warn, "hark: skipped a line longer than %d bytes: break it up\n", maxLine)
 		}
 		if first {
-			line, first = strings.TrimPrefix(line, "\ufeff"), false // some programs begin a file with a mark
+			line, first = strings.TrimPrefix(line, "\ufeff"), false // byte order mark
 		}
 		return line, err
 	}, func(err error) error { return err })
 }
 
-// readLine returns the next line of in without its end; nothing of it, and whole false, if it is longer than
-// in's buffer. The error is io.EOF after the last line.
+// readLine returns the next line without its end. If it exceeds in's buffer, it returns "" and whole is false. The
+// error is io.EOF after the last line.
 func readLine(in *bufio.Reader) (line string, whole bool, err error) {
 	part, more, err := in.ReadLine()
 	if whole = !more; whole {
@@ -150,8 +151,8 @@ func readLine(in *bufio.Reader) (line string, whole bool, err error) {
 	return line, whole, err
 }
 
-// sayAll says what read returns until it returns an error or somebody ends the talk. failed gets the
-// error of each line, and decides whether to go on.
+// sayAll says what read returns, until an error or /quit. failed gets each line's error; if it returns one, the talk
+// ends.
 func (t *Talk) sayAll(ctx context.Context, read func() (string, error), failed func(error) error) error {
 	for {
 		line, err := terminal.Await(ctx, read)
@@ -164,7 +165,7 @@ func (t *Talk) sayAll(ctx context.Context, read func() (string, error), failed f
 			continue
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, io.EOF): // as /quit has it
+		case errors.Is(err, io.EOF): // /quit
 			return err
 		}
 		if err := failed(err); err != nil {
@@ -178,7 +179,7 @@ var (
 	mention = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b[,:]?`)
 )
 
-// say logs a line and answers it if it speaks to Hark. It runs a command instead, without logging it.
+// say logs a line, and answers it if it mentions Hark. Commands it runs, and doesn't log.
 func (t *Talk) say(ctx context.Context, line string) error {
 	if is, err := t.command(ctx, line); is {
 		return err
@@ -220,7 +221,7 @@ func (t *Talk) say(ctx context.Context, line string) error {
 	return nil
 }
 
-// logs reports whether what is said here is remembered: nothing is added to a channel of Discord's from outside.
+// logs reports whether lines are remembered. In a channel of Discord's they aren't.
 func (t *Talk) logs() bool { return t.Place.Guild == memory.LocalGuild }
 
 func (t *Talk) log(ctx context.Context, name string, m memory.Message, more ...memory.Event) error {
@@ -238,7 +239,7 @@ func (t *Talk) log(ctx context.Context, name string, m memory.Message, more ...m
 	}, more...)...)
 }
 
-// HarkID is Hark itself where Discord gives it no id.
+// HarkID is Hark's id outside Discord.
 const HarkID memory.UserID = 1
 
 func (t *Talk) answer(ctx context.Context, q answer.Question) error {
@@ -257,7 +258,7 @@ func (t *Talk) answer(ctx context.Context, q answer.Question) error {
 		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
 	}
 	t.warns(a.ModelError, fallbackAnswered(a.Model, a.FallbackReason), a.Shortened, a.Unranked, a.ToolFailed)
-	if err == nil || a.Text != "" || t.live != nil { // on the screen what has begun is ended
+	if err == nil || a.Text != "" || t.live != nil { // a begun answer must be ended
 		t.print(a)
 	}
 	if err != nil {
@@ -276,7 +277,6 @@ func (t *Talk) answer(ctx context.Context, q answer.Question) error {
 	return t.propose(ctx, q, a)
 }
 
-// warns prints the failures that an answer survived.
 func (t *Talk) warns(all ...error) {
 	for _, err := range all {
 		if err != nil {
@@ -285,7 +285,7 @@ func (t *Talk) warns(all ...error) {
 	}
 }
 
-// fallbackAnswered returns err with the name of the model that answered instead; nil if err is nil.
+// fallbackAnswered adds the fallback's name to err; nil stays nil.
 func fallbackAnswered(model string, err error) error {
 	if err == nil {
 		return nil
@@ -293,7 +293,6 @@ func fallbackAnswered(model string, err error) error {
 	return fmt.Errorf("%s answered instead: %w", model, err)
 }
 
-// called returns the records of a question's calls.
 func (t *Talk) called(records []memory.Record, trace memory.Trace) []memory.Event {
 	if t.App.Config.Memory.KeepRecords() == 0 {
 		return nil
@@ -301,7 +300,7 @@ func (t *Talk) called(records []memory.Record, trace memory.Trace) []memory.Even
 	return answer.Called(records, trace, time.Now())
 }
 
-// recordUnanswered keeps that a question was asked whose answer isn't remembered.
+// recordUnanswered keeps the records of a question whose answer isn't remembered.
 func (t *Talk) recordUnanswered(ctx context.Context, q answer.Question, a answer.Answer) error {
 	if !t.logs() {
 		return nil
@@ -310,7 +309,6 @@ func (t *Talk) recordUnanswered(ctx context.Context, q answer.Question, a answer
 		Question: q.ID, Asker: q.Asker})...)
 }
 
-// using prints that the model uses a tool.
 func (t *Talk) using(tool string) {
 	if t.live != nil {
 		t.live.Pause()
@@ -318,7 +316,7 @@ func (t *Talk) using(tool string) {
 	fmt.Fprintf(t.Warn, "%shark: %s …%s\n", t.colour.Dim, terminal.Printable(tool), t.colour.Off)
 }
 
-// print shows an answer, as far as it wasn't streamed, and what it cites. One that quotes tells its sources itself.
+// print shows what wasn't streamed of an answer, and its sources, unless it is a quotation, which names them.
 func (t *Talk) print(a answer.Answer) {
 	switch {
 	case t.live == nil:
@@ -335,7 +333,6 @@ func (t *Talk) print(a answer.Answer) {
 	}
 }
 
-// cite lists what a text cites.
 func (t *Talk) cite(sources []answer.Source) {
 	for _, s := range sources {
 		fmt.Fprintf(t.Out, "  [%d] %s, #%s, %s\n", s.Number, terminal.OneLine(s.Author), terminal.OneLine(s.Place),
@@ -343,7 +340,7 @@ func (t *Talk) cite(sources []answer.Source) {
 	}
 }
 
-// nextID returns a message id of now, later than the last.
+// nextID returns an id for a message of now, above the last.
 func (t *Talk) nextID() memory.MessageID {
 	t.last = max(t.last+1, memory.FirstMessageID(time.Now()))
 	return t.last

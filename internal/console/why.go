@@ -43,10 +43,11 @@ func (t *Talk) whyCommand() *cobra.Command {
 	}
 }
 
-// lastAnswer looks up Hark's last answer in the channel each time, because it may be forgotten by now.
+// lastAnswer looks up Hark's last answer each time, because it may have been forgotten.
 func (t *Talk) lastAnswer(ctx context.Context) (memory.MessageID, error) {
 	if !t.logs() {
-		return 0, errors.New("this is a Discord channel, and I don't keep what I answer in it from here: /context shows the prompt for a question")
+		return 0, errors.New("this is a Discord channel, and I don't keep what I answer in it from here: " +
+			"/context shows the prompt for a question")
 	}
 	const look = 200
 	said, err := t.App.Store.Around(ctx, t.Place.Channel,
@@ -62,7 +63,6 @@ func (t *Talk) lastAnswer(ctx context.Context) (memory.MessageID, error) {
 	return 0, errors.New("I remember no answer of mine here")
 }
 
-// printExplanation prints how an answer was made.
 func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
@@ -99,7 +99,8 @@ func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	p.explained("Recalled, and used:", used, a)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, a)
 	if around > 0 {
-		p.say("Besides, I had %s around these, or from the conversation, before me.", terminal.Plural(around, "message"))
+		p.say("Besides, I had %s around these, or from the conversation, before me.",
+			terminal.Plural(around, "message"))
 	}
 	if len(x.Recalled)+len(x.Lore) == 0 {
 		p.say("Nothing was recalled for it, or nothing of that is left.")
@@ -112,7 +113,7 @@ func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	p.say("It took %.2f s, of which the search took %.2f s.", t.Total.Seconds(), t.Search.Seconds())
 }
 
-// whyLeftOut says why what was recalled isn't in the prompt.
+// whyLeftOut says why messages that were recalled aren't in the prompt.
 func whyLeftOut(t memory.Trace) string {
 	for _, s := range t.Sections {
 		if s.Section == string(builder.SectionHistory) && s.Why != "" {
@@ -122,7 +123,6 @@ func whyLeftOut(t memory.Trace) string {
 	return ", as there was no room or another told it already"
 }
 
-// printer prints lines.
 type printer struct{ io.Writer }
 
 func (p printer) say(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
@@ -150,7 +150,6 @@ func (p printer) explained(heading string, all []answer.Explained, a *setup.App)
 	}
 }
 
-// catchUpCommand tells what was said since the speaker last wrote.
 func (t *Talk) catchUpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "catchup [SINCE]",

@@ -99,8 +99,8 @@ func isCapital(word string) bool {
 	return unicode.IsUpper(r) && unicode.IsLower(next)
 }
 
-// excerpt returns what tells most of s in n characters, on one line: all of it, or the stretch with the most signs,
-// from a sentence's beginning if that loses none. pieces are those of s.
+// excerpt returns the most telling n characters of s, on one line: all of it, or the stretch with the most signs. It
+// starts at a sentence if that loses no sign. pieces are those of s.
 func excerpt(s string, pieces []piece, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return strings.ReplaceAll(s, "\n", " ")

@@ -71,8 +71,8 @@ type CommandOption struct {
 	Required bool
 }
 
-// Registered are the commands that can be used globally (guild 0) or in a guild.
-func (s *Server) Registered(guildID ID) (all []Command) {
+// Registered are the commands that can be used globally.
+func (s *Server) Registered() (all []Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var add func(kind int, path string, options []commandPart)
@@ -89,7 +89,7 @@ func (s *Server) Registered(guildID ID) (all []Command) {
 			all = append(all, c)
 		}
 	}
-	for _, c := range s.commands[guildID] {
+	for _, c := range s.commands[0] {
 		add(c.Type, c.Name, c.Options)
 	}
 	return all

@@ -4,10 +4,47 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 )
 
 type object map[string]any
+
+// Intents is what a gateway session asks to be told of.
+type Intents int
+
+// The intents that the fake knows.
+const (
+	Guilds         Intents = 1 << 0
+	Members        Intents = 1 << 1
+	Presences      Intents = 1 << 8
+	GuildMessages  Intents = 1 << 9
+	DirectMessages Intents = 1 << 12
+	MessageContent Intents = 1 << 15
+
+	// Privileged are those that have to be switched on in the developer portal.
+	Privileged = Members | Presences | MessageContent
+
+	knownIntents Intents = 1<<26 - 1
+)
+
+// applicationFlags say in the application's flags which privileged intents are on, for a bot in few guilds.
+func (i Intents) applicationFlags() int {
+	var f int
+	for intent, flag := range map[Intents]int{Presences: 1 << 13, Members: 1 << 15, MessageContent: 1 << 19} {
+		if i&intent != 0 {
+			f |= flag
+		}
+	}
+	return f
+}
+
+func messageIntent(c *channel) Intents {
+	if c.Type == Direct {
+		return DirectMessages
+	}
+	return GuildMessages
+}
 
 // event is dispatched to sessions with one of the intents and, if it has a channel, only if the bot can see
 // that.
@@ -209,3 +246,16 @@ func (m *Member) in(guild ID) any {
 }
 
 func (s *Server) gatewayURL() string { return "ws" + s.URL[len("http"):] }
+
+// CountMessages has a discordgo session, as a baseline for benchmarks, call each for every message, until it
+// is closed.
+func (s *Server) CountMessages(intents int, dialer *websocket.Dialer, each func()) (closes func() error, err error) {
+	session, err := discordgo.New("Bot " + s.Token)
+	if err != nil {
+		return nil, err
+	}
+	session.Client, session.Dialer, session.SyncEvents = s.Client(), dialer, true
+	session.Identify.Intents, session.StateEnabled, session.LogLevel = discordgo.Intent(intents), false, -1
+	session.AddHandler(func(*discordgo.Session, *discordgo.MessageCreate) { each() })
+	return session.Close, session.Open()
+}

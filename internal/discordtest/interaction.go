@@ -85,7 +85,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 	}
 	cmd := s.registered(c.GuildID, first, kind)
 	if !s.mayUse(c, user, cmd) {
-		s.fatalf("Discord doesn't show %q to user %d: see Shows and LetUse", first, user)
+		s.fatalf("Discord doesn't show %q to user %d: see SetCommandPermission", first, user)
 	}
 	data := object{"id": cmd.ID, "name": cmd.Name, "type": cmd.Type}
 	if c.GuildID != 0 {
@@ -303,6 +303,13 @@ func (i *Interaction) FollowUps() []Sent {
 	return ms
 }
 
+// messages returns the messages that answered the interaction and aren't deleted.
+func (i *Interaction) messages() []*storedMessage {
+	return slices.DeleteFunc(append([]*storedMessage{i.original}, i.follows...), func(m *storedMessage) bool {
+		return m == nil || m.Deleted
+	})
+}
+
 // encode returns the fake's own data as JSON.
 func encode(v any) json.RawMessage {
 	b, err := json.Marshal(v)
@@ -315,8 +322,8 @@ func encode(v any) json.RawMessage {
 // anyMessage returns a channel's message, also an ephemeral one.
 func (s *Server) anyMessage(c *channel, id ID) *storedMessage {
 	for _, i := range s.interactions {
-		for _, m := range append([]*storedMessage{i.original}, i.follows...) {
-			if m != nil && m.ID == id && !m.Deleted {
+		for _, m := range i.messages() {
+			if m.ID == id {
 				return m
 			}
 		}

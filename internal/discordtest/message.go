@@ -85,7 +85,10 @@ func (s *Server) Say(channelID, author ID, text string, more ...MessageOption) M
 
 // DM sends the bot a direct message; its ChannelID is where an answer goes.
 func (s *Server) DM(author ID, text string, more ...MessageOption) Message {
-	return s.Say(s.directWith(author), author, text, more...)
+	done := s.change()
+	c := s.directChannel(author)
+	done()
+	return s.Say(c.ID, author, text, more...)
 }
 
 // Edit changes a message's text as its author does.
@@ -238,11 +241,6 @@ func (s *Server) mustFind(c *channel, id ID) *storedMessage {
 func (s *Server) message(channelID, messageID ID) (*channel, *storedMessage) {
 	c := s.channel(channelID)
 	return c, s.mustFind(c, messageID)
-}
-
-func (s *Server) directWith(user ID) ID {
-	defer s.change()()
-	return s.directChannel(user).ID
 }
 
 // directChannel returns the bot's channel with the user, made if needed.

@@ -112,8 +112,8 @@ func (s *Server) patchFollowUp(c *call) reply {
 	i := s.followedInteraction(c)
 	var b messageBody
 	s.decode(c, &b)
-	for _, m := range append([]*storedMessage{i.original}, i.follows...) {
-		if m != nil && !m.Deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
+	for _, m := range i.messages() {
+		if m.ID == c.id("message") || c.id("message") == 0 && m == i.original {
 			return s.editMessage(c, i.channel, m, &b)
 		}
 	}

@@ -8,7 +8,6 @@ type Permissions uint64
 // The permissions that the fake knows how to ask for.
 const (
 	Administrator         Permissions = 1 << 3
-	ManageChannels        Permissions = 1 << 4
 	ManageGuild           Permissions = 1 << 5
 	ViewChannel           Permissions = 1 << 10
 	SendMessages          Permissions = 1 << 11
@@ -50,7 +49,6 @@ const (
 	Direct        ChannelType = 1
 	Voice         ChannelType = 2
 	Category      ChannelType = 4
-	Announcement  ChannelType = 5
 	PublicThread  ChannelType = 11
 	PrivateThread ChannelType = 12
 	Stage         ChannelType = 13

@@ -13,10 +13,9 @@ import (
 	"hark/memory"
 )
 
-// DiscordTime bounds the requests to Discord, which are small.
+// DiscordTime bounds the requests to Discord.
 const DiscordTime = 15 * time.Second
 
-// discord checks the account, the guilds, the gateway and the clock.
 func (d *Doctor) discord(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, DiscordTime)
 	defer cancel()
@@ -49,7 +48,6 @@ func CheckAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	return account, []Finding{takes.For("Discord"), intents.For("intents")}
 }
 
-// guilds checks Hark's permissions in each guild.
 func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 	guilds, err := a.Guilds(ctx)
 	if err != nil {
@@ -91,7 +89,7 @@ func permissions(a *discord.Account, g discord.Membership) Finding {
 		Advice: "somebody who manages that server grants it with " + discord.InviteURL(a.App, g.ID)}
 }
 
-// lowStarts is so few that something must restart Hark all the time.
+// lowStarts connections left mean that something restarts Hark all the time.
 const lowStarts = 100
 
 func gateway(ctx context.Context, a *discord.Account) Finding {
@@ -117,7 +115,7 @@ func gateway(ctx context.Context, a *discord.Account) Finding {
 // maxClockSkew is how far the clock may be off.
 const maxClockSkew = 5 * time.Second
 
-// clock compares our clock with Discord's, or if Discord can't be asked, with that of the model's server.
+// clock compares our clock with Discord's, or if that is unknown, with the model server's.
 func (d *Doctor) clock(ctx context.Context, discord *clockProbe) Finding {
 	whose := "Discord's"
 	off := discord.off.Load()
@@ -148,7 +146,7 @@ func (d *Doctor) clock(ctx context.Context, discord *clockProbe) Finding {
 // clockProbe makes requests and compares the clock with the answers' dates.
 type clockProbe struct {
 	next http.RoundTripper
-	off  atomic.Pointer[time.Duration] // by how much our clock is ahead; nil where nobody told
+	off  atomic.Pointer[time.Duration] // by how much our clock is ahead; nil: unknown
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -164,7 +162,7 @@ func (w *clockProbe) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// clockAhead returns by how much our clock is ahead at least, from an answer's date, in whole seconds.
+// clockAhead returns by how much our clock is ahead at least. date is the answer's, in whole seconds.
 func clockAhead(sent, received, date time.Time) time.Duration {
 	switch {
 	case date.After(received):

@@ -19,7 +19,7 @@ type Finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
-	Advice string `json:"advice"` // what to do; where OK, what could be better
+	Advice string `json:"advice"` // what to do; if OK, what could be better
 }
 
 func (f Finding) String() string {
@@ -37,15 +37,15 @@ func (f Finding) String() string {
 	return terminal.OneLine(line)
 }
 
-// passed returns a finding that all is well. doctor.checks names it, unless a check has several findings.
+// passed returns a good finding. doctor.checks names it, unless a check has several findings.
 func passed(format string, args ...any) Finding {
 	return Finding{OK: true, Detail: fmt.Sprintf(format, args...)}
 }
 
-// advised returns a finding that all is well, with advice.
+// advised returns a good finding with advice.
 func advised(detail, advice string) Finding { return Finding{OK: true, Detail: detail, Advice: advice} }
 
-// failed returns a finding of err, which has no advice of its own.
+// failed returns the finding of an error without advice of its own.
 func failed(err error, advice string) Finding { return Finding{Detail: err.Error(), Advice: advice} }
 
 // For returns f as the finding of a check.
@@ -58,7 +58,7 @@ func (f Finding) For(check string) Finding {
 func Failure(err error, advice string) Finding {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	for _, server := range []string{"the rerank server", "the embedding server"} {
-		text = text[max(0, strings.Index(text, server)):] // without what was attempted
+		text = text[max(0, strings.Index(text, server)):] // cut what was attempted
 	}
 	detail, own := splitAdvice(text)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -88,14 +88,12 @@ const Timeout = 30 * time.Second
 
 // Doctor checks what a configuration needs.
 type Doctor struct {
-	Config config.Config
-	// Version is Hark's.
-	Version string
+	Config  config.Config
+	Version string // Hark's
 	// Brief leaves out what costs money or much time.
-	Brief bool
-	// Discord makes the requests to Discord.
+	Brief   bool
 	Discord http.RoundTripper
-	// Space, if not nil, stands for diskSpace in tests.
+	// Space, if not nil, replaces diskSpace in tests.
 	Space func(dir string) (free, total uint64, err error)
 }
 
@@ -117,8 +115,8 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 	return all
 }
 
-// Examine runs all checks at once, each within Timeout, and calls tell with the findings in a fixed
-// order. path is the configuration file. wrong is why it can't be used; if set, only the versions are checked.
+// Examine runs all checks at once, each within Timeout, and calls tell with the findings in a fixed order. path is the
+// configuration file. If wrong, which says why it can't be used, isn't nil, only the versions are checked.
 func (d *Doctor) Examine(ctx context.Context, path string, wrong error, tell func(Finding)) {
 	tell(configuration(path, wrong).For("configuration"))
 	if wrong != nil {

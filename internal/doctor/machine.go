@@ -49,9 +49,8 @@ func configuration(path string, err error) Finding {
 	return Finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
-// versions reports the versions of Hark and its parts.
 func (d *Doctor) versions(ctx context.Context) Finding {
-	seen, _ := sqlite.Inspect(ctx, d.Config.Data) // what is wrong with the database is told by database
+	seen, _ := sqlite.Inspect(ctx, d.Config.Data) // database reports errors
 	return passed("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
@@ -62,11 +61,10 @@ const (
 	minSpace = 100 << 20
 )
 
-// freeSpace is the advice for a full disk.
 const freeSpace = "free some space: what is said can't be kept on a full disk"
 
-// openable returns nil if Hark can open the files in its data directory as when it runs. It changes
-// nothing. It opens no file of the database: closing it would end this process's own locks on it.
+// openable returns nil if Hark could open the files in its data directory. It opens no file of the database: closing
+// one would release this process's own locks.
 func openable(dir string) error {
 	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm",
 		sqlite.LockName, sqlite.RunningName} {
@@ -87,7 +85,7 @@ func openable(dir string) error {
 	return nil
 }
 
-// mainFiles are the files to be told of, without those that SQLite puts beside the database, which come and go.
+// mainFiles lists files, without those that SQLite keeps beside the database.
 func mainFiles(files []string) string {
 	database := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == sqlite.FileName })
 	return strings.Join(slices.DeleteFunc(slices.Clone(files), func(path string) bool {
@@ -95,7 +93,7 @@ func mainFiles(files []string) string {
 	}), ", ")
 }
 
-// health checks whether the health checks can be served at web.listen.
+// health checks whether web.listen is free or Hark's.
 func (d *Doctor) health(ctx context.Context) Finding {
 	address := d.Config.Web.Listen
 	listener, err := net.Listen("tcp", address)
@@ -136,7 +134,8 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 	found := passed("Hark can write to %s", dir)
 	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
 		found.Detail += fmt.Sprintf("; the group can access %s", mainFiles(group))
-		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
+		found.Advice = "\"hark run\" makes the files private at its start; " +
+			"if the group isn't meant to see the directory either: chmod 700 " + dir
 	}
 	measure := diskSpace
 	if d.Space != nil {
@@ -144,7 +143,7 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 	}
 	free, total, err := measure(at)
 	if err != nil {
-		return found // where that can't be asked, SQLite tells in time
+		return found // SQLite reports a full disk in time
 	}
 	found.Detail += fmt.Sprintf(", with %s of %s free", terminal.Bytes(int64(free)), terminal.Bytes(int64(total)))
 	if free < lowSpace {
@@ -154,7 +153,7 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 	return found
 }
 
-// checkDirectory writes a file to dir, or to the nearest directory above it that is there, and removes it.
+// checkDirectory writes and removes a file in dir, or in the nearest existing directory above it.
 func checkDirectory(dir string) (at string, err error) {
 	for at = dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil {
@@ -188,7 +187,8 @@ func (d *Doctor) database(ctx context.Context) Finding {
 			terminal.Bytes(seen.Bytes), seen.Known)
 	}
 	found := passed("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
-		terminal.Plural(seen.Channels, "channel"), terminal.Plural(seen.Guilds, "guild"), seen.Version, terminal.Bytes(seen.Bytes))
+		terminal.Plural(seen.Channels, "channel"), terminal.Plural(seen.Guilds, "guild"), seen.Version,
+		terminal.Bytes(seen.Bytes))
 	if seen.Waiting > 0 {
 		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(seen.Waiting, "segment"))
 	}

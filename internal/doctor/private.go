@@ -16,7 +16,7 @@ const (
 	groupOrOthers os.FileMode = 0o077
 )
 
-// canRead returns those of a data directory and Hark's files in it that others can access by any bit of who.
+// canRead returns a data directory and Hark's files in it, as far as a bit of who gives access.
 func canRead(dir string, who os.FileMode) (open []string, err error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil
@@ -43,7 +43,8 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	return open, err
 }
 
-// MakePrivate makes a directory and its files private, unless only a group has access, and returns those changed.
+// MakePrivate makes a directory and its files private, and returns those changed. A group may keep access to the
+// directory if not everybody has it.
 func MakePrivate(dir string) (taken []string, err error) {
 	open, err := canRead(dir, groupOrOthers)
 	for _, path := range open {
@@ -53,7 +54,7 @@ func MakePrivate(dir string) (taken []string, err error) {
 			switch info, e := os.Stat(dir); {
 			case e == nil && info.Mode()&everybody == 0:
 				continue
-			case e == nil && info.Mode()&os.ModeSticky != 0: // as /tmp, which is everybody's
+			case e == nil && info.Mode()&os.ModeSticky != 0: // such as /tmp
 				err = errors.Join(err, fmt.Errorf(
 					"%s is for everybody: name a directory of Hark's own with --data or HARK_DATA", dir))
 				continue

@@ -12,7 +12,6 @@ import (
 	"hark/memory/sqlite"
 )
 
-// addModels adds the checks of all configured models.
 func (d *Doctor) addModels(add func(name string, check func(context.Context) Finding)) {
 	models := setup.NewModels(d.Config)
 	one := func(name, section string, client *llm.Client) {
@@ -35,7 +34,7 @@ func (d *Doctor) addModels(add func(name string, check func(context.Context) Fin
 	}
 }
 
-// Model asks a model, configured in that section, for a short answer, or if brief, whether it is there.
+// Model asks the model configured in section for a short answer; if d.Brief, only whether it is there.
 func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) Finding {
 	how := ""
 	var err error
@@ -58,8 +57,10 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 	case window == 0:
 		return passed("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)
 	case room < setup.WantedTokens(d.Config):
-		f := passed("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
-		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
+		f := passed("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens",
+			client.Name(), how, window, max(0, room))
+		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: " +
+			"until then prompts are shorter"
 		return f
 	}
 	return passed("%s: %s; its window has %d tokens", client.Name(), how, window)
@@ -73,7 +74,8 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 		return Failure(err, advice)
 	}
 	if r == nil {
-		return passed("none is configured, and none is needed; one (search.rerank_url) improves the order of what is recalled")
+		return passed("none is configured, and none is needed; " +
+			"one (search.rerank_url) improves the order of what is recalled")
 	}
 	started := time.Now()
 	scores, err := r.Rerank(ctx, "What colour is the sky?",
@@ -89,10 +91,10 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 	return passed("%s ranked the test texts correctly, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
 
-// samples are as long as segments are.
+// samples is the number of texts to embed. They are as long as segments.
 const samples = 16
 
-// Embedder asks for some vectors and compares them with the stored ones.
+// Embedder asks for some vectors, and compares their space with the stored ones.
 func (d *Doctor) Embedder(ctx context.Context) Finding {
 	use, next := sqlite.StoredSpaces(ctx, d.Config.Data)
 	n := samples
@@ -113,7 +115,8 @@ func (d *Doctor) Embedder(ctx context.Context) Finding {
 	if _, err := e.Embed(ctx, memory.ForStorage, texts); err != nil {
 		f := Failure(err, advice)
 		if strings.Contains(f.Detail, "vectors of length") {
-			f.Advice = "name the model that made the stored vectors, or give embedding.dimensions the new length: \"hark reindex\" then makes all anew"
+			f.Advice = "name the model that made the stored vectors, or give embedding.dimensions the new length: " +
+				"\"hark reindex\" then makes all anew"
 		}
 		return f
 	}
@@ -128,7 +131,8 @@ func (d *Doctor) Embedder(ctx context.Context) Finding {
 			use.Name, use.Dimensions)
 	default:
 		f.Detail += fmt.Sprintf("; the stored vectors are those of %s, with %d dimensions", use.Name, use.Dimensions)
-		f.Advice = "\"hark run\" makes them anew and uses the old ones meanwhile, \"hark reindex\" at once; or name the embedder that made them"
+		f.Advice = "\"hark run\" makes them anew and uses the old ones meanwhile, \"hark reindex\" at once; " +
+			"or name the embedder that made them"
 	}
 	return f
 }

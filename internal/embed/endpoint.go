@@ -170,7 +170,7 @@ const maxVectors = 128 << 20 // bytes of an answer
 func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timeout)
 	defer cancel()
-	x := exchange{server: e.server}
+	x := recordingClient{server: e.server}
 	config := openai.DefaultConfig(e.config.APIKey)
 	config.BaseURL, config.HTTPClient = e.server.URL, &x
 	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
@@ -197,14 +197,14 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 // nullNumber matches a null in a list. go-openai would make it a 0 without a word.
 var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
 
-// exchange is the HTTP client of one request. It keeps the answer, of which go-openai hands on only a part.
-type exchange struct {
+// recordingClient is the HTTP client of one request. It keeps the answer, of which go-openai hands on only a part.
+type recordingClient struct {
 	server *endpoint.Server
 	body   []byte
 }
 
 // Do implements openai.HTTPDoer.
-func (x *exchange) Do(r *http.Request) (resp *http.Response, err error) {
+func (x *recordingClient) Do(r *http.Request) (resp *http.Response, err error) {
 	if x.body, err = x.server.Do(r); err != nil {
 		return nil, err
 	}

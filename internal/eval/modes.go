@@ -91,8 +91,8 @@ type ModeOutcome struct {
 	Question string       `json:"question"`
 }
 
-// MeasureModes infers each line's mode, builds a stock context in it and in the general one, and passes
-// outcomes on.
+// MeasureModes infers each line's mode, builds a stock context in it and in the general one, and calls
+// each with the outcome.
 func MeasureModes(ctx context.Context, b *builder.Builder, lines []ModeLine,
 	each func(ModeOutcome) error) (*ModeReport, error) {
 	r := newModeReport(b)

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -38,8 +39,8 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 
 // write sends a reply that is all body.
 func (r Reply) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", orElse(r.ContentType, "application/json"))
-	w.WriteHeader(orElse(r.Status, http.StatusOK))
+	w.Header().Set("Content-Type", cmp.Or(r.ContentType, "application/json"))
+	w.WriteHeader(cmp.Or(r.Status, http.StatusOK))
 	fmt.Fprint(w, r.Body)
 }
 
@@ -75,8 +76,8 @@ func (s *Server) wait(r *http.Request, hold <-chan struct{}) bool {
 
 // stream writes reply line by line. It tears the connection where reply says so.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, req Request, reply Reply) {
-	w.Header().Set("Content-Type", orElse(reply.ContentType, "text/event-stream; charset=utf-8"))
-	w.WriteHeader(orElse(reply.Status, http.StatusOK))
+	w.Header().Set("Content-Type", cmp.Or(reply.ContentType, "text/event-stream; charset=utf-8"))
+	w.WriteHeader(cmp.Or(reply.Status, http.StatusOK))
 	send := func(text string) {
 		http.NewResponseController(w).Flush() // a client that is gone is seen by the next wait
 		for line := range strings.Lines(text) {
@@ -123,7 +124,7 @@ func (r Reply) lines(req Request) (before, after string) {
 		if len(r.Tools) > 0 {
 			finish = "tool_calls"
 		}
-		after += event(chunk(req, map[string]any{}, orElse(r.Finish, finish)))
+		after += event(chunk(req, map[string]any{}, cmp.Or(r.Finish, finish)))
 		if req.StreamOptions != nil && req.StreamOptions.IncludeUsage {
 			last := chunk(req, nil, nil)
 			last["choices"], last["usage"] = []any{}, r.usage(req)
@@ -194,12 +195,4 @@ func marshal(v any) string {
 		panic(err) // maps of strings and numbers always encode
 	}
 	return string(data)
-}
-
-func orElse[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"net/http"
@@ -44,7 +45,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	var data []embedding
 	for i, text := range req.Input {
 		e := embedding{Object: "embedding", Index: i}
-		for _, x := range vector(text, orElse(req.Dimensions, s.dimensions)) {
+		for _, x := range vector(text, cmp.Or(req.Dimensions, s.dimensions)) {
 			e.Embedding = append(e.Embedding, x)
 		}
 		data = append(data, e)

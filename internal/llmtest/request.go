@@ -39,10 +39,10 @@ type Request struct {
 	StreamOptions *struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
-	MaxTokens           *int     `json:"max_tokens"`
-	MaxCompletionTokens *int     `json:"max_completion_tokens"`
-	Temperature         *float64 `json:"temperature"`
-	Tools               []tool   `json:"tools"`
+	MaxTokens           *int          `json:"max_tokens"`
+	MaxCompletionTokens *int          `json:"max_completion_tokens"`
+	Temperature         *float64      `json:"temperature"`
+	Tools               []offeredTool `json:"tools"`
 
 	Input      []string `json:"input"`
 	Dimensions int      `json:"dimensions"`

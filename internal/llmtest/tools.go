@@ -127,8 +127,8 @@ func checkTalk(messages []Message) error {
 	return nil
 }
 
-// tool is one that a request offers.
-type tool struct {
+// offeredTool is one that a request offers.
+type offeredTool struct {
 	Type     string
 	Function struct {
 		Name, Description string
@@ -138,7 +138,7 @@ type tool struct {
 
 // checkTools wants names that OpenAI takes, and schemas of objects, in which all that is required is
 // described.
-func checkTools(tools []tool) error {
+func checkTools(tools []offeredTool) error {
 	if tools != nil && len(tools) == 0 {
 		return errors.New("tools is empty")
 	}

@@ -98,7 +98,7 @@ func Or(m *Metrics) *Metrics {
 	return m
 }
 
-// New is metrics of which nothing is counted yet.
+// New returns metrics at zero.
 func New() *Metrics {
 	m := &Metrics{Registry: prometheus.NewRegistry()}
 	for field, value := range reflect.ValueOf(m).Elem().Fields() {

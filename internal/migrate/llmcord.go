@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// llmcord is llmcord's config.yaml being read.
 type llmcord struct {
 	Result
 	file      file
@@ -23,7 +22,7 @@ type llmcord struct {
 
 var errNotLlmcord = errors.New("it isn't llmcord's config.yaml: that has the key bot_token, and providers with models")
 
-// groups are the sections into which some versions put what others have at the top.
+// groups are sections of some versions for what others have at the top.
 var groups = []string{"discord", "behavior", "llm"}
 
 // Llmcord makes Hark's configuration of any version of llmcord's config.yaml. Errors name the line.
@@ -80,7 +79,7 @@ func (l *llmcord) left(p pair, format string, args ...any) {
 	l.Left = append(l.Left, Note{p.line, p.key, fmt.Sprintf(format, args...)})
 }
 
-// unlike are the keys that Hark has nothing like, with why or what to do.
+// unlike has the keys without an equivalent, with the reason or what to do.
 var unlike = map[string]string{
 	"status_message":       "Hark shows no status",
 	"max_text":             "Hark limits the whole prompt instead, in tokens: builder.max_tokens. What doesn't fit is shortened or left out, the least relevant first",
@@ -105,7 +104,6 @@ const (
 	noAdmins   = "those who may manage a server are its admins, and choose Hark's settings there with \"/hark\""
 )
 
-// take decides about a key.
 func (l *llmcord) take(p pair) {
 	why, known := unlike[p.key]
 	switch {
@@ -133,7 +131,7 @@ func (l *llmcord) take(p pair) {
 	}
 }
 
-// permissions tells what to do about each list that has somebody in it.
+// permissions notes what to do about each list that isn't empty.
 func (l *llmcord) permissions(p pair) {
 	for _, what := range pairs(p.value) {
 		for _, list := range pairs(what.value) {
@@ -152,7 +150,7 @@ func (l *llmcord) permissions(p pair) {
 	}
 }
 
-// timely is a sentence that tells the model the time.
+// timely matches a sentence with the time.
 var timely = regexp.MustCompile(`[^.!?\n]*\{(?:date|time)\}[^.!?\n]*[.!?]?[ \t]*`)
 
 // persona takes the system prompt, without what tells the model the time.
@@ -170,7 +168,7 @@ func (l *llmcord) persona(p pair) {
 	}
 }
 
-// tellProviders tells of servers that no model was taken from, and of what Hark doesn't send.
+// tellProviders notes servers that no model uses, and what Hark doesn't send.
 func (l *llmcord) tellProviders() {
 	var idle []string
 	for _, p := range pairs(l.providers) {

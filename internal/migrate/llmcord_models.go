@@ -12,14 +12,12 @@ import (
 	"hark/internal/config"
 )
 
-// seeing are the parts of names by which llmcord tells models that see images.
+// seeing are parts of the names of models that see images, as in llmcord.
 var seeing = []string{"claude", "gemini", "gemma", "gpt-4", "gpt-5", "grok-4", "llama", "llava", "mistral",
 	"o3", "o4", "vision", "vl"}
 
-// noKey is what llmcord sends servers that need none.
 const noKey = "sk-no-key-required"
 
-// models takes all models: the first is the default, the others can be chosen.
 func (l *llmcord) models(p pair) {
 	if p.value.Kind == yaml.SequenceNode {
 		for _, n := range p.value.Content {
@@ -34,7 +32,7 @@ func (l *llmcord) models(p pair) {
 	}
 }
 
-// model takes one, called as "provider/model".
+// model takes the model called "provider/model".
 func (l *llmcord) model(p pair, called string) {
 	plain, marked := strings.CutSuffix(called, ":vision")
 	provider, name, ok := strings.Cut(plain, "/")
@@ -83,7 +81,7 @@ func (l *llmcord) model(p pair, called string) {
 	l.taken(p, "[[llm.models]], to be chosen with \"/model\""+also(m))
 }
 
-// also are the settings that a model came with, but for its server.
+// also lists a model's settings except its server.
 func also(m model) string {
 	s := ""
 	for _, p := range []struct {
@@ -103,7 +101,7 @@ func (l *llmcord) nameTaken(name string) bool {
 		slices.ContainsFunc(l.file.LLM.Models, func(m model) bool { return strings.EqualFold(m.Name, name) })
 }
 
-// key is a server's; the first where there are several.
+// key returns a server's first key.
 func (l *llmcord) key(server *yaml.Node) string {
 	n := get(server, "api_key")
 	if n != nil && n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
@@ -115,13 +113,12 @@ func (l *llmcord) key(server *yaml.Node) string {
 	return ""
 }
 
-// headers are those that a server is sent with every request.
 func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string {
 	headers := map[string]string{}
 	for _, h := range pairs(get(server, "extra_headers")) {
 		value := scalar(h.value)
 		if !(config.Headers{h.key: config.NewSecret(value)}).Valid() {
-			if !l.used[provider] { // it is told once
+			if !l.used[provider] { // noted once
 				l.left(pair{key: "providers." + provider + ".extra_headers." + h.key, line: h.line},
 					"it isn't a header that can be sent")
 			}
@@ -135,7 +132,7 @@ func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string 
 	return headers
 }
 
-// parameters takes a model's parameters that Hark has, and returns how many tokens an answer may have; 0 if unsaid.
+// parameters takes a model's parameters, and returns the longest answer in tokens; 0 if not set.
 func (l *llmcord) parameters(p pair, m *model) (most int) {
 	for _, q := range pairs(p.value) {
 		at := pair{key: p.key + "." + q.key, line: q.line}

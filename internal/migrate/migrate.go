@@ -7,18 +7,18 @@ package migrate
 // Result is what became of a configuration.
 type Result struct {
 	TOML  []byte // Hark's configuration. It holds the token and keys
-	Taken []Note // what it has of the other's
-	Left  []Note // what it hasn't, and why or what to do instead
+	Taken []Note // keys that it takes over
+	Left  []Note // other keys, and why or what to do
 }
 
 // Note tells what became of a key.
 type Note struct {
-	Line int    // of the other's file, from 1; 0: of none
+	Line int    // in the other's file, from 1; 0: none
 	Key  string // such as "models.openai/gpt-5.temperature"
 	Says string
 }
 
-// file is what can be taken of another bot's configuration.
+// file has what can be taken over.
 type file struct {
 	Discord struct {
 		Token string `toml:"token,omitempty"`
@@ -29,7 +29,6 @@ type file struct {
 	} `toml:"answer,omitempty"`
 }
 
-// models are the default, and those to choose among besides.
 type models struct {
 	BaseURL     string            `toml:"base_url,omitempty"`
 	APIKey      string            `toml:"api_key,omitempty"`

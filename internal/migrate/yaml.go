@@ -8,14 +8,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// pair is a key of a mapping, with what it holds.
+// pair is a key and its value.
 type pair struct {
 	key   string
 	line  int
 	value *yaml.Node
 }
 
-// parse is the mapping that a text holds. The error names the line.
+// parse returns a text's mapping. The error names the line.
 func parse(data []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -31,7 +31,7 @@ func parse(data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// resolve is what a node stands for, if it is an alias.
+// resolve follows aliases.
 func resolve(n *yaml.Node) *yaml.Node {
 	for depth := 0; n.Kind == yaml.AliasNode && depth < 10; depth++ {
 		n = n.Alias
@@ -39,7 +39,7 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// pairs are those of a mapping, in order, each key once with its last value. What is merged into it comes first.
+// pairs returns a mapping's pairs in order, merged ones first, each key once with its last value.
 func pairs(n *yaml.Node) (all []pair) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -73,7 +73,7 @@ func pairs(n *yaml.Node) (all []pair) {
 	return all
 }
 
-// get is what a mapping holds under a key; nil if it has no such key.
+// get returns a key's value; nil if there is none.
 func get(n *yaml.Node, key string) *yaml.Node {
 	for _, p := range pairs(n) {
 		if p.key == key {
@@ -83,7 +83,7 @@ func get(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// scalar is a single value as text, without the spaces round it; empty if n is none or null.
+// scalar returns a single value, trimmed; "" if n is none or null.
 func scalar(n *yaml.Node) string {
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
@@ -91,7 +91,7 @@ func scalar(n *yaml.Node) string {
 	return strings.TrimSpace(strings.ReplaceAll(n.Value, "\x00", ""))
 }
 
-// blank reports whether a key holds nothing: null, an empty text, list or mapping.
+// blank reports whether a value is null or empty.
 func blank(n *yaml.Node) bool {
 	return n == nil || n.Kind == yaml.ScalarNode && scalar(n) == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
 }

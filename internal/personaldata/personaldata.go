@@ -1,5 +1,5 @@
-// Package personaldata exports everything about one person, in the same form for "hark export --user" and for the
-// member's own "/memory export". Of other people it holds ids at most.
+// Package personaldata exports everything about one person, for "hark export --user" and "/memory export". Of other
+// people it holds at most ids.
 package personaldata
 
 import (
@@ -34,14 +34,14 @@ type Store interface {
 
 // View says what the reader of an export may see.
 type View struct {
-	Guilds []*memory.Guild // which it is about
+	Guilds []*memory.Guild // to export from
 	Now    time.Time
-	// Guild and Channel are what guilds and channels are called.
+	// Guild and Channel return names.
 	Guild   func(*memory.Guild) string
 	Channel func(*memory.Guild, memory.ChannelID) string
-	// Lore reports whether lore that the person told is shown: others may have changed it since. Nil: it is.
+	// Lore reports whether lore of the person's is shown, which others may have changed since. Nil: all is.
 	Lore func(memory.Lore) bool
-	// Most is how many bytes of JSON there may be, or a little more; 0: any number.
+	// Most bounds the JSON, in bytes; a little more may come. 0: no bound.
 	Most int
 }
 
@@ -77,7 +77,7 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 			return ctx.Err()
 		}
 		x := exports.Of(m, nil)
-		x.Author, x.AuthorID = "", 0 // whom all of it is about
+		x.Author, x.AuthorID = "", 0 // the person
 		x.Server, x.Channel = m.Guild.String(), v.Channel(g, m.Channel)
 		return errors.Join(ctx.Err(), take(room, &e.Messages, x))
 	})
@@ -112,7 +112,7 @@ func (p Person) Write(w io.Writer) error {
 	return encoder.Encode(p)
 }
 
-// server returns what is known of a person in g, if anything.
+// server returns what is known of a person in g.
 func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (e Server, known bool,
 	err error) {
 	e = Server{ID: g.ID, Name: v.Guild(g)}
@@ -169,8 +169,8 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 // kindGoesOn is the kind of a running session's summary.
 const kindGoesOn memory.SummaryKind = "session"
 
-// summariesFrom returns a guild's summaries, of running sessions too, that have the person's messages among
-// their sources. If they have others' as well, it leaves out text, topics and the others' messages.
+// summariesFrom returns a guild's summaries, of running sessions too, with messages of the person's as sources. If
+// others' messages are sources too, it omits text, topics and those messages.
 func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (all []Summary, err error) {
 	for _, c := range g.Channels {
 		summaries, err := s.Summaries(ctx, c.ID)
@@ -217,10 +217,10 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 	return all, nil
 }
 
-// room is how many bytes of JSON are left.
+// room is the number of bytes left.
 type room struct{ left int }
 
-// Write counts bytes, and fails with ErrTooLarge when there is no room for them.
+// Write counts bytes. It fails with ErrTooLarge if there is no room.
 func (r *room) Write(p []byte) (int, error) {
 	if r.left -= len(p); r.left < 0 {
 		return 0, ErrTooLarge
@@ -228,7 +228,7 @@ func (r *room) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take appends v to a list of a Person if there is room.
+// take appends v to a list if there is room.
 func take[T any](r *room, list *[]T, v T) error {
 	*list = append(*list, v)
 	encoder := exports.NewEncoder(r)

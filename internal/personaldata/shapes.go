@@ -15,7 +15,7 @@ type Person struct {
 	Servers   []Server          `json:"servers"`
 	Messages  []exports.Message `json:"messages"`
 	Questions []Question        `json:"questions"`
-	// Calls are the records of what was called for them when they asked something.
+	// Calls are the records of calls for their questions.
 	Calls []memory.Record `json:"calls"`
 }
 
@@ -32,15 +32,15 @@ type Server struct {
 	Learning time.Time      `json:"learning_since,omitzero"`
 	Facts    []Fact         `json:"facts,omitempty"`
 	Lore     []Lore         `json:"lore,omitempty"` // that they told
-	// Summaries are from what they said. What others said as well is left out: such a summary has no text here.
+	// Summaries are from what they said. Those that others' words are in have no text here.
 	Summaries []Summary `json:"summaries,omitempty"`
-	// Tokens is how many their questions took, by day of UTC, for today and yesterday.
+	// Tokens are those of their questions, by UTC day, for today and yesterday.
 	Tokens map[string]int `json:"tokens,omitempty"`
-	// Receipts are what was forgotten of all that they wrote there, the newest first.
+	// Receipts are the forgettings of all that they wrote there, newest first.
 	Receipts []Receipt `json:"receipts,omitempty"`
 }
 
-// Fact is one about the person. It may be told only where Channel may be read; Message is its source.
+// Fact is a fact about the person. Message is its source; only readers of Channel may be told.
 type Fact struct {
 	Text    string           `json:"text"`
 	Alias   bool             `json:"alias,omitempty"`
@@ -49,13 +49,13 @@ type Fact struct {
 	Message memory.MessageID `json:"message,string,omitempty"`
 }
 
-// Receipt counts what a forgetting deleted. It stays, without any text, so that what is fetched, imported or
-// restored later is forgotten again.
+// Receipt counts what a forgetting deleted. It is kept, without text, to forget the same again when it is fetched,
+// imported or restored.
 type Receipt struct {
 	ID        int64     `json:"id,string"`
 	At        time.Time `json:"at"`
 	Why       string    `json:"why"`
-	Before    time.Time `json:"before,omitzero"` // what was said before this went; left out: all until then
+	Before    time.Time `json:"before,omitzero"` // what was said before this is gone; omitted: all
 	Messages  int       `json:"messages"`
 	Answers   int       `json:"answers"`
 	Facts     int       `json:"facts"`
@@ -64,8 +64,7 @@ type Receipt struct {
 	Records   int       `json:"records"`
 }
 
-// Question is a question that the person asked and Hark answered. The answer's text is in the channel, like
-// all of Hark's messages.
+// Question is a question of the person's that Hark answered. The answer is in the channel.
 type Question struct {
 	Server   memory.GuildID   `json:"server,string"`
 	Channel  memory.ChannelID `json:"channel,string"`

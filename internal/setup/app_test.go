@@ -175,7 +175,8 @@ func TestCommandsLeaveALongFillToOthers(t *testing.T) {
 	for n := range FewSegments + 1 {
 		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
 		events = append(events, memory.Posted{Message: memory.Message{
-			ID: memory.FirstMessageID(at), Guild: memory.LocalGuild, Channel: local.ID, Author: 7, Content: "the ferry leaves at noon"}})
+			ID: memory.FirstMessageID(at), Guild: memory.LocalGuild, Channel: local.ID, Author: 7,
+			Content: "the ferry leaves at noon"}})
 	}
 	if err := a.Store.Apply(t.Context(), events...); err != nil {
 		t.Fatal(err)

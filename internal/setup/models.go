@@ -15,9 +15,9 @@ func NewModels(c config.Config) *llm.Models {
 	l := c.LLM
 	one := func(m config.Model) llm.Named {
 		made := llm.Config{
-			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Headers: m.Headers.Reveal(), Vision: m.Vision,
-			Window: cmp.Or(m.Window, tokens.Window(m.Model)), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration,
-			Retries: modelRetries,
+			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Headers: m.Headers.Reveal(),
+			Vision: m.Vision, Window: cmp.Or(m.Window, tokens.Window(m.Model)), MaxTokens: l.MaxTokens,
+			Timeout: l.Timeout.Duration, Retries: modelRetries,
 		}
 		if m.Temperature != nil {
 			made.Temperature = new(float32(*m.Temperature))

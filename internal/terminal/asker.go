@@ -13,15 +13,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Asker asks somebody at a terminal, or reads the answers, a line each, from a pipe.
+// Asker asks at a terminal, or reads answers from a pipe, one a line.
 type Asker struct {
 	in       io.Reader
 	Out      io.Writer
-	terminal *os.File       // in, if it is one
-	line     *term.Terminal // then reads from it; the terminal is raw only while it does
+	terminal *os.File       // in; nil if it is no terminal
+	line     *term.Terminal // reads from terminal
 }
 
-// NewAsker returns one that reads from in and writes its questions to out.
+// NewAsker returns an Asker that writes its questions to out.
 func NewAsker(in io.Reader, out io.Writer) *Asker {
 	a := &Asker{in: in, Out: out}
 	if t, ok := Of(in); ok {
@@ -34,13 +34,12 @@ func NewAsker(in io.Reader, out io.Writer) *Asker {
 	return a
 }
 
-// errUnanswered says that the input ended before the last question.
 var errUnanswered = errors.New("the answers ended too soon; nothing was written")
 
-// ErrUnwritten says that somebody ended the questions.
+// ErrUnwritten means that Ctrl-C, Ctrl-D or a signal ended the questions.
 const ErrUnwritten = Interrupted("interrupted; nothing was written")
 
-// Ask returns the answer to a question, without spaces around it. A secret isn't shown while it is typed.
+// Ask returns the answer to a question, trimmed. A secret isn't shown while it is typed.
 func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, error) {
 	question += ": "
 	var line string
@@ -48,7 +47,7 @@ func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, 
 	if a.terminal == nil {
 		line, err = Await(ctx, func() (string, error) { return a.read(question) })
 	} else {
-		// raw before the question: nothing typed after it is shown
+		// raw before the question, so that no early keys are shown
 		line, err = readRaw(a.terminal, a.Out, a.line, func() (string, error) {
 			return Await(ctx, func() (string, error) {
 				if secret {
@@ -69,7 +68,6 @@ func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, 
 	return strings.TrimSpace(line), err
 }
 
-// read reads one line and nothing after it, which may be for others.
 func (a *Asker) read(question string) (string, error) {
 	fmt.Fprintln(a.Out, question)
 	line, err := bufio.NewReader(bytewise{a.in}).ReadString('\n')
@@ -82,12 +80,12 @@ func (a *Asker) read(question string) (string, error) {
 	return line, err
 }
 
-// bytewise reads a byte at a time.
+// bytewise reads single bytes, to leave what follows a line to other readers.
 type bytewise struct{ io.Reader }
 
 func (b bytewise) Read(p []byte) (int, error) { return b.Reader.Read(p[:min(1, len(p))]) }
 
-// Yes asks a question that is answered by yes or no. usual is the result for an empty answer.
+// Yes asks a yes-or-no question. An empty answer means usual.
 func (a *Asker) Yes(ctx context.Context, question string, usual bool) (bool, error) {
 	choices := " [y/N]"
 	if usual {
@@ -110,7 +108,7 @@ func (a *Asker) Yes(ctx context.Context, question string, usual bool) (bool, err
 	}
 }
 
-// Choose asks for one of options, by its number or its text, and returns its index; usual for an empty answer.
+// Choose asks for one of options, by number or text, and returns its index. An empty answer means usual.
 func (a *Asker) Choose(ctx context.Context, question string, options []string, usual int) (int, error) {
 	fmt.Fprintln(a.Out, question)
 	for i, option := range options {
@@ -136,7 +134,7 @@ func (a *Asker) Choose(ctx context.Context, question string, options []string, u
 // maxListed bounds the names that Name lists.
 const maxListed = 40
 
-// Name asks for a name, or the number of one of names. An empty answer means usual, unless that is empty.
+// Name asks for a name, or a number in names. An empty answer means usual, unless that is empty.
 func (a *Asker) Name(ctx context.Context, question string, names []string, usual string) (string, error) {
 	shown := names[:min(len(names), maxListed)]
 	for i, n := range shown {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Count returns "1 summary" or "2 summaries"; "" for 0. If many is empty, it is one with an s.
+// Count returns "1 summary" or "2 summaries"; "" for 0. An empty many is one with an s.
 func Count(n int, one, many string) string {
 	if n == 0 {
 		return ""
@@ -14,7 +14,7 @@ func Count(n int, one, many string) string {
 	return quantity(n, one, cmp.Or(many, one+"s"))
 }
 
-// Nonzero returns those counts that aren't empty.
+// Nonzero drops empty counts.
 func Nonzero(counts ...string) []string {
 	return slices.DeleteFunc(counts, func(c string) bool { return c == "" })
 }
@@ -22,7 +22,6 @@ func Nonzero(counts ...string) []string {
 // Plural returns "1 message" or "2 messages".
 func Plural(n int, noun string) string { return quantity(n, noun, noun+"s") }
 
-// quantity returns "1 summary" or "2 summaries".
 func quantity(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -10,7 +10,7 @@ import (
 
 // Interrupts decides what Ctrl-C ends: the command, or a part of it that Aside began.
 type Interrupts struct {
-	end atomic.Pointer[context.CancelFunc] // of that part; nil if there is none
+	end atomic.Pointer[context.CancelFunc] // ends that part; nil if there is none
 }
 
 // Watch returns a context that ends at the first interrupt outside of Aside. The next one ends the process.
@@ -58,7 +58,7 @@ func (i *Interrupts) Aside(ctx context.Context) (_ context.Context, done func())
 	}
 }
 
-// Interrupted is the error of a command that a signal ended. It says what became of its work.
+// Interrupted is the error of a command that a signal ended. It says what became of the work.
 type Interrupted string
 
 func (s Interrupted) Error() string { return string(s) }
@@ -76,8 +76,8 @@ func CutShort(ctx context.Context, err error, became string) error {
 
 // Interruption returns what to say of a command that a signal ended with err.
 func Interruption(err error) string {
-	if told, ok := errors.AsType[Interrupted](err); ok {
-		return string(told)
+	if interrupted, ok := errors.AsType[Interrupted](err); ok {
+		return string(interrupted)
 	}
 	return "interrupted"
 }

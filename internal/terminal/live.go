@@ -16,13 +16,13 @@ type Live struct {
 	width  func() int
 
 	shown  int    // bytes of the text
-	word   string // at its end, not yet shown because it may go on
+	word   string // the unfinished last word
 	column int
 	marked rendered
-	bold   bool // whether what was printed ended in bold
+	bold   bool // what was printed ended in bold
 }
 
-// NewLive returns one that writes to w, in lines of that width, in columns. If width returns 0, it breaks no lines.
+// NewLive returns a Live that writes to w. width returns the columns of a line; 0: no line is broken.
 func NewLive(w io.Writer, colour Colours, width func() int) *Live {
 	return &Live{w: w, colour: colour, width: width}
 }
@@ -33,7 +33,7 @@ func (l *Live) Begin() {
 	l.marked = rendered{bold: l.colour.Bold, plain: l.colour.Off + l.colour.Answer}
 }
 
-// Show shows what text has more than at the last call.
+// Show shows what was appended to text since the last call.
 func (l *Live) Show(text string) {
 	if len(text) <= l.shown {
 		return
@@ -69,7 +69,7 @@ func (l *Live) Show(text string) {
 	l.print(line.String())
 }
 
-// Pause ends the line that has begun, so that something else can be shown below it.
+// Pause ends the current line, so that something else can be shown below.
 func (l *Live) Pause() {
 	var line strings.Builder
 	l.flush(&line, l.width(), true)
@@ -88,7 +88,7 @@ func (l *Live) End() {
 	fmt.Fprintln(l.w)
 }
 
-// flush moves the word to line, or to a new line if it doesn't fit. spaced says that the word ends there.
+// flush adds the word to line, or to a new line if it doesn't fit. spaced means that the word is finished.
 func (l *Live) flush(line *strings.Builder, width int, spaced bool) {
 	if l.word != "" {
 		l.word = l.marked.word(l.word, spaced)
@@ -109,7 +109,7 @@ func (l *Live) flush(line *strings.Builder, width int, spaced bool) {
 func (l *Live) print(s string) {
 	if s != "" {
 		begin := l.colour.Answer
-		if l.bold { // what was printed before went on in bold
+		if l.bold { // continue in bold
 			begin += l.colour.Bold
 		}
 		l.bold = l.marked.strong
@@ -120,15 +120,15 @@ func (l *Live) print(s string) {
 // escapes matches the codes that rendered puts into words.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// rendered shows Markdown on a terminal: bold, quotations with a bar, links by their text. It works word by word,
-// because answers are shown while they are written.
+// rendered shows Markdown on a terminal: bold, quotations with a bar, links by their text. It works word by word, for
+// growing answers.
 type rendered struct {
-	bold, plain string // escape codes; empty where the terminal is to have none
+	bold, plain string // escape codes; may be empty
 	strong      bool   // within **
-	slanted     bool   // within a line that begins with *
+	slanted     bool   // in a line that begins with *
 	code        bool   // within a block of code
 	spelled     bool   // within `
-	begun       bool   // whether the line has a word already
+	begun       bool   // the line has a word
 }
 
 var (
@@ -136,13 +136,12 @@ var (
 	target  = regexp.MustCompile(`\]\(<?([^()<>\s]+)>?\)`)
 )
 
-// discordLink begins links to Discord, which are of no use in a terminal.
+// discordLink begins links that a terminal doesn't show.
 const discordLink = "https://discord.com/channels/"
 
-// newline begins another line.
 func (r *rendered) newline() { r.begun, r.slanted = false, false }
 
-// word returns a word as it is shown. spaced says that a space or the end of the line follows it.
+// word returns a word as it is shown. spaced means that a space or a line's end follows.
 func (r *rendered) word(w string, spaced bool) string {
 	first := !r.begun
 	r.begun = true
@@ -153,7 +152,7 @@ func (r *rendered) word(w string, spaced bool) string {
 	case r.code:
 		return w
 	case first && w == ">":
-		r.begun = false // what is quoted begins behind it
+		r.begun = false // the quoted line begins behind it
 		return "│"
 	}
 	if strings.Contains(w, "`") || r.spelled {
@@ -178,7 +177,7 @@ func (r *rendered) word(w string, spaced bool) string {
 	return escaped.ReplaceAllString(w, "$1")
 }
 
-// marks makes what is between ** bold. Between spaces it is an operator: 2 ** 3.
+// marks makes text between ** bold. A ** between spaces is an operator: 2 ** 3.
 func (r *rendered) marks(w string, spaced bool) string {
 	if w == "**" && spaced && !r.strong {
 		return w

@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Bar returns a progress bar on w; it shows nothing if w is no terminal. bytes says that it counts bytes.
+// Bar returns a progress bar on w, which shows nothing if w is no terminal. bytes: it counts bytes.
 func Bar(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	var out = io.Discard
 	if t, ok := Of(w); ok {
@@ -20,11 +20,11 @@ func Bar(w io.Writer, total int64, what string, bytes bool) *progressbar.Progres
 		progressbar.OptionShowCount(),
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine turns it that races with us and never ends
+		progressbar.OptionSetSpinnerChangeInterval(0), // or a goroutine races with us and never ends
 	)
 }
 
-// Progress returns a function that shows progress on w. It shows nothing if w is no terminal.
+// Progress returns a function that shows a Bar on w.
 func Progress(w io.Writer, what string) func(done, total int) {
 	var shown *progressbar.ProgressBar
 	return func(done, total int) {

@@ -23,6 +23,7 @@ type Screen struct {
 	term *term.Terminal
 }
 
+// NewScreen returns a Screen. lookup looks up NO_COLOR.
 func NewScreen(in, out *os.File, lookup func(string) (string, bool)) *Screen {
 	s := &Screen{in: in, Out: out, Past: &History{}, keys: &keys{in: in}}
 	s.renew()
@@ -32,7 +33,7 @@ func NewScreen(in, out *os.File, lookup func(string) (string, bool)) *Screen {
 	return s
 }
 
-// renew makes another term.Terminal: after an error, one never reads a line again.
+// renew makes another term.Terminal: after an error, the old one can't read.
 func (s *Screen) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,12 +44,12 @@ func (s *Screen) renew() {
 	s.term.History = s.Past
 }
 
-// keys reads what is typed. With clears, Ctrl-C clears the line, and ends the input if the line is empty: keys gives
-// the terminal clearLine, and then Ctrl-D if that found the line empty.
+// keys reads what is typed. With clears, Ctrl-C clears the line, or ends the input if the line is empty: keys passes on
+// clearLine, and then Ctrl-D if that found the line empty.
 type keys struct {
 	in     io.Reader
-	rest   []byte // typed, and not given to the terminal yet
-	asked  bool   // clearLine was given last
+	rest   []byte // typed, and not passed on yet
+	asked  bool   // clearLine was passed on last
 	empty  bool   // it found the line empty
 	clears bool
 }
@@ -56,11 +57,11 @@ type keys struct {
 const (
 	ctrlC = 3
 	ctrlD = 4
-	// clearLine is a key that no keyboard has a use for.
+	// clearLine stands for a key that keyboards don't have.
 	clearLine = 0x1f
 )
 
-// Read gives no more than up to the next Ctrl-C.
+// Read stops before the next Ctrl-C.
 func (k *keys) Read(p []byte) (int, error) {
 	if k.asked && k.empty {
 		k.asked, k.empty = false, false
@@ -98,7 +99,7 @@ func (s *Screen) Keep() (restore func(), err error) {
 	return func() { _ = term.Restore(int(s.in.Fd()), state) }, nil
 }
 
-// Write shows what may come while a line is being read.
+// Write shows text, also while a line is being read.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	t := s.term
@@ -106,7 +107,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return t.Write(p)
 }
 
-// Ask returns the line that answers a question. History doesn't keep it.
+// Ask asks a question. History doesn't keep the answer.
 func (s *Screen) Ask(question string) (string, error) {
 	s.term.SetPrompt(question)
 	before := slices.Clone(s.Past.lines)
@@ -118,7 +119,7 @@ func (s *Screen) Ask(question string) (string, error) {
 	return line, err
 }
 
-// ReadLine reads a line behind prompt. complete completes the word before the cursor at Tab.
+// ReadLine reads a line behind prompt. Tab calls complete with the line and the cursor's position.
 func (s *Screen) ReadLine(prompt string, complete func(line string, at int) (string, int, bool)) (string, error) {
 	s.term.SetPrompt(prompt)
 	s.keys.clears = true
@@ -142,11 +143,11 @@ func (s *Screen) Hint(text string) {
 	l.End()
 }
 
-// read returns the next line; io.EOF at Ctrl-D, and at Ctrl-C on an empty line. The terminal is raw only meanwhile:
-// Ctrl-C stops an answer that takes too long.
+// read returns the next line; io.EOF at Ctrl-D, and at Ctrl-C on an empty line. The terminal is raw only meanwhile, so
+// that Ctrl-C can stop an answer.
 func (s *Screen) read() (string, error) { return readRaw(s.in, s.Out, s.term, s.term.ReadLine) }
 
-// Live returns what shows answers on the screen.
+// Live returns a Live on the screen.
 func (s *Screen) Live() *Live { return NewLive(s.Out, s.Colour, s.width) }
 
 // width returns the screen's columns; 0 if unknown.
@@ -158,7 +159,7 @@ func (s *Screen) width() int {
 	return width
 }
 
-// Colours are the escape codes that the terminal wants; none by default.
+// Colours are escape codes; the zero value has none.
 type Colours struct{ Name, Answer, Faint, Dim, Bold, Wrong, Off string }
 
 func palette(e *term.EscapeCodes) Colours {
@@ -166,7 +167,7 @@ func palette(e *term.EscapeCodes) Colours {
 		Bold: "\x1b[1m", Wrong: string(e.Red), Off: string(e.Reset)}
 }
 
-// History are the lines that the arrow keys call back, in memory only. They go where something was forgotten.
+// History has the lines that the arrow keys call back, in memory only.
 type History struct{ lines []string }
 
 // maxHistory bounds History.
@@ -184,6 +185,7 @@ func (p *History) Len() int { return len(p.lines) }
 // At returns a line; 0 is the newest.
 func (p *History) At(i int) string { return p.lines[len(p.lines)-1-i] }
 
+// Clear removes all lines. The receiver may be nil.
 func (p *History) Clear() {
 	if p != nil {
 		clear(p.lines)

@@ -1,5 +1,5 @@
-// Package terminal talks to whoever is at a terminal: it asks, reads lines with editing, shows answers while they are
-// written, and makes text safe to show. It imports nothing of Hark.
+// Package terminal asks at a terminal, reads lines with editing, shows answers as they grow, and makes text safe to
+// show. It imports nothing of Hark.
 package terminal
 
 import (
@@ -20,7 +20,7 @@ func Of(stream any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-// readRaw reads a line at a terminal, which is raw only meanwhile. A pasted line counts like a typed one.
+// readRaw reads a line, typed or pasted. The terminal is raw only meanwhile.
 func readRaw(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -34,13 +34,13 @@ func readRaw(in *os.File, out io.Writer, t *term.Terminal, read func() (string, 
 	if errors.Is(err, term.ErrPasteIndicator) {
 		return line, nil
 	}
-	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D: what comes next in the terminal isn't for us
+	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D: leave the line to what comes next
 		fmt.Fprint(out, "\r\n")
 	}
 	return line, err
 }
 
-// Printable returns s without control characters, which could drive a terminal, and those that reorder text.
+// Printable replaces control characters, which could drive a terminal, and those that reorder text.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -65,7 +65,7 @@ func SaysYes(line string) bool {
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
 }
 
-// Await returns what read returns, or ctx's error if ctx ends first. Then read goes on: the process must end.
+// Await returns what read returns, or ctx's error if ctx ends first. Then read still runs: the process must end.
 func Await(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
 		text string

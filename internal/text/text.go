@@ -114,7 +114,7 @@ func QueryTerms(s string) []string {
 				add(t)
 			}
 		} else if !IsStopWord(w.text) {
-			add(stem(w.text))
+			add(Stem(w.text))
 		}
 	})
 	return terms
@@ -148,9 +148,6 @@ var stopWordsBegin = func() (of beginnings) {
 	}
 	return of
 }()
-
-// Stem returns the index term of a word, as Words returns it.
-func Stem(w string) string { return stem(w) }
 
 // Cut returns the first n code points of s.
 func Cut(s string, n int) string {

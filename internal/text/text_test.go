@@ -83,7 +83,7 @@ func TestWords(t *testing.T) {
 	if got := strings.Join(Words("When did Mel's 友達 run?"), " "); got != "when did mel 友達 run" {
 		t.Errorf("got %q", got)
 	}
-	if !IsStopWord("the") || IsStopWord("dog") || stem("dogs") != "dog" {
+	if !IsStopWord("the") || IsStopWord("dog") || Stem("dogs") != "dog" {
 		t.Error("stop words or stems are off")
 	}
 }
@@ -167,7 +167,7 @@ func TestStemsBeginAsTheirWords(t *testing.T) {
 	for _, ending := range strings.Fields("s es ed eds ing ings ies er ers ly eed est ation ness ful able al") {
 		for _, b := range begin {
 			w := b + ending
-			if s := stem(w); len(w) > 2 && !beginsAnew(w) && !strings.HasPrefix(s, w[:2]) {
+			if s := Stem(w); len(w) > 2 && !beginsAnew(w) && !strings.HasPrefix(s, w[:2]) {
 				t.Errorf("the stem of %q is %q", w, s)
 			}
 		}
@@ -195,8 +195,8 @@ func TestStemsMeet(t *testing.T) {
 	} {
 		words := Words(forms)
 		for _, w := range words[1:] {
-			if stem(w) != stem(words[0]) {
-				t.Errorf("%q is %q, and %q is %q", words[0], stem(words[0]), w, stem(w))
+			if Stem(w) != Stem(words[0]) {
+				t.Errorf("%q is %q, and %q is %q", words[0], Stem(words[0]), w, Stem(w))
 			}
 		}
 	}
@@ -205,8 +205,8 @@ func TestStemsMeet(t *testing.T) {
 		"beta bet", "screen scree",
 		"idea ide", "Maria Mary", "стол стул", "мама мамонт",
 	} {
-		if w := Words(pair); stem(w[0]) == stem(w[1]) {
-			t.Errorf("%q and %q are both %q", w[0], w[1], stem(w[0]))
+		if w := Words(pair); Stem(w[0]) == Stem(w[1]) {
+			t.Errorf("%q and %q are both %q", w[0], w[1], Stem(w[0]))
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package web serves Hark's health to machines: GET /healthz is 200 while the process can answer; GET /readyz is 200
-// while Hark works, otherwise 503 with the reason; GET /metrics is for Prometheus. It serves nothing that anybody said.
+// Package web serves Hark's health: GET /healthz is 200 while the process answers; GET /readyz is 200 while Hark works,
+// otherwise 503 with the reason; GET /metrics is for Prometheus. It serves nothing that anybody said.
 package web
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	readLimit  = 5 * time.Second // for a request's head, and for a check in all
-	stopLimit  = 2 * time.Second // for requests being answered when Run is told to stop
+	readLimit  = 5 * time.Second // for a request's head; for a whole check
+	stopLimit  = 2 * time.Second // for running requests when Run stops
 	idleLimit  = time.Minute
 	maxHeader  = 8 << 10 // bytes
 	maxReasons = 8 << 10 // bytes of an answer that Check reads
@@ -27,12 +27,13 @@ type Server struct {
 	handler  http.Handler
 }
 
-// Listen binds the address, a host and port, and serves nothing until Run. notReady is asked at each request,
-// from several goroutines, and returns why Hark isn't ready. metrics answers at /metrics.
+// Listen binds the address, a host and port; Run serves it. notReady returns why Hark isn't ready. It is called at each
+// request, from several goroutines.
 func Listen(address string, notReady func() error, metrics http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen for health checks: %w; if another Hark runs there, stop it; else set web.listen to a free address", err)
+		return nil, fmt.Errorf("listen for health checks: %w; "+
+			"if another Hark runs there, stop it; else set web.listen to a free address", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "ok") })
@@ -50,10 +51,10 @@ func Listen(address string, notReady func() error, metrics http.Handler) (*Serve
 	return &Server{listener, mux}, nil
 }
 
-// Addr is the address bound, with the port that was chosen where 0 was asked for.
+// Addr returns the bound address, with the port that was chosen for 0.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Run serves until ctx is done, lets the requests under way finish, and returns nil; or what broke.
+// Run serves until ctx is done, lets running requests finish, and returns nil. An error means that serving failed.
 func (s *Server) Run(ctx context.Context) error {
 	server := http.Server{Handler: s.handler, ReadHeaderTimeout: readLimit, ReadTimeout: readLimit,
 		IdleTimeout: idleLimit, MaxHeaderBytes: maxHeader}
@@ -80,7 +81,7 @@ func reply(w http.ResponseWriter, status int, text string) {
 	head(w)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text+"\n") // whoever hung up doesn't want it
+	_, _ = io.WriteString(w, text+"\n") // an error means that the client hung up
 }
 
 func head(w http.ResponseWriter) {
@@ -88,14 +89,14 @@ func head(w http.ResponseWriter) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 }
 
-// Check asks the server at address, as it was given to Listen, whether it is alive.
+// Check asks the server at address, as given to Listen, whether it is alive.
 func Check(ctx context.Context, address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("check health: %w; web.listen must be a host and port", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost" // a server on every address is also there
+		host = "localhost" // for a server on every address
 	}
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -104,7 +105,7 @@ func Check(ctx context.Context, address string) error {
 	if err != nil {
 		return fmt.Errorf("check health: %w", err)
 	}
-	// No proxy, whatever the environment says: the server is this machine's.
+	// no proxy: the server is on this machine
 	transport := &http.Transport{DisableKeepAlives: true}
 	defer transport.CloseIdleConnections()
 	response, err := transport.RoundTrip(request)

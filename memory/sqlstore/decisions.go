@@ -9,13 +9,13 @@ import (
 
 // Decisions holds the opt-outs and forgettings that every message is checked against.
 type Decisions struct {
-	out   map[member]bool
+	out   map[membership]bool
 	rules []rule
 	// newest is the greatest end of a rule that isn't endless. Most new messages are past it.
 	newest memory.MessageID
 }
 
-type member struct {
+type membership struct {
 	guild memory.GuildID
 	user  memory.UserID
 }
@@ -80,15 +80,15 @@ func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.Use
 	return false
 }
 
-func NewDecisions() *Decisions { return &Decisions{out: map[member]bool{}, newest: noMessage} }
+func NewDecisions() *Decisions { return &Decisions{out: map[membership]bool{}, newest: noMessage} }
 
 // Opt records an opt-out or opt-in.
 func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
-	d.out[member{guild, user}] = out
+	d.out[membership{guild, user}] = out
 }
 
 func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
-	return d.out[member{guild, user}]
+	return d.out[membership{guild, user}]
 }
 
 // ReadForgetting reads a row of ForgettingColumns and adds its rule.

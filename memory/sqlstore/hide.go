@@ -160,8 +160,8 @@ func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) 
 	if len(out) == 0 {
 		return 0, 0
 	}
-	torn, by := slices.Sorted(maps.Keys(out)), map[int][]int64{}
-	for _, id := range torn {
+	shrunk, by := slices.Sorted(maps.Keys(out)), map[int][]int64{}
+	for _, id := range shrunk {
 		by[out[id]] = append(by[out[id]], id)
 	}
 	for n, ids := range by {
@@ -169,15 +169,15 @@ func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) 
 			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`,
 			n, jsonOf(ids))
 	}
-	t.changed.Gone, t.changed.pending = append(t.changed.Gone, torn...), true
+	t.changed.Gone, t.changed.pending = append(t.changed.Gone, shrunk...), true
 	for _, c := range t.store.ingest.channels {
 		c.tail = nil // nothing may continue a deleted segment, whose number may be reused
 	}
-	ids := jsonOf(torn)
+	ids := jsonOf(shrunk)
 	for _, set := range []vectorSet{activeSet, shadowSet} {
 		vectors = max(vectors,
 			t.exec("DELETE FROM "+set.table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
 	}
 	t.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
-	return len(torn), vectors
+	return len(shrunk), vectors
 }

@@ -143,8 +143,8 @@ func (t *transaction) deleteVectors(segment int64) {
 
 // Spaces returns the active space and the one being filled; zero if there is none.
 func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) {
-	inUse, toFollow, err := readSpaces(ctx, q)
-	return parseSpace(inUse), parseSpace(toFollow), err
+	active, shadow, err := readSpaces(ctx, q)
+	return parseSpace(active), parseSpace(shadow), err
 }
 
 // readSpaces returns the names of the active space and of the one being filled; empty if there is none.

@@ -204,10 +204,10 @@ func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int
 		l.t.Room = room
 		out, err = tool.Call(l.t, within, body)
 	}
-	var mend CallError
+	var refused CallError
 	switch {
-	case errors.As(err, &mend):
-		m.outcome, m.text = callBad, l.callErrorText(mend)
+	case errors.As(err, &refused):
+		m.outcome, m.text = callBad, l.callErrorText(refused)
 		return
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
 		m.outcome, m.text = callLate, "The tool took too long. Answer without it."

@@ -59,11 +59,11 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	}
 	if all, small := t.allShown(); small {
 		sources = all
-	} else if strange := t.missingTerms(lore, sources); len(strange) > 0 {
+	} else if unknown := t.missingTerms(lore, sources); len(unknown) > 0 {
 		return Outcome{}, callErrorf("These words are neither in the query nor in the messages that you named as "+
 			"sources: %s. "+
 			"Name the messages that they are from, or use the words that are there. What isn't in a message can't be "+
-			"remembered.", strings.Join(strange, ", "))
+			"remembered.", strings.Join(unknown, ", "))
 	}
 	lore.Sources = []memory.MessageRef{{Channel: q.Channel, Message: q.ID}}
 	for _, m := range sources {
@@ -114,7 +114,7 @@ func (t *Turn) allShown() ([]memory.Message, bool) {
 
 // missingTerms returns lore's terms that neither the query nor sources have in what is said there, by whom, of whom
 // and when.
-func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange []string) {
+func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (unknown []string) {
 	said := map[string]bool{}
 	hear := func(s string) {
 		for _, term := range text.Terms(s) {
@@ -138,11 +138,11 @@ func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange
 			" ", int(at.Month())))
 	}
 	for _, term := range text.Terms(strings.Join(append([]string{lore.Name, lore.Text}, lore.Own...), "\n")) {
-		if !said[term] && !slices.Contains(strange, term) {
-			strange = append(strange, term)
+		if !said[term] && !slices.Contains(unknown, term) {
+			unknown = append(unknown, term)
 		}
 	}
-	return strange[:min(len(strange), maxMissing)]
+	return unknown[:min(len(unknown), maxMissing)]
 }
 
 // maxMissing bounds the missing words that the model is told.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hark/builder"
+	"hark/internal/exports"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -51,4 +52,24 @@ func Strings[T ~string](names []T) []string {
 		all[i] = string(n)
 	}
 	return all
+}
+
+// PrintJSON prints v for people and machines: what could drive a terminal is escaped, as JSON allows.
+func PrintJSON(w io.Writer, v any) error {
+	var text strings.Builder
+	e := exports.NewEncoder(&text)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	var safe strings.Builder
+	for _, r := range text.String() {
+		if r != '\n' && terminal.Unprintable(r) {
+			fmt.Fprintf(&safe, "\\u%04x", r)
+			continue
+		}
+		safe.WriteRune(r)
+	}
+	_, err := io.WriteString(w, safe.String())
+	return err
 }
