@@ -2,7 +2,6 @@ package bot
 
 import (
 	"time"
-
 )
 
 // Ids of package command's buttons and menus, as Discord keeps them, and names in its menus.
