@@ -154,18 +154,14 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	s := remembering(t)
 	guild := s.guildID
 	staff := s.discord.AddRole(s.guild.ID, "staff", 0)
-	hidden := s.addChannel("hidden", discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(staff.ID, discordtest.ViewChannel, 0), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0))
+	hidden := s.secret("hidden", discordtest.ForRole(staff.ID, discordtest.ViewChannel, 0))
 	open := s.addChannel("open")
 	cleo := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cleo"}, staff.ID)
-	apply := func(events ...memory.Event) {
-		t.Helper()
-		s.apply(t, events...)
-	}
 	set := func(channel discordtest.ID, key memory.Setting, value string) memory.Event {
 		return memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(channel), Key: key, Value: value,
 			At: s.discord.Now()}
 	}
-	apply(memory.Chose{Guild: guild, Channel: memory.ChannelID(open.ID), Choice: memory.Remember},
+	s.apply(t, memory.Chose{Guild: guild, Channel: memory.ChannelID(open.ID), Choice: memory.Remember},
 		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember},
 		set(open.ID, memory.SettingRetention, "40d"), set(open.ID, memory.SettingModel, "x"), set(open.ID,
 			memory.SettingAnswers, "off"))
@@ -196,7 +192,7 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	thread := s.addThread("more", hidden.ID)
 	s.discord.Say(hidden.ID, s.bo.ID, "two")
 	s.posts(t, thread.ID, cleo.ID, "three")
-	apply(set(hidden.ID, memory.SettingRetention, "30d"), set(hidden.ID, memory.SettingModel, "x"),
+	s.apply(t, set(hidden.ID, memory.SettingRetention, "30d"), set(hidden.ID, memory.SettingModel, "x"),
 		set(hidden.ID, memory.SettingAnswers, "off"),
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: memory.ChannelID(hidden.ID), After: 1, Until: 2}},
 		memory.Forgetting{Guild: guild, Channel: memory.ChannelID(hidden.ID),
@@ -210,7 +206,7 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 		t.Errorf("the owner isn't told of it:\n%s", now)
 	}
 	// They get no numbers of what expires, or of what a purge took.
-	apply(memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring,
+	s.apply(t, memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring,
 		Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark status"))
 	m := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))

@@ -52,9 +52,7 @@ func TestFilesOfAQuestionAreFetched(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	s.answered(t, s.channel, "Seen")
-	s.log.mu.Lock()
-	logged := fmt.Sprintf("%+v", s.log.events)
-	s.log.mu.Unlock()
+	logged := fmt.Sprintf("%+v", s.log.eventsNow())
 	for _, secret := range []string{"cdn.discordapp.com", "meow"} {
 		if strings.Contains(logged, secret) || strings.Contains(s.out.String(), secret) {
 			t.Errorf("%q is kept", secret)

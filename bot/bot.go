@@ -269,7 +269,8 @@ func (b *Bot) Run(ctx context.Context) error {
 func (b *Bot) asksForMembers(ctx context.Context) bool {
 	tells, err := b.ingest.Client.TellsMembers(ctx)
 	if err != nil {
-		b.ingest.Log.Warn().Err(discord.Redact(err)).Msg("couldn't learn whether the Server Members intent is on; going on without it")
+		b.ingest.Log.Warn().Err(discord.Redact(err)).
+			Msg("couldn't learn whether the Server Members intent is on; going on without it")
 	}
 	return tells
 }

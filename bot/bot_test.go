@@ -259,7 +259,8 @@ func TestAnswerWithoutHistoryIsNoReply(t *testing.T) {
 func TestEventThatCannotBeReadIsPassedOver(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	s.bot.ingest.Queue.Put(ingest.Item{Raw: ingest.ReadEvent("MESSAGE_CREATE", []byte(`{"id":"77","content":["secret"]}`))})
+	s.bot.ingest.Queue.Put(ingest.Item{
+		Raw: ingest.ReadEvent("MESSAGE_CREATE", []byte(`{"id":"77","content":["secret"]}`))})
 	s.posts(t, s.channel, s.ana.ID, "goes on")
 	if out := s.out.String(); !strings.Contains(out, "MESSAGE_CREATE 77") || strings.Contains(out, "secret") {
 		t.Errorf("logged %s", out)

@@ -56,10 +56,8 @@ func TestRecordsAreLoggedWithTheAnswer(t *testing.T) {
 			t.Errorf("kept %+v", r)
 		}
 	}
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
 	order := []string{}
-	for _, e := range s.log.events {
+	for _, e := range s.log.eventsNow() {
 		if kind := fmt.Sprintf("%T", e); slices.Contains([]string{"memory.Answered", "memory.Called"}, kind) {
 			order = append(order, kind)
 		}
@@ -132,7 +130,8 @@ func TestQuestionsAreRecordedWithoutAnAnswer(t *testing.T) {
 func promptedTrace(q answer.Question) memory.Trace {
 	return memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker, Model: "canary-model",
-		Tokens: 850, MaxTokens: 4000, Window: 10_000, Layout: "sections", Search: 20 * time.Millisecond, Total: time.Second,
+		Tokens: 850, MaxTokens: 4000, Window: 10_000, Layout: "sections", Search: 20 * time.Millisecond,
+		Total:    time.Second,
 		Recalled: []memory.TraceHit{{Channel: q.Channel, Message: q.ID - 1, Why: []string{"canary"}}},
 		Sections: []memory.TraceUse{{Section: "history", Tokens: 700, Included: 9, Dropped: 5,
 			Why: "ceiling"}, {Section: "lore", Tokens: 12, Included: 1}},

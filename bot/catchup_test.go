@@ -20,7 +20,8 @@ func TestCatchUpShowsASummary(t *testing.T) {
 	s.oracle.catchUp = func(_ context.Context, _ answer.Question, since time.Time) (answer.CaughtUp, error) {
 		given = since
 		return answer.CaughtUp{
-			Since: spoke, Spoke: spoke, Messages: 1234, Left: 7, Bounded: false, Model: "parrot-1", Text: "- The party is on 20 July [2].\n- https://evil.example",
+			Since: spoke, Spoke: spoke, Messages: 1234, Left: 7, Bounded: false, Model: "parrot-1",
+			Text:    "- The party is on 20 July [2].\n- https://evil.example",
 			Sources: []answer.Source{{Number: 2, Guild: s.guildID, Channel: s.channelID, Message: 77}},
 			Instead: errors.New("the first is down"),
 		}, nil

@@ -73,7 +73,8 @@ func TestUsesAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
 	all := s.usable(t, said, answered)
 	var pressed []func() *discordtest.Interaction
 	for path, does := range map[string]string{
-		"memory optout": confirmOptOut, "recall": pagerName, "hark retention": keepsFor, "hark purge channel": purges, forgetCommand: confirmForgetThis,
+		"memory optout": confirmOptOut, "recall": pagerName, "hark retention": keepsFor, "hark purge channel": purges,
+		forgetCommand: confirmForgetThis,
 	} {
 		use := all[path]
 		if path == "hark retention" {

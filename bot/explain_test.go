@@ -19,7 +19,8 @@ import (
 func (s *scene) explained(m discordtest.Message, hit memory.TraceHit, text string) answer.Explained {
 	hit.Channel, hit.Message = memory.ChannelID(m.ChannelID), memory.MessageID(m.ID)
 	return answer.Explained{TraceHit: hit, Text: text, Source: answer.Source{
-		Number: hit.Number, Guild: s.guildID, Channel: hit.Channel, Message: hit.Message, Author: "b*o", Place: "general", Time: m.ID.Time(),
+		Number: hit.Number, Guild: s.guildID, Channel: hit.Channel, Message: hit.Message, Author: "b*o",
+		Place: "general", Time: m.ID.Time(),
 	}}
 }
 
@@ -77,7 +78,8 @@ func TestWhyDidYouSayThat(t *testing.T) {
 	m := s.answered(t, s.channel, "Friday")
 	hit := func(h memory.TraceHit, text string) answer.Explained { return s.explained(said, h, text) }
 	trace := memory.Trace{
-		Model: "parrot-1", Mode: "search", Tokens: 1200, MaxTokens: 4000, Search: 40 * time.Millisecond, Total: 2 * time.Second, TextOnly: true, HeldBack: 7,
+		Model: "parrot-1", Mode: "search", Tokens: 1200, MaxTokens: 4000, Search: 40 * time.Millisecond, Total: 2 * time.Second,
+		TextOnly: true, HeldBack: 7,
 		Sections: []memory.TraceUse{{Section: "history", Tokens: 800, Included: 2, Dropped: 1, Why: "budget"},
 			{Section: "lore"}},
 	}
@@ -113,7 +115,8 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	role := s.discord.AddRole(s.guild.ID, "pilots", 0)
-	text := fmt.Sprintf("*%s* asked %s in <#%d> at <t:1782907200:t> <:wave:123456789012345678> </recall:123456789012345679> @everyone <@x> <@", s.bo.Mention(), "<@&"+role.ID.String()+">", s.channel)
+	text := fmt.Sprintf("*%s* asked %s in <#%d> at <t:1782907200:t> <:wave:123456789012345678> </recall:123456789012345679> @everyone <@x> <@",
+		s.bo.Mention(), "<@&"+role.ID.String()+">", s.channel)
 	said := s.discord.Say(s.channel, s.bo.ID, text)
 	m := memory.Message{ID: memory.MessageID(said.ID), Guild: s.guildID,
 		Channel: s.channelID, Author: s.boID, Content: text}

@@ -75,8 +75,8 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	if n := len(s.oracle.questions()); known() != 0 || n != answers {
 		t.Errorf("an edit brings it back: %d messages, %d more questions", known(), n-answers)
 	}
-	err := store.Apply(t.Context(), memory.Posted{Message: memory.Message{ID: memory.MessageID(said.ID), Guild: s.guildID,
-		Channel: s.channelID, Author: s.boID, Content: "secret words"}},
+	err := store.Apply(t.Context(), memory.Posted{Message: memory.Message{ID: memory.MessageID(said.ID),
+		Guild: s.guildID, Channel: s.channelID, Author: s.boID, Content: "secret words"}},
 		memory.Edited{Guild: s.guildID, Channel: s.channelID, ID: memory.MessageID(said.ID), Content: "secret words",
 			At: time.Now()})
 	if err != nil || known() != 0 {

@@ -175,7 +175,8 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	beats := make(chan string, 1)
 	s.misleads(t, 2, func(c *websocket.Conn) {
 		for _, frame := range []string{`{"op":10,"d":{"heartbeat_interval":99999999}}`,
-			`{"op":0,"t":"MESSAGE_CREATE","d":{"content":"cut short`, `{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
+			`{"op":0,"t":"MESSAGE_CREATE","d":{"content":"cut short`, `{"op":0,"t":"NEW","s":null,"d":{}}`,
+			`{"op":1}`} {
 			_ = c.WriteMessage(websocket.TextMessage, []byte(frame))
 		}
 		_, _, _ = c.ReadMessage()

@@ -160,7 +160,8 @@ func BenchmarkGateway(b *testing.B) {
 			indexed := make(chan error, 1)
 			go func() { indexed <- indexer.Run(ctx) }()
 			t.held.Unlock()
-			t.discord.WaitFor("the last message", func() bool { return t.committed.Load() >= int64(len(cpus[0])*messages) })
+			all := int64(len(cpus[0]) * messages)
+			t.discord.WaitFor("the last message", func() bool { return t.committed.Load() >= all })
 			cancel()
 			if err := errors.Join(<-indexed, indexer.Drain(b.Context(), nil)); err != nil {
 				b.Fatal(err)

@@ -9,13 +9,6 @@ import (
 	"hark/memory"
 )
 
-// eventsNow are all events.
-func (n *notebook) eventsNow() []memory.Event {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return append([]memory.Event(nil), n.events...)
-}
-
 func TestWhatIsLackingIsNamed(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -23,7 +16,8 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	usual, connects := "(<"+discord.InviteURL(app, server)+">)", "(<"+discord.GrantURL(app, server, memory.Connect)+">)"
 	bot := s.discord.Bot.ID
 	unseen := s.addChannel("unseen", discordtest.ForMember(bot, 0, discordtest.ViewChannel))
-	mute := s.addChannel("mute", discordtest.ForMember(bot, 0, discordtest.SendMessages|discordtest.SendMessagesInThreads))
+	mute := s.addChannel("mute", discordtest.ForMember(bot, 0,
+		discordtest.SendMessages|discordtest.SendMessagesInThreads))
 	thread := s.addThread("more", mute.ID)
 	stage := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "stage", Type: discordtest.Stage,
 		Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0,

@@ -13,29 +13,6 @@ import (
 	"hark/memory"
 )
 
-// asking is a scene whose guilds are asked. ana manages the guild.
-func asking(t *testing.T, options ...discordtest.Option) *scene {
-	t.Helper()
-	s := set(t, options...)
-	role := s.discord.AddRole(s.guild.ID, "admins", discordtest.ManageGuild)
-	s.discord.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
-	s.discord.SetCommandPermission(s.guild.ID, s.ana.ID, starCommand, true)
-	return s.withPolicy(t)
-}
-
-func (s *scene) withPolicy(t *testing.T) *scene {
-	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, EditAnswers: true})
-	s.bot.timing.interval, s.bot.timing.commands.Progress = time.Millisecond, time.Millisecond
-	return s
-}
-
-// again runs another bot like the one before.
-func (s *scene) again(t *testing.T) {
-	t.Helper()
-	s.stops(t)
-	s.withPolicy(t).begins(t)
-}
-
 // notice waits until the guild was asked, and that is logged.
 func (s *scene) notice(t *testing.T, channel discordtest.ID) discordtest.Sent {
 	t.Helper()

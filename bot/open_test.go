@@ -129,7 +129,8 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 
 // senderOf sends an answer as the process before did.
 func (s *scene) senderOf(a *ingest.Question) *discord.Sender {
-	return &discord.Sender{Client: s.bot.ingest.Client, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: "a"}
+	return &discord.Sender{Client: s.bot.ingest.Client, Channel: a.Channel, Question: a.ID,
+		Asker: a.Asker, Purpose: "a"}
 }
 
 // leavesOpen asks something that is logged as open.

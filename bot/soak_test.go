@@ -92,7 +92,8 @@ func TestSoaked(t *testing.T) {
 	store := opened(t, with[0])
 	log := &soakLog{Store: store}
 	engine := answering(t, log, search.New(log, log, embed.Builtin{}), modelAt(with[3]), memory.Policy{})
-	bot, err := New(Config{Token: with[2], APIURL: with[1]}, log, engine, zerolog.New(os.Stdout).Level(zerolog.WarnLevel))
+	bot, err := New(Config{Token: with[2], APIURL: with[1]}, log, engine,
+		zerolog.New(os.Stdout).Level(zerolog.WarnLevel))
 	if err != nil {
 		t.Fatal(err)
 	}

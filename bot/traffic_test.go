@@ -48,9 +48,11 @@ func TestTraffic(t *testing.T) {
 
 	got := s.counted(t)
 	for key, least := range map[string]int{
-		"hark_gateway_connections_total new": 1, "hark_gateway_connections_total resumed": 1, "hark_gateway_lost_total": 1,
+		"hark_gateway_connections_total new": 1, "hark_gateway_connections_total resumed": 1,
+		"hark_gateway_lost_total":          1,
 		"hark_events_total MESSAGE_CREATE": 1, "hark_events_total INTERACTION_CREATE": 2,
-		"hark_discord_requests_total limited messages": 1, "hark_discord_requests_total ok messages": 1, "hark_discord_rate_limit_wait_seconds messages": 1,
+		"hark_discord_requests_total limited messages": 1, "hark_discord_requests_total ok messages": 1,
+		"hark_discord_rate_limit_wait_seconds messages": 1,
 	} {
 		if got[key] < least {
 			t.Errorf("%s is %d, want at least %d", key, got[key], least)

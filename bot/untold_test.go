@@ -66,7 +66,7 @@ func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
-			channel := s.addChannel("private", discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0)).ID
+			channel := s.secret("private").ID
 			thread := s.addThread("thread", channel).ID
 			store := s.overStore(t)
 			readable := func(at, of discordtest.ID) bool { return readableIn(t, store, s.guild.ID, at, of) }

@@ -92,7 +92,8 @@ func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 10}}).run(t).ready(t)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
 	code := "Here:\n```go\n" + manyLines(60) + "```\nDone."
-	s.oracle.answer = gives(answer.Answer{Text: code, Model: "m", Usage: answer.Usage{Calls: 1, Prompt: 10}}, errors.New("broke"))
+	s.oracle.answer = gives(answer.Answer{Text: code, Model: "m",
+		Usage: answer.Usage{Calls: 1, Prompt: 10}}, errors.New("broke"))
 	m := s.reply(t, s.ask("how?"))
 	m.Content = strings.TrimPrefix(m.Content, code)
 	s.says(t, m)
@@ -134,8 +135,10 @@ func TestHostileAnswer(t *testing.T) {
 	s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) {
 		r.Permissions |= discordtest.MentionEveryone
 	})
-	text := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> discord.gg/abc [go.dev](https://evil.org)", s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
-	want := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> <https://discord.gg/abc> go.dev (<https://evil.org>)", s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
+	text := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> discord.gg/abc [go.dev](https://evil.org)",
+		s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
+	want := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> <https://discord.gg/abc> go.dev (<https://evil.org>)",
+		s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
 	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
 		stream(text)
 		s.discord.WaitFor("the beginning", func() bool { return len(s.discord.Sent(s.channel)) == 1 })

@@ -113,6 +113,7 @@ func TestDatesIn(t *testing.T) {
 		{"in the fall", summer, []string{"2022-09-01", "2022-12-01"}},
 		{"in spring", summer, []string{"2023-03-01", "2023-06-01"}},
 		{"gestern und vorgestern", summer, []string{"2023-07-11", "2023-07-12", "2023-07-10", "2023-07-11"}},
+		{"vorgestern und gestern", summer, []string{"2023-07-10", "2023-07-11", "2023-07-11", "2023-07-12"}},
 		{"hier steht vogestern", summer, nil},
 		{"¿qué dijo ayer?", summer, []string{"2023-07-11", "2023-07-12"}},
 		{"la semaine dernière", summer, []string{"2023-07-03", "2023-07-10"}},

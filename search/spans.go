@@ -288,12 +288,12 @@ func (p foreignPhrase) stands(s string, i int) bool {
 // foreignPhrases are German, French, Spanish, Japanese and Chinese; longer phrases precede those they
 // contain. "Hier" is missing: in German it is a place.
 var foreignPhrases = []foreignPhrase{
-	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2},
+	{"heute", "day", 0}, {"vorgestern", "day", 2}, {"gestern", "day", 1},
 	{"diese woche", "week", 0}, {"letzte woche", "week", 1}, {"letztes wochenende", "weekend", 1},
 	{"letzten monat", "month", 1}, {"letzter monat", "month", 1}, {"letztes jahr", "year", 1},
 	{"aujourd'hui", "day", 0}, {"avant-hier", "day", 2}, {"cette semaine", "week", 0}, {"la semaine dernière", "week", 1},
 	{"le mois dernier", "month", 1}, {"l'année dernière", "year", 1}, {"l'an dernier", "year", 1},
-	{"hoy", "day", 0}, {"ayer", "day", 1}, {"anteayer", "day", 2}, {"esta semana", "week", 0},
+	{"hoy", "day", 0}, {"anteayer", "day", 2}, {"ayer", "day", 1}, {"esta semana", "week", 0},
 	{"la semana pasada", "week", 1}, {"el mes pasado", "month", 1}, {"el año pasado", "year", 1},
 	{"今日", "day", 0}, {"一昨日", "day", 2}, {"昨日", "day", 1}, {"今週", "week", 0}, {"先週", "week", 1},
 	{"先月", "month", 1}, {"去年", "year", 1}, {"昨年", "year", 1},

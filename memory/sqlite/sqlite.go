@@ -3,7 +3,7 @@
 //
 // Several processes may have the file open. Each sees the others' commits before it writes or answers.
 //
-// Begin reading at Open; writer.go commits, indexcache.go holds vectors in memory, zeroing.go erases.
+// Begin reading at Open; writer.go commits, index_cache.go holds vectors in memory, zeroing.go erases.
 package sqlite
 
 import (

@@ -13,7 +13,7 @@ import (
 
 // SQLite's secure delete zeroes a deleted cell. But when SQLite moves cells to another page, copies stay in the
 // old page's unallocated space, which deleting the cell later doesn't reach. So after a removal, the unallocated
-// space of every written page (dirtypages.go) is zeroed, in short transactions. If these pages aren't known, as
+// space of every written page (dirty_pages.go) is zeroed, in short transactions. If these pages aren't known, as
 // after a start, all pages are read first, while others write. zeroedKey is set at the end.
 
 // zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.

@@ -25,10 +25,7 @@ func gatedScene(t *testing.T, options ...discordtest.Option) *behindRoles {
 	s.verified = s.discord.AddRole(s.guild.ID, "Verified", 0)
 	s.staff = s.discord.AddRole(s.guild.ID, "Moderator", 0)
 	only := func(name string, role discordtest.Role) discordtest.ID {
-		return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: []discordtest.Overwrite{
-			discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel),
-			discordtest.ForRole(role.ID, discordtest.ViewChannel, 0),
-			discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0)}}).ID
+		return s.secret(name, discordtest.ForRole(role.ID, discordtest.ViewChannel, 0)).ID
 	}
 	s.hall, s.office = only("hall", s.verified), only("office", s.staff)
 	s.has(s.ana, s.verified, s.staff)

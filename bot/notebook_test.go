@@ -2,12 +2,180 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"hark/internal/embed"
+	"hark/internal/wait"
 	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 )
+
+// notebook is a store that keeps its events, and can be held or made to fail.
+type notebook struct {
+	*sqlite.Store
+
+	mu      sync.Mutex
+	events  []memory.Event
+	calls   int
+	fails   error
+	held    chan struct{} // Apply waits for it, unless nil
+	changed wait.Signal
+	poke    func() // after each Apply, for those who wait for Discord
+	tick    func() // after a decision, since no two may be of one moment; nil: nothing
+
+	readFails     error // of what tells of people
+	spendingFails error
+	forgetting    forgetting
+	stuck         int // Applies that were held
+	waiting       map[memory.GuildID]int
+}
+
+func newNotebook(t testing.TB) *notebook {
+	t.Helper()
+	store := sqlitetest.Open(t, sqlite.Options{Space: embed.Builtin{}.Space()})
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &notebook{Store: store, poke: func() {}}
+}
+
+func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
+	n.mu.Lock()
+	held := n.held
+	if held != nil {
+		n.stuck++
+	}
+	n.mu.Unlock()
+	if held != nil {
+		n.changed.Send()
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.calls++
+	defer n.poke()
+	defer n.changed.Send()
+	if n.tick != nil && slices.ContainsFunc(events, decides) {
+		n.tick()
+	}
+	if n.fails != nil {
+		return n.fails
+	}
+	if err := n.Store.Apply(ctx, events...); err != nil {
+		return err
+	}
+	n.events = append(n.events, events...)
+	return nil
+}
+
+func (n *notebook) fail(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fails = err
+}
+
+// decides reports whether the latest event of this type holds.
+func decides(e memory.Event) bool {
+	switch e.(type) {
+	case memory.Chose, memory.SettingChosen, memory.LimitChosen, memory.Learn, memory.Opted, memory.Starred:
+		return true
+	}
+	return false
+}
+
+// hold makes Apply wait until the function returned is called.
+func (n *notebook) hold() (release func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	held := make(chan struct{})
+	n.held = held
+	return sync.OnceFunc(func() {
+		n.mu.Lock()
+		n.held = nil
+		n.mu.Unlock()
+		close(held)
+	})
+}
+
+// said is what happened to messages, in order: "ana: text", "edit: text", "delete 2", "hark: text".
+func (n *notebook) said() []string {
+	var lines []string
+	for _, e := range n.eventsNow() {
+		switch e := e.(type) {
+		case memory.Posted:
+			who := "them"
+			if e.Message.Kind == memory.FromHark {
+				who = "hark"
+			}
+			lines = append(lines, who+": "+e.Message.Content)
+		case memory.Edited:
+			lines = append(lines, "edit: "+e.Content)
+		case memory.Deleted:
+			lines = append(lines, fmt.Sprintf("delete %d", len(e.IDs)))
+		}
+	}
+	return lines
+}
+
+// wait returns once ok holds. It is called after every Apply.
+func (n *notebook) wait(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	n.changed.Until(t, what, ok, func() string { return "the log has:\n" + strings.Join(n.said(), "\n") })
+}
+
+func (n *notebook) waitSaid(t *testing.T, line string) {
+	t.Helper()
+	n.wait(t, line, func() bool { return slices.Contains(n.said(), line) })
+}
+
+// waitLogged waits for a logged event that satisfies match.
+func waitLogged[E memory.Event](t *testing.T, n *notebook, what string, match func(E) bool) {
+	t.Helper()
+	n.wait(t, what, func() bool {
+		_, logged := find(n, match)
+		return logged
+	})
+}
+
+func eventsOf[E memory.Event](n *notebook) (all []E) {
+	for _, e := range n.eventsNow() {
+		if e, is := e.(E); is {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// eventsNow are all events.
+func (n *notebook) eventsNow() []memory.Event {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.events)
+}
+
+// find is the last event that satisfies match.
+func find[E memory.Event](n *notebook, match func(E) bool) (E, bool) {
+	for _, e := range slices.Backward(eventsOf[E](n)) {
+		if match(e) {
+			return e, true
+		}
+	}
+	var none E
+	return none, false
+}
 
 func reading[T any](n *notebook, read func() (T, error)) (T, error) {
 	n.mu.Lock()
@@ -94,7 +262,8 @@ func (n *notebook) Forget(ctx context.Context, f memory.Forgetting,
 	return n.forgets(ctx, progress, func() (memory.DeletionReport, error) { return n.Store.Forget(ctx, f, progress) })
 }
 
-func (n *notebook) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
+func (n *notebook) Resume(ctx context.Context, id int64,
+	progress func(done, total int)) (memory.DeletionReport, error) {
 	return n.forgets(ctx, progress, func() (memory.DeletionReport, error) { return n.Store.Resume(ctx, id, progress) })
 }
 
