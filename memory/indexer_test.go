@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,11 +170,19 @@ func TestConcurrentIndexerWaitsLongerAfterEachFailure(t *testing.T) {
 func TestConcurrentIndexerGathers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var began []time.Duration // read once all goroutines are idle
+		var mu sync.Mutex
+		var all []time.Duration
+		began := func() []time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		start := time.Now()
 		q := newQueue()
 		x := Indexer{Queue: q, Embedder: embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
-			began = append(began, time.Since(start))
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, time.Since(start))
 			return ones(ctx, texts)
 		})}
 		running(t, &x)
@@ -187,18 +196,18 @@ func TestConcurrentIndexerGathers(t *testing.T) {
 		add(3)
 		time.Sleep(gatherFor / 2)
 		add(3)
-		if len(began) != 0 {
-			t.Errorf("began after %v", began)
+		if len(began()) != 0 {
+			t.Errorf("began after %v", began())
 		}
 		time.Sleep(gatherFor / 2)
 		synctest.Wait()
-		if want := []time.Duration{gatherFor}; !slices.Equal(began, want) {
-			t.Errorf("began after %v, want %v", began, want)
+		if want := []time.Duration{gatherFor}; !slices.Equal(began(), want) {
+			t.Errorf("began after %v, want %v", began(), want)
 		}
 		add(3)
 		add(2 * readAtOnce)
-		if n := len(began); n < 2 || began[1] != gatherFor || len(q.pending) != 0 {
-			t.Errorf("began after %v, %d wait", began, len(q.pending))
+		if n := len(began()); n < 2 || began()[1] != gatherFor || len(q.pending) != 0 {
+			t.Errorf("began after %v, %d wait", began(), len(q.pending))
 		}
 	})
 }
