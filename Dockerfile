@@ -6,10 +6,10 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-# Go takes version, commit and date from .git. What .dockerignore leaves out, and what a release puts beside the source,
-# would count as a change.
-RUN if [ -d .git ]; then git ls-files -o --exclude-standard --directory | sed 's|^|/|' >>.git/info/exclude; \
-    git ls-files -dz | git update-index -z --skip-worktree --stdin; else rm -rf .git; fi
+# Go takes version, commit and date from .git, and takes any difference for a change. So files that a release puts beside
+# the source are excluded, and what .dockerignore leaves out is skipped.
+RUN if [ -d .git ]; then mkdir -p .git/info; git ls-files -o --exclude-standard --directory | sed 's|^|/|' >>.git/info/exclude; fi
+RUN if [ -d .git ]; then git ls-files -dz | git update-index -z --skip-worktree --stdin; else rm -rf .git; fi
 ARG TARGETOS
 ARG TARGETARCH
 # Static, so that it runs where there is no C library; the time zones are compiled in (cmd/hark imports time/tzdata).
