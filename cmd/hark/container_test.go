@@ -32,12 +32,15 @@ func compile(t *testing.T, machine string) (binary string) {
 	t.Helper()
 	steps := regexp.MustCompile(`(?m)^RUN (.*(?:git ls-files|go build).*)$`).FindAllStringSubmatch(
 		string(content(t, "../../Dockerfile")), -1)
-	if len(steps) != 2 || strings.Count(steps[1][1], "/out/hark") != 1 {
+	script := released
+	for _, step := range steps {
+		script += step[1] + "\n"
+	}
+	if len(steps) < 2 || strings.Count(script, "/out/hark") != 1 {
 		t.Fatal("the Dockerfile doesn't compile to /out/hark what Git knows")
 	}
 	binary = filepath.Join(t.TempDir(), "hark")
-	build := exec.Command("/bin/sh", "-ec", released+steps[0][1]+"\n"+strings.Replace(steps[1][1], "/out/hark",
-		binary, 1))
+	build := exec.Command("/bin/sh", "-ec", strings.Replace(script, "/out/hark", binary, 1))
 	build.Dir = buildContext(t)
 	build.Env = append(os.Environ(), "TARGETOS=linux", "TARGETARCH="+machine, "GOFLAGS=-buildvcs=auto",
 		"GIT_CONFIG_GLOBAL=/dev/null")
@@ -47,7 +50,7 @@ func compile(t *testing.T, machine string) (binary string) {
 	return binary
 }
 
-// released makes a repository with a version, without a file that isn't sent.
+// released makes a repository with a version. A file of it isn't sent, and a release has put a binary beside it.
 const released = `
 git init -q
 touch README.md
@@ -55,6 +58,8 @@ git add .
 git -c user.name=ana -c user.email=ana@example.org commit -qm all
 git tag v1.2.3
 rm README.md
+mkdir -p linux/amd64
+touch linux/amd64/hark
 `
 
 func buildContext(t *testing.T) string {
