@@ -199,6 +199,34 @@ func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
+func TestFillGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	s.say(s.channel, 1, "before")
+	s.mirrors(t, s.channel)
+	s.stop(t)
+	s.say(s.channel, 350, "missed")
+	s.resume(t, Config{CatchUp: month})
+	s.log.wait(t, "the second page", func() bool {
+		e, ok := find(s.log, func(memory.GapFilled) bool { return true })
+		return ok && e.Gap.Fetched >= 200
+	})
+	s.stop(t)
+	e, _ := find(s.log, func(e memory.GapFilled) bool { return e.Gap.Fetched >= 200 })
+	s.resume(t, Config{CatchUp: month})
+	s.mirrors(t, s.channel)
+	s.filled(t)
+	first := 0
+	for _, p := range eventsOf[memory.Posted](s.log) {
+		if p.Message.ID <= e.Through && strings.HasPrefix(p.Message.Content, "missed") {
+			first++
+		}
+	}
+	if first != e.Gap.Fetched {
+		t.Errorf("%d messages up to where the first fill came, which fetched %d", first, e.Gap.Fetched)
+	}
+}
+
 func TestWhatIsntToBeFetched(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
