@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"database/sql"
 	"slices"
 
 	"hark/memory"
@@ -19,7 +20,7 @@ func (t *transaction) rewrite(e memory.Rewritten) {
 		t.invalidate(madeFrom(aMessage, e.Channel, id).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
 		t.restore(e.Guild, e.Channel, id)
 		if !t.isGone(e.Guild, e.Channel, id) {
-			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, nil)
+			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, sql.Null[int64]{})
 		}
 	}
 }

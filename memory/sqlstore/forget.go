@@ -274,11 +274,19 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 
 // countGoing counts the derived things that invalidate would delete, of those that meet condition.
 func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.DryRun) error {
-	return s.row(ctx, goes.closure(hideNone)+
-		fmt.Sprintf(` SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
+	all, err := goes.closure(ctx, s.engine, hideNone)
+	if err != nil {
+		return err
+	}
+	nos := make([]int64, len(all))
+	for i, g := range all {
+		nos[i] = g.no
+	}
+	return s.row(ctx, fmt.Sprintf(`SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
 		count(*) FILTER (WHERE kind IN (%d, %d)), count(*) FILTER (WHERE kind = %d)
-		FROM derived WHERE no IN (SELECT derived FROM gone) AND (`, aFact, aLore, aSummary, aCondensed, anAnswer)+
-		condition+")", goes.args...).Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
+		FROM derived WHERE no IN (SELECT value FROM json_each(?%d)) AND (`, aFact, aLore, aSummary, aCondensed, anAnswer,
+		len(goes.args)+1)+condition+")", append(slices.Clone(goes.args), jsonOf(nos))...).
+		Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
 }
 
 // extentOf counts what deleting messages of a channel would delete, except answers among them.

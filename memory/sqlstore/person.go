@@ -26,8 +26,8 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 		FROM (SELECT 1) LEFT JOIN person k ON k.guild = ?1 AND k.id = ?2 WHERE true
 		ON CONFLICT (guild, id) DO UPDATE SET username = excluded.username, name = excluded.name,
 		nick = excluded.nick, bot = excluded.bot, roles = excluded.roles
-		WHERE (username, name, nick, bot) <> (excluded.username, excluded.name, excluded.nick, excluded.bot)
-		OR roles IS DISTINCT FROM excluded.roles`,
+		WHERE (person.username, person.name, person.nick, person.bot) <> (excluded.username, excluded.name, excluded.nick, excluded.bot)
+		OR person.roles IS DISTINCT FROM excluded.roles`,
 		p.Guild, p.ID, memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
 	if changed > 0 { // every message sees its author, so only a change may drop the cache
 		t.changed.people[p.Guild] = true

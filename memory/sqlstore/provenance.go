@@ -1,7 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"hark/memory"
@@ -122,27 +125,58 @@ const (
 	hideAll
 )
 
-// closure begins a query of gone: what s selects and everything derived from it, with whether Discord must
-// stop showing it. It doesn't follow summaries: what is made from one has its sources too.
-func (s selection) closure(how hiding) string {
-	const next = ` UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0
-		FROM gone CROSS JOIN derived d ON d.no = gone.derived`
-	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived,
-		iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s) AS first`+
-		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind)
-			AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
-		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.parts) p
-			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d`+
-		next+` CROSS JOIN shown p ON p.derived = d.no
-			CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[6]d)`,
-		how, s.query, anAnswer, aFact, aLore, aShown)
-}
-
 type invalid struct {
 	derived
 	no     int64
-	hide   bool // Discord must stop showing it
-	itself bool // selected directly, not by a source
+	hide   hiding // if not hideNone, Discord must stop showing it
+	itself bool   // selected directly, not by a source
+}
+
+// madeFromThese selects what was made from derived things, by their numbers. It doesn't follow summaries, because what
+// is made from one has its sources as well.
+var madeFromThese = fmt.Sprintf(`SELECT d.no AS source, s.derived, s.repeats, 0 AS itself
+		FROM json_each(?1) j CROSS JOIN derived d ON d.no = j.value
+		CROSS JOIN source s ON s.kind = iif(d.kind = %[1]d, 0, d.kind) AND s.place = iif(d.kind = %[3]d, 0, d.place)
+			AND s.id = d.id WHERE d.kind IN (%[1]d, %[2]d, %[3]d)
+	UNION ALL SELECT d.no, s.derived, s.repeats, 0 FROM json_each(?1) j CROSS JOIN derived d ON d.no = j.value
+		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.parts) p
+		CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[1]d
+	UNION ALL SELECT d.no, s.derived, s.repeats, 0 FROM json_each(?1) j CROSS JOIN derived d ON d.no = j.value
+		CROSS JOIN shown p ON p.derived = d.no
+		CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[4]d`,
+	anAnswer, aFact, aLore, aShown)
+
+// closure returns what s selects and everything derived from it, by number.
+func (s selection) closure(ctx context.Context, q Querier, how hiding) ([]invalid, error) {
+	all := map[int64]invalid{}
+	s.query = "SELECT 0 AS source, * FROM (" + s.query + ") AS selected"
+	for next := s; ; {
+		var news []int64
+		err := Each(ctx, q, func(scan Scanner) error {
+			var source int64
+			var repeats bool
+			var g invalid
+			err := scan(&source, &g.no, &repeats, &g.itself, &g.kind, &g.guild, &g.channel, &g.id)
+			if g.hide = how; source != 0 {
+				g.hide = all[source].hide
+			}
+			if g.hide == hideRepeats && !repeats {
+				g.hide = hideNone
+			}
+			old, known := all[g.no]
+			if !known || g.hide > old.hide {
+				news = append(news, g.no)
+			}
+			g.hide, g.itself = max(g.hide, old.hide), g.itself || old.itself
+			all[g.no] = g
+			return err
+		}, "SELECT s.source, s.derived, s.repeats, s.itself, d.kind, d.guild, d.channel, d.id FROM ("+next.query+
+			") AS s CROSS JOIN derived d ON d.no = s.derived", next.args...)
+		if err != nil || len(news) == 0 {
+			return slices.SortedFunc(maps.Values(all), func(a, b invalid) int { return cmp.Compare(a.no, b.no) }), err
+		}
+		next = selection{madeFromThese, []any{jsonOf(news)}}
+	}
 }
 
 type cause struct {
@@ -153,14 +187,11 @@ type cause struct {
 // invalidate deletes what s selects and everything derived from it. Of answers that Discord still shows it
 // keeps the sources, to find them once they must be hidden.
 func (t *transaction) invalidate(s selection, why cause) {
-	all := must(list(t.ctx, t, func(scan Scanner, g *invalid) error {
-		return scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
-	}, s.closure(why.hide)+fmt.Sprintf(`
-		SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
-		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no
-		HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...))
-	for _, g := range all { // first, so that deleting one doesn't select another again
-		if g.kind == anAnswer && !g.hide {
+	all := slices.DeleteFunc(must(s.closure(t.ctx, t, why.hide)), func(g invalid) bool {
+		return g.kind == aShown && g.hide == hideNone
+	})
+	for _, g := range all { // all first, so that deleting one doesn't select another again
+		if g.kind == anAnswer && g.hide == hideNone {
 			t.exec("UPDATE derived SET kind = ? WHERE no = ?", aShown, g.no)
 		} else {
 			t.underive(g.derived)

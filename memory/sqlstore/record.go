@@ -68,7 +68,7 @@ func askedAt(r memory.Record) memory.MessageID {
 
 // Records implements memory.Store.
 func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
-	direction, limit := "DESC", -1
+	direction, limit := "DESC", math.MaxInt
 	if q.Oldest {
 		direction = "ASC"
 	}

@@ -199,11 +199,11 @@ func scanTrace(scan Scanner, t *memory.Trace) error {
 func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 	trace, _ := t.traceOf(g.channel, memory.MessageID(g.id))
 	t.dropTrace(g.channel, trace.Answer)
-	if g.hide && deleted == (memory.MessageRef{Channel: trace.Channel, Message: trace.Question}) {
+	if g.hide != hideNone && deleted == (memory.MessageRef{Channel: trace.Channel, Message: trace.Question}) {
 		t.withdraw(g.derived, trace.Answer, true)
 	}
-	left := t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide)
-	if !g.hide {
+	left := t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide != hideNone)
+	if g.hide == hideNone {
 		t.leaveShown(g, trace.Question, left)
 	}
 }

@@ -10,20 +10,21 @@ import (
 	"hark/memory"
 )
 
-// readBounds finds the first and last id of the window round each id, from the index alone. Limits are ?+0,
-// because SQLite prepares a statement again if its limit is a bare parameter.
-const readBounds = `SELECT CAST(c.key AS INTEGER), j.value,
-	(SELECT id FROM message WHERE channel = CAST(c.key AS INTEGER) AND id < j.value AND ` + unforgotten + `
-		ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
-	(SELECT id FROM message WHERE channel = CAST(c.key AS INTEGER) AND id > j.value AND ` + unforgotten + `
-		ORDER BY id LIMIT 1 OFFSET ?3+0)
-	FROM json_each(?1) c, json_each(c.value) j`
+// Triples are the rows of a list of lists of up to three numbers.
+const Triples = "(SELECT key AS n, value ->> 0 AS a, value ->> 1 AS b, value ->> 2 AS c FROM json_each(?1))"
+
+// readBounds finds the first and last id of the window round each id, from the index alone. Limits are
+// written ?+0, because SQLite prepares a statement again if its limit is a bare parameter.
+const readBounds = `SELECT j.a, j.b,
+	(SELECT id FROM message WHERE channel = j.a AND id < j.b AND ` + unforgotten + ` ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
+	(SELECT id FROM message WHERE channel = j.a AND id > j.b AND ` + unforgotten + ` ORDER BY id LIMIT 1 OFFSET ?3+0)
+	FROM ` + Triples + " j"
 
 // unforgotten is the condition of the view said. If nothing is pending deletion, it costs one look-up.
 const unforgotten = "(NOT EXISTS (SELECT 1 FROM doomed) OR row NOT IN (SELECT row FROM doomed))"
 
-const readSpans = "SELECT key, " + MessageColumns + ` FROM (SELECT key, value FROM json_each(?)) j CROSS JOIN message
-	ON channel = j.value ->> 0 AND id BETWEEN j.value ->> 1 AND j.value ->> 2 AND ` + unforgotten
+const readSpans = "SELECT j.n, " + MessageColumns + " FROM " + Triples + ` j CROSS JOIN message
+	ON channel = j.a AND id BETWEEN j.b AND j.c AND ` + unforgotten
 
 // span is a channel's number and the first and last id of a range in it.
 type span [3]int64
@@ -158,6 +159,12 @@ func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory
 }
 
 func (round window) bounds(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) (spans []span, err error) {
+	var pairs [][2]int64
+	for no, some := range ids {
+		for _, id := range some {
+			pairs = append(pairs, [2]int64{no, int64(id)})
+		}
+	}
 	err = Each(ctx, q, func(scan Scanner) error {
 		var no, id int64
 		var first, last sql.Null[int64]
@@ -177,7 +184,7 @@ func (round window) bounds(ctx context.Context, q Querier, ids map[int64][]memor
 		}
 		spans = append(spans, one)
 		return err
-	}, readBounds, jsonText(ids), max(round.before-1, 0), max(round.after-1, 0))
+	}, readBounds, jsonText(pairs), max(round.before-1, 0), max(round.after-1, 0))
 	return spans, err
 }
 

@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"hark/memory"
+	"hark/memory/sqlstore"
+)
+
+// Full text is the table fulltext: a row for each message, with the terms that it holds, each as often as it stands
+// there. A term is a number of its guild: guild.no << 40 | hash. So the index of one term has messages of one guild.
+
+// termsOf returns the numbers of terms, which are hashes in letters separated by spaces (see sqlstore.Hashes).
+func termsOf(guild int64, hashes string) []int64 {
+	var terms []int64
+	for hash := range strings.FieldsSeq(hashes) {
+		var n int64
+		for _, c := range []byte(hash) {
+			if c >= 'a' {
+				n = n<<5 | int64(c-'a')
+			} else {
+				n = n<<5 | int64(c-'2'+26)
+			}
+		}
+		terms = append(terms, guild<<40|n)
+	}
+	return terms
+}
+
+const guildOfRow = sqlstore.ChannelBits + sqlstore.SequenceBits
+
+// textSize is how much full text holds of a guild, or a change to it.
+type textSize struct{ messages, terms int64 }
+
+func (t *tx) resize(row int64, messages, terms int) {
+	guild := row >> guildOfRow
+	size := t.text[guild]
+	if size == nil {
+		size = &textSize{}
+		t.text[guild] = size
+	}
+	size.messages += int64(messages)
+	size.terms += int64(terms)
+}
+
+func (t *tx) flushTextSizes() error {
+	for guild, size := range t.text {
+		if err := t.exec(`INSERT INTO text_size (guild, messages, terms) VALUES ($1, $2, $3) ON CONFLICT (guild) DO UPDATE
+			SET messages = text_size.messages + $2, terms = text_size.terms + $3`, guild, size.messages, size.terms); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddText implements sqlstore.Tx.
+func (t *tx) AddText(row int64, hashes string) error {
+	terms := termsOf(row>>guildOfRow, hashes)
+	t.resize(row, 1, len(terms))
+	return t.exec("INSERT INTO fulltext (row, channel, terms) VALUES ($1, $2, $3)", row, row>>sqlstore.SequenceBits, terms)
+}
+
+// RemoveText implements sqlstore.Tx.
+func (t *tx) RemoveText(row int64, hashes string) error {
+	r, err := t.tx.ExecContext(t.ctx, "DELETE FROM fulltext WHERE row = $1", row)
+	if err != nil {
+		return err
+	}
+	n, err := r.RowsAffected()
+	if n > 0 {
+		t.resize(row, -1, -len(strings.Fields(hashes)))
+	}
+	return err
+}
+
+// RemoveInBulk implements sqlstore.Tx: there is no other way for much text.
+func (t *tx) RemoveInBulk() error { return nil }
+
+// HasText implements sqlstore.Tx.
+func (t *tx) HasText(row int64) (there bool, err error) {
+	err = t.row("SELECT EXISTS (SELECT 1 FROM fulltext WHERE row = $1)", row).Scan(&there)
+	return there, err
+}
+
+// ClearText implements sqlstore.Tx.
+func (t *tx) ClearText() error {
+	clear(t.text)
+	if err := t.exec("DELETE FROM fulltext"); err != nil {
+		return err
+	}
+	return t.exec("DELETE FROM text_size")
+}
+
+// maxRanked is how many messages are ranked at once, the newest of those that match.
+const maxRanked = 3000
+
+// FindText implements sqlstore.Engine. If too many messages match any term, it ranks those with the rarest, or with
+// both others, if these suffice.
+func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
+	guild := sqlstore.GuildOf(q.Channels[0])
+	terms := termsOf(guild, sqlstore.Hashes(q.Terms))
+	any := condition("f.terms && ?", terms)
+	found, all, err := e.rank(ctx, q, terms, any)
+	if err != nil || all || len(terms) != 3 {
+		return found, err
+	}
+	selective := condition("(f.terms @> ? OR f.terms @> ?)", terms[:1], terms[1:])
+	rarest, _, err := e.rank(ctx, q, terms, selective)
+	if err != nil || len(rarest) == q.Limit {
+		return rarest, err
+	}
+	return found, nil
+}
+
+// where is a condition under construction, with its arguments.
+type where struct {
+	text strings.Builder
+	args []any
+}
+
+func condition(text string, args ...any) *where {
+	w := &where{}
+	w.and(text, args...)
+	return w
+}
+
+// and adds a condition whose parameters are "?".
+func (w *where) and(text string, args ...any) {
+	if w.text.Len() > 0 {
+		w.text.WriteString(" AND ")
+	}
+	for _, a := range args {
+		w.args = append(w.args, a)
+		text = strings.Replace(text, "?", fmt.Sprintf("$%d", len(w.args)), 1)
+	}
+	w.text.WriteString(text)
+}
+
+// within adds q's channels, and leaves out what is being forgotten.
+func (w *where) within(q sqlstore.TextQuery) {
+	w.and("f.channel = ANY (?)", q.Channels)
+	w.and("NOT EXISTS (SELECT 1 FROM doomed d WHERE d.row = f.row)")
+}
+
+// rank returns the best messages that match within q, and whether it looked at all of them.
+func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, terms []int64, match *where) (best []sqlstore.TextMatch,
+	all bool, err error) {
+	w := condition(match.text.String(), match.args...)
+	w.args = match.args
+	w.within(q)
+	if q.Since != nil {
+		w.and("m.id >= ?", int64(*q.Since))
+	}
+	if q.Until != nil {
+		w.and("m.id < ?", int64(*q.Until))
+	}
+	if len(q.Authors) > 0 {
+		w.and("m.author = ANY (?)", numbers(q.Authors))
+	}
+	counts := make([]string, len(terms))
+	for i, term := range terms {
+		w.args = append(w.args, term)
+		counts[i] = fmt.Sprintf(", cardinality(array_positions(f.terms, $%d))", len(w.args))
+	}
+	w.args = append(w.args, maxRanked+1)
+	rows, err := e.pool.Query(ctx, fmt.Sprintf(`SELECT f.channel, m.id, cardinality(f.terms)%s
+		FROM fulltext f JOIN message m ON m.row = f.row WHERE %s ORDER BY m.id DESC LIMIT $%d`,
+		strings.Join(counts, ""), w.text.String(), len(w.args)), w.args...)
+	if err != nil {
+		return nil, false, err
+	}
+	defer rows.Close()
+	var matches []textMatch
+	with := make([]int, len(terms)) // messages with each term
+	for rows.Next() {
+		m := textMatch{counts: make([]int, len(terms))}
+		to := []any{&m.Channel, &m.ID, &m.length}
+		for i := range m.counts {
+			to = append(to, &m.counts[i])
+		}
+		if err := rows.Scan(to...); err != nil {
+			return nil, false, err
+		}
+		for i, n := range m.counts {
+			with[i] += min(n, 1)
+		}
+		matches = append(matches, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, false, err
+	}
+	size, err := e.textSize(ctx, sqlstore.GuildOf(q.Channels[0]))
+	if err != nil {
+		return nil, false, err
+	}
+	return bm25(matches, with, size, q.Limit), len(matches) <= maxRanked, nil
+}
+
+func (e *engine) textSize(ctx context.Context, guild int64) (size textSize, err error) {
+	err = e.pool.QueryRow(ctx, "SELECT coalesce(sum(messages), 0)::bigint, coalesce(sum(terms), 0)::bigint FROM text_size WHERE guild = $1",
+		guild).Scan(&size.messages, &size.terms)
+	return size, err
+}
+
+type textMatch struct {
+	sqlstore.TextMatch
+	length int   // terms in the message
+	counts []int // of each term
+}
+
+// bm25 returns the limit best matches by the formula of SQLite's FTS5 (https://www.sqlite.org/fts5.html#the_bm25_function),
+// with k1 1.2 and b 0.75. with counts the messages that have each term.
+func bm25(matches []textMatch, with []int, size textSize, limit int) []sqlstore.TextMatch {
+	const k1, b = 1.2, 0.75
+	average := float64(size.terms) / float64(max(1, size.messages))
+	idf := make([]float64, len(with))
+	for i, n := range with {
+		idf[i] = max(1e-6, math.Log((float64(size.messages)-float64(n)+0.5)/(float64(n)+0.5)))
+	}
+	best := make([]sqlstore.TextMatch, len(matches))
+	for i, m := range matches {
+		best[i] = m.TextMatch
+		for k, n := range m.counts {
+			f := float64(n)
+			best[i].Score += idf[k] * f * (k1 + 1) / (f + k1*(1-b+b*float64(m.length)/average))
+		}
+	}
+	slices.SortFunc(best, func(x, y sqlstore.TextMatch) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(y.ID, x.ID))
+	})
+	return best[:min(limit, len(best))]
+}
+
+// CountText implements sqlstore.Engine.
+func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, err error) {
+	w := condition("f.terms && ?", termsOf(sqlstore.GuildOf(q.Channels[0]), sqlstore.Hashes(q.Terms)))
+	w.within(q)
+	w.args = append(w.args, q.Limit)
+	err = e.pool.QueryRow(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM fulltext f WHERE %s LIMIT $%d) found",
+		w.text.String(), len(w.args)), w.args...).Scan(&n)
+	return n, err
+}
+
+func numbers[T ~int64](ids []T) []int64 {
+	all := make([]int64, len(ids))
+	for i, id := range ids {
+		all[i] = int64(id)
+	}
+	return all
+}
+
+var _ memory.MessageID // used by TextQuery

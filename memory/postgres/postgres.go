@@ -1,0 +1,195 @@
+// Package postgres is the engine of sqlstore for many machines: a PostgreSQL database with pgvector, which several
+// processes may use at once. Everything in memory is a cache of it. Only the table message holds what people wrote;
+// full text holds hashes of it.
+//
+// One transaction writes at a time: it holds the only row of the table turn. Its counter tells each process whether
+// others have written since it last looked. Nothing relies on the state of a session, so PgBouncer may pool
+// transactions.
+//
+// Begin reading at Open; statement.go turns the store's SQL into PostgreSQL's, tx.go commits, fulltext.go and vector.go
+// search, erase.go vacuums.
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"hark/memory"
+	"hark/memory/sqlstore"
+)
+
+// Options configure a store.
+type Options struct {
+	// Space is the space of new vectors, as in sqlstore.Options.
+	Space memory.Space
+	// Tokens counts the tokens of a text, as in sqlstore.Options. If nil, Message.Tokens stays 0.
+	Tokens func(string) int
+}
+
+// engine is the database: reads, writes, other processes' writes, full text and vectors.
+type engine struct {
+	pool *pgxpool.Pool
+	db   *sql.DB // of pool
+	name string  // unique among the processes that write
+	lock chan struct{}
+
+	statements statements
+	watch      watch
+
+	// The holder of lock uses these.
+	closed  bool
+	version int64 // of turn after the last transaction; another one's is higher
+
+	eraseAfter time.Time // until then, Erase without wait does nothing
+}
+
+// IsURL reports whether a store is named by the URL of a PostgreSQL database.
+func IsURL(store string) bool {
+	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
+}
+
+// Open opens the store in a database, by its URL. It creates the schema in an empty one.
+func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
+	if o.Tokens == nil {
+		o.Tokens = func(string) int { return 0 }
+	}
+	e, err := connect(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens})
+	if err := errors.Join(e.prepareDatabase(ctx)); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())
+	}
+	if err := sqlstore.Open(ctx, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), s.Close())
+	}
+	return s, nil
+}
+
+func connect(ctx context.Context, url string) (*engine, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil { // its text has the URL, without the password
+		return nil, fmt.Errorf("read the address of the database: %w; write postgres://USER:PASSWORD@HOST:5432/DATABASE", err)
+	}
+	// Statements aren't prepared on the server: PgBouncer would lose them, and a prepared one is planned without
+	// looking at its arguments after five runs, so partial indexes stay unused.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	if _, ok := config.ConnConfig.RuntimeParams["application_name"]; !ok {
+		config.ConnConfig.RuntimeParams["application_name"] = "hark"
+	}
+	if !strings.Contains(url, "connect_timeout") {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &engine{pool: pool, db: stdlib.OpenDBFromPool(pool), name: rand.Text(), lock: make(chan struct{}, 1)}, nil
+}
+
+const connectTimeout = 10 * time.Second
+
+// address returns the host and the database, for errors.
+func (e *engine) address() string {
+	c := e.pool.Config().ConnConfig
+	return fmt.Sprintf("the database %q on %s:%d", c.Database, c.Host, c.Port)
+}
+
+// WriteLock implements sqlstore.Engine.
+func (e *engine) WriteLock() chan struct{} { return e.lock }
+
+// ReleaseWriteLock implements sqlstore.Engine.
+func (e *engine) ReleaseWriteLock(bool) { <-e.lock }
+
+// QueryContext implements sqlstore.Engine.
+func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	query, args = e.statements.translated(query, args)
+	return e.db.QueryContext(ctx, query, args...)
+}
+
+// Snapshot implements sqlstore.Engine.
+func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
+	tx, err := e.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return read(querier{e, tx})
+}
+
+// querier runs the store's statements in a transaction.
+type querier struct {
+	engine *engine
+	tx     *sql.Tx
+}
+
+func (q querier) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	query, args = q.engine.statements.translated(query, args)
+	return q.tx.QueryContext(ctx, query, args...)
+}
+
+// Close implements sqlstore.Engine: it waits for the current write.
+func (e *engine) Close() error {
+	e.lock <- struct{}{}
+	defer func() { <-e.lock }()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	err := e.db.Close()
+	e.pool.Close()
+	return err
+}
+
+// watch sees other processes' commits, so no answer comes from a stale cache.
+type watch struct {
+	mu      sync.Mutex
+	seen    int64 // version of turn
+	changed func(ctx context.Context, q sqlstore.Querier, writing bool) error
+}
+
+// Watch implements sqlstore.Engine.
+func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, writing bool) error) {
+	e.watch.changed = changed
+}
+
+// Notice implements sqlstore.Engine. It takes one round trip.
+func (e *engine) Notice(ctx context.Context) error {
+	w := &e.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var version int64
+	var last string
+	if err := e.pool.QueryRow(ctx, "SELECT version, writer FROM turn").Scan(&version, &last); err != nil {
+		return fmt.Errorf("look for the writes of others: %w", explain(err))
+	}
+	if version == w.seen {
+		return nil
+	}
+	// If this process wrote last, it noticed the others then.
+	if last != e.name {
+		if err := e.Snapshot(ctx, func(q sqlstore.Querier) error { return w.changed(ctx, q, false) }); err != nil {
+			return fmt.Errorf("read what others wrote: %w", explain(err))
+		}
+	}
+	w.seen = version
+	return nil
+}
+
+// Latest implements sqlstore.Engine.
+func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) error {
+	e.watch.mu.Lock()
+	defer e.watch.mu.Unlock()
+	return e.Snapshot(ctx, read)
+}

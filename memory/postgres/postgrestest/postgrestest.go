@@ -1,0 +1,76 @@
+// Package postgrestest makes empty databases for tests, on the server that HARK_TEST_POSTGRES names.
+package postgrestest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"hark/memory/postgres"
+)
+
+// Variable names the server, as the URL of a database whose user may create others.
+const Variable = "HARK_TEST_POSTGRES"
+
+// template is the name of a database with the schema, from which others are copied; made once a process.
+var template = sync.OnceValues(func() (string, error) {
+	name := fmt.Sprintf("hark_template_%d", os.Getpid())
+	if err := execute("CREATE DATABASE " + name); err != nil {
+		return "", err
+	}
+	s, err := postgres.Open(context.Background(), in(name), postgres.Options{})
+	if err != nil {
+		return "", err
+	}
+	return name, s.Close()
+})
+
+// URL returns the URL of an empty database, which is dropped when the test ends. Without a server it skips the test.
+func URL(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(Variable) == "" {
+		t.Skipf("set %s to the URL of a PostgreSQL server with pgvector to run this test", Variable)
+	}
+	from, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "hark_" + strings.ToLower(rand.Text())
+	if err := execute("CREATE DATABASE " + name + " TEMPLATE " + from); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := execute("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Error(err)
+		}
+	})
+	return in(name)
+}
+
+// in returns the URL of a database on the server.
+func in(name string) string {
+	u, err := url.Parse(os.Getenv(Variable))
+	if err != nil {
+		panic(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+func execute(statement string) error {
+	ctx := context.Background()
+	db, err := pgx.Connect(ctx, os.Getenv(Variable))
+	if err != nil {
+		return err
+	}
+	defer db.Close(ctx)
+	_, err = db.Exec(ctx, statement)
+	return err
+}

@@ -1,0 +1,151 @@
+package postgres
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"hark/memory/sqlstore"
+)
+
+// statements turns the store's statements into PostgreSQL's, each once.
+type statements struct {
+	sync.RWMutex
+	by map[string]statement
+}
+
+// statement is a statement in PostgreSQL's words. Its nth parameter is the store's of number params[n].
+type statement struct {
+	text   string
+	params []int
+}
+
+// translated returns a statement in PostgreSQL's words, and its arguments. Every run of it has arguments of the same
+// types.
+func (s *statements) translated(query string, args []any) (string, []any) {
+	s.RLock()
+	to, ok := s.by[query]
+	s.RUnlock()
+	if !ok {
+		to = translate(query, args)
+		s.Lock()
+		if s.by == nil {
+			s.by = map[string]statement{}
+		}
+		s.by[query] = to
+		s.Unlock()
+	}
+	ordered := make([]any, len(to.params))
+	for i, n := range to.params {
+		ordered[i] = args[n]
+		if b, ok := args[n].(bool); ok {
+			ordered[i] = truth(b)
+		}
+	}
+	return to.text, ordered
+}
+
+var (
+	token     = regexp.MustCompile(`'[^']*'|\?\d*(?:\+0)?|\w+|[^\w?']+`)
+	indexedBy = regexp.MustCompile(`INDEXED BY \w+`)
+	field     = regexp.MustCompile(`(\w+\.\w+) ->> '\$\.(\w+)'`)
+)
+
+// words of the store's SQL that PostgreSQL calls otherwise.
+var words = map[string]string{
+	"user":             `"user"`,
+	"vector":           "embedding", // pgvector has a type of that name, and each table is a type
+	"vector_next":      "embedding_next",
+	"vector_before":    "embedding_before",
+	"json_array":       "jsonb_build_array",
+	"json_object":      "jsonb_build_object",
+	"json_group_array": "jsonb_agg",
+}
+
+// translate turns a statement of the store's into PostgreSQL's.
+//
+//   - Parameters are numbered by their first use, and those of numbers and texts get their type: PostgreSQL would take a
+//     number beside a small constant for a small one.
+//   - CROSS JOIN … ON keeps the order of tables in SQLite only.
+func translate(query string, args []any) (to statement) {
+	query = strings.ReplaceAll(query, sqlstore.Triples, "json_triples(?1)")
+	query = field.ReplaceAllString(indexedBy.ReplaceAllString(query, ""), "($1::json ->> '$2')")
+	tokens := token.FindAllString(query, -1)
+	var b strings.Builder
+	last := 0
+	for i, t := range tokens {
+		switch {
+		case t[0] == '?':
+			t = strings.TrimSuffix(t, "+0")
+			n := last + 1
+			if len(t) > 1 {
+				n, _ = strconv.Atoi(t[1:]) // the expression allows digits only
+			}
+			last = max(last, n)
+			at := slices.Index(to.params, n-1)
+			if at < 0 {
+				at, to.params = len(to.params), append(to.params, n-1)
+			}
+			b.WriteString("$" + strconv.Itoa(at+1) + typeOf(args[n-1]))
+		case t == "CROSS" && joinsOn(tokens[i+1:]):
+		case words[t] != "":
+			b.WriteString(words[t])
+		default:
+			b.WriteString(t)
+		}
+	}
+	to.text = b.String()
+	return to
+}
+
+// typeOf returns the cast of a parameter. A truth value may be for a column of numbers, so it has none.
+func typeOf(arg any) string {
+	if arg == nil {
+		return "::text" // the store has no other NULLs without a type
+	}
+	switch reflect.TypeOf(arg).Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return "::bigint"
+	case reflect.String:
+		return "::text"
+	}
+	return ""
+}
+
+// joinsOn reports whether a join whose remaining tokens are given has a condition of its own.
+func joinsOn(rest []string) bool {
+	depth := 0
+	for i, t := range rest {
+		depth += strings.Count(t, "(") - strings.Count(t, ")")
+		switch {
+		case depth < 0:
+			return false
+		case depth > 0:
+		case t == "ON":
+			return true
+		case i > 1 && (t == "JOIN" || t == "WHERE" || t == "GROUP" || t == "ORDER" || t == "UNION" || t == "ON"):
+			return false
+		}
+	}
+	return false
+}
+
+// truth is a boolean for conditions, and 0 or 1 for numbers.
+type truth bool
+
+// BoolValue implements pgtype.BoolValuer.
+func (t truth) BoolValue() (pgtype.Bool, error) { return pgtype.Bool{Bool: bool(t), Valid: true}, nil }
+
+// Int64Value implements pgtype.Int64Valuer.
+func (t truth) Int64Value() (pgtype.Int8, error) {
+	n := pgtype.Int8{Valid: true}
+	if t {
+		n.Int64 = 1
+	}
+	return n, nil
+}

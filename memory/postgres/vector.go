@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"hark/memory"
+	"hark/memory/sqlstore"
+)
+
+// PutVector implements sqlstore.Tx.
+func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
+	table := "embedding"
+	if shadow {
+		table = "embedding_next"
+	}
+	return t.exec("INSERT INTO "+table+` (segment, channel, first, last, "values") VALUES ($1, $2, $3, $4, $5::text::halfvec)
+		ON CONFLICT (segment) DO UPDATE SET channel = $2, first = $3, last = $4, "values" = excluded."values"`,
+		v.Segment, v.Channel, int64(v.First), int64(v.Last), vectorText(v.Values))
+}
+
+// vectorText writes a vector as pgvector reads it, with length 1: a half has no room for long ones.
+func vectorText(v []float32) string {
+	b := []byte{'['}
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, float64(x), 'g', 5, 32)
+	}
+	return string(append(b, ']'))
+}
+
+// Nearest implements sqlstore.Engine. It compares all vectors of the channels: exact, and quick enough to about 50,000
+// segments a guild.
+func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
+	hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
+	use, _, err := sqlstore.Spaces(ctx, e)
+	if err != nil {
+		return nil, fmt.Errorf("search the vectors: %w", explain(err))
+	}
+	if q.Space != use {
+		return nil, memory.ErrNoVectors
+	}
+	if err := sqlstore.CheckVector(q.Vector, q.Space); err != nil || q.Vector == nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	if len(q.Channels) == 0 || q.Limit <= 0 {
+		return nil, nil
+	}
+	// The next round replaces hits that aren't in scope: a segment may have no message of an author.
+	const rounds = 4
+	for n, round := q.Limit, 1; ; n, round = 4*n, round+1 {
+		found, err := e.nearest(ctx, q, n)
+		if err != nil {
+			return nil, fmt.Errorf("search the vectors: %w", explain(err))
+		}
+		if len(found) == 0 {
+			return nil, e.orNoVectors(ctx, q.Channels)
+		}
+		some, err := hits(found)
+		if err != nil || len(found) < n || len(some) == q.Limit || len(q.Scope.Authors) > 0 && round == rounds {
+			return some, err
+		}
+	}
+}
+
+func (e *engine) nearest(ctx context.Context, q sqlstore.VectorQuery, limit int) (found []sqlstore.Near, err error) {
+	w := condition("channel = ANY (?)", q.Channels)
+	if !q.Scope.Since.IsZero() {
+		w.and("last >= ?", int64(sqlstore.FirstAt(q.Scope.Since)))
+	}
+	if !q.Scope.Until.IsZero() {
+		w.and("first < ?", int64(sqlstore.FirstAt(q.Scope.Until)))
+	}
+	w.args = append(w.args, vectorText(q.Vector), limit)
+	n := len(w.args)
+	rows, err := e.pool.Query(ctx, fmt.Sprintf(`SELECT segment, 1 - ("values" <=> $%d::text::halfvec) FROM embedding WHERE %s
+		ORDER BY "values" <=> $%[1]d::text::halfvec, segment LIMIT $%[3]d`, n-1, w.text.String(), n), w.args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var near sqlstore.Near
+		if err := rows.Scan(&near.Segment, &near.Similarity); err != nil {
+			return nil, err
+		}
+		found = append(found, near)
+	}
+	return found, rows.Err()
+}
+
+// orNoVectors returns ErrNoVectors if the channels' guilds have none.
+func (e *engine) orNoVectors(ctx context.Context, channels []int64) error {
+	var first, last int64 = sqlstore.GuildOf(channels[0]), sqlstore.GuildOf(channels[len(channels)-1])
+	var some bool
+	err := e.pool.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM embedding WHERE channel >= $1 AND channel < $2)",
+		first<<sqlstore.ChannelBits, (last+1)<<sqlstore.ChannelBits).Scan(&some)
+	if err == nil && !some {
+		return memory.ErrNoVectors
+	}
+	return explain(err)
+}
