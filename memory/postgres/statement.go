@@ -51,7 +51,7 @@ func (s *statements) translated(query string, args []any) (string, []any) {
 }
 
 var (
-	token     = regexp.MustCompile(`'[^']*'|\?\d*(?:\+0)?|\w+|[^\w?']+`)
+	token     = regexp.MustCompile(`'[^']*'|\?\d*(?:\+0)?|\w+|[()]|[^\w?'()]+`)
 	indexedBy = regexp.MustCompile(`INDEXED BY \w+`)
 	field     = regexp.MustCompile(`(\w+\.\w+) ->> '\$\.(\w+)'`)
 )
@@ -71,14 +71,15 @@ var words = map[string]string{
 //
 //   - Parameters are numbered by their first use, and those of numbers and texts get their type: PostgreSQL would take a
 //     number beside a small constant for a small one.
-//   - CROSS JOIN … ON keeps the order of tables in SQLite only.
+//   - CROSS JOIN t ON … keeps the order of tables in SQLite: for each row before, it looks into t. So does a lateral
+//     join with a subquery that has an offset.
 func translate(query string, args []any) (to statement) {
 	query = strings.ReplaceAll(query, sqlstore.Triples, "json_triples(?1)")
 	query = field.ReplaceAllString(indexedBy.ReplaceAllString(query, ""), "($1::json ->> '$2')")
-	tokens := token.FindAllString(query, -1)
+	tokens := lateral(token.FindAllString(query, -1))
 	var b strings.Builder
 	last := 0
-	for i, t := range tokens {
+	for _, t := range tokens {
 		switch {
 		case t[0] == '?':
 			t = strings.TrimSuffix(t, "+0")
@@ -92,7 +93,6 @@ func translate(query string, args []any) (to statement) {
 				at, to.params = len(to.params), append(to.params, n-1)
 			}
 			b.WriteString("$" + strconv.Itoa(at+1) + typeOf(args[n-1]))
-		case t == "CROSS" && joinsOn(tokens[i+1:]):
 		case words[t] != "":
 			b.WriteString(words[t])
 		default:
@@ -117,22 +117,46 @@ func typeOf(arg any) string {
 	return ""
 }
 
-// joinsOn reports whether a join whose remaining tokens are given has a condition of its own.
-func joinsOn(rest []string) bool {
-	depth := 0
-	for i, t := range rest {
-		depth += strings.Count(t, "(") - strings.Count(t, ")")
-		switch {
-		case depth < 0:
-			return false
+// lateral replaces joins CROSS JOIN t a ON c by CROSS JOIN LATERAL (SELECT * FROM t a WHERE c OFFSET 0) a.
+func lateral(tokens []string) (to []string) {
+	for i := 0; i < len(tokens); i++ {
+		on, end := -1, i
+		if tokens[i] == "CROSS" {
+			on, end = joinCondition(tokens, i+4)
+		}
+		if on < 0 {
+			to = append(to, tokens[i])
+			continue
+		}
+		table := tokens[i+4 : on] // after CROSS, JOIN and spaces
+		alias := table[len(table)-2]
+		to = append(to, "CROSS JOIN LATERAL (SELECT * FROM ")
+		to = append(append(to, table...), "WHERE ")
+		to = append(append(to, lateral(tokens[on+1:end])...), " OFFSET 0) ", alias, " ")
+		i = end - 1
+	}
+	return to
+}
+
+// joinCondition returns where ON of the join whose table is at from stands, or -1, and where its condition ends.
+func joinCondition(tokens []string, from int) (on, end int) {
+	on = -1
+	for depth, i := 0, from; i < len(tokens); i++ {
+		switch t := tokens[i]; {
+		case t == "(":
+			depth++
+		case t == ")":
+			if depth--; depth < 0 {
+				return on, i
+			}
 		case depth > 0:
-		case t == "ON":
-			return true
-		case i > 1 && (t == "JOIN" || t == "WHERE" || t == "GROUP" || t == "ORDER" || t == "UNION" || t == "ON"):
-			return false
+		case t == "ON" && on < 0:
+			on = i
+		case slices.Contains([]string{"JOIN", "CROSS", "LEFT", "WHERE", "GROUP", "ORDER", "UNION", "LIMIT"}, t):
+			return on, i
 		}
 	}
-	return false
+	return on, len(tokens)
 }
 
 // truth is a boolean for conditions, and 0 or 1 for numbers.

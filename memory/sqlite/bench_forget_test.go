@@ -9,6 +9,7 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/memorytest"
 	"hark/memory/sqlstore"
 )
 
@@ -17,7 +18,7 @@ import (
 func talkative(b *testing.B) string {
 	b.Helper()
 	return copied(b, kept(b, "talkative", func(b *testing.B, s *Store) {
-		events := conversations(1000, 1_000_000, guildChannels)
+		events := memorytest.Conversations(1000, 1_000_000, guildChannels)
 		for i, e := range events {
 			p := e.(memory.Posted)
 			p.Message.Author = (p.Message.Author + 8) / 9
@@ -96,10 +97,10 @@ func beside(b *testing.B, s *Store, scope memory.Scope) (end func() (commits, se
 	each(&commits, 10*time.Millisecond, func(r *rand.Rand) error {
 		said++
 		return s.Apply(bg, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(time.Now()) + said,
-			Guild: 1000, Channel: scope.Channels[0], Author: 500, Content: sentence(r)}})
+			Guild: 1000, Channel: scope.Channels[0], Author: 500, Content: memorytest.Sentence(r)}})
 	})
 	each(&searches, 200*time.Millisecond, func(r *rand.Rand) error {
-		_, err := s.FullText(bg, scope, text.Terms(sentence(r))[:2], 50)
+		_, err := s.FullText(bg, scope, text.Terms(memorytest.Sentence(r))[:2], 50)
 		return err
 	})
 	return func() ([]time.Duration, []time.Duration) {

@@ -13,13 +13,14 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/memorytest"
 )
 
 const indexLimit = 128 << 20 // the default of memory.index_limit
 
 func hybrid(b *testing.B, s *Store, guild memory.GuildID) {
 	scope := everywhereIn(b, s, guild)
-	terms := text.QueryTerms(sentence(rand.New(rand.NewPCG(uint64(guild), 4))))
+	terms := text.QueryTerms(memorytest.Sentence(rand.New(rand.NewPCG(uint64(guild), 4))))
 	_, _, err := s.Frequencies(bg, scope, terms, 20_000)
 	must(b, err)
 	hits, err := s.FullText(bg, scope, terms, 200)

@@ -9,6 +9,7 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/memorytest"
 )
 
 // BenchmarkNearest finds the 20 segments nearest to a question, with their messages, in a guild and in a
@@ -40,7 +41,7 @@ func benchNearest(b *testing.B, s *Store, channels int) {
 	filter := scopeFilter(scope, 1, numbersOf(b, s, scope))
 	var ours, found, raw []time.Duration
 	for b.Loop() {
-		vector := vectorOf(text.QueryTerms(sentence(r)))
+		vector := vectorOf(text.QueryTerms(memorytest.Sentence(r)))
 		raw = append(raw, cpuOf(b, func() { x.table.shortlist(x.table.allowed(filter), vector, limit) }))
 		ours = append(ours, cpuOf(b, func() {
 			if hits, err := s.Nearest(b.Context(), scope, s.engine.options.Space, vector,

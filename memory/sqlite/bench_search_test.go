@@ -12,6 +12,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/memorytest"
 	"hark/memory/sqlstore"
 	"hark/search"
 )
@@ -84,12 +85,12 @@ func crowd(b *testing.B, s *Store) {
 	r := rand.New(rand.NewPCG(20, 24))
 	var people []memory.Event
 	for i := range 20_000 {
-		words := strings.Fields(sentence(r))
+		words := strings.Fields(memorytest.Sentence(r))
 		people = append(people, memory.PersonSeen{Person: memory.Person{ID: memory.UserID(1 + i), Guild: 1,
 			Username: fmt.Sprint(words[0], i), Name: words[1] + " " + words[2], RolesKnown: true}})
 	}
 	must(b, s.Apply(bg, people...))
-	logAndIndex(b, s, conversations(1, guildMessages, guildChannels))
+	logAndIndex(b, s, memorytest.Conversations(1, guildMessages, guildChannels))
 }
 
 // noted records what a search asks the store.

@@ -18,21 +18,9 @@ import (
 	"hark/internal/text"
 	"hark/internal/tokens"
 	"hark/memory"
+	"hark/memory/memorytest"
 	"hark/memory/sqlstore"
 )
-
-// sentence makes up talk. Low words are the most frequent, as in any language.
-func sentence(r *rand.Rand) string {
-	var b strings.Builder
-	for i := range 6 + r.IntN(12) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		n := int(r.ExpFloat64() * 700)
-		fmt.Fprintf(&b, "%c%c%c%s", 'a'+n%23, "aeiou"[n%5], 'b'+n%19, []string{"ne", "lo", "ri", "", "st", "ving"}[n%6])
-	}
-	return b.String()
-}
 
 const (
 	keptDir       = "HARK_BENCH_DIR" // where benchmarks keep their stores between runs
@@ -40,27 +28,6 @@ const (
 	guildChannels = 10
 	batchSize     = 200
 )
-
-// conversations returns n messages in a guild: two to four people talk in one of its channels, then others
-// in another.
-func conversations(guild memory.GuildID, n, channels int) []memory.Event {
-	r := rand.New(rand.NewPCG(uint64(guild), 7))
-	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	events := make([]memory.Event, 0, n)
-	for len(events) < n {
-		channel := memory.ChannelID(int64(guild)*1000) + memory.ChannelID(r.IntN(channels))
-		first, people := r.IntN(200), 2+r.IntN(3)
-		for range min(4+r.IntN(24), n-len(events)) {
-			at = at.Add(time.Duration(5+r.IntN(90)) * time.Second)
-			events = append(events, memory.Posted{Message: memory.Message{
-				ID: memory.FirstMessageID(at) + memory.MessageID(len(events)%1000), Guild: guild, Channel: channel,
-				Author: memory.UserID(1 + (first+r.IntN(people))%200), Content: sentence(r),
-			}})
-		}
-		at = at.Add(time.Duration(1+r.IntN(60)) * time.Minute)
-	}
-	return events
-}
 
 // openBench opens a store that the benchmark closes.
 func openBench(b *testing.B, dir string) *Store {
@@ -75,7 +42,7 @@ func filled(b *testing.B, guilds, messages int) string {
 	b.Helper()
 	return kept(b, fmt.Sprintf("%dx%d", guilds, messages), func(b *testing.B, s *Store) {
 		for g := range guilds {
-			logAndIndex(b, s, conversations(memory.GuildID(g+1), messages, guildChannels))
+			logAndIndex(b, s, memorytest.Conversations(memory.GuildID(g+1), messages, guildChannels))
 		}
 	})
 }
@@ -122,7 +89,7 @@ func questions(n int) []string {
 	r := rand.New(rand.NewPCG(4, 4))
 	all := make([]string, n)
 	for i := range all {
-		words := strings.Fields(sentence(r))
+		words := strings.Fields(memorytest.Sentence(r))
 		all[i] = strings.Join(words[:min(3+r.IntN(6), len(words))], " ")
 	}
 	return all
@@ -158,7 +125,7 @@ func BenchmarkIngest(b *testing.B) {
 	for _, channels := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("channels=%d", channels), func(b *testing.B) {
 			const n = 20000
-			events := conversations(1, n, channels)
+			events := memorytest.Conversations(1, n, channels)
 			var took, cpu [2][]time.Duration
 			for b.Loop() {
 				var r rows

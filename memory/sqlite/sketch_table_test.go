@@ -12,6 +12,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/memorytest"
 	"hark/memory/sqlstore"
 )
 
@@ -124,14 +125,14 @@ func TestRecallAmongHashedText(t *testing.T) {
 	texts := make([]string, manySegments())
 	for i := range texts {
 		for range 2 + r.IntN(7) {
-			texts[i] += sentence(r) + "\n"
+			texts[i] += memorytest.Sentence(r) + "\n"
 		}
 	}
 	vectors, err := embed.Builtin{}.Embed(t.Context(), memory.ForStorage, texts)
 	must(t, err)
 	var questions [][]float32
 	for range 50 {
-		questions = append(questions, embed.Builtin{}.EmbedTerms(text.QueryTerms(sentence(r)),
+		questions = append(questions, embed.Builtin{}.EmbedTerms(text.QueryTerms(memorytest.Sentence(r)),
 			func(string) float64 { return 1 }))
 	}
 	for what, questions := range map[string][][]float32{"questions": questions, "segments": vectors[:50]} {
