@@ -12,9 +12,10 @@ import (
 // tx is a write transaction.
 type tx struct {
 	querier
-	ctx    context.Context
-	text   map[int64]*textSize // changes, by guild number
-	erases bool                // deleted text
+	ctx     context.Context
+	text    map[int64]*textSize // changes, by guild number
+	changed map[string]bool     // tables in which rows were deleted or updated
+	erases  bool                // deleted text
 }
 
 // takeTurn waits for other writers. A process that stops in its transaction gives up its turn: the server ends a
@@ -40,7 +41,7 @@ func (e *engine) transact(ctx context.Context, f func(sqlstore.Tx) error) error 
 		return err
 	}
 	defer in.Rollback() // does nothing after a commit
-	t := &tx{querier: querier{e, in}, ctx: ctx, text: map[int64]*textSize{}}
+	t := &tx{querier: querier{e, in}, ctx: ctx, text: map[int64]*textSize{}, changed: map[string]bool{}}
 	var version int64
 	if err := in.QueryRowContext(ctx, takeTurn, e.name).Scan(&version, new(string)); err != nil {
 		return err
@@ -69,17 +70,24 @@ func (e *engine) transact(ctx context.Context, f func(sqlstore.Tx) error) error 
 // Exec implements sqlstore.Tx.
 func (t *tx) Exec(query string, args ...any) (int, error) {
 	query, args = t.engine.statements.translated(query, args)
+	return t.run(query, args...)
+}
+
+// run runs a statement of PostgreSQL's and returns how many rows it changed.
+func (t *tx) run(query string, args ...any) (int, error) {
 	r, err := t.tx.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
 	n, err := r.RowsAffected()
+	if n > 0 {
+		t.changed[tableChanged(query)] = true
+	}
 	return int(n), err
 }
 
-// exec runs a statement of PostgreSQL's own.
 func (t *tx) exec(query string, args ...any) error {
-	_, err := t.tx.ExecContext(t.ctx, query, args...)
+	_, err := t.run(query, args...)
 	return err
 }
 
