@@ -22,9 +22,9 @@ import (
 	"hark/internal/doctor"
 	"hark/internal/metrics"
 	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/internal/web"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 func (f *flags) runCommand() *cobra.Command {
@@ -161,6 +161,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
 		return discord.ErrNoToken
 	}
+	place := store.Of(cfg)
 	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: " +
 			"give it a directory that it owns")
@@ -177,9 +178,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	release, err := sqlite.LockRunning(cfg.Data, time.Now())
+	release, err := place.LockRunning(time.Now())
 	if err != nil {
-		return fmt.Errorf("use the data directory %s: %w", cfg.Data, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if a.StandIn != nil {
@@ -213,7 +214,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	r.ready.Store(new(door.Ready))
 	r.now.Store(&running{a, door})
 	defer r.now.Store(nil) // before the store is closed
-	r.log.Info().Str("version", buildInfo().version).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
+	r.log.Info().Str("version", buildInfo().version).Stringer("store", place).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
