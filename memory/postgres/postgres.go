@@ -7,7 +7,7 @@
 // transactions.
 //
 // Begin reading at Open; statement.go turns the store's SQL into PostgreSQL's, tx.go commits, fulltext.go and vector.go
-// search, erase.go vacuums.
+// search, lease.go shares jobs, erase.go vacuums.
 package postgres
 
 import (
@@ -16,6 +16,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +46,7 @@ type engine struct {
 
 	statements statements
 	watch      watch
+	leases     *leases
 
 	// The holder of lock uses these.
 	closed  bool
@@ -91,14 +93,31 @@ func connect(ctx context.Context, url string) (*engine, error) {
 	if !strings.Contains(url, "connect_timeout") {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	config.ConnConfig.DialFunc = dialer.DialContext
+	config.PingTimeout = pingTimeout
+	leases, err := newLeases(config.Copy())
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &engine{pool: pool, db: stdlib.OpenDBFromPool(pool), name: rand.Text(), lock: make(chan struct{}, 1)}, nil
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		leases.close()
+		return nil, explain(err)
+	}
+	return &engine{pool: pool, db: stdlib.OpenDBFromPool(pool), name: rand.Text(), lock: make(chan struct{}, 1),
+		leases: leases}, nil
 }
 
-const connectTimeout = 10 * time.Second
+const (
+	connectTimeout = 10 * time.Second
+	pingTimeout    = 5 * time.Second // of an idle connection before its use
+)
+
+// dialer makes connections that end when the network swallows what is sent, so that no statement waits for ever.
+var dialer = net.Dialer{
+	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3},
+	Control:         limitUnacknowledged,
+}
 
 // address returns the host and the database, for errors.
 func (e *engine) address() string {
@@ -147,6 +166,7 @@ func (e *engine) Close() error {
 		return nil
 	}
 	e.closed = true
+	e.leases.close()
 	err := e.db.Close()
 	e.pool.Close()
 	return err

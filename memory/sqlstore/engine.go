@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"hark/internal/lease"
 	"hark/memory"
 )
 
@@ -39,6 +40,10 @@ type Engine interface {
 	// hits returns as many as q asks for. Without vectors in q.Space it returns ErrNoVectors.
 	Nearest(ctx context.Context, q VectorQuery,
 		hits func([]Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error)
+
+	// Leases returns the table of the jobs that processes share. Transact fails with lease.ErrLost once this process has
+	// lost its leases, until it claims anew.
+	Leases() lease.Table
 
 	// Explain adds advice to a database error.
 	Explain(err error) error

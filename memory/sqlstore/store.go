@@ -9,6 +9,7 @@ import (
 	"context"
 	"sync"
 
+	"hark/internal/lease"
 	"hark/memory"
 )
 
@@ -52,6 +53,10 @@ func Open(ctx context.Context, s *Store) error {
 	}
 	return s.useSpace(ctx)
 }
+
+// Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has lost its
+// leases, until it claims anew.
+func (s *Store) Leases() lease.Table { return s.engine.Leases() }
 
 // Erase implements memory.Store.
 func (s *Store) Erase(ctx context.Context, wait bool) error { return s.engine.Erase(ctx, wait) }
