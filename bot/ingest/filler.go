@@ -107,6 +107,13 @@ func (f *Filler) put(v catchUpPlan) {
 	f.Nudge()
 }
 
+// settled reports whether nothing is left to do that only this process knows of.
+func (f *Filler) settled() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.tasks) == 0
+}
+
 // putIncomplete adds what must be fetched because Discord described it incompletely.
 func (f *Filler) putIncomplete(all []incomplete) {
 	f.mu.Lock()

@@ -47,6 +47,7 @@ var rules = map[string][]string{
 	"internal/chat":                {},
 	"internal/atomicfile":          {},
 	"internal/crash":               {},
+	"internal/lease":               {},
 	"internal/pace":                {},
 	"internal/ttl":                 {},
 	"internal/config":              {},
@@ -89,7 +90,7 @@ var rules = map[string][]string{
 }
 
 // leaves import nothing of Hark, and anything may import them.
-var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", "internal/dates",
+var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", "internal/dates", "internal/lease",
 	"internal/metrics", "internal/pace", "internal/pattern", "internal/terminal", "internal/text", "internal/tokens",
 	"internal/ttl"}
 

@@ -7,7 +7,7 @@
 // transactions.
 //
 // Begin reading at Open; statement.go turns the store's SQL into PostgreSQL's, tx.go commits, fulltext.go and vector.go
-// search, erase.go vacuums.
+// search, lease.go shares jobs, erase.go vacuums.
 package postgres
 
 import (
@@ -48,6 +48,7 @@ type engine struct {
 
 	statements statements
 	watch      watch
+	leases     *leases
 
 	// The holder of lock uses these.
 	closed  bool
@@ -94,14 +95,31 @@ func connect(ctx context.Context, address string) (*engine, error) {
 	if !strings.Contains(address, "connect_timeout") {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	config.ConnConfig.DialFunc = dialer.DialContext
+	config.PingTimeout = pingTimeout
+	leases, err := newLeases(config.Copy())
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &engine{pool: pool, db: stdlib.OpenDBFromPool(pool), name: rand.Text(), lock: make(chan struct{}, 1)}, nil
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		leases.close()
+		return nil, explain(err)
+	}
+	return &engine{pool: pool, db: stdlib.OpenDBFromPool(pool), name: rand.Text(), lock: make(chan struct{}, 1),
+		leases: leases}, nil
 }
 
-const connectTimeout = 10 * time.Second
+const (
+	connectTimeout = 10 * time.Second
+	pingTimeout    = 5 * time.Second // of an idle connection before its use
+)
+
+// dialer makes connections that end when the network swallows what is sent, so that no statement waits for ever.
+var dialer = net.Dialer{
+	KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3},
+	Control:         limitUnacknowledged,
+}
 
 // parse reads a database's URL. Its errors show nothing of the password, which pgx's may.
 func parse(address string) (*pgxpool.Config, error) {
@@ -177,6 +195,7 @@ func (e *engine) Close() error {
 		return nil
 	}
 	e.closed = true
+	e.leases.close()
 	err := e.db.Close()
 	e.pool.Close()
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"hark/internal/lease"
 	"hark/memory/sqlstore"
 )
 
@@ -18,24 +19,48 @@ type tx struct {
 	erases  bool                // deleted text
 }
 
-// takeTurn waits for other writers. A process that stops in its transaction gives up its turn: the server ends a
-// session that is idle in a transaction for so long.
+// takeTurn waits for other writers. A process that stops in its transaction gives up its turn before it loses its leases:
+// the server ends a session that is idle in a transaction for so long. The lock on the process's row keeps others from
+// taking over its jobs before the commit; renewals don't wait for it.
 const takeTurn = `UPDATE turn SET version = version + 1, writer = $1
-	RETURNING version, set_config('idle_in_transaction_session_timeout', '15s', true)`
+	RETURNING version, set_config('idle_in_transaction_session_timeout', '5s', true),
+	(SELECT true FROM process WHERE name = $2 FOR KEY SHARE)`
 
 // Transact implements sqlstore.Engine.
 func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
 	if e.closed {
 		return errors.New("write to the database: the store is closed")
 	}
-	if err := e.transact(context.WithoutCancel(ctx), f); err != nil {
+	if err := e.transactFenced(context.WithoutCancel(ctx), f); err != nil {
 		e.version = 0 // makes the next transaction read everything cached again
 		return fmt.Errorf("write to the database: %w", explain(err))
 	}
 	return nil
 }
 
-func (e *engine) transact(ctx context.Context, f func(sqlstore.Tx) error) error {
+// transactFenced interrupts a transaction when this process loses its leases.
+func (e *engine) transactFenced(ctx context.Context, f func(sqlstore.Tx) error) error {
+	process, lost, err := e.leases.fence()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil) // ends the goroutine
+	go func() {
+		select {
+		case <-lost:
+			cancel(lease.ErrLost)
+		case <-ctx.Done():
+		}
+	}()
+	err = e.transact(ctx, process, f)
+	if err != nil && context.Cause(ctx) != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.Tx) error) error {
 	in, err := e.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -43,7 +68,11 @@ func (e *engine) transact(ctx context.Context, f func(sqlstore.Tx) error) error 
 	defer in.Rollback() // does nothing after a commit
 	t := &tx{querier: querier{e, in}, ctx: ctx, text: map[int64]*textSize{}, changed: map[string]bool{}}
 	var version int64
-	if err := in.QueryRowContext(ctx, takeTurn, e.name).Scan(&version, new(string)); err != nil {
+	var held sql.NullBool
+	if err := in.QueryRowContext(ctx, takeTurn, e.name, process).Scan(&version, new(string), &held); err != nil {
+		return err
+	}
+	if err := e.leases.isHeld(process, held); err != nil {
 		return err
 	}
 	if version != e.version+1 {

@@ -20,6 +20,7 @@ import (
 
 	_ "modernc.org/sqlite" // registers the driver
 
+	"hark/internal/lease"
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
@@ -60,7 +61,8 @@ type engine struct {
 	dir     string
 	lock    *dirLock // on dir
 	opened  bool     // completely
-	check   check    // of a file that wasn't closed
+	leases  *lease.Alone
+	check   check // of a file that wasn't closed
 
 	eraseAfter time.Time // until then, Erase without wait does nothing
 
@@ -105,7 +107,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 }
 
 func newStore(e *engine) *Store {
-	e.writer.lock = make(chan struct{}, 1)
+	e.writer.lock, e.leases = make(chan struct{}, 1), lease.NewAlone()
 	return &Store{sqlstore.New(e, sqlstore.Options{Space: e.options.Space, Tokens: e.options.Tokens}), e}
 }
 

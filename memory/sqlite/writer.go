@@ -11,6 +11,7 @@ import (
 	sqlitedriver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"hark/internal/lease"
 	"hark/memory/sqlstore"
 )
 
@@ -236,6 +237,9 @@ const diskFull = "the disk is full: free some space; nothing that was stored is 
 type explained struct{ error }
 
 func (e explained) Unwrap() error { return e.error }
+
+// Leases implements sqlstore.Engine: only one process runs the bot on a data directory.
+func (e *engine) Leases() lease.Table { return e.leases }
 
 // Explain implements sqlstore.Engine.
 func (e *engine) Explain(err error) error { return explain(err) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"hark/internal/lease"
 	"hark/memory"
 )
 
@@ -44,6 +45,10 @@ type Engine interface {
 	Size(ctx context.Context) (int64, error)
 	// Checked waits for a check that runs since the database was opened, and returns the damage that it found.
 	Checked(ctx context.Context) error
+	// Leases returns the table of the jobs that processes share. Transact fails with lease.ErrLost once this process has
+	// lost its leases, until it claims anew.
+	Leases() lease.Table
+
 	// Explain adds advice to a database error.
 	Explain(err error) error
 	// Erase overwrites deleted data, as Store.Erase.

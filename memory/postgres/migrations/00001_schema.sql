@@ -33,6 +33,20 @@ CREATE TABLE erasable ( -- tables in which deleted text may still lie in pages
   name text COLLATE "C" PRIMARY KEY,
   by   xid8 NOT NULL -- the last transaction that deleted some
 );
+CREATE TABLE process ( -- that has leases, or wants some
+  name    text COLLATE "C" PRIMARY KEY,
+  expires timestamptz NOT NULL -- with all its leases
+);
+CREATE TABLE lease (
+  job   text COLLATE "C" PRIMARY KEY,
+  owner text COLLATE "C" REFERENCES process ON DELETE SET NULL, -- NULL: nobody
+  epoch bigint NOT NULL DEFAULT 0,                              -- counts the owners
+  note  text COLLATE "C" NOT NULL DEFAULT ''                    -- from the last owner to the next
+);
+CREATE TABLE identify ( -- to Discord
+  bucket int PRIMARY KEY,
+  at     timestamptz NOT NULL -- the last moment that somebody reserved
+);
 
 CREATE TABLE meta (key text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT NULL);
 
