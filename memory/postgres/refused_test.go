@@ -13,7 +13,7 @@ import (
 	"hark/memory/postgres/postgrestest"
 )
 
-func execute(t *testing.T, address string, statements ...string) {
+func run(t *testing.T, address string, statements ...string) {
 	t.Helper()
 	db, err := pgx.Connect(t.Context(), address)
 	if err != nil {
@@ -68,40 +68,40 @@ func TestRefused(t *testing.T) {
 			return as(t, address, func(u *url.URL) { u.User = url.UserPassword("nobody", password) })
 		}},
 		{"another's schema", true, `open the database "DATABASE" on HOST: the user "ROLE" may not create or change tables in it: make it the owner`, func(t *testing.T, address, role string) string {
-			execute(t, address, "CREATE EXTENSION vector")
+			run(t, address, "CREATE EXTENSION vector")
 			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
 		}},
 		{"another's tables", false, `the user "ROLE" may not create or change tables in it: make it the owner of the database and its tables`, func(t *testing.T, address, role string) string {
-			execute(t, address, "GRANT ALL ON SCHEMA public TO "+role)
+			run(t, address, "GRANT ALL ON SCHEMA public TO "+role)
 			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
 		}},
 		{"no right to extensions", true, `the user "ROLE" may not install pgvector: have a superuser run CREATE EXTENSION vector in it`, func(t *testing.T, address, role string) string {
-			execute(t, address, "GRANT ALL ON SCHEMA public TO "+role)
+			run(t, address, "GRANT ALL ON SCHEMA public TO "+role)
 			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
 		}},
 		{"read only", true, `it can only be read: give the address of the primary, or turn default_transaction_read_only off`, func(t *testing.T, address, _ string) string {
 			return as(t, address, with("default_transaction_read_only", "on"))
 		}},
 		{"too many connections", true, `the server has no connection left: raise max_connections or the user's limit, or lower pool_max_conns in the URL (`, func(t *testing.T, address, role string) string {
-			execute(t, address, "ALTER ROLE "+role+" CONNECTION LIMIT 0")
+			run(t, address, "ALTER ROLE "+role+" CONNECTION LIMIT 0")
 			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
 		}},
 		{"newer schema", false, `its schema is of version 99, made by a newer Hark than this one, which knows 1: use the newer Hark`, func(t *testing.T, address, _ string) string {
-			execute(t, address, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
+			run(t, address, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
 			return address
 		}},
 		{"no extension", true, `pgvector isn't installed on the server: install its package (postgresql-`, func(t *testing.T, address, _ string) string {
-			execute(t, address, "CREATE SCHEMA fake", `CREATE VIEW fake.pg_available_extensions AS
+			run(t, address, "CREATE SCHEMA fake", `CREATE VIEW fake.pg_available_extensions AS
 				SELECT * FROM pg_catalog.pg_available_extensions WHERE name <> 'vector'`)
 			return as(t, address, with("search_path", "fake,pg_catalog"))
 		}},
 		{"old server", true, `its PostgreSQL is 14.9, and Hark needs 15 or newer: upgrade it, or name another server`, func(t *testing.T, address, _ string) string {
-			execute(t, address, "CREATE SCHEMA fake", `CREATE FUNCTION fake.current_setting(name text) RETURNS text
+			run(t, address, "CREATE SCHEMA fake", `CREATE FUNCTION fake.current_setting(name text) RETURNS text
 				LANGUAGE sql AS $$ SELECT CASE name WHEN 'server_version' THEN '14.9' ELSE '140009' END $$`)
 			return as(t, address, with("search_path", "fake,pg_catalog"))
 		}},
 		{"standby", true, `it is a read-only standby: give the address of the primary`, func(t *testing.T, address, _ string) string {
-			execute(t, address, "CREATE SCHEMA fake",
+			run(t, address, "CREATE SCHEMA fake",
 				"CREATE FUNCTION fake.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
 			return as(t, address, with("search_path", "fake,pg_catalog"))
 		}},
@@ -171,7 +171,7 @@ func TestFullDisk(t *testing.T) {
 	address := postgrestest.URL(t)
 	s := openToy(t, address)
 	defer s.Close()
-	execute(t, address, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+	run(t, address, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
 			$$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`,
 		"CREATE TRIGGER refuse BEFORE INSERT ON message FOR EACH ROW EXECUTE FUNCTION refuse()")
 	general := memory.Channel{ID: 11, Guild: 1, Name: "general"}
@@ -187,7 +187,7 @@ func TestFullDisk(t *testing.T) {
 	if guilds, err := s.Guilds(t.Context()); err != nil || len(guilds) > 0 {
 		t.Error(guilds, err)
 	}
-	execute(t, address, "DROP TRIGGER refuse ON message")
+	run(t, address, "DROP TRIGGER refuse ON message")
 	if err := s.Apply(t.Context(), events...); err != nil {
 		t.Error(err)
 	}

@@ -57,6 +57,7 @@ func Open(ctx context.Context, s *Store) error {
 // Checked waits for a check that runs since the store was opened, and returns the damage found, with which every
 // later write fails; nil without a check. If Close cancels the check, the next open repeats it.
 func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx) }
+
 // Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has lost its
 // leases, until it claims anew.
 func (s *Store) Leases() lease.Table { return s.engine.Leases() }
