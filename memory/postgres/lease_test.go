@@ -100,6 +100,9 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 	address := postgrestest.URL(t)
 	db := server(t, address)
 	processes := []*process{openProcess(t, address), openProcess(t, address), openProcess(t, address)}
+	for _, p := range processes {
+		p.claim(t, 1, "") // else they write freely
+	}
 	jobs := []string{"a", "b", "c", "d", "e"}
 	rapid.Check(t, func(t *rapid.T) {
 		execute(t, db, "DELETE FROM lease")
@@ -110,12 +113,13 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 		}
 		type job struct {
 			lease.Lease
-			owner int // -1: nobody
+			owner int // or nobody, or former
 		}
+		const nobody, former = -1, -2 // former: a process that began anew before others took over
 		type state struct{ joined, expired, gone, knows bool }
 		model, at := map[string]*job{}, make([]state, len(processes))
 		for _, name := range jobs {
-			model[name] = &job{Lease: lease.Lease{Job: name}, owner: -1}
+			model[name] = &job{Lease: lease.Lease{Job: name}, owner: nobody}
 		}
 		drawProcess := func(t *rapid.T) int { return rapid.IntRange(0, len(processes)-1).Draw(t, "process") }
 		t.Repeat(map[string]func(*rapid.T){
@@ -135,9 +139,8 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 				}
 				at[i].joined = true
 				for _, j := range model {
-					if j.owner >= 0 && at[j.owner].expired {
-						at[j.owner].gone = true
-						j.owner = -1
+					if j.owner == former || j.owner >= 0 && at[j.owner].expired {
+						j.owner = nobody
 					}
 				}
 				for p := range at {
@@ -145,7 +148,7 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 				}
 				var want []lease.Lease
 				for _, name := range wanted {
-					if j := model[name]; j.owner < 0 && len(want) < most {
+					if j := model[name]; j.owner == nobody && len(want) < most {
 						j.owner = i
 						j.Epoch++
 						want = append(want, j.Lease)
@@ -169,7 +172,7 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !at[j.owner].knows {
-					j.owner, j.Note = -1, note
+					j.owner, j.Note = nobody, note
 				}
 			},
 			"expire": func(t *rapid.T) {
@@ -177,7 +180,7 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 				if !at[i].joined {
 					t.Skip("it has no leases")
 				}
-				execute(t, db, expireSQL, postgres.ProcessName(processes[i]))
+				execute(t, db, expireSQL, postgres.ProcessName(processes[i].Table))
 				at[i].expired = true
 			},
 			"write": func(t *rapid.T) {
@@ -195,6 +198,11 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 				} else if lost {
 					processes[i].Reset()
 					at[i] = state{}
+					for _, j := range model {
+						if j.owner == i {
+							j.owner = former
+						}
+					}
 				}
 			},
 		})
@@ -215,7 +223,7 @@ func TestTakeoverWaitsForTheCommit(t *testing.T) {
 	address := postgrestest.URL(t)
 	a, b, db := openProcess(t, address), openProcess(t, address), server(t, address)
 	a.claim(t, 1, "job")
-	name := postgres.ProcessName(a)
+	name := postgres.ProcessName(a.Table)
 	tx, err := db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -256,14 +264,14 @@ func TestRenewals(t *testing.T) {
 	t.Parallel()
 	address := postgrestest.URL(t)
 	a, b := openProcess(t, address), openProcess(t, address)
-	postgres.ByClock(a, 9*time.Hour, time.Millisecond, time.Now)
+	postgres.ByClock(a.Table, 9*time.Hour, 100*time.Millisecond, time.Now)
 	var renewed wait.Signal
-	postgres.OnRenewal(a, renewed.Send)
+	postgres.OnRenewal(a.Table, renewed.Send)
 	a.claim(t, 2, "x", "y")
 	renewed.Until(t, "a renewal", func() bool { return a.Processes() == 1 }, nil)
 	b.claim(t, 1, "x")
 	renewed.Until(t, "a renewal", func() bool { return a.Processes() == 2 }, nil)
-	execute(t, server(t, address), expireSQL, postgres.ProcessName(a))
+	execute(t, server(t, address), expireSQL, postgres.ProcessName(a.Table))
 	wait.For(t, "the loss", a.Lost())
 	if a.Valid() {
 		t.Error("it has lost its leases and holds them")
@@ -282,7 +290,7 @@ func TestLeasesEndByTheLocalClock(t *testing.T) {
 		p := openProcess(t, address)
 		start := time.Now()
 		var passed time.Duration
-		postgres.ByClock(p, 9*time.Second, time.Hour, func() time.Time {
+		postgres.ByClock(p.Table, 9*time.Second, time.Hour, func() time.Time {
 			if asleep {
 				return start.Round(0).Add(passed)
 			}
@@ -311,7 +319,7 @@ func TestSilentNetwork(t *testing.T) {
 	network := newSwallower(t, u.Host)
 	u.Host = network.address
 	p := openProcess(t, u.String())
-	postgres.ByClock(p, 900*time.Millisecond, 300*time.Millisecond, time.Now)
+	postgres.ByClock(p.Table, 900*time.Millisecond, 300*time.Millisecond, time.Now)
 	p.claim(t, 1, "job")
 	if err := p.write(t); err != nil {
 		t.Fatal(err)
