@@ -53,7 +53,7 @@ func moves(t testing.TB, from, to Place, interruptions int) {
 	for range interruptions {
 		ctx := &interrupted{Context: context.Background()}
 		ctx.left.Store(int64(5 + rand.IntN(80)))
-		if err := from.Move(ctx, to, quietly); err == nil {
+		if _, err := from.Move(ctx, to, quietly); err == nil {
 			return
 		} else if !errors.Is(err, context.Canceled) {
 			t.Fatalf("interrupted: %v", err)
@@ -62,7 +62,7 @@ func moves(t testing.TB, from, to Place, interruptions int) {
 			t.Fatalf("a half-moved store: %v", err)
 		}
 	}
-	if err := from.Move(context.Background(), to, quietly); err != nil {
+	if _, err := from.Move(context.Background(), to, quietly); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -198,7 +198,7 @@ func TestMoveRefuses(t *testing.T) {
 	}
 	refused := func(from, to Place, want string) {
 		t.Helper()
-		if err := from.Move(t.Context(), to, quietly); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := from.Move(t.Context(), to, quietly); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
@@ -226,7 +226,7 @@ func TestMoveRefuses(t *testing.T) {
 
 	ctx := &interrupted{Context: t.Context()}
 	ctx.left.Store(60)
-	if err := file.Move(ctx, database, quietly); !errors.Is(err, context.Canceled) {
+	if _, err := file.Move(ctx, database, quietly); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if _, err := database.Open(t.Context(), Options{}); !errors.Is(err, sqlstore.ErrMoving) {

@@ -89,25 +89,25 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 
 // Move copies everything that is remembered to another place, where nothing is remembered yet but what an interrupted
 // move copied, and compares the two. Nobody else may use either.
-func (p Place) Move(ctx context.Context, to Place, progress sqlstore.Progress) (err error) {
+func (p Place) Move(ctx context.Context, to Place, progress sqlstore.Progress) (moved sqlstore.Moved, err error) {
 	if p == to || p.IsFile() == to.IsFile() && p.String() == to.String() {
-		return fmt.Errorf("the memory is in %s already: name where else it should be", to)
+		return moved, fmt.Errorf("the memory is in %s already: name where else it should be", to)
 	}
 	for _, place := range []Place{p, to} {
 		release, err := place.lockForMove(ctx)
 		if err != nil {
-			return err
+			return moved, err
 		}
 		defer func() { _ = release() }()
 	}
 	from, err := p.openForMove(ctx)
 	if err != nil {
-		return err
+		return moved, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	target, err := to.openForMove(ctx)
 	if err != nil {
-		return err
+		return moved, err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	return sqlstore.Move(ctx, from, target, progress)

@@ -63,14 +63,17 @@ type Progress func(what string, done, total int)
 // Move copies everything in from to an empty store, which was opened with Options.Moving, and compares the two. If a
 // move to it was interrupted, Move goes on with it. If from has changed since that move began, it empties the store and
 // fails. Nobody else may have either open. from stays as it is.
-func Move(ctx context.Context, from, to *Store, progress Progress) error {
+func Move(ctx context.Context, from, to *Store, progress Progress) (Moved, error) {
 	m := mover{from: from, to: to, progress: progress}
 	err := m.run(ctx)
 	if errors.Is(err, errDiffers) {
 		err = errors.Join(err, m.empty(ctx))
 	}
-	return err
+	return m.moved, err
 }
+
+// Moved counts what both stores have at the end of a move.
+type Moved struct{ Guilds, Channels, Messages int }
 
 var errDiffers = errors.New("what was remembered has changed since the move began: stop all that writes, and move again")
 
@@ -78,6 +81,7 @@ type mover struct {
 	from, to *Store
 	progress Progress
 	at       moving
+	moved    Moved
 }
 
 func (m *mover) run(ctx context.Context) error {
@@ -342,6 +346,16 @@ func (m *mover) compare(ctx context.Context) error {
 		}
 		if !maps.Equal(want, got) {
 			return fmt.Errorf("the table %s differs: %w", table.name, errDiffers)
+		}
+		for _, s := range got {
+			switch table.name {
+			case "guild":
+				m.moved.Guilds = s.rows
+			case "channel":
+				m.moved.Channels = s.rows
+			case "message":
+				m.moved.Messages += s.rows
+			}
 		}
 	}
 	return nil
