@@ -331,11 +331,13 @@ func TestSilentNetwork(t *testing.T) {
 	if !isClosed(p.Lost()) {
 		t.Error("a write was refused before the loss")
 	}
+	network.end() // else closing waits for an answer
 }
 
 // swallower passes bytes to a server and back until it swallows them.
 type swallower struct {
 	address string
+	end     func()
 	mu      sync.Mutex
 	silent  bool
 	open    []net.Conn
@@ -367,7 +369,7 @@ func newSwallower(t *testing.T, to string) *swallower {
 			running.Go(func() { s.pass(out, in) })
 		}
 	})
-	t.Cleanup(func() {
+	s.end = sync.OnceFunc(func() {
 		_ = listener.Close()
 		s.mu.Lock()
 		for _, c := range s.open {
@@ -376,6 +378,7 @@ func newSwallower(t *testing.T, to string) *swallower {
 		s.mu.Unlock()
 		running.Wait()
 	})
+	t.Cleanup(s.end)
 	return s
 }
 
