@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"hark/internal/lease"
 	"hark/internal/pace"
 	"hark/memory"
 )
@@ -46,7 +47,7 @@ func (w *Writer) Run(ctx context.Context) (left int) {
 	}
 }
 
-// write converts and commits a batch. It fails only when ctx ends.
+// write converts and commits a batch. It fails only when ctx ends or the leases are lost.
 func (w *Writer) write(ctx context.Context, batch []Item) error {
 	var out commit
 	for _, it := range batch {
@@ -298,10 +299,13 @@ func splitIndependent(events []memory.Event) [][]memory.Event {
 	return append(parts, events[begin:])
 }
 
-// retry repeats do until it succeeds or ctx ends.
+// retry repeats do until it succeeds, ctx ends or the leases are lost: then another process writes.
 func (w *Writer) retry(ctx context.Context, do func() error) error {
 	for wait := w.Timing.Retry; ; wait = min(2*wait, longestRetry) {
 		err := do()
+		if errors.Is(err, lease.ErrLost) {
+			return err
+		}
 		w.setFailing(err)
 		if err == nil {
 			return nil

@@ -21,6 +21,14 @@ const stdStream = "-"
 
 var oneFile = cli.ExactArgs(1, "which file? Write its name after %q")
 
+// What to do instead with a PostgreSQL database.
+const (
+	howToBackUp = "back it up with pg_dump, or with base backups and archived WAL " +
+		"(https://www.postgresql.org/docs/current/backup.html)"
+	howToRestore = "restore it with pg_restore, or from its base backup and archived WAL " +
+		"(https://www.postgresql.org/docs/current/backup.html)"
+)
+
 type backupJSON struct {
 	File     string    `json:"file"`
 	Bytes    int64     `json:"bytes"`
@@ -44,7 +52,11 @@ func (f *flags) backupCommand() *cobra.Command {
 			if args[0] == stdStream && asJSON {
 				return errors.New("the backup goes to standard output: leave out --json, or name a file")
 			}
-			return nil
+			cfg, err := f.load()
+			if err != nil {
+				return err
+			}
+			return onlyFile(cfg, howToBackUp)
 		},
 		RunE: f.withArchive(func(c *cobra.Command, k *archive.Archive, args []string) error {
 			const private = "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
@@ -116,6 +128,9 @@ func (f *flags) restoreCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := f.load()
 			if err != nil {
+				return err
+			}
+			if err := onlyFile(cfg, howToRestore); err != nil {
 				return err
 			}
 			file := args[0]

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"runtime"
 	runtimemetrics "runtime/metrics"
 
@@ -12,7 +10,7 @@ import (
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/memory"
-	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
 )
 
 type running struct {
@@ -75,7 +73,7 @@ func readStore(ctx context.Context, a *setup.App, set setGauge) {
 	if waiting, err := a.Store.Waiting(ctx, memory.Everywhere); err == nil {
 		set(a.Metrics.SegmentsWaiting, float64(waiting))
 	}
-	kept, err := sqlite.Count(ctx, a.Store)
+	kept, err := sqlstore.Count(ctx, a.Store)
 	if err != nil {
 		return
 	}
@@ -83,9 +81,6 @@ func readStore(ctx context.Context, a *setup.App, set setGauge) {
 	set(a.Metrics.PromptsKept, float64(kept.Prompts))
 	set(a.Metrics.Records, float64(kept.Records))
 	set(a.Metrics.Lore, float64(kept.Lore))
-	if log, err := os.Stat(filepath.Join(a.Config.Data, sqlite.FileName+"-wal")); err == nil {
-		kept.Bytes += log.Size()
-	}
 	set(a.Metrics.DatabaseBytes, float64(kept.Bytes))
 }
 

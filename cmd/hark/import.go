@@ -18,7 +18,7 @@ import (
 	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory"
-	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
 )
 
 func (f *flags) importCommand() *cobra.Command {
@@ -98,7 +98,7 @@ func (f *flags) importFile(ctx context.Context, a *setup.App, path string) (got 
 }
 
 // apply stores events and counts their messages.
-func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memory.Event) error {
+func (i *imported) apply(ctx context.Context, store *sqlstore.Store, events []memory.Event) error {
 	posted, messages := map[memory.ChannelID]map[memory.MessageID]bool{}, 0
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
@@ -125,7 +125,7 @@ func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memo
 	return err
 }
 
-func stored(ctx context.Context, store *sqlite.Store,
+func stored(ctx context.Context, store *sqlstore.Store,
 	posted map[memory.ChannelID]map[memory.MessageID]bool) (n int, err error) {
 	for channel, ids := range posted {
 		found, err := store.Around(ctx, channel, slices.Collect(maps.Keys(ids)), 0, 0)

@@ -12,6 +12,7 @@ import (
 	"hark/internal/cli"
 	"hark/internal/config"
 	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/internal/terminal"
 )
 
@@ -79,6 +80,14 @@ func (f *flags) withArchive(
 		defer k.Close()
 		return do(c, k, args)
 	}
+}
+
+// onlyFile returns an error that says what to do instead, if the memory isn't a file.
+func onlyFile(c config.Config, instead string) error {
+	if place := store.Of(c); !place.IsFile() {
+		return fmt.Errorf("the memory is in %s: %s", place, instead)
+	}
+	return nil
 }
 
 // progress returns a function that shows progress on stderr.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/internal/archive"
 	"hark/internal/cli"
 	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/internal/terminal"
 	"hark/memory"
 	"hark/memory/sqlstore"
@@ -20,12 +20,12 @@ func (f *flags) reindexCommand() *cobra.Command {
 		Long: "Rebuilds all indexes from the log: words, counts, segments and vectors. It doesn't change the log. Hark may run\n" +
 			"meanwhile, and finds less until the words are done. After an interruption, call it again to go on.",
 		Args: cli.NoArguments,
-		PreRunE: func(*cobra.Command, []string) error {
+		PreRunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			if err != nil {
 				return err
 			}
-			return archive.Check(cfg.Data)
+			return store.Of(cfg).Check(c.Context())
 		},
 		RunE: f.withApp(func(c *cobra.Command, a *setup.App, _ []string) error { return f.reindex(c, a) }),
 	}
@@ -38,7 +38,7 @@ func (f *flags) reindex(c *cobra.Command, a *setup.App) error {
 	}
 	total := 0
 	show := f.progress("indexing words")
-	err = sqlstore.Reindex(c.Context(), a.Store.Store, func(done, of int) {
+	err = sqlstore.Reindex(c.Context(), a.Store, func(done, of int) {
 		total = of
 		show(done, of)
 	})

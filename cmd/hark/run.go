@@ -20,11 +20,12 @@ import (
 	"hark/internal/config"
 	"hark/internal/digest"
 	"hark/internal/doctor"
+	"hark/internal/lease"
 	"hark/internal/metrics"
 	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/internal/web"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 func (f *flags) runCommand() *cobra.Command {
@@ -161,6 +162,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
 		return discord.ErrNoToken
 	}
+	place := store.Of(cfg)
 	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: " +
 			"give it a directory that it owns")
@@ -177,9 +179,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	release, err := sqlite.LockRunning(cfg.Data, time.Now())
+	release, err := place.LockRunning(time.Now())
 	if err != nil {
-		return fmt.Errorf("use the data directory %s: %w", cfg.Data, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	if a.StandIn != nil {
@@ -193,6 +195,42 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	a.Missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}
+	r.log.Info().Str("version", buildInfo().version).Stringer("store", place).Str("model", cfg.LLM.Model).Msg("starting")
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := a.Store.Checked(ctx); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
+	if !r.env.unchecked {
+		group.Go(func() error {
+			logChecks(ctx, r.flags, cfg, r.log)
+			return nil
+		})
+	}
+	group.Go(func() error {
+		for tick := time.NewTicker(time.Minute); ; { // a backup may be interrupted while Hark runs
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return nil
+			case <-tick.C:
+				r.dropStreams(cfg.Data)
+			}
+		}
+	})
+	group.Go(func() error {
+		defer cancel()
+		return lease.Hold(ctx, a.Store.Leases(), func(ctx context.Context) error { return r.work(ctx, cfg, a) })
+	})
+	return group.Wait()
+}
+
+// work runs the bot and what is done in the background until ctx ends.
+func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) error {
 	log := setup.MeteredStore{Store: a.Store, Metrics: a.Metrics}
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
@@ -213,50 +251,37 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	r.ready.Store(new(door.Ready))
 	r.now.Store(&running{a, door})
 	defer r.now.Store(nil) // before the store is closed
-	r.log.Info().Str("version", buildInfo().version).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		if err := a.Store.Checked(ctx); ctx.Err() == nil {
-			return err
-		}
-		return nil
-	})
-	if !r.env.unchecked {
-		group.Go(func() error {
-			logChecks(ctx, r.flags, cfg, r.log)
-			return nil
-		})
-	}
 	indexer := memory.Indexer{Queue: a.Store, Embedder: a.Embedder, Progress: r.indexed,
 		Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 		}}
-	group.Go(func() error { return indexer.Run(ctx) })
 	house := memory.Janitor{Store: log, Retention: cfg.Memory.Retention.Duration,
 		Prompts: cfg.Memory.KeepPrompts(), Records: setup.RecordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
 		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 		}}
-	group.Go(func() error { return house.Run(ctx) })
+	// The janitor's looks into the store also tell the indexer what other processes logged.
 	group.Go(func() error {
-		for tick := time.NewTicker(time.Minute); ; { // a backup may be interrupted while Hark runs
-			select {
-			case <-ctx.Done():
-				tick.Stop()
-				return nil
-			case <-tick.C:
-				r.dropStreams(cfg.Data)
-			}
-		}
+		return lease.While(ctx, a.Store.Leases(), "janitor", func(ctx context.Context) error {
+			group, ctx := errgroup.WithContext(ctx)
+			group.Go(func() error { return indexer.Run(ctx) })
+			group.Go(func() error { return house.Run(ctx) })
+			return group.Wait()
+		})
 	})
-	r.startWorkers(ctx, group, a)
+	r.startDigest(ctx, group, a)
 	group.Go(func() error {
 		defer cancel()
 		return door.Run(ctx)
 	})
-	return group.Wait()
+	err = group.Wait()
+	if errors.Is(context.Cause(ctx), lease.ErrLost) {
+		r.log.Warn().Err(lease.ErrLost).Msg("beginning anew")
+	}
+	return err
 }
 
 func (r *runner) indexed(done, total int, left time.Duration) {
@@ -309,7 +334,7 @@ func (r *runner) dropStreams(dir string) {
 	}
 }
 
-func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *setup.App) {
+func (r *runner) startDigest(ctx context.Context, group *errgroup.Group, a *setup.App) {
 	a.Digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {
 		failed := map[digest.Kind]string{
 			digest.Facts:     "facts could not be learned",
@@ -326,5 +351,18 @@ func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *set
 			digest.Condensed: "condensed a session"}[kind]
 		r.log.Debug().Stringer("channel", channel).Int("messages", messages).Str("model", model).Msg(made)
 	}
-	group.Go(func() error { return a.Digest.Run(ctx, a.Digests()...) })
+	own, shared := []digest.Kind(nil), []digest.Kind(nil)
+	for _, kind := range a.Digests() {
+		if kind == digest.Condensed { // of the sessions in which this process answers
+			own = append(own, kind)
+		} else {
+			shared = append(shared, kind)
+		}
+	}
+	group.Go(func() error { return a.Digest.Run(ctx, own...) })
+	group.Go(func() error {
+		return lease.While(ctx, a.Store.Leases(), "digest", func(ctx context.Context) error {
+			return a.Digest.Run(ctx, shared...)
+		})
+	})
 }

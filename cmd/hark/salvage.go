@@ -12,6 +12,7 @@ import (
 
 	"hark/internal/archive"
 	"hark/internal/cli"
+	"hark/internal/store"
 	"hark/internal/terminal"
 	"hark/memory/sqlite"
 )
@@ -19,7 +20,10 @@ import (
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
 	cfg, err := f.load()
 	if err == nil {
-		err = archive.Check(cfg.Data)
+		err = onlyFile(cfg, howToRestore)
+	}
+	if err == nil {
+		err = store.Of(cfg).Check(c.Context())
 	}
 	if err != nil {
 		return err

@@ -17,16 +17,18 @@ const module = "hark/"
 // tests. The imports run against the data: memory ← search ← builder ← internal/digest ← internal/answer ←
 // bot ← cmd/hark.
 var rules = map[string][]string{
-	"memory":                   {},
-	"memory/sqlite":            {"memory", "memory/sqlstore", "memory/sqlite/pagefile"},
-	"memory/sqlite/pagefile":   {},
-	"memory/sqlstore":          {"memory"},
-	"memory/sqlite/sqlitetest": {"memory/sqlite", "internal/fixture"},
-	"memory/memorytest":        {"memory", "internal/embed"},
-	"search":                   {"memory"},
-	"builder":                  {"memory", "search", "builder/escape"},
-	"builder/escape":           {},
-	"internal/digest":          {"memory", "search", "builder"},
+	"memory":                       {},
+	"memory/sqlite":                {"memory", "memory/sqlstore", "memory/sqlite/pagefile"},
+	"memory/sqlite/pagefile":       {},
+	"memory/sqlstore":              {"memory"},
+	"memory/sqlite/sqlitetest":     {"memory/sqlite", "internal/fixture"},
+	"memory/postgres":              {"memory", "memory/sqlstore"},
+	"memory/postgres/postgrestest": {"memory/postgres"},
+	"memory/memorytest":            {"memory", "internal/embed"},
+	"search":                       {"memory"},
+	"builder":                      {"memory", "search", "builder/escape"},
+	"builder/escape":               {},
+	"internal/digest":              {"memory", "search", "builder"},
 	"internal/answer": {"memory", "search", "builder", "internal/digest", "internal/answer/manifest",
 		"internal/answer/tools"},
 	"internal/answer/manifest": {"memory", "search", "internal/digest"},
@@ -64,12 +66,13 @@ var rules = map[string][]string{
 	"internal/guildtest":           {"memory"},
 	"internal/llmtest":             {},
 	"internal/wait":                {},
-	"internal/setup": {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/config",
-		"internal/digest", "internal/embed", "internal/llm", "internal/rerank"},
-	"internal/archive": {"memory", "memory/sqlite", "internal/config", "internal/exports",
-		"internal/personaldata"},
+	"internal/store":               {"memory", "memory/sqlstore", "memory/sqlite", "memory/postgres", "internal/config"},
+	"internal/setup": {"memory", "memory/sqlstore", "search", "builder", "internal/answer", "internal/config",
+		"internal/digest", "internal/embed", "internal/llm", "internal/rerank", "internal/store"},
+	"internal/archive": {"memory", "memory/sqlite", "memory/sqlstore", "internal/config", "internal/exports",
+		"internal/personaldata", "internal/store"},
 	"internal/cli": {"memory", "builder", "internal/config", "internal/exports"},
-	"internal/console": {"memory", "memory/sqlite", "builder", "internal/answer", "internal/archive", "internal/cli",
+	"internal/console": {"memory", "memory/sqlstore", "builder", "internal/answer", "internal/archive", "internal/cli",
 		"internal/config", "internal/digest", "internal/imports", "internal/personaldata", "internal/setup"},
 	"internal/doctor": {"memory", "memory/sqlite", "internal/config", "internal/llm", "internal/setup",
 		"internal/web", "bot/discord"},
@@ -92,7 +95,8 @@ var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", 
 	"internal/ttl"}
 
 // fakes are for tests.
-var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",
+var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "memory/postgres/postgrestest",
+	"internal/discordtest",
 	"internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
@@ -100,6 +104,7 @@ var doors = map[string][]string{
 	"github.com/bwmarrin/discordgo":     {"bot/discord", "internal/discordtest"},
 	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
 	"modernc.org/sqlite":                {"memory/sqlite"},
+	"github.com/jackc/pgx":              {"memory/postgres", "memory/postgres/postgrestest"},
 	"go.yaml.in/yaml/v3":                {"internal/migrate"},
 	"github.com/prometheus":             {"internal/metrics"},
 }

@@ -6,53 +6,42 @@ package archive
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"hark/internal/config"
-	"hark/internal/tokens"
+	"hark/internal/store"
 	"hark/memory"
-	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
 )
 
 // Archive is an open store, and its servers as they were when it was opened.
 type Archive struct {
-	*sqlite.Store
+	*sqlstore.Store
 	Config  config.Config
 	Servers []*memory.Guild
 }
 
-// Check fails if a data directory holds no memory.
-func Check(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", dir)
-	}
-	return nil
-}
-
 // Open opens the memory that is configured, and fails if there is none. progress reports long work on the database.
 func Open(ctx context.Context, c config.Config, progress func(done, total int)) (*Archive, error) {
-	if err := Check(c.Data); err != nil {
+	place := store.Of(c)
+	if err := place.Check(ctx); err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, c.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: progress})
+	s, err := place.Open(ctx, store.Options{Progress: progress})
 	if err != nil {
 		return nil, err
 	}
-	k, err := New(ctx, store, c)
+	k, err := New(ctx, s, c)
 	if err == nil {
 		err = DropStreams(c.Data)
 	}
 	if err != nil {
-		return nil, errors.Join(err, store.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return k, nil
 }
 
 // New returns an archive over an open store.
-func New(ctx context.Context, store *sqlite.Store, c config.Config) (*Archive, error) {
+func New(ctx context.Context, store *sqlstore.Store, c config.Config) (*Archive, error) {
 	k := &Archive{Store: store, Config: c}
 	ids, err := store.Guilds(ctx)
 	if err != nil {

@@ -32,6 +32,9 @@ func (s *settings) check() {
 		s.checkTags(f)
 	}
 	s.want(c.Data != "", "data", `a directory, such as "./data"`)
+	s.want(!c.Store.IsSet() || isDatabase(c.Store.Reveal()), "store",
+		`the address of a PostgreSQL database, such as "postgres://hark:PASSWORD@localhost:5432/hark", with %40 for `+
+			`an @ in the password and so on, or nothing`)
 	s.want(c.Discord.DevGuild == "" || c.Discord.Guild() > 0, "discord.dev_guild",
 		`a server's id, such as "81384788765712384", or nothing`)
 	s.want(utf8.RuneCountInString(c.Discord.Operator) <= longestOperator, "discord.operator",
@@ -109,6 +112,12 @@ func (s *settings) wantOneOf(value, key string, known []string) {
 func IsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// isDatabase reports whether a text is the address of a PostgreSQL database.
+func isDatabase(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") && !strings.Contains(u.Path, "@")
 }
 
 // Host returns the host of an address, or the address if it has none.

@@ -19,6 +19,7 @@ const DefaultFile = "config.toml"
 // says what each setting is for. A number is above 0, or 0 for what "zero" says; a time with "such" is above 0.
 type Config struct {
 	Data      string    `toml:"data" default:"./data"`
+	Store     Secret    `toml:"store"`
 	Discord   Discord   `toml:"discord"`
 	LLM       LLM       `toml:"llm"`
 	Embedding Embedding `toml:"embedding"`

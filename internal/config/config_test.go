@@ -112,7 +112,7 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 	values := map[string]string{
 		"discord.api_url": "https://a", "discord.dev_guild": "7", "llm.base_url": "https://b", "embedding.base_url": "https://c", "search.rerank_url": "https://d/rerank",
 		"builder.layout": "plain", "builder.language": "DE", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text", "web.listen": "[::1]:80",
-		"llm.temperature": "0.5", "llm.headers": "X-Title: Hark", "llm.fallback.base_url": "https://e", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark",
+		"store": "postgres://hark:pass@localhost/hark", "llm.temperature": "0.5", "llm.headers": "X-Title: Hark", "llm.fallback.base_url": "https://e", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark",
 		"memory.start": "on", "memory.summaries": "off",
 	}
 	example := write(t, "config.toml", Example())
@@ -259,6 +259,11 @@ func TestSecretsFromFiles(t *testing.T) {
 		"HARK_LLM_API_KEY", ""))
 	if err != nil || c.LLM.APIKey.Reveal() != "hunter2" || c.Discord.Token.Reveal() != "hunter2" {
 		t.Errorf("%q, %q, %v", c.LLM.APIKey.Reveal(), c.Discord.Token.Reveal(), err)
+	}
+	const database = "postgres://hark:hunter2@db/hark"
+	if c, err = Load(file, environ("HARK_STORE_FILE", write(t, "store", database+"\n"))); err != nil ||
+		c.Store.Reveal() != database || strings.Contains(fmt.Sprintf("%+v", c), "hunter2") {
+		t.Errorf("%+v, %v", c, err)
 	}
 	empty := write(t, "empty", "\n")
 	for _, env := range [][]string{{"HARK_LLM_API_KEY", "a", "HARK_LLM_API_KEY_FILE", secret},

@@ -37,6 +37,7 @@ func TestProblemsOfVariables(t *testing.T) {
 		{"HARK_LLM_MAX_TOKENS", "many"}, {"HARK_LLM_MAX_TOKENS", "-5"}, {"HARK_LLM_TEMPERATURE",
 			"hot"}, {"HARK_LLM_TIMEOUT", "60"},
 		{"HARK_MEMORY_LOG_BOTS", "yes"}, {"HARK_BUILDER_LAYOUT", "x"}, {"HARK_ANSWER_PERSONA", "\xff"},
+		{"HARK_STORE", "hark.db"}, {"HARK_STORE", "postgres://hark:p@ss/word@db/hark"},
 		{"HARK_DISCORD_OPERATOR", strings.Repeat("ü", 301)},
 	} {
 		_, err := Load(write(t, "config.toml", ""), environ(c.name, c.value))

@@ -19,9 +19,9 @@ import (
 	"hark/internal/llm"
 	"hark/internal/metrics"
 	"hark/internal/rerank"
-	"hark/internal/tokens"
+	"hark/internal/store"
 	"hark/memory"
-	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
 	"hark/search"
 )
 
@@ -31,7 +31,7 @@ const FewSegments = 2000
 // App is the open memory with all that answers from it.
 type App struct {
 	Config   config.Config
-	Store    *sqlite.Store
+	Store    *sqlstore.Store
 	Embedder memory.Embedder // of what is stored
 	StandIn  error           // why Embedder isn't the one that is configured
 	Tight    error           // why prompts are shorter than configured
@@ -46,7 +46,7 @@ type App struct {
 	builders sync.Map // other builders by model and language, made when first needed
 }
 
-// Open returns an App. Searches wait up to patience for vectors to load, see sqlite.Options.
+// Open returns an App. Searches wait up to patience for vectors to load, see store.Options.
 // m and progress may be nil. progress reports long work on the database.
 func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
 	progress func(done, total int)) (*App, error) {
@@ -64,7 +64,11 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if a.Builder, err = NewBuilder(c); err != nil {
 		return nil, err
 	}
-	use, next := sqlite.StoredSpaces(ctx, c.Data)
+	place := store.Of(c)
+	use, next, err := place.Spaces(ctx)
+	if err != nil {
+		return nil, err
+	}
 	a.Embedder, err = NewEmbedder(ctx, c, next, use)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -76,9 +80,8 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if err == nil || use == (memory.Space{}) {
 		space = a.Embedder.Space()
 	}
-	a.Store, err = sqlite.Open(ctx, c.Data, sqlite.Options{
-		Space: space, Tokens: tokens.New().Count, IndexLimit: int64(c.Memory.IndexLimit) << 20,
-		Patience: patience, Progress: progress,
+	a.Store, err = place.Open(ctx, store.Options{
+		Space: space, IndexLimit: int64(c.Memory.IndexLimit) << 20, Patience: patience, Progress: progress,
 	})
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"hark/internal/metrics"
 	"hark/internal/rerank"
 	"hark/memory"
-	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
 	"hark/search"
 )
 
@@ -35,7 +35,7 @@ func metered[T any](ctx context.Context, m *metrics.Metrics, what string, took i
 
 // MeteredStore measures commits, and counts messages and forgettings.
 type MeteredStore struct {
-	*sqlite.Store
+	*sqlstore.Store
 	Metrics *metrics.Metrics
 }
 

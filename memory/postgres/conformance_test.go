@@ -1,6 +1,8 @@
 package postgres_test
 
 import (
+	"flag"
+	"os"
 	"testing"
 
 	"hark/memory"
@@ -8,6 +10,18 @@ import (
 	"hark/memory/postgres"
 	"hark/memory/postgres/postgrestest"
 )
+
+// TestMain draws fewer examples than usual: each operation is many round trips to the server.
+func TestMain(m *testing.M) {
+	checks := "5"
+	if os.Getenv("HARK_LONG") != "" {
+		checks = "100"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 func openToy(t testing.TB, url string) memory.Store {
 	t.Helper()

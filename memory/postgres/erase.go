@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,54 +12,64 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// erasableKey is in meta while deleted rows may still be in pages. Its value is the last transaction that deleted some.
-const erasableKey = "erasable"
-
-// noteErasable records that this transaction deleted text.
-func (t *tx) noteErasable() error {
-	if !t.erases {
-		return nil
-	}
-	return t.exec(`INSERT INTO meta (key, value) VALUES ($1, pg_current_xact_id()::text)
-		ON CONFLICT (key) DO UPDATE SET value = excluded.value`, erasableKey)
-}
-
-// erasableTables have rows with words, hashes or vectors. VACUUM takes deleted ones out of their pages and indexes.
-var erasableTables = []string{"message", "fulltext", "early_edit", "called", "embedding", "embedding_next", "person", "channel",
-	"guild", "fact", "lore", "summary", "condensed", "trace", "prompt", "record", "setting", "meta"}
+// A deleted or updated row stays in its page and in indexes until VACUUM. The table erasable names the tables with such
+// rows, and the last transaction that left some. VACUUM makes no bytes zero: what it removes is in no row and no index
+// any more, but its bytes may be in the free part of a page until something is stored there.
 
 const (
 	// eraseEvery is the least time between two runs that nobody waits for.
 	eraseEvery = time.Minute
+	// restAfterErasing is the pause after a run, as a multiple of its duration, unless somebody waits: VACUUM reads all
+	// indexes of a table.
+	restAfterErasing = 20
 	// eraseWait is how long Erase waits for transactions that still see deleted rows.
 	eraseWait = 10 * time.Second
 )
 
-// errStillRead reports that VACUUM must leave deleted rows in place.
-var errStillRead = errors.New("a transaction has been reading the database for so long that deleted text can't be taken out of it yet: " +
-	"end it (see pg_stat_activity, replication slots and prepared transactions) and try again")
+// tableChanged returns the table in which a statement leaves old rows; "" if in none.
+func tableChanged(statement string) string {
+	words := strings.Fields(statement)
+	switch {
+	case len(words) > 1 && words[0] == "UPDATE":
+		return words[1]
+	case len(words) > 2 && (words[0] == "DELETE" || words[0] == "INSERT" && strings.Contains(statement, "DO UPDATE")):
+		return words[2]
+	}
+	return ""
+}
 
-// Erase implements sqlstore.Engine: it vacuums the tables from which text was deleted.
+// noteErasable records which tables this transaction left deleted text in.
+func (t *tx) noteErasable() error {
+	if !t.erases {
+		return nil
+	}
+	tables := make([]string, 0, len(t.changed))
+	for table := range t.changed {
+		if table != "" && table != "turn" {
+			tables = append(tables, table)
+		}
+	}
+	return t.exec(`INSERT INTO erasable (name, by) SELECT unnest($1::text[]), pg_current_xact_id()
+		ON CONFLICT (name) DO UPDATE SET by = excluded.by`, tables)
+}
+
+// errStillRead reports that VACUUM must leave deleted rows in place.
+var errStillRead = errors.New("a transaction has been reading the database for so long that deleted text can't be " +
+	"taken out of it yet: end it (see pg_stat_activity, replication slots and prepared transactions) and try again")
+
+type erasable struct {
+	table string
+	by    string // the last transaction that deleted something
+}
+
+// Erase implements sqlstore.Engine: it vacuums the tables in which text was deleted.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if !wait && time.Now().Before(e.eraseAfter) {
 		return nil
 	}
-	e.eraseAfter = time.Now().Add(eraseEvery)
-	var by string
-	switch err := e.pool.QueryRow(ctx, "SELECT value FROM meta WHERE key = $1", erasableKey).Scan(&by); {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil
-	case err != nil:
-		return fmt.Errorf("erase deleted text: %w", explain(err))
-	}
-	err := e.waitUntilUnseen(ctx, by, wait)
-	if err == nil {
-		err = e.vacuum(ctx)
-	}
-	if err == nil {
-		// Somebody may have deleted more meanwhile.
-		_, err = e.pool.Exec(ctx, "DELETE FROM meta WHERE key = $1 AND value = $2", erasableKey, by)
-	}
+	begun := time.Now()
+	err := e.erase(ctx, wait)
+	e.eraseAfter = time.Now().Add(max(eraseEvery, restAfterErasing*time.Since(begun)))
 	if errors.Is(err, errStillRead) && !wait {
 		return nil
 	}
@@ -68,16 +79,46 @@ func (e *engine) Erase(ctx context.Context, wait bool) error {
 	return nil
 }
 
+func (e *engine) erase(ctx context.Context, wait bool) error {
+	rows, err := e.pool.Query(ctx, "SELECT name, by::text FROM erasable ORDER BY name")
+	if err != nil {
+		return err
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (one erasable, err error) {
+		return one, row.Scan(&one.table, &one.by)
+	})
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if err := e.waitUntilUnseen(ctx, one.by, wait); err != nil {
+			return err
+		}
+		// Freezing waits for pages that somebody is reading, which VACUUM would pass over otherwise. Indexes with few
+		// deleted rows are cleaned too: they hold hashes and names.
+		if _, err := e.pool.Exec(ctx, "VACUUM (FREEZE, INDEX_CLEANUP ON) "+one.table); err != nil {
+			return err
+		}
+		// Somebody may have deleted more meanwhile.
+		if _, err := e.pool.Exec(ctx, "DELETE FROM erasable WHERE name = $1 AND by = $2::text::xid8", one.table,
+			one.by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // waitUntilUnseen waits until no transaction sees what transaction by deleted.
 func (e *engine) waitUntilUnseen(ctx context.Context, by string, wait bool) error {
 	for end := time.Now().Add(eraseWait); ; {
 		var unseen bool
 		// The horizon of VACUUM: running transactions of this database, replication slots, standbys that feed back.
-		if err := e.pool.QueryRow(ctx, `SELECT coalesce(max(age(horizon)), 0) <= age(($1::text::numeric % 4294967296)::text::xid)
-			FROM (SELECT backend_xmin AS horizon FROM pg_stat_activity WHERE backend_xmin IS NOT NULL
-					AND pid <> pg_backend_pid()
-				UNION ALL SELECT xmin FROM pg_replication_slots WHERE xmin IS NOT NULL
-				UNION ALL SELECT transaction FROM pg_prepared_xacts) seen`, by).Scan(&unseen); err != nil {
+		if err := e.pool.QueryRow(ctx, `SELECT coalesce(max(age(horizon)), 0) < age(($1::text::numeric % 4294967296)::text::xid)
+			FROM (SELECT unnest(ARRAY[backend_xmin, backend_xid]) AS horizon FROM pg_stat_activity
+					WHERE pid <> pg_backend_pid() AND coalesce(datname, current_database()) = current_database()
+				UNION ALL SELECT xmin FROM pg_replication_slots
+				UNION ALL SELECT transaction FROM pg_prepared_xacts) seen WHERE horizon IS NOT NULL`, by).
+			Scan(&unseen); err != nil {
 			return err
 		}
 		if unseen {
@@ -92,16 +133,6 @@ func (e *engine) waitUntilUnseen(ctx context.Context, by string, wait bool) erro
 			return ctx.Err()
 		}
 	}
-}
-
-// vacuum also cleans indexes with few deleted rows, which hold hashes and names.
-func (e *engine) vacuum(ctx context.Context) error {
-	for _, table := range erasableTables {
-		if _, err := e.pool.Exec(ctx, "VACUUM (INDEX_CLEANUP ON) "+table); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 var _ sqlstore.Engine = (*engine)(nil)

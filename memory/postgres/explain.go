@@ -3,8 +3,8 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -21,16 +21,14 @@ var advice = map[string]string{
 	"28000": "the database refuses this user: check the user and the address in the URL, and pg_hba.conf",
 	"28P01": "the password is wrong: check the URL",
 	"3D000": "there is no such database: create it, or check the URL",
-	"42501": "the user may not do that: make it the owner of the database and its schema",
-	"25006": "the server is a read-only standby: give the address of the primary",
+	"42501": "the user may not do that: make it the owner of the database",
+	"25006": "it can only be read: give the address of the primary",
 	"53100": "the server's disk is full: free some space; nothing that was stored is lost",
 	"53200": "the server is out of memory",
-	"53300": "the server has no connection left: raise max_connections, or lower pool_max_conns in the URL",
+	"53300": "the server has no connection left: raise max_connections or the user's limit, or lower pool_max_conns in the URL",
 	"57P01": "the server is stopping or restarting: Hark tries again",
 	"57P03": "the server is starting: try again in a moment",
 	"25P03": "the server ended a write that took too long between two statements: Hark tries again",
-	"0A000": "the server lacks something that Hark needs: PostgreSQL 15 or newer, and pgvector",
-	"58P01": "pgvector isn't installed on the server: install its package (postgresql-17-pgvector, say)",
 }
 
 // explain adds advice to an error of PostgreSQL's, unless it has some.
@@ -38,16 +36,25 @@ func explain(err error) error {
 	if err == nil || errors.As(err, &explained{}) {
 		return err
 	}
-	var e *pgconn.PgError
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*pgconn.PgError](err); is {
 		if a := advice[e.Code]; a != "" {
-			return explained{fmt.Errorf("%s: %w", a, err)}
+			return explained{short{a, e.Message + ", SQLSTATE " + e.Code, err}}
 		}
 		return err
 	}
-	var network net.Error
-	if errors.As(err, &network) && !errors.Is(err, context.Canceled) {
-		return explained{fmt.Errorf("the server can't be reached: check that it runs, and its address: %w", err)}
+	network, is := errors.AsType[net.Error](err)
+	if is && !errors.Is(err, context.Canceled) {
+		return explained{short{"the server can't be reached: check that it runs, and its address", network.Error(), err}}
 	}
 	return err
 }
+
+// short is an error in one sentence, without the attempts and addresses that the driver lists.
+type short struct {
+	advice, cause string
+	error
+}
+
+func (s short) Error() string { return s.advice + " (" + strings.ReplaceAll(s.cause, "\n", "; ") + ")" }
+
+func (s short) Unwrap() error { return s.error }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -67,11 +66,7 @@ func (t *tx) AddText(row int64, hashes string) error {
 
 // RemoveText implements sqlstore.Tx.
 func (t *tx) RemoveText(row int64, hashes string) error {
-	r, err := t.tx.ExecContext(t.ctx, "DELETE FROM fulltext WHERE row = $1", row)
-	if err != nil {
-		return err
-	}
-	n, err := r.RowsAffected()
+	n, err := t.run("DELETE FROM fulltext WHERE row = $1", row)
 	if n > 0 {
 		t.resize(row, -1, -len(strings.Fields(hashes)))
 	}
@@ -104,13 +99,11 @@ const maxRanked = 3000
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	guild := sqlstore.GuildOf(q.Channels[0])
 	terms := termsOf(guild, sqlstore.Hashes(q.Terms))
-	any := condition("f.terms && ?", terms)
-	found, all, err := e.rank(ctx, q, terms, any)
+	found, all, err := e.rank(ctx, q, terms, condition("f.terms && ?", terms))
 	if err != nil || all || len(terms) != 3 {
 		return found, err
 	}
-	selective := condition("(f.terms @> ? OR f.terms @> ?)", terms[:1], terms[1:])
-	rarest, _, err := e.rank(ctx, q, terms, selective)
+	rarest, _, err := e.rank(ctx, q, terms, condition("(f.terms @> ? OR f.terms @> ?)", terms[:1], terms[1:]))
 	if err != nil || len(rarest) == q.Limit {
 		return rarest, err
 	}
@@ -147,11 +140,9 @@ func (w *where) within(q sqlstore.TextQuery) {
 	w.and("NOT EXISTS (SELECT 1 FROM doomed d WHERE d.row = f.row)")
 }
 
-// rank returns the best messages that match within q, and whether it looked at all of them.
-func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, terms []int64, match *where) (best []sqlstore.TextMatch,
+// rank returns the best messages that meet w within q, and whether it looked at all of them.
+func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, terms []int64, w *where) (best []sqlstore.TextMatch,
 	all bool, err error) {
-	w := condition(match.text.String(), match.args...)
-	w.args = match.args
 	w.within(q)
 	if q.Since != nil {
 		w.and("m.id >= ?", int64(*q.Since))
@@ -202,8 +193,8 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, terms []int64, 
 }
 
 func (e *engine) textSize(ctx context.Context, guild int64) (size textSize, err error) {
-	err = e.pool.QueryRow(ctx, "SELECT coalesce(sum(messages), 0)::bigint, coalesce(sum(terms), 0)::bigint FROM text_size WHERE guild = $1",
-		guild).Scan(&size.messages, &size.terms)
+	err = e.pool.QueryRow(ctx, `SELECT coalesce(sum(messages), 0)::bigint, coalesce(sum(terms), 0)::bigint
+		FROM text_size WHERE guild = $1`, guild).Scan(&size.messages, &size.terms)
 	return size, err
 }
 
@@ -253,5 +244,3 @@ func numbers[T ~int64](ids []T) []int64 {
 	}
 	return all
 }
-
-var _ memory.MessageID // used by TextQuery

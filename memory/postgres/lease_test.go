@@ -84,7 +84,7 @@ func server(t testing.TB, url string) *pgx.Conn {
 	return db
 }
 
-func execute(t tb, db *pgx.Conn, statement string, args ...any) {
+func exec(t tb, db *pgx.Conn, statement string, args ...any) {
 	t.Helper()
 	if _, err := db.Exec(t.Context(), statement, args...); err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 	}
 	jobs := []string{"a", "b", "c", "d", "e"}
 	rapid.Check(t, func(t *rapid.T) {
-		execute(t, db, "DELETE FROM lease")
-		execute(t, db, "DELETE FROM process")
+		exec(t, db, "DELETE FROM lease")
+		exec(t, db, "DELETE FROM process")
 		for _, p := range processes {
 			_ = p.write(t) // it learns that it is gone
 			p.Reset()
@@ -180,7 +180,7 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 				if !at[i].joined {
 					t.Skip("it has no leases")
 				}
-				execute(t, db, expireSQL, postgres.ProcessName(processes[i].Table))
+				exec(t, db, expireSQL, postgres.ProcessName(processes[i].Table))
 				at[i].expired = true
 			},
 			"write": func(t *rapid.T) {
@@ -232,7 +232,7 @@ func TestTakeoverWaitsForTheCommit(t *testing.T) {
 	if err := tx.QueryRow(t.Context(), postgres.TakeTurn, "a", name).Scan(nil, nil, &held); err != nil || held == nil {
 		t.Fatal(held, err)
 	}
-	execute(t, server(t, address), expireSQL, name)
+	exec(t, server(t, address), expireSQL, name)
 	if claimed := b.claim(t, 1, "job"); len(claimed) > 0 {
 		t.Fatalf("took over %v before the commit", claimed)
 	}
@@ -271,7 +271,7 @@ func TestRenewals(t *testing.T) {
 	renewed.Until(t, "a renewal", func() bool { return a.Processes() == 1 }, nil)
 	b.claim(t, 1, "x")
 	renewed.Until(t, "a renewal", func() bool { return a.Processes() == 2 }, nil)
-	execute(t, server(t, address), expireSQL, postgres.ProcessName(a.Table))
+	exec(t, server(t, address), expireSQL, postgres.ProcessName(a.Table))
 	wait.For(t, "the loss", a.Lost())
 	if a.Valid() {
 		t.Error("it has lost its leases and holds them")

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 
@@ -16,23 +15,14 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// oldest is the oldest PostgreSQL that Hark works with, as its server_version_num.
-const oldest = 150000
-
 // prepareDatabase checks the server and migrates the database. One process migrates at a time.
 func (e *engine) prepareDatabase(ctx context.Context) error {
-	var number int
-	var version string
-	var standby bool
-	if err := e.pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
-		pg_is_in_recovery()`).Scan(&number, &version, &standby); err != nil {
-		return err
+	server, err := e.inspectServer(ctx)
+	if err == nil {
+		err = server.Unfit()
 	}
-	switch {
-	case number < oldest:
-		return fmt.Errorf("its PostgreSQL is %s; Hark needs 15 or newer", version)
-	case standby:
-		return errors.New("it is a read-only standby: give the address of the primary")
+	if err != nil {
+		return err
 	}
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

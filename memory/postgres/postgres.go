@@ -17,6 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -61,11 +63,11 @@ func IsURL(store string) bool {
 }
 
 // Open opens the store in a database, by its URL. It creates the schema in an empty one.
-func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
+func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, error) {
 	if o.Tokens == nil {
 		o.Tokens = func(string) int { return 0 }
 	}
-	e, err := connect(ctx, url)
+	e, err := connect(ctx, address)
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +81,10 @@ func Open(ctx context.Context, url string, o Options) (*sqlstore.Store, error) {
 	return s, nil
 }
 
-func connect(ctx context.Context, url string) (*engine, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil { // its text has the URL, without the password
-		return nil, fmt.Errorf("read the address of the database: %w; write postgres://USER:PASSWORD@HOST:5432/DATABASE", err)
+func connect(ctx context.Context, address string) (*engine, error) {
+	config, err := parse(address)
+	if err != nil {
+		return nil, err
 	}
 	// Statements aren't prepared on the server: PgBouncer would lose them, and a prepared one is planned without
 	// looking at its arguments after five runs, so partial indexes stay unused.
@@ -90,7 +92,7 @@ func connect(ctx context.Context, url string) (*engine, error) {
 	if _, ok := config.ConnConfig.RuntimeParams["application_name"]; !ok {
 		config.ConnConfig.RuntimeParams["application_name"] = "hark"
 	}
-	if !strings.Contains(url, "connect_timeout") {
+	if !strings.Contains(address, "connect_timeout") {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	config.ConnConfig.DialFunc = dialer.DialContext
@@ -119,11 +121,38 @@ var dialer = net.Dialer{
 	Control:         limitUnacknowledged,
 }
 
-// address returns the host and the database, for errors.
-func (e *engine) address() string {
-	c := e.pool.Config().ConnConfig
-	return fmt.Sprintf("the database %q on %s:%d", c.Database, c.Host, c.Port)
+// parse reads a database's URL. Its errors show nothing of the password, which pgx's may.
+func parse(address string) (*pgxpool.Config, error) {
+	const write = "write postgres://USER:PASSWORD@HOST:5432/DATABASE, with %40 for an @ in the password, and so on"
+	if _, err := url.Parse(address); err != nil {
+		return nil, fmt.Errorf("the database's address can't be read: %s", write)
+	}
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		if why := errors.Unwrap(err); why != nil { // err begins with the address
+			err = why
+		}
+		return nil, fmt.Errorf("the database's address can't be used (%w): %s", err, write)
+	}
+	return config, nil
 }
+
+// Address names the database of a URL, without user and password.
+func Address(address string) string {
+	config, err := parse(address)
+	if err != nil {
+		return "a database"
+	}
+	return addressOf(config)
+}
+
+func addressOf(config *pgxpool.Config) string {
+	c := config.ConnConfig
+	return fmt.Sprintf("the database %q on %s", c.Database, net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))))
+}
+
+// address returns the host and the database, for errors.
+func (e *engine) address() string { return addressOf(e.pool.Config()) }
 
 // WriteLock implements sqlstore.Engine.
 func (e *engine) WriteLock() chan struct{} { return e.lock }

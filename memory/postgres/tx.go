@@ -13,9 +13,10 @@ import (
 // tx is a write transaction.
 type tx struct {
 	querier
-	ctx    context.Context
-	text   map[int64]*textSize // changes, by guild number
-	erases bool                // deleted text
+	ctx     context.Context
+	text    map[int64]*textSize // changes, by guild number
+	changed map[string]bool     // tables in which rows were deleted or updated
+	erases  bool                // deleted text
 }
 
 // takeTurn waits for other writers. A process that stops in its transaction gives up its turn before it loses its leases:
@@ -65,7 +66,7 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 		return err
 	}
 	defer in.Rollback() // does nothing after a commit
-	t := &tx{querier: querier{e, in}, ctx: ctx, text: map[int64]*textSize{}}
+	t := &tx{querier: querier{e, in}, ctx: ctx, text: map[int64]*textSize{}, changed: map[string]bool{}}
 	var version int64
 	var held sql.NullBool
 	if err := in.QueryRowContext(ctx, takeTurn, e.name, process).Scan(&version, new(string), &held); err != nil {
@@ -98,17 +99,24 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 // Exec implements sqlstore.Tx.
 func (t *tx) Exec(query string, args ...any) (int, error) {
 	query, args = t.engine.statements.translated(query, args)
+	return t.run(query, args...)
+}
+
+// run runs a statement of PostgreSQL's and returns how many rows it changed.
+func (t *tx) run(query string, args ...any) (int, error) {
 	r, err := t.tx.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
 	n, err := r.RowsAffected()
+	if n > 0 {
+		t.changed[tableChanged(query)] = true
+	}
 	return int(n), err
 }
 
-// exec runs a statement of PostgreSQL's own.
 func (t *tx) exec(query string, args ...any) error {
-	_, err := t.tx.ExecContext(t.ctx, query, args...)
+	_, err := t.run(query, args...)
 	return err
 }
 

@@ -125,9 +125,8 @@ func (c *check) wait(ctx context.Context) error {
 	}
 }
 
-// Checked waits for the background check of a file that wasn't closed, and returns the damage found, with which
-// every later write fails; nil without a check. If Close cancels the check, the next open repeats it.
-func (s *Store) Checked(ctx context.Context) error { return s.engine.check.wait(ctx) }
+// Checked implements sqlstore.Engine: it waits for the background check of a file that wasn't closed.
+func (e *engine) Checked(ctx context.Context) error { return e.check.wait(ctx) }
 
 // checkInBackground starts to check the file. If only full text is damaged, it rebuilds that.
 func (s *Store) checkInBackground(path string) {

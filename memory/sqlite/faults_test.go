@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // Whichever statement of a write fails, the write returns an error and changes nothing, and the same write
@@ -172,7 +173,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 }
 
 var reads = map[string]func(context.Context, *Store) (any, error){
-	"Amounts": func(ctx context.Context, s *Store) (any, error) { return Count(ctx, s) },
+	"Amounts": func(ctx context.Context, s *Store) (any, error) { return sqlstore.Count(ctx, s.Store) },
 	"Apply":   func(ctx context.Context, s *Store) (any, error) { return nil, s.Apply(ctx, deleted(general, 6)) },
 	"Around": func(ctx context.Context, s *Store) (any, error) {
 		return s.Around(ctx, general, []memory.MessageID{id(1)}, 1, 1)

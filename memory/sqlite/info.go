@@ -33,12 +33,9 @@ type Info struct {
 func Inspect(ctx context.Context, dir string) (Info, error) {
 	s := Info{Known: len(migrations)}
 	path := filepath.Join(dir, FileName)
-	for _, end := range []string{"", "-wal"} {
-		if info, err := os.Stat(path + end); err == nil {
-			s.Exists, s.Bytes = true, s.Bytes+info.Size()
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return s, fmt.Errorf("look at the database: %w", err)
-		}
+	var err error
+	if s.Exists, s.Bytes, err = sizeOf(path); err != nil {
+		return s, fmt.Errorf("look at the database: %w", err)
 	}
 	source := path
 	if !s.Exists {
@@ -75,6 +72,24 @@ func (s *Info) look(ctx context.Context, db *sql.DB) error {
 	}
 	s.Use, s.Next, err = sqlstore.Spaces(ctx, db)
 	return err
+}
+
+// sizeOf returns the bytes of the database at path and of its write-ahead log.
+func sizeOf(path string) (exists bool, bytes int64, err error) {
+	for _, end := range []string{"", "-wal"} {
+		if info, err := os.Stat(path + end); err == nil {
+			exists, bytes = true, bytes+info.Size()
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return exists, bytes, err
+		}
+	}
+	return exists, bytes, nil
+}
+
+// Size implements sqlstore.Engine.
+func (e *engine) Size(context.Context) (int64, error) {
+	_, bytes, err := sizeOf(filepath.Join(e.dir, FileName))
+	return bytes, err
 }
 
 func newerVersion(version int) error {

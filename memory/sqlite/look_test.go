@@ -8,6 +8,7 @@ import (
 
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/sqlstore"
 )
 
 func TestLook(t *testing.T) {
@@ -36,7 +37,7 @@ func TestLook(t *testing.T) {
 		memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Oak", Text: "is old", At: idAt(1)}},
 		memory.LoreTold{Lore: memory.Lore{ID: 10, Guild: guild, Name: "Elm", Text: "is older",
 			At: idAt(1)}}, memory.LoreGone{Guild: guild, ID: 10})
-	if a, err := Count(t.Context(), s); err != nil || a.Traces+a.Prompts != 0 || a.Records != 1 ||
+	if a, err := sqlstore.Count(t.Context(), s.Store); err != nil || a.Traces+a.Prompts != 0 || a.Records != 1 ||
 		a.Lore != 1 || a.Bytes < 4096 {
 		t.Errorf("%+v, %v", a, err)
 	}

@@ -45,6 +45,10 @@ type Engine interface {
 	// lost its leases, until it claims anew.
 	Leases() lease.Table
 
+	// Size returns the bytes that the database takes on its disk.
+	Size(ctx context.Context) (int64, error)
+	// Checked waits for a check that runs since the database was opened, and returns the damage that it found.
+	Checked(ctx context.Context) error
 	// Explain adds advice to a database error.
 	Explain(err error) error
 	// Erase overwrites deleted data, as Store.Erase.

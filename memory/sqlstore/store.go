@@ -58,6 +58,10 @@ func Open(ctx context.Context, s *Store) error {
 // leases, until it claims anew.
 func (s *Store) Leases() lease.Table { return s.engine.Leases() }
 
+// Checked waits for a check that runs since the store was opened, and returns the damage found, with which every
+// later write fails; nil without a check. If Close cancels the check, the next open repeats it.
+func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx) }
+
 // Erase implements memory.Store.
 func (s *Store) Erase(ctx context.Context, wait bool) error { return s.engine.Erase(ctx, wait) }
 

@@ -44,6 +44,11 @@ CREATE TABLE identify ( -- to Discord
   at     timestamptz NOT NULL -- the last moment that somebody reserved
 );
 
+CREATE TABLE erasable ( -- tables in which deleted text may still lie in pages
+  name text COLLATE "C" PRIMARY KEY,
+  by   xid8 NOT NULL -- the last transaction that deleted some
+);
+
 CREATE TABLE meta (key text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT NULL);
 
 CREATE TABLE guild (
@@ -131,7 +136,7 @@ CREATE TABLE called ( -- what messages are called outside Discord
   name    text COLLATE "C" NOT NULL,
   PRIMARY KEY (channel, id)
 );
-CREATE INDEX called_name ON called (channel, name);
+CREATE INDEX called_name ON called USING hash (name); -- no names stay in it, as they do in the inner pages of a btree
 CREATE TABLE presence (
   channel  bigint NOT NULL, -- channel.no
   author   bigint NOT NULL,

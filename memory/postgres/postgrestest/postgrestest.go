@@ -4,6 +4,7 @@ package postgrestest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -32,26 +33,64 @@ var template = sync.OnceValues(func() (string, error) {
 	return name, s.Close()
 })
 
-// URL returns the URL of an empty database, which is dropped when the test ends. Without a server it skips the test.
+// URL returns the URL of an empty database with the schema, which is dropped when the test ends. Without a server it
+// skips the test.
 func URL(t testing.TB) string {
 	t.Helper()
-	if os.Getenv(Variable) == "" {
-		t.Skipf("set %s to the URL of a PostgreSQL server with pgvector to run this test", Variable)
-	}
+	skip(t)
 	from, err := template()
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "hark_" + strings.ToLower(rand.Text())
-	if err := execute("CREATE DATABASE " + name + " TEMPLATE " + from); err != nil {
-		t.Fatal(err)
+	return database(t, " TEMPLATE "+from)
+}
+
+// Bare is URL for a database without the schema.
+func Bare(t testing.TB) string {
+	t.Helper()
+	skip(t)
+	return database(t, "")
+}
+
+func skip(t testing.TB) {
+	t.Helper()
+	if os.Getenv(Variable) == "" {
+		t.Skipf("set %s to the URL of a PostgreSQL server with pgvector to run this test", Variable)
 	}
+}
+
+func database(t testing.TB, options string) string {
+	t.Helper()
+	name := "hark_" + strings.ToLower(rand.Text())
+	run(t, "CREATE DATABASE "+name+options)
+	t.Cleanup(func() { run(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return in(name)
+}
+
+// Role makes a user without any right, which is dropped when the test ends, before its database.
+func Role(t testing.TB, address string) string {
+	t.Helper()
+	name := "hark_" + strings.ToLower(rand.Text())
+	run(t, "CREATE ROLE "+name+" LOGIN")
 	t.Cleanup(func() {
-		if err := execute("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+		ctx := context.Background()
+		db, err := pgx.Connect(ctx, address)
+		if err == nil {
+			_, err = db.Exec(ctx, "DROP OWNED BY "+name+"; DROP ROLE "+name)
+			err = errors.Join(err, db.Close(ctx))
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	})
-	return in(name)
+	return name
+}
+
+func run(t testing.TB, statement string) {
+	t.Helper()
+	if err := execute(statement); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // in returns the URL of a database on the server.

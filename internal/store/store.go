@@ -1,0 +1,100 @@
+// Package store opens the memory where the configuration says that it is: in a file in the data directory, or in a
+// PostgreSQL database. Begin with Of.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"hark/internal/config"
+	"hark/internal/tokens"
+	"hark/memory"
+	"hark/memory/postgres"
+	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
+)
+
+// Place is where a memory is: a database if URL is set, else a file in the data directory Dir.
+type Place struct {
+	Dir string
+	URL string // has a password: never show it
+}
+
+// Of returns the configured place.
+func Of(c config.Config) Place { return Place{Dir: c.Data, URL: c.Store.Reveal()} }
+
+// IsFile reports whether the memory is a file.
+func (p Place) IsFile() bool { return p.URL == "" }
+
+// String names the place without a password.
+func (p Place) String() string {
+	if p.IsFile() {
+		return p.Dir
+	}
+	return postgres.Address(p.URL)
+}
+
+// Check fails if nothing is remembered there.
+func (p Place) Check(ctx context.Context) error {
+	if p.IsFile() {
+		if _, err := os.Stat(filepath.Join(p.Dir, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", p.Dir)
+		}
+		return nil
+	}
+	stored, err := postgres.Inspect(ctx, p.URL)
+	if err == nil && !stored.Exists {
+		err = fmt.Errorf("nothing is remembered in %s: name the right one in store or HARK_STORE", p)
+	}
+	return err
+}
+
+// Spaces returns the active space of the stored vectors and the one being filled; zero if there is none.
+func (p Place) Spaces(ctx context.Context) (use, next memory.Space, err error) {
+	if p.IsFile() {
+		use, next = sqlite.StoredSpaces(ctx, p.Dir) // Open tells what is wrong with a file
+		return use, next, nil
+	}
+	stored, err := postgres.Inspect(ctx, p.URL)
+	return stored.Use, stored.Next, err
+}
+
+// Options configure an open store. Only a file's vectors are held in memory, so only it has limits of them.
+type Options struct {
+	Space      memory.Space          // of new vectors; see sqlstore.Options
+	IndexLimit int64                 // see sqlite.Options
+	Patience   time.Duration         // see sqlite.Options
+	Progress   func(done, total int) // see sqlite.Options
+}
+
+// Open opens the memory. It creates one if there is none.
+func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
+	count := tokens.New().Count
+	if !p.IsFile() {
+		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count})
+	}
+	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{
+		Space: o.Space, Tokens: count, IndexLimit: o.IndexLimit, Patience: o.Patience, Progress: o.Progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Store, nil
+}
+
+// LockRunning keeps a second bot from the data directory, until release or the end of the process. A database may
+// have several.
+func (p Place) LockRunning(now time.Time) (release func() error, err error) {
+	if !p.IsFile() {
+		return func() error { return nil }, nil
+	}
+	if release, err = sqlite.LockRunning(p.Dir, now); err != nil {
+		err = fmt.Errorf("use the data directory %s: %w", p.Dir, err)
+	}
+	return release, err
+}
