@@ -37,7 +37,7 @@ func (w *Writer) Failing() bool { return w.failing.Load() }
 // can take the session up.
 func (w *Writer) Settled() bool {
 	return w.Queue.Len() == 0 && w.takenUp == nil && w.Guilds.settled() && len(w.convert.fetching) == 0 &&
-		w.filler.settled()
+		w.filler.Settled()
 }
 
 // Run writes until the queue is closed and empty, or ctx ends. It returns how many items are left.
