@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"hark/internal/lease"
@@ -27,6 +26,7 @@ type leases struct {
 	pool          *pgxpool.Pool // its own, so that renewals never wait for answers
 	life, renewal time.Duration
 	now           func() time.Time
+	onRenewal     func() // for tests
 
 	claiming chan struct{} // holds a token while somebody claims
 
@@ -52,8 +52,8 @@ func newLeases(config *pgxpool.Config) (*leases, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &leases{pool: pool, life: lease.Life, renewal: lease.Renewal, now: time.Now, claiming: make(chan struct{}, 1),
-		held: map[string]int64{}, processes: 1, lost: make(chan struct{})}, nil
+	return &leases{pool: pool, life: lease.Life, renewal: lease.Renewal, now: time.Now, onRenewal: func() {},
+		claiming: make(chan struct{}, 1), held: map[string]int64{}, processes: 1, lost: make(chan struct{})}, nil
 }
 
 // Statements on the tables of leases. Times are the database's.
@@ -63,6 +63,8 @@ const (
 	// renewSQL returns no row if the process is lost.
 	renewSQL = `UPDATE process SET expires = clock_timestamp() + $2 WHERE name = $1 AND expires > clock_timestamp()
 		RETURNING (SELECT count(*) FROM process p WHERE p.expires > clock_timestamp())`
+	// holdSQL returns no row if the process is lost. Else it isn't before the transaction ends.
+	holdSQL = `SELECT FROM process WHERE name = $1 AND expires > clock_timestamp() FOR KEY SHARE`
 	// takeOverSQL waits for nobody: a process whose transaction runs is taken over later.
 	takeOverSQL = `DELETE FROM process WHERE name IN
 		(SELECT name FROM process WHERE expires <= clock_timestamp() FOR UPDATE SKIP LOCKED)`
@@ -99,6 +101,13 @@ func (l *leases) Claim(ctx context.Context, jobs []string, most int) ([]lease.Le
 	l.mu.Unlock()
 	var claimed []lease.Lease
 	err = pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
+		switch err := tx.QueryRow(ctx, holdSQL, name).Scan(); {
+		case errors.Is(err, pgx.ErrNoRows):
+			l.lose(name)
+			return lease.ErrLost
+		case err != nil:
+			return err
+		}
 		if _, err := tx.Exec(ctx, takeOverSQL); err != nil {
 			return err
 		}
@@ -112,25 +121,19 @@ func (l *leases) Claim(ctx context.Context, jobs []string, most int) ([]lease.Le
 		claimed, err = pgx.CollectRows(rows, pgx.RowToStructByPos[lease.Lease])
 		return err
 	})
-	if e, is := errors.AsType[*pgconn.PgError](err); is && e.Code == foreignKeyViolation { // the process is gone
-		l.lose(name)
-		err = lease.ErrLost
-	}
 	if err != nil {
 		return nil, failed("claim leases", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.name != name {
-		return nil, failed("claim leases", lease.ErrLost)
+		return nil, lease.ErrLost
 	}
 	for _, c := range claimed {
 		l.held[c.Job] = c.Epoch
 	}
 	return claimed, nil
 }
-
-const foreignKeyViolation = "23503"
 
 // failed says what failed, unless the leases are lost.
 func failed(what string, err error) error {
@@ -196,6 +199,7 @@ func (l *leases) renew(ctx context.Context, name string) {
 				l.renewed, l.processes = sent, processes
 			}
 			l.mu.Unlock()
+			l.onRenewal()
 		case errors.Is(err, pgx.ErrNoRows):
 			l.lose(name)
 			return

@@ -1,0 +1,27 @@
+package postgres
+
+import (
+	"time"
+
+	"hark/internal/lease"
+)
+
+// TakeTurn is the first statement of each write.
+const TakeTurn = takeTurn
+
+// ByClock lets leases live by another clock and for another time. It comes before the first Claim.
+func ByClock(t lease.Table, life, renewal time.Duration, now func() time.Time) {
+	l := t.(*leases)
+	l.life, l.renewal, l.now = life, renewal, now
+}
+
+// ProcessName returns a process's name in the table process; empty if it has none.
+func ProcessName(t lease.Table) string {
+	l := t.(*leases)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.name
+}
+
+// OnRenewal has f called after each renewal. It comes before the first Claim.
+func OnRenewal(t lease.Table, f func()) { t.(*leases).onRenewal = f }
