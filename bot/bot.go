@@ -10,11 +10,15 @@
 // The code that sends Hark's messages logs them, in their final form. The gateway's events for them are ignored,
 // because each answer is edited many times while it is written; deletions are not ignored.
 //
+// A Bot is one shard: the guilds of one gateway session, or all of them. Run ends when the shard is lost or handed over;
+// bot/shards decides which shards a process has.
+//
 // Begin with New and Bot.Run.
 package bot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -29,6 +33,7 @@ import (
 	"hark/bot/ingest"
 	"hark/bot/reply"
 	"hark/internal/answer"
+	"hark/internal/lease"
 	"hark/internal/metrics"
 	"hark/internal/pace"
 	"hark/memory"
@@ -39,6 +44,19 @@ import (
 type Config struct {
 	Token  string // of the bot, with or without "Bot " before it
 	APIURL string // instead of https://discord.com: a proxy's or a test server's address
+	// REST makes the requests, if several Bots share it; nil: one is made from Token, APIURL and Client.
+	REST *discord.Client
+	// Shard is the part of the guilds that the Bot is for; zero: all of them.
+	Shard discord.Shard
+	// Session is what Bot.Session returned to the shard's last owner; empty: a session is begun.
+	Session string
+	// HandOver is whether another process may go on where Run ends: the session is kept, and open questions are left to
+	// it.
+	HandOver bool
+	// Slot is discord.Gateway.Slot.
+	Slot func(ctx context.Context, concurrency int) (time.Duration, error)
+	// Guard is asked right before each request; an error of it ends the request unsent. nil: all are sent.
+	Guard func() error
 	// DevGuild, if not 0, is the only guild in which commands are registered.
 	DevGuild memory.GuildID
 	LogBots  bool          // whether other bots' and webhooks' messages are logged
@@ -106,6 +124,10 @@ type Bot struct {
 	replies   *reply.Replier
 	sizes     command.Sizes
 	state     atomic.Pointer[error]
+	why       atomic.Pointer[func() error] // why Run's context ended
+	app       int64                        // the application's id; 0: unknown
+	begun     bool                         // READY or RESUMED came
+	session   string
 }
 
 // timing has limits and intervals.
@@ -136,10 +158,17 @@ var usual = timing{
 // New checks the configuration and returns a Bot that isn't connected.
 func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) (*Bot, error) {
 	cfg.Metrics = metrics.Or(cfg.Metrics)
-	rest, err := discord.NewClient(cfg.discord())
-	if err != nil {
-		return nil, err
+	if cfg.REST == nil {
+		var err error
+		if cfg.REST, err = discord.NewClient(cfg.discord()); err != nil {
+			return nil, err
+		}
 	}
+	rest := *cfg.REST
+	if cfg.Shard.Count() > 1 {
+		logger = logger.With().Stringer("shard", cfg.Shard).Logger()
+	}
+	log = viewOf(log, cfg.Shard)
 	if cfg.Progress == nil {
 		cfg.Progress = func() {}
 	}
@@ -155,18 +184,38 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		b.notices.See(subjects)
 		b.questions.See(subjects)
 	})
-	b.ingest = &ingest.Options{Memory: log, Client: rest, Grants: &discord.Grants{Client: rest}, Policy: cfg.Policy,
+	rest.Guard = b.guard
+	b.ingest = &ingest.Options{Shard: cfg.Shard, Memory: log, Client: &rest, Grants: &discord.Grants{Client: &rest},
+		Policy:  cfg.Policy,
 		LogBots: cfg.LogBots, CatchUp: cfg.CatchUp, Reconcile: cfg.Reconcile, AnswerMissed: cfg.AnswerMissed,
 		Queue: ingest.NewQueue(), Filter: filter, Guilds: ingest.NewReadiness(),
 		Attendance: search.NewAttendance(), MemberRoles: search.NewMemberRoles(), Progress: cfg.Progress,
 		Log: logger, Now: cfg.Now}
 	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.waitGuild, Choices: cfg.Choices,
-		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords, Timing: &b.timing.reply,
+		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords,
+		HandOver: cfg.HandOver && cfg.AnswerMissed > 0, Timing: &b.timing.reply,
 		Metrics: cfg.Metrics})
 	b.questions = b.replies.Questions()
 	b.ingest.Ask = b.questions.Take
 	b.setState(errNotYet)
 	return b, nil
+}
+
+// guard refuses requests once the shard is lost.
+func (b *Bot) guard() error {
+	if b.lost() {
+		return lease.ErrLost
+	}
+	if b.cfg.Guard != nil {
+		return b.cfg.Guard()
+	}
+	return nil
+}
+
+// lost reports whether the shard is another process's now.
+func (b *Bot) lost() bool {
+	why := b.why.Load()
+	return why != nil && errors.Is((*why)(), lease.ErrLost)
 }
 
 var errNotYet = errors.New("not connected to Discord yet")
@@ -188,6 +237,10 @@ func (b *Bot) Questions() (waiting, busy int) {
 	return waiting, busy
 }
 
+// Session returns what the shard's next owner needs to resume the session, once Run has returned; empty if it has to
+// begin another. It has no text of members.
+func (b *Bot) Session() string { return b.session }
+
 // Waiting returns how many events aren't in the log yet.
 func (b *Bot) Waiting() int { return b.ingest.Queue.Len() }
 
@@ -199,9 +252,10 @@ func (b *Bot) setState(err error) {
 }
 
 // Run connects, logs and answers until ctx ends. It then returns nil within ten seconds: all events are logged, and
-// unfinished answers say so. It returns earlier only with discord.ErrToken, ErrIntents, ErrShards or, if Discord can't
-// be reached at the start, ErrUnreachable. Call it once.
+// unfinished answers say so. If the cause is lease.ErrLost, nothing more is sent or logged. It returns earlier only with
+// discord.ErrToken, ErrIntents, ErrShards or, if Discord can't be reached at the start, ErrUnreachable. Call it once.
 func (b *Bot) Run(ctx context.Context) error {
+	b.why.Store(new(func() error { return context.Cause(ctx) }))
 	b.ingest.Client.Backoff = b.timing.gateway.Retry
 	self, err := b.ingest.Client.Self(ctx)
 	if err != nil || ctx.Err() != nil {
@@ -211,6 +265,9 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.ingest.Self, b.ingest.Grants.Self, b.ingest.Timing = self, self, b.timing.ingest
 	b.replies.Since = b.ingest.Now()
 	gateway := b.gateway(b.asksForMembers(ctx))
+	if gateway.Session.ID != "" {
+		b.ingest.Queue.Put(ingest.Item{Raw: ingest.TakenUp()})
+	}
 	above := context.WithoutCancel(ctx)
 	work, stopWork := context.WithCancel(above)
 	last, stopLast := context.WithCancel(above)
@@ -233,7 +290,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.ingest.Log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
 	}
 	writer.Go(func() {
-		if left := b.writer.Run(drain); left > 0 {
+		if left := b.writer.Run(drain); left > 0 && !b.lost() {
 			b.ingest.Log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
@@ -244,8 +301,13 @@ func (b *Bot) Run(ctx context.Context) error {
 	helper.Go(func() { b.filler.Run(work) })
 
 	stop := sync.OnceFunc(func() {
-		b.setState(ingest.ErrStopped)
 		b.ingest.Queue.StopIntake()
+		if b.lost() {
+			stopWork()
+			stopLast()
+			stopDrain()
+		}
+		b.setState(ingest.ErrStopped)
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
@@ -262,12 +324,19 @@ func (b *Bot) Run(ctx context.Context) error {
 	helper.Wait()
 	b.ingest.Queue.Close()
 	writer.Wait()
+	if err == nil && !b.lost() && gateway.Session.ID != "" && b.writer.Settled() {
+		session, _ := json.Marshal(gateway.Session) // its error is always nil
+		b.session = string(session)
+	}
 	return err
 }
 
-// asksForMembers reports whether the application has the Server Members intent.
+// asksForMembers reports whether the application has the Server Members intent, and learns the application's id.
 func (b *Bot) asksForMembers(ctx context.Context) bool {
-	tells, err := b.ingest.Client.TellsMembers(ctx)
+	app, tells, err := b.ingest.Client.TellsMembers(ctx)
+	if b.app = app; app != 0 {
+		b.ingest.Grants.Met(app)
+	}
 	if err != nil {
 		b.ingest.Log.Warn().Err(discord.Redact(err)).
 			Msg("couldn't learn whether the Server Members intent is on; going on without it")
@@ -277,7 +346,12 @@ func (b *Bot) asksForMembers(ctx context.Context) bool {
 
 // gateway returns the connection. members says whether it requests the Server Members intent.
 func (b *Bot) gateway(members bool) *discord.Gateway {
+	var session discord.Session
+	if b.cfg.Session != "" && json.Unmarshal([]byte(b.cfg.Session), &session) != nil {
+		session = discord.Session{} // of another version
+	}
 	return &discord.Gateway{Client: b.ingest.Client, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
+		Shard: b.cfg.Shard, Session: session, Keep: b.cfg.HandOver, Slot: b.cfg.Slot,
 		State: b.setState,
 		Lost:  b.ingest.MemberRoles.Lose, Unasked: b.ingest.MemberRoles.NextRequest,
 		Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,

@@ -6,11 +6,12 @@ import (
 	"hark/bot/ingest"
 )
 
-// receive is called with each event of the gateway, in order. It must not wait.
-func (b *Bot) receive(event string, data json.RawMessage) {
+// receive is called with each event of the gateway, in order. It must not wait. It returns whether the event will be
+// logged, or doesn't matter.
+func (b *Bot) receive(event string, data json.RawMessage) bool {
 	raw := ingest.ReadEvent(event, data)
 	if raw == nil {
-		return
+		return true
 	}
 	b.cfg.Metrics.Events.WithLabelValues(event).Inc()
 	switch event {
@@ -19,15 +20,23 @@ func (b *Bot) receive(event string, data json.RawMessage) {
 			"RESUMED": "resumed"}[event]).Inc()
 		b.setState(nil)
 		b.ingest.Log.Info().Str("event", event).Msg("connected to Discord")
-		if b.ingest.Queue.Put(ingest.Item{Raw: raw}) && event == "READY" {
-			b.commands.Ready(data)
+		if !b.ingest.Queue.Put(ingest.Item{Raw: raw}) {
+			return false
 		}
+		if event == "READY" {
+			b.commands.Ready(data)
+		} else if !b.begun {
+			b.commands.TakenUp(b.app)
+		}
+		b.begun = true
 	case "INTERACTION_CREATE":
 		logged := make(chan struct{})
-		if b.ingest.Queue.Put(ingest.Item{Raw: raw, Logged: logged}) {
-			b.commands.Put(data, logged)
+		if !b.ingest.Queue.Put(ingest.Item{Raw: raw, Logged: logged}) {
+			return false
 		}
+		b.commands.Put(data, logged)
 	default:
-		b.ingest.Queue.Put(ingest.Item{Raw: raw})
+		return b.ingest.Queue.Put(ingest.Item{Raw: raw})
 	}
+	return true
 }

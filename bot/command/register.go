@@ -20,6 +20,18 @@ func (c *Commands) Ready(data json.RawMessage) {
 		return
 	}
 	c.Grants.Met(int64(b.Application.ID))
+	c.begin(b)
+}
+
+// TakenUp is called instead of Ready if the session is another process's. app is the application's id; 0: unknown.
+func (c *Commands) TakenUp(app int64) {
+	var b begun
+	if b.Application.ID = discord.Snowflake(app); app != 0 {
+		c.begin(b)
+	}
+}
+
+func (c *Commands) begin(b begun) {
 	c.Begin(func(ctx context.Context) {
 		if err := c.register(ctx, b); err != nil && ctx.Err() == nil {
 			c.Log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
@@ -32,9 +44,18 @@ func (c *Commands) Ready(data json.RawMessage) {
 const fewGuilds = 20
 
 // register updates Discord's lists of our commands: the global one, or with Options.DevGuild that guild's. It
-// empties the other, since Discord would show both.
+// empties the other, since Discord would show both. One shard does it; the others only learn the ids.
 func (c *Commands) register(ctx context.Context, b begun) error {
 	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.DevGuild, inLanguages(c.declared())
+	if !c.Shard.IsFirst() {
+		var there []command
+		err := c.Client.Commands(ctx, app, dev, &there)
+		if err == nil {
+			c.know(there)
+			c.Progress()
+		}
+		return err
+	}
 	var errs []error
 	if dev == 0 {
 		if err := c.setCommands(ctx, app, 0, ours); err != nil {
@@ -53,7 +74,7 @@ func (c *Commands) register(ctx context.Context, b begun) error {
 	}
 	for _, of := range b.Guilds { // one may be an earlier Options.DevGuild
 		g := memory.GuildID(of.ID)
-		if g == dev || len(b.Guilds) > fewGuilds {
+		if g == dev || len(b.Guilds) > fewGuilds || c.Shard.Count() > 1 {
 			continue
 		}
 		if err := c.setCommands(ctx, app, g, []command{}); !isForbidden(err) { // if forbidden, it has none

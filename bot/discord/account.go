@@ -45,7 +45,7 @@ type Membership struct {
 type Starts struct {
 	Total, Remaining int
 	Reset            time.Duration // until there are Total again
-	Shards           int           // that Discord recommends; Hark uses one
+	Shards           int           // that Discord recommends
 }
 
 // Check asks Discord, at most twice, whether the token is valid: ErrNoToken, ErrToken or ErrUnreachable.
@@ -119,13 +119,7 @@ func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) boo
 }
 
 // Starts asks how often the bot may still connect.
-func (a *Account) Starts(ctx context.Context) (Starts, error) {
-	g, err := a.rest.gateway(ctx)
-	if err != nil {
-		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
-	}
-	return Starts{g.Limit.Total, g.Limit.Remaining, g.Limit.reset(), g.Shards}, nil
-}
+func (a *Account) Starts(ctx context.Context) (Starts, error) { return a.rest.Starts(ctx) }
 
 // application is the bot's application.
 type application struct {
@@ -139,10 +133,19 @@ func (c *Client) application(ctx context.Context) (a application, err error) {
 	return a, err
 }
 
-// TellsMembers reports whether the Server Members intent is switched on.
-func (c *Client) TellsMembers(ctx context.Context) (bool, error) {
+// TellsMembers returns the application's id, and whether the Server Members intent is switched on.
+func (c *Client) TellsMembers(ctx context.Context) (app int64, tells bool, err error) {
 	a, err := c.application(ctx)
-	return a.tellsMembers(), err
+	return int64(a.ID), a.tellsMembers(), err
+}
+
+// Starts asks for the gateway's limits.
+func (c *Client) Starts(ctx context.Context) (Starts, error) {
+	g, err := c.gateway(ctx)
+	if err != nil {
+		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
+	}
+	return Starts{g.Limit.Total, g.Limit.Remaining, g.Limit.reset(), g.Shards}, nil
 }
 
 func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembersLimited) != 0 }

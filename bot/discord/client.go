@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+	"golang.org/x/time/rate"
 
 	"hark/internal/metrics"
 	"hark/internal/pace"
@@ -34,7 +35,11 @@ const (
 // Client makes requests to Discord. Unlike with discordgo's own calls, every wait ends with the context.
 type Client struct {
 	Backoff time.Duration // before the second attempt; doubles each time
-	tries   int           // 0: Attempts
+	// Limit bounds the requests of all copies, except answers to interactions, which Discord doesn't count; nil: unbounded.
+	Limit *rate.Limiter
+	// Guard is asked right before each request is written. Its error ends the request unsent. nil: all are sent.
+	Guard   func() error
+	tries   int // 0: Attempts
 	session *discordgo.Session
 	files   *fetcher
 	metrics *metrics.Metrics
@@ -76,7 +81,7 @@ func NewClient(o Options) (*Client, error) {
 	s.Client = &own
 	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
 	s.ShouldRetryOnRateLimit = false
-	return &Client{session: s, files: newFetcher(next), metrics: metrics.Or(o.Metrics)}, nil
+	return &Client{Backoff: UsualGateway.Retry, session: s, files: newFetcher(next), metrics: metrics.Or(o.Metrics)}, nil
 }
 
 // call makes a request and decodes the answer into into, unless that is nil. Requests of a bucket, Discord's unit of
@@ -84,14 +89,15 @@ func NewClient(o Options) (*Client, error) {
 func (c *Client) call(ctx context.Context, method, address, bucket string, body, into any) error {
 	wait, route := c.Backoff, routeOf(address)
 	request := func() ([]byte, error) {
-		with := []discordgo.RequestOption{discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false)}
+		with := []discordgo.RequestOption{discordgo.WithContext(context.WithValue(ctx, guardKey{}, c.Guard)),
+			discordgo.WithRetryOnRatelimit(false)}
 		if f, is := body.(*multipartForm); is {
 			return c.session.RequestRaw(method, address, f.kind, f.data, bucket, 0, with...)
 		}
 		return c.session.RequestWithBucketID(method, address, body, bucket, with...)
 	}
 	for attempt := 1; ; {
-		if err := c.waitForBucket(ctx, bucket, route); err != nil {
+		if err := c.waitForTurn(ctx, bucket, route); err != nil {
 			return err
 		}
 		answer, err := request()
@@ -141,6 +147,22 @@ func (c *Client) gateway(ctx context.Context) (g wireGateway, err error) {
 // post makes a POST request. The address is the bucket.
 func (c *Client) post(ctx context.Context, address string, body, into any) error {
 	return c.call(ctx, http.MethodPost, address, address, body, into)
+}
+
+// waitForTurn waits until a request may be made.
+func (c *Client) waitForTurn(ctx context.Context, bucket, route string) error {
+	if err := c.waitForBucket(ctx, bucket, route); err != nil {
+		return err
+	}
+	if c.Limit != nil && route != routeInteractions {
+		if err := c.Limit.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if c.Guard != nil {
+		return c.Guard()
+	}
+	return nil
 }
 
 // waitForBucket waits until the bucket lets a request through. discordgo's own wait ignores the context.
@@ -203,11 +225,36 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.URL.Scheme, r.URL.Host, r.Host = p.base.Scheme, p.base.Host, p.base.Host
 	r.URL.Path = p.base.Path + r.URL.Path
 	r.URL.RawPath = ""
+	if guard, _ := r.Context().Value(guardKey{}).(func() error); guard != nil {
+		if err := guard(); err != nil {
+			return nil, err
+		}
+		if r.Body != nil && r.Body != http.NoBody {
+			r.Body = guardedBody{r.Body, guard}
+		}
+	}
 	answer, err := p.next.RoundTrip(r)
 	if err != nil || answer.StatusCode != http.StatusTooManyRequests {
 		return answer, err
 	}
 	return normalizeRateLimit(answer)
+}
+
+// guardKey has Client.Guard in a request's context.
+type guardKey struct{}
+
+// guardedBody asks a guard whenever a part of a request's body is about to be written. Much time may have passed since
+// the request began: it waits for a connection. Discord ignores a request whose body is cut off.
+type guardedBody struct {
+	io.ReadCloser
+	guard func() error
+}
+
+func (b guardedBody) Read(p []byte) (int, error) {
+	if err := b.guard(); err != nil {
+		return 0, err
+	}
+	return b.ReadCloser.Read(p)
 }
 
 // normalizeRateLimit rewrites a 429 that isn't Discord's JSON but Cloudflare's.
@@ -232,6 +279,9 @@ func normalizeRateLimit(answer *http.Response) (*http.Response, error) {
 	return answer, nil
 }
 
+// routeInteractions is the class of answers to interactions.
+const routeInteractions = "interactions"
+
 // routeOf returns an address's class, without ids.
 func routeOf(address string) string {
 	path, ours := strings.CutPrefix(address, discordgo.EndpointAPI)
@@ -241,7 +291,7 @@ func routeOf(address string) string {
 	case !ours:
 		return "other"
 	case parts[0] == "webhooks":
-		return "interactions"
+		return routeInteractions
 	case len(parts) > 2 && (parts[2] == "messages" || parts[2] == "typing"):
 		return parts[2]
 	}

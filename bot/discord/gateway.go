@@ -39,6 +39,9 @@ const maxKeptBuffer = 1 << 20
 const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
 	discordgo.IntentMessageContent
 
+// closeKeepSession is the close code after which Hark's session can be resumed.
+const closeKeepSession = 4000
+
 // Gateway opcodes.
 const (
 	opDispatch            = 0
@@ -56,6 +59,7 @@ var (
 	errTimedOut       = errors.New("the gateway doesn't get to its first event")
 	errReconnect      = errors.New("the gateway asks to connect again")
 	errInvalidSession = errors.New("the gateway doesn't know the session")
+	errEarly          = errors.New("the session may begin only later")
 )
 
 // sentFrame is a frame to the gateway.
@@ -84,8 +88,17 @@ type Gateway struct {
 	Client  *Client
 	Dialer  *websocket.Dialer // nil: the default
 	Members bool              // whether to request the Server Members intent
-	// Receive is called with each event, in order. It must not block.
-	Receive func(event string, data json.RawMessage)
+	Shard   Shard
+	// Session is resumed first, unless it is zero. After Run it is the session as Receive took it, or zero.
+	Session Session
+	// Keep ends Run with a close code after which the session can be resumed. Until it expires, the bot seems online.
+	Keep bool
+	// Slot reserves the next moment at which a session may begin, and returns how long to wait for it. Discord lets
+	// as many begin at once as concurrency says. nil: sessions begin at once.
+	Slot func(ctx context.Context, concurrency int) (time.Duration, error)
+	// Receive is called with each event, in order. It must not block. It returns whether it took the event: once it
+	// didn't, the session is to be resumed there.
+	Receive func(event string, data json.RawMessage) bool
 	// State is called when an established connection is lost.
 	State func(why error)
 	// Lost is called when a connection has ended or couldn't be made.
@@ -97,6 +110,8 @@ type Gateway struct {
 	Metrics *metrics.Metrics
 	Log     zerolog.Logger
 	Now     func() time.Time
+
+	slot time.Time // reserved for the next session; zero: none
 }
 
 // GatewayTiming holds intervals and limits.
@@ -116,16 +131,27 @@ var errLost = errors.New("the connection to Discord is lost; connecting again")
 
 // Run keeps a connection until ctx ends, or returns one of the fatal errors.
 func (g *Gateway) Run(ctx context.Context) error {
-	s, starts := &gatewaySession{}, sessionStarts{}
+	s, starts := g.given(), sessionStarts{}
+	defer func() { g.Session = g.left(s) }()
 	wait, failures, everUp := g.Timing.Retry, 0, false
 	for ctx.Err() == nil {
-		if s.id == "" {
+		if s.id == "" && g.slot.IsZero() {
 			g.waitToStart(ctx, starts.pause(time.Now()))
 		}
 		up, err := g.connect(ctx, s)
 		g.Lost()
 		if used, is := errors.AsType[sessionLimitError](err); is {
 			g.waitToStart(ctx, max(time.Duration(used), wait))
+			continue
+		}
+		if errors.Is(err, errEarly) {
+			_ = pace.Sleep(ctx, time.Until(g.slot)-dialTime)
+			continue
+		}
+		if no, is := errors.AsType[slotError](err); is && ctx.Err() == nil {
+			g.Log.Warn().Err(no.error).Dur("wait", wait).Msg("can't tell yet when a session may begin with Discord")
+			_ = pace.Sleep(ctx, wait)
+			wait = min(2*wait, maxReconnectWait)
 			continue
 		}
 		end := fatal(err)
@@ -156,6 +182,64 @@ func (g *Gateway) Run(ctx context.Context) error {
 		wait = min(2*wait, maxReconnectWait)
 	}
 	return nil
+}
+
+// given returns the session to begin with.
+func (g *Gateway) given() *gatewaySession {
+	s := &gatewaySession{}
+	if g.Session.ID != "" && g.Session.Seq > 0 && g.Session.Intents == int(g.intents()) {
+		s.id, s.gateway = g.Session.ID, g.Session.Gateway
+		s.seq.Store(g.Session.Seq)
+	}
+	return s
+}
+
+// left returns the session that another process may resume.
+func (g *Gateway) left(s *gatewaySession) Session {
+	if !g.Keep || s.id == "" || s.seq.Load() == 0 {
+		return Session{}
+	}
+	return Session{ID: s.id, Gateway: s.gateway, Seq: s.seq.Load(), Intents: int(g.intents())}
+}
+
+func (g *Gateway) intents() discordgo.Intent {
+	if g.Members {
+		return Intents | discordgo.IntentGuildMembers
+	}
+	return Intents
+}
+
+// slotError is why no slot could be reserved.
+type slotError struct{ error }
+
+const (
+	// dialTime is how long before its slot a session's connection is opened.
+	dialTime = 2 * time.Second
+	// slotPatience is how long a connection is kept for its slot.
+	slotPatience = 10 * time.Second
+	// slotSlack is how much later than its slot a session may begin.
+	slotSlack = IdentifyEvery - 5*time.Second
+)
+
+// waitSlot waits on a connection until a session may begin, or returns errEarly if that takes long. A slot that is over
+// is none, as another session may begin right after it.
+func (g *Gateway) waitSlot(ctx context.Context, concurrency int) error {
+	if g.Slot == nil {
+		return nil
+	}
+	at := g.slot
+	g.slot = time.Time{}
+	if time.Since(at) > slotSlack {
+		wait, err := g.Slot(ctx, max(concurrency, 1))
+		if err != nil {
+			return slotError{err}
+		}
+		if at = time.Now().Add(wait); wait > slotPatience {
+			g.slot = at
+			return errEarly
+		}
+	}
+	return pace.Sleep(ctx, time.Until(at))
 }
 
 // sessionLimitError is how long Discord allows no more sessions. One more would cost the token.
@@ -206,12 +290,17 @@ func resumable(err error) bool {
 // connect connects and receives events until the connection ends. It returns why, and whether it got READY or
 // RESUMED. When ctx ends, it sends a close frame.
 func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err error) {
+	address, concurrency, err := g.address(ctx, s)
+	if err != nil {
+		return false, err // says nothing about the session
+	}
 	soon, cancel := context.WithTimeout(ctx, g.Timing.Open)
 	defer cancel()
 	late, _ := soon.Deadline()
-	ws, err := g.dial(soon, s)
+	ws, err := g.dial(soon, address)
 	if err != nil {
-		return false, err // says nothing about the session
+		s.gateway = ""
+		return false, err
 	}
 	defer func() {
 		if !up && ctx.Err() == nil && !time.Now().Before(late) {
@@ -221,12 +310,17 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 	defer ws.Close()
 	defer context.AfterFunc(ctx, func() {
 		end := time.Now().Add(time.Second)
-		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), end)
+		code := websocket.CloseNormalClosure
+		if g.Keep {
+			code = closeKeepSession
+		}
+		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), end)
 		_ = ws.SetReadDeadline(end)
 	})()
 	_, _ = ws.SetReadDeadline(late), ws.SetWriteDeadline(late)
 	heart, done := heartbeater{ws: ws, session: s}, make(chan struct{})
 	defer close(done)
+	refused := false // an event; it and what follows are for the next connection
 	var interval time.Duration
 	var read bytes.Buffer
 	heard := func() {
@@ -260,6 +354,11 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 				continue
 			}
 			interval = time.Duration(hello.Interval) * time.Millisecond
+			if s.id == "" {
+				if err := g.waitSlot(soon, concurrency); err != nil {
+					return up, err
+				}
+			}
 			if err := ws.WriteJSON(g.identify(s)); err != nil {
 				return up, err
 			}
@@ -278,9 +377,6 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 			}
 			return up, errInvalidSession
 		case opDispatch:
-			if f.Seq > 0 {
-				s.seq.Store(f.Seq)
-			}
 			if f.Type == "READY" || f.Type == "RESUMED" {
 				if g.Members && !up {
 					go g.askForMembers(&heart, done)
@@ -289,35 +385,41 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 				heard()
 				s.readReady(f)
 			}
-			g.Receive(f.Type, f.Data)
+			refused = !g.Receive(f.Type, f.Data) || refused
+			if f.Seq > 0 && !refused {
+				s.seq.Store(f.Seq)
+			}
 		}
 	}
 }
 
-// dial connects to where the session can be resumed or begun.
-func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
-	address := s.gateway
-	if address == "" {
-		once := *g.Client
-		once.tries = 1
-		found, err := once.gateway(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if l := found.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
-			return nil, sessionLimitError(l.reset())
-		}
-		address = found.URL
+// address returns where the session can be resumed or begun, and how many may begin at once.
+func (g *Gateway) address(ctx context.Context, s *gatewaySession) (address string, concurrency int, err error) {
+	if s.gateway != "" {
+		return s.gateway, 0, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, g.Timing.Open)
+	defer cancel()
+	once := *g.Client
+	once.tries = 1
+	found, err := once.gateway(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	if l := found.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
+		return "", 0, sessionLimitError(l.reset())
+	}
+	return found.URL, found.Limit.Concurrency, nil
+}
+
+// dial connects to an address of the gateway.
+func (g *Gateway) dial(ctx context.Context, address string) (*websocket.Conn, error) {
 	at, err := url.Parse(address)
 	if err != nil {
 		return nil, err
 	}
 	at.RawQuery = url.Values{"v": {discordgo.APIVersion}, "encoding": {"json"}}.Encode()
 	ws, _, err := cmp.Or(g.Dialer, websocket.DefaultDialer).DialContext(ctx, at.String(), nil)
-	if err != nil {
-		s.gateway = ""
-	}
 	return ws, err
 }
 
@@ -327,11 +429,8 @@ func (g *Gateway) identify(s *gatewaySession) sentFrame {
 		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id,
 			"seq": s.seq.Load()}}
 	}
-	wanted := Intents
-	if g.Members {
-		wanted |= discordgo.IntentGuildMembers
-	}
-	return sentFrame{opIdentify, map[string]any{"token": g.Client.session.Token, "intents": wanted,
+	return sentFrame{opIdentify, map[string]any{"token": g.Client.session.Token, "intents": g.intents(),
+		"shard":      []int{g.Shard.No, g.Shard.Count()},
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "hark", "device": "hark"}}}
 }
 

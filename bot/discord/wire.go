@@ -63,6 +63,8 @@ type wireSessionLimit struct {
 	Total     int   `json:"total"`
 	Remaining int   `json:"remaining"`
 	Reset     int64 `json:"reset_after"` // milliseconds
+	// Concurrency is how many sessions may begin at once: shards are in buckets by their number's remainder.
+	Concurrency int `json:"max_concurrency"`
 }
 
 func (w wireSessionLimit) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }

@@ -42,6 +42,12 @@ func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
 	return e
 }
 
+// takenUp is the kind of the event that comes before all others of a session that another process began.
+const takenUp = "TAKEN_UP"
+
+// TakenUp returns that event.
+func TakenUp() *rawEvent { return &rawEvent{kind: takenUp} }
+
 // converted is what an event means.
 type converted struct {
 	events []memory.Event

@@ -23,7 +23,8 @@ import (
 // Options configure a Writer and a Filler.
 type Options struct {
 	Self   memory.UserID // Hark
-	Memory memory.Store
+	Shard  discord.Shard
+	Memory memory.Store // its lists have only what is the shard's
 	Client *discord.Client
 	Grants *discord.Grants
 	Policy memory.Policy // what is remembered

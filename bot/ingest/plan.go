@@ -71,6 +71,42 @@ func (w *Writer) onReady(ctx context.Context, present []memory.GuildID) ([]memor
 	return append(events, direct...), seen, err
 }
 
+// onTakenUp begins with a session that another process had. Discord won't describe the guilds again: they are as the
+// log has them, once Discord has sent what happened since.
+func (w *Writer) onTakenUp(ctx context.Context) error {
+	known, err := w.Memory.Guilds(ctx)
+	if err != nil {
+		return err
+	}
+	taken := map[memory.GuildID]bool{}
+	for _, id := range known {
+		if id == memory.LocalGuild || id == memory.DirectGuild {
+			continue
+		}
+		g, err := w.Memory.Guild(ctx, id)
+		if err != nil {
+			return err
+		}
+		heard, err := w.Memory.HeardUntil(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !g.Left.IsZero() {
+			continue
+		}
+		taken[id] = true
+		seen := []memory.Event{memory.GuildSeen{Guild: *g, At: w.Now()}}
+		w.Attendance.Observe(seen)
+		w.MemberRoles.Open(id)
+		w.Filter.committed(subjectsOf(seen))
+		// Its gaps are in the log already, except in channels that were shut.
+		w.filler.put(catchUpPlan{guild: id, whole: true, at: timeID(w.Now()), heard: heard, since: g.Since})
+	}
+	w.takenUp = taken
+	w.Guilds.begin(slices.AppendSeq([]memory.GuildID{}, maps.Keys(taken)))
+	return nil
+}
+
 // onUnavailable keeps a guild's state before an absence.
 func (w *Writer) onUnavailable(ctx context.Context, id memory.GuildID) error {
 	if _, ok := w.before[id]; ok {
@@ -93,7 +129,7 @@ func (w *Writer) onUnavailable(ctx context.Context, id memory.GuildID) error {
 
 // planDirect finds gaps in direct messages. Discord doesn't tell their newest messages, so each may have one.
 func (w *Writer) planDirect(ctx context.Context) ([]memory.Event, *catchUpPlan, error) {
-	if !w.Policy.Direct {
+	if !w.Policy.Direct || !w.Shard.Has(memory.DirectGuild) {
 		return nil, nil, nil
 	}
 	until, err := w.Memory.HeardUntil(ctx, memory.DirectGuild)

@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-// Readiness knows which guilds Discord has described since the connection began. Before that, logged permissions
+// Readiness knows which guilds Discord has described since the session began. Before that, logged permissions
 // may be out of date, and nothing is answered from them.
 type Readiness struct {
 	mu       sync.Mutex
@@ -30,6 +30,18 @@ func (r *Readiness) begin(guilds []memory.GuildID) {
 	clear(r.ready)
 	r.complete = guilds != nil
 	r.setLocked(false, guilds)
+}
+
+// settled reports whether all guilds are known and described.
+func (r *Readiness) settled() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, ready := range r.ready {
+		if !ready {
+			return false
+		}
+	}
+	return r.complete
 }
 
 // set says whether the log has Discord's description of guilds. It is false during an outage.

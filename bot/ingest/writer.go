@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -19,6 +20,7 @@ type Writer struct {
 	filler  *Filler
 	ask     func(*Question)               // called once a question is committed
 	before  map[memory.GuildID]priorGuild // state of guilds that Discord is about to describe again
+	takenUp map[memory.GuildID]bool       // of another process's session, until Discord has sent what happened since
 
 	failing atomic.Bool // whether the log can't be written
 }
@@ -31,6 +33,13 @@ func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
 
 // Failing reports whether writing the log fails.
 func (w *Writer) Failing() bool { return w.failing.Load() }
+
+// Settled reports whether the log has all that Discord told in this session, once Run has returned: another process
+// can take the session up.
+func (w *Writer) Settled() bool {
+	return w.Queue.Len() == 0 && w.takenUp == nil && w.Guilds.settled() && len(w.convert.fetching) == 0 &&
+		w.filler.Settled()
+}
 
 // Run writes until the queue is closed and empty, or ctx ends. It returns how many items are left.
 func (w *Writer) Run(ctx context.Context) (left int) {
@@ -84,6 +93,9 @@ func (c *commit) dropWithdrawn(s Subject) {
 }
 
 func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
+	if raw.kind == takenUp {
+		return w.retry(ctx, func() error { return w.onTakenUp(ctx) })
+	}
 	c, err := w.convert.convert(raw)
 	if err != nil {
 		w.Log.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
@@ -112,9 +124,17 @@ func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	switch {
 	case raw.kind == "READY":
+		w.takenUp = nil
 		w.Guilds.begin(c.guilds)
 	case c.unavailable != 0:
+		delete(w.takenUp, c.unavailable)
 		w.Guilds.set(false, c.unavailable)
+	case raw.kind == "RESUMED" && w.takenUp != nil:
+		if err := w.flush(ctx, out); err != nil {
+			return err
+		}
+		w.Guilds.set(true, slices.Collect(maps.Keys(w.takenUp))...)
+		w.takenUp = nil
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)

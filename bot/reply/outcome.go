@@ -91,6 +91,8 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	}
 	switch {
 	case got.err == nil:
+	case work.Err() != nil && r.HandOver: // what is shown stays
+		return r.questions.finish(a.ID, d.ids(), a.More, true)
 	case work.Err() != nil:
 		got.err = work.Err()
 	case errors.Is(context.Cause(ctx), errHalted):

@@ -37,6 +37,8 @@ type Options struct {
 	Limits Limits
 	// EditAnswers is whether withdrawn answers are edited in Discord to say so.
 	EditAnswers bool
+	// HandOver leaves questions that can't be answered any more to another process, which goes on in their place.
+	HandOver bool
 	// NoRecords leaves out the records of model calls.
 	NoRecords bool
 	Since     time.Time // when the process began

@@ -155,10 +155,10 @@ func (t *Tracker) Close(last context.Context) (left int) {
 	return len(waiting)
 }
 
-// TellStopping tells the asker that Hark is stopping, unless a part of the answer is shown: the next process
-// finishes that.
+// TellStopping tells the asker that Hark is stopping, unless another process answers or a part of the answer is shown:
+// the next process finishes that.
 func (t *Tracker) TellStopping(last context.Context, a *ingest.Question) {
-	if len(a.Shown) == 0 {
+	if len(a.Shown) == 0 && !t.replier.HandOver {
 		t.scheduler.start(func() {
 			t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild, a.Channel).Text(restarting))
 		})

@@ -17,7 +17,9 @@ import (
 type conn struct {
 	s       *Server
 	ws      *websocket.Conn
+	door    int
 	session *session
+	beats   int // heartbeats received
 	queue   []outFrame
 	ready   bool
 	closed  bool // nothing more is read or pushed
@@ -96,6 +98,8 @@ var closeReasons = map[int]string{
 	4003: "Not authenticated.",
 	4004: "Authentication failed.",
 	4005: "Already authenticated.",
+	4010: "Invalid shard.",
+	4011: "Sharding required.",
 	4013: "Invalid intent(s).",
 	4014: "Disallowed intent(s).",
 }
@@ -130,7 +134,7 @@ func (c *conn) receive(data []byte) {
 	}
 	switch op := m.Op; {
 	case op == 1:
-		c.s.gateway.heartbeats++
+		c.beats++
 		c.control(11, nil)
 	case op == 2 || op == 6:
 		c.identify(op == 6, m.D)
@@ -185,6 +189,7 @@ func (c *conn) identify(resume bool, d json.RawMessage) {
 		Intents   Intents `json:"intents"`
 		SessionID string  `json:"session_id"`
 		Seq       int     `json:"seq"`
+		Shard     *shard  `json:"shard"`
 	}
 	switch err := json.Unmarshal(d, &q); {
 	case err != nil:
@@ -201,12 +206,43 @@ func (c *conn) identify(resume bool, d json.RawMessage) {
 	case q.Intents&Privileged&^c.s.intents != 0:
 		c.closeWith(4014)
 	default:
-		c.s.gateway.identifies++
-		maps.DeleteFunc(c.s.gateway.sessions, func(_ string, x *session) bool { return x.conn == nil })
-		c.session = &session{id: fmt.Sprintf("session-%d", c.s.gateway.identifies), intents: q.Intents, conn: c}
-		c.s.gateway.sessions[c.session.id] = c.session
-		c.s.ready(c.session)
+		if q.Shard == nil {
+			q.Shard = &shard{0, 1}
+		}
+		c.begin(*q.Shard, q.Intents)
 	}
+}
+
+// begin begins a session, or refuses it.
+func (c *conn) begin(of shard, intents Intents) {
+	g := &c.s.gateway
+	if of[0] < 0 || of[0] >= of[1] {
+		c.closeWith(4010)
+		return
+	}
+	if of[1] < c.s.leastShards {
+		c.closeWith(4011)
+		return
+	}
+	now, bucket := time.Now(), of[0]%c.s.concurrency
+	if since := now.Sub(g.buckets[bucket]); since < c.s.identifyEvery {
+		c.s.misuse(Early, "shard %d of %d, %v after another of bucket %d", of[0], of[1], since, bucket)
+		c.control(9, false)
+		return
+	}
+	g.buckets[bucket] = now
+	g.identifies++
+	maps.DeleteFunc(g.sessions, func(_ string, x *session) bool { return x.conn == nil && x.shard == of })
+	c.session = &session{id: fmt.Sprintf("session-%d", g.identifies), shard: of, intents: intents, conn: c}
+	g.sessions[c.session.id] = c.session
+	c.record(false)
+	c.s.ready(c.session)
+}
+
+// record notes that the connection began or resumed its session.
+func (c *conn) record(resumed bool) {
+	x := c.session
+	c.s.gateway.begun = append(c.s.gateway.begun, Begun{x.id, x.shard[0], x.shard[1], c.door, resumed, time.Now()})
 }
 
 // resume replays missed events, then RESUMED, or refuses.
@@ -229,6 +265,7 @@ func (c *conn) resume(id string, seq int) {
 		c.push(outFrame{data: data})
 	}
 	c.s.gateway.resumes++
+	c.record(true)
 	x.dispatch(c.s, "RESUMED", object{"_trace": []string{}})
 	c.ready = true
 }

@@ -2,7 +2,9 @@ package discordtest
 
 import (
 	"net/http"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
@@ -46,10 +48,11 @@ func messageIntent(c *channel) Intents {
 	return GuildMessages
 }
 
-// event is dispatched to sessions with one of the intents and, if it has a channel, only if the bot can see
-// that.
+// event is dispatched to the sessions of its guild's shard with one of the intents and, if it has a channel, only
+// if the bot can see that.
 type event struct {
 	name    string
+	guild   ID      // 0: direct messages
 	intents Intents // 0: all sessions
 	channel *channel
 	payload any
@@ -62,10 +65,11 @@ const heartbeatInterval = 41250
 type gateway struct {
 	sessions        map[string]*session
 	conns           map[*conn]struct{}
+	begun           []Begun
+	buckets         map[int]time.Time // when each began its last session
 	identifies      int
 	resumes         int
-	resumesToRefuse int // resumes to refuse
-	heartbeats      int
+	resumesToRefuse int                 // resumes to refuse
 	duplicate       int                 // events to deliver twice
 	omitted         map[string][]string // fields to leave out of the next event of a name
 }
@@ -73,6 +77,7 @@ type gateway struct {
 // session is a gateway session. Its log has every event since READY, for resumes.
 type session struct {
 	id      string
+	shard   shard
 	intents Intents
 	log     [][]byte
 	conn    *conn // nil: not connected
@@ -90,14 +95,14 @@ func (s *Server) count(n *int) int {
 	return *n
 }
 
-// connected returns the connected, ready session, or nil.
-func (s *Server) connected() *session {
+// connected returns the connected, ready sessions.
+func (s *Server) connected() (all []*session) {
 	for _, x := range s.gateway.sessions {
 		if x.conn != nil && x.conn.ready {
-			return x
+			all = append(all, x)
 		}
 	}
-	return nil
+	return all
 }
 
 func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +111,7 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 		return // Upgrade has answered
 	}
 	defer ws.Close()
-	c := &conn{s: s, ws: ws, wake: sync.NewCond(&s.mu)}
+	c := &conn{s: s, ws: ws, door: doorOf(r), wake: sync.NewCond(&s.mu)}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -134,7 +139,7 @@ func (s *Server) emit(e event) {
 		return
 	}
 	for _, x := range s.gateway.sessions {
-		if e.intents != 0 && x.intents&e.intents == 0 {
+		if e.intents != 0 && x.intents&e.intents == 0 || !x.shard.has(e.guild) {
 			continue
 		}
 		times := 1
@@ -149,8 +154,8 @@ func (s *Server) emit(e event) {
 }
 
 // emitGuild dispatches an event of the Guilds intent.
-func (s *Server) emitGuild(name string, payload any) {
-	s.emit(event{name: name, intents: Guilds, payload: payload})
+func (s *Server) emitGuild(id ID, name string, payload any) {
+	s.emit(event{name: name, guild: id, intents: Guilds, payload: payload})
 }
 
 func (x *session) dispatch(s *Server, name string, payload any) {
@@ -161,17 +166,17 @@ func (x *session) dispatch(s *Server, name string, payload any) {
 	}
 }
 
-// ready begins a session: READY, then every guild.
+// ready begins a session: READY, then every guild of its shard.
 func (s *Server) ready(x *session) {
-	guilds := []object{}
-	for _, g := range s.sortedGuilds() {
+	guilds, ours := []object{}, slices.DeleteFunc(s.sortedGuilds(), func(g *guild) bool { return !x.shard.has(g.ID) })
+	for _, g := range ours {
 		guilds = append(guilds, object{"id": g.ID, "unavailable": true})
 	}
 	x.dispatch(s, "READY", object{"v": 9, "user": s.Bot, "guilds": guilds, "session_id": x.id,
-		"resume_gateway_url": s.gatewayURL(), "private_channels": []any{}, "shard": []int{0, 1},
+		"resume_gateway_url": s.resumeURL(), "private_channels": []any{}, "shard": x.shard,
 		"application": object{"id": s.AppID, "flags": s.intents.applicationFlags()}})
 	if x.intents&Guilds != 0 {
-		for _, g := range s.sortedGuilds() {
+		for _, g := range ours {
 			x.dispatch(s, "GUILD_CREATE", s.guildCreate(g))
 		}
 	}
@@ -225,7 +230,7 @@ func (s *Server) emitMessage(name string, c *channel, m *storedMessage) {
 	if m.WebhookID == 0 {
 		told.Member = members[m.Author.ID].withoutUser()
 	}
-	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
+	s.emit(event{name: name, guild: c.GuildID, intents: messageIntent(c), channel: c, payload: told})
 }
 
 // emitPart sends a message event with only these fields and the place.
@@ -234,7 +239,7 @@ func (s *Server) emitPart(name string, c *channel, told object) {
 	if c.GuildID != 0 {
 		told["guild_id"] = c.GuildID
 	}
-	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
+	s.emit(event{name: name, guild: c.GuildID, intents: messageIntent(c), channel: c, payload: told})
 }
 
 // in is a member as in member events.
@@ -244,8 +249,6 @@ func (m *Member) in(guild ID) any {
 		GuildID ID `json:"guild_id"`
 	}{m, guild}
 }
-
-func (s *Server) gatewayURL() string { return "ws" + s.URL[len("http"):] }
 
 // CountMessages has a discordgo session, as a baseline for benchmarks, call each for every message, until it
 // is closed.

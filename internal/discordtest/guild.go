@@ -51,7 +51,7 @@ func (s *Server) AddGuild(name string) Guild {
 	s.guilds[g.ID] = g
 	s.join(g, s.users[g.Owner.ID])
 	s.join(g, s.users[s.Bot.ID], g.BotRole.ID)
-	s.emitGuild("GUILD_CREATE", s.guildCreate(g))
+	s.emitGuild(g.ID, "GUILD_CREATE", s.guildCreate(g))
 	return g.Guild
 }
 
@@ -63,7 +63,7 @@ func (s *Server) RemoveGuild(id ID) {
 		delete(s.channels, c)
 	}
 	delete(s.guilds, id)
-	s.emitGuild("GUILD_DELETE", object{"id": id})
+	s.emitGuild(id, "GUILD_DELETE", object{"id": id})
 }
 
 // Outage makes the guild unavailable, or with over available again.
@@ -72,10 +72,10 @@ func (s *Server) Outage(id ID, over bool) {
 	g := s.guild(id)
 	g.unavailable = !over
 	if over {
-		s.emitGuild("GUILD_CREATE", s.guildCreate(g))
+		s.emitGuild(g.ID, "GUILD_CREATE", s.guildCreate(g))
 		return
 	}
-	s.emitGuild("GUILD_DELETE", object{"id": id, "unavailable": true})
+	s.emitGuild(id, "GUILD_DELETE", object{"id": id, "unavailable": true})
 }
 
 // SetOwner makes a member the owner.
@@ -83,7 +83,7 @@ func (s *Server) SetOwner(id, member ID) {
 	defer s.change()()
 	g := s.guild(id)
 	g.Owner = *s.member(g, member).User
-	s.emitGuild("GUILD_UPDATE", s.guildObject(g))
+	s.emitGuild(g.ID, "GUILD_UPDATE", s.guildObject(g))
 }
 
 // AddRole adds a role above the others.
@@ -92,7 +92,7 @@ func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
 	g := s.guild(guildID)
 	r := Role{ID: s.clock.nextID(), Name: name, Permissions: allow, Position: len(g.roles)}
 	g.roles = append(g.roles, r)
-	s.emitGuild("GUILD_ROLE_CREATE", object{"guild_id": guildID, "role": r})
+	s.emitGuild(guildID, "GUILD_ROLE_CREATE", object{"guild_id": guildID, "role": r})
 	return r
 }
 
@@ -102,7 +102,7 @@ func (s *Server) UpdateRole(guildID, roleID ID, edit func(*Role)) {
 	g := s.guild(guildID)
 	r, before := s.role(g, roleID), s.visibleChannels(g)
 	edit(r)
-	s.emitGuild("GUILD_ROLE_UPDATE", object{"guild_id": guildID, "role": *r})
+	s.emitGuild(guildID, "GUILD_ROLE_UPDATE", object{"guild_id": guildID, "role": *r})
 	s.emitRevealed(g, before)
 }
 
@@ -122,7 +122,7 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 			return o.ID == roleID
 		})
 	}
-	s.emitGuild("GUILD_ROLE_DELETE", object{"guild_id": guildID, "role_id": roleID})
+	s.emitGuild(guildID, "GUILD_ROLE_DELETE", object{"guild_id": guildID, "role_id": roleID})
 	s.emitRevealed(g, before)
 }
 
@@ -136,7 +136,7 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	account := s.account(u)
 	u = *account
 	m := s.join(g, account, roles...)
-	s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: m.in(g.ID)})
+	s.emit(event{name: "GUILD_MEMBER_ADD", guild: guildID, intents: Members, payload: m.in(g.ID)})
 	return u
 }
 
@@ -146,7 +146,8 @@ func (s *Server) RemoveMember(guildID, userID ID) {
 	g := s.guild(guildID)
 	m := s.member(g, userID)
 	delete(g.members, userID)
-	s.emit(event{name: "GUILD_MEMBER_REMOVE", intents: Members, payload: object{"guild_id": guildID, "user": m.User}})
+	s.emit(event{name: "GUILD_MEMBER_REMOVE", guild: guildID, intents: Members,
+		payload: object{"guild_id": guildID, "user": m.User}})
 }
 
 // UpdateMember changes a member, such as nickname or roles.
@@ -163,7 +164,7 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 	if userID == s.Bot.ID { // a bot always gets its own
 		intents = 0
 	}
-	s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
+	s.emit(event{name: "GUILD_MEMBER_UPDATE", guild: guildID, intents: intents, payload: m.in(g.ID)})
 	s.emitRevealed(g, before)
 }
 
@@ -296,7 +297,7 @@ func (s *Server) emitRevealed(g *guild, before map[ID]bool) {
 		if c.Type.IsThread() || before[id] || !s.botCanView(c) {
 			continue
 		}
-		s.emitGuild("CHANNEL_UPDATE", c.Channel)
+		s.emitGuild(g.ID, "CHANNEL_UPDATE", c.Channel)
 		threads := []Channel{}
 		for _, other := range g.channels {
 			if t := s.channels[other]; t.Type.IsThread() && *t.ParentID == id && !t.Thread.Archived &&
@@ -304,14 +305,14 @@ func (s *Server) emitRevealed(g *guild, before map[ID]bool) {
 				threads = append(threads, t.Channel)
 			}
 		}
-		s.emitGuild("THREAD_LIST_SYNC", object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads,
+		s.emitGuild(g.ID, "THREAD_LIST_SYNC", object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads,
 			"members": []any{}})
 	}
 }
 
 // emitChannel sends a channel event; of threads, and for deletions, only if the bot can see the channel.
 func (s *Server) emitChannel(what string, c *channel) {
-	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.obfuscated(c)}
+	e := event{name: "CHANNEL_" + what, guild: c.GuildID, intents: Guilds, payload: s.obfuscated(c)}
 	if what == "DELETE" {
 		e.channel = c
 	}

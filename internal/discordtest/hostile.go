@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Drop breaks the gateway connection without a close frame. The session can be resumed.
+// Drop breaks every gateway connection without a close frame. The sessions can be resumed.
 func (s *Server) Drop() { s.onConnection(func(c *conn) { c.closeWith(abruptClose) }) }
 
-// CloseWith closes the connection with a close code.
+// CloseWith closes every connection with a close code.
 func (s *Server) CloseWith(code int) { s.onConnection(func(c *conn) { c.closeWith(code) }) }
 
 // ResetToken replaces the bot's token.
@@ -80,9 +80,11 @@ func (s *Server) Duplicate(n int) {
 
 func (s *Server) onConnection(f func(*conn)) {
 	defer s.change()()
-	x := s.connected()
-	if x == nil {
+	all := s.connected()
+	if len(all) == 0 {
 		s.fatalf("no bot is connected")
 	}
-	f(x.conn)
+	for _, x := range all {
+		f(x.conn)
+	}
 }

@@ -269,7 +269,7 @@ func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	} else {
 		payload["user"], payload["context"] = by, 1
 	}
-	s.emit(event{name: "INTERACTION_CREATE", payload: payload})
+	s.emit(event{name: "INTERACTION_CREATE", guild: c.GuildID, payload: payload})
 	return &i
 }
 

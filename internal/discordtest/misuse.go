@@ -21,6 +21,7 @@ const (
 	BadRequest     Misuse = "request that is no valid one"
 	Deviation      Misuse = "deviation from Discord's OpenAPI document"
 	GatewayMisuse  Misuse = "gateway misuse"
+	Early          Misuse = "identify too soon after another"
 )
 
 type report struct {
@@ -50,4 +51,16 @@ func (s *Server) misuse(kind Misuse, format string, args ...any) {
 func (s *Server) refuse(c *call, kind Misuse, answer reply, format string, args ...any) {
 	s.misuse(kind, "%s %s: %s", c.r.Method, c.path, fmt.Sprintf(format, args...))
 	deny(answer)
+}
+
+// Misuses returns how often a misuse was reported.
+func (s *Server) Misuses(kind Misuse) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.misuses {
+		if r.Kind == kind {
+			n++
+		}
+	}
+	return n
 }

@@ -20,6 +20,8 @@ type Request struct {
 	Path   string // without /api/v9
 	Body   []byte // of a multipart request: payload_json
 	Status int    // 0 until answered
+	Door   int    // where it came in; see Server.Door
+	At     time.Time
 }
 
 // Requests returns the calls so far, in order of arrival.
@@ -93,7 +95,8 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 		s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, unread)
 	}
 	n := len(s.requests)
-	s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body})
+	s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body,
+		Door: doorOf(c.r), At: time.Now()})
 	came()
 	inj := s.takeInjection(c)
 	if inj != nil && inj.fault.hang && !inj.hold(r) {

@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-func (s *Server) getGateway(*call) reply { return ok(object{"url": s.gatewayURL()}) }
+func (s *Server) getGateway(c *call) reply { return ok(object{"url": s.gatewayURL(doorOf(c.r))}) }
 
-func (s *Server) getGatewayBot(*call) reply {
-	return ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
+func (s *Server) getGatewayBot(c *call) reply {
+	return ok(object{"url": s.gatewayURL(doorOf(c.r)), "shards": s.shards, "session_start_limit": object{
 		"total": 1000, "remaining": max(0,
-			s.sessionStarts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
+			s.sessionStarts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": s.concurrency}})
 }
 
 func (s *Server) getSelf(*call) reply {

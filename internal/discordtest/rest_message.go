@@ -119,7 +119,7 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *s
 	m := s.newMessage(ch, s.Bot.ID, text)
 	m.Embeds, m.Components = append([]json.RawMessage{}, b.Embeds...), filled(b.Components, new(int))
 	m.Flags = b.Flags & (suppressEmbeds | 1<<12 | Ephemeral)
-	m.Bodies = []json.RawMessage{c.body}
+	m.Bodies, m.Doors = []json.RawMessage{c.body}, []int{doorOf(c.r)}
 	s.attach(c, b, m)
 	if b.Reference != nil {
 		to := s.find(ch, b.Reference.MessageID)
@@ -159,7 +159,7 @@ func (s *Server) patchMessage(c *call) reply {
 // editMessage applies the bot's edit: it changes what the edit names.
 func (s *Server) editMessage(c *call, ch *channel, m *storedMessage, b *messageBody) reply {
 	s.check(c, ch, b, m)
-	m.Bodies = append(m.Bodies, c.body)
+	m.Bodies, m.Doors = append(m.Bodies, c.body), append(m.Doors, doorOf(c.r))
 	if b.Embeds != nil {
 		m.Embeds = b.Embeds
 	}

@@ -27,7 +27,7 @@ type Server struct {
 	AppID ID
 
 	tb       testing.TB
-	http     *httptest.Server
+	doors    []*httptest.Server
 	rest     http.Handler
 	client   *http.Transport
 	schema   *openAPI
@@ -40,6 +40,10 @@ type Server struct {
 	clock              clock
 	intents            Intents       // enabled in the developer portal
 	sessionStarts      int           // sessions allowed a day
+	shards             int           // recommended
+	leastShards        int           // fewer are refused
+	concurrency        int           // sessions that may begin at once
+	identifyEvery      time.Duration // between sessions of a bucket
 	dateSkew           time.Duration // of the Date header from real time
 	guilds             map[ID]*guild
 	users              map[ID]*User
@@ -82,6 +86,8 @@ func New(tb testing.TB, opts ...Option) *Server {
 		clock:              clock{now: time.Now().Truncate(time.Millisecond)},
 		intents:            MessageContent,
 		sessionStarts:      1000,
+		shards:             1,
+		concurrency:        1,
 		guilds:             map[ID]*guild{},
 		users:              map[ID]*User{},
 		channels:           map[ID]*channel{},
@@ -93,7 +99,8 @@ func New(tb testing.TB, opts ...Option) *Server {
 		cdn:                map[string][]byte{},
 		allowed:            map[Misuse]bool{},
 	}
-	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, omitted: map[string][]string{}}
+	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, omitted: map[string][]string{},
+		buckets: map[int]time.Time{}}
 	for _, o := range opts {
 		o(s)
 	}
@@ -104,8 +111,7 @@ func New(tb testing.TB, opts ...Option) *Server {
 		".Fake00.0000000000000000000000000000000"
 	s.schema = loadOpenAPI(tb)
 	s.rest = s.routes()
-	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
-	s.URL = s.http.URL
+	s.URL = s.Door()
 	s.client = &http.Transport{}
 	tb.Cleanup(s.close)
 	return s
@@ -116,10 +122,9 @@ func (s *Server) Client() *http.Client { return &http.Client{Transport: redirect
 
 // Dialer opens websockets to the fake only.
 func (s *Server) Dialer() *websocket.Dialer {
-	own := s.http.Listener.Addr().String()
 	return &websocket.Dialer{NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if addr != own {
-			return nil, fmt.Errorf("dial %s: the fake Discord is at %s", addr, own)
+		if !s.isDoor(addr) {
+			return nil, fmt.Errorf("dial %s: the fake Discord is at %s", addr, s.URL)
 		}
 		var d net.Dialer
 		return d.DialContext(ctx, network, addr)
@@ -160,8 +165,10 @@ func (s *Server) close() {
 	s.notify()
 	s.mu.Unlock()
 	s.client.CloseIdleConnections()
-	s.http.CloseClientConnections()
-	s.http.Close()
+	for _, d := range s.doors {
+		d.CloseClientConnections()
+		d.Close()
+	}
 	s.gateways.Wait()
 }
 
@@ -178,7 +185,9 @@ func (t redirect) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Host != own.Host && !discordHosts.MatchString(r.URL.Hostname()) {
+	if t.s.isDoor(r.URL.Host) {
+		own.Host = r.URL.Host
+	} else if !discordHosts.MatchString(r.URL.Hostname()) {
 		return nil, fmt.Errorf("%s %s: a bot under test speaks to Discord only", r.Method, r.URL.Host)
 	}
 	r = r.Clone(r.Context())

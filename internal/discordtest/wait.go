@@ -45,16 +45,25 @@ func (s *Server) Poke() { s.changed.Send() }
 // WaitTakenIn returns once the bot has handled all events sent so far. The fake requests two heartbeats,
 // because one may be the bot's own.
 func (s *Server) WaitTakenIn() {
-	before := s.count(&s.gateway.heartbeats)
-	for range 2 {
-		s.onConnection(func(c *conn) { c.control(1, nil) })
-	}
-	s.until("heartbeats", func() bool { return s.gateway.heartbeats >= before+2 })
+	wanted := map[*conn]int{}
+	s.onConnection(func(c *conn) {
+		wanted[c] = c.beats + 2
+		c.control(1, nil)
+		c.control(1, nil)
+	})
+	s.until("heartbeats", func() bool {
+		for c, n := range wanted {
+			if c.beats < n {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // WaitReady returns once a bot is connected and was sent every guild.
 func (s *Server) WaitReady() {
-	s.until("the bot to connect", func() bool { return s.connected() != nil })
+	s.until("the bot to connect", func() bool { return len(s.connected()) > 0 })
 }
 
 // WaitSent returns the bot's first message in the channel that satisfies match, in any of its versions.
@@ -87,5 +96,5 @@ func (s *Server) summary() string {
 		last = fmt.Sprintf("%s %s (%d)", r.Method, r.Path, r.Status)
 	}
 	return fmt.Sprintf("waited in %s; a bot is connected: %t; identifies: %d; resumes: %d; REST calls: %d, the last: %s",
-		testLine(), s.connected() != nil, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
+		testLine(), len(s.connected()) > 0, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
 }

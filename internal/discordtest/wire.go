@@ -251,5 +251,6 @@ type Sent struct {
 	Versions []string          // its content at first and after each edit
 	Deleted  bool              // whether it is gone
 	Bodies   []json.RawMessage // the requests that made and changed it
+	Doors    []int             // where those came in; see Server.Door
 	Pinged   []ID              // the users and roles that it really notified; the guild's id for everyone
 }
