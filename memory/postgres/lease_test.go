@@ -191,6 +191,22 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 					t.Fatalf("process %d, %+v: %v", i, at[i], err)
 				}
 			},
+			"list": func(t *rapid.T) {
+				got, err := processes[drawProcess(t)].Jobs(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want []string
+				for _, name := range jobs {
+					if j := model[name]; j.owner >= 0 && !at[j.owner].expired {
+						want = append(want, name)
+					}
+				}
+				slices.Sort(got)
+				if !slices.Equal(want, got) {
+					t.Fatalf("listed %v, want %v", got, want)
+				}
+			},
 			"begin anew": func(t *rapid.T) {
 				i := drawProcess(t)
 				if lost := isClosed(processes[i].Lost()); lost != at[i].knows || lost && processes[i].Valid() {
