@@ -21,6 +21,7 @@ type Begun struct {
 	Door      int // where the connection came in; see Server.Door
 	Resumed   bool
 	At        time.Time // real time
+	Beside    []int     // the doors of other connections of the shard that were open then
 }
 
 // Begun returns the sessions that were begun and resumed, in order.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net"
-	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -328,99 +326,21 @@ func TestLeasesEndByTheLocalClock(t *testing.T) {
 // A network that swallows everything ends in a loss, and no write hangs.
 func TestSilentNetwork(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse(postgrestest.URL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	network := newSwallower(t, u.Host)
-	u.Host = network.address
-	p := openProcess(t, u.String())
+	network := postgrestest.NewNetwork(t, postgrestest.URL(t))
+	p := openProcess(t, network.URL)
 	postgres.ByClock(p.Table, 900*time.Millisecond, 300*time.Millisecond, time.Now)
 	p.claim(t, 1, "job")
 	if err := p.write(t); err != nil {
 		t.Fatal(err)
 	}
-	network.swallow()
+	network.Cut()
 	if err := p.write(t); !errors.Is(err, lease.ErrLost) {
 		t.Error(err)
 	}
 	if !isClosed(p.Lost()) {
 		t.Error("a write was refused before the loss")
 	}
-	network.end() // else closing waits for an answer
-}
-
-// swallower passes bytes to a server and back until it swallows them.
-type swallower struct {
-	address string
-	end     func()
-	mu      sync.Mutex
-	silent  bool
-	open    []net.Conn
-}
-
-func newSwallower(t *testing.T, to string) *swallower {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &swallower{address: listener.Addr().String()}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			in, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			out, err := net.Dial("tcp", to)
-			if err != nil {
-				_ = in.Close()
-				continue
-			}
-			s.mu.Lock()
-			s.open = append(s.open, in, out)
-			s.mu.Unlock()
-			running.Go(func() { s.pass(in, out) })
-			running.Go(func() { s.pass(out, in) })
-		}
-	})
-	s.end = sync.OnceFunc(func() {
-		_ = listener.Close()
-		s.mu.Lock()
-		for _, c := range s.open {
-			_ = c.Close()
-		}
-		s.mu.Unlock()
-		running.Wait()
-	})
-	t.Cleanup(s.end)
-	return s
-}
-
-func (s *swallower) swallow() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.silent = true
-}
-
-func (s *swallower) pass(from, to net.Conn) {
-	b := make([]byte, 4096)
-	for {
-		n, err := from.Read(b)
-		s.mu.Lock()
-		silent := s.silent
-		s.mu.Unlock()
-		if !silent && n > 0 {
-			_, _ = to.Write(b[:n])
-		}
-		if err != nil {
-			if !silent {
-				_ = to.Close()
-			}
-			return
-		}
-	}
+	network.End() // else closing waits for an answer
 }
 
 // Slots of a bucket keep their distance over all processes, and buckets don't wait for each other.
