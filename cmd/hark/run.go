@@ -15,11 +15,13 @@ import (
 	"hark/bot"
 	"hark/bot/command"
 	"hark/bot/discord"
+	"hark/bot/shards"
 	"hark/internal/archive"
 	"hark/internal/cli"
 	"hark/internal/config"
 	"hark/internal/digest"
 	"hark/internal/doctor"
+	"hark/internal/lease"
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/internal/web"
@@ -194,7 +196,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}
 	log := setup.MeteredStore{Store: a.Store, Metrics: a.Metrics}
-	door, err := bot.New(bot.Config{
+	table := a.Store.Leases()
+	door, err := shards.New(shards.Config{Shards: int(cfg.Discord.Shards), Table: table, Bot: bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: setup.Policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
 		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
@@ -205,7 +208,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
 		Progress: r.env.progress,
-	}, log, a.Answers, r.log)
+	}}, log, a.Answers, r.log)
 	if err != nil {
 		return err
 	}
@@ -254,7 +257,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	r.startWorkers(ctx, group, a)
 	group.Go(func() error {
 		defer cancel()
-		return door.Run(ctx)
+		return lease.Hold(ctx, table, door.Run)
 	})
 	return group.Wait()
 }
