@@ -222,7 +222,7 @@ var errNotYet = errors.New("not connected to Discord yet")
 
 // Ready returns nil while Discord is connected and the log can be written, or else what is wrong.
 func (b *Bot) Ready() error {
-	if err := *b.state.Load(); err != nil {
+	if err := b.Connected(); err != nil {
 		return err
 	}
 	if b.writer.Failing() {
@@ -230,6 +230,12 @@ func (b *Bot) Ready() error {
 	}
 	return nil
 }
+
+// Connected returns nil while Discord is connected, or else why not.
+func (b *Bot) Connected() error { return *b.state.Load() }
+
+// Guilds returns how many guilds Discord has described.
+func (b *Bot) Guilds() int { return b.ingest.Guilds.Count() }
 
 // Questions returns how many questions wait, and how many are being answered.
 func (b *Bot) Questions() (waiting, busy int) {
@@ -361,7 +367,7 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 // commandOptions returns what commands and notices work with.
 func (b *Bot) commandOptions() *command.Options {
 	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
-		Answers: b.answers, Settled: b.waitGuild, State: func() error { return *b.state.Load() },
+		Answers: b.answers, Settled: b.waitGuild, State: b.Connected,
 		DevGuild:  b.cfg.DevGuild,
 		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}

@@ -15,6 +15,7 @@ import (
 	"hark/bot"
 	"hark/bot/command"
 	"hark/bot/discord"
+	"hark/bot/shards"
 	"hark/internal/archive"
 	"hark/internal/cli"
 	"hark/internal/config"
@@ -232,7 +233,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 // work runs the bot and what is done in the background until ctx ends.
 func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) error {
 	log := setup.MeteredStore{Store: a.Store, Metrics: a.Metrics}
-	door, err := bot.New(bot.Config{
+	table := a.Store.Leases()
+	door, err := shards.New(shards.Config{Shards: int(cfg.Discord.Shards), Table: table, Bot: bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: setup.Policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
 		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
@@ -243,7 +245,7 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 		Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
 		Progress: r.env.progress,
-	}, log, a.Answers, r.log)
+	}}, log, a.Answers, r.log)
 	if err != nil {
 		return err
 	}
@@ -265,7 +267,7 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 		}}
 	// The janitor's looks into the store also tell the indexer what other processes logged.
 	group.Go(func() error {
-		return lease.While(ctx, a.Store.Leases(), "janitor", func(ctx context.Context) error {
+		return lease.While(ctx, table, "janitor", func(ctx context.Context) error {
 			group, ctx := errgroup.WithContext(ctx)
 			group.Go(func() error { return indexer.Run(ctx) })
 			group.Go(func() error { return house.Run(ctx) })

@@ -94,6 +94,13 @@ func (s *Server) Door() string {
 	return door.URL
 }
 
+// Doors returns how many doors there are; the newest is one less.
+func (s *Server) Doors() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.doors)
+}
+
 func (s *Server) isDoor(addr string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

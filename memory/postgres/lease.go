@@ -79,7 +79,7 @@ const (
 	slotSQL    = `INSERT INTO identify (bucket, at) VALUES ($1, clock_timestamp())
 		ON CONFLICT (bucket) DO UPDATE SET at = greatest(identify.at + $2, clock_timestamp())
 		RETURNING greatest(at - clock_timestamp(), '0')`
-	jobsSQL  = `SELECT job FROM lease JOIN process ON name = owner WHERE expires > clock_timestamp()`
+	jobsSQL  = `SELECT job FROM lease JOIN process ON owner = name WHERE expires > clock_timestamp() ORDER BY job`
 	leaveSQL = `DELETE FROM process WHERE name = $1`
 )
 
@@ -263,6 +263,21 @@ func (l *leases) Release(ctx context.Context, of lease.Lease, note string) error
 	return nil
 }
 
+// Jobs returns the jobs that living processes do.
+func (l *leases) Jobs(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.life)
+	defer cancel()
+	rows, err := l.pool.Query(ctx, jobsSQL)
+	if err != nil {
+		return nil, failed("read who does what", err)
+	}
+	jobs, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, failed("read who does what", err)
+	}
+	return jobs, nil
+}
+
 // Lost implements lease.Table.
 func (l *leases) Lost() <-chan struct{} {
 	l.mu.Lock()
@@ -298,21 +313,6 @@ func (l *leases) Processes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return max(1, l.processes)
-}
-
-// Jobs implements lease.Table.
-func (l *leases) Jobs(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.life)
-	defer cancel()
-	rows, err := l.pool.Query(ctx, jobsSQL)
-	if err != nil {
-		return nil, failed("read who does what", err)
-	}
-	jobs, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, failed("read who does what", err)
-	}
-	return jobs, nil
 }
 
 // Slot implements lease.Table.
