@@ -124,9 +124,9 @@ type Bot struct {
 	replies   *reply.Replier
 	sizes     command.Sizes
 	state     atomic.Pointer[error]
-	lost      atomic.Bool // the shard is another process's now
-	app       int64       // the application's id; 0: unknown
-	begun     bool        // READY or RESUMED came
+	why       atomic.Pointer[func() error] // why Run's context ended
+	app       int64                        // the application's id; 0: unknown
+	begun     bool                         // READY or RESUMED came
 	session   string
 }
 
@@ -203,7 +203,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 
 // guard refuses requests once the shard is lost.
 func (b *Bot) guard() error {
-	if b.lost.Load() {
+	if b.lost() {
 		return lease.ErrLost
 	}
 	if b.cfg.Guard != nil {
@@ -212,11 +212,17 @@ func (b *Bot) guard() error {
 	return nil
 }
 
+// lost reports whether the shard is another process's now.
+func (b *Bot) lost() bool {
+	why := b.why.Load()
+	return why != nil && errors.Is((*why)(), lease.ErrLost)
+}
+
 var errNotYet = errors.New("not connected to Discord yet")
 
 // Ready returns nil while Discord is connected and the log can be written, or else what is wrong.
 func (b *Bot) Ready() error {
-	if err := *b.state.Load(); err != nil {
+	if err := b.Connected(); err != nil {
 		return err
 	}
 	if b.writer.Failing() {
@@ -224,6 +230,12 @@ func (b *Bot) Ready() error {
 	}
 	return nil
 }
+
+// Connected returns nil while Discord is connected, or else why not.
+func (b *Bot) Connected() error { return *b.state.Load() }
+
+// Guilds returns how many guilds Discord has described.
+func (b *Bot) Guilds() int { return b.ingest.Guilds.Count() }
 
 // Questions returns how many questions wait, and how many are being answered.
 func (b *Bot) Questions() (waiting, busy int) {
@@ -249,6 +261,7 @@ func (b *Bot) setState(err error) {
 // unfinished answers say so. If the cause is lease.ErrLost, nothing more is sent or logged. It returns earlier only with
 // discord.ErrToken, ErrIntents, ErrShards or, if Discord can't be reached at the start, ErrUnreachable. Call it once.
 func (b *Bot) Run(ctx context.Context) error {
+	b.why.Store(new(func() error { return context.Cause(ctx) }))
 	b.ingest.Client.Backoff = b.timing.gateway.Retry
 	self, err := b.ingest.Client.Self(ctx)
 	if err != nil || ctx.Err() != nil {
@@ -283,7 +296,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.ingest.Log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
 	}
 	writer.Go(func() {
-		if left := b.writer.Run(drain); left > 0 && !b.lost.Load() {
+		if left := b.writer.Run(drain); left > 0 && !b.lost() {
 			b.ingest.Log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
@@ -295,8 +308,7 @@ func (b *Bot) Run(ctx context.Context) error {
 
 	stop := sync.OnceFunc(func() {
 		b.ingest.Queue.StopIntake()
-		if errors.Is(context.Cause(ctx), lease.ErrLost) {
-			b.lost.Store(true)
+		if b.lost() {
 			stopWork()
 			stopLast()
 			stopDrain()
@@ -318,7 +330,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	helper.Wait()
 	b.ingest.Queue.Close()
 	writer.Wait()
-	if err == nil && !b.lost.Load() && gateway.Session.ID != "" && b.writer.Settled() {
+	if err == nil && !b.lost() && gateway.Session.ID != "" && b.writer.Settled() {
 		session, _ := json.Marshal(gateway.Session) // its error is always nil
 		b.session = string(session)
 	}
@@ -355,7 +367,7 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 // commandOptions returns what commands and notices work with.
 func (b *Bot) commandOptions() *command.Options {
 	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
-		Answers: b.answers, Settled: b.waitGuild, State: func() error { return *b.state.Load() },
+		Answers: b.answers, Settled: b.waitGuild, State: b.Connected,
 		DevGuild:  b.cfg.DevGuild,
 		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}

@@ -150,6 +150,20 @@ func (c *Client) Starts(ctx context.Context) (Starts, error) {
 
 func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembersLimited) != 0 }
 
+// Shards asks how many shards Discord recommends. It fails like Self.
+func (c *Client) Shards(ctx context.Context) (int, error) {
+	patient := *c
+	patient.tries = startupAttempts
+	g, err := patient.gateway(ctx)
+	switch {
+	case ctx.Err() != nil:
+		err = nil
+	case err != nil && !errors.Is(err, ErrToken):
+		err = unreachable(err)
+	}
+	return max(1, g.Shards), err
+}
+
 // Self returns Hark's id, ErrToken or, after trying for half a minute, ErrUnreachable.
 func (c *Client) Self(ctx context.Context) (memory.UserID, error) {
 	patient := *c

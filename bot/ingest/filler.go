@@ -35,6 +35,7 @@ type Filler struct {
 
 	mu      sync.Mutex
 	tasks   []task
+	busy    bool // with a task that isn't in tasks
 	watched map[*Progress]bool
 	plans   map[memory.GuildID]*catchUpPlan // the last of each whole guild
 
@@ -107,11 +108,11 @@ func (f *Filler) put(v catchUpPlan) {
 	f.Nudge()
 }
 
-// settled reports whether nothing is left to do that only this process knows of.
-func (f *Filler) settled() bool {
+// Settled reports whether nothing is left to do that only this process knows of.
+func (f *Filler) Settled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.tasks) == 0
+	return len(f.tasks) == 0 && !f.busy
 }
 
 // putIncomplete adds what must be fetched because Discord described it incompletely.
@@ -131,7 +132,7 @@ func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 	defer f.mu.Unlock()
 	for i, t := range f.tasks {
 		if (t.urgent || !onlyFirst) && !f.Now().Before(t.after) {
-			f.tasks = slices.Delete(f.tasks, i, i+1)
+			f.tasks, f.busy = slices.Delete(f.tasks, i, i+1), true
 			return t, true
 		}
 	}
@@ -140,16 +141,18 @@ func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 
 // runTask does a task, or postpones it if it fails.
 func (f *Filler) runTask(ctx context.Context, t task) {
+	defer f.Progress()
 	err := t.do(ctx)
 	t.tries++
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy = false
 	if err == nil || t.urgent && discord.Denied(err) && t.tries >= maxFetchTries {
 		return
 	}
 	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
 	t.after = f.Now().Add(f.Timing.Aside)
-	f.mu.Lock()
 	f.tasks = append(f.tasks, t)
-	f.mu.Unlock()
 }
 
 // fill does all the work there is, until ctx ends.

@@ -44,6 +44,18 @@ func (r *Readiness) settled() bool {
 	return r.complete
 }
 
+// Count returns how many guilds the log has Discord's description of.
+func (r *Readiness) Count() (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, ready := range r.ready {
+		if ready {
+			n++
+		}
+	}
+	return n
+}
+
 // set says whether the log has Discord's description of guilds. It is false during an outage.
 func (r *Readiness) set(ready bool, guilds ...memory.GuildID) {
 	r.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"hark/internal/lease"
 	"hark/internal/pace"
 	"hark/memory"
 )
@@ -37,7 +38,7 @@ func (w *Writer) Failing() bool { return w.failing.Load() }
 // can take the session up.
 func (w *Writer) Settled() bool {
 	return w.Queue.Len() == 0 && w.takenUp == nil && w.Guilds.settled() && len(w.convert.fetching) == 0 &&
-		w.filler.settled()
+		w.filler.Settled()
 }
 
 // Run writes until the queue is closed and empty, or ctx ends. It returns how many items are left.
@@ -55,7 +56,7 @@ func (w *Writer) Run(ctx context.Context) (left int) {
 	}
 }
 
-// write converts and commits a batch. It fails only when ctx ends.
+// write converts and commits a batch. It fails only when ctx ends or the leases are lost.
 func (w *Writer) write(ctx context.Context, batch []Item) error {
 	var out commit
 	for _, it := range batch {
@@ -318,10 +319,13 @@ func splitIndependent(events []memory.Event) [][]memory.Event {
 	return append(parts, events[begin:])
 }
 
-// retry repeats do until it succeeds or ctx ends.
+// retry repeats do until it succeeds, ctx ends or the leases are lost: then another process writes.
 func (w *Writer) retry(ctx context.Context, do func() error) error {
 	for wait := w.Timing.Retry; ; wait = min(2*wait, longestRetry) {
 		err := do()
+		if errors.Is(err, lease.ErrLost) {
+			return err
+		}
 		w.setFailing(err)
 		if err == nil {
 			return nil

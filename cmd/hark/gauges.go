@@ -6,7 +6,7 @@ import (
 	"runtime"
 	runtimemetrics "runtime/metrics"
 
-	"hark/bot"
+	"hark/bot/shards"
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/memory"
@@ -15,7 +15,7 @@ import (
 
 type running struct {
 	app *setup.App
-	bot *bot.Bot
+	bot *shards.Pool
 }
 
 // notReady returns why Hark isn't ready; nil if it is ready.
@@ -43,6 +43,10 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 	now := r.now.Load()
 	if now == nil {
 		return
+	}
+	for _, s := range now.bot.Shards() {
+		set(m.ShardConnected, gaugeBool(s.Connected), s.String())
+		set(m.ShardGuilds, float64(s.Guilds), s.String())
 	}
 	waiting, busy := now.bot.Questions()
 	set(m.EventsWaiting, float64(now.bot.Waiting()))

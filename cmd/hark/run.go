@@ -15,11 +15,13 @@ import (
 	"hark/bot"
 	"hark/bot/command"
 	"hark/bot/discord"
+	"hark/bot/shards"
 	"hark/internal/archive"
 	"hark/internal/cli"
 	"hark/internal/config"
 	"hark/internal/digest"
 	"hark/internal/doctor"
+	"hark/internal/lease"
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/internal/store"
@@ -194,26 +196,6 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	a.Missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}
-	log := setup.MeteredStore{Store: a.Store, Metrics: a.Metrics}
-	door, err := bot.New(bot.Config{
-		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
-		Policy: setup.Policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
-		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
-		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
-		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
-		Retention: cfg.Memory.Retention.Duration,
-		Metrics:   a.Metrics, Version: buildInfo().version,
-		Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
-		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
-		Progress: r.env.progress,
-	}, log, a.Answers, r.log)
-	if err != nil {
-		return err
-	}
-	a.Answers.LookUpBy(door.LookUp)
-	r.ready.Store(new(door.Ready))
-	r.now.Store(&running{a, door})
-	defer r.now.Store(nil) // before the store is closed
 	r.log.Info().Str("version", buildInfo().version).Stringer("store", place).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -230,17 +212,6 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			return nil
 		})
 	}
-	indexer := memory.Indexer{Queue: a.Store, Embedder: a.Embedder, Progress: r.indexed,
-		Failed: func(err error, wait time.Duration) {
-			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
-		}}
-	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.Janitor{Store: log, Retention: cfg.Memory.Retention.Duration,
-		Prompts: cfg.Memory.KeepPrompts(), Records: setup.RecordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
-		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
-			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
-		}}
-	group.Go(func() error { return house.Run(ctx) })
 	group.Go(func() error {
 		for tick := time.NewTicker(time.Minute); ; { // a backup may be interrupted while Hark runs
 			select {
@@ -252,12 +223,67 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			}
 		}
 	})
-	r.startWorkers(ctx, group, a)
+	group.Go(func() error {
+		defer cancel()
+		return lease.Hold(ctx, a.Store.Leases(), func(ctx context.Context) error { return r.work(ctx, cfg, a) })
+	})
+	return group.Wait()
+}
+
+// work runs the bot and what is done in the background until ctx ends.
+func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) error {
+	log := setup.MeteredStore{Store: a.Store, Metrics: a.Metrics}
+	table := a.Store.Leases()
+	door, err := shards.New(shards.Config{Shards: int(cfg.Discord.Shards), Table: table, Bot: bot.Config{
+		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
+		Policy: setup.Policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
+		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
+		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
+		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
+		Retention: cfg.Memory.Retention.Duration,
+		Metrics:   a.Metrics, Version: buildInfo().version,
+		Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
+		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
+		Progress: r.env.progress,
+	}}, log, a.Answers, r.log)
+	if err != nil {
+		return err
+	}
+	a.Answers.LookUpBy(door.LookUp)
+	r.ready.Store(new(door.Ready))
+	r.now.Store(&running{a, door})
+	defer r.now.Store(nil) // before the store is closed
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	indexer := memory.Indexer{Queue: a.Store, Embedder: a.Embedder, Progress: r.indexed,
+		Failed: func(err error, wait time.Duration) {
+			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
+		}}
+	house := memory.Janitor{Store: log, Retention: cfg.Memory.Retention.Duration,
+		Prompts: cfg.Memory.KeepPrompts(), Records: setup.RecordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
+		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
+			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
+		}}
+	// The janitor's looks into the store also tell the indexer what other processes logged.
+	group.Go(func() error {
+		return lease.While(ctx, table, "janitor", func(ctx context.Context) error {
+			group, ctx := errgroup.WithContext(ctx)
+			group.Go(func() error { return indexer.Run(ctx) })
+			group.Go(func() error { return house.Run(ctx) })
+			return group.Wait()
+		})
+	})
+	r.startDigest(ctx, group, a)
 	group.Go(func() error {
 		defer cancel()
 		return door.Run(ctx)
 	})
-	return group.Wait()
+	err = group.Wait()
+	if errors.Is(context.Cause(ctx), lease.ErrLost) {
+		r.log.Warn().Err(lease.ErrLost).Msg("beginning anew")
+	}
+	return err
 }
 
 func (r *runner) indexed(done, total int, left time.Duration) {
@@ -310,7 +336,7 @@ func (r *runner) dropStreams(dir string) {
 	}
 }
 
-func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *setup.App) {
+func (r *runner) startDigest(ctx context.Context, group *errgroup.Group, a *setup.App) {
 	a.Digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {
 		failed := map[digest.Kind]string{
 			digest.Facts:     "facts could not be learned",
@@ -327,5 +353,18 @@ func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *set
 			digest.Condensed: "condensed a session"}[kind]
 		r.log.Debug().Stringer("channel", channel).Int("messages", messages).Str("model", model).Msg(made)
 	}
-	group.Go(func() error { return a.Digest.Run(ctx, a.Digests()...) })
+	own, shared := []digest.Kind(nil), []digest.Kind(nil)
+	for _, kind := range a.Digests() {
+		if kind == digest.Condensed { // of the sessions in which this process answers
+			own = append(own, kind)
+		} else {
+			shared = append(shared, kind)
+		}
+	}
+	group.Go(func() error { return a.Digest.Run(ctx, own...) })
+	group.Go(func() error {
+		return lease.While(ctx, a.Store.Leases(), "digest", func(ctx context.Context) error {
+			return a.Digest.Run(ctx, shared...)
+		})
+	})
 }

@@ -85,7 +85,8 @@ var rules = map[string][]string{
 	"bot/command": {"memory", "search", "builder", "internal/answer", "internal/llm", "internal/exports",
 		"internal/personaldata", "bot/locale", "bot/markdown", "bot/discord", "bot/ingest", "bot/reply"},
 	"bot/markdown": {"memory", "internal/answer", "bot/locale"},
-	"bot":          besides("cmd/hark"),
+	"bot":          besides("bot/shards", "cmd/hark"),
+	"bot/shards":   {"memory", "internal/lease", "bot", "bot/discord"},
 	"cmd/hark":     besides(),
 }
 

@@ -39,6 +39,7 @@ type Discord struct {
 	// DevGuild is the id of a guild, in decimal, or empty; Guild is the number.
 	DevGuild     string   `toml:"dev_guild"`
 	AnswerMissed Duration `toml:"answer_missed" default:"10m"`
+	Shards       Shards   `toml:"shards" default:"auto"`
 	// Operator is the text that /privacy shows.
 	Operator string `toml:"operator"`
 }
@@ -48,6 +49,9 @@ func (d Discord) Guild() uint64 {
 	id, _ := strconv.ParseUint(d.DevGuild, 10, 63) // Load has seen that it is one
 	return id
 }
+
+// Shards is how many shards there are; 0, in the file "auto": as many as Discord recommends.
+type Shards int
 
 // LLM is the model that writes answers.
 type LLM struct {

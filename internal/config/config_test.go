@@ -119,7 +119,7 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 	for i, f := range variables(new(Default())) {
 		value := values[f.key]
 		switch to := f.to.(type) {
-		case *int:
+		case *int, *Shards:
 			value = "42"
 		case *bool:
 			value = strconv.FormatBool(!*to)
@@ -130,7 +130,7 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 		env := []string{f.env(), value}
 		text := strconv.Quote(value)
 		switch f.to.(type) {
-		case *int, *bool, **float64:
+		case *int, *Shards, *bool, **float64:
 			text = value
 		case *Headers:
 			text = `{ X-Title = "Hark" }`

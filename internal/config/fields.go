@@ -150,6 +150,9 @@ func (f field) set(value any) (ok bool) {
 		x, isFloat := value.(float64)
 		n, isInt := value.(int64)
 		*to, ok = new(x+float64(n)), isFloat || isInt
+	case *Shards:
+		n, _ := value.(int64)
+		*to, ok = Shards(n), n > 0 || value == "auto"
 	case *Duration:
 		to.Duration, ok = duration(value)
 	case *Headers:
@@ -169,6 +172,8 @@ func (f field) wants() string {
 		return "a number, without quotes"
 	case *Headers:
 		return `a table of texts, such as { "X-Title" = "Hark" }`
+	case *Shards:
+		return `"auto", or a whole number above 0 without quotes`
 	case *Duration:
 		return `a time with its unit, such as "90s", "1h30m" or "30d"`
 	}
@@ -198,7 +203,7 @@ func (f field) fromText(text string) any {
 	switch f.to.(type) {
 	case *bool:
 		value, err = strconv.ParseBool(text)
-	case *int, **int:
+	case *int, **int, *Shards:
 		value, err = strconv.ParseInt(text, 10, 0)
 	case **float64:
 		value, err = strconv.ParseFloat(text, 64)
@@ -222,6 +227,11 @@ func (f field) toml() string {
 		return strconv.FormatBool(*to)
 	case *int:
 		return strconv.Itoa(*to)
+	case *Shards:
+		if *to > 0 {
+			return strconv.Itoa(int(*to))
+		}
+		return strconv.Quote("auto")
 	case *Duration:
 		return strconv.Quote(brief(to.Duration))
 	}

@@ -242,7 +242,14 @@ func (c *conn) begin(of shard, intents Intents) {
 // record notes that the connection began or resumed its session.
 func (c *conn) record(resumed bool) {
 	x := c.session
-	c.s.gateway.begun = append(c.s.gateway.begun, Begun{x.id, x.shard[0], x.shard[1], c.door, resumed, time.Now()})
+	var beside []int
+	for other := range c.s.gateway.conns {
+		if other != c && !other.closed && other.session != nil && other.session.shard == x.shard {
+			beside = append(beside, other.door)
+		}
+	}
+	c.s.gateway.begun = append(c.s.gateway.begun,
+		Begun{x.id, x.shard[0], x.shard[1], c.door, resumed, time.Now(), beside})
 }
 
 // resume replays missed events, then RESUMED, or refuses.

@@ -21,6 +21,7 @@ type Begun struct {
 	Door      int // where the connection came in; see Server.Door
 	Resumed   bool
 	At        time.Time // real time
+	Beside    []int     // the doors of other connections of the shard that were open then
 }
 
 // Begun returns the sessions that were begun and resumed, in order.
@@ -91,6 +92,13 @@ func (s *Server) Door() string {
 	}))
 	s.doors = append(s.doors, door)
 	return door.URL
+}
+
+// Doors returns how many doors there are; the newest is one less.
+func (s *Server) Doors() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.doors)
 }
 
 func (s *Server) isDoor(addr string) bool {

@@ -22,7 +22,7 @@ func (d *Doctor) discord(ctx context.Context) []Finding {
 	watch := &clockProbe{next: d.Discord}
 	account, found := CheckAccount(ctx, d.Config, watch)
 	if account != nil {
-		found = append(append(found, d.guilds(ctx, account)...), gateway(ctx, account).For("gateway"))
+		found = append(append(found, d.guilds(ctx, account)...), d.gateway(ctx, account).For("gateway"))
 	}
 	return append(found, d.clock(ctx, watch).For("clock"))
 }
@@ -92,7 +92,7 @@ func permissions(a *discord.Account, g discord.Membership) Finding {
 // lowStarts connections left mean that something restarts Hark all the time.
 const lowStarts = 100
 
-func gateway(ctx context.Context, a *discord.Account) Finding {
+func (d *Doctor) gateway(ctx context.Context, a *discord.Account) Finding {
 	s, err := a.Starts(ctx)
 	if err != nil {
 		return failed(err, "try again later")
@@ -107,7 +107,10 @@ func gateway(ctx context.Context, a *discord.Account) Finding {
 		f.Advice = "something restarts Hark all the time: its log says why"
 	case s.Shards > 1:
 		f.Detail += fmt.Sprintf("; Discord recommends %d shards", s.Shards)
-		f.Advice = "Hark uses one connection, which holds 2,500 servers at most: have it leave some"
+		if n := int(d.Config.Discord.Shards); n > 0 && n < s.Shards {
+			f.Detail += fmt.Sprintf(", and Hark is set to %d", n)
+			f.Advice = "set discord.shards to \"auto\": a connection holds 2,500 servers at most"
+		}
 	}
 	return f
 }

@@ -65,6 +65,18 @@ func (a *Alone) Reset() {}
 // Processes implements Table.
 func (a *Alone) Processes() int { return 1 }
 
+// Jobs implements Table.
+func (a *Alone) Jobs(context.Context) (held []string, _ error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for name, j := range a.jobs {
+		if j.held {
+			held = append(held, name)
+		}
+	}
+	return held, nil
+}
+
 // Slot implements Table.
 func (a *Alone) Slot(_ context.Context, bucket int, every time.Duration) (time.Duration, error) {
 	a.mu.Lock()

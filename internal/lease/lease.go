@@ -46,6 +46,8 @@ type Table interface {
 	Reset()
 	// Processes returns how many living processes share the jobs, at least 1.
 	Processes() int
+	// Jobs returns the jobs that living processes do.
+	Jobs(ctx context.Context) ([]string, error)
 	// Slot reserves the next moment at which a bucket may identify, at least every after the one before. It returns how
 	// long to wait for it.
 	Slot(ctx context.Context, bucket int, every time.Duration) (time.Duration, error)

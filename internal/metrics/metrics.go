@@ -32,6 +32,8 @@ type Metrics struct {
 	Goroutines Gauge `name:"hark_goroutines" help:"Goroutines that there are."`
 
 	Events          *prometheus.CounterVec `name:"hark_events_total" labels:"event" help:"Events that Discord told of and that were taken in, by kind."`
+	ShardConnected  Gauge                  `name:"hark_shard_connected" labels:"shard" help:"1 while a shard that this process holds is connected to Discord, otherwise 0."`
+	ShardGuilds     Gauge                  `name:"hark_shard_servers" labels:"shard" help:"Servers of a shard that this process holds, as far as Discord has described them."`
 	EventsWaiting   Gauge                  `name:"hark_events_waiting" help:"Events taken in and not yet in the log."`
 	CommitSeconds   prometheus.Observer    `name:"hark_commit_seconds" help:"How long it took to write a batch of events to the log."`
 	Messages        Counter                `name:"hark_messages_total" help:"Messages written to the log, with those that it had already or leaves out."`

@@ -79,6 +79,7 @@ const (
 	slotSQL    = `INSERT INTO identify (bucket, at) VALUES ($1, clock_timestamp())
 		ON CONFLICT (bucket) DO UPDATE SET at = greatest(identify.at + $2, clock_timestamp())
 		RETURNING greatest(at - clock_timestamp(), '0')`
+	jobsSQL  = `SELECT job FROM lease JOIN process ON owner = name WHERE expires > clock_timestamp() ORDER BY job`
 	leaveSQL = `DELETE FROM process WHERE name = $1`
 )
 
@@ -260,6 +261,21 @@ func (l *leases) Release(ctx context.Context, of lease.Lease, note string) error
 		return failed("release "+of.Job, err)
 	}
 	return nil
+}
+
+// Jobs returns the jobs that living processes do.
+func (l *leases) Jobs(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.life)
+	defer cancel()
+	rows, err := l.pool.Query(ctx, jobsSQL)
+	if err != nil {
+		return nil, failed("read who does what", err)
+	}
+	jobs, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, failed("read who does what", err)
+	}
+	return jobs, nil
 }
 
 // Lost implements lease.Table.

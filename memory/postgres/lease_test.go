@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net"
-	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -84,7 +82,7 @@ func server(t testing.TB, url string) *pgx.Conn {
 	return db
 }
 
-func execute(t tb, db *pgx.Conn, statement string, args ...any) {
+func exec(t tb, db *pgx.Conn, statement string, args ...any) {
 	t.Helper()
 	if _, err := db.Exec(t.Context(), statement, args...); err != nil {
 		t.Fatal(err)
@@ -105,8 +103,8 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 	}
 	jobs := []string{"a", "b", "c", "d", "e"}
 	rapid.Check(t, func(t *rapid.T) {
-		execute(t, db, "DELETE FROM lease")
-		execute(t, db, "DELETE FROM process")
+		exec(t, db, "DELETE FROM lease")
+		exec(t, db, "DELETE FROM process")
 		for _, p := range processes {
 			_ = p.write(t) // it learns that it is gone
 			p.Reset()
@@ -180,7 +178,7 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 				if !at[i].joined {
 					t.Skip("it has no leases")
 				}
-				execute(t, db, expireSQL, postgres.ProcessName(processes[i].Table))
+				exec(t, db, expireSQL, postgres.ProcessName(processes[i].Table))
 				at[i].expired = true
 			},
 			"write": func(t *rapid.T) {
@@ -189,6 +187,22 @@ func TestLeasesHaveOneOwner(t *testing.T) {
 				at[i].knows = at[i].knows || at[i].gone
 				if err := processes[i].write(t); errors.Is(err, lease.ErrLost) != refused || !refused && err != nil {
 					t.Fatalf("process %d, %+v: %v", i, at[i], err)
+				}
+			},
+			"list": func(t *rapid.T) {
+				got, err := processes[drawProcess(t)].Jobs(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want []string
+				for _, name := range jobs {
+					if j := model[name]; j.owner >= 0 && !at[j.owner].expired {
+						want = append(want, name)
+					}
+				}
+				slices.Sort(got)
+				if !slices.Equal(want, got) {
+					t.Fatalf("listed %v, want %v", got, want)
 				}
 			},
 			"begin anew": func(t *rapid.T) {
@@ -232,7 +246,7 @@ func TestTakeoverWaitsForTheCommit(t *testing.T) {
 	if err := tx.QueryRow(t.Context(), postgres.TakeTurn, "a", name).Scan(nil, nil, &held); err != nil || held == nil {
 		t.Fatal(held, err)
 	}
-	execute(t, server(t, address), expireSQL, name)
+	exec(t, server(t, address), expireSQL, name)
 	if claimed := b.claim(t, 1, "job"); len(claimed) > 0 {
 		t.Fatalf("took over %v before the commit", claimed)
 	}
@@ -271,7 +285,7 @@ func TestRenewals(t *testing.T) {
 	renewed.Until(t, "a renewal", func() bool { return a.Processes() == 1 }, nil)
 	b.claim(t, 1, "x")
 	renewed.Until(t, "a renewal", func() bool { return a.Processes() == 2 }, nil)
-	execute(t, server(t, address), expireSQL, postgres.ProcessName(a.Table))
+	exec(t, server(t, address), expireSQL, postgres.ProcessName(a.Table))
 	wait.For(t, "the loss", a.Lost())
 	if a.Valid() {
 		t.Error("it has lost its leases and holds them")
@@ -312,96 +326,21 @@ func TestLeasesEndByTheLocalClock(t *testing.T) {
 // A network that swallows everything ends in a loss, and no write hangs.
 func TestSilentNetwork(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse(postgrestest.URL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	network := newSwallower(t, u.Host)
-	u.Host = network.address
-	p := openProcess(t, u.String())
+	network := postgrestest.NewNetwork(t, postgrestest.URL(t))
+	p := openProcess(t, network.URL)
 	postgres.ByClock(p.Table, 900*time.Millisecond, 300*time.Millisecond, time.Now)
 	p.claim(t, 1, "job")
 	if err := p.write(t); err != nil {
 		t.Fatal(err)
 	}
-	network.swallow()
+	network.Cut()
 	if err := p.write(t); !errors.Is(err, lease.ErrLost) {
 		t.Error(err)
 	}
 	if !isClosed(p.Lost()) {
 		t.Error("a write was refused before the loss")
 	}
-}
-
-// swallower passes bytes to a server and back until it swallows them.
-type swallower struct {
-	address string
-	mu      sync.Mutex
-	silent  bool
-	open    []net.Conn
-}
-
-func newSwallower(t *testing.T, to string) *swallower {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &swallower{address: listener.Addr().String()}
-	var running sync.WaitGroup
-	running.Go(func() {
-		for {
-			in, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			out, err := net.Dial("tcp", to)
-			if err != nil {
-				_ = in.Close()
-				continue
-			}
-			s.mu.Lock()
-			s.open = append(s.open, in, out)
-			s.mu.Unlock()
-			running.Go(func() { s.pass(in, out) })
-			running.Go(func() { s.pass(out, in) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		s.mu.Lock()
-		for _, c := range s.open {
-			_ = c.Close()
-		}
-		s.mu.Unlock()
-		running.Wait()
-	})
-	return s
-}
-
-func (s *swallower) swallow() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.silent = true
-}
-
-func (s *swallower) pass(from, to net.Conn) {
-	b := make([]byte, 4096)
-	for {
-		n, err := from.Read(b)
-		s.mu.Lock()
-		silent := s.silent
-		s.mu.Unlock()
-		if !silent && n > 0 {
-			_, _ = to.Write(b[:n])
-		}
-		if err != nil {
-			if !silent {
-				_ = to.Close()
-			}
-			return
-		}
-	}
+	network.End() // else closing waits for an answer
 }
 
 // Slots of a bucket keep their distance over all processes, and buckets don't wait for each other.

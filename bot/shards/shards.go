@@ -1,0 +1,481 @@
+// Package shards runs the bots of a process: one for each shard that it holds. A lease.Table says which those are.
+//
+//   - A process claims as many shards as are its fair share, and more once others have ended.
+//   - It hands all of them over when it stops, and single ones when another process has joined, with their sessions.
+//   - When it loses its leases, nothing more is sent: the context of Run must end with the cause lease.ErrLost then.
+//   - All its bots share the client for requests, and the processes share what Discord allows each second.
+//
+// Begin with New and Pool.Run.
+package shards
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
+
+	"hark/bot"
+	"hark/bot/discord"
+	"hark/internal/lease"
+	"hark/memory"
+)
+
+const (
+	// look is the time between looks for shards that are free, or too many.
+	look = time.Second
+	// releasing is how long giving a lease back may take. Else it ends by itself.
+	releasing = 3 * time.Second
+	// resting is the pause before a shard is tried again whose bot couldn't reach Discord.
+	resting = 10 * time.Second
+)
+
+// Discord allows 50 requests a second. In no second there are more than both of these.
+const (
+	requestsASecond = 40
+	requestsAtOnce  = 10
+)
+
+// Config is what a Pool needs to know.
+type Config struct {
+	// Bot configures each bot. The Pool sets REST, Shard, Session, HandOver, Slot and Guard.
+	Bot bot.Config
+	// Shards is how many there are; 0: as many as Discord recommends.
+	Shards int
+	Table  lease.Table
+}
+
+// Pool is the bots of a process.
+type Pool struct {
+	cfg     Config
+	log     memory.Store
+	answers bot.Answerer
+	logger  zerolog.Logger
+	rest    *discord.Client
+	ended   chan *member
+	rests   time.Time // until then nothing is claimed
+	failing bool      // whether claiming fails
+
+	mu      sync.Mutex
+	of      int             // how many shards there are; 0: not running
+	waits   error           // for another number of shards, or nil
+	members map[int]*member // by shard
+	everUp  bool            // whether any bot was connected
+}
+
+// member is a bot and its lease.
+type member struct {
+	discord.Shard
+	bot    *bot.Bot
+	end    context.CancelFunc
+	ending bool  // the shard is being given back
+	err    error // what Run returned
+}
+
+// New checks the configuration and returns a Pool that doesn't run.
+func New(cfg Config, log memory.Store, answers bot.Answerer, logger zerolog.Logger) (*Pool, error) {
+	rest, err := discord.NewClient(discord.Options{Token: cfg.Bot.Token, APIURL: cfg.Bot.APIURL, Client: cfg.Bot.Client,
+		Metrics: cfg.Bot.Metrics})
+	if err != nil {
+		return nil, err
+	}
+	rest.Limit = rate.NewLimiter(requestsASecond, requestsAtOnce)
+	cfg.Bot.REST = rest
+	return &Pool{cfg: cfg, log: log, answers: answers, logger: logger, rest: rest, members: map[int]*member{}}, nil
+}
+
+// Run runs the bots until ctx ends. It then hands all shards over within ten seconds, or if the cause is lease.ErrLost,
+// ends at once; then it may be called again. It returns earlier only with an error that ends bot.Bot.Run.
+func (p *Pool) Run(ctx context.Context) error {
+	of, err := p.count(ctx)
+	for err == nil && ctx.Err() == nil {
+		err = p.hold(ctx, of)
+		if !errors.Is(err, discord.ErrShards) || p.cfg.Shards > 0 {
+			break
+		}
+		more, failed := p.count(ctx)
+		if failed != nil || more <= of {
+			break
+		}
+		p.logger.Warn().Int("shards", of).Int("now", more).Msg("Discord demands more shards; beginning anew")
+		of, err = more, nil
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// count returns how many shards there are to be.
+func (p *Pool) count(ctx context.Context) (int, error) {
+	if p.cfg.Shards > 0 {
+		return p.cfg.Shards, nil
+	}
+	return p.rest.Shards(ctx)
+}
+
+// hold runs the bots of this process's shards until ctx ends or a bot ends with an error that the others would meet.
+func (p *Pool) hold(ctx context.Context, of int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p.mu.Lock()
+	p.of = of
+	p.mu.Unlock()
+	p.ended, p.rests = make(chan *member, of), time.Time{}
+	defer p.close()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		p.share()
+		p.balance(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		case m := <-p.ended:
+			if err := p.left(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// close ends all bots at once, and waits for them.
+func (p *Pool) close() {
+	p.mu.Lock()
+	n := len(p.members)
+	for _, m := range p.members {
+		m.end()
+	}
+	p.mu.Unlock()
+	for ; n > 0; n-- {
+		p.remove(<-p.ended)
+	}
+	p.mu.Lock()
+	p.of, p.waits = 0, nil
+	p.mu.Unlock()
+}
+
+func (p *Pool) remove(m *member) {
+	p.mu.Lock()
+	delete(p.members, m.No)
+	p.mu.Unlock()
+}
+
+// left takes note of a bot that has ended. It returns an error that the others would meet.
+func (p *Pool) left(ctx context.Context, m *member) error {
+	p.remove(m)
+	p.mu.Lock()
+	everUp := p.everUp
+	p.mu.Unlock()
+	switch {
+	case m.err == nil || ctx.Err() != nil:
+		return nil
+	case everUp && errors.Is(m.err, discord.ErrUnreachable):
+		p.logger.Warn().Err(m.err).Stringer("shard", m.Shard).Dur("wait", resting).
+			Msg("gave a shard back, as Discord can't be reached")
+		p.rests = time.Now().Add(resting)
+		return nil
+	}
+	return m.err
+}
+
+// share divides among the processes what Discord allows the bot.
+func (p *Pool) share() {
+	n := p.cfg.Table.Processes()
+	p.rest.Limit.SetLimit(rate.Limit(requestsASecond) / rate.Limit(n))
+	p.rest.Limit.SetBurst(max(1, requestsAtOnce/n))
+}
+
+// balance claims shards that are free, up to a fair share, or begins to give one back.
+func (p *Pool) balance(ctx context.Context) {
+	if ctx.Err() != nil || time.Now().Before(p.rests) {
+		return
+	}
+	n := p.cfg.Table.Processes()
+	share := (p.of + n - 1) / n
+	p.mu.Lock()
+	have, ending := len(p.members), slices.ContainsFunc(slices.Collect(maps.Values(p.members)),
+		func(m *member) bool { return m.ending })
+	p.mu.Unlock()
+	switch {
+	case have < share:
+		p.claim(ctx, share-have)
+	case have > share && !ending: // so another process has fewer
+		p.giveBack()
+	}
+}
+
+// jobs are the names of the shards' leases.
+func jobs(of int) []string {
+	all := make([]string, of)
+	for no := range all {
+		all[no] = prefix + discord.Shard{No: no, Of: of}.String()
+	}
+	return all
+}
+
+const prefix = "shard "
+
+// lister is a lease.Table that several processes use: it returns the jobs that living processes do.
+type lister interface {
+	Jobs(ctx context.Context) ([]string, error)
+}
+
+// others returns a number of shards that other processes have and this one hasn't; 0 if there is none.
+func (p *Pool) others(ctx context.Context) (int, error) {
+	table, is := p.cfg.Table.(lister)
+	if !is {
+		return 0, nil
+	}
+	all, err := table.Jobs(ctx)
+	if err != nil {
+		return 0, err
+	}
+	most := 0
+	for _, job := range all {
+		var no, of int
+		if _, err := fmt.Sscanf(job, prefix+"%d/%d", &no, &of); err == nil && of != p.of {
+			most = max(most, of)
+		}
+	}
+	return most, nil
+}
+
+// claim claims up to most shards and runs their bots. While other processes have another number of shards, it waits:
+// a guild would be in two shards. If both began at once, the greater number stays.
+func (p *Pool) claim(ctx context.Context, most int) {
+	err := p.tryClaim(ctx, most)
+	if ctx.Err() != nil || errors.Is(err, lease.ErrLost) {
+		return // the end of ctx follows
+	}
+	if failing := err != nil; failing != p.failing {
+		p.failing = failing
+		if failing {
+			p.logger.Warn().Err(err).Msg("can't claim shards; trying on")
+		} else {
+			p.logger.Info().Msg("shards can be claimed again")
+		}
+	}
+}
+
+func (p *Pool) tryClaim(ctx context.Context, most int) error {
+	other, err := p.others(ctx)
+	if err != nil {
+		return err
+	}
+	if p.wait(other); other > 0 {
+		return nil
+	}
+	claimed, err := p.cfg.Table.Claim(ctx, jobs(p.of), most)
+	if err != nil {
+		return err
+	}
+	if other, err = p.others(ctx); err != nil || other > p.of {
+		for _, l := range claimed {
+			p.release(ctx, l, l.Note)
+		}
+		p.wait(other)
+		return err
+	}
+	for _, l := range claimed {
+		if failed := p.begin(ctx, l); failed != nil {
+			p.release(ctx, l, l.Note)
+			err = failed
+		}
+	}
+	return err
+}
+
+// wait records that other processes have another number of shards; 0: none has.
+func (p *Pool) wait(other int) {
+	p.mu.Lock()
+	was := p.waits
+	p.waits = nil
+	if other > 0 {
+		p.waits = fmt.Errorf("waiting until no process runs with %d shards any more; this one is to have %d", other, p.of)
+	}
+	now := p.waits
+	p.mu.Unlock()
+	if now != nil && was == nil {
+		p.logger.Warn().Int("theirs", other).Int("ours", p.of).
+			Msg("other processes run with another number of shards; waiting until they have ended")
+	}
+}
+
+// release gives a lease back. If it fails, the lease ends with the process, or is claimed again.
+func (p *Pool) release(ctx context.Context, l lease.Lease, note string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasing)
+	defer cancel()
+	if err := p.cfg.Table.Release(ctx, l, note); err != nil {
+		p.logger.Warn().Err(err).Str("job", l.Job).Msg("couldn't give a shard back")
+	}
+}
+
+// begin runs the bot of a claimed shard.
+func (p *Pool) begin(ctx context.Context, l lease.Lease) error {
+	m := &member{}
+	if _, err := fmt.Sscanf(l.Job, prefix+"%d/%d", &m.No, &m.Of); err != nil {
+		return fmt.Errorf("claimed %q, which is no shard", l.Job)
+	}
+	table := p.cfg.Table
+	cfg := p.cfg.Bot
+	cfg.Shard, cfg.Session = m.Shard, l.Note
+	_, alone := table.(*lease.Alone)
+	cfg.HandOver = !alone
+	cfg.Slot = func(ctx context.Context, concurrency int) (time.Duration, error) {
+		return table.Slot(ctx, m.No%concurrency, discord.IdentifyEvery)
+	}
+	cfg.Guard = func() error {
+		if !table.Valid() {
+			return lease.ErrLost
+		}
+		return nil
+	}
+	cfg.State = func(why error) { p.changed(why) }
+	var err error
+	if m.bot, err = bot.New(cfg, p.log, p.answers, p.logger); err != nil {
+		return err
+	}
+	ctx, m.end = context.WithCancel(ctx)
+	p.mu.Lock()
+	p.members[m.No] = m
+	p.mu.Unlock()
+	if p.of > 1 {
+		p.logger.Info().Stringer("shard", m.Shard).Int64("epoch", l.Epoch).Bool("session", l.Note != "").
+			Msg("took a shard")
+	}
+	go func() {
+		m.err = m.bot.Run(ctx)
+		m.end()
+		if !errors.Is(context.Cause(ctx), lease.ErrLost) {
+			p.release(ctx, l, m.bot.Session())
+		}
+		p.ended <- m
+	}()
+	return nil
+}
+
+// giveBack ends the bot of the last shard, so that another process can take it.
+func (p *Pool) giveBack() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m := p.members[slices.Max(slices.Collect(maps.Keys(p.members)))]
+	m.ending = true
+	m.end()
+	p.logger.Info().Stringer("shard", m.Shard).Msg("giving a shard to another process")
+}
+
+// changed reports the state of all shards. Without one, a process is ready to take some.
+func (p *Pool) changed(why error) {
+	p.mu.Lock()
+	p.everUp = p.everUp || why == nil
+	single := p.of == 1
+	p.mu.Unlock()
+	if p.cfg.Bot.State == nil {
+		return
+	}
+	if !single {
+		why = p.connected()
+	}
+	p.cfg.Bot.State(why)
+}
+
+var errNotYet = errors.New("not connected to Discord yet")
+
+// Ready returns nil while all shards that this process holds are connected and the log can be written, or else what is
+// wrong. A process that holds none, as others do, is ready.
+func (p *Pool) Ready() error { return p.all((*bot.Bot).Ready) }
+
+// connected returns nil while all shards that this process holds are connected.
+func (p *Pool) connected() error { return p.all((*bot.Bot).Connected) }
+
+func (p *Pool) all(is func(*bot.Bot) error) error {
+	held := p.held()
+	p.mu.Lock()
+	of, waits := p.of, p.waits
+	p.mu.Unlock()
+	switch {
+	case of == 0:
+		return errNotYet
+	case waits != nil:
+		return waits
+	case len(held) == 0 && p.cfg.Table.Processes() == 1:
+		return errNotYet
+	}
+	var first error
+	var wrong []string
+	for _, m := range held {
+		if err := is(m.bot); err != nil {
+			first = cmp.Or(first, err)
+			wrong = append(wrong, fmt.Sprint(m.No))
+		}
+	}
+	if first == nil || of == 1 {
+		return first
+	}
+	return fmt.Errorf("of %d shards, of which %d are here, shard %s: %w", of, len(held), strings.Join(wrong, ", "), first)
+}
+
+// held returns the members, by shard.
+func (p *Pool) held() []*member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.SortedFunc(maps.Values(p.members), func(a, b *member) int { return a.No - b.No })
+}
+
+// Shard is the state of a shard that this process holds.
+type Shard struct {
+	discord.Shard
+	Connected bool
+	Guilds    int // that Discord has described
+	Waiting   int // events that aren't in the log yet
+}
+
+// Shards returns the shards that this process holds.
+func (p *Pool) Shards() (all []Shard) {
+	for _, m := range p.held() {
+		all = append(all, Shard{m.Shard, m.bot.Connected() == nil, m.bot.Guilds(),
+			m.bot.Waiting()})
+	}
+	return all
+}
+
+// Questions returns how many questions wait, and how many are being answered.
+func (p *Pool) Questions() (waiting, busy int) {
+	for _, m := range p.held() {
+		w, b := m.bot.Questions()
+		waiting, busy = waiting+w, busy+b
+	}
+	return waiting, busy
+}
+
+// Waiting returns how many events aren't in the log yet.
+func (p *Pool) Waiting() (n int) {
+	for _, m := range p.held() {
+		n += m.bot.Waiting()
+	}
+	return n
+}
+
+var errElsewhere = errors.New("look up messages at Discord: their shard isn't this process's any more")
+
+// LookUp is bot.Bot.LookUp. The messages are of one guild.
+func (p *Pool) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+	if len(messages) == 0 {
+		return messages, nil
+	}
+	for _, m := range p.held() {
+		if m.Has(messages[0].Guild) {
+			return m.bot.LookUp(ctx, messages, patience)
+		}
+	}
+	return nil, errElsewhere
+}
