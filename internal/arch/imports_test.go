@@ -74,7 +74,7 @@ var rules = map[string][]string{
 	"internal/cli": {"memory", "builder", "internal/config", "internal/exports"},
 	"internal/console": {"memory", "memory/sqlstore", "builder", "internal/answer", "internal/archive", "internal/cli",
 		"internal/config", "internal/digest", "internal/imports", "internal/personaldata", "internal/setup"},
-	"internal/doctor": {"memory", "memory/sqlite", "internal/config", "internal/llm", "internal/setup",
+	"internal/doctor": {"memory", "memory/sqlite", "memory/postgres", "internal/config", "internal/llm", "internal/setup", "internal/store",
 		"internal/web", "bot/discord"},
 	"internal/web": besides("bot", "cmd/hark"),
 	"bot/locale":   {"memory"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hark/internal/config"
+	"hark/internal/store"
 	"hark/internal/terminal"
 	"net/http"
 	"strings"
@@ -103,8 +104,12 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 		all = append(all, func(ctx context.Context) []Finding { return []Finding{check(ctx).For(name)} })
 	}
 	add("versions", d.versions)
-	add("data directory", d.dataDirectory)
-	add("database", d.database)
+	if store.Of(d.Config).IsFile() {
+		add("data directory", d.dataDirectory)
+		add("database", d.database)
+	} else {
+		all = append(all, d.postgres)
+	}
 	if !d.Brief && d.Config.Web.Listen != "" {
 		add("health checks", d.health)
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"hark/internal/config"
-	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/internal/terminal"
 	"hark/internal/web"
 	"hark/memory/sqlite"
@@ -50,9 +50,12 @@ func configuration(path string, err error) Finding {
 }
 
 func (d *Doctor) versions(ctx context.Context) Finding {
-	seen, _ := sqlite.Inspect(ctx, d.Config.Data) // database reports errors
-	return passed("Hark %s, %s, SQLite %s, %s/%s", d.Version, runtime.Version(),
-		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
+	engine := "" // the check of a server tells of PostgreSQL
+	if store.Of(d.Config).IsFile() {
+		seen, _ := sqlite.Inspect(ctx, d.Config.Data) // database reports errors
+		engine = ", SQLite " + cmp.Or(seen.SQLite, "unknown")
+	}
+	return passed("Hark %s, %s%s, %s/%s", d.Version, runtime.Version(), engine, runtime.GOOS, runtime.GOARCH)
 }
 
 // Free bytes: below lowSpace is worth advice, below minSpace Hark soon stops.
@@ -104,7 +107,11 @@ func (d *Doctor) health(ctx context.Context) Finding {
 	case !errors.Is(err, syscall.EADDRINUSE):
 		return failed(err, "set web.listen to an address that Hark may use")
 	}
-	if running, _ := sqlite.IsRunning(d.Config.Data); running && web.Check(ctx, address) == nil {
+	running := !store.Of(d.Config).IsFile()
+	if !running {
+		running, _ = sqlite.IsRunning(d.Config.Data)
+	}
+	if running && web.Check(ctx, address) == nil {
 		return passed("the running Hark serves them at %s", address)
 	}
 	return Finding{Detail: fmt.Sprintf("another program has %s", address),
@@ -186,19 +193,8 @@ func (d *Doctor) database(ctx context.Context) Finding {
 		return passed("version %d, %s; the next start upgrades it to version %d", seen.Version,
 			terminal.Bytes(seen.Bytes), seen.Known)
 	}
-	found := passed("%s in %s of %s; version %d, %s", terminal.Plural(seen.Messages, "message"),
-		terminal.Plural(seen.Channels, "channel"), terminal.Plural(seen.Guilds, "guild"), seen.Version,
-		terminal.Bytes(seen.Bytes))
-	if seen.Waiting > 0 {
-		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(seen.Waiting, "segment"))
-	}
-	switch {
-	case seen.Unfinished > 0:
-		found.Detail += fmt.Sprintf("; %s under way", terminal.Plural(seen.Unfinished, "forgetting"))
-		found.Advice = "\"hark run\" carries it out: leave it running"
-	case seen.Waiting > setup.FewSegments:
-		found.Advice = "\"hark run\" makes them, or \"hark reindex\""
-	}
+	found := amounts(seen.Messages, seen.Channels, seen.Guilds, seen.Waiting, seen.Unfinished,
+		fmt.Sprintf("version %d, %s", seen.Version, terminal.Bytes(seen.Bytes)))
 	if d.Brief {
 		return found
 	}

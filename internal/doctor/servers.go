@@ -8,8 +8,8 @@ import (
 
 	"hark/internal/llm"
 	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 func (d *Doctor) addModels(add func(name string, check func(context.Context) Finding)) {
@@ -96,7 +96,7 @@ const samples = 16
 
 // Embedder asks for some vectors, and compares their space with the stored ones.
 func (d *Doctor) Embedder(ctx context.Context) Finding {
-	use, next := sqlite.StoredSpaces(ctx, d.Config.Data)
+	use, next, _ := store.Of(d.Config).Spaces(ctx) // the check of the database reports errors
 	n := samples
 	if d.Brief {
 		n = 1

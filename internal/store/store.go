@@ -87,6 +87,62 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 	return s.Store, nil
 }
 
+// Move copies everything that is remembered to another place, where nothing is remembered yet but what an interrupted
+// move copied, and compares the two. Nobody else may use either.
+func (p Place) Move(ctx context.Context, to Place, progress sqlstore.Progress) (moved sqlstore.Moved, err error) {
+	if p == to || p.IsFile() == to.IsFile() && p.String() == to.String() {
+		return moved, fmt.Errorf("the memory is in %s already: name where else it should be", to)
+	}
+	for _, place := range []Place{p, to} {
+		release, err := place.lockForMove(ctx)
+		if err != nil {
+			return moved, err
+		}
+		defer func() { _ = release() }()
+	}
+	from, err := p.openForMove(ctx)
+	if err != nil {
+		return moved, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	target, err := to.openForMove(ctx)
+	if err != nil {
+		return moved, err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	return sqlstore.Move(ctx, from, target, progress)
+}
+
+// lockForMove fails if a bot runs on the memory.
+func (p Place) lockForMove(ctx context.Context) (release func() error, err error) {
+	if p.IsFile() {
+		if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the data directory: %w; name one that can be made and written", err)
+		}
+		return p.LockRunning(time.Now())
+	}
+	stored, err := postgres.Inspect(ctx, p.URL)
+	if err == nil && stored.Running > 0 {
+		err = fmt.Errorf("%d of Hark's processes use %s: stop them", stored.Running, p)
+	}
+	return func() error { return nil }, err
+}
+
+func (p Place) openForMove(ctx context.Context) (*sqlstore.Store, error) {
+	count := tokens.New().Count
+	if !p.IsFile() {
+		return postgres.Open(ctx, p.URL, postgres.Options{Tokens: count, Moving: true})
+	}
+	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{Tokens: count, Moving: true, Check: true})
+	if errors.Is(err, sqlite.ErrInUse) {
+		err = fmt.Errorf("the memory is in use: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.Store, nil
+}
+
 // LockRunning keeps a second bot from the data directory, until release or the end of the process. A database may
 // have several.
 func (p Place) LockRunning(now time.Time) (release func() error, err error) {

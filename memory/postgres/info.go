@@ -13,6 +13,7 @@ import (
 type Info struct {
 	Exists    bool         // it has Hark's schema
 	Use, Next memory.Space // as in sqlstore.Spaces
+	Running   int          // processes that run the bot on it
 }
 
 // Inspect returns the state of a database, and changes nothing.
@@ -32,8 +33,21 @@ func (e *engine) inspect(ctx context.Context) (i Info, err error) {
 	if err := e.pool.QueryRow(ctx, "SELECT to_regclass('meta') IS NOT NULL").Scan(&i.Exists); err != nil || !i.Exists {
 		return i, err
 	}
+	if i.Running, err = e.running(ctx); err != nil {
+		return i, err
+	}
 	i.Use, i.Next, err = sqlstore.Spaces(ctx, e)
 	return i, err
+}
+
+// running counts the living processes that run the bot.
+func (e *engine) running(ctx context.Context) (n int, err error) {
+	var known bool
+	if err := e.pool.QueryRow(ctx, "SELECT to_regclass('process') IS NOT NULL").Scan(&known); err != nil || !known {
+		return 0, err
+	}
+	err = e.pool.QueryRow(ctx, "SELECT count(*) FROM process WHERE expires > clock_timestamp()").Scan(&n)
+	return n, err
 }
 
 // Size implements sqlstore.Engine.

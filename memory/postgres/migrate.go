@@ -15,6 +15,15 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// knownVersion returns the newest version of the schema.
+func knownVersion() (int64, error) {
+	files, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil || len(files) == 0 {
+		return 0, err
+	}
+	return goose.NumericComponent(files[len(files)-1])
+}
+
 // prepareDatabase checks the server and migrates the database. One process migrates at a time.
 func (e *engine) prepareDatabase(ctx context.Context) error {
 	server, err := e.inspectServer(ctx)

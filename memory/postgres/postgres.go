@@ -37,6 +37,8 @@ type Options struct {
 	Space memory.Space
 	// Tokens counts the tokens of a text, as in sqlstore.Options. If nil, Message.Tokens stays 0.
 	Tokens func(string) int
+	// Moving opens the store for sqlstore.Move.
+	Moving bool
 }
 
 // engine is the database: reads, writes, other processes' writes, full text and vectors.
@@ -71,7 +73,7 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens})
+	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Moving: o.Moving})
 	if err := errors.Join(e.prepareDatabase(ctx)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Server is what Hark needs to know of the server and the user before it opens a database.
@@ -19,6 +20,13 @@ type Server struct {
 	Creates   bool   // whether User may create tables there
 	Extends   bool   // whether User may install pgvector
 	Owns      bool   // whether User owns all tables there
+}
+
+// Approximates reports whether pgvector is new enough for HNSW indexes: older versions can damage them.
+func (s Server) Approximates() bool {
+	var version [3]int
+	_, _ = fmt.Sscanf(s.Vector, "%d.%d.%d", &version[0], &version[1], &version[2])
+	return slices.Compare(version[:], []int{0, 8, 4}) >= 0
 }
 
 // oldest is the oldest PostgreSQL that Hark works with, as its server_version_num.

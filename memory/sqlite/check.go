@@ -62,11 +62,15 @@ func (s *Store) openLocked(ctx context.Context) error {
 	if err := s.open(ctx, path, busyTimeout); err != nil {
 		return err
 	}
-	if err := sqlstore.RebuildFullText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
-		return err
+	if !e.options.Moving || anew {
+		if err := sqlstore.RebuildFullText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
+			return err
+		}
 	}
-	if err := sqlstore.HideForgotten(ctx, s.Store); err != nil {
-		return err
+	if !e.options.Moving {
+		if err := sqlstore.HideForgotten(ctx, s.Store); err != nil {
+			return err
+		}
 	}
 	if !e.lock.alone {
 		e.opened = true
@@ -78,6 +82,9 @@ func (s *Store) openLocked(ctx context.Context) error {
 	e.opened = true
 	if err := e.watch.settle(ctx); err != nil {
 		return err
+	}
+	if e.options.Moving {
+		return nil
 	}
 	if err := e.lock.share(ctx, busyTimeout); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -28,6 +29,54 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 	}
 	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, sketch, steps) VALUES (?, ?, ?)", s.segment, s.sketch,
 		pack(steps))
+}
+
+// Vectors implements sqlstore.Engine. Their components are whole numbers.
+func (e *engine) Vectors(ctx context.Context, space memory.Space, shadow bool, after int64,
+	limit int) (all []sqlstore.Vector, err error) {
+	table := "vector"
+	if shadow {
+		table = "vector_next"
+	}
+	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error {
+		var v sqlstore.Vector
+		var packed []byte
+		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, &packed)
+		if err == nil {
+			v.Values, err = unpack(packed, space.Dimensions)
+		}
+		all = append(all, v)
+		return err
+	}, "SELECT v.segment, s.channel, s.first, s.last, v.steps FROM "+table+` v JOIN segment s ON s.id = v.segment
+		WHERE v.segment > ? ORDER BY v.segment LIMIT ?`, after, limit)
+	return all, err
+}
+
+// unpack is the inverse of pack.
+func unpack(packed []byte, dimensions int) ([]float32, error) {
+	v := make([]float32, dimensions)
+	if len(packed) == dimensions {
+		for i, b := range packed {
+			v[i] = float32(int8(b))
+		}
+		return v, nil
+	}
+	n := (dimensions + 7) / 8
+	for i := range v {
+		if i/8 >= len(packed) || packed[i/8]&(1<<(i%8)) == 0 {
+			continue
+		}
+		if n >= len(packed) {
+			break
+		}
+		v[i] = float32(int8(packed[n]))
+		n++
+	}
+	if n != len(packed) {
+		return nil, fmt.Errorf("a vector of %d dimensions takes %d bytes: some are missing or too many", dimensions,
+			len(packed))
+	}
+	return v, nil
 }
 
 // quantise scales v to int8, its largest component to ±127. Only a vector's direction counts.

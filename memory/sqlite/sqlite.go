@@ -40,6 +40,8 @@ type Options struct {
 	Patience time.Duration
 	// Progress, if not nil, gets how many of total messages long work at opening has done.
 	Progress func(done, total int)
+	// Moving opens the store for sqlstore.Move: nobody else may have it open (ErrInUse), and nothing in it is completed.
+	Moving bool
 	// Check checks even a closed file before opening it, unless another process has it open.
 	Check bool
 }
@@ -95,7 +97,11 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(ctx, dir, busyTimeout)
+	take := func() (*dirLock, error) { return lockDir(ctx, dir, busyTimeout) }
+	if o.Moving {
+		take = func() (*dirLock, error) { return lockAlone(dir) }
+	}
+	lock, err := take()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +114,8 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 
 func newStore(e *engine) *Store {
 	e.writer.lock, e.leases = make(chan struct{}, 1), lease.NewAlone()
-	return &Store{sqlstore.New(e, sqlstore.Options{Space: e.options.Space, Tokens: e.options.Tokens}), e}
+	return &Store{sqlstore.New(e, sqlstore.Options{
+		Space: e.options.Space, Tokens: e.options.Tokens, Moving: e.options.Moving}), e}
 }
 
 // makePrivate creates the database if needed, and lets only its owner read it.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"hark/memory/sqlstore"
 )
@@ -87,6 +88,18 @@ func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.
 		return nil, err
 	}
 	return s.QueryContext(ctx, args...)
+}
+
+// Insert implements sqlstore.Tx.
+func (t *tx) Insert(table string, columns []string, rows [][]any) error {
+	query := "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (?" +
+		strings.Repeat(", ?", len(columns)-1) + ")"
+	for _, row := range rows {
+		if err := t.exec(query, row...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *tx) row(query string, args ...any) sqlstore.Row {

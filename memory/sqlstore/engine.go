@@ -49,6 +49,9 @@ type Engine interface {
 	Size(ctx context.Context) (int64, error)
 	// Checked waits for a check that runs since the database was opened, and returns the damage that it found.
 	Checked(ctx context.Context) error
+	// Vectors returns the next limit vectors of a space after a segment, by segment, for a move to another engine.
+	Vectors(ctx context.Context, space memory.Space, shadow bool, after int64, limit int) ([]Vector, error)
+
 	// Explain adds advice to a database error.
 	Explain(err error) error
 	// Erase overwrites deleted data, as Store.Erase.
@@ -71,6 +74,8 @@ type Tx interface {
 	// HasText reports whether full text holds a message.
 	HasText(row int64) (bool, error)
 	ClearText() error
+	// Insert adds rows to a table. Each value is an int64, a string or nil.
+	Insert(table string, columns []string, rows [][]any) error
 	// PutVector stores a segment's vector in the active or the shadow set.
 	PutVector(v Vector, shadow bool) error
 	// Changed is called before the commit.

@@ -206,6 +206,7 @@ func (w *ingest) isIdle() bool {
 
 // invalidateCaches is Engine.Watch's callback.
 func (s *Store) invalidateCaches(ctx context.Context, q Querier, writing bool) error {
+	s.othersWrote.Add(1)
 	if writing {
 		s.ingest.forget()
 	}

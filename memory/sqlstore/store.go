@@ -6,8 +6,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"hark/internal/lease"
 	"hark/memory"
@@ -20,6 +22,8 @@ type Options struct {
 	Space memory.Space
 	// Tokens counts a text's tokens. It must be safe for concurrent use.
 	Tokens func(string) int
+	// Moving opens a store for Move, although a move to it isn't complete.
+	Moving bool
 }
 
 // Store is a memory.Store over an Engine.
@@ -28,6 +32,8 @@ type Store struct {
 	options Options
 	ingest  ingest
 	wake    chan struct{}
+
+	othersWrote atomic.Int64 // counts when another process's writes were noticed
 
 	mu            sync.RWMutex                     // guards what follows
 	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
@@ -50,6 +56,12 @@ func New(e Engine, o Options) *Store {
 func Open(ctx context.Context, s *Store) error {
 	if err := s.engine.Notice(ctx); err != nil {
 		return err
+	}
+	if s.options.Moving {
+		return nil
+	}
+	if moving, err := s.meta(ctx, movingKey); moving != "" || err != nil {
+		return cmp.Or(err, ErrMoving)
 	}
 	return s.useSpace(ctx)
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"math"
@@ -91,13 +92,17 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		var m memory.Message
 		var at int64
 		columns, last := append([]any{asInt[int64]{&at}}, messageColumns(&m)...), int64(-1)
+		ordered := true
 		if err := Each(ctx, q, func(scan Scanner) error {
 			m = memory.Message{}
 			if err := scan(columns...); err != nil {
 				return err
 			}
 			if at != last {
+				ordered = ordered && at > last
 				begins, last = append(begins, len(all)), at
+			} else if ordered {
+				ordered = all[len(all)-1].ID < m.ID
 			}
 			no := spans[at][0]
 			m.Guild, m.Channel = nos.guilds[no], nos.ids[no]
@@ -105,6 +110,9 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 			return nil
 		}, readSpans, jsonText(spans)); err != nil {
 			return err
+		}
+		if !ordered { // SQLite reads them in order without sorting, other databases may not
+			all, begins = inSpans(all, spans, nos)
 		}
 		begins = append(begins, len(all))
 		for i := range len(begins) - 1 {
@@ -116,6 +124,27 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		return nil, err
 	}
 	return stretches, nil
+}
+
+// inSpans sorts messages, each in one of the sorted spans, and returns where those of each span begin.
+func inSpans(all []memory.Message, spans []span, nos numbers) (sorted []memory.Message, begins []int) {
+	spanOf := func(m memory.Message) int {
+		key := span{nos.of[m.Channel], int64(m.ID)}
+		i, begins := slices.BinarySearchFunc(spans, key, func(s, key span) int { return slices.Compare(s[:2], key[:2]) })
+		if begins {
+			return i
+		}
+		return i - 1
+	}
+	slices.SortFunc(all, func(a, b memory.Message) int {
+		return cmp.Or(cmp.Compare(spanOf(a), spanOf(b)), cmp.Compare(a.ID, b.ID))
+	})
+	for i, m := range all {
+		if i == 0 || spanOf(m) != spanOf(all[i-1]) {
+			begins = append(begins, i)
+		}
+	}
+	return all, begins
 }
 
 // spans returns the windows round ids. Of many ids in a row it looks up a few: windows that meet include the

@@ -1,0 +1,151 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/internal/setup"
+	"hark/internal/terminal"
+	"hark/memory/postgres"
+)
+
+const (
+	// clockTolerance is how far a database's clock may be from this machine's.
+	clockTolerance = 2 * time.Second
+	// fewConnections is how many free connections are worth advice.
+	fewConnections = 10
+	// longLag is how far a standby may be behind.
+	longLag = time.Minute
+)
+
+// postgres checks the database that store names.
+func (d *Doctor) postgres(ctx context.Context) []Finding {
+	r, err := postgres.Examine(ctx, d.Config.Store.Reveal())
+	if err == nil {
+		err = r.Unfit()
+	}
+	if err != nil {
+		return []Finding{Failure(err, "check store").For("database")}
+	}
+	return []Finding{stored(r).For("database"), serverOf(r).For("database server"),
+		connections(r).For("database connections"), replication(r).For("replication"), readers(r).For("erasing"),
+		leases(r).For("leases")}
+}
+
+func stored(r postgres.Report) Finding {
+	switch {
+	case !r.Exists:
+		return passed("%s is empty; the first start creates the tables", r.Address)
+	case r.SchemaVersion > r.Known:
+		return Finding{Detail: fmt.Sprintf("the schema of %s is of version %d, made by a newer Hark than this one, which "+
+			"knows %d", r.Address, r.SchemaVersion, r.Known), Advice: "use the newer Hark"}
+	case r.SchemaVersion < r.Known:
+		return passed("%s, version %d; the next start upgrades it to version %d", r.Address, r.SchemaVersion, r.Known)
+	}
+	return amounts(r.Messages, r.Channels, r.Guilds, r.Waiting, r.Unfinished,
+		fmt.Sprintf("%s, version %d, %s", r.Address, r.SchemaVersion, terminal.Bytes(r.Bytes)))
+}
+
+// amounts says how much is stored and what is still to be done with it.
+func amounts(messages, channels, guilds, waiting, unfinished int, where string) Finding {
+	found := passed("%s in %s of %s; %s", terminal.Plural(messages, "message"),
+		terminal.Plural(channels, "channel"), terminal.Plural(guilds, "guild"), where)
+	if waiting > 0 {
+		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(waiting, "segment"))
+	}
+	switch {
+	case unfinished > 0:
+		found.Detail += fmt.Sprintf("; %s under way", terminal.Plural(unfinished, "forgetting"))
+		found.Advice = "\"hark run\" carries it out: leave it running"
+	case waiting > setup.FewSegments:
+		found.Advice = "\"hark run\" makes them, or \"hark reindex\""
+	}
+	return found
+}
+
+func serverOf(r postgres.Report) Finding {
+	vector := "pgvector " + r.Vector
+	if r.Vector == "" {
+		vector = "pgvector " + r.Available + " to be installed at the first start"
+	} else if !r.Approximates() {
+		vector += " (older than 0.8.4, so vectors of large servers are compared one by one)"
+	}
+	f := passed("PostgreSQL %s, the primary; %s; the user %q owns Hark's tables", r.Version, vector, r.User)
+	switch {
+	case r.Ahead.Abs() > clockTolerance:
+		f.Detail += fmt.Sprintf("; its clock is %v from this machine's", r.Ahead.Abs().Round(time.Second))
+		f.Advice = "set both clocks by NTP"
+	case !r.Approximates() && r.Vector != "":
+		f.Advice = "upgrade pgvector to 0.8.4 or newer"
+	}
+	return f
+}
+
+func connections(r postgres.Report) Finding {
+	free := r.MostConnections - r.Connections
+	f := passed("%d of %d are in use", r.Connections, r.MostConnections)
+	if free < fewConnections {
+		f.Advice = "raise max_connections or the user's limit, or lower pool_max_conns in store: each Hark needs some"
+	}
+	return f
+}
+
+func replication(r postgres.Report) Finding {
+	if len(r.Standbys) == 0 {
+		return passed("no standby is connected")
+	}
+	f := Finding{OK: true}
+	var all []string
+	for _, s := range r.Standbys {
+		all = append(all, fmt.Sprintf("%s is %v and %s behind", s.Name, s.Lag.Round(time.Millisecond), terminal.Bytes(s.Bytes)))
+		if s.Lag > longLag {
+			f.Advice = "see why the standby doesn't keep up: what it lacks is lost if the primary is"
+		}
+	}
+	f.Detail = strings.Join(all, "; ")
+	return f
+}
+
+// readers are what keeps deleted text in the database's pages.
+func readers(r postgres.Report) Finding {
+	if len(r.Readers) == 0 {
+		return passed("nothing keeps deleted text in the database's pages")
+	}
+	var all []string
+	for _, reader := range r.Readers {
+		text := reader.What
+		if reader.Age > 0 {
+			text += fmt.Sprintf(", for %v", reader.Age.Round(time.Second))
+		}
+		all = append(all, text)
+	}
+	return advised("deleted text stays in the database's pages because of "+strings.Join(all, "; "), "end what isn't needed")
+}
+
+func leases(r postgres.Report) Finding {
+	if len(r.Leases) == 0 {
+		return passed("no process has one")
+	}
+	jobs, free := map[string][]string{}, []string(nil)
+	var owners []string
+	for _, l := range r.Leases {
+		if l.Owner == "" || l.Left <= 0 {
+			free = append(free, l.Job)
+			continue
+		}
+		if jobs[l.Owner] == nil {
+			owners = append(owners, l.Owner)
+		}
+		jobs[l.Owner] = append(jobs[l.Owner], l.Job)
+	}
+	var all []string
+	for _, owner := range owners {
+		all = append(all, fmt.Sprintf("%s has %s", owner, strings.Join(jobs[owner], ", ")))
+	}
+	if len(free) > 0 {
+		all = append(all, "nobody has "+strings.Join(free, ", "))
+	}
+	return passed("%s", strings.Join(all, "; "))
+}

@@ -1,0 +1,415 @@
+package sqlstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"maps"
+	"slices"
+	"strings"
+
+	"hark/memory"
+)
+
+// moved is a table that a move copies row by row.
+type moved struct {
+	name, key string
+	rows      string // a condition on those that are copied; "" for all
+}
+
+// movedTables are all tables that aren't an engine's own. Vectors and full text are copied otherwise.
+var movedTables = []moved{
+	{"meta", "key", "key IN ('space', 'next', '" + fingerprintKey + "')"},
+	{"guild", "no", ""}, {"role", "guild, id", ""}, {"channel", "no", ""}, {"person", "guild, id", ""},
+	{"message", "row", ""}, {"early_edit", "channel, id", ""}, {"tombstone", "channel, id", ""},
+	{"called", "channel, id", ""}, {"presence", "channel, author", ""}, {"segment", "id", ""},
+	{"trace", "channel, answer", ""}, {"opted", "guild, user", ""}, {"fact", "guild, id", ""},
+	{"star", "channel, id", ""}, {"question", "channel, id", ""}, {"gap", "channel, sweep, until", ""},
+	{"forgetting", "id", ""}, {"withdrawn", "no", ""}, {"learn", "guild, user", ""}, {"doomed", "row", ""},
+	{"lore", "guild, id", ""}, {"summary", "channel, id", ""}, {"prompt", "no", ""},
+	{"setting", "guild, channel, key", ""}, {"role_limit", "guild, role", ""}, {"spent", "guild, question", ""},
+	{"record", "no", ""}, {"condensed", "channel", ""}, {"derived", "no", ""},
+	{"source", "kind, place, id, derived", ""}, {"named", "user, derived", ""}, {"shown", "channel, id", ""},
+	{"taken", "channel, id", ""}, {"rewritten", "channel, id", ""},
+}
+
+// MovedTables returns the names of the tables that a move copies row by row.
+func MovedTables() (names []string) {
+	for _, t := range movedTables {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// movingKey in meta is how far a move to this store is. Until its end nobody else may open the store.
+const movingKey = "moving"
+
+// ErrMoving reports that a move to the store was interrupted.
+var ErrMoving = errors.New("a move to it isn't complete: go on with \"hark move\"")
+
+// moving is how far a move is: the next rows are those of Stage whose key comes after After.
+type moving struct {
+	Stage int   `json:"stage"` // a table; then vectors, those of the next space, and full text
+	After []any `json:"after,omitempty"`
+}
+
+// Progress of a move: what is done now, and how far it is.
+type Progress func(what string, done, total int)
+
+// Move copies everything in from to an empty store, which was opened with Options.Moving, and compares the two. If a
+// move to it was interrupted, Move goes on with it. If from has changed since that move began, it empties the store and
+// fails. Nobody else may have either open. from stays as it is.
+func Move(ctx context.Context, from, to *Store, progress Progress) (Moved, error) {
+	m := mover{from: from, to: to, progress: progress}
+	err := m.run(ctx)
+	if errors.Is(err, errDiffers) {
+		err = errors.Join(err, m.empty(ctx))
+	}
+	return m.moved, err
+}
+
+// Moved counts what both stores have at the end of a move.
+type Moved struct{ Guilds, Channels, Messages int }
+
+var errDiffers = errors.New("what was remembered has changed since the move began: stop all that writes, and move again")
+
+type mover struct {
+	from, to *Store
+	progress Progress
+	at       moving
+	moved    Moved
+}
+
+func (m *mover) run(ctx context.Context) error {
+	written := m.from.othersWrote.Load()
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	if err := m.copyTables(ctx); err != nil {
+		return err
+	}
+	if err := m.copyVectors(ctx); err != nil {
+		return err
+	}
+	if err := m.to.finishFullText(ctx, func(done, total int) { m.progress("indexing words", done, total) }); err != nil {
+		return err
+	}
+	if err := m.compare(ctx); err != nil {
+		return err
+	}
+	if err := m.from.engine.Notice(ctx); err != nil {
+		return err
+	}
+	if m.from.othersWrote.Load() != written {
+		return errDiffers
+	}
+	return m.to.writing(ctx, func(t *transaction) {
+		t.changed.structure, t.changed.Space, t.changed.pending = true, true, true
+		t.exec("DELETE FROM meta WHERE key = ?", movingKey)
+	})
+}
+
+// begin reads how far an earlier move is, or begins one.
+func (m *mover) begin(ctx context.Context) error {
+	state, err := m.to.meta(ctx, movingKey)
+	if err != nil {
+		return err
+	}
+	if state != "" {
+		decoder := json.NewDecoder(strings.NewReader(state))
+		decoder.UseNumber()
+		if err := decoder.Decode(&m.at); err != nil {
+			return fmt.Errorf("read how far the move is: %w", err)
+		}
+		for i, v := range m.at.After {
+			if n, is := v.(json.Number); is {
+				if m.at.After[i], err = n.Int64(); err != nil {
+					return fmt.Errorf("read how far the move is: %w", err)
+				}
+			}
+		}
+		return nil
+	}
+	for _, table := range movedTables[1:] {
+		var some bool
+		if err := m.to.row(ctx, "SELECT EXISTS (SELECT 1 FROM "+table.name+")").Scan(&some); err != nil {
+			return m.to.failed(err, "move")
+		}
+		if some {
+			return errors.New("something is remembered there already: name an empty database or directory")
+		}
+	}
+	return m.to.writing(ctx, func(t *transaction) {
+		t.exec("DELETE FROM meta WHERE " + movedTables[0].rows)
+		m.save(t, moving{})
+	})
+}
+
+// save records in a transaction how far the move is with it.
+func (m *mover) save(t *transaction, at moving) {
+	state, err := json.Marshal(at)
+	ensure(err)
+	t.note(movingKey, string(state))
+}
+
+// write runs f in a transaction, at whose end the move is at to.
+func (m *mover) write(ctx context.Context, to moving, f func(t *transaction)) error {
+	err := m.to.writing(ctx, func(t *transaction) { f(t); m.save(t, to) })
+	if err == nil {
+		m.at = to
+	}
+	return err
+}
+
+func (m *mover) copyTables(ctx context.Context) error {
+	total, done := 0, 0
+	if err := m.from.row(ctx, "SELECT count(*) FROM message").Scan(&total); err != nil {
+		return m.from.failed(err, "move")
+	}
+	if err := m.to.row(ctx, "SELECT count(*) FROM message").Scan(&done); err != nil {
+		return m.to.failed(err, "move")
+	}
+	for m.at.Stage < len(movedTables) {
+		table := movedTables[m.at.Stage]
+		rows, err := table.read(ctx, m.from, m.at.After)
+		if err != nil {
+			return m.from.failed(err, "read the table %s", table.name)
+		}
+		next := moving{Stage: m.at.Stage + 1}
+		if len(rows.values) > 0 {
+			next = moving{m.at.Stage, rows.keyOfLast(table)}
+		}
+		if err := m.write(ctx, next, func(t *transaction) {
+			if len(rows.values) > 0 {
+				ensure(t.Insert(table.name, rows.columns, rows.values))
+			}
+		}); err != nil {
+			return fmt.Errorf("copy the table %s: %w", table.name, err)
+		}
+		if table.name == "message" {
+			done += len(rows.values)
+			m.progress("copying messages", done, total)
+		}
+	}
+	return nil
+}
+
+// Rows that a transaction copies at once: about as many as take a moment to write, and fit into memory.
+const (
+	movedRows  = 1000
+	movedBytes = 8 << 20
+)
+
+type movedPart struct {
+	columns []string
+	values  [][]any // an int64, a string or nil each
+}
+
+// read returns the next rows of a table, in the order of its key.
+func (table moved) read(ctx context.Context, from *Store, after []any) (p movedPart, err error) {
+	size := 0
+	err = table.each(ctx, from, after, fmt.Sprintf(" LIMIT %d", movedRows), func(columns []string, row []any) bool {
+		p.columns, p.values = columns, append(p.values, row)
+		for _, v := range row {
+			if text, is := v.(string); is {
+				size += len(text)
+			}
+		}
+		return size < movedBytes
+	})
+	return p, err
+}
+
+// each calls f with the rows of a table after a key, in the order of its key, until f returns false.
+func (table moved) each(ctx context.Context, from *Store, after []any, limit string,
+	f func(columns []string, row []any) bool) error {
+	var conditions []string
+	if table.rows != "" {
+		conditions = append(conditions, table.rows)
+	}
+	if len(after) > 0 {
+		conditions = append(conditions, "("+table.key+") > (?"+strings.Repeat(", ?", len(after)-1)+")")
+	}
+	query := "SELECT * FROM " + table.name
+	if len(conditions) > 0 {
+		query += " WHERE " + strings.Join(conditions, " AND ")
+	}
+	rows, err := from.engine.QueryContext(ctx, query+" ORDER BY "+table.key+limit, after...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		row, to := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+		for i, v := range row {
+			if b, is := v.([]byte); is {
+				row[i] = string(b)
+			}
+		}
+		if !f(columns, row) {
+			break
+		}
+	}
+	return rows.Err()
+}
+
+func (p movedPart) keyOfLast(table moved) (key []any) {
+	last := p.values[len(p.values)-1]
+	for name := range strings.SplitSeq(table.key, ", ") {
+		key = append(key, last[slices.Index(p.columns, name)])
+	}
+	return key
+}
+
+// copyVectors copies the vectors in use and those of the next space, and then lets full text be built.
+func (m *mover) copyVectors(ctx context.Context) error {
+	use, next, err := Spaces(ctx, m.from.engine)
+	if err != nil {
+		return m.from.failed(err, "move")
+	}
+	first, total, done := len(movedTables), 0, 0
+	if err := m.from.row(ctx, "SELECT count(*) FROM vector").Scan(&total); err != nil {
+		return m.from.failed(err, "move")
+	}
+	for m.at.Stage < first+2 {
+		shadow, space := m.at.Stage > first, use
+		if shadow {
+			space = next
+		}
+		var after int64
+		if len(m.at.After) > 0 {
+			after = m.at.After[0].(int64)
+		}
+		var some []Vector
+		if space != (memory.Space{}) {
+			if some, err = m.from.engine.Vectors(ctx, space, shadow, after, movedRows); err != nil {
+				return m.from.failed(err, "read the vectors")
+			}
+		}
+		to := moving{Stage: m.at.Stage + 1}
+		if len(some) > 0 {
+			to = moving{m.at.Stage, []any{some[len(some)-1].Segment}}
+		}
+		if err := m.write(ctx, to, func(t *transaction) {
+			for _, v := range some {
+				ensure(t.PutVector(v, shadow))
+			}
+		}); err != nil {
+			return fmt.Errorf("copy the vectors: %w", err)
+		}
+		if done += len(some); !shadow {
+			m.progress("copying vectors", min(done, total), total)
+		}
+	}
+	if m.at.Stage == first+2 {
+		return m.write(ctx, moving{Stage: first + 3}, (*transaction).beginReindex)
+	}
+	return nil
+}
+
+// compare returns errDiffers unless both stores have the same rows.
+func (m *mover) compare(ctx context.Context) error {
+	total := 0
+	if err := m.from.row(ctx, "SELECT count(*) FROM message").Scan(&total); err != nil {
+		return m.from.failed(err, "compare")
+	}
+	done := 0
+	for _, table := range movedTables {
+		count := func(of string) {
+			if of != "" {
+				if done++; done%movedRows == 0 || done == 2*total {
+					m.progress("comparing", done, 2*total)
+				}
+			}
+		}
+		want, err := table.sums(ctx, m.from, count)
+		if err != nil {
+			return m.from.failed(err, "compare the table %s", table.name)
+		}
+		got, err := table.sums(ctx, m.to, count)
+		if err != nil {
+			return m.to.failed(err, "compare the table %s", table.name)
+		}
+		if !maps.Equal(want, got) {
+			return fmt.Errorf("the table %s differs: %w", table.name, errDiffers)
+		}
+		for _, s := range got {
+			switch table.name {
+			case "guild":
+				m.moved.Guilds = s.rows
+			case "channel":
+				m.moved.Channels = s.rows
+			case "message":
+				m.moved.Messages += s.rows
+			}
+		}
+	}
+	return nil
+}
+
+type sum struct {
+	rows int
+	hash [sha256.Size]byte
+}
+
+// sums returns the number of rows and their hash: of messages by channel, of other tables as a whole.
+func (table moved) sums(ctx context.Context, of *Store, counted func(channel string)) (map[string]sum, error) {
+	hashes, sums, line := map[string]hash.Hash{}, map[string]sum{}, bytes.Buffer{}
+	var order []int // of the columns by name, as the schemas may order them otherwise
+	err := table.each(ctx, of, nil, "", func(columns []string, row []any) bool {
+		if order == nil {
+			for _, name := range slices.Sorted(slices.Values(columns)) {
+				order = append(order, slices.Index(columns, name))
+			}
+		}
+		group := ""
+		if table.name == "message" {
+			group = fmt.Sprint(row[slices.Index(columns, "channel")])
+		}
+		if hashes[group] == nil {
+			hashes[group] = sha256.New()
+		}
+		line.Reset()
+		for _, i := range order {
+			fmt.Fprintf(&line, "%T %q\n", row[i], fmt.Sprint(row[i]))
+		}
+		hashes[group].Write(line.Bytes())
+		s := sums[group]
+		s.rows++
+		sums[group] = s
+		counted(group)
+		return true
+	})
+	for group, s := range sums {
+		hashes[group].Sum(s.hash[:0])
+		sums[group] = s
+	}
+	return sums, err
+}
+
+// empty removes what was copied, so that a new move can begin.
+func (m *mover) empty(ctx context.Context) error {
+	return m.to.writing(ctx, func(t *transaction) {
+		t.changed.structure, t.changed.Space, t.changed.Text = true, true, true
+		ensure(t.ClearText())
+		t.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next")
+		for _, table := range movedTables[1:] {
+			t.exec("DELETE FROM " + table.name)
+		}
+		t.exec("DELETE FROM meta WHERE key = ? OR key = ? OR "+movedTables[0].rows, movingKey, reindexKey)
+	})
+}
