@@ -10,8 +10,8 @@
 // The code that sends Hark's messages logs them, in their final form. The gateway's events for them are ignored,
 // because each answer is edited many times while it is written; deletions are not ignored.
 //
-// A Bot is one shard: the guilds of one gateway session, or all of them. Run ends when the shard is lost or handed over;
-// bot/shards decides which shards a process has.
+// A Bot is one shard: the guilds of one gateway session, or all of them. Run ends when the shard is lost or handed
+// over. bot/shards decides which shards a process has.
 //
 // Begin with New and Bot.Run.
 package bot
@@ -258,8 +258,8 @@ func (b *Bot) setState(err error) {
 }
 
 // Run connects, logs and answers until ctx ends. It then returns nil within ten seconds: all events are logged, and
-// unfinished answers say so. If the cause is lease.ErrLost, nothing more is sent or logged. It returns earlier only with
-// discord.ErrToken, ErrIntents, ErrShards or, if Discord can't be reached at the start, ErrUnreachable. Call it once.
+// unfinished answers say so. If the cause is lease.ErrLost, nothing more is sent or logged. It returns earlier only
+// with discord.ErrToken, ErrIntents, ErrShards or, if Discord can't be reached at the start, ErrUnreachable. Call it once.
 func (b *Bot) Run(ctx context.Context) error {
 	b.why.Store(new(func() error { return context.Cause(ctx) }))
 	b.ingest.Client.Backoff = b.timing.gateway.Retry

@@ -35,7 +35,8 @@ const (
 // Client makes requests to Discord. Unlike with discordgo's own calls, every wait ends with the context.
 type Client struct {
 	Backoff time.Duration // before the second attempt; doubles each time
-	// Limit bounds the requests of all copies, except answers to interactions, which Discord doesn't count; nil: unbounded.
+	// Limit bounds the requests of all copies, except answers to interactions, which Discord doesn't count. nil:
+	// unbounded.
 	Limit *rate.Limiter
 	// Guard is asked right before each request is written. Its error ends the request unsent. nil: all are sent.
 	Guard   func() error

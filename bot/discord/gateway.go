@@ -229,7 +229,7 @@ func (g *Gateway) waitSlot(ctx context.Context, concurrency int) error {
 	}
 	at := g.slot
 	g.slot = time.Time{}
-	if time.Since(at) > slotSlack {
+	for time.Since(at) > slotSlack { // also if the process stood still while it waited
 		wait, err := g.Slot(ctx, max(concurrency, 1))
 		if err != nil {
 			return slotError{err}
@@ -237,6 +237,9 @@ func (g *Gateway) waitSlot(ctx context.Context, concurrency int) error {
 		if at = time.Now().Add(wait); wait > slotPatience {
 			g.slot = at
 			return errEarly
+		}
+		if err := pace.Sleep(ctx, wait); err != nil {
+			return err
 		}
 	}
 	return pace.Sleep(ctx, time.Until(at))

@@ -468,7 +468,8 @@ func (p *Pool) Waiting() (n int) {
 var errElsewhere = errors.New("look up messages at Discord: their shard isn't this process's any more")
 
 // LookUp is bot.Bot.LookUp. The messages are of one guild.
-func (p *Pool) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+func (p *Pool) LookUp(ctx context.Context, messages []memory.Message,
+	patience time.Duration) ([]memory.Message, error) {
 	if len(messages) == 0 {
 		return messages, nil
 	}

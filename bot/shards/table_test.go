@@ -2,6 +2,7 @@ package shards
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -29,19 +30,26 @@ func newBoard() *board {
 type process struct {
 	b     *board
 	valid bool // guarded by b.mu, as the rest
+	slow  bool // can't claim yet
 	lost  chan struct{}
 }
 
 func (b *board) process() *process { return &process{b: b, valid: true, lost: make(chan struct{})} }
 
-// lose takes all leases away, as if the process had stood still.
+// lose takes all leases away, as if the process had stood still. It can claim again after recovers.
 func (p *process) lose() {
 	p.b.mu.Lock()
 	defer p.b.mu.Unlock()
 	defer p.b.changed.Send()
-	p.valid = false
+	p.valid, p.slow = false, true
 	close(p.lost)
 	p.die()
+}
+
+func (p *process) recovers() {
+	p.b.mu.Lock()
+	defer p.b.mu.Unlock()
+	p.slow = false
 }
 
 // die frees the leases. The lock is held.
@@ -62,6 +70,9 @@ func (p *process) Claim(_ context.Context, jobs []string, most int) (got []lease
 	case <-p.lost:
 		return nil, lease.ErrLost
 	default:
+	}
+	if p.slow {
+		return nil, errors.New("the table can't be reached")
 	}
 	p.b.alive[p], p.valid = true, true
 	for _, job := range jobs {

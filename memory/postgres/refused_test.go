@@ -2,11 +2,13 @@ package postgres_test
 
 import (
 	"context"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"hark/memory"
 	"hark/memory/postgres"
@@ -50,6 +52,7 @@ func with(key, value string) func(*url.URL) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	const password = "secret-password"
+	bare, made := postgrestest.Bare(t), postgrestest.URL(t)
 	for _, c := range []struct {
 		name  string
 		bare  bool // without Hark's schema
@@ -61,6 +64,10 @@ func TestRefused(t *testing.T) {
 				u.Host, u.User = "127.0.0.1:9", url.UserPassword("hark", password)
 			})
 		}},
+		{"wrong password", true, "the password is wrong: check the URL (password authentication failed, SQLSTATE 28P01)",
+			func(t *testing.T, address, _ string) string {
+				return as(t, address, func(u *url.URL) { u.Host, u.User = refusing(t), url.UserPassword("hark", password) })
+			}},
 		{"no database", true, `there is no such database: create it, or check the URL (`, func(t *testing.T, address, _ string) string {
 			return as(t, address, func(u *url.URL) { u.Path = "/nowhere" })
 		}},
@@ -113,9 +120,10 @@ func TestRefused(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			address := postgrestest.URL(t)
+			address := made
 			if c.bare {
-				address = postgrestest.Bare(t)
+				address = bare
+				defer execute(t, address, "DROP SCHEMA IF EXISTS fake CASCADE", "DROP EXTENSION IF EXISTS vector")
 			}
 			role := postgrestest.Role(t, address)
 			opened := c.setUp(t, address, role)
@@ -147,6 +155,30 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// refusing serves a server that finds every password wrong, and returns its address.
+func refusing(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server := pgproto3.NewBackend(conn, conn)
+			if _, err := server.ReceiveStartupMessage(); err == nil {
+				server.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"})
+				_ = server.Flush()
+			}
+			conn.Close()
+		}
+	}()
+	return listener.Addr().String()
 }
 
 func nameOf(t *testing.T, address string) string {

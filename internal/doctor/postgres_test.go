@@ -1,0 +1,63 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"hark/internal/config"
+	"hark/memory/postgres"
+	"hark/memory/postgres/postgrestest"
+)
+
+func findings(t *testing.T, address string) (all string) {
+	t.Helper()
+	c := config.Default()
+	c.Store = config.NewSecret(address)
+	for _, f := range (&Doctor{Config: c}).postgres(t.Context()) {
+		all += f.String() + "\n"
+	}
+	return all
+}
+
+// A sound database passes every check, with or without tables; one that can't be reached fails one.
+func TestDatabases(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{postgrestest.URL(t), postgrestest.Bare(t)} {
+		all := findings(t, address)
+		for _, check := range []string{"database", "database server", "database connections", "replication", "erasing", "leases"} {
+			if !strings.Contains(all, "✓ "+check+": ") && !strings.Contains(all, "! "+check+": ") {
+				t.Errorf("%s isn't in\n%s", check, all)
+			}
+		}
+		if strings.Contains(all, "✗") {
+			t.Error(all)
+		}
+	}
+	if all := findings(t, "postgres://hark:secret-password@127.0.0.1:9/hark"); strings.Count(all, "\n") != 1 ||
+		!strings.HasPrefix(all, "✗ database: ") || strings.Contains(all, "secret-password") {
+		t.Error(all)
+	}
+}
+
+// What is wrong or worth advice is told of each part of a report.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		found Finding
+		want  string
+	}{
+		{stored(postgres.Report{Exists: true, SchemaVersion: 9, Known: 1}), "✗"},
+		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.3"}}), "! : PostgreSQL "},
+		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.4"}}), "✓"},
+		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.9.0"}, Ahead: -2 * clockTolerance}), "set both clocks"},
+		{connections(postgres.Report{Connections: 95, MostConnections: 97}), "! : 95 of 97 are in use"},
+		{replication(postgres.Report{Standbys: []postgres.Standby{{Name: "b", Lag: 2 * longLag}}}), "! : b is 2m0s and 0 B behind"},
+		{readers(postgres.Report{Readers: []postgres.Reader{{What: "the replication slot old"}}}), "! : deleted text stays"},
+		{leases(postgres.Report{Leases: []postgres.Lease{{Job: "shard 0/2", Owner: "a", Left: 1}, {Job: "shard 1/2"}}}),
+			"✓ : a has shard 0/2; nobody has shard 1/2"},
+	} {
+		if got := c.found.String(); !strings.Contains(got, c.want) {
+			t.Errorf("%s; want %s", got, c.want)
+		}
+	}
+}
