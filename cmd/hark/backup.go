@@ -24,9 +24,10 @@ var oneFile = cli.ExactArgs(1, "which file? Write its name after %q")
 // What to do instead with a PostgreSQL database.
 const (
 	howToBackUp = "back it up with pg_dump, or with base backups and archived WAL " +
-		"(https://www.postgresql.org/docs/current/backup.html)"
+		"(https://www.postgresql.org/docs/current/backup.html); \"hark export --channel\" writes one channel to a file"
 	howToRestore = "restore it with pg_restore, or from its base backup and archived WAL " +
-		"(https://www.postgresql.org/docs/current/backup.html)"
+		"(https://www.postgresql.org/docs/current/backup.html), and forget again what was forgotten since, with " +
+		"\"hark forget\""
 )
 
 type backupJSON struct {
@@ -46,7 +47,8 @@ func (f *flags) backupCommand() *cobra.Command {
 		Long: "Copies the whole memory to a file, as it is at one moment, also while Hark runs. The file appears when it is\n" +
 			"complete, and replaces an older backup. It holds all text in the clear, and what is forgotten later stays in it:\n" +
 			"keep it private, and no longer than you need it. With - for the file, it goes to standard output:\n" +
-			"  docker compose exec -T hark /hark backup - > hark-backup.db",
+			"  docker compose exec -T hark /hark backup - > hark-backup.db\n" +
+			"A PostgreSQL database has backups of its own: the command says which.",
 		Args: oneFile,
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == stdStream && asJSON {
