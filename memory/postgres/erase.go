@@ -43,6 +43,9 @@ func (t *tx) noteErasable() error {
 	if !t.erases {
 		return nil
 	}
+	if t.changed["embedding"] || t.changed["embedding_next"] { // the two change places
+		t.changed["embedding"], t.changed["embedding_next"] = true, true
+	}
 	tables := make([]string, 0, len(t.changed))
 	for table := range t.changed {
 		if table != "" && table != "turn" {
@@ -62,10 +65,13 @@ type erasable struct {
 	by    string // the last transaction that deleted something
 }
 
-// Erase implements sqlstore.Engine: it vacuums the tables in which text was deleted.
+// Erase implements sqlstore.Engine: it vacuums the tables in which text was deleted. If nobody waits for that, it also
+// indexes large guilds.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
-	if !wait && time.Now().Before(e.eraseAfter) {
-		return nil
+	if !wait {
+		if err := e.buildIndexes(ctx); err != nil || time.Now().Before(e.eraseAfter) {
+			return err
+		}
 	}
 	begun := time.Now()
 	err := e.erase(ctx, wait)

@@ -25,3 +25,9 @@ func ProcessName(t lease.Table) string {
 
 // OnRenewal has f called after each renewal. It comes before the first Claim.
 func OnRenewal(t lease.Table, f func()) { t.(*leases).onRenewal = f }
+
+// WithExactSegments returns o for a store that indexes a guild with more segments, whatever pgvector's version.
+func (o Options) WithExactSegments(n int) Options {
+	o.exactSegments = n
+	return o
+}

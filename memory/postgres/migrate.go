@@ -55,7 +55,12 @@ func (e *engine) prepareDatabase(ctx context.Context) error {
 			now, known)
 	}
 	if now < known {
-		_, err = provider.Up(ctx)
+		if _, err = provider.Up(ctx); err == nil {
+			server, err = e.inspectServer(ctx) // pgvector is there now
+		}
+	}
+	if e.indexes.most == 0 && server.Approximates() {
+		e.indexes.most = exactSegments
 	}
 	return err
 }

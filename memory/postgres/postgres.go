@@ -39,6 +39,8 @@ type Options struct {
 	Tokens func(string) int
 	// Moving opens the store for sqlstore.Move.
 	Moving bool
+
+	exactSegments int // instead of the constant, whatever pgvector's version; of tests
 }
 
 // engine is the database: reads, writes, other processes' writes, full text and vectors.
@@ -56,7 +58,10 @@ type engine struct {
 	closed  bool
 	version int64 // of turn after the last transaction; another one's is higher
 
-	eraseAfter time.Time // until then, Erase without wait does nothing
+	eraseAfter time.Time // until then, Erase without wait vacuums nothing
+
+	indexes      vectorIndexes
+	indexesBuilt time.Time // when buildIndexes last looked
 }
 
 // IsURL reports whether a store is named by the URL of a PostgreSQL database.
@@ -74,7 +79,8 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 		return nil, err
 	}
 	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Moving: o.Moving})
-	if err := errors.Join(e.prepareDatabase(ctx)); err != nil {
+	e.indexes.most = o.exactSegments
+	if err := e.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())
 	}
 	if err := sqlstore.Open(ctx, s); err != nil {

@@ -123,7 +123,7 @@ func TestRefused(t *testing.T) {
 			address := made
 			if c.bare {
 				address = bare
-				defer execute(t, address, "DROP SCHEMA IF EXISTS fake CASCADE", "DROP EXTENSION IF EXISTS vector")
+				defer run(t, address, "DROP SCHEMA IF EXISTS fake CASCADE", "DROP EXTENSION IF EXISTS vector")
 			}
 			role := postgrestest.Role(t, address)
 			opened := c.setUp(t, address, role)

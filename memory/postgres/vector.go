@@ -33,8 +33,8 @@ func vectorText(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// Nearest implements sqlstore.Engine. It compares all vectors of the channels: exact, and quick enough to about 50,000
-// segments a guild.
+// Nearest implements sqlstore.Engine. It compares all vectors of the channels, unless the guild is so large that it has an
+// index.
 func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
 	use, _, err := sqlstore.Spaces(ctx, e)
@@ -74,6 +74,14 @@ func (e *engine) nearest(ctx context.Context, q sqlstore.VectorQuery, limit int)
 	}
 	if !q.Scope.Until.IsZero() {
 		w.and("first < ?", int64(sqlstore.FirstAt(q.Scope.Until)))
+	}
+	large, err := e.indexed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	guild := sqlstore.GuildOf(q.Channels[0])
+	if large[guild] && guild == sqlstore.GuildOf(q.Channels[len(q.Channels)-1]) {
+		return e.nearestByIndex(ctx, q, w, limit)
 	}
 	w.args = append(w.args, vectorText(q.Vector), limit)
 	n := len(w.args)
