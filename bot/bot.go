@@ -20,6 +20,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -369,8 +370,16 @@ func (b *Bot) commandOptions() *command.Options {
 	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
 		Answers: b.answers, Settled: b.waitGuild, State: b.Connected,
 		DevGuild:  b.cfg.DevGuild,
-		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
+		Retention: b.cfg.Retention, Version: b.version(), Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
+}
+
+// version is Hark's, with the shard if there are several.
+func (b *Bot) version() string {
+	if b.cfg.Shard.Of <= 1 {
+		return b.cfg.Version
+	}
+	return fmt.Sprintf("%s, shard %d/%d", b.cfg.Version, b.cfg.Shard.No, b.cfg.Shard.Of)
 }
 
 // LookUp is ingest.Filler.LookUp.
