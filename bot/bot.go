@@ -376,10 +376,10 @@ func (b *Bot) commandOptions() *command.Options {
 
 // version is Hark's, with the shard if there are several.
 func (b *Bot) version() string {
-	if b.cfg.Shard.Of <= 1 {
+	if b.cfg.Shard.Count() == 1 {
 		return b.cfg.Version
 	}
-	return fmt.Sprintf("%s, shard %d/%d", b.cfg.Version, b.cfg.Shard.No, b.cfg.Shard.Of)
+	return fmt.Sprintf("%s, shard %v", b.cfg.Version, b.cfg.Shard)
 }
 
 // LookUp is ingest.Filler.LookUp.
