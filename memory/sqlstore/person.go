@@ -23,7 +23,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 	changed := t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) SELECT ?1, ?2,
 		coalesce(nullif(?3, ''), k.username, ''), coalesce(nullif(?4, ''), k.name, ''),
 		CASE WHEN ?5 = '' AND ?7 IS NULL THEN coalesce(k.nick, '') ELSE ?5 END, ?6, coalesce(?7, k.roles)
-		FROM (SELECT 1) LEFT JOIN person k ON k.guild = ?1 AND k.id = ?2 WHERE true
+		FROM (SELECT 1) AS one LEFT JOIN person k ON k.guild = ?1 AND k.id = ?2 WHERE true
 		ON CONFLICT (guild, id) DO UPDATE SET username = excluded.username, name = excluded.name,
 		nick = excluded.nick, bot = excluded.bot, roles = excluded.roles
 		WHERE (person.username, person.name, person.nick, person.bot) <> (excluded.username, excluded.name, excluded.nick, excluded.bot)
