@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -88,6 +89,12 @@ func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.
 	}
 	return s.QueryContext(ctx, args...)
 }
+
+// Enter implements sqlstore.Tx: a file isn't distributed.
+func (t *tx) Enter(memory.GuildID) {}
+
+// In implements sqlstore.Querier.
+func (t *tx) In(memory.GuildID) sqlstore.Querier { return t }
 
 func (t *tx) row(query string, args ...any) sqlstore.Row {
 	return sqlstore.RowOf(t.ctx, t, query, args...)
