@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -103,6 +104,7 @@ func newFleet(t *testing.T, processes, shards, concurrency int) *fleet {
 // waitAnswers waits until all these questions are answered, and calls each then.
 func (f *fleet) waitAnswers(what string, asked []discordtest.Message, each func()) {
 	f.Helper()
+	asked = slices.Clone(asked)
 	f.discord.WaitFor(what, func() bool {
 		asked = slices.DeleteFunc(asked, func(q discordtest.Message) bool {
 			answered := f.unanswered([]discordtest.Message{q}, nil) == 0
@@ -217,9 +219,9 @@ var faults = []fault{
 	{"lost in a transaction", false, func(f *fleet, _ *member) { postgrestest.TerminateWriter(f, f.database) }, nil},
 }
 
-// suffer injects a fault into a process that has shards, and returns how long each of these took to answer a question
-// that was asked right after.
-func (f *fleet) suffer(x fault) (took []time.Duration) {
+// suffer injects a fault into a process that has shards, and asks a question in each of these right after. It returns
+// how long these took to be answered, and, if others take over, to their first request there.
+func (f *fleet) suffer(x fault) (answers, takeovers []time.Duration) {
 	f.Helper()
 	f.waitShared()
 	m := f.members[rand.IntN(len(f.members))]
@@ -232,11 +234,23 @@ func (f *fleet) suffer(x fault) (took []time.Duration) {
 			asked = append(asked, f.say(p, true, "still there after "+x.name))
 		}
 	}
-	f.waitAnswers("answers after "+x.name, asked, func() { took = append(took, time.Since(began)) })
+	f.waitAnswers("answers after "+x.name, asked, func() { answers = append(answers, time.Since(began)) })
+	for _, r := range f.discord.Requests() {
+		if !x.takeover || r.Door == m.no || r.At.Before(began) {
+			continue
+		}
+		asked = slices.DeleteFunc(asked, func(q discordtest.Message) bool {
+			here := strings.HasPrefix(r.Path, "/channels/"+q.ChannelID.String())
+			if here {
+				takeovers = append(takeovers, r.At.Sub(began))
+			}
+			return here
+		})
+	}
 	if x.mend != nil {
 		x.mend(f, m)
 	}
-	return took
+	return answers, takeovers
 }
 
 // TestSeveralProcesses has several Hark processes share the shards of a bot while these and their database fail. Each
@@ -265,14 +279,13 @@ func TestSeveralProcesses(t *testing.T) {
 			took := map[string][]time.Duration{}
 			var takeovers []time.Duration
 			for n, x := range order {
-				d := f.suffer(x)
+				answers, taken := f.suffer(x)
 				if testing.Verbose() {
-					fmt.Printf("%d processes, fault %d: %s, answered after %v\n", r.processes, n+1, x.name, d)
+					fmt.Printf("%d processes, fault %d: %s, taken over after %v, answered after %v\n", r.processes, n+1, x.name,
+						taken, answers)
 				}
-				took[x.name] = append(took[x.name], d...)
-				if x.takeover {
-					takeovers = append(takeovers, d...)
-				}
+				took[x.name] = append(took[x.name], answers...)
+				takeovers = append(takeovers, taken...)
 			}
 			hush()
 			talk.Wait()
