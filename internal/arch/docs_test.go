@@ -45,12 +45,12 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 // testVariables are read by the tests alone: Hark itself doesn't know them.
-var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI", "HARK_BENCH_DIR"}
+var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI", "HARK_BENCH_DIR", "HARK_TEST_POSTGRES"}
 
 func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
-	for _, name := range []string{"compose.yaml", "compose.ollama.yaml", "compose.prometheus.yaml",
+	for _, name := range []string{"compose.yaml", "compose.ollama.yaml", "compose.prometheus.yaml", "compose.postgres.yaml",
 		"deploy/hark.service", "Dockerfile"} {
 		texts[name] = read(t, name)
 	}
