@@ -61,7 +61,7 @@ func (e *engine) transactFenced(ctx context.Context, f func(sqlstore.Tx) error) 
 }
 
 func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.Tx) error) error {
-	in, err := e.db.BeginTx(ctx, nil)
+	in, err := retried(ctx, func() (*sql.Tx, error) { return e.db.BeginTx(ctx, nil) })
 	if err != nil {
 		return err
 	}
