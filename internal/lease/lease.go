@@ -1,8 +1,8 @@
 // Package lease shares jobs among processes: each job is done by one process at a time.
 //
-// A process renews all its leases at once, so it loses all or none. It loses them by standing still for Life: because it
-// was stopped, or because it can't reach the table. Then others take over its jobs, and nothing that it began with its
-// leases may go on. Hold ends it and begins anew.
+// A process renews all its leases at once, so it loses all or none. It loses them by standing still for Life: because
+// it was stopped, or because it can't reach the table. Then others take over its jobs, and nothing that it began with
+// its leases may go on. Hold ends it and begins anew.
 package lease
 
 import (

@@ -97,6 +97,10 @@ const maxRanked = 3000
 // FindText implements sqlstore.Engine. If too many messages match any term, it ranks those with the rarest, or with
 // both others, if these suffice.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
+	return retried(ctx, func() ([]sqlstore.TextMatch, error) { return e.findText(ctx, q) })
+}
+
+func (e *engine) findText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	guild := sqlstore.GuildOf(q.Channels[0])
 	terms := termsOf(guild, sqlstore.Hashes(q.Terms))
 	found, all, err := e.rank(ctx, q, terms, condition("f.terms && ?", terms))
@@ -232,9 +236,11 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 	w := condition("f.terms && ?", termsOf(sqlstore.GuildOf(q.Channels[0]), sqlstore.Hashes(q.Terms)))
 	w.within(q)
 	w.args = append(w.args, q.Limit)
-	err = e.pool.QueryRow(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM fulltext f WHERE %s LIMIT $%d) found",
-		w.text.String(), len(w.args)), w.args...).Scan(&n)
-	return n, err
+	return retried(ctx, func() (n int, err error) {
+		err = e.pool.QueryRow(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM fulltext f WHERE %s LIMIT $%d) found",
+			w.text.String(), len(w.args)), w.args...).Scan(&n)
+		return n, err
+	})
 }
 
 func numbers[T ~int64](ids []T) []int64 {

@@ -19,9 +19,9 @@ import (
 
 // leases is a lease.Table: the tables process, lease and identify.
 //
-// A process that claims has a row in process, with a name that it never uses again after a loss. It renews that row only,
-// so all its leases expire at once. Whoever takes over deletes the row, which frees the leases. Transactions of the
-// process lock its row, so that it can't be deleted before they end, and are refused once it is gone: see transact.
+// A process that claims has a row in process, with a name that it never uses again after a loss. It renews that row
+// only, so all its leases expire at once. Whoever takes over deletes the row, which frees the leases. Transactions of
+// the process lock its row, so that it can't be deleted before they end, and are refused once it is gone: see transact.
 type leases struct {
 	pool          *pgxpool.Pool // its own, so that renewals never wait for answers
 	life, renewal time.Duration
@@ -285,8 +285,8 @@ func (l *leases) Lost() <-chan struct{} {
 	return l.lost
 }
 
-// Valid implements lease.Table. If the leases may have ended, they count as lost. A computer that slept is noticed by the
-// time of day, which the monotonic clock leaves out.
+// Valid implements lease.Table. If the leases may have ended, they count as lost. A computer that slept is noticed by
+// the time of day, which the monotonic clock leaves out.
 func (l *leases) Valid() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -171,12 +171,14 @@ func (e *engine) ReleaseWriteLock(bool) { <-e.lock }
 // QueryContext implements sqlstore.Engine.
 func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	query, args = e.statements.translated(query, args)
-	return e.db.QueryContext(ctx, query, args...)
+	return retried(ctx, func() (*sql.Rows, error) { return e.db.QueryContext(ctx, query, args...) })
 }
 
 // Snapshot implements sqlstore.Engine.
 func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
-	tx, err := e.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	tx, err := retried(ctx, func() (*sql.Tx, error) {
+		return e.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	})
 	if err != nil {
 		return err
 	}
@@ -226,9 +228,12 @@ func (e *engine) Notice(ctx context.Context) error {
 	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var version int64
 	var last string
-	if err := e.pool.QueryRow(ctx, "SELECT version, writer FROM turn").Scan(&version, &last); err != nil {
+	version, err := retried(ctx, func() (version int64, err error) {
+		err = e.pool.QueryRow(ctx, "SELECT version, writer FROM turn").Scan(&version, &last)
+		return version, err
+	})
+	if err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
 	}
 	if version == w.seen {

@@ -19,9 +19,9 @@ type tx struct {
 	erases  bool                // deleted text
 }
 
-// takeTurn waits for other writers. A process that stops in its transaction gives up its turn before it loses its leases:
-// the server ends a session that is idle in a transaction for so long. The lock on the process's row keeps others from
-// taking over its jobs before the commit; renewals don't wait for it.
+// takeTurn waits for other writers. A process that stops in its transaction gives up its turn before it loses its
+// leases: the server ends a session that is idle in a transaction for so long. The lock on the process's row keeps
+// others from taking over its jobs before the commit; renewals don't wait for it.
 const takeTurn = `UPDATE turn SET version = version + 1, writer = $1
 	RETURNING version, set_config('idle_in_transaction_session_timeout', '5s', true),
 	(SELECT true FROM process WHERE name = $2 FOR KEY SHARE)`
@@ -61,7 +61,7 @@ func (e *engine) transactFenced(ctx context.Context, f func(sqlstore.Tx) error) 
 }
 
 func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.Tx) error) error {
-	in, err := e.db.BeginTx(ctx, nil)
+	in, err := retried(ctx, func() (*sql.Tx, error) { return e.db.BeginTx(ctx, nil) })
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	// The next round replaces hits that aren't in scope: a segment may have no message of an author.
 	const rounds = 4
 	for n, round := q.Limit, 1; ; n, round = 4*n, round+1 {
-		found, err := e.nearest(ctx, q, n)
+		found, err := retried(ctx, func() ([]sqlstore.Near, error) { return e.nearest(ctx, q, n) })
 		if err != nil {
 			return nil, fmt.Errorf("search the vectors: %w", explain(err))
 		}
