@@ -260,7 +260,8 @@ func (b *Bot) setState(err error) {
 
 // Run connects, logs and answers until ctx ends. It then returns nil within ten seconds: all events are logged, and
 // unfinished answers say so. If the cause is lease.ErrLost, nothing more is sent or logged. It returns earlier only
-// with discord.ErrToken, ErrIntents, ErrShards or, if Discord can't be reached at the start, ErrUnreachable. Call it once.
+// with discord.ErrToken, ErrIntents, ErrShards or, if Discord can't be reached at the start, ErrUnreachable. Call it
+// once.
 func (b *Bot) Run(ctx context.Context) error {
 	b.why.Store(new(func() error { return context.Cause(ctx) }))
 	b.ingest.Client.Backoff = b.timing.gateway.Retry

@@ -28,11 +28,3 @@ func (s Shard) Has(guild memory.GuildID) bool { return int(int64(guild)>>22%int6
 func (s Shard) IsFirst() bool { return s.No == 0 }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.No, s.Count()) }
-
-// Session is a gateway session that another connection can resume. It is kept as JSON.
-type Session struct {
-	ID      string `json:"id"`                // empty: none
-	Gateway string `json:"gateway,omitempty"` // the address to resume at; empty: as for a new session
-	Seq     int64  `json:"seq"`               // of the last event that was received
-	Intents int    `json:"intents"`
-}

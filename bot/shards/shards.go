@@ -224,18 +224,9 @@ func jobs(of int) []string {
 
 const prefix = "shard "
 
-// lister is a lease.Table that several processes use: it returns the jobs that living processes do.
-type lister interface {
-	Jobs(ctx context.Context) ([]string, error)
-}
-
 // others returns a number of shards that other processes have and this one hasn't; 0 if there is none.
 func (p *Pool) others(ctx context.Context) (int, error) {
-	table, is := p.cfg.Table.(lister)
-	if !is {
-		return 0, nil
-	}
-	all, err := table.Jobs(ctx)
+	all, err := p.cfg.Table.Jobs(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -21,10 +21,10 @@ func (f *flags) moveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "move",
 		Short: "Move the memory to a PostgreSQL database, or back to a file",
-		Long: "Copies all that is remembered, from where store says that it is, to an empty PostgreSQL database, or to the file in the\n" +
-			"data directory. It compares both and says what to set. Stop Hark first. To go on after an interruption, call it again.\n" +
-			"What was forgotten stays forgotten. The old memory isn't changed. Leave the password out of the address if others can\n" +
-			"see your commands: PGPASSWORD or ~/.pgpass will do.",
+		Long: "Copies all that is remembered to an empty PostgreSQL database, or to the file in the data directory. It\n" +
+			"compares both and says what to set. Stop Hark first. To go on after an interruption, call it again. What\n" +
+			"was forgotten stays forgotten. The old memory isn't changed. If others can see your commands, leave the\n" +
+			"password out of the address: PGPASSWORD or ~/.pgpass will do.",
 		Example: "  hark move --to postgres://hark@db.example.org/hark\n" +
 			"  HARK_STORE=postgres://hark@db.example.org/hark hark move --to file --data new-data",
 		Args: cli.NoArguments,
@@ -46,7 +46,8 @@ func (f *flags) moveCommand() *cobra.Command {
 			return f.move(c, from, target)
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "move to `WHERE`: the address of a PostgreSQL database, or \"file\" for the file in the data directory")
+	c.Flags().StringVar(&to, "to", "",
+		"move to `WHERE`: the address of a PostgreSQL database, or \"file\" for the file in the data directory")
 	return c
 }
 

@@ -55,7 +55,8 @@ func TestCommandsWithPostgreSQL(t *testing.T) {
 		}
 	}
 	database.env["HARK_STORE"], database.env["HARK_STORE_FILE"] = withPassword(postgrestest.Bare(t)), ""
-	if said := run(database, 1, "export", "--channel", "general"); !strings.Contains(said, "nothing is remembered in the database") {
+	const nothing = "nothing is remembered in the database"
+	if said := run(database, 1, "export", "--channel", "general"); !strings.Contains(said, nothing) {
 		t.Error(said)
 	}
 	database.env["HARK_STORE"] = ""
@@ -72,12 +73,13 @@ func TestCommandsWithPostgreSQL(t *testing.T) {
 	}
 
 	other := withPassword(postgrestest.URL(t))
-	if said := run(file, 0, "move", "--to", other); !strings.Contains(said, "Moved 40 messages in 1 channel of 1 guild to the database") {
+	const moved = "Moved 40 messages in 1 channel of 1 guild to "
+	if said := run(file, 0, "move", "--to", other); !strings.Contains(said, moved+"the database") {
 		t.Error(said)
 	}
 	database.env["HARK_STORE"], database.env["HARK_STORE_FILE"] = other, ""
 	all()
-	if said := run(database, 0, "move", "--to", "file"); !strings.Contains(said, "Moved 40 messages in 1 channel of 1 guild to ") {
+	if said := run(database, 0, "move", "--to", "file"); !strings.Contains(said, moved) {
 		t.Error(said)
 	}
 	database.env["HARK_STORE"] = ""

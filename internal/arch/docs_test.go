@@ -50,8 +50,8 @@ var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI", "HARK_BENCH_DI
 func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	t.Parallel()
 	texts := pages(t)
-	for _, name := range []string{"compose.yaml", "compose.ollama.yaml", "compose.prometheus.yaml", "compose.postgres.yaml",
-		"deploy/hark.service", "Dockerfile"} {
+	for _, name := range []string{"compose.yaml", "compose.ollama.yaml", "compose.prometheus.yaml",
+		"compose.postgres.yaml", "deploy/hark.service", "Dockerfile"} {
 		texts[name] = read(t, name)
 	}
 	variable := regexp.MustCompile(`\bHARK_[A-Z_]+\b`)

@@ -61,7 +61,8 @@ func (p Place) Question(text string, now time.Time) answer.Question {
 }
 
 // Person returns the person called name in a place's guild; if unknown, one with an id derived from the name.
-func (p Place) Person(ctx context.Context, store *sqlstore.Store, name string) (_ memory.Person, known bool, err error) {
+func (p Place) Person(ctx context.Context, store *sqlstore.Store, name string) (_ memory.Person, known bool,
+	err error) {
 	people, err := store.People(ctx, p.Guild)
 	for _, person := range people {
 		if strings.EqualFold(person.DisplayName(), name) || strings.EqualFold(person.Username, name) {

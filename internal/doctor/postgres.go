@@ -99,7 +99,8 @@ func replication(r postgres.Report) Finding {
 	f := Finding{OK: true}
 	var all []string
 	for _, s := range r.Standbys {
-		all = append(all, fmt.Sprintf("%s is %v and %s behind", s.Name, s.Lag.Round(time.Millisecond), terminal.Bytes(s.Bytes)))
+		all = append(all, fmt.Sprintf("%s is %v and %s behind", s.Name, s.Lag.Round(time.Millisecond),
+			terminal.Bytes(s.Bytes)))
 		if s.Lag > longLag {
 			f.Advice = "see why the standby doesn't keep up: what it lacks is lost if the primary is"
 		}
@@ -121,7 +122,8 @@ func readers(r postgres.Report) Finding {
 		}
 		all = append(all, text)
 	}
-	return advised("deleted text stays in the database's pages because of "+strings.Join(all, "; "), "end what isn't needed")
+	return advised("deleted text stays in the database's pages because of "+strings.Join(all, "; "),
+		"end what isn't needed")
 }
 
 func leases(r postgres.Report) Finding {

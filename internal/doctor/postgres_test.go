@@ -24,7 +24,8 @@ func TestDatabases(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{postgrestest.URL(t), postgrestest.Bare(t)} {
 		all := findings(t, address)
-		for _, check := range []string{"database", "database server", "database connections", "replication", "erasing", "leases"} {
+		for _, check := range []string{"database", "database server", "database connections", "replication", "erasing",
+			"leases"} {
 			if !strings.Contains(all, "✓ "+check+": ") && !strings.Contains(all, "! "+check+": ") {
 				t.Errorf("%s isn't in\n%s", check, all)
 			}
@@ -51,7 +52,8 @@ func TestReports(t *testing.T) {
 		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.4"}}), "✓"},
 		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.9.0"}, Ahead: -2 * clockTolerance}), "set both clocks"},
 		{connections(postgres.Report{Connections: 95, MostConnections: 97}), "! : 95 of 97 are in use"},
-		{replication(postgres.Report{Standbys: []postgres.Standby{{Name: "b", Lag: 2 * longLag}}}), "! : b is 2m0s and 0 B behind"},
+		{replication(postgres.Report{Standbys: []postgres.Standby{{Name: "b", Lag: 2 * longLag}}}),
+			"! : b is 2m0s and 0 B behind"},
 		{readers(postgres.Report{Readers: []postgres.Reader{{What: "the replication slot old"}}}), "! : deleted text stays"},
 		{leases(postgres.Report{Leases: []postgres.Lease{{Job: "shard 0/2", Owner: "a", Left: 1}, {Job: "shard 1/2"}}}),
 			"✓ : a has shard 0/2; nobody has shard 1/2"},

@@ -41,7 +41,8 @@ func BenchmarkEngines(b *testing.B) {
 			var many, one figures
 			for b.Loop() {
 				url := postgrestest.URL(b)
-				p, err := postgres.Open(b.Context(), url, postgres.Options{Space: embed.Builtin{}.Space(), Tokens: tokens.New().Count})
+				p, err := postgres.Open(b.Context(), url, postgres.Options{Space: embed.Builtin{}.Space(),
+					Tokens: tokens.New().Count})
 				must(b, err)
 				many = measure(b, p, size.guilds, size.messages)
 				must(b, connect(b, url).QueryRow(b.Context(), "SELECT pg_database_size(current_database())").Scan(&many.message))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,6 +61,12 @@ func (t *tx) noteErasable() error {
 var errStillRead = errors.New("a transaction has been reading the database for so long that deleted text can't be " +
 	"taken out of it yet: end it (see pg_stat_activity, replication slots and prepared transactions) and try again")
 
+// eraser lets one erasure run at a time.
+type eraser struct {
+	mu    sync.Mutex
+	after time.Time // until then, Erase without wait vacuums nothing
+}
+
 type erasable struct {
 	table string
 	by    string // the last transaction that deleted something
@@ -69,13 +76,18 @@ type erasable struct {
 // indexes large guilds.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if !wait {
-		if err := e.buildIndexes(ctx); err != nil || time.Now().Before(e.eraseAfter) {
+		if err := e.buildIndexes(ctx); err != nil {
 			return err
 		}
 	}
+	e.eraser.mu.Lock()
+	defer e.eraser.mu.Unlock()
+	if !wait && time.Now().Before(e.eraser.after) {
+		return nil
+	}
 	begun := time.Now()
 	err := e.erase(ctx, wait)
-	e.eraseAfter = time.Now().Add(max(eraseEvery, restAfterErasing*time.Since(begun)))
+	e.eraser.after = time.Now().Add(max(eraseEvery, restAfterErasing*time.Since(begun)))
 	if errors.Is(err, errStillRead) && !wait {
 		return nil
 	}
@@ -118,10 +130,13 @@ func (e *engine) erase(ctx context.Context, wait bool) error {
 func (e *engine) waitUntilUnseen(ctx context.Context, by string, wait bool) error {
 	for end := time.Now().Add(eraseWait); ; {
 		var unseen bool
-		// The horizon of VACUUM: running transactions of this database, replication slots, standbys that feed back.
-		if err := e.pool.QueryRow(ctx, `SELECT coalesce(max(age(horizon)), 0) < age(($1::text::numeric % 4294967296)::text::xid)
+		// The horizon of VACUUM: running transactions of this database but other VACUUMs, replication slots, standbys
+		// that feed back.
+		if err := e.pool.QueryRow(ctx, `SELECT coalesce(max(age(horizon)), 0)
+				< age(($1::text::numeric % 4294967296)::text::xid)
 			FROM (SELECT unnest(ARRAY[backend_xmin, backend_xid]) AS horizon FROM pg_stat_activity
-					WHERE pid <> pg_backend_pid() AND coalesce(datname, current_database()) = current_database()
+					WHERE pid <> pg_backend_pid() AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
+					AND coalesce(datname, current_database()) = current_database()
 				UNION ALL SELECT xmin FROM pg_replication_slots
 				UNION ALL SELECT transaction FROM pg_prepared_xacts) seen WHERE horizon IS NOT NULL`, by).
 			Scan(&unseen); err != nil {

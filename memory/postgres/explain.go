@@ -25,7 +25,8 @@ var advice = map[string]string{
 	"25006": "it can only be read: give the address of the primary",
 	"53100": "the server's disk is full: free some space; nothing that was stored is lost",
 	"53200": "the server is out of memory",
-	"53300": "the server has no connection left: raise max_connections or the user's limit, or lower pool_max_conns in the URL",
+	"53300": "the server has no connection left: raise max_connections or the user's limit, or lower pool_max_conns " +
+		"in the URL",
 	"57P01": "the server is stopping or restarting: Hark tries again",
 	"57P03": "the server is starting: try again in a moment",
 	"25P03": "the server ended a write that took too long between two statements: Hark tries again",

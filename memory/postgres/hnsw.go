@@ -14,7 +14,8 @@ import (
 )
 
 // A guild with many segments has an HNSW index of its own (https://github.com/pgvector/pgvector#hnsw). One index for
-// all guilds would return too few rows behind the filter of channels. Indexes are built by Erase, which the janitor calls.
+// all guilds would return too few rows behind the filter of channels. Erase builds the indexes, since the janitor
+// calls it.
 
 const (
 	// exactSegments is how many segments a guild may have without an index.
@@ -30,6 +31,9 @@ const (
 // vectorIndexes are the guilds whose vectors have an index.
 type vectorIndexes struct {
 	most int // segments of a guild without an index; 0: no index is ever used, since pgvector is too old
+
+	building sync.Mutex
+	built    time.Time // when buildIndexes last looked
 
 	mu     sync.Mutex
 	looked time.Time
@@ -52,7 +56,8 @@ func (e *engine) indexed(ctx context.Context) (map[int64]bool, error) {
 	if x.most == 0 || time.Since(x.looked) < indexEvery {
 		return x.guilds, nil
 	}
-	rows, err := e.pool.Query(ctx, `SELECT replace(c.relname, $1, '')::bigint FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+	rows, err := e.pool.Query(ctx, `SELECT replace(c.relname, $1, '')::bigint
+		FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 		WHERE i.indrelid = 'embedding'::regclass AND i.indisvalid AND c.relname ~ ('^' || $1 || '[0-9]+$')`, indexPrefix)
 	if err != nil {
 		return nil, err
@@ -70,10 +75,13 @@ func (e *engine) indexed(ctx context.Context) (map[int64]bool, error) {
 
 // buildIndexes builds the index of each guild that has become large.
 func (e *engine) buildIndexes(ctx context.Context) error {
-	if e.indexes.most == 0 || time.Since(e.indexesBuilt) < indexEvery {
+	x := &e.indexes
+	x.building.Lock()
+	defer x.building.Unlock()
+	if x.most == 0 || time.Since(x.built) < indexEvery {
 		return nil
 	}
-	e.indexesBuilt = time.Now()
+	x.built = time.Now()
 	use, _, err := sqlstore.Spaces(ctx, e)
 	if err != nil || use.Dimensions == 0 || use.Dimensions > indexDimensions {
 		return err
@@ -82,8 +90,8 @@ func (e *engine) buildIndexes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := e.pool.Query(ctx, "SELECT channel >> $1 FROM embedding GROUP BY 1 HAVING count(*) > $2", sqlstore.ChannelBits,
-		e.indexes.most)
+	rows, err := e.pool.Query(ctx, "SELECT channel >> $1 FROM embedding GROUP BY 1 HAVING count(*) > $2",
+		sqlstore.ChannelBits, x.most)
 	if err != nil {
 		return err
 	}
@@ -110,8 +118,8 @@ func (e *engine) buildIndexes(ctx context.Context) error {
 }
 
 // nearestByIndex returns about the nearest segments of a guild's channels, as w selects them. It may miss some.
-func (e *engine) nearestByIndex(ctx context.Context, q sqlstore.VectorQuery, w *where, limit int) (found []sqlstore.Near,
-	err error) {
+func (e *engine) nearestByIndex(ctx context.Context, q sqlstore.VectorQuery, w *where,
+	limit int) (found []sqlstore.Near, err error) {
 	w.args = append(w.args, vectorText(q.Vector), limit)
 	n := len(w.args)
 	distance := fmt.Sprintf("%s <=> $%d::text::halfvec(%d)", ofIndex(q.Space.Dimensions), n-1, q.Space.Dimensions)
@@ -121,8 +129,8 @@ func (e *engine) nearestByIndex(ctx context.Context, q sqlstore.VectorQuery, w *
 			"set_config('hnsw.ef_search', '100', true)"); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, fmt.Sprintf("SELECT segment, 1 - (%s) FROM embedding WHERE %s AND %s ORDER BY %[1]s LIMIT $%[4]d",
-			distance, inGuild(sqlstore.GuildOf(q.Channels[0])), w.text.String(), n), w.args...)
+		rows, err := tx.Query(ctx, fmt.Sprintf(`SELECT segment, 1 - (%s) FROM embedding WHERE %s AND %s
+			ORDER BY %[1]s LIMIT $%[4]d`, distance, inGuild(sqlstore.GuildOf(q.Channels[0])), w.text.String(), n), w.args...)
 		if err != nil {
 			return err
 		}

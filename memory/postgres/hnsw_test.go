@@ -13,7 +13,7 @@ import (
 	"hark/memory/postgres/postgrestest"
 )
 
-// A large guild gets an index, and only it; most of what the index finds is what comparing all finds, and it is in scope.
+// Only a large guild gets an index. It finds most of what comparing all vectors finds, and only what is in scope.
 func TestLargeGuildsAreIndexed(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

@@ -58,10 +58,8 @@ type engine struct {
 	closed  bool
 	version int64 // of turn after the last transaction; another one's is higher
 
-	eraseAfter time.Time // until then, Erase without wait vacuums nothing
-
-	indexes      vectorIndexes
-	indexesBuilt time.Time // when buildIndexes last looked
+	eraser  eraser
+	indexes vectorIndexes
 }
 
 // IsURL reports whether a store is named by the URL of a PostgreSQL database.

@@ -59,59 +59,71 @@ func TestRefused(t *testing.T) {
 		want  string
 		setUp func(t *testing.T, address, role string) (opened string)
 	}{
-		{"nobody listens", true, `the server can't be reached: check that it runs, and its address (dial tcp 127.0.0.1:9`, func(t *testing.T, address, _ string) string {
-			return as(t, address, func(u *url.URL) {
-				u.Host, u.User = "127.0.0.1:9", url.UserPassword("hark", password)
-			})
-		}},
+		{"nobody listens", true, `the server can't be reached: check that it runs, and its address (dial tcp 127.0.0.1:9`,
+			func(t *testing.T, address, _ string) string {
+				return as(t, address, func(u *url.URL) {
+					u.Host, u.User = "127.0.0.1:9", url.UserPassword("hark", password)
+				})
+			}},
 		{"wrong password", true, "the password is wrong: check the URL (password authentication failed, SQLSTATE 28P01)",
 			func(t *testing.T, address, _ string) string {
 				return as(t, address, func(u *url.URL) { u.Host, u.User = refusing(t), url.UserPassword("hark", password) })
 			}},
-		{"no database", true, `there is no such database: create it, or check the URL (`, func(t *testing.T, address, _ string) string {
-			return as(t, address, func(u *url.URL) { u.Path = "/nowhere" })
-		}},
-		{"no such user", true, `the database refuses this user: check the user and the address in the URL, and pg_hba.conf (`, func(t *testing.T, address, _ string) string {
-			return as(t, address, func(u *url.URL) { u.User = url.UserPassword("nobody", password) })
-		}},
-		{"another's schema", true, `open the database "DATABASE" on HOST: the user "ROLE" may not create or change tables in it: make it the owner`, func(t *testing.T, address, role string) string {
-			run(t, address, "CREATE EXTENSION vector")
-			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
-		}},
-		{"another's tables", false, `the user "ROLE" may not create or change tables in it: make it the owner of the database and its tables`, func(t *testing.T, address, role string) string {
-			run(t, address, "GRANT ALL ON SCHEMA public TO "+role)
-			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
-		}},
-		{"no right to extensions", true, `the user "ROLE" may not install pgvector: have a superuser run CREATE EXTENSION vector in it`, func(t *testing.T, address, role string) string {
-			run(t, address, "GRANT ALL ON SCHEMA public TO "+role)
-			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
-		}},
-		{"read only", true, `it can only be read: give the address of the primary, or turn default_transaction_read_only off`, func(t *testing.T, address, _ string) string {
-			return as(t, address, with("default_transaction_read_only", "on"))
-		}},
-		{"too many connections", true, `the server has no connection left: raise max_connections or the user's limit, or lower pool_max_conns in the URL (`, func(t *testing.T, address, role string) string {
-			run(t, address, "ALTER ROLE "+role+" CONNECTION LIMIT 0")
-			return as(t, address, func(u *url.URL) { u.User = url.User(role) })
-		}},
-		{"newer schema", false, `its schema is of version 99, made by a newer Hark than this one, which knows 1: use the newer Hark`, func(t *testing.T, address, _ string) string {
-			run(t, address, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
-			return address
-		}},
-		{"no extension", true, `pgvector isn't installed on the server: install its package (postgresql-`, func(t *testing.T, address, _ string) string {
-			run(t, address, "CREATE SCHEMA fake", `CREATE VIEW fake.pg_available_extensions AS
+		{"no database", true, `there is no such database: create it, or check the URL (`,
+			func(t *testing.T, address, _ string) string {
+				return as(t, address, func(u *url.URL) { u.Path = "/nowhere" })
+			}},
+		{"no such user", true, `the database refuses this user: check the user and the address in the URL, and pg_hba.conf (`,
+			func(t *testing.T, address, _ string) string {
+				return as(t, address, func(u *url.URL) { u.User = url.UserPassword("nobody", password) })
+			}},
+		{"another's schema", true, `open the database "DATABASE" on HOST: the user "ROLE" may not create or change tables in it: make it the owner`,
+			func(t *testing.T, address, role string) string {
+				run(t, address, "CREATE EXTENSION vector")
+				return as(t, address, func(u *url.URL) { u.User = url.User(role) })
+			}},
+		{"another's tables", false, `the user "ROLE" may not create or change tables in it: make it the owner of the database and its tables`,
+			func(t *testing.T, address, role string) string {
+				run(t, address, "GRANT ALL ON SCHEMA public TO "+role)
+				return as(t, address, func(u *url.URL) { u.User = url.User(role) })
+			}},
+		{"no right to extensions", true, `the user "ROLE" may not install pgvector: have a superuser run CREATE EXTENSION vector in it`,
+			func(t *testing.T, address, role string) string {
+				run(t, address, "GRANT ALL ON SCHEMA public TO "+role)
+				return as(t, address, func(u *url.URL) { u.User = url.User(role) })
+			}},
+		{"read only", true, `it can only be read: give the address of the primary, or turn default_transaction_read_only off`,
+			func(t *testing.T, address, _ string) string {
+				return as(t, address, with("default_transaction_read_only", "on"))
+			}},
+		{"too many connections", true, `the server has no connection left: raise max_connections or the user's limit, or lower pool_max_conns in the URL (`,
+			func(t *testing.T, address, role string) string {
+				run(t, address, "ALTER ROLE "+role+" CONNECTION LIMIT 0")
+				return as(t, address, func(u *url.URL) { u.User = url.User(role) })
+			}},
+		{"newer schema", false, `its schema is of version 99, made by a newer Hark than this one, which knows 1: use the newer Hark`,
+			func(t *testing.T, address, _ string) string {
+				run(t, address, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
+				return address
+			}},
+		{"no extension", true, `pgvector isn't installed on the server: install its package (postgresql-`,
+			func(t *testing.T, address, _ string) string {
+				run(t, address, "CREATE SCHEMA fake", `CREATE VIEW fake.pg_available_extensions AS
 				SELECT * FROM pg_catalog.pg_available_extensions WHERE name <> 'vector'`)
-			return as(t, address, with("search_path", "fake,pg_catalog"))
-		}},
-		{"old server", true, `its PostgreSQL is 14.9, and Hark needs 15 or newer: upgrade it, or name another server`, func(t *testing.T, address, _ string) string {
-			run(t, address, "CREATE SCHEMA fake", `CREATE FUNCTION fake.current_setting(name text) RETURNS text
+				return as(t, address, with("search_path", "fake,pg_catalog"))
+			}},
+		{"old server", true, `its PostgreSQL is 14.9, and Hark needs 15 or newer: upgrade it, or name another server`,
+			func(t *testing.T, address, _ string) string {
+				run(t, address, "CREATE SCHEMA fake", `CREATE FUNCTION fake.current_setting(name text) RETURNS text
 				LANGUAGE sql AS $$ SELECT CASE name WHEN 'server_version' THEN '14.9' ELSE '140009' END $$`)
-			return as(t, address, with("search_path", "fake,pg_catalog"))
-		}},
-		{"standby", true, `it is a read-only standby: give the address of the primary`, func(t *testing.T, address, _ string) string {
-			run(t, address, "CREATE SCHEMA fake",
-				"CREATE FUNCTION fake.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
-			return as(t, address, with("search_path", "fake,pg_catalog"))
-		}},
+				return as(t, address, with("search_path", "fake,pg_catalog"))
+			}},
+		{"standby", true, `it is a read-only standby: give the address of the primary`,
+			func(t *testing.T, address, _ string) string {
+				run(t, address, "CREATE SCHEMA fake",
+					"CREATE FUNCTION fake.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+				return as(t, address, with("search_path", "fake,pg_catalog"))
+			}},
 		{"unreadable address", true, `the database's address can't be read: write postgres://USER:PASSWORD@HOST:5432/DATABASE`, func(*testing.T, string, string) string {
 			return "postgres://hark:pass/" + password + "@db/hark"
 		}},

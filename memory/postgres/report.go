@@ -93,7 +93,8 @@ func (e *engine) examine(ctx context.Context, r *Report) (err error) {
 				replay_lsn), 0)::bigint, coalesce(replay_lag, '0') FROM pg_stat_replication ORDER BY 1`); err != nil {
 		return err
 	}
-	if r.Readers, err = collect[Reader](ctx, e, `SELECT 'a transaction of process ' || pid || ' (' || application_name || ')',
+	if r.Readers, err = collect[Reader](ctx, e, `
+			SELECT 'a transaction of process ' || pid || ' (' || application_name || ')',
 				clock_timestamp() - xact_start FROM pg_stat_activity WHERE datname = current_database()
 				AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND clock_timestamp() - xact_start > $1
 			UNION ALL SELECT 'the replication slot ' || slot_name, interval '0' FROM pg_replication_slots WHERE xmin IS NOT NULL
@@ -120,7 +121,8 @@ func (e *engine) examineSchema(ctx context.Context, r *Report) (err error) {
 	}
 	if leases {
 		if r.Leases, err = collect[Lease](ctx, e, `SELECT job, coalesce(owner, ''),
-			coalesce(p.expires - clock_timestamp(), '0') FROM lease LEFT JOIN process p ON p.name = owner ORDER BY job`); err != nil {
+			coalesce(p.expires - clock_timestamp(), '0')
+			FROM lease LEFT JOIN process p ON p.name = owner ORDER BY job`); err != nil {
 			return err
 		}
 	}

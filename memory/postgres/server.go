@@ -67,8 +67,8 @@ func (s Server) Unfit() error {
 	case s.Vector == "" && !s.Extends:
 		return fmt.Errorf("the user %q may not install pgvector: have a superuser run CREATE EXTENSION vector in it", s.User)
 	case !s.Creates || !s.Owns:
-		return fmt.Errorf("the user %q may not create or change tables in it: make it the owner of the database and its tables",
-			s.User)
+		return fmt.Errorf("the user %q may not create or change tables in it: "+
+			"make it the owner of the database and its tables", s.User)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ func TestStatementsAreTranslated(t *testing.T) {
 		{"SELECT a FROM t WHERE b = ? AND c = ?1 AND user = ?", []any{1, "x"},
 			`SELECT a FROM t WHERE b = $1::bigint AND c = $1::bigint AND "user" = $2::text`},
 		{"SELECT a FROM j CROSS JOIN t ON b = j.a AND (c = ? OR d IN (SELECT 1)) ORDER BY e LIMIT ?+0", []any{1, 2},
-			"SELECT a FROM j CROSS JOIN LATERAL (SELECT * FROM t WHERE  b = j.a AND (c = $1::bigint OR d IN (SELECT 1))  OFFSET 0)" +
-				" t ORDER BY e LIMIT $2::bigint"},
+			"SELECT a FROM j CROSS JOIN LATERAL (SELECT * FROM t WHERE  b = j.a AND (c = $1::bigint OR d IN (SELECT 1))" +
+				"  OFFSET 0) t ORDER BY e LIMIT $2::bigint"},
 		{"SELECT 1 FROM (SELECT a FROM c CROSS JOIN said m ON m.a = c.b) x", nil,
 			"SELECT 1 FROM (SELECT a FROM c CROSS JOIN LATERAL (SELECT * FROM said m WHERE  m.a = c.b OFFSET 0) m ) x"},
 		{"SELECT '?' FROM a CROSS JOIN b WHERE c", nil, "SELECT '?' FROM a CROSS JOIN b WHERE c"},

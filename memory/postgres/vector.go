@@ -33,8 +33,7 @@ func vectorText(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// Nearest implements sqlstore.Engine. It compares all vectors of the channels, unless the guild is so large that it has an
-// index.
+// Nearest implements sqlstore.Engine. It compares all vectors of the channels, unless the guild has an index.
 func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
 	use, _, err := sqlstore.Spaces(ctx, e)

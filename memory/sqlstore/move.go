@@ -75,7 +75,8 @@ func Move(ctx context.Context, from, to *Store, progress Progress) (Moved, error
 // Moved counts what both stores have at the end of a move.
 type Moved struct{ Guilds, Channels, Messages int }
 
-var errDiffers = errors.New("what was remembered has changed since the move began: stop all that writes, and move again")
+var errDiffers = errors.New("what was remembered has changed since the move began: stop all that writes, " +
+	"and move again")
 
 type mover struct {
 	from, to *Store

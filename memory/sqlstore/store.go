@@ -70,8 +70,8 @@ func Open(ctx context.Context, s *Store) error {
 // later write fails; nil without a check. If Close cancels the check, the next open repeats it.
 func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx) }
 
-// Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has lost its
-// leases, until it claims anew.
+// Leases returns the table of the jobs that processes share. Writes fail with lease.ErrLost once this process has
+// lost its leases, until it claims anew.
 func (s *Store) Leases() lease.Table { return s.engine.Leases() }
 
 // Erase implements memory.Store.
