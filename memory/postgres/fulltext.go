@@ -12,7 +12,7 @@ import (
 )
 
 // Full text is the table fulltext: a row for each message, with the terms that it holds, each as often as it stands
-// there. A term is a number of its guild: guild.no << 40 | hash. So the index of one term has messages of one guild.
+// there, and what searches ask of the message, since a join with all messages would take most of the time. A term is a number of its guild: guild.no << 40 | hash. So the index of one term has messages of one guild.
 
 // termsOf returns the numbers of terms, which are hashes in letters separated by spaces (see sqlstore.Hashes).
 func termsOf(guild int64, hashes string) []int64 {
@@ -61,7 +61,8 @@ func (t *tx) flushTextSizes() error {
 func (t *tx) AddText(row int64, hashes string) error {
 	terms := termsOf(row>>guildOfRow, hashes)
 	t.resize(row, 1, len(terms))
-	return t.exec("INSERT INTO fulltext (row, channel, terms) VALUES ($1, $2, $3)", row, row>>sqlstore.SequenceBits, terms)
+	return t.exec(`INSERT INTO fulltext (row, channel, id, author, terms)
+		SELECT row, channel, id, author, $2::bigint[] FROM message WHERE row = $1`, row, terms)
 }
 
 // RemoveText implements sqlstore.Tx.
@@ -149,22 +150,22 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, terms []int64, 
 	all bool, err error) {
 	w.within(q)
 	if q.Since != nil {
-		w.and("m.id >= ?", int64(*q.Since))
+		w.and("f.id >= ?", int64(*q.Since))
 	}
 	if q.Until != nil {
-		w.and("m.id < ?", int64(*q.Until))
+		w.and("f.id < ?", int64(*q.Until))
 	}
 	if len(q.Authors) > 0 {
-		w.and("m.author = ANY (?)", numbers(q.Authors))
+		w.and("f.author = ANY (?)", numbers(q.Authors))
 	}
 	counts := make([]string, len(terms))
 	for i, term := range terms {
 		w.args = append(w.args, term)
-		counts[i] = fmt.Sprintf(", cardinality(array_positions(f.terms, $%d))", len(w.args))
+		counts[i] = fmt.Sprintf(", cardinality(array_positions(terms, $%d))", len(w.args))
 	}
 	w.args = append(w.args, maxRanked+1)
-	rows, err := e.pool.Query(ctx, fmt.Sprintf(`SELECT f.channel, m.id, cardinality(f.terms)%s
-		FROM fulltext f JOIN message m ON m.row = f.row WHERE %s ORDER BY m.id DESC LIMIT $%d`,
+	rows, err := e.pool.Query(ctx, fmt.Sprintf(`SELECT channel, id, cardinality(terms)%s
+		FROM (SELECT f.channel, f.id, f.terms FROM fulltext f WHERE %s ORDER BY f.id DESC LIMIT $%d) newest`,
 		strings.Join(counts, ""), w.text.String(), len(w.args)), w.args...)
 	if err != nil {
 		return nil, false, err

@@ -147,7 +147,9 @@ CREATE TABLE presence (
 -- Terms are hashes with their guild's number before them (see fulltext.go), so that only message holds words.
 CREATE TABLE fulltext (
   row     bigint PRIMARY KEY,
-  channel bigint NOT NULL, -- channel.no
+  channel bigint NOT NULL, -- these three as in message
+  id      bigint NOT NULL,
+  author  bigint NOT NULL,
   terms   bigint[] NOT NULL
 );
 CREATE INDEX fulltext_terms ON fulltext USING gin (terms) WITH (fastupdate = off);
