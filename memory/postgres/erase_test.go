@@ -56,6 +56,9 @@ func TestErasedTextIsInNoRowOfAnyPage(t *testing.T) {
 		must(t, s.Apply(t.Context(), m, memory.Named{Channel: 1000, ID: m.Message.ID, Name: "called-" + canary(n)}))
 	}
 	must(t, (&memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}).Drain(t.Context(), nil))
+	// While a snapshot sees the texts, nothing else cleans their pages.
+	db, watcher := connect(t, url), connect(t, url)
+	snapshot := hold(t, watcher)
 	order := r.Perm(messages)
 	gone, kept := order[:messages/2], order[messages/2:]
 	for n := range slices.Chunk(gone, 10) {
@@ -65,7 +68,6 @@ func TestErasedTextIsInNoRowOfAnyPage(t *testing.T) {
 		}
 		must(t, s.Apply(t.Context(), d))
 	}
-	db := connect(t, url)
 	held := func() (rows, free int) {
 		used, unused := pages(t, db)
 		for _, n := range gone {
@@ -79,6 +81,7 @@ func TestErasedTextIsInNoRowOfAnyPage(t *testing.T) {
 	if rows, _ := held(); rows == 0 {
 		t.Fatal("no deleted text was left behind: this test shows nothing")
 	}
+	must(t, snapshot.Rollback(t.Context()))
 	must(t, s.Erase(t.Context(), true))
 	rows, free := held()
 	if t.Logf("deleted texts in rows: %d; in the free parts of pages: %d", rows, free); rows > 0 {
@@ -121,23 +124,30 @@ func TestWhatIsStillReadIsErasedLater(t *testing.T) {
 	url := postgrestest.URL(t)
 	s := openToy(t, url)
 	must(t, s.Apply(t.Context(), posted(1, "secret")))
-	db := connect(t, url)
-	reader, err := db.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
-	must(t, err)
-	_, err = reader.Exec(t.Context(), "SELECT count(*) FROM message")
-	must(t, err)
+	db, watcher := connect(t, url), connect(t, url)
+	snapshot := hold(t, watcher)
 	must(t, s.Apply(t.Context(), memory.Deleted{Guild: 100, Channel: 1000, IDs: []memory.MessageID{id(1)}}))
 	must(t, s.Erase(t.Context(), false))
 	if err := s.Erase(t.Context(), true); err == nil || !strings.Contains(err.Error(), "pg_stat_activity") {
 		t.Errorf("what a reader sees was erased: %v", err)
 	}
-	must(t, reader.Rollback(t.Context()))
 	if used, _ := pages(t, db); !bytes.Contains(used, []byte("secret")) {
 		t.Fatal("the text has gone before it was erased: this test shows nothing")
 	}
+	must(t, snapshot.Rollback(t.Context()))
 	must(t, s.Erase(t.Context(), true))
 	if used, _ := pages(t, db); bytes.Contains(used, []byte("secret")) {
 		t.Error("the text is still there")
 	}
 	must(t, errors.Join(s.Close(), db.Close(t.Context())))
+}
+
+// hold begins a transaction that goes on seeing all that is there now.
+func hold(t testing.TB, db *pgx.Conn) pgx.Tx {
+	t.Helper()
+	tx, err := db.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	must(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT count(*) FROM message")
+	must(t, err)
+	return tx
 }
