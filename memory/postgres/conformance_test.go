@@ -34,9 +34,8 @@ func openToy(t testing.TB, url string) memory.Store {
 
 func openEmpty(t testing.TB) memory.Store { return openToy(t, postgrestest.URL(t)) }
 
-func TestConformance(t *testing.T) {
+func TestReopenedConformance(t *testing.T) {
 	t.Parallel()
-	memorytest.Run(t, openEmpty)
 	memorytest.Reopen(t, postgrestest.URL, openToy)
 }
 

@@ -3,6 +3,8 @@ package postgres
 import (
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"hark/internal/lease"
 )
 
@@ -31,3 +33,12 @@ func (o Options) WithExactSegments(n int) Options {
 	o.exactSegments = n
 	return o
 }
+
+// Traced returns o with a tracer of every statement that the server is sent.
+func (o Options) Traced(by pgx.QueryTracer) Options {
+	o.tracer = by
+	return o
+}
+
+// IsDistributed reports whether a table is keyed by guild.
+func IsDistributed(table string) bool { return distributed[table] }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -36,12 +37,11 @@ const guildOfRow = sqlstore.ChannelBits + sqlstore.SequenceBits
 // textSize is how much full text holds of a guild, or a change to it.
 type textSize struct{ messages, terms int64 }
 
-func (t *tx) resize(row int64, messages, terms int) {
-	guild := row >> guildOfRow
-	size := t.text[guild]
+func (t *tx) resize(messages, terms int) {
+	size := t.text[t.guild]
 	if size == nil {
 		size = &textSize{}
-		t.text[guild] = size
+		t.text[t.guild] = size
 	}
 	size.messages += int64(messages)
 	size.terms += int64(terms)
@@ -50,7 +50,8 @@ func (t *tx) resize(row int64, messages, terms int) {
 func (t *tx) flushTextSizes() error {
 	for guild, size := range t.text {
 		if err := t.exec(`INSERT INTO text_size (guild, messages, terms) VALUES ($1, $2, $3) ON CONFLICT (guild) DO UPDATE
-			SET messages = text_size.messages + $2, terms = text_size.terms + $3`, guild, size.messages, size.terms); err != nil {
+			SET messages = text_size.messages + $2, terms = text_size.terms + $3`, int64(guild), size.messages,
+			size.terms); err != nil {
 			return err
 		}
 	}
@@ -60,16 +61,17 @@ func (t *tx) flushTextSizes() error {
 // AddText implements sqlstore.Tx.
 func (t *tx) AddText(row int64, hashes string) error {
 	terms := termsOf(row>>guildOfRow, hashes)
-	t.resize(row, 1, len(terms))
-	return t.exec(`INSERT INTO fulltext (row, channel, id, author, terms)
-		SELECT row, channel, id, author, $2::bigint[] FROM message WHERE row = $1`, row, terms)
+	t.resize(1, len(terms))
+	return t.exec(`INSERT INTO fulltext (guild, row, channel, id, author, terms)
+		SELECT guild, row, channel, id, author, $3::bigint[] FROM message WHERE guild = $1 AND row = $2`,
+		int64(t.guild), row, terms)
 }
 
 // RemoveText implements sqlstore.Tx.
 func (t *tx) RemoveText(row int64, hashes string) error {
-	n, err := t.run("DELETE FROM fulltext WHERE row = $1", row)
+	n, err := t.run("DELETE FROM fulltext WHERE guild = $1 AND row = $2", int64(t.guild), row)
 	if n > 0 {
-		t.resize(row, -1, -len(strings.Fields(hashes)))
+		t.resize(-1, -len(strings.Fields(hashes)))
 	}
 	return err
 }
@@ -79,7 +81,7 @@ func (t *tx) RemoveInBulk() error { return nil }
 
 // HasText implements sqlstore.Tx.
 func (t *tx) HasText(row int64) (there bool, err error) {
-	err = t.row("SELECT EXISTS (SELECT 1 FROM fulltext WHERE row = $1)", row).Scan(&there)
+	err = t.row("SELECT EXISTS (SELECT 1 FROM fulltext WHERE guild = $1 AND row = $2)", int64(t.guild), row).Scan(&there)
 	return there, err
 }
 
@@ -141,8 +143,9 @@ func (w *where) and(text string, args ...any) {
 
 // within adds q's channels, and leaves out what is being forgotten.
 func (w *where) within(q sqlstore.TextQuery) {
+	w.and("f.guild = ?", int64(q.Guild))
 	w.and("f.channel = ANY (?)", q.Channels)
-	w.and("NOT EXISTS (SELECT 1 FROM doomed d WHERE d.row = f.row)")
+	w.and("NOT EXISTS (SELECT 1 FROM doomed d WHERE d.guild = f.guild AND d.row = f.row)")
 }
 
 // rank returns the best messages that meet w within q, and whether it looked at all of them.
@@ -190,16 +193,16 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, terms []int64, 
 	if err := rows.Err(); err != nil {
 		return nil, false, err
 	}
-	size, err := e.textSize(ctx, sqlstore.GuildOf(q.Channels[0]))
+	size, err := e.textSize(ctx, q.Guild)
 	if err != nil {
 		return nil, false, err
 	}
 	return bm25(matches, with, size, q.Limit), len(matches) <= maxRanked, nil
 }
 
-func (e *engine) textSize(ctx context.Context, guild int64) (size textSize, err error) {
+func (e *engine) textSize(ctx context.Context, guild memory.GuildID) (size textSize, err error) {
 	err = e.pool.QueryRow(ctx, `SELECT coalesce(sum(messages), 0)::bigint, coalesce(sum(terms), 0)::bigint
-		FROM text_size WHERE guild = $1`, guild).Scan(&size.messages, &size.terms)
+		FROM text_size WHERE guild = $1`, int64(guild)).Scan(&size.messages, &size.terms)
 	return size, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -37,19 +38,14 @@ type vectorIndexes struct {
 
 	mu     sync.Mutex
 	looked time.Time
-	guilds map[int64]bool // by number
-}
-
-// inGuild is the condition of a guild's index.
-func inGuild(guild int64) string {
-	return fmt.Sprintf("channel >= %d AND channel < %d", guild<<sqlstore.ChannelBits, (guild+1)<<sqlstore.ChannelBits)
+	guilds map[memory.GuildID]bool
 }
 
 // ofIndex is what indexes order by. They need the dimensions.
 func ofIndex(dimensions int) string { return fmt.Sprintf(`("values"::halfvec(%d))`, dimensions) }
 
 // indexed returns the guilds with an index that can be used.
-func (e *engine) indexed(ctx context.Context) (map[int64]bool, error) {
+func (e *engine) indexed(ctx context.Context) (map[memory.GuildID]bool, error) {
 	x := &e.indexes
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -62,13 +58,13 @@ func (e *engine) indexed(ctx context.Context) (map[int64]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	guilds, err := pgx.CollectRows(rows, pgx.RowTo[memory.GuildID])
 	if err != nil {
 		return nil, err
 	}
-	x.guilds, x.looked = map[int64]bool{}, time.Now()
-	for _, n := range numbers {
-		x.guilds[n] = true
+	x.guilds, x.looked = map[memory.GuildID]bool{}, time.Now()
+	for _, guild := range guilds {
+		x.guilds[guild] = true
 	}
 	return x.guilds, nil
 }
@@ -90,12 +86,11 @@ func (e *engine) buildIndexes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := e.pool.Query(ctx, "SELECT channel >> $1 FROM embedding GROUP BY 1 HAVING count(*) > $2",
-		sqlstore.ChannelBits, x.most)
+	rows, err := e.pool.Query(ctx, "SELECT guild FROM embedding WHERE guild > 0 GROUP BY 1 HAVING count(*) > $1", x.most)
 	if err != nil {
 		return err
 	}
-	large, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	large, err := pgx.CollectRows(rows, pgx.RowTo[memory.GuildID])
 	if err != nil {
 		return err
 	}
@@ -107,7 +102,7 @@ func (e *engine) buildIndexes(ctx context.Context) error {
 		for _, statement := range []string{
 			"DROP INDEX CONCURRENTLY IF EXISTS " + name, // what an interruption left
 			"CREATE INDEX CONCURRENTLY " + name + " ON embedding USING hnsw (" + ofIndex(use.Dimensions) +
-				" halfvec_cosine_ops) WHERE " + inGuild(guild),
+				" halfvec_cosine_ops) WHERE guild = " + fmt.Sprint(guild),
 		} {
 			if _, err := e.pool.Exec(ctx, statement); err != nil {
 				return fmt.Errorf("index the vectors of a large server: %w", explain(err))
@@ -117,8 +112,8 @@ func (e *engine) buildIndexes(ctx context.Context) error {
 	return nil
 }
 
-// nearestByIndex returns about the nearest segments of a guild's channels, as w selects them. It may miss some.
-func (e *engine) nearestByIndex(ctx context.Context, q sqlstore.VectorQuery, w *where,
+// nearestByIndex returns about the nearest segments of a guild, as w selects them. It may miss some.
+func (e *engine) nearestByIndex(ctx context.Context, guild memory.GuildID, q sqlstore.VectorQuery, w *where,
 	limit int) (found []sqlstore.Near, err error) {
 	w.args = append(w.args, vectorText(q.Vector), limit)
 	n := len(w.args)
@@ -129,8 +124,8 @@ func (e *engine) nearestByIndex(ctx context.Context, q sqlstore.VectorQuery, w *
 			"set_config('hnsw.ef_search', '100', true)"); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, fmt.Sprintf(`SELECT segment, 1 - (%s) FROM embedding WHERE %s AND %s
-			ORDER BY %[1]s LIMIT $%[4]d`, distance, inGuild(sqlstore.GuildOf(q.Channels[0])), w.text.String(), n), w.args...)
+		rows, err := tx.Query(ctx, fmt.Sprintf(`SELECT segment, 1 - (%s) FROM embedding WHERE guild = %d AND %s
+			ORDER BY %[1]s LIMIT $%[4]d`, distance, guild, w.text.String(), n), w.args...)
 		if err != nil {
 			return err
 		}

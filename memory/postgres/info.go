@@ -18,7 +18,7 @@ type Info struct {
 
 // Inspect returns the state of a database, and changes nothing.
 func Inspect(ctx context.Context, address string) (Info, error) {
-	e, err := connect(ctx, address)
+	e, err := connect(ctx, address, nil)
 	if err != nil {
 		return Info{}, err
 	}

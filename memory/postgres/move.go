@@ -1,13 +1,28 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
+
+// guildOf is the guild of a row that comes from a table without one, by what the row has. Other tables have the
+// channel's id.
+var guildOf = map[string]string{
+	"message":  "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
+	"presence": "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
+	"segment":  "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
+	"doomed":   "(SELECT m.guild FROM message m WHERE m.row = r.row)",
+	"source":   "(SELECT d.guild FROM derived d WHERE d.no = r.derived)",
+	"named":    "(SELECT d.guild FROM derived d WHERE d.no = r.derived)",
+}
+
+const guildOfChannel = "coalesce((SELECT c.guild FROM channel c WHERE c.id = r.channel), 0)"
 
 // Insert implements sqlstore.Tx, with one array for each column.
 func (t *tx) Insert(table string, columns []string, rows [][]any) error {
@@ -36,8 +51,12 @@ func (t *tx) Insert(table string, columns []string, rows [][]any) error {
 			return fmt.Errorf("the table %s has no column %s that can be filled", table, name)
 		}
 	}
-	if err := t.exec("INSERT INTO "+table+" ("+strings.Join(names, ", ")+") SELECT * FROM unnest("+
-		strings.Join(arrays, ", ")+")", args...); err != nil || counter == "" {
+	guild, into := "", strings.Join(names, ", ")
+	if distributed[table] && !slices.Contains(columns, "guild") {
+		guild, into = ", "+cmp.Or(guildOf[table], guildOfChannel), into+", guild"
+	}
+	if err := t.exec("INSERT INTO "+table+" ("+into+") SELECT r.*"+guild+" FROM unnest("+strings.Join(arrays, ", ")+
+		") r ("+strings.Join(names, ", ")+")", args...); err != nil || counter == "" {
 		return err
 	}
 	return t.exec(fmt.Sprintf(`SELECT setval(pg_get_serial_sequence('%s', '%s'), max(%[2]s)) FROM %[1]s`, table, counter))

@@ -40,7 +40,9 @@ type Options struct {
 	// Moving opens the store for sqlstore.Move.
 	Moving bool
 
-	exactSegments int // instead of the constant, whatever pgvector's version; of tests
+	// Of tests:
+	exactSegments int // instead of the constant, whatever pgvector's version
+	tracer        pgx.QueryTracer
 }
 
 // engine is the database: reads, writes, other processes' writes, full text and vectors.
@@ -72,7 +74,7 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 	if o.Tokens == nil {
 		o.Tokens = func(string) int { return 0 }
 	}
-	e, err := connect(ctx, address)
+	e, err := connect(ctx, address, o.tracer)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,7 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 	return s, nil
 }
 
-func connect(ctx context.Context, address string) (*engine, error) {
+func connect(ctx context.Context, address string, tracer pgx.QueryTracer) (*engine, error) {
 	config, err := parse(address)
 	if err != nil {
 		return nil, err
@@ -107,6 +109,7 @@ func connect(ctx context.Context, address string) (*engine, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
+	config.ConnConfig.Tracer = tracer
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		leases.close()
@@ -168,12 +171,21 @@ func (e *engine) ReleaseWriteLock(bool) { <-e.lock }
 
 // QueryContext implements sqlstore.Engine.
 func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	query, args = e.statements.translated(query, args)
-	return retried(ctx, func() (*sql.Rows, error) { return e.db.QueryContext(ctx, query, args...) })
+	return e.In(memory.Everywhere).QueryContext(ctx, query, args...)
+}
+
+// In implements sqlstore.Querier.
+func (e *engine) In(guild memory.GuildID) sqlstore.Querier { return querier{e, retrying{e.db}, guild} }
+
+// retrying runs statements outside of transactions.
+type retrying struct{ db *sql.DB }
+
+func (r retrying) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return retried(ctx, func() (*sql.Rows, error) { return r.db.QueryContext(ctx, query, args...) })
 }
 
 // Snapshot implements sqlstore.Engine.
-func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
+func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Reader) error) error {
 	tx, err := retried(ctx, func() (*sql.Tx, error) {
 		return e.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	})
@@ -181,19 +193,24 @@ func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 		return err
 	}
 	defer tx.Rollback()
-	return read(querier{e, tx})
+	return read(querier{e, tx, memory.Everywhere})
 }
 
-// querier runs the store's statements in a transaction.
+// querier runs the store's statements, outside or in a transaction.
 type querier struct {
 	engine *engine
-	tx     *sql.Tx
+	db     interface {
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+	guild memory.GuildID
 }
 
 func (q querier) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	query, args = q.engine.statements.translated(query, args)
-	return q.tx.QueryContext(ctx, query, args...)
+	query, args = q.engine.statements.translated(q.guild, query, args)
+	return q.db.QueryContext(ctx, query, args...)
 }
+
+func (q querier) In(guild memory.GuildID) sqlstore.Querier { return querier{q.engine, q.db, guild} }
 
 // Close implements sqlstore.Engine: it waits for the current write.
 func (e *engine) Close() error {
@@ -213,11 +230,12 @@ func (e *engine) Close() error {
 type watch struct {
 	mu      sync.Mutex
 	seen    int64 // version of turn
-	changed func(ctx context.Context, q sqlstore.Querier, writing bool) error
+	changed func(ctx context.Context, q sqlstore.Reader, guilds []memory.GuildID, writing bool) error
 }
 
 // Watch implements sqlstore.Engine.
-func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, writing bool) error) {
+func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Reader, guilds []memory.GuildID,
+	writing bool) error) {
 	e.watch.changed = changed
 }
 
@@ -239,7 +257,13 @@ func (e *engine) Notice(ctx context.Context) error {
 	}
 	// If this process wrote last, it noticed the others then.
 	if last != e.name {
-		if err := e.Snapshot(ctx, func(q sqlstore.Querier) error { return w.changed(ctx, q, false) }); err != nil {
+		if err := e.Snapshot(ctx, func(q sqlstore.Reader) error {
+			guilds, err := changedSince(ctx, q, w.seen)
+			if err != nil {
+				return err
+			}
+			return w.changed(ctx, q, guilds, false)
+		}); err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}
 	}
@@ -247,8 +271,22 @@ func (e *engine) Notice(ctx context.Context) error {
 	return nil
 }
 
+// changedSince returns the guilds whose cached state changed after a version of turn; 0: perhaps all.
+func changedSince(ctx context.Context, q sqlstore.Querier, version int64) (guilds []memory.GuildID, err error) {
+	if version == 0 {
+		return []memory.GuildID{memory.Everywhere}, nil
+	}
+	err = sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
+		var guild memory.GuildID
+		err := scan(&guild)
+		guilds = append(guilds, guild)
+		return err
+	}, "SELECT guild FROM changed WHERE version > ?", version)
+	return guilds, err
+}
+
 // Latest implements sqlstore.Engine.
-func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) error {
+func (e *engine) Latest(ctx context.Context, read func(sqlstore.Reader) error) error {
 	e.watch.mu.Lock()
 	defer e.watch.mu.Unlock()
 	return e.Snapshot(ctx, read)

@@ -55,7 +55,7 @@ type Lease struct {
 
 // Examine looks at a server and its database, and changes nothing. It returns what it could see besides an error.
 func Examine(ctx context.Context, address string) (Report, error) {
-	e, err := connect(ctx, address)
+	e, err := connect(ctx, address, nil)
 	if err != nil {
 		return Report{}, err
 	}

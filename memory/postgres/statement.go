@@ -10,13 +10,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
 // statements turns the store's statements into PostgreSQL's, each once.
 type statements struct {
 	sync.RWMutex
-	by map[string]statement
+	by [2]map[string]statement // over all guilds, in one
 }
 
 // statement is a statement in PostgreSQL's words. Its nth parameter is the store's of number params[n].
@@ -27,17 +28,21 @@ type statement struct {
 
 // translated returns a statement in PostgreSQL's words, and its arguments. Every run of it has arguments of the same
 // types.
-func (s *statements) translated(query string, args []any) (string, []any) {
+func (s *statements) translated(guild memory.GuildID, query string, args []any) (string, []any) {
+	in := 0
+	if guild != memory.Everywhere {
+		in, args = 1, append(slices.Clone(args), int64(guild))
+	}
 	s.RLock()
-	to, ok := s.by[query]
+	to, ok := s.by[in][query]
 	s.RUnlock()
 	if !ok {
-		to = translate(query, args)
+		to = translate(query, args, in > 0)
 		s.Lock()
-		if s.by == nil {
-			s.by = map[string]statement{}
+		if s.by[in] == nil {
+			s.by[in] = map[string]statement{}
 		}
-		s.by[query] = to
+		s.by[in][query] = to
 		s.Unlock()
 	}
 	ordered := make([]any, len(to.params))
@@ -56,8 +61,8 @@ var (
 	field     = regexp.MustCompile(`(\w+\.\w+) ->> '\$\.(\w+)'`)
 )
 
-// words of the store's SQL that PostgreSQL calls otherwise.
-var words = map[string]string{
+// synonyms are words of the store's SQL that PostgreSQL calls otherwise.
+var synonyms = map[string]string{
 	"user":             `"user"`,
 	"vector":           "embedding", // pgvector has a type of that name, and each table is a type
 	"vector_next":      "embedding_next",
@@ -73,11 +78,12 @@ var words = map[string]string{
 //     number beside a small constant for a small one.
 //   - CROSS JOIN t ON … keeps the order of tables in SQLite: for each row before, it looks into t. So does a lateral
 //     join with a subquery that has an offset.
-func translate(query string, args []any) (to statement) {
+//   - In a guild, which is the last argument, it touches only its rows.
+func translate(query string, args []any, guild bool) (to statement) {
 	query = strings.ReplaceAll(query, sqlstore.Triples, "json_triples(?1)")
 	query = field.ReplaceAllString(indexedBy.ReplaceAllString(query, ""), "($1::json ->> '$2')")
 	tokens := lateral(token.FindAllString(query, -1))
-	var b strings.Builder
+	var words []string
 	last := 0
 	for _, t := range tokens {
 		switch {
@@ -92,14 +98,22 @@ func translate(query string, args []any) (to statement) {
 			if at < 0 {
 				at, to.params = len(to.params), append(to.params, n-1)
 			}
-			b.WriteString("$" + strconv.Itoa(at+1) + typeOf(args[n-1]))
-		case words[t] != "":
-			b.WriteString(words[t])
+			words = append(words, "$"+strconv.Itoa(at+1)+typeOf(args[n-1]))
+		case synonyms[t] != "":
+			words = append(words, synonyms[t])
 		default:
-			b.WriteString(t)
+			words = append(words, t)
 		}
 	}
-	to.text = b.String()
+	if guild {
+		n := len(to.params)
+		to.params = append(to.params, len(args)-1)
+		words = inGuild(words, "$"+strconv.Itoa(n+1)+"::bigint")
+		if !strings.Contains(strings.Join(words, ""), "$"+strconv.Itoa(n+1)+"::bigint") {
+			to.params = to.params[:n] // it touches no table that is keyed by guild
+		}
+	}
+	to.text = strings.Join(words, "")
 	return to
 }
 
@@ -130,8 +144,8 @@ func lateral(tokens []string) (to []string) {
 		}
 		table := tokens[i+4 : on] // after CROSS, JOIN and spaces
 		alias := table[len(table)-2]
-		to = append(to, "CROSS JOIN LATERAL (SELECT * FROM ")
-		to = append(append(to, table...), "WHERE ")
+		to = append(to, "CROSS JOIN LATERAL (SELECT * ", "FROM", " ")
+		to = append(append(to, table...), "WHERE", " ")
 		to = append(append(to, lateral(tokens[on+1:end])...), " OFFSET 0) ", alias, " ")
 		i = end - 1
 	}

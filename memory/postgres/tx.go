@@ -7,16 +7,19 @@ import (
 	"fmt"
 
 	"hark/internal/lease"
+	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
 // tx is a write transaction.
 type tx struct {
 	querier
+	tx      *sql.Tx
 	ctx     context.Context
-	text    map[int64]*textSize // changes, by guild number
-	changed map[string]bool     // tables in which rows were deleted or updated
-	erases  bool                // deleted text
+	text    map[memory.GuildID]*textSize // changes
+	changed map[string]bool              // tables in which rows were deleted or updated
+	erases  bool                         // deleted text
+	guilds  []memory.GuildID             // whose cached state changed
 }
 
 // takeTurn waits for other writers. A process that stops in its transaction gives up its turn before it loses its
@@ -66,7 +69,8 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 		return err
 	}
 	defer in.Rollback() // does nothing after a commit
-	t := &tx{querier: querier{e, in}, ctx: ctx, text: map[int64]*textSize{}, changed: map[string]bool{}}
+	t := &tx{querier: querier{e, in, memory.Everywhere}, tx: in, ctx: ctx, text: map[memory.GuildID]*textSize{},
+		changed: map[string]bool{}}
 	var version int64
 	var held sql.NullBool
 	if err := in.QueryRowContext(ctx, takeTurn, e.name, process).Scan(&version, new(string), &held); err != nil {
@@ -76,8 +80,12 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 		return err
 	}
 	if version != e.version+1 {
+		guilds, err := changedSince(ctx, t, e.version)
+		if err != nil {
+			return err
+		}
 		e.watch.mu.Lock()
-		err := e.watch.changed(ctx, t, true)
+		err = e.watch.changed(ctx, t, guilds, true)
 		e.watch.mu.Unlock()
 		if err != nil {
 			return err
@@ -86,7 +94,7 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 	if err := f(t); err != nil {
 		return err
 	}
-	if err := errors.Join(t.flushTextSizes(), t.noteErasable()); err != nil {
+	if err := errors.Join(t.flushTextSizes(), t.noteErasable(), t.noteChanged(version)); err != nil {
 		return err
 	}
 	if err := in.Commit(); err != nil {
@@ -96,9 +104,12 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 	return nil
 }
 
+// Enter implements sqlstore.Tx.
+func (t *tx) Enter(guild memory.GuildID) { t.guild = guild }
+
 // Exec implements sqlstore.Tx.
 func (t *tx) Exec(query string, args ...any) (int, error) {
-	query, args = t.engine.statements.translated(query, args)
+	query, args = t.engine.statements.translated(t.guild, query, args)
 	return t.run(query, args...)
 }
 
@@ -125,4 +136,17 @@ func (t *tx) row(query string, args ...any) *sql.Row {
 }
 
 // Changed implements sqlstore.Tx.
-func (t *tx) Changed(c sqlstore.Changes) { t.erases = t.erases || c.Text }
+func (t *tx) Changed(c sqlstore.Changes) {
+	t.erases, t.guilds = t.erases || c.Text, append(t.guilds, c.Guilds...)
+}
+
+// noteChanged tells other processes whose cached state this transaction, which has that version, changed.
+func (t *tx) noteChanged(version int64) error {
+	for _, guild := range t.guilds {
+		if err := t.exec(`INSERT INTO changed (guild, version) VALUES ($1, $2)
+			ON CONFLICT (guild) DO UPDATE SET version = excluded.version`, int64(guild), version); err != nil {
+			return err
+		}
+	}
+	return nil
+}

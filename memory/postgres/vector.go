@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"hark/memory"
@@ -16,9 +18,10 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 	if shadow {
 		table = "embedding_next"
 	}
-	return t.exec("INSERT INTO "+table+` (segment, channel, first, last, "values") VALUES ($1, $2, $3, $4, $5::text::halfvec)
-		ON CONFLICT (segment) DO UPDATE SET channel = $2, first = $3, last = $4, "values" = excluded."values"`,
-		v.Segment, v.Channel, int64(v.First), int64(v.Last), vectorText(v.Values))
+	return t.exec("INSERT INTO "+table+` (guild, segment, channel, first, last, "values")
+		VALUES ($1, $2, $3, $4, $5, $6::text::halfvec) ON CONFLICT (guild, segment)
+		DO UPDATE SET channel = $3, first = $4, last = $5, "values" = excluded."values"`, int64(t.guild), v.Segment, v.Channel,
+		int64(v.First), int64(v.Last), vectorText(v.Values))
 }
 
 // vectorText writes a vector as pgvector reads it, with length 1: a half has no room for long ones.
@@ -57,7 +60,7 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 			return nil, fmt.Errorf("search the vectors: %w", explain(err))
 		}
 		if len(found) == 0 {
-			return nil, e.orNoVectors(ctx, q.Channels)
+			return nil, e.orNoVectors(ctx, q.Guilds)
 		}
 		some, err := hits(found)
 		if err != nil || len(found) < n || len(some) == q.Limit || len(q.Scope.Authors) > 0 && round == rounds {
@@ -66,8 +69,22 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	}
 }
 
+// nearest returns the limit nearest segments of all guilds.
 func (e *engine) nearest(ctx context.Context, q sqlstore.VectorQuery, limit int) (found []sqlstore.Near, err error) {
-	w := condition("channel = ANY (?)", q.Channels)
+	for _, guild := range q.Guilds {
+		some, err := e.nearestIn(ctx, guild, q, limit)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	slices.SortStableFunc(found, func(a, b sqlstore.Near) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	return found[:min(limit, len(found))], nil
+}
+
+func (e *engine) nearestIn(ctx context.Context, guild memory.GuildID, q sqlstore.VectorQuery,
+	limit int) (found []sqlstore.Near, err error) {
+	w := condition("guild = ? AND channel = ANY (?)", int64(guild), q.Channels)
 	if !q.Scope.Since.IsZero() {
 		w.and("last >= ?", int64(sqlstore.FirstAt(q.Scope.Since)))
 	}
@@ -78,9 +95,8 @@ func (e *engine) nearest(ctx context.Context, q sqlstore.VectorQuery, limit int)
 	if err != nil {
 		return nil, err
 	}
-	guild := sqlstore.GuildOf(q.Channels[0])
-	if large[guild] && guild == sqlstore.GuildOf(q.Channels[len(q.Channels)-1]) {
-		return e.nearestByIndex(ctx, q, w, limit)
+	if large[guild] {
+		return e.nearestByIndex(ctx, guild, q, w, limit)
 	}
 	w.args = append(w.args, vectorText(q.Vector), limit)
 	n := len(w.args)
@@ -100,14 +116,14 @@ func (e *engine) nearest(ctx context.Context, q sqlstore.VectorQuery, limit int)
 	return found, rows.Err()
 }
 
-// orNoVectors returns ErrNoVectors if the channels' guilds have none.
-func (e *engine) orNoVectors(ctx context.Context, channels []int64) error {
-	var first, last int64 = sqlstore.GuildOf(channels[0]), sqlstore.GuildOf(channels[len(channels)-1])
-	var some bool
-	err := e.pool.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM embedding WHERE channel >= $1 AND channel < $2)",
-		first<<sqlstore.ChannelBits, (last+1)<<sqlstore.ChannelBits).Scan(&some)
-	if err == nil && !some {
-		return memory.ErrNoVectors
+// orNoVectors returns ErrNoVectors if none of guilds has any.
+func (e *engine) orNoVectors(ctx context.Context, guilds []memory.GuildID) error {
+	for _, guild := range guilds {
+		var some bool
+		if err := e.pool.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM embedding WHERE guild = $1)",
+			int64(guild)).Scan(&some); err != nil || some {
+			return explain(err)
+		}
 	}
-	return explain(err)
+	return memory.ErrNoVectors
 }

@@ -207,7 +207,7 @@ type hooked struct {
 	then func()
 }
 
-func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
+func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Reader) error) error {
 	err := h.engine.Snapshot(ctx, read)
 	if then := h.then; then != nil {
 		h.then = nil

@@ -83,7 +83,7 @@ func (x *index) fill(ctx context.Context, e *engine) error {
 func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int64, err error) {
 	first, end := x.guild<<sqlstore.SegmentBits, (x.guild+1)<<sqlstore.SegmentBits
 	t = newTable(x.guild, x.space.Dimensions)
-	err = e.Snapshot(ctx, func(q sqlstore.Querier) error {
+	err = e.Snapshot(ctx, func(q sqlstore.Reader) error {
 		var segments int
 		if err := sqlstore.RowOf(ctx, q, `SELECT coalesce((SELECT version FROM vector_version WHERE guild = ?), 0),
 			(SELECT count(*) FROM segment WHERE id >= ? AND id < ?)`, x.guild, first, end).Scan(

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -19,9 +20,13 @@ type watch struct {
 }
 
 // Watch implements sqlstore.Engine.
-func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, writing bool) error) {
+func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Reader, guilds []memory.GuildID,
+	writing bool) error) {
 	e.changed = changed
 }
+
+// everywhere is which guilds' cached state may have changed: a file doesn't say.
+var everywhere = []memory.GuildID{memory.Everywhere}
 
 // Notice implements sqlstore.Engine. It takes microseconds if nobody has written.
 func (e *engine) Notice(ctx context.Context) error {
@@ -44,7 +49,7 @@ func (e *engine) Notice(ctx context.Context) error {
 	// If this engine wrote last, it noticed the others then.
 	if last != e.writer.name {
 		err := errors.Join(e.loadSpace(ctx),
-			w.read(ctx, func(q sqlstore.Querier) error { return e.changed(ctx, q, false) }))
+			w.read(ctx, func(q sqlstore.Reader) error { return e.changed(ctx, q, everywhere, false) }))
 		if err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}
@@ -54,20 +59,26 @@ func (e *engine) Notice(ctx context.Context) error {
 }
 
 // Latest implements sqlstore.Engine.
-func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) error {
+func (e *engine) Latest(ctx context.Context, read func(sqlstore.Reader) error) error {
 	e.watch.mu.Lock()
 	defer e.watch.mu.Unlock()
 	return e.watch.read(ctx, read)
 }
 
-func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) error {
+func (w *watch) read(ctx context.Context, read func(sqlstore.Reader) error) error {
 	tx, err := w.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	return read(tx)
+	return read(watched{tx})
 }
+
+// watched is a transaction of watch's.
+type watched struct{ *sql.Tx }
+
+// In implements sqlstore.Querier.
+func (w watched) In(memory.GuildID) sqlstore.Querier { return w }
 
 // settle takes the file's version as seen, for a store that was alone so far.
 func (w *watch) settle(ctx context.Context) error {

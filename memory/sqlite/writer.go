@@ -156,7 +156,7 @@ func (t *tx) refreshIfChanged() error {
 	if err := e.loadSpace(t.ctx); err != nil {
 		return err
 	}
-	return e.Latest(t.ctx, func(q sqlstore.Querier) error { return e.changed(t.ctx, q, true) })
+	return e.Latest(t.ctx, func(q sqlstore.Reader) error { return e.changed(t.ctx, q, everywhere, true) })
 }
 
 func (e *engine) publish(t *tx) error {

@@ -36,20 +36,17 @@ func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID
 		}
 	}
 	messages := jsonOf(append([]memory.MessageID{answer}, trace.Parts...))
-	const made = ` FROM derived a CROSS JOIN source b ON b.kind = 0 AND b.place = a.place
-			AND b.id IN (SELECT value FROM json_each(?3)) AND b.derived <> a.no
-		CROSS JOIN derived d ON d.no = b.derived AND d.kind IN (?1, ?5) `
-	args := []any{anAnswer, e.Channel, messages, answer, aShown}
-	const these = " WHERE a.kind IN (?1, ?5) AND a.place = ?2 AND a.id = ?4"
-	t.execAll(args,
-		`INSERT INTO source (derived, kind, place, id, version, repeats)
-			SELECT b.derived, s.kind, s.place, s.id, s.version, s.repeats * b.repeats`+made+
-			"CROSS JOIN source s ON s.derived = a.no"+these+orRepeats,
-		"INSERT INTO named (user, derived) SELECT n.user, b.derived"+made+
-			"CROSS JOIN named n ON n.derived = a.no"+these+" ON CONFLICT DO NOTHING")
+	own := value[int64](t, "SELECT no FROM derived WHERE kind IN (?, ?) AND place = ? AND id = ?", anAnswer, aShown,
+		e.Channel, answer)
+	sources := must(list(t.ctx, t, func(scan Scanner, s *storedSource) error {
+		return scan(&s[0], &s[1], &s[2], &s[3], &s[4])
+	}, "SELECT kind, place, id, version, repeats FROM source WHERE derived = ?", own))
+	named := must(column[memory.UserID](t.ctx, t, "SELECT user FROM named WHERE derived = ?", own))
+	for _, heir := range t.madeFromAnswer(e.Channel, messages, own) {
+		t.inherit(heir, sources, named)
+	}
 	stale := slices.DeleteFunc(trace.Parts, func(id memory.MessageID) bool { return slices.Contains(e.IDs, id) })
-	t.exec(`DELETE FROM source WHERE kind = 0 AND place = ?2 AND id IN (SELECT value FROM json_each(?3))
-		AND derived IN (SELECT no FROM derived WHERE kind IN (?1, ?4))`, anAnswer, e.Channel, jsonOf(stale), aShown)
+	t.loseSource(e.Channel, jsonOf(stale))
 	if kept {
 		t.deleteParts(trace, stale, true)
 		return
@@ -58,6 +55,40 @@ func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID
 		t.withdraw(derived{guild: trace.Guild, channel: trace.Channel}, id, false)
 		t.unshow(trace.Channel, id)
 	}
+}
+
+// heir is an answer made from another.
+type heir struct {
+	guild   memory.GuildID
+	no      int64
+	repeats int64
+}
+
+// madeFromAnswer returns the answers made from messages of a channel, except answer own.
+func (t *transaction) madeFromAnswer(channel memory.ChannelID, messages string, own int64) []heir {
+	defer t.inAnyThatCites()()
+	return must(list(t.ctx, t, func(scan Scanner, h *heir) error { return scan(&h.guild, &h.no, &h.repeats) },
+		`SELECT d.guild, d.no, s.repeats FROM source s CROSS JOIN derived d ON d.no = s.derived AND d.kind IN (?1, ?2)
+			WHERE s.kind = 0 AND s.place = ?3 AND s.id IN (SELECT value FROM json_each(?4)) AND s.derived <> ?5`,
+		anAnswer, aShown, channel, messages, own))
+}
+
+func (t *transaction) inherit(h heir, sources []storedSource, named []memory.UserID) {
+	defer t.in(h.guild)()
+	for _, s := range sources {
+		t.exec("INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)"+orRepeats,
+			h.no, s[0], s[1], s[2], s[3], s[4]*h.repeats)
+	}
+	for _, user := range named {
+		t.exec("INSERT INTO named (user, derived) VALUES (?, ?) ON CONFLICT DO NOTHING", user, h.no)
+	}
+}
+
+// loseSource takes messages of a channel out of the sources of answers.
+func (t *transaction) loseSource(channel memory.ChannelID, messages string) {
+	defer t.inAnyThatCites()()
+	t.exec(`DELETE FROM source WHERE kind = 0 AND place = ?2 AND id IN (SELECT value FROM json_each(?3))
+		AND derived IN (SELECT no FROM derived WHERE kind IN (?1, ?4))`, anAnswer, channel, messages, aShown)
 }
 
 // restore makes a message that went with a source count as never logged, unless it is forgotten.
@@ -90,6 +121,7 @@ func (t *transaction) settleRewritten(trace memory.Trace) {
 
 // isRewritten reports whether a source was rewritten since the answer was made from it.
 func (t *transaction) isRewritten(source memory.Source) bool {
+	defer t.inGuildOf(source.Channel)()
 	return t.has("SELECT 1 FROM rewritten WHERE channel = ? AND id = ? AND (edited IS NULL OR edited > ?)",
 		source.Channel, source.ID, source.Version)
 }

@@ -8,6 +8,11 @@ import (
 )
 
 func (t *transaction) apply(e *event) {
+	at := placeOf(e.Event)
+	if at.ID != 0 {
+		at.Guild = t.locationAt(at.Guild, at.ID).guild
+	}
+	defer t.in(at.Guild)()
 	switch v := e.Event.(type) {
 	case memory.Posted:
 		t.post(e)
@@ -19,7 +24,7 @@ func (t *transaction) apply(e *event) {
 		t.edit(v)
 	case memory.Deleted:
 		for _, id := range v.IDs {
-			t.deleted(v.Channel, id, v.Unlogged)
+			t.deleted(v.Guild, v.Channel, id, v.Unlogged)
 		}
 	case memory.Rewritten:
 		t.rewrite(v)
@@ -74,6 +79,99 @@ func (t *transaction) apply(e *event) {
 	default:
 		t.applyStructure(v)
 	}
+}
+
+// placeOf returns the guild that an event is about and, if it is about one, the channel. Everywhere means that only
+// the channel is known.
+func placeOf(e memory.Event) (at memory.Channel) {
+	at = memory.Channel{Guild: memory.Everywhere}
+	switch e := e.(type) {
+	case memory.Posted:
+		at.Guild, at.ID = e.Message.Guild, e.Message.Channel
+	case memory.Heard:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Starred:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Edited:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Deleted:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Rewritten:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Named:
+		at.ID = e.Channel
+	case memory.Answered:
+		at.Guild, at.ID = e.Trace.Guild, e.Trace.Channel
+	case memory.Called:
+		at.Guild, at.ID = e.Record.Guild, e.Record.Channel
+	case memory.GapFound:
+		at.Guild, at.ID = e.Gap.Guild, e.Gap.Channel
+	case memory.GapFilled:
+		at.Guild, at.ID = e.Gap.Guild, e.Gap.Channel
+	case memory.QuestionOpened:
+		at.Guild, at.ID = e.Question.Guild, e.Question.Channel
+	case memory.QuestionClosed:
+		at.ID = e.Channel
+	case memory.Marked:
+		at.ID = e.Channel
+	case memory.Summarised:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.SessionCondensed:
+		at.Guild, at.ID = e.Condensed.Guild, e.Condensed.Channel
+	case memory.CondensedGone:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.ShutOut:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.ChannelGone: // Discord may omit the guild
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Absent:
+		at.Guild = e.Guild
+	case memory.Spent:
+		at.Guild = e.Guild
+	case memory.PersonSeen:
+		at.Guild = e.Person.Guild
+	case memory.PersonLeft:
+		at.Guild = e.Guild
+	case memory.FactTold:
+		at.Guild = e.Guild
+	case memory.FactGone:
+		at.Guild = e.Guild
+	case memory.LoreTold:
+		at.Guild = e.Lore.Guild
+	case memory.LoreGone:
+		at.Guild = e.Guild
+	case memory.Opted:
+		at.Guild = e.Guild
+	case memory.Learn:
+		at.Guild = e.Guild
+	case memory.GuildSeen:
+		at.Guild = e.Guild.ID
+	case memory.GuildNamed:
+		at.Guild = e.Guild
+	case memory.GuildLeft:
+		at.Guild = e.Guild
+	case memory.ChannelSeen:
+		at.Guild = e.Channel.Guild
+	case memory.ChannelDeleted:
+		at.Guild = e.Guild
+	case memory.RoleSeen:
+		at.Guild = e.Guild
+	case memory.RoleGone:
+		at.Guild = e.Guild
+	case memory.Chose:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Asked:
+		at.Guild = e.Guild
+	case memory.Learned:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.SettingChosen:
+		at.Guild = e.Guild
+	case memory.LimitChosen:
+		at.Guild = e.Guild
+	case memory.Forgetting:
+		at.Guild = e.Guild
+	}
+	return at
 }
 
 // post logs a message or its newer version, unless its author has opted out or it is forgotten.
@@ -243,6 +341,7 @@ func (t *transaction) reindex(row int64, old, new memory.Message) {
 func (t *transaction) unindex(row int64, terms string) {
 	if terms != "" {
 		t.flushTerms()
+		defer t.in(t.guildOfNo(row >> SequenceBits))()
 		ensure(t.RemoveText(row, terms))
 	}
 }
@@ -277,19 +376,18 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 
 // deleted removes a message deleted in Discord. An unknown one leaves a tombstone, because it may still
 // arrive, unless it wouldn't be logged.
-func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unlogged bool) {
+func (t *transaction) deleted(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, unlogged bool) {
 	if t.isKnown(channel, id) {
 		t.delete(channel, id, hideRepeats)
 	} else if !unlogged && !t.store.ingest.dropped.has(channel, id) {
-		if c := t.knownChannel(channel); c != nil {
-			c.highest = max(c.highest, id)
-		}
+		c := t.channel(guild, channel)
+		c.highest = max(c.highest, id)
 		t.addTombstone(channel, id)
 	}
 }
 
 func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID) {
-	t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
+	t.exec("INSERT INTO tombstone (channel, id) VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
 }
 
 // messageTables hold data by a message's channel and id, even before the message arrives.
@@ -298,6 +396,7 @@ var messageTables = []string{"early_edit", "called", "star", "rewritten", "quest
 // delete removes a message, present or yet to come, with everything derived from it.
 func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
 	t.changed.Text = true
+	defer t.in(t.locationAt(t.guild, channel).guild)()
 	t.addTombstone(channel, id)
 	for _, table := range messageTables {
 		t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", channel, id)
@@ -316,7 +415,14 @@ func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide
 }
 
 func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) bool {
-	return value[bool](t, knownQuery, channel, id)
+	if value[bool](t, knownQuery, channel, id) {
+		return true
+	}
+	if !t.isTerminalKnown() {
+		return false
+	}
+	defer t.in(memory.LocalGuild)()
+	return t.has("SELECT 1 FROM source WHERE kind = 0 AND place = ? AND id = ?", channel, id)
 }
 
 var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
@@ -357,7 +463,7 @@ func (t *transaction) star(e memory.Starred) {
 }
 
 func (t *transaction) name(e memory.Named) {
-	t.exec(`INSERT INTO called SELECT ?1, ?2, ?3
+	t.exec(`INSERT INTO called (channel, id, name) SELECT ?1, ?2, ?3
 		WHERE NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)
 		AND EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
 		ON CONFLICT DO NOTHING`, e.Channel, e.ID, memory.Clean(e.Name))

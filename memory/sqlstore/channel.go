@@ -61,10 +61,16 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	}
 	c := &channel{}
 	at := memory.Channel{ID: id}
+	guild, _, known := t.store.channelNo(id)
+	if !known {
+		guild = memory.Everywhere
+	}
+	defer t.in(guild)()
 	if !t.row("SELECT no, guild, parent, kind, name, owner, unplaced FROM channel WHERE id = ?", id).
 		into(&c.no, &at.Guild, &at.Parent, &at.Kind, &at.Name, &at.Owner, &at.Unplaced) {
 		return nil
 	}
+	t.enter(at.Guild)
 	c.place(at)
 	c.next = value[int64](t, "SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2",
 		c.no<<SequenceBits, (c.no+1)<<SequenceBits)
@@ -83,7 +89,8 @@ func (c *channel) place(known memory.Channel) {
 }
 
 func (t *transaction) addChannel(c memory.Channel) {
-	t.changed.structure = true
+	t.changed.structure[c.Guild] = true
+	defer t.in(c.Guild)()
 	guild := t.guildNo(c.Guild)
 	no := value[int64](t, "SELECT coalesce(max(no), ?1) + 1 FROM channel WHERE no >= ?1 AND no < ?2",
 		guild<<ChannelBits, (guild+1)<<ChannelBits)
@@ -112,14 +119,26 @@ func (t *transaction) guildNo(id memory.GuildID) int64 {
 	}
 	no := value[int64](t, "SELECT no FROM guild WHERE id = ?", id)
 	if no == 0 {
-		t.changed.structure = true
+		t.changed.structure[id] = true
 		if no = value[int64](t, "INSERT INTO guild (id) VALUES (?) RETURNING no", id); no > maxGuilds {
 			ensure(fmt.Errorf("there are %d guilds already, as many as can be numbered: %w", maxGuilds,
 				memory.ErrRefused))
 		}
 	}
 	t.store.ingest.guildNos[id] = no
+	t.store.ingest.guildIDs[no] = id
 	return no
+}
+
+// guildOfNo returns the guild of a channel's number.
+func (t *transaction) guildOfNo(channel int64) memory.GuildID {
+	no := GuildOf(channel)
+	id, ok := t.store.ingest.guildIDs[no]
+	if !ok {
+		id = value[memory.GuildID](t, "SELECT id FROM guild WHERE no = ?", no)
+		t.store.ingest.guildIDs[no] = id
+	}
+	return id
 }
 
 // join puts m into the segment that it continues, or into a new one.
@@ -211,6 +230,7 @@ type storedMessage struct {
 }
 
 func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) {
+	defer t.in(c.guild)()
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
 		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).

@@ -120,6 +120,7 @@ func (t *transaction) decisions() *Decisions {
 	if w.decisions != nil {
 		return w.decisions
 	}
+	defer t.in(memory.Everywhere)()
 	d := NewDecisions()
 	eachKey(t, func(guild memory.GuildID, user memory.UserID) { d.Opt(guild, user, true) },
 		"SELECT guild, user FROM opted WHERE out = 1")
@@ -142,15 +143,13 @@ func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID)
 // isGone reports whether a message was deleted or dropped, or is forgotten whoever wrote it. guild is used if
 // the channel is unknown.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
+	at := t.locationAt(guild, channel)
+	defer t.in(at.guild)()
 	if t.store.ingest.dropped.has(channel, id) ||
 		t.has("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", channel, id) {
 		return true
 	}
 	d := t.decisions()
-	if len(d.rules) == 0 {
-		return false
-	}
-	at := t.locationAt(guild, channel)
 	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
 }
 
@@ -173,8 +172,8 @@ func (t *transaction) opt(e memory.Opted) {
 
 // OptedOut implements memory.Store.
 func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	out, err := Found(s.row(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", guild, user).
-		Scan(new(int)))
+	out, err := Found(RowOf(ctx, s.engine.In(guild), "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1",
+		guild, user).Scan(new(int)))
 	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 

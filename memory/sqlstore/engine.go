@@ -12,16 +12,24 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// Reader is a Querier over all guilds.
+type Reader interface {
+	Querier
+	// In returns a Querier whose statements are about one guild, or memory.Everywhere. They would return the same
+	// over all: it lets an engine that distributes its tables by guild look in one place.
+	In(guild memory.GuildID) Querier
+}
+
 // Engine is a database with a Store's tables, full text and vectors. It prepares each statement once.
 type Engine interface {
-	Querier // reads what is committed
+	Reader // reads what is committed
 	// Snapshot calls read with the state at one moment.
-	Snapshot(ctx context.Context, read func(Querier) error) error
+	Snapshot(ctx context.Context, read func(Reader) error) error
 	// Latest is Snapshot for one caller at a time, so that no older read overwrites a newer one.
-	Latest(ctx context.Context, read func(Querier) error) error
-	// Watch sets a callback for writes of other processes. It runs as in Latest, before Notice returns or,
-	// with writing set, before Transact continues.
-	Watch(changed func(ctx context.Context, q Querier, writing bool) error)
+	Latest(ctx context.Context, read func(Reader) error) error
+	// Watch sets a callback for writes of other processes. guilds are those whose cached state may have changed, as
+	// in Changes. It runs as in Latest, before Notice returns or, with writing set, before Transact continues.
+	Watch(changed func(ctx context.Context, q Reader, guilds []memory.GuildID, writing bool) error)
 	// Notice calls Watch's callback if another process has written.
 	Notice(ctx context.Context) error
 
@@ -60,7 +68,9 @@ type Engine interface {
 
 // Tx is a write transaction.
 type Tx interface {
-	Querier
+	Reader
+	// Enter makes the further statements, and what follows, about one guild, as In; it begins Everywhere.
+	Enter(guild memory.GuildID)
 	// Exec returns how many rows it changed.
 	Exec(query string, args ...any) (int, error)
 	// AddText adds a message's terms, hashes separated by spaces, to full text. Rows in ascending order are
@@ -86,10 +96,13 @@ type Changes struct {
 	Text  bool    // text of people was deleted
 	Space bool    // the active vectors, or which segments have which numbers
 	Gone  []int64 // segments whose vectors were deleted
+	// Guilds are those whose structure, people or lore changed; memory.Everywhere: perhaps all.
+	Guilds []memory.GuildID
 }
 
 // TextQuery asks for messages with any of Terms, in channels of one guild. Zero fields don't restrict it.
 type TextQuery struct {
+	Guild        memory.GuildID
 	Channels     []int64           // numbers, ascending
 	Terms        []string          // from text.Terms, best the rarest first
 	Since, Until *memory.MessageID // Until exclusive
@@ -107,7 +120,8 @@ type TextMatch struct {
 type VectorQuery struct {
 	Space    memory.Space
 	Scope    memory.Scope
-	Channels []int64 // numbers, ascending
+	Guilds   []memory.GuildID // of the channels
+	Channels []int64          // numbers, ascending
 	Vector   []float32
 	Limit    int
 }

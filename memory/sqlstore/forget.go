@@ -61,6 +61,7 @@ type forgettingRun struct {
 // begin deletes everything derived from what a recorded rule covers, and returns the ids of the channels
 // concerned as JSON. It may run again.
 func (t *transaction) begin(id int64, o rule) (channels string) {
+	defer t.in(o.Guild)()
 	t.flush()
 	_, _, _, r := t.forgetting(id)
 	b := &forgettingRun{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), DeletionReport: r}
@@ -71,7 +72,7 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	b.dropPeople()
 	b.dropSettings()
 	b.dropStructure()
-	t.changed.Text, t.changed.structure = true, true
+	t.changed.Text, t.changed.structure[o.Guild] = true, true
 	// the caches are read again, with the new rule
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
@@ -81,8 +82,8 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 }
 
 // channels returns the ids of the channels that a rule concerns, as JSON.
-func (o rule) channels(ctx context.Context, q Querier) (string, error) {
-	ids, err := column[memory.ChannelID](ctx, q, "SELECT id FROM channel WHERE "+concerned, o.args("")...)
+func (o rule) channels(ctx context.Context, q Reader) (string, error) {
+	ids, err := column[memory.ChannelID](ctx, q.In(o.Guild), "SELECT id FROM channel WHERE "+concerned, o.args("")...)
 	return jsonOf(ids), err
 }
 
@@ -97,6 +98,7 @@ func (o rule) coversPeople() bool { return o.whole && o.Channel == 0 }
 // Conditions for the rows that a rule is about.
 var (
 	ofGuild   = fmt.Sprintf("(guild = ?4 OR ?4 = %d)", memory.Everywhere)
+	ofDerived = fmt.Sprintf("(d.guild = ?4 OR ?4 = %d)", memory.Everywhere)
 	theGuild  = fmt.Sprintf("(id = ?4 OR ?4 = %d)", memory.Everywhere) // of guilds
 	concerned = fmt.Sprintf("%s AND ((id = ?5 OR ?5 = 0) OR parent = ?5 AND kind IN (%d, %d))",
 		ofGuild, memory.PublicThread, memory.PrivateThread) // of channels
@@ -223,6 +225,7 @@ func (b *forgettingRun) dropStructure() {
 
 // dropUnused deletes a rule's channels and guilds of which nothing else is known.
 func (t *transaction) dropUnused(o rule) {
+	defer t.in(o.Guild)()
 	t.execAll(o.args(""), "DELETE FROM channel WHERE "+ofGuild+unused, "DELETE FROM guild WHERE "+theGuild+empty)
 }
 
@@ -253,14 +256,15 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 	if q.Within != nil {
 		within = jsonOf(q.Within)
 	}
-	channels, err := column[memory.ChannelID](ctx, s.engine, "SELECT id FROM channel WHERE "+concerned+
+	in := s.engine.In(o.Guild)
+	channels, err := column[memory.ChannelID](ctx, in, "SELECT id FROM channel WHERE "+concerned+
 		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
 	goes, all := o.selects(jsonOf(channels), within), o
 	if q.Before.IsZero() {
 		all.end = endless // includes what is said until the order is given
 	}
 	if err == nil {
-		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(),
+		err = RowOf(ctx, in, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(),
 			all.args(jsonOf(channels))...).
 			Scan(&e.Messages, &e.Channels)
 	}
@@ -293,7 +297,7 @@ func (s *Store) countGoing(ctx context.Context, goes selection, condition string
 func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
 	var e memory.DryRun
 	args := []any{channel, jsonOf(ids)}
-	err := s.row(ctx, `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no
+	err := RowOf(ctx, s.inGuildOf(channel), `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no
 		AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`, args...).Scan(&e.Messages)
 	if err == nil {
 		const these = "place = ?1 AND id IN (SELECT value FROM json_each(?2))"

@@ -32,7 +32,7 @@ func (t *transaction) fillGap(e memory.GapFilled) {
 func (t *transaction) reopenSwept(condition string, args ...any) {
 	if t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+
 		" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...) > 0 {
-		t.changed.structure = true
+		t.changed.structure[t.guild] = true
 	}
 }
 
@@ -61,7 +61,7 @@ func (t *transaction) sweep(e memory.Absent) {
 
 func (t *transaction) shutOut(e memory.ShutOut) {
 	t.channel(e.Guild, e.Channel)
-	t.changed.structure = true
+	t.changed.structure[t.guild] = true
 	t.execAll([]any{e.Channel}, "DELETE FROM gap WHERE sweep <> 0 AND channel = ?",
 		"UPDATE channel SET shut = 1 WHERE id = ?")
 }
@@ -75,7 +75,7 @@ func (s *Store) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]m
 	if guild != memory.Everywhere {
 		which, args = which+" AND guild = ?", []any{guild}
 	}
-	gaps, err := list(ctx, s.engine, func(scan Scanner, g *memory.Gap) error {
+	gaps, err := list(ctx, s.engine.In(guild), func(scan Scanner, g *memory.Gap) error {
 		return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
 	}, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which+order, args...)
 	return gaps, s.failed(err, "read what is missing")
@@ -91,7 +91,7 @@ func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
 
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
-	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine, `SELECT c.id, max(c.heard, g.since) AS until
+	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine.In(guild), `SELECT c.id, max(c.heard, g.since) AS until
 		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`, guild)
 	return heard, s.failed(err, "read what was heard in guild %d", guild)
 }

@@ -29,8 +29,8 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, er
 		return r, err
 	}
 	var found []candidate
-	if err := s.engine.Snapshot(ctx, func(q Querier) (err error) {
-		found, err = list(ctx, q, func(scan Scanner, c *candidate) error { return scan(&c.row, &c.segment) },
+	if err := s.engine.Snapshot(ctx, func(q Reader) (err error) {
+		found, err = list(ctx, q.In(o.Guild), func(scan Scanner, c *candidate) error { return scan(&c.row, &c.segment) },
 			"SELECT m.row, m.segment FROM "+o.messages(), o.args(channels)...)
 		return err
 	}); err != nil {
@@ -84,6 +84,7 @@ const (
 // records that all are marked.
 func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.DeletionReport {
 	o, _, _, r := t.forgetting(id)
+	defer t.in(o.Guild)()
 	if len(some) == 0 {
 		t.exec("UPDATE forgetting SET begun = ? WHERE id = ?", isHidden, id)
 		return r
@@ -102,7 +103,10 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 		segments: map[int64]int{}}
 	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
 	slices.Sort(d.rows)
-	r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(d.rows))
+	for _, rows := range byGuild(d.rows, SequenceBits+ChannelBits) {
+		t.enter(t.guildOfNo(rows[0] >> SequenceBits))
+		r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(rows))
+	}
 	t.dropMessageRowsOf(d.ids, o.User != 0)
 	t.uncount(d.counted)
 	segments, vectors := t.shrinkSegments(d.segments)
@@ -131,7 +135,9 @@ func (d *pendingDeletion) add(scan Scanner) error {
 // dropMessageRowsOf deletes the messages' rows in messageTables. A person's rule needs tombstones as well,
 // because an id alone doesn't tell whether the rule covers it.
 func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, tombstones bool) {
+	defer t.in(t.guild)()
 	for channel, ids := range messages {
+		t.enter(t.locationAt(t.guild, channel).guild)
 		for _, table := range messageTables {
 			if table != "taken" && t.has("SELECT 1 FROM "+table+" WHERE channel = ?", channel) {
 				t.exec("DELETE FROM "+table+" WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel,
@@ -139,7 +145,7 @@ func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.M
 			}
 		}
 		if tombstones {
-			t.exec("INSERT INTO tombstone SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING", channel,
+			t.exec("INSERT INTO tombstone (channel, id) SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING", channel,
 				jsonOf(ids))
 		}
 	}
@@ -148,7 +154,9 @@ func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.M
 // uncount subtracts messages from the counts of channels and people. presence.last stays: what a forgetting
 // leaves is newer.
 func (t *transaction) uncount(counted map[presenceKey]int) {
+	defer t.in(t.guild)()
 	for of, n := range counted {
+		t.enter(t.guildOfNo(of.channel))
 		t.counts[of.channel] -= n
 		t.exec("UPDATE presence SET messages = messages - ? WHERE channel = ? AND author = ?", n, of.channel, of.author)
 		t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", of.channel, of.author)
@@ -157,10 +165,20 @@ func (t *transaction) uncount(counted map[presenceKey]int) {
 
 // shrinkSegments takes so many messages out of each segment and deletes the segments' vectors.
 func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) {
-	if len(out) == 0 {
-		return 0, 0
+	defer t.in(t.guild)()
+	for _, ids := range byGuild(slices.Sorted(maps.Keys(out)), SegmentBits) {
+		t.enter(t.guildOfNo(ids[0] >> SegmentBits << ChannelBits))
+		vectors += t.shrinkInGuild(ids, out)
 	}
-	shrunk, by := slices.Sorted(maps.Keys(out)), map[int][]int64{}
+	for _, c := range t.store.ingest.channels {
+		c.tail = nil // nothing may continue a deleted segment, whose number may be reused
+	}
+	return len(out), vectors
+}
+
+// shrinkInGuild returns how many of a guild's segments had a vector.
+func (t *transaction) shrinkInGuild(shrunk []int64, out map[int64]int) (vectors int) {
+	by := map[int][]int64{}
 	for _, id := range shrunk {
 		by[out[id]] = append(by[out[id]], id)
 	}
@@ -170,14 +188,11 @@ func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) 
 			n, jsonOf(ids))
 	}
 	t.changed.Gone, t.changed.pending = append(t.changed.Gone, shrunk...), true
-	for _, c := range t.store.ingest.channels {
-		c.tail = nil // nothing may continue a deleted segment, whose number may be reused
-	}
 	ids := jsonOf(shrunk)
 	for _, set := range []vectorSet{activeSet, shadowSet} {
 		vectors = max(vectors,
 			t.exec("DELETE FROM "+set.table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
 	}
 	t.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
-	return len(shrunk), vectors
+	return vectors
 }

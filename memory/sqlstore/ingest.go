@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ type ingest struct {
 	// Caches, used only by the holder of the write lock.
 	channels  map[memory.ChannelID]*channel
 	guildNos  map[memory.GuildID]int64
+	guildIDs  map[int64]memory.GuildID
 	segments  map[int64]int64 // last segment id by guild number
 	decisions *Decisions
 	dropped   dropped
@@ -180,6 +182,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 		done = s.newTransaction(ctx, tx)
 		f(done)
 		done.flush()
+		done.changed.Guilds = done.changed.guilds()
 		tx.Changed(done.changed.Changes)
 		return nil
 	})
@@ -194,6 +197,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 func (w *ingest) forget() {
 	clear(w.channels)
 	clear(w.guildNos)
+	clear(w.guildIDs)
 	clear(w.segments)
 	w.decisions, w.dropped = nil, dropped{}
 }
@@ -205,22 +209,29 @@ func (w *ingest) isIdle() bool {
 }
 
 // invalidateCaches is Engine.Watch's callback.
-func (s *Store) invalidateCaches(ctx context.Context, q Querier, writing bool) error {
+func (s *Store) invalidateCaches(ctx context.Context, q Reader, guilds []memory.GuildID, writing bool) error {
 	s.othersWrote.Add(1)
 	if writing {
 		s.ingest.forget()
 	}
 	s.wakeUp()
-	return s.reload(ctx, q)
+	return s.reload(ctx, q, guilds)
 }
 
 // changes is what a transaction changed that readers cache.
 type changes struct {
 	Changes
-	structure bool                    // guilds, roles or channels
+	structure map[memory.GuildID]bool // guilds that changed, or their roles or channels; Everywhere: all
 	people    map[memory.GuildID]bool // guilds whose people or lore changed
 	pending   bool
 	newest    memory.MessageID
+}
+
+// guilds returns whose cached state changed.
+func (c changes) guilds() []memory.GuildID {
+	all := maps.Clone(c.structure)
+	maps.Copy(all, c.people)
+	return slices.Sorted(maps.Keys(all))
 }
 
 // publish updates the readers' caches after a commit.
@@ -238,10 +249,11 @@ func (s *Store) publish(ctx context.Context, c changes) error {
 	if c.pending {
 		s.wakeUp()
 	}
-	if !c.structure {
+	if len(c.structure) == 0 {
 		return nil
 	}
-	return s.engine.Latest(ctx, func(q Querier) error { return s.reload(ctx, q) })
+	guilds := slices.Collect(maps.Keys(c.structure))
+	return s.engine.Latest(ctx, func(q Reader) error { return s.reload(ctx, q, guilds) })
 }
 
 func (s *Store) wakeUp() {

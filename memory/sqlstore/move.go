@@ -108,8 +108,8 @@ func (m *mover) run(ctx context.Context) error {
 	if m.from.othersWrote.Load() != written {
 		return errDiffers
 	}
-	return m.to.writing(ctx, func(t *transaction) {
-		t.changed.structure, t.changed.Space, t.changed.pending = true, true, true
+	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
+		t.changed.structure[memory.Everywhere], t.changed.Space, t.changed.pending = true, true, true
 		t.exec("DELETE FROM meta WHERE key = ?", movingKey)
 	})
 }
@@ -176,23 +176,27 @@ func (m *mover) copyTables(ctx context.Context) error {
 	}
 	for m.at.Stage < len(movedTables) {
 		table := movedTables[m.at.Stage]
-		rows, err := table.read(ctx, m.from, m.at.After)
+		columns, err := m.columns(ctx, table)
+		if err != nil {
+			return err
+		}
+		rows, err := table.read(ctx, m.from, columns, m.at.After)
 		if err != nil {
 			return m.from.failed(err, "read the table %s", table.name)
 		}
 		next := moving{Stage: m.at.Stage + 1}
-		if len(rows.values) > 0 {
-			next = moving{m.at.Stage, rows.keyOfLast(table)}
+		if len(rows) > 0 {
+			next = moving{m.at.Stage, table.keyOf(columns, rows[len(rows)-1])}
 		}
 		if err := m.write(ctx, next, func(t *transaction) {
-			if len(rows.values) > 0 {
-				ensure(t.Insert(table.name, rows.columns, rows.values))
+			if len(rows) > 0 {
+				ensure(t.Insert(table.name, columns, rows))
 			}
 		}); err != nil {
 			return fmt.Errorf("copy the table %s: %w", table.name, err)
 		}
 		if table.name == "message" {
-			done += len(rows.values)
+			done += len(rows)
 			m.progress("copying messages", done, total)
 		}
 	}
@@ -205,16 +209,28 @@ const (
 	movedBytes = 8 << 20
 )
 
-type movedPart struct {
-	columns []string
-	values  [][]any // an int64, a string or nil each
+// columns returns the columns that a table has in both stores. PostgreSQL's has the guild in more tables than SQLite's.
+func (m *mover) columns(ctx context.Context, table moved) (both []string, err error) {
+	var there []string
+	for _, s := range []*Store{m.to, m.from} {
+		rows, err := s.engine.QueryContext(ctx, "SELECT * FROM "+table.name+" LIMIT 0")
+		if err != nil {
+			return nil, s.failed(err, "read the table %s", table.name)
+		}
+		there = both
+		both, err = rows.Columns()
+		if err := errors.Join(err, rows.Close()); err != nil {
+			return nil, s.failed(err, "read the table %s", table.name)
+		}
+	}
+	return slices.DeleteFunc(both, func(name string) bool { return !slices.Contains(there, name) }), nil
 }
 
-// read returns the next rows of a table, in the order of its key.
-func (table moved) read(ctx context.Context, from *Store, after []any) (p movedPart, err error) {
+// read returns the next rows of a table, in the order of its key. Each has an int64, a string or nil for each column.
+func (table moved) read(ctx context.Context, from *Store, columns []string, after []any) (rows [][]any, err error) {
 	size := 0
-	err = table.each(ctx, from, after, fmt.Sprintf(" LIMIT %d", movedRows), func(columns []string, row []any) bool {
-		p.columns, p.values = columns, append(p.values, row)
+	err = table.each(ctx, from, columns, after, fmt.Sprintf(" LIMIT %d", movedRows), func(row []any) bool {
+		rows = append(rows, row)
 		for _, v := range row {
 			if text, is := v.(string); is {
 				size += len(text)
@@ -222,12 +238,12 @@ func (table moved) read(ctx context.Context, from *Store, after []any) (p movedP
 		}
 		return size < movedBytes
 	})
-	return p, err
+	return rows, err
 }
 
 // each calls f with the rows of a table after a key, in the order of its key, until f returns false.
-func (table moved) each(ctx context.Context, from *Store, after []any, limit string,
-	f func(columns []string, row []any) bool) error {
+func (table moved) each(ctx context.Context, from *Store, columns []string, after []any, limit string,
+	f func(row []any) bool) error {
 	var conditions []string
 	if table.rows != "" {
 		conditions = append(conditions, table.rows)
@@ -235,7 +251,7 @@ func (table moved) each(ctx context.Context, from *Store, after []any, limit str
 	if len(after) > 0 {
 		conditions = append(conditions, "("+table.key+") > (?"+strings.Repeat(", ?", len(after)-1)+")")
 	}
-	query := "SELECT * FROM " + table.name
+	query := "SELECT " + strings.Join(columns, ", ") + " FROM " + table.name
 	if len(conditions) > 0 {
 		query += " WHERE " + strings.Join(conditions, " AND ")
 	}
@@ -244,10 +260,6 @@ func (table moved) each(ctx context.Context, from *Store, after []any, limit str
 		return err
 	}
 	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
 	for rows.Next() {
 		row, to := make([]any, len(columns)), make([]any, len(columns))
 		for i := range row {
@@ -261,17 +273,16 @@ func (table moved) each(ctx context.Context, from *Store, after []any, limit str
 				row[i] = string(b)
 			}
 		}
-		if !f(columns, row) {
+		if !f(row) {
 			break
 		}
 	}
 	return rows.Err()
 }
 
-func (p movedPart) keyOfLast(table moved) (key []any) {
-	last := p.values[len(p.values)-1]
+func (table moved) keyOf(columns []string, row []any) (key []any) {
 	for name := range strings.SplitSeq(table.key, ", ") {
-		key = append(key, last[slices.Index(p.columns, name)])
+		key = append(key, row[slices.Index(columns, name)])
 	}
 	return key
 }
@@ -307,6 +318,7 @@ func (m *mover) copyVectors(ctx context.Context) error {
 		}
 		if err := m.write(ctx, to, func(t *transaction) {
 			for _, v := range some {
+				t.enter(t.guildOfNo(v.Channel))
 				ensure(t.PutVector(v, shadow))
 			}
 		}); err != nil {
@@ -337,11 +349,16 @@ func (m *mover) compare(ctx context.Context) error {
 				}
 			}
 		}
-		want, err := table.sums(ctx, m.from, count)
+		columns, err := m.columns(ctx, table)
+		if err != nil {
+			return err
+		}
+		slices.Sort(columns) // as the schemas may order them otherwise
+		want, err := table.sums(ctx, m.from, columns, count)
 		if err != nil {
 			return m.from.failed(err, "compare the table %s", table.name)
 		}
-		got, err := table.sums(ctx, m.to, count)
+		got, err := table.sums(ctx, m.to, columns, count)
 		if err != nil {
 			return m.to.failed(err, "compare the table %s", table.name)
 		}
@@ -368,15 +385,10 @@ type sum struct {
 }
 
 // sums returns the number of rows and their hash: of messages by channel, of other tables as a whole.
-func (table moved) sums(ctx context.Context, of *Store, counted func(channel string)) (map[string]sum, error) {
+func (table moved) sums(ctx context.Context, of *Store, columns []string,
+	counted func(channel string)) (map[string]sum, error) {
 	hashes, sums, line := map[string]hash.Hash{}, map[string]sum{}, bytes.Buffer{}
-	var order []int // of the columns by name, as the schemas may order them otherwise
-	err := table.each(ctx, of, nil, "", func(columns []string, row []any) bool {
-		if order == nil {
-			for _, name := range slices.Sorted(slices.Values(columns)) {
-				order = append(order, slices.Index(columns, name))
-			}
-		}
+	err := table.each(ctx, of, columns, nil, "", func(row []any) bool {
 		group := ""
 		if table.name == "message" {
 			group = fmt.Sprint(row[slices.Index(columns, "channel")])
@@ -385,8 +397,8 @@ func (table moved) sums(ctx context.Context, of *Store, counted func(channel str
 			hashes[group] = sha256.New()
 		}
 		line.Reset()
-		for _, i := range order {
-			fmt.Fprintf(&line, "%T %q\n", row[i], fmt.Sprint(row[i]))
+		for _, v := range row {
+			fmt.Fprintf(&line, "%T %q\n", v, fmt.Sprint(v))
 		}
 		hashes[group].Write(line.Bytes())
 		s := sums[group]
@@ -404,8 +416,8 @@ func (table moved) sums(ctx context.Context, of *Store, counted func(channel str
 
 // empty removes what was copied, so that a new move can begin.
 func (m *mover) empty(ctx context.Context) error {
-	return m.to.writing(ctx, func(t *transaction) {
-		t.changed.structure, t.changed.Space, t.changed.Text = true, true, true
+	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
+		t.changed.structure[memory.Everywhere], t.changed.Space, t.changed.Text = true, true, true
 		ensure(t.ClearText())
 		t.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next")
 		for _, table := range movedTables[1:] {

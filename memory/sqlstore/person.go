@@ -69,7 +69,9 @@ func (t *transaction) learn(e memory.Learn) {
 	if e.On && t.decisions().OptedOut(e.Guild, e.User) {
 		return
 	}
-	t.changed.structure = t.changed.structure || e.User == 0
+	if e.User == 0 {
+		t.changed.structure[e.Guild] = true
+	}
 	t.changed.people[e.Guild] = true
 	t.putNewer(learnTable, e.Guild, e.User, e.On, millis(e.At))
 }
@@ -117,7 +119,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 		some = jsonOf(ids)
 	}
 	known := map[memory.UserID]*memory.Person{}
-	err := s.engine.Snapshot(ctx, func(q Querier) error {
+	err := s.engine.Snapshot(ctx, func(all Reader) error {
+		q := all.In(guild)
 		err := Each(ctx, q, func(scan Scanner) error {
 			p := &memory.Person{Guild: guild}
 			err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &p.RolesKnown, asJSON{&p.Roles}, asTime{&p.Learn})
@@ -161,17 +164,24 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 		return nil, err
 	}
 	present := map[memory.UserID]memory.Presence{}
-	err := Each(ctx, s.engine, func(scan Scanner) error {
-		var user memory.UserID
-		var p memory.Presence
-		var last memory.MessageID
-		err := scan(&user, &p.Messages, &last)
-		p.Last = last.Time()
-		present[user] = p
-		return err
-	}, `SELECT author, sum(messages), max(last) FROM presence
-		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?))
-		GROUP BY author`,
-		jsonOf(s.channelNos(scope)), jsonOf(users))
-	return present, s.failed(err, "read who was here")
+	nos := s.numbers()
+	for _, some := range byGuild(s.channelNos(scope), ChannelBits) {
+		if err := Each(ctx, s.engine.In(nos.guildOf(some[0])), func(scan Scanner) error {
+			var user memory.UserID
+			var messages int
+			var last memory.MessageID
+			err := scan(&user, &messages, &last)
+			p := present[user]
+			if p.Messages += messages; last.Time().After(p.Last) {
+				p.Last = last.Time()
+			}
+			present[user] = p
+			return err
+		}, `SELECT author, sum(messages), max(last) FROM presence
+			WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?))
+			GROUP BY author`, jsonOf(some), jsonOf(users)); err != nil {
+			return nil, s.failed(err, "read who was here")
+		}
+	}
+	return present, nil
 }

@@ -65,6 +65,7 @@ func (d derived) sourcePlace() int64 {
 
 // derive records a thing's sources and the people it names, in place of an earlier version's.
 func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) {
+	defer t.in(d.guild)()
 	t.underive(d)
 	no := value[int64](t, `INSERT INTO derived (kind, place, id, guild, channel, author, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`, d.kind, d.place(), d.id, d.guild, d.channel, d.author, d.at)
@@ -77,7 +78,7 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 			no, sourceKinds[s.Kind], place, s.ID, s.Version, s.Repeats)
 	}
 	for _, user := range named {
-		t.exec("INSERT INTO named VALUES (?, ?) ON CONFLICT DO NOTHING", user, no)
+		t.exec("INSERT INTO named (user, derived) VALUES (?, ?) ON CONFLICT DO NOTHING", user, no)
 	}
 }
 
@@ -184,13 +185,29 @@ type cause struct {
 	deleted memory.MessageRef // if not zero, answers to it count as unasked
 }
 
+// inAnyThatCites is in for statements about what was made from something in the transaction's guild: that is in this
+// guild, or it is the terminal's, where answers are made from any.
+func (t *transaction) inAnyThatCites() (back func()) {
+	if t.isTerminalKnown() {
+		return t.in(memory.Everywhere)
+	}
+	return t.in(t.guild)
+}
+
+func (t *transaction) isTerminalKnown() bool {
+	_, known := t.store.ingest.guildNos[memory.LocalGuild]
+	return known || t.store.knows(memory.LocalGuild)
+}
+
 // invalidate deletes what s selects and everything derived from it. Of answers that Discord still shows it
 // keeps the sources, to find them once they must be hidden.
 func (t *transaction) invalidate(s selection, why cause) {
+	defer t.inAnyThatCites()()
 	all := slices.DeleteFunc(must(s.closure(t.ctx, t, why.hide)), func(g invalid) bool {
 		return g.kind == aShown && g.hide == hideNone
 	})
 	for _, g := range all { // all first, so that deleting one doesn't select another again
+		t.enter(g.guild)
 		if g.kind == anAnswer && g.hide == hideNone {
 			t.exec("UPDATE derived SET kind = ? WHERE no = ?", aShown, g.no)
 		} else {
@@ -199,6 +216,7 @@ func (t *transaction) invalidate(s selection, why cause) {
 	}
 	for _, g := range all {
 		t.changed.Text = true
+		t.enter(g.guild)
 		t.deleteDerived(g, why.deleted)
 	}
 }
@@ -251,8 +269,15 @@ const (
 // is gone.
 func (t *transaction) stateOf(guild memory.GuildID, s memory.Source) sourceState {
 	query, ok := stateQueries[s.Kind]
-	if !ok {
+	switch {
+	case !ok:
 		return t.messageState(guild, s)
+	case s.Kind == memory.SourceSummary:
+		defer t.inGuildOf(s.Channel)()
+	case s.Kind == memory.SourceLore && guild == memory.LocalGuild: // it cites lore of any
+		defer t.in(memory.Everywhere)()
+	default:
+		defer t.in(guild)()
 	}
 	if value[bool](t, query, s.ID, s.Version, s.Channel, guild) {
 		return sourceSame
@@ -306,8 +331,8 @@ func (o rule) selects(channels string, more ...any) selection {
 		UNION ALL SELECT no, 1, 1 FROM derived WHERE at <> 0 AND at < ?2 AND (author = ?3 OR ?3 = 0) AND %[4]s
 			AND ((channel = ?5 OR ?5 = 0) OR channel IN (SELECT value FROM json_each(?1)))
 		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND n.user = ?3
-			AND (%[4]s OR d.guild = %[1]d AND d.kind <> %[2]d) AND (d.kind <> %[3]d OR d.at < ?2)
+			AND (%[5]s OR d.guild = %[1]d AND d.kind <> %[2]d) AND (d.kind <> %[3]d OR d.at < ?2)
 		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND ?3 = 0
-			AND iif(d.kind = %[2]d, %[4]s, d.guild = %[1]d AND n.user IN (SELECT id FROM person WHERE %[4]s))`,
-		memory.LocalGuild, aFact, aRecord, ofGuild), o.args(channels, more...)}
+			AND iif(d.kind = %[2]d, %[5]s, d.guild = %[1]d AND n.user IN (SELECT id FROM person WHERE %[4]s))`,
+		memory.LocalGuild, aFact, aRecord, ofGuild, ofDerived), o.args(channels, more...)}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -178,10 +179,30 @@ func messageColumns(m *memory.Message) []any {
 }
 
 func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	no, ok = s.nos.of[id]
-	return s.nos.guilds[no], no, ok
+	nos := s.numbers()
+	no, ok = nos.of[id]
+	return nos.guildOf(no), no, ok
+}
+
+// inGuildOf reads what is about a channel: in its guild, if the channel is known.
+func (s *Store) inGuildOf(id memory.ChannelID) Querier {
+	guild, _, ok := s.channelNo(id)
+	if !ok {
+		guild = memory.Everywhere
+	}
+	return s.engine.In(guild)
+}
+
+// eachOf runs a query of which the only parameter is a list of numbers, in each one's guild (see byGuild).
+func (s *Store) eachOf(ctx context.Context, nos []int64, bits int, f func(scan Scanner) error, query string) error {
+	slices.Sort(nos)
+	guilds := s.numbers().guilds
+	for _, some := range byGuild(nos, bits) {
+		if err := Each(ctx, s.engine.In(guilds[some[0]>>bits]), f, query, jsonOf(some)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
@@ -193,7 +214,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	if !ok {
 		return nil, nil
 	}
-	messages, err := list(ctx, s.engine, func(scan Scanner, m *memory.Message) error {
+	messages, err := list(ctx, s.engine.In(guild), func(scan Scanner, m *memory.Message) error {
 		m.Guild, m.Channel = guild, channel
 		return ScanMessage(scan, m)
 	}, "SELECT "+MessageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
@@ -203,7 +224,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 // MessagesBy implements memory.Store.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
-	err := Each(ctx, s.engine, func(scan Scanner) error {
+	err := Each(ctx, s.engine.In(guild), func(scan Scanner) error {
 		var m memory.Message
 		if err := ScanMessage(behind(scan, &m.Channel, &m.Guild), &m); err != nil {
 			return err
@@ -220,8 +241,8 @@ func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memor
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
 	var id memory.MessageID
-	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", channel, memory.Clean(name)).
-		Scan(&id)
+	err := RowOf(ctx, s.inGuildOf(channel), "SELECT id FROM called WHERE channel = ? AND name = ?", channel,
+		memory.Clean(name)).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = memory.ErrNotFound
 	}
@@ -231,7 +252,7 @@ func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name
 // NameOf implements memory.Store.
 func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) (map[memory.MessageID]string, error) {
-	names, err := mapOf[memory.MessageID, string](ctx, s.engine, `SELECT id, name FROM called
+	names, err := mapOf[memory.MessageID, string](ctx, s.inGuildOf(channel), `SELECT id, name FROM called
 		WHERE channel = ? AND id IN (SELECT value FROM json_each(?))`, channel, jsonOf(ids))
 	return names, s.failed(err, "read the names of messages")
 }

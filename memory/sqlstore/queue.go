@@ -22,7 +22,7 @@ func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) 
 	var n int
 	to, err := s.vectorSetOf(ctx, s.engine)
 	if err == nil {
-		err = s.row(ctx, fmt.Sprintf(query, to.flag), args...).Scan(&n)
+		err = RowOf(ctx, s.engine.In(guild), fmt.Sprintf(query, to.flag), args...).Scan(&n)
 	}
 	return n, s.failed(err, "count what is to be embedded")
 }
@@ -51,7 +51,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, vectorSet, error) {
 	var segments []memory.Segment
 	var to vectorSet
-	err := s.engine.Snapshot(ctx, func(q Querier) (err error) { // so texts and versions match
+	err := s.engine.Snapshot(ctx, func(q Reader) (err error) { // so texts and versions match
 		if to, err = s.vectorSetOf(ctx, q); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*wa
 
 // readSegments reads the messages of segments. Segments of a channel overlap when people talk at once; each
 // stretch is read once.
-func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
+func readSegments(ctx context.Context, q Reader, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
 		of[w.ID] = w
@@ -108,7 +108,7 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
 			last, ids = max(last, sorted[i].last), append(ids, sorted[i].ID)
 		}
-		err := Each(ctx, q, scanRow, `SELECT segment, id, author, content, extra FROM said WHERE channel = ?
+		err := Each(ctx, q.In(from.guild), scanRow, `SELECT segment, id, author, content, extra FROM said WHERE channel = ?
 			AND id BETWEEN ? AND ? AND segment IN (SELECT value FROM json_each(?)) ORDER BY id`,
 			from.no, from.first, last, jsonOf(ids))
 		if err != nil {
@@ -143,7 +143,9 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 // storeVectors stores the vectors of segments that are unchanged since they were read, and clears their pending
 // flag. A nil vector means that there is nothing to embed.
 func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vectors [][]float32) {
+	defer t.in(t.guild)()
 	for i, s := range segments {
+		t.enter(t.guildOfNo(s.ID >> SegmentBits << ChannelBits))
 		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0
 		if v.Values == nil {
 			waits = 2

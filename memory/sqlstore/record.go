@@ -184,7 +184,7 @@ func (t *transaction) spend(e memory.Spent) {
 // Spending implements memory.Store.
 func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
 	from, until := memory.Day(day)
-	spent, err := mapOf[memory.UserID, int](ctx, s.engine, `SELECT user, sum(tokens) FROM spent
+	spent, err := mapOf[memory.UserID, int](ctx, s.engine.In(guild), `SELECT user, sum(tokens) FROM spent
 		WHERE guild = ? AND question >= ? AND question < ? GROUP BY user`,
 		guild, memory.FirstMessageID(from), memory.FirstMessageID(until))
 	return spent, s.failed(err, "read what was spent in guild %d", guild)

@@ -115,7 +115,8 @@ const (
 
 // recount recounts a channel's messages and authors, and marks starred messages.
 func (t *transaction) recount(no int64) {
-	t.changed.structure = true
+	defer t.in(t.guildOfNo(no))()
+	t.changed.structure[t.guild] = true
 	t.execAll([]any{no},
 		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+
 			recalledKinds+")) WHERE no = ?1",
@@ -127,6 +128,7 @@ func (t *transaction) recount(no int64) {
 
 // resegment cuts a channel into segments again, in the order of its messages.
 func (t *transaction) resegment(no int64) {
+	defer t.in(t.guildOfNo(no))()
 	// so that no vector of an old segment fits a new one
 	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
 	t.execAll([]any{no},
@@ -196,7 +198,9 @@ func (t *transaction) indexMore(limit int) int {
 		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
 		return 0
 	}
+	defer t.in(t.guild)()
 	for i, row := range rows {
+		t.enter(t.guildOfNo(row >> SequenceBits))
 		if terms[i] != "" && !must(t.HasText(row)) {
 			ensure(t.AddText(row, terms[i]))
 		}

@@ -20,15 +20,16 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 	}
 	q := TextQuery{Terms: terms, Authors: scope.Authors, Limit: limit}
 	q.Since, q.Until = s.bounds(ctx, scope)
-	ids := s.channelIDs()
+	nos := s.numbers()
 	var hits []memory.TextHit
-	for _, q.Channels = range byGuild(s.channelNos(scope)) {
+	for _, q.Channels = range byGuild(s.channelNos(scope), ChannelBits) {
+		q.Guild = nos.guildOf(q.Channels[0])
 		found, err := s.engine.FindText(ctx, q)
 		if err != nil {
 			return nil, s.failed(err, "search the full text")
 		}
 		for _, m := range found {
-			hits = append(hits, memory.TextHit{Channel: ids[m.Channel], ID: m.ID, Score: m.Score})
+			hits = append(hits, memory.TextHit{Channel: nos.ids[m.Channel], ID: m.ID, Score: m.Score})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b memory.TextHit) int { return cmp.Compare(b.Score, a.Score) })
@@ -43,14 +44,17 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	}
 	counts = make([]int, len(terms))
 	limit = max(limit, 0)
-	nos := s.channelNos(scope)
-	if err := s.row(ctx, `SELECT coalesce(sum(messages), 0) FROM channel
-		WHERE no IN (SELECT value FROM json_each(?))`, jsonOf(nos)).Scan(&messages); err != nil {
-		return 0, nil, s.failed(err, "count messages")
-	}
-	for _, channels := range byGuild(nos) {
+	nos := s.numbers()
+	for _, channels := range byGuild(s.channelNos(scope), ChannelBits) {
+		guild, some := nos.guildOf(channels[0]), 0
+		if err := RowOf(ctx, s.engine.In(guild), `SELECT coalesce(sum(messages), 0) FROM channel
+			WHERE no IN (SELECT value FROM json_each(?))`, jsonOf(channels)).Scan(&some); err != nil {
+			return 0, nil, s.failed(err, "count messages")
+		}
+		messages += some
 		for i, term := range terms {
-			n, err := s.engine.CountText(ctx, TextQuery{Channels: channels, Terms: []string{term}, Limit: limit})
+			n, err := s.engine.CountText(ctx, TextQuery{Guild: guild, Channels: channels, Terms: []string{term},
+				Limit: limit})
 			if err != nil {
 				return 0, nil, s.failed(err, "count a term")
 			}
@@ -60,9 +64,10 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	return messages, counts, nil
 }
 
-func byGuild(nos []int64) (guilds [][]int64) {
+// byGuild splits ascending numbers by their guild's number, which is in front of the given bits.
+func byGuild(nos []int64, bits int) (guilds [][]int64) {
 	for len(nos) > 0 {
-		n := slices.IndexFunc(nos, func(no int64) bool { return GuildOf(no) != GuildOf(nos[0]) })
+		n := slices.IndexFunc(nos, func(no int64) bool { return no>>bits != nos[0]>>bits })
 		if n < 0 {
 			n = len(nos)
 		}
@@ -145,7 +150,9 @@ func (t *transaction) index(row int64, terms string) {
 // its buffer, which took most of the time with many channels.
 func (t *transaction) flushTerms() {
 	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
+	defer t.in(t.guild)()
 	for _, r := range t.terms {
+		t.enter(t.guildOfNo(r.row >> SequenceBits))
 		ensure(t.AddText(r.row, r.terms))
 	}
 	t.terms = nil
@@ -157,8 +164,13 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	nos := s.channelNos(scope)
-	return s.engine.Nearest(ctx, VectorQuery{Space: space, Scope: scope, Channels: nos, Vector: vector, Limit: limit},
+	nos, numbers := s.channelNos(scope), s.numbers()
+	var guilds []memory.GuildID
+	for _, some := range byGuild(nos, ChannelBits) {
+		guilds = append(guilds, numbers.guildOf(some[0]))
+	}
+	return s.engine.Nearest(ctx, VectorQuery{Space: space, Scope: scope, Guilds: guilds, Channels: nos, Vector: vector,
+		Limit: limit},
 		func(found []Near) ([]memory.VectorHit, error) { return s.vectorHits(ctx, scope, nos, found, limit) })
 }
 
@@ -170,7 +182,7 @@ const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
 // vectorHits reads the messages of segments. The database decides which exist, and in which channel.
 func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []Near,
 	limit int) ([]memory.VectorHit, error) {
-	ids := s.channelIDs()
+	ids := s.numbers().ids
 	channels := make(map[int64]bool, len(nos))
 	for _, no := range nos {
 		channels[no] = true
@@ -184,7 +196,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 		for i, f := range found[:n] {
 			segments[i] = f.Segment
 		}
-		err := Each(ctx, s.engine, func(scan Scanner) error {
+		err := s.eachOf(ctx, segments, SegmentBits, func(scan Scanner) error {
 			var segment, no int64
 			var id memory.MessageID
 			var author memory.UserID
@@ -199,7 +211,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 			}
 			hit.Messages = append(hit.Messages, id)
 			return nil
-		}, segmentMessages, jsonOf(segments))
+		}, segmentMessages)
 		if err != nil {
 			return nil, s.failed(err, "read the segments found")
 		}
@@ -220,9 +232,9 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	ids := s.channelIDs()
+	ids := s.numbers().ids
 	var spots []memory.MessageRef
-	err := Each(ctx, s.engine, func(scan Scanner) error {
+	err := s.eachOf(ctx, s.channelNos(scope), ChannelBits, func(scan Scanner) error {
 		var no int64
 		var at memory.MessageRef
 		var author memory.UserID
@@ -235,7 +247,7 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 		}
 		return nil
 	}, `SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
-		WHERE m.starred = 1 AND m.kind IN (`+recalledKinds+")", jsonOf(s.channelNos(scope)))
+		WHERE m.starred = 1 AND m.kind IN (`+recalledKinds+")")
 	if err != nil {
 		return nil, s.failed(err, "read what is starred")
 	}

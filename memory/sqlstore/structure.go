@@ -13,7 +13,7 @@ import (
 
 // applyStructure writes changes of guilds, roles and channels.
 func (t *transaction) applyStructure(e memory.Event) {
-	t.changed.structure = true
+	t.changed.structure[t.guild] = true
 	switch v := e.(type) {
 	case memory.GuildSeen:
 		t.seeGuild(v.Guild, v.At)
@@ -117,6 +117,8 @@ func (t *transaction) seeChannel(c memory.Channel) {
 		t.addChannel(c)
 		return
 	}
+	defer t.in(known.guild)()
+	t.changed.structure[known.guild] = true
 	c.Owner = cmp.Or(c.Owner, known.owner)
 	name, gone, deleted := t.nameOf(c)
 	if c.Unplaced && (deleted || !known.nameless) {
@@ -154,8 +156,11 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
 type numbers struct {
 	of     map[memory.ChannelID]int64
 	ids    map[int64]memory.ChannelID
-	guilds map[int64]memory.GuildID
+	guilds map[int64]memory.GuildID // by their own numbers
 }
+
+// guildOf returns the guild of a channel's number.
+func (nos numbers) guildOf(no int64) memory.GuildID { return nos.guilds[GuildOf(no)] }
 
 // structure is all guilds' structure while it is read.
 type structure struct {
@@ -170,7 +175,11 @@ type settingPlace struct {
 	channel memory.ChannelID
 }
 
-func (s *Store) reload(ctx context.Context, q Querier) error {
+// reload reads the structure of guilds again, and drops what is cached of their people and lore.
+func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) error {
+	if slices.Contains(guilds, memory.Everywhere) {
+		guilds = []memory.GuildID{memory.Everywhere}
+	}
 	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
 		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}},
 		map[settingPlace]map[memory.Setting]string{}}
@@ -178,25 +187,55 @@ func (s *Store) reload(ctx context.Context, q Querier) error {
 		read  func(Scanner) error
 		query string
 	}{
-		{r.readSetting, "SELECT guild, channel, key, value FROM setting WHERE value <> ''"},
+		{r.readSetting, "SELECT guild, channel, key, value FROM setting WHERE value <> '' AND " + ofReloaded},
 		{r.readGuild, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0)
-			FROM guild g LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`},
-		{r.readRole, "SELECT guild, id, name, permissions, bot FROM role ORDER BY guild, id"},
+			FROM guild g LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1
+			WHERE (g.id = ?1 OR ?1 = ` + fmt.Sprint(memory.Everywhere) + ")"},
+		{r.readRole, "SELECT guild, id, name, permissions, bot FROM role WHERE " + ofReloaded + " ORDER BY guild, id"},
 		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens FROM role_limit
-			WHERE messages <> %[1]d OR tokens <> %[1]d ORDER BY guild, role`, memory.AsConfigured)},
+			WHERE (messages <> %[1]d OR tokens <> %[1]d) AND %[2]s ORDER BY guild, role`, memory.AsConfigured,
+			ofReloaded)},
 		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites,
-			choice, learned FROM channel ORDER BY id`},
+			choice, learned FROM channel WHERE ` + ofReloaded + ` ORDER BY id`},
 	} {
-		if err := Each(ctx, q, part.read, part.query); err != nil {
-			return err
+		for _, guild := range guilds {
+			if err := Each(ctx, q.In(guild), part.read, part.query, guild); err != nil {
+				return err
+			}
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.guilds, s.nos, s.newestRead = r.guilds, r.nos, false
-	s.people, s.lore = map[memory.GuildID][]memory.Person{}, map[memory.GuildID][]memory.Lore{}
+	s.newestRead = false
 	s.peopleVersion++
+	s.keepOthers(&r, guilds)
+	s.guilds, s.nos = r.guilds, r.nos
 	return nil
+}
+
+// ofReloaded is the condition for rows of guild ?1.
+var ofReloaded = fmt.Sprintf("(guild = ?1 OR ?1 = %d)", memory.Everywhere)
+
+// keepOthers adds to r what is cached of other guilds than those that were read, of which it drops people and lore.
+func (s *Store) keepOthers(r *structure, read []memory.GuildID) {
+	if slices.Contains(read, memory.Everywhere) {
+		s.people, s.lore = map[memory.GuildID][]memory.Person{}, map[memory.GuildID][]memory.Lore{}
+		return
+	}
+	for _, id := range read {
+		delete(s.people, id)
+		delete(s.lore, id)
+	}
+	for id, g := range s.guilds {
+		if !slices.Contains(read, id) {
+			r.guilds[id] = g
+		}
+	}
+	for id, no := range s.nos.of {
+		if guild := s.nos.guildOf(no); !slices.Contains(read, guild) {
+			r.nos.of[id], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, id, guild
+		}
+	}
 }
 
 func (r *structure) readSetting(scan Scanner) error {
@@ -251,7 +290,7 @@ func (r *structure) readChannel(scan Scanner) error {
 		return rowError(err, "channel", c.ID)
 	}
 	c.Settings = r.settings[settingPlace{c.Guild, c.ID}]
-	r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[no] = no, c.ID, c.Guild
+	r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, c.ID, c.Guild
 	r.guilds[c.Guild].Channels = append(r.guilds[c.Guild].Channels, c)
 	return nil
 }
@@ -279,10 +318,16 @@ func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 	return nil, fmt.Errorf("guild %d: %w", id, memory.ErrNotFound)
 }
 
-func (s *Store) channelIDs() map[int64]memory.ChannelID {
+func (s *Store) knows(guild memory.GuildID) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.nos.ids
+	return s.guilds[guild] != nil
+}
+
+func (s *Store) numbers() numbers {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.nos
 }
 
 // channelNos returns the numbers of scope's known channels, ascending.

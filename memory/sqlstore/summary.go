@@ -79,7 +79,7 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	if !ok {
 		return nil, nil
 	}
-	all, err := list(ctx, s.engine, func(scan Scanner, next *memory.Summary) error {
+	all, err := list(ctx, s.engine.In(guild), func(scan Scanner, next *memory.Summary) error {
 		next.Guild, next.Channel = guild, channel
 		err := scan(&next.ID, asTime{&next.Made}, &next.Model, &next.Kind, asJSON{&next.Topics}, &next.Text,
 			asJSON{&next.Sources})
@@ -133,7 +133,7 @@ func (s *Store) Condensed(ctx context.Context, channel memory.ChannelID) ([]memo
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	all, err := list(ctx, s.engine, func(scan Scanner, c *memory.Condensed) error {
+	all, err := list(ctx, s.inGuildOf(channel), func(scan Scanner, c *memory.Condensed) error {
 		err := scan(&c.Channel, &c.Until, asTime{&c.Made}, &c.Model, &c.Text, asJSON{&c.Sources})
 		c.Guild, _, _ = s.channelNo(c.Channel)
 		return err

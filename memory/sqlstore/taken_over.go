@@ -44,7 +44,7 @@ func (t *transaction) takeOptOuts(r *Taken) { r.OptOuts = t.takeNewer(optedTable
 
 func decided(from table) func(*transaction, *Taken) {
 	return func(t *transaction, _ *Taken) {
-		t.changed.structure = true
+		t.changed.structure[memory.Everywhere] = true
 		t.takeNewer(from)
 	}
 }
@@ -57,7 +57,7 @@ func (t *transaction) takeSpent(*Taken) {
 }
 
 func (t *transaction) takeChoices(r *Taken) {
-	t.changed.structure = true
+	t.changed.structure[memory.Everywhere] = true
 	for _, c := range must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
 		return scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name, &c.Owner)

@@ -110,25 +110,26 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 	case len(q.Answers) > 0:
 		all, err = s.sourcesOf(ctx, q.Channel, q.Answers)
 	case q.Asker != 0:
-		all, err = s.traces(ctx, q.Prompts, tracesNaming, q.Asker)
+		all, err = s.traces(ctx, s.engine, q.Prompts, tracesNaming, q.Asker)
 		all = slices.DeleteFunc(all, func(t memory.Trace) bool { return t.Asker != q.Asker })
 	case q.Answer == 0:
-		all, err = s.traces(ctx, q.Prompts, tracesBefore, cmp.Or(q.Before, endless), limit)
+		all, err = s.traces(ctx, s.engine, q.Prompts, tracesBefore, cmp.Or(q.Before, endless), limit)
 	default:
-		if all, err = s.traces(ctx, q.Prompts, traceOf, q.Channel, q.Answer); err == nil && len(all) == 0 {
-			all, err = s.traces(ctx, q.Prompts, traceByPart, q.Channel, q.Answer)
+		in := s.inGuildOf(q.Channel)
+		if all, err = s.traces(ctx, in, q.Prompts, traceOf, q.Channel, q.Answer); err == nil && len(all) == 0 {
+			all, err = s.traces(ctx, in, q.Prompts, traceByPart, q.Channel, q.Answer)
 		}
 	}
 	return all[:min(limit, len(all))], s.failed(err, "read how answers came about")
 }
 
-func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...any) ([]memory.Trace, error) {
+func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from string, args ...any) ([]memory.Trace, error) {
 	prompt := "0, NULL, NULL"
 	if prompts {
 		const of = " FROM prompt p WHERE p.channel = t.channel AND p.answer = t.answer)"
 		prompt = "EXISTS (SELECT 1" + of + ", (SELECT built" + of + ", (SELECT body" + of
 	}
-	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
+	return list(ctx, in, func(scan Scanner, t *memory.Trace) error {
 		var p memory.Prompt
 		var kept bool
 		var sources []storedSource
@@ -154,7 +155,7 @@ var bareSources = sourcesOfTrace("o.kind, o.place, o.id")
 func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 	answers []memory.MessageID) (all []memory.Trace, err error) {
 	for _, from := range []string{answersOf, answersByPart} {
-		found, err := list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
+		found, err := list(ctx, s.inGuildOf(channel), func(scan Scanner, t *memory.Trace) error {
 			t.Channel = channel
 			var sources []storedSource
 			err := scan(&t.Answer, asJSON{&t.Parts}, &t.Question, asJSON{&sources})
@@ -231,7 +232,7 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 			t.withdraw(answer, id, false)
 		}
 		t.delete(trace.Channel, id, hideNone)
-		t.exec("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", trace.Channel, id)
+		t.exec("INSERT INTO taken (channel, id) VALUES (?, ?) ON CONFLICT DO NOTHING", trace.Channel, id)
 		there = append(there, id)
 	}
 	return there
@@ -301,6 +302,9 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 // namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment, alone
 // or with the guild. A question at the command line may name people of any guild.
 func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID, since memory.MessageID) bool {
+	if guild == memory.LocalGuild {
+		defer t.in(memory.Everywhere)()
+	}
 	return len(named) > 0 && t.has(`SELECT 1 FROM opted WHERE out = 1 AND (guild = ?1 OR ?1 = ?2)
 			AND user IN (SELECT value FROM json_each(?3))
 		UNION ALL SELECT 1 FROM (`+forgottenSince+`) AS f
@@ -319,6 +323,7 @@ func (t *transaction) dropPrompt(channel memory.ChannelID, answer memory.Message
 
 // dropPromptsFrom deletes the prompts made from something, but not the answers.
 func (t *transaction) dropPromptsFrom(k kind, place, id any) {
+	defer t.inAnyThatCites()()
 	t.dropPromptsWhere(`(channel, answer) IN (SELECT d.place, d.id FROM source s
 		CROSS JOIN derived d ON d.no = s.derived AND d.kind = ? WHERE s.kind = ? AND s.place = ? AND s.id = ?)`,
 		anAnswer, k, place, id)

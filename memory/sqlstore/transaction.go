@@ -17,6 +17,7 @@ type transaction struct {
 	Tx
 	ctx           context.Context
 	store         *Store
+	guild         memory.GuildID // that statements are about; memory.Everywhere: all
 	changed       changes
 	deletedCounts memory.DeletionReport // derived things deleted
 	hideNext      bool                  // whether the caller must hide a forgetting next
@@ -29,9 +30,27 @@ type transaction struct {
 }
 
 func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
-	return &transaction{Tx: tx, ctx: ctx, store: s, changed: changes{people: map[memory.GuildID]bool{}},
+	return &transaction{Tx: tx, ctx: ctx, store: s, guild: memory.Everywhere,
+		changed:  changes{structure: map[memory.GuildID]bool{}, people: map[memory.GuildID]bool{}},
 		segments: map[int64]*segmentChange{}, presence: map[presenceKey]*presenceChange{},
 		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}
+}
+
+// in makes t's statements be about one guild until back is called.
+func (t *transaction) in(guild memory.GuildID) (back func()) {
+	was := t.guild
+	t.enter(guild)
+	return func() { t.enter(was) }
+}
+
+func (t *transaction) enter(guild memory.GuildID) {
+	t.guild = guild
+	t.Enter(guild)
+}
+
+// inGuildOf is in for the guild of a channel; Everywhere if it isn't known.
+func (t *transaction) inGuildOf(channel memory.ChannelID) (back func()) {
+	return t.in(t.locationAt(memory.Everywhere, channel).guild)
 }
 
 type failure struct{ error }
@@ -203,18 +222,23 @@ const noMessage memory.MessageID = -1 << 63
 
 func (t *transaction) flush() {
 	t.flushTerms()
+	defer t.in(t.guild)()
 	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
+		t.enter(t.guildOfNo(t.segments[id].channel))
 		t.flushSegment(id, t.segments[id])
 	}
 	for key, change := range t.presence {
+		t.enter(t.guildOfNo(key.channel))
 		t.flushPresence(key, change)
 	}
 	for channel, id := range t.heard {
 		if _, ok := t.counts[channel]; !ok {
+			t.enter(t.guildOfNo(channel))
 			t.exec("UPDATE channel SET heard = max(heard, ?) WHERE no = ?", id, channel)
 		}
 	}
 	for channel, change := range t.counts {
+		t.enter(t.guildOfNo(channel))
 		t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
 			change, t.heard[channel], channel)
 	}

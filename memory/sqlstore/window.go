@@ -74,13 +74,11 @@ func (s *Store) Stretches(ctx context.Context, reach map[memory.MessageRef]int) 
 
 // stretches reads the windows, as of one moment.
 func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.Message, err error) {
-	s.mu.RLock()
-	nos := s.nos
-	s.mu.RUnlock()
-	err = s.engine.Snapshot(ctx, func(q Querier) error {
+	nos := s.numbers()
+	err = s.engine.Snapshot(ctx, func(q Reader) error {
 		var spans []span
 		for round, ids := range w {
-			some, err := round.spans(ctx, q, ids)
+			some, err := round.spans(ctx, q, nos, ids)
 			if err != nil {
 				return err
 			}
@@ -88,35 +86,13 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		}
 		near := len(spans)
 		spans = mergeSpans(spans)
-		all, begins := make([]memory.Message, 0, 16*len(spans)+4*near), make([]int, 0, len(spans))
-		var m memory.Message
-		var at int64
-		columns, last := append([]any{asInt[int64]{&at}}, messageColumns(&m)...), int64(-1)
-		ordered := true
-		if err := Each(ctx, q, func(scan Scanner) error {
-			m = memory.Message{}
-			if err := scan(columns...); err != nil {
+		all := make([]memory.Message, 0, 16*len(spans)+4*near)
+		for _, some := range spansByGuild(spans) {
+			before := len(all)
+			if all, err = nos.read(ctx, q, some, all); err != nil {
 				return err
 			}
-			if at != last {
-				ordered = ordered && at > last
-				begins, last = append(begins, len(all)), at
-			} else if ordered {
-				ordered = all[len(all)-1].ID < m.ID
-			}
-			no := spans[at][0]
-			m.Guild, m.Channel = nos.guilds[no], nos.ids[no]
-			all = append(all, m)
-			return nil
-		}, readSpans, jsonText(spans)); err != nil {
-			return err
-		}
-		if !ordered { // SQLite reads them in order without sorting, other databases may not
-			all, begins = inSpans(all, spans, nos)
-		}
-		begins = append(begins, len(all))
-		for i := range len(begins) - 1 {
-			stretches = append(stretches, all[begins[i]:begins[i+1]:begins[i+1]])
+			stretches = append(stretches, stretchesOf(all[before:], some, nos)...)
 		}
 		return nil
 	})
@@ -126,30 +102,60 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 	return stretches, nil
 }
 
-// inSpans sorts messages, each in one of the sorted spans, and returns where those of each span begin.
-func inSpans(all []memory.Message, spans []span, nos numbers) (sorted []memory.Message, begins []int) {
-	spanOf := func(m memory.Message) int {
-		key := span{nos.of[m.Channel], int64(m.ID)}
-		i, begins := slices.BinarySearchFunc(spans, key, func(s, key span) int { return slices.Compare(s[:2], key[:2]) })
-		if begins {
-			return i
+// read appends the messages of spans of one guild, which are ascending, by span and id.
+func (nos numbers) read(ctx context.Context, q Reader, spans []span, all []memory.Message) ([]memory.Message, error) {
+	var m memory.Message
+	var at, last int64
+	columns, before, ordered := append([]any{asInt[int64]{&at}}, messageColumns(&m)...), len(all), true
+	err := Each(ctx, q.In(nos.guildOf(spans[0][0])), func(scan Scanner) error {
+		m = memory.Message{}
+		if err := scan(columns...); err != nil {
+			return err
 		}
-		return i - 1
+		ordered = ordered && (at > last || at == last && (len(all) == before || all[len(all)-1].ID < m.ID))
+		last = at
+		no := spans[at][0]
+		m.Guild, m.Channel = nos.guildOf(no), nos.ids[no]
+		all = append(all, m)
+		return nil
+	}, readSpans, jsonText(spans))
+	if !ordered { // SQLite reads them in order, and would sort them for ORDER BY
+		slices.SortFunc(all[before:], func(a, b memory.Message) int {
+			return cmp.Or(cmp.Compare(nos.of[a.Channel], nos.of[b.Channel]), cmp.Compare(a.ID, b.ID))
+		})
 	}
-	slices.SortFunc(all, func(a, b memory.Message) int {
-		return cmp.Or(cmp.Compare(spanOf(a), spanOf(b)), cmp.Compare(a.ID, b.ID))
-	})
-	for i, m := range all {
-		if i == 0 || spanOf(m) != spanOf(all[i-1]) {
-			begins = append(begins, i)
+	return all, err
+}
+
+// stretchesOf cuts the messages of spans, both ascending, into those of each.
+func stretchesOf(all []memory.Message, spans []span, nos numbers) (stretches [][]memory.Message) {
+	for _, s := range spans {
+		n := 0
+		for n < len(all) && nos.of[all[n].Channel] == s[0] && int64(all[n].ID) <= s[2] {
+			n++
+		}
+		if n > 0 {
+			stretches, all = append(stretches, all[:n:n]), all[n:]
 		}
 	}
-	return all, begins
+	return stretches
+}
+
+// spansByGuild splits ascending spans by guild.
+func spansByGuild(spans []span) (guilds [][]span) {
+	for len(spans) > 0 {
+		n := slices.IndexFunc(spans, func(s span) bool { return GuildOf(s[0]) != GuildOf(spans[0][0]) })
+		if n < 0 {
+			n = len(spans)
+		}
+		guilds, spans = append(guilds, spans[:n]), spans[n:]
+	}
+	return guilds
 }
 
 // spans returns the windows round ids. Of many ids in a row it looks up a few: windows that meet include the
 // ids between them.
-func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) ([]span, error) {
+func (round window) spans(ctx context.Context, q Reader, nos numbers, ids map[int64][]memory.MessageID) ([]span, error) {
 	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // between ids; it ends a row
 	each := max(1, (round.before+round.after)/2)
 	some := map[int64][]memory.MessageID{}
@@ -161,7 +167,7 @@ func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory
 			}
 		}
 	}
-	spans, err := round.bounds(ctx, q, some)
+	spans, err := round.bounds(ctx, q, nos, some)
 	if err != nil {
 		return nil, err
 	}
@@ -183,18 +189,29 @@ func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory
 	if len(left) == 0 {
 		return spans, nil
 	}
-	more, err := round.bounds(ctx, q, left)
+	more, err := round.bounds(ctx, q, nos, left)
 	return append(spans, more...), err
 }
 
-func (round window) bounds(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) (spans []span, err error) {
-	var pairs [][2]int64
+func (round window) bounds(ctx context.Context, q Reader, nos numbers,
+	ids map[int64][]memory.MessageID) (spans []span, err error) {
+	pairs := map[memory.GuildID][][2]int64{}
 	for no, some := range ids {
+		guild := nos.guildOf(no)
 		for _, id := range some {
-			pairs = append(pairs, [2]int64{no, int64(id)})
+			pairs[guild] = append(pairs[guild], [2]int64{no, int64(id)})
 		}
 	}
-	err = Each(ctx, q, func(scan Scanner) error {
+	for guild, some := range pairs {
+		if spans, err = round.boundsIn(ctx, q.In(guild), some, spans); err != nil {
+			return nil, err
+		}
+	}
+	return spans, nil
+}
+
+func (round window) boundsIn(ctx context.Context, q Querier, pairs [][2]int64, spans []span) ([]span, error) {
+	err := Each(ctx, q, func(scan Scanner) error {
 		var no, id int64
 		var first, last sql.Null[int64]
 		err := scan(&no, &id, &first, &last)

@@ -23,6 +23,9 @@ CREATE FUNCTION min(a anycompatible, b anycompatible) RETURNS anycompatible LANG
 CREATE FUNCTION instr(text text, part text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
   AS 'SELECT strpos(text, part)::bigint';
 
+-- What people said, and what came of it, is keyed by guild, the id in Discord, so that it can be distributed by it: see
+-- docs/decisions/0032-guild-in-every-key.md. Where a number or an id tells the guild already, the guild comes last, so
+-- that those who know only the number find it, too.
 CREATE TABLE turn ( -- whose row a writer holds
   version bigint NOT NULL, -- counts transactions that write
   writer  text NOT NULL    -- the process of the last one
@@ -48,6 +51,12 @@ CREATE TABLE identify ( -- to Discord
   at     timestamptz NOT NULL -- the last moment that somebody reserved
 );
 
+CREATE TABLE changed ( -- guilds whose structure, people or lore changed, of which processes hold copies
+  guild   bigint PRIMARY KEY, -- -1: perhaps all
+  version bigint NOT NULL     -- of turn, when it last did
+);
+CREATE INDEX changed_version ON changed (version);
+
 CREATE TABLE meta (key text COLLATE "C" PRIMARY KEY, value text COLLATE "C" NOT NULL);
 
 CREATE TABLE guild (
@@ -71,9 +80,9 @@ CREATE TABLE role (
   PRIMARY KEY (guild, id)
 );
 CREATE TABLE channel (
-  no          bigint PRIMARY KEY, -- guild.no << 20 | number in the guild
-  id          bigint NOT NULL UNIQUE,
   guild       bigint NOT NULL,
+  no          bigint NOT NULL, -- guild.no << 20 | number in the guild
+  id          bigint NOT NULL,
   parent      bigint NOT NULL,
   kind        bigint NOT NULL,
   name        text COLLATE "C" NOT NULL,
@@ -87,7 +96,9 @@ CREATE TABLE channel (
   chosen      bigint NOT NULL DEFAULT 0,
   heard       bigint NOT NULL DEFAULT 0, -- id of the newest message told of live; 0 if none
   learned     bigint NOT NULL DEFAULT 0, -- id: what was said up to it was looked at for facts
-  summarised  bigint NOT NULL DEFAULT 0  -- id: what was said up to it was looked at for summaries
+  summarised  bigint NOT NULL DEFAULT 0, -- id: what was said up to it was looked at for summaries
+  PRIMARY KEY (no, guild),
+  UNIQUE (id, guild)
 );
 CREATE TABLE person (
   guild    bigint NOT NULL,
@@ -101,7 +112,8 @@ CREATE TABLE person (
 );
 
 CREATE TABLE message (
-  row      bigint PRIMARY KEY,
+  guild    bigint NOT NULL,
+  row      bigint NOT NULL,
   channel  bigint NOT NULL, -- channel.no
   id       bigint NOT NULL,
   author   bigint NOT NULL,
@@ -113,93 +125,108 @@ CREATE TABLE message (
   tokens   bigint NOT NULL,
   segment  bigint NOT NULL, -- 0 if in none
   content  text COLLATE "C" NOT NULL,
-  extra    text COLLATE "C"             -- files and mentions
+  extra    text COLLATE "C",             -- files and mentions
+  PRIMARY KEY (row, guild)
 );
-CREATE UNIQUE INDEX message_id ON message (channel, id);
+CREATE UNIQUE INDEX message_id ON message (channel, id, guild);
 CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
 CREATE TABLE early_edit ( -- of messages that haven't come yet
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
   edited  bigint NOT NULL,
   content text COLLATE "C" NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 CREATE TABLE tombstone ( -- of messages that were deleted
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 CREATE TABLE called ( -- what messages are called outside Discord
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
   name    text COLLATE "C" NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 CREATE INDEX called_name ON called USING hash (name); -- no names stay in it, as they do in the inner pages of a btree
 CREATE TABLE presence (
+  guild    bigint NOT NULL,
   channel  bigint NOT NULL, -- channel.no
   author   bigint NOT NULL,
   messages bigint NOT NULL,
   last     bigint NOT NULL, -- id of the last message
-  PRIMARY KEY (channel, author)
+  PRIMARY KEY (channel, author, guild)
 );
 
 -- Terms are hashes with their guild's number before them (see fulltext.go), so that only message holds words.
 CREATE TABLE fulltext (
-  row     bigint PRIMARY KEY,
+  guild   bigint NOT NULL,
+  row     bigint NOT NULL,
   channel bigint NOT NULL, -- these three as in message
   id      bigint NOT NULL,
   author  bigint NOT NULL,
-  terms   bigint[] NOT NULL
+  terms   bigint[] NOT NULL,
+  PRIMARY KEY (row, guild)
 );
 CREATE INDEX fulltext_terms ON fulltext USING gin (terms) WITH (fastupdate = off);
 CREATE TABLE text_size (
-  guild    bigint PRIMARY KEY, -- guild.no
+  guild    bigint NOT NULL,
   messages bigint NOT NULL,
-  terms    bigint NOT NULL
+  terms    bigint NOT NULL,
+  PRIMARY KEY (guild)
 );
 
 CREATE TABLE segment (
-  id      bigint PRIMARY KEY, -- guild.no << 40 | sequence
+  guild   bigint NOT NULL,
+  id      bigint NOT NULL, -- guild.no << 40 | sequence
   channel bigint NOT NULL,    -- channel.no
   first   bigint NOT NULL,    -- its messages lie in [first, last]
   last    bigint NOT NULL,
   size    bigint NOT NULL,
   version bigint NOT NULL,
   pending bigint NOT NULL,    -- 1 while its vector is missing or out of date; 2 if it has none, since nothing in it can be embedded
-  next    bigint NOT NULL DEFAULT 0 -- the same of its vector in vector_next
+  next    bigint NOT NULL DEFAULT 0, -- the same of its vector in vector_next
+  PRIMARY KEY (id, guild)
 );
 CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
 CREATE INDEX segment_next ON segment (id) WHERE next = 1;
 CREATE TABLE embedding (
-  segment  bigint PRIMARY KEY,
+  guild    bigint NOT NULL,
+  segment  bigint NOT NULL,
   channel  bigint NOT NULL, -- channel.no
   first    bigint NOT NULL, -- the segment's messages lie between them
   last     bigint NOT NULL,
-  "values" halfvec NOT NULL
+  "values" halfvec NOT NULL,
+  PRIMARY KEY (segment, guild)
 );
 CREATE INDEX embedding_channel ON embedding (channel);
 CREATE TABLE embedding_next ( -- of another space than embedding, whose place it takes once it is complete
-  segment  bigint PRIMARY KEY,
+  guild    bigint NOT NULL,
+  segment  bigint NOT NULL,
   channel  bigint NOT NULL,
   first    bigint NOT NULL,
   last     bigint NOT NULL,
-  "values" halfvec NOT NULL
+  "values" halfvec NOT NULL,
+  PRIMARY KEY (segment, guild)
 );
 CREATE INDEX embedding_next_channel ON embedding_next (channel);
 
 CREATE TABLE trace (
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   answer  bigint NOT NULL,
   parts   text COLLATE "C" NOT NULL, -- the answer's further messages, as JSON
   body    text COLLATE "C" NOT NULL,
-  PRIMARY KEY (channel, answer)
+  PRIMARY KEY (channel, answer, guild)
 );
 CREATE INDEX trace_answer ON trace (answer);
 CREATE INDEX trace_parts ON trace (channel, answer) WHERE parts <> '[]';
 
 CREATE TABLE opted (
-  guild bigint NOT NULL,
+  guild  bigint NOT NULL,
   "user"  bigint NOT NULL,
   out   bigint NOT NULL,
   at    bigint NOT NULL, -- milliseconds
@@ -219,28 +246,29 @@ CREATE TABLE fact (
 CREATE INDEX fact_user ON fact (guild, "user") WHERE text IS NOT NULL;
 
 CREATE TABLE star ( -- message.starred has what it says of messages that are there
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
   starred bigint NOT NULL,
   at      bigint NOT NULL, -- milliseconds
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 
 CREATE TABLE question ( -- asked and not answered yet
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
-  guild   bigint NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 CREATE TABLE gap (
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   until   bigint NOT NULL,
-  guild   bigint NOT NULL,
   after   bigint NOT NULL,
   past    bigint NOT NULL,
   sweep   bigint NOT NULL,
   fetched bigint NOT NULL,
-  PRIMARY KEY (channel, sweep, until)
+  PRIMARY KEY (channel, sweep, until, guild)
 );
 CREATE INDEX gap_sweep ON gap (guild, until) WHERE sweep <> 0;
 
@@ -258,27 +286,31 @@ CREATE TABLE forgetting (
   begun   bigint NOT NULL DEFAULT 0 -- 1: its messages are to be doomed; 2: they are
 );
 CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
-  no      bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
   guild   bigint NOT NULL,
+  no      bigint GENERATED BY DEFAULT AS IDENTITY,
   channel bigint NOT NULL,
   message bigint NOT NULL,
   first   bigint NOT NULL,
   unasked bigint NOT NULL DEFAULT 0, -- whether its question was deleted
-  UNIQUE (channel, message)
+  PRIMARY KEY (no, guild),
+  UNIQUE (channel, message, guild)
 );
 
 CREATE TABLE learn ( -- whether facts may be learned
-  guild bigint NOT NULL,
+  guild  bigint NOT NULL,
   "user"  bigint NOT NULL, -- 0: what the guild says
   allow bigint NOT NULL,
   at    bigint NOT NULL, -- milliseconds
   PRIMARY KEY (guild, "user")
 );
 CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left but their rows and their full text
-  row        bigint PRIMARY KEY,
-  forgetting bigint NOT NULL
+  guild      bigint NOT NULL,
+  row        bigint NOT NULL,
+  forgetting bigint NOT NULL,
+  PRIMARY KEY (row, guild)
 );
-CREATE VIEW said AS SELECT * FROM message m WHERE NOT EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row);
+CREATE VIEW said AS SELECT * FROM message m
+  WHERE NOT EXISTS (SELECT 1 FROM doomed d WHERE d.guild = m.guild AND d.row = m.row);
 
 CREATE TABLE lore (
   guild   bigint NOT NULL,
@@ -293,6 +325,7 @@ CREATE TABLE lore (
 );
 CREATE INDEX lore_id ON lore (id);
 CREATE TABLE summary (
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL, -- of the last message summed up
   after   bigint NOT NULL, -- of the last one before the first
@@ -301,17 +334,18 @@ CREATE TABLE summary (
   kind    text COLLATE "C" NOT NULL,
   topics  text COLLATE "C" NOT NULL,    -- as JSON
   text    text COLLATE "C",             -- NULL while it is gone and to be made again
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 CREATE INDEX summary_again ON summary (channel, id) WHERE text IS NULL;
 CREATE TABLE prompt ( -- what models were sent, for a time
-  no      bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  guild   bigint NOT NULL,
+  no      bigint GENERATED BY DEFAULT AS IDENTITY,
   channel bigint NOT NULL, -- the answer's, its id
   answer  bigint NOT NULL,
-  guild   bigint NOT NULL,
   built   bigint NOT NULL, -- milliseconds
   body    text COLLATE "C" NOT NULL,
-  UNIQUE (channel, answer)
+  PRIMARY KEY (no, guild),
+  UNIQUE (channel, answer, guild)
 );
 CREATE INDEX prompt_built ON prompt (built);
 
@@ -341,72 +375,83 @@ CREATE TABLE spent ( -- tokens, by question, for a day or two
 );
 
 CREATE TABLE record ( -- of calls
-  no       bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-  call     text COLLATE "C" NOT NULL UNIQUE,
+  guild   bigint NOT NULL,
+  no       bigint GENERATED BY DEFAULT AS IDENTITY,
+  call     text COLLATE "C" NOT NULL,
   channel  bigint NOT NULL, -- the id
   asker    bigint NOT NULL,
   at       bigint NOT NULL, -- milliseconds
   speaker  text COLLATE "C" NOT NULL,
   method   text COLLATE "C" NOT NULL,
   tokens   bigint NOT NULL, -- of body
-  body     text COLLATE "C" NOT NULL
+  body     text COLLATE "C" NOT NULL,
+  PRIMARY KEY (no, guild),
+  UNIQUE (call, guild)
 );
 CREATE INDEX record_channel ON record (channel, at, tokens);
 CREATE INDEX record_at ON record (at);
 
 CREATE TABLE condensed ( -- what the older parts of sessions that go on were condensed to
-  channel bigint PRIMARY KEY, -- the id
+  guild   bigint NOT NULL,
+  channel bigint NOT NULL, -- the id
   until   bigint NOT NULL,    -- the last message that it tells of
   made    bigint NOT NULL,    -- milliseconds
   model   text COLLATE "C" NOT NULL,
-  text    text COLLATE "C" NOT NULL
+  text    text COLLATE "C" NOT NULL,
+  PRIMARY KEY (channel, guild)
 );
 CREATE TABLE derived ( -- what was made from what people said: see provenance.go
-  no      bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  guild   bigint NOT NULL,
+  no      bigint GENERATED BY DEFAULT AS IDENTITY,
   kind    bigint NOT NULL,
   place   bigint NOT NULL, -- the id of the guild or channel in which id is given once
   id      bigint NOT NULL,
-  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id of where it may be told; 0 if in the whole guild
   author  bigint NOT NULL,
   at      bigint NOT NULL, -- if not 0, it is forgotten as a message of author's with that id would be
-  UNIQUE (kind, place, id)
+  PRIMARY KEY (no, guild),
+  UNIQUE (kind, place, id, guild)
 );
 CREATE TABLE source ( -- what they were made from
+  guild   bigint NOT NULL,
   kind    bigint NOT NULL, -- 0: a message
   place   bigint NOT NULL, -- the id of a fact's guild, of a message's or a summary's channel, or 0 for lore
   id      bigint NOT NULL,
   derived bigint NOT NULL, -- derived.no
   version bigint NOT NULL, -- see memory.Source
   repeats bigint NOT NULL,
-  PRIMARY KEY (kind, place, id, derived)
+  PRIMARY KEY (kind, place, id, derived, guild)
 );
 CREATE INDEX source_derived ON source (derived);
 CREATE TABLE named ( -- whom they are about
+  guild   bigint NOT NULL,
   "user"    bigint NOT NULL,
   derived bigint NOT NULL,
-  PRIMARY KEY ("user", derived)
+  PRIMARY KEY ("user", derived, guild)
 );
 CREATE INDEX named_derived ON named (derived);
 
 CREATE TABLE shown ( -- messages of answers that Hark keeps no more and Discord shows still
+  guild    bigint NOT NULL,
   channel  bigint NOT NULL, -- the id
   id       bigint NOT NULL,
   derived  bigint NOT NULL, -- derived.no, of which the id is that of the first of them
   question bigint NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 CREATE INDEX shown_derived ON shown (derived);
 
 CREATE TABLE taken ( -- messages of Hark's that are in tombstone since something that they were made from went
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
 
 CREATE TABLE rewritten ( -- messages of Hark's that were written anew
+  guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
   edited  bigint,          -- milliseconds: versions from before are gone; NULL: none is known to be there yet
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 );
