@@ -12,7 +12,9 @@ import (
 
 	"hark/internal/archive"
 	"hark/internal/cli"
+	"hark/internal/store"
 	"hark/internal/terminal"
+	"hark/memory"
 	"hark/memory/sqlite"
 )
 
@@ -24,10 +26,9 @@ var oneFile = cli.ExactArgs(1, "which file? Write its name after %q")
 // What to do instead with a PostgreSQL database.
 const (
 	howToBackUp = "back it up with pg_dump, or with base backups and archived WAL " +
-		"(https://www.postgresql.org/docs/current/backup.html); \"hark export --channel\" writes one channel to a file"
-	howToRestore = "restore it with pg_restore, or from its base backup and archived WAL " +
-		"(https://www.postgresql.org/docs/current/backup.html), and forget again what was forgotten since, with " +
-		"\"hark forget\""
+		"(https://www.postgresql.org/docs/current/backup.html), or one server with --guild"
+	howToRepair = "repair it with PostgreSQL's tools, or restore it with pg_restore, or from its base backup and archived " +
+		"WAL (https://www.postgresql.org/docs/current/backup.html)"
 )
 
 type backupJSON struct {
@@ -41,6 +42,7 @@ type backupJSON struct {
 
 func (f *flags) backupCommand() *cobra.Command {
 	var force, asJSON bool
+	guild := ""
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, also while Hark runs",
@@ -48,7 +50,8 @@ func (f *flags) backupCommand() *cobra.Command {
 			"complete, and replaces an older backup. It holds all text in the clear, and what is forgotten later stays in it:\n" +
 			"keep it private, and no longer than you need it. With - for the file, it goes to standard output:\n" +
 			"  docker compose exec -T hark /hark backup - > hark-backup.db\n" +
-			"A PostgreSQL database has backups of its own: the command says which.",
+			"A PostgreSQL database has backups of its own, pg_dump for one. From it, --guild copies one server, and \"hark\n" +
+			"restore\" puts that back.",
 		Args: oneFile,
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == stdStream && asJSON {
@@ -58,19 +61,29 @@ func (f *flags) backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return onlyFile(cfg, howToBackUp)
+			if guild == "" {
+				return onlyFile(cfg, howToBackUp)
+			}
+			if store.Of(cfg).IsFile() {
+				return errors.New("a file is backed up whole: leave out --guild")
+			}
+			return nil
 		},
 		RunE: f.withArchive(func(c *cobra.Command, k *archive.Archive, args []string) error {
+			of, err := k.FindGuild(guild)
+			if err != nil {
+				return err
+			}
 			const private = "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
 			if args[0] == stdStream {
-				info, err := f.streamBackup(c, k)
+				info, err := f.streamBackup(c, k, of)
 				if err == nil {
 					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size),
 						describeBackup(info), private)
 				}
 				return err
 			}
-			info, err := f.backUp(c.Context(), k, args[0], force)
+			info, err := f.backUp(c.Context(), k, of, args[0], force)
 			if err != nil {
 				return err
 			}
@@ -83,27 +96,35 @@ func (f *flags) backupCommand() *cobra.Command {
 			return nil
 		}),
 	}
+	c.Flags().StringVar(&guild, "guild", "", "copy the server of this `name` or id from a PostgreSQL database")
 	c.Flags().BoolVar(&force, "force", false, "replace a file that isn't a backup of Hark")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func (f *flags) backUp(ctx context.Context, k *archive.Archive, path string, force bool) (sqlite.BackupInfo, error) {
-	bar := terminal.Bar(f.env.stderr, -1, "backing up", true)
-	defer bar.Close()
-	info, err := sqlite.Backup(ctx, k.Config.Data, path, force, func(done, total int64) {
-		bar.ChangeMax64(max(total, 1))
-		_ = bar.Set64(done)
-	})
+// backUp copies the memory to a file: a guild's, or all of it if of is memory.Everywhere.
+func (f *flags) backUp(ctx context.Context, k *archive.Archive, of memory.GuildID, path string,
+	force bool) (info sqlite.BackupInfo, err error) {
+	if of == memory.Everywhere {
+		bar := terminal.Bar(f.env.stderr, -1, "backing up", true)
+		defer bar.Close()
+		info, err = sqlite.Backup(ctx, k.Config.Data, path, force, func(done, total int64) {
+			bar.ChangeMax64(max(total, 1))
+			_ = bar.Set64(done)
+		})
+	} else {
+		info, err = store.Of(k.Config).BackUpGuild(ctx, of, path, force, f.phases())
+	}
 	return info, terminal.CutShort(ctx, err, "interrupted; no backup was made, and an earlier one is unchanged")
 }
 
-func (f *flags) streamBackup(c *cobra.Command, k *archive.Archive) (info sqlite.BackupInfo, err error) {
+func (f *flags) streamBackup(c *cobra.Command, k *archive.Archive,
+	of memory.GuildID) (info sqlite.BackupInfo, err error) {
 	if _, is := terminal.Of(f.env.stdout); is {
 		return info, errors.New("a backup can't be written to a terminal: redirect it with \"> FILE\"")
 	}
 	return archive.StreamBackup(k.Config.Data, c.OutOrStdout(), func(path string) (sqlite.BackupInfo, error) {
-		return f.backUp(c.Context(), k, path, true)
+		return f.backUp(c.Context(), k, of, path, true)
 	})
 }
 
@@ -122,7 +143,8 @@ func (f *flags) restoreCommand() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Put a backup back, and forget again what was forgotten since",
 		Long: "Replaces the memory with a backup. What was forgotten, deleted, edited or decided since the backup is done again, as\n" +
-			"far as the replaced memory knows. Stop Hark first. With - for the file, the backup comes from standard input, and\n" +
+			"far as the replaced memory knows. In a PostgreSQL database it replaces one server, with what \"hark backup\n" +
+			"--guild\" copied. Stop Hark first. With - for the file, the backup comes from standard input, and\n" +
 			"--yes is needed:\n" +
 			"  docker compose stop hark && docker compose run --rm -T hark restore --yes - < hark-backup.db && " +
 			"docker compose start hark",
@@ -130,9 +152,6 @@ func (f *flags) restoreCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := f.load()
 			if err != nil {
-				return err
-			}
-			if err := onlyFile(cfg, howToRestore); err != nil {
 				return err
 			}
 			file := args[0]
@@ -152,18 +171,22 @@ func (f *flags) restoreCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "%s holds %s.\n", args[0], describeBackup(info))
-			fmt.Fprintln(c.ErrOrStderr(), f.replaced(c.Context(), cfg.Data))
+			fmt.Fprintln(c.ErrOrStderr(), f.replaced(c.Context(), store.Of(cfg)))
 			if err := f.confirm(c.Context(), yes, "", "Put it in place?"); err != nil {
 				return err
 			}
-			return f.restore(c, cfg.Data, file)
+			return f.restore(c, store.Of(cfg), file)
 		},
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	return c
 }
 
-func (f *flags) replaced(ctx context.Context, dir string) string {
+func (f *flags) replaced(ctx context.Context, place store.Place) string {
+	if !place.IsFile() {
+		return fmt.Sprintf("It replaces what %s has of this server.", place)
+	}
+	dir := place.Dir
 	now, err := sqlite.Holds(ctx, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -174,15 +197,16 @@ func (f *flags) replaced(ctx context.Context, dir string) string {
 	return fmt.Sprintf("It replaces the memory in %s, which holds %s.", dir, describeBackup(now))
 }
 
-func (f *flags) restore(c *cobra.Command, dir, file string) error {
-	var show func(done, total int)
-	at := ""
-	r, err := sqlite.Restore(c.Context(), dir, file, func(what string, done, total int64) {
-		if what != at {
-			at, show = what, f.progress(what)
-		}
-		show(int(done), int(total))
-	})
+func (f *flags) restore(c *cobra.Command, place store.Place, file string) (err error) {
+	var r sqlite.Restored
+	show := f.phases()
+	if place.IsFile() {
+		r, err = sqlite.Restore(c.Context(), place.Dir, file, func(what string, done, total int64) {
+			show(what, int(done), int(total))
+		})
+	} else {
+		r, err = place.RestoreGuild(c.Context(), file, show)
+	}
 	if errors.Is(err, sqlite.ErrInUse) {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}
@@ -190,7 +214,7 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 		return terminal.CutShort(c.Context(), err, "interrupted; the memory is unchanged")
 	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "Restored to %s.\n", dir)
+	fmt.Fprintf(out, "Restored to %s.\n", place)
 	switch {
 	case r.Unknown != nil:
 		fmt.Fprintf(out, "What was forgotten since the backup isn't fully known, because the replaced memory can't be "+

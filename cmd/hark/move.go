@@ -52,14 +52,7 @@ func (f *flags) moveCommand() *cobra.Command {
 }
 
 func (f *flags) move(c *cobra.Command, from, to store.Place) error {
-	var show func(done, total int)
-	at := ""
-	moved, err := from.Move(c.Context(), to, func(what string, done, total int) {
-		if what != at {
-			at, show = what, f.progress(what)
-		}
-		show(done, total)
-	})
+	moved, err := from.Move(c.Context(), to, f.phases())
 	if err != nil {
 		return terminal.CutShort(c.Context(), err, "interrupted; the memory is where it was; \"hark move\" goes on")
 	}

@@ -95,6 +95,18 @@ func (f *flags) progress(what string) func(done, total int) {
 	return terminal.Progress(f.env.stderr, what)
 }
 
+// phases returns a function that shows the progress of work in several phases on stderr.
+func (f *flags) phases() func(what string, done, total int) {
+	var show func(done, total int)
+	at := ""
+	return func(what string, done, total int) {
+		if what != at {
+			at, show = what, f.progress(what)
+		}
+		show(done, total)
+	}
+}
+
 // confirm prints warning and asks whether to go on, unless yes is set.
 func (f *flags) confirm(ctx context.Context, yes bool, warning, question string) error {
 	if f.talk != nil {

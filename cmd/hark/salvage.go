@@ -20,7 +20,7 @@ import (
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
 	cfg, err := f.load()
 	if err == nil {
-		err = onlyFile(cfg, howToRestore)
+		err = onlyFile(cfg, howToRepair)
 	}
 	if err == nil {
 		err = store.Of(cfg).Check(c.Context())

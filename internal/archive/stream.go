@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"hark/internal/store"
 	"hark/memory/sqlite"
 )
 
@@ -81,5 +82,5 @@ func DropStreams(dir string) error {
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(append(errs, sqlite.DropParts(dir))...)
+	return errors.Join(append(errs, sqlite.DropParts(dir), store.DropTemporary(dir))...)
 }

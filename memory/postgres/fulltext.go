@@ -88,10 +88,11 @@ func (t *tx) HasText(row int64) (there bool, err error) {
 // ClearText implements sqlstore.Tx.
 func (t *tx) ClearText() error {
 	clear(t.text)
-	if err := t.exec("DELETE FROM fulltext"); err != nil {
+	if _, err := t.Exec("DELETE FROM fulltext"); err != nil {
 		return err
 	}
-	return t.exec("DELETE FROM text_size")
+	_, err := t.Exec("DELETE FROM text_size")
+	return err
 }
 
 // maxRanked is how many messages are ranked at once, the newest of those that match.

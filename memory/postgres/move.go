@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
@@ -54,6 +56,9 @@ func (t *tx) Insert(table string, columns []string, rows [][]any) error {
 	guild, into := "", strings.Join(names, ", ")
 	if distributed[table] && !slices.Contains(columns, "guild") {
 		guild, into = ", "+cmp.Or(guildOf[table], guildOfChannel), into+", guild"
+		if t.guild != memory.Everywhere {
+			guild = fmt.Sprint(", ", int64(t.guild))
+		}
 	}
 	if err := t.exec("INSERT INTO "+table+" ("+into+") SELECT r.*"+guild+" FROM unnest("+strings.Join(arrays, ", ")+
 		") r ("+strings.Join(names, ", ")+")", args...); err != nil || counter == "" {
@@ -74,24 +79,18 @@ func columnOf[T any](rows [][]any, column int) []*T {
 }
 
 // Vectors implements sqlstore.Engine.
-func (e *engine) Vectors(ctx context.Context, _ memory.Space, shadow bool, after int64,
+func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, _ memory.Space, shadow bool, after int64,
 	limit int) (all []sqlstore.Vector, err error) {
-	table := "embedding"
+	table, types := "vector", pgtype.NewMap()
 	if shadow {
-		table = "embedding_next"
+		table = "vector_next"
 	}
-	rows, err := e.pool.Query(ctx, "SELECT segment, channel, first, last, \"values\"::real[] FROM "+table+
-		" WHERE segment > $1 ORDER BY segment LIMIT $2", after, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
 		var v sqlstore.Vector
-		if err := rows.Scan(&v.Segment, &v.Channel, &v.First, &v.Last, &v.Values); err != nil {
-			return nil, err
-		}
+		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, types.SQLScanner(&v.Values))
 		all = append(all, v)
-	}
-	return all, rows.Err()
+		return err
+	}, `SELECT segment, channel, first, last, "values"::real[] FROM `+table+" WHERE segment > ? ORDER BY segment LIMIT ?",
+		after, limit)
+	return all, err
 }

@@ -32,13 +32,13 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 }
 
 // Vectors implements sqlstore.Engine. Their components are whole numbers.
-func (e *engine) Vectors(ctx context.Context, space memory.Space, shadow bool, after int64,
+func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, space memory.Space, shadow bool, after int64,
 	limit int) (all []sqlstore.Vector, err error) {
 	table := "vector"
 	if shadow {
 		table = "vector_next"
 	}
-	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error {
+	err = sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
 		var v sqlstore.Vector
 		var packed []byte
 		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, &packed)

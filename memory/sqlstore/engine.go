@@ -56,8 +56,9 @@ type Engine interface {
 	// Leases returns the table of the jobs that processes share. Transact fails with lease.ErrLost once this process has
 	// lost its leases, until it claims anew.
 	Leases() lease.Table
-	// Vectors returns the next limit vectors of a space after a segment, by segment, for a move to another engine.
-	Vectors(ctx context.Context, space memory.Space, shadow bool, after int64, limit int) ([]Vector, error)
+	// Vectors returns the next limit vectors of a space after a segment, by segment, as q sees them, for a move to another
+	// engine.
+	Vectors(ctx context.Context, q Querier, space memory.Space, shadow bool, after int64, limit int) ([]Vector, error)
 
 	// Explain adds advice to a database error.
 	Explain(err error) error
@@ -82,6 +83,7 @@ type Tx interface {
 	RemoveInBulk() error
 	// HasText reports whether full text holds a message.
 	HasText(row int64) (bool, error)
+	// ClearText empties full text, of the guild that the transaction is about.
 	ClearText() error
 	// Insert adds rows to a table. Each value is an int64, a string or nil.
 	Insert(table string, columns []string, rows [][]any) error

@@ -64,8 +64,18 @@ type Progress func(what string, done, total int)
 // move to it was interrupted, Move goes on with it. If from has changed since that move began, it empties the store and
 // fails. Nobody else may have either open. from stays as it is.
 func Move(ctx context.Context, from, to *Store, progress Progress) (Moved, error) {
-	m := mover{from: from, to: to, progress: progress}
-	err := m.run(ctx)
+	m := mover{from: from, read: from.engine, to: to, guild: memory.Everywhere, progress: progress}
+	written := from.othersWrote.Load()
+	err := m.copy(ctx)
+	if err == nil {
+		err = from.engine.Notice(ctx)
+	}
+	if err == nil && from.othersWrote.Load() != written {
+		err = errDiffers
+	}
+	if err == nil {
+		err = m.finish(ctx)
+	}
 	if errors.Is(err, errDiffers) {
 		err = errors.Join(err, m.empty(ctx))
 	}
@@ -78,15 +88,32 @@ type Moved struct{ Guilds, Channels, Messages int }
 var errDiffers = errors.New("what was remembered has changed since the move began: stop all that writes, " +
 	"and move again")
 
+// CopyGuild copies everything that is remembered of a guild, as of one moment, to an empty store, as Move does. Others may
+// write meanwhile. Only an engine that keeps guilds apart can do so.
+func CopyGuild(ctx context.Context, from, to *Store, guild memory.GuildID, progress Progress) (Moved, error) {
+	m := mover{from: from, to: to, guild: guild, progress: progress}
+	err := from.engine.Snapshot(ctx, func(q Reader) error {
+		m.read = q.In(guild)
+		return m.copy(ctx)
+	})
+	if err == nil {
+		err = m.finish(ctx)
+	}
+	return m.moved, err
+}
+
 type mover struct {
-	from, to *Store
+	from     *Store
+	read     Querier // from
+	to       *Store
+	guild    memory.GuildID // that is copied; Everywhere: all
 	progress Progress
 	at       moving
 	moved    Moved
 }
 
-func (m *mover) run(ctx context.Context) error {
-	written := m.from.othersWrote.Load()
+// copy copies and compares.
+func (m *mover) copy(ctx context.Context) error {
 	if err := m.begin(ctx); err != nil {
 		return err
 	}
@@ -99,19 +126,32 @@ func (m *mover) run(ctx context.Context) error {
 	if err := m.to.finishFullText(ctx, func(done, total int) { m.progress("indexing words", done, total) }); err != nil {
 		return err
 	}
-	if err := m.compare(ctx); err != nil {
-		return err
-	}
-	if err := m.from.engine.Notice(ctx); err != nil {
-		return err
-	}
-	if m.from.othersWrote.Load() != written {
-		return errDiffers
-	}
+	return m.compare(ctx)
+}
+
+// finish lets others open the store.
+func (m *mover) finish(ctx context.Context) error {
 	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
 		t.changed.structure[memory.Everywhere], t.changed.Space, t.changed.pending = true, true, true
 		t.exec("DELETE FROM meta WHERE key = ?", movingKey)
 	})
+}
+
+// tables returns the tables, restricted to the guild where the engine doesn't do so.
+func (m *mover) tables() []moved {
+	if m.guild == memory.Everywhere {
+		return movedTables
+	}
+	tables := slices.Clone(movedTables)
+	for i, t := range tables {
+		switch t.name {
+		case "guild":
+			tables[i].rows = fmt.Sprintf("id = %d", m.guild)
+		case "forgetting":
+			tables[i].rows = fmt.Sprintf("guild IN (%d, %d)", m.guild, memory.Everywhere)
+		}
+	}
+	return tables
 }
 
 // begin reads how far an earlier move is, or begins one.
@@ -168,19 +208,19 @@ func (m *mover) write(ctx context.Context, to moving, f func(t *transaction)) er
 
 func (m *mover) copyTables(ctx context.Context) error {
 	total, done := 0, 0
-	if err := m.from.row(ctx, "SELECT count(*) FROM message").Scan(&total); err != nil {
+	if err := RowOf(ctx, m.read, "SELECT count(*) FROM message").Scan(&total); err != nil {
 		return m.from.failed(err, "move")
 	}
 	if err := m.to.row(ctx, "SELECT count(*) FROM message").Scan(&done); err != nil {
 		return m.to.failed(err, "move")
 	}
-	for m.at.Stage < len(movedTables) {
-		table := movedTables[m.at.Stage]
+	for tables := m.tables(); m.at.Stage < len(tables); {
+		table := tables[m.at.Stage]
 		columns, err := m.columns(ctx, table)
 		if err != nil {
 			return err
 		}
-		rows, err := table.read(ctx, m.from, columns, m.at.After)
+		rows, err := table.read(ctx, m.read, columns, m.at.After)
 		if err != nil {
 			return m.from.failed(err, "read the table %s", table.name)
 		}
@@ -212,22 +252,22 @@ const (
 // columns returns the columns that a table has in both stores. PostgreSQL's has the guild in more tables than SQLite's.
 func (m *mover) columns(ctx context.Context, table moved) (both []string, err error) {
 	var there []string
-	for _, s := range []*Store{m.to, m.from} {
-		rows, err := s.engine.QueryContext(ctx, "SELECT * FROM "+table.name+" LIMIT 0")
-		if err != nil {
-			return nil, s.failed(err, "read the table %s", table.name)
+	for _, s := range []Querier{m.to.engine, m.read} {
+		rows, err := s.QueryContext(ctx, "SELECT * FROM "+table.name+" LIMIT 0")
+		if err == nil {
+			there = both
+			both, err = rows.Columns()
+			err = errors.Join(err, rows.Close())
 		}
-		there = both
-		both, err = rows.Columns()
-		if err := errors.Join(err, rows.Close()); err != nil {
-			return nil, s.failed(err, "read the table %s", table.name)
+		if err != nil {
+			return nil, m.from.failed(err, "read the table %s", table.name)
 		}
 	}
 	return slices.DeleteFunc(both, func(name string) bool { return !slices.Contains(there, name) }), nil
 }
 
 // read returns the next rows of a table, in the order of its key. Each has an int64, a string or nil for each column.
-func (table moved) read(ctx context.Context, from *Store, columns []string, after []any) (rows [][]any, err error) {
+func (table moved) read(ctx context.Context, from Querier, columns []string, after []any) (rows [][]any, err error) {
 	size := 0
 	err = table.each(ctx, from, columns, after, fmt.Sprintf(" LIMIT %d", movedRows), func(row []any) bool {
 		rows = append(rows, row)
@@ -242,7 +282,7 @@ func (table moved) read(ctx context.Context, from *Store, columns []string, afte
 }
 
 // each calls f with the rows of a table after a key, in the order of its key, until f returns false.
-func (table moved) each(ctx context.Context, from *Store, columns []string, after []any, limit string,
+func (table moved) each(ctx context.Context, from Querier, columns []string, after []any, limit string,
 	f func(row []any) bool) error {
 	var conditions []string
 	if table.rows != "" {
@@ -255,7 +295,7 @@ func (table moved) each(ctx context.Context, from *Store, columns []string, afte
 	if len(conditions) > 0 {
 		query += " WHERE " + strings.Join(conditions, " AND ")
 	}
-	rows, err := from.engine.QueryContext(ctx, query+" ORDER BY "+table.key+limit, after...)
+	rows, err := from.QueryContext(ctx, query+" ORDER BY "+table.key+limit, after...)
 	if err != nil {
 		return err
 	}
@@ -289,12 +329,12 @@ func (table moved) keyOf(columns []string, row []any) (key []any) {
 
 // copyVectors copies the vectors in use and those of the next space, and then lets full text be built.
 func (m *mover) copyVectors(ctx context.Context) error {
-	use, next, err := Spaces(ctx, m.from.engine)
+	use, next, err := Spaces(ctx, m.read)
 	if err != nil {
 		return m.from.failed(err, "move")
 	}
 	first, total, done := len(movedTables), 0, 0
-	if err := m.from.row(ctx, "SELECT count(*) FROM vector").Scan(&total); err != nil {
+	if err := RowOf(ctx, m.read, "SELECT count(*) FROM vector").Scan(&total); err != nil {
 		return m.from.failed(err, "move")
 	}
 	for m.at.Stage < first+2 {
@@ -308,7 +348,7 @@ func (m *mover) copyVectors(ctx context.Context) error {
 		}
 		var some []Vector
 		if space != (memory.Space{}) {
-			if some, err = m.from.engine.Vectors(ctx, space, shadow, after, movedRows); err != nil {
+			if some, err = m.from.engine.Vectors(ctx, m.read, space, shadow, after, movedRows); err != nil {
 				return m.from.failed(err, "read the vectors")
 			}
 		}
@@ -337,11 +377,11 @@ func (m *mover) copyVectors(ctx context.Context) error {
 // compare returns errDiffers unless both stores have the same rows.
 func (m *mover) compare(ctx context.Context) error {
 	total := 0
-	if err := m.from.row(ctx, "SELECT count(*) FROM message").Scan(&total); err != nil {
+	if err := RowOf(ctx, m.read, "SELECT count(*) FROM message").Scan(&total); err != nil {
 		return m.from.failed(err, "compare")
 	}
 	done := 0
-	for _, table := range movedTables {
+	for _, table := range m.tables() {
 		count := func(of string) {
 			if of != "" {
 				if done++; done%movedRows == 0 || done == 2*total {
@@ -354,11 +394,11 @@ func (m *mover) compare(ctx context.Context) error {
 			return err
 		}
 		slices.Sort(columns) // as the schemas may order them otherwise
-		want, err := table.sums(ctx, m.from, columns, count)
+		want, err := table.sums(ctx, m.read, columns, count)
 		if err != nil {
 			return m.from.failed(err, "compare the table %s", table.name)
 		}
-		got, err := table.sums(ctx, m.to, columns, count)
+		got, err := table.sums(ctx, m.to.engine, columns, count)
 		if err != nil {
 			return m.to.failed(err, "compare the table %s", table.name)
 		}
@@ -385,7 +425,7 @@ type sum struct {
 }
 
 // sums returns the number of rows and their hash: of messages by channel, of other tables as a whole.
-func (table moved) sums(ctx context.Context, of *Store, columns []string,
+func (table moved) sums(ctx context.Context, of Querier, columns []string,
 	counted func(channel string)) (map[string]sum, error) {
 	hashes, sums, line := map[string]hash.Hash{}, map[string]sum{}, bytes.Buffer{}
 	err := table.each(ctx, of, columns, nil, "", func(row []any) bool {

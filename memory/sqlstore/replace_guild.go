@@ -1,0 +1,153 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+
+	"hark/memory"
+)
+
+// numbered are the columns with a guild's number, and how many bits follow it. Numbers differ between stores.
+var numbered = map[string]map[string]int{
+	"guild":    {"no": 0},
+	"channel":  {"no": ChannelBits},
+	"message":  {"row": ChannelBits + SequenceBits, "channel": ChannelBits, "segment": SegmentBits},
+	"presence": {"channel": ChannelBits},
+	"segment":  {"id": SegmentBits, "channel": ChannelBits},
+}
+
+// derivedColumns are the columns with a derived thing's number.
+var derivedColumns = map[string]string{"derived": "no", "source": "derived", "named": "derived", "shown": "derived"}
+
+// counted are the tables whose numbers nothing refers to.
+var counted = []string{"withdrawn", "prompt", "record"}
+
+// ReplaceGuild replaces what a store remembers of a guild by what another remembers of it. The other knows nothing else,
+// and has no forgetting to do. It is one transaction, so nothing is left half-done. What the store was told to forget
+// stays recorded.
+func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, progress Progress) error {
+	use, _, err := Spaces(ctx, from.engine)
+	if err != nil {
+		return from.failed(err, "read the backup")
+	}
+	return to.writing(ctx, func(t *transaction) {
+		r := replacing{transaction: t, of: guild, from: from, progress: progress}
+		ensure(from.row(ctx, "SELECT no FROM guild WHERE id = ?", guild).Scan(&r.shift))
+		r.shift = t.guildNo(guild) - r.shift
+		r.derived = value[int64](t, "SELECT coalesce(max(no), 0) FROM derived")
+		defer t.in(guild)()
+		r.empty()
+		r.fill(ctx)
+		r.fillVectors(ctx, use)
+		r.fillText()
+		t.changed.structure[guild], t.changed.people[guild] = true, true
+		t.changed.Space, t.changed.Text, t.changed.pending = true, true, true
+		t.store.ingest.forget()
+	})
+}
+
+type replacing struct {
+	*transaction
+	of       memory.GuildID
+	from     *Store
+	shift    int64 // what is added to the guild's number
+	derived  int64 // what is added to the numbers of derived things
+	progress Progress
+}
+
+// replaced are the tables that are replaced row by row. The first is that of guilds.
+func replaced() []moved {
+	return slices.DeleteFunc(slices.Clone(movedTables), func(m moved) bool {
+		return m.name == "meta" || m.name == "forgetting" || m.name == "doomed"
+	})
+}
+
+func (r *replacing) empty() {
+	ensure(r.ClearText())
+	r.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next", "DELETE FROM doomed")
+	for _, table := range replaced()[1:] {
+		r.exec("DELETE FROM " + table.name)
+	}
+	r.exec("DELETE FROM guild WHERE id = ?", r.of)
+}
+
+func (r *replacing) fill(ctx context.Context) {
+	var total, done int
+	ensure(r.from.row(ctx, "SELECT count(*) FROM message").Scan(&total))
+	m := mover{from: r.from, read: r.from.engine, to: r.store}
+	for _, table := range replaced() {
+		columns := must(m.columns(ctx, table))
+		for after := []any(nil); ; {
+			rows, err := table.read(ctx, r.from.engine, columns, after)
+			if ensure(err); len(rows) == 0 {
+				break
+			}
+			after = table.keyOf(columns, rows[len(rows)-1])
+			ensure(r.insert(table.name, columns, rows))
+			if table.name == "message" {
+				done += len(rows)
+				r.progress("putting messages in place", done, total)
+			}
+		}
+	}
+}
+
+// insert adds rows of the other store with this store's numbers.
+func (r *replacing) insert(table string, columns []string, rows [][]any) error {
+	for i, name := range columns {
+		bits, isNumbered := numbered[table][name]
+		for _, row := range rows {
+			switch n, _ := row[i].(int64); {
+			case isNumbered && n != 0: // no segment is 0
+				row[i] = n + r.shift<<bits
+			case derivedColumns[table] == name:
+				row[i] = n + r.derived
+			}
+		}
+	}
+	if slices.Contains(counted, table) {
+		i := slices.Index(columns, "no")
+		columns = slices.Delete(slices.Clone(columns), i, i+1)
+		for j, row := range rows {
+			rows[j] = slices.Delete(row, i, i+1)
+		}
+	}
+	return r.Insert(table, columns, rows)
+}
+
+// fillVectors adds the vectors in use, or lets all be made anew if they are of another space.
+func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
+	here, next, err := Spaces(ctx, r)
+	ensure(err)
+	r.exec("UPDATE segment SET next = ?", next != memory.Space{})
+	if use != here {
+		r.exec("UPDATE segment SET pending = 1 WHERE pending = 0")
+		return
+	}
+	for after := int64(0); use != (memory.Space{}); {
+		some, err := r.from.engine.Vectors(ctx, r.from.engine, use, false, after, movedRows)
+		if ensure(err); len(some) == 0 {
+			return
+		}
+		after = some[len(some)-1].Segment
+		for _, v := range some {
+			v.Segment, v.Channel = v.Segment+r.shift<<SegmentBits, v.Channel+r.shift<<ChannelBits
+			ensure(r.PutVector(v, false))
+		}
+	}
+}
+
+func (r *replacing) fillText() {
+	for after := int64(-1); ; {
+		rows, terms := r.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
+			after, movedRows)
+		if len(rows) == 0 {
+			return
+		}
+		for i, row := range rows {
+			if after = row; terms[i] != "" {
+				ensure(r.AddText(row, terms[i]))
+			}
+		}
+	}
+}
