@@ -77,7 +77,7 @@ func measure(b *testing.B, s memory.Store, guilds, messages int) (f figures) {
 		indexer := memory.Indexer{Queue: s, Embedder: embed.Builtin{}}
 		done := make(chan error, 1)
 		go func() { done <- indexer.Run(ctx) }()
-		for batch := range slices.Chunk(memorytest.Conversations(memory.GuildID(g+1), messages, 10), 200) {
+		for batch := range slices.Chunk(memorytest.Conversations(memory.GuildID(1000+g), messages, 10), 200) {
 			must(b, s.Apply(ctx, batch...))
 		}
 		cancel()
@@ -87,7 +87,7 @@ func measure(b *testing.B, s memory.Store, guilds, messages int) (f figures) {
 	f.ingest = float64(guilds*messages) / time.Since(started).Seconds()
 	for round := range 200 {
 		r := rand.New(rand.NewPCG(uint64(round), 4))
-		guild, err := s.Guild(b.Context(), memory.GuildID(1+r.IntN(guilds)))
+		guild, err := s.Guild(b.Context(), memory.GuildID(1000+r.IntN(guilds)))
 		must(b, err)
 		started = time.Now()
 		hybrid(b, s, guild, text.QueryTerms(memorytest.Sentence(r)))
