@@ -86,6 +86,8 @@ type Config struct {
 	State   func(why error)
 	Metrics *metrics.Metrics // nil: none
 	Version string           // of Hark, as admins are told
+	// Working tells how many of the shards are held, and how many processes share them; nil if there is one shard.
+	Working func(context.Context) (shards, processes int, err error)
 	// Health tells how the servers do that answers need; nil: unknown.
 	Health func() command.Health
 	// Privacy is what /privacy tells of how Hark is run.
@@ -371,7 +373,7 @@ func (b *Bot) commandOptions() *command.Options {
 	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
 		Answers: b.answers, Settled: b.waitGuild, State: b.Connected,
 		DevGuild:  b.cfg.DevGuild,
-		Retention: b.cfg.Retention, Version: b.version(), Health: b.cfg.Health, Privacy: b.cfg.Privacy,
+		Retention: b.cfg.Retention, Version: b.version(), Working: b.cfg.Working, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
 }
 

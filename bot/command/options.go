@@ -24,6 +24,8 @@ type Options struct {
 	Settled func(ctx context.Context, guild memory.GuildID) error
 	// State returns why there is no connection to Discord; nil if there is one.
 	State func() error
+	// Working is as in bot.Config.
+	Working func(context.Context) (shards, processes int, err error)
 	// DevGuild, if not 0, is the only guild in which commands are registered.
 	DevGuild memory.GuildID
 	// Retention is the longest time that messages are remembered; 0: unlimited.

@@ -28,6 +28,10 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 	if err != nil {
 		return response{}, err
 	}
+	all, err := c.working(ctx, x)
+	if err != nil {
+		return response{}, err
+	}
 	may, err := c.questions.TokenQuota(ctx, ingest.Membership{Guild: x.guild()}, nil, c.Now())
 	if err != nil {
 		return response{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
@@ -36,7 +40,7 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 	if _, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now()); paused {
 		mark = "⏸️ "
 	}
-	shown := paragraphs(x.Text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
+	shown := paragraphs(x.Text("**How I am**"), c.connection(x), all, c.writing(x), kept, expiring, shut,
 		c.services(x, g), c.spentLine(x, may.All),
 		mark+c.pauseLine(x.Locale, g), x.Text("-# Hark %s", cmp.Or(c.Version, "?")))
 	shown.Components = append(agree, forget...)
@@ -48,6 +52,23 @@ func (c *Commands) connection(x *interaction) string {
 		return "✗ " + x.Text("**Discord**: the connection is lost, and I'm reconnecting. You don't need to do anything.")
 	}
 	return "✓ " + x.Text("**Discord**: connected; I was started <t:%d:R>", c.Replies.Since.Unix())
+}
+
+// working says how many processes and shards there are, if there are several.
+func (c *Commands) working(ctx context.Context, x *interaction) (string, error) {
+	if c.Working == nil {
+		return "", nil
+	}
+	shards, processes, err := c.Working(ctx)
+	if err != nil {
+		return "", fmt.Errorf("look up who else works: %w", err)
+	}
+	n, held, all := x.Locale.Number(processes), x.Locale.Number(shards), x.Locale.Number(c.Shard.Count())
+	if shards < c.Shard.Count() {
+		return "✗ " + x.Text("**All of me**: processes: %s, shards at work: %s of %s. Servers of the others wait until another process takes them over. Nothing is lost.",
+			n, held, all), nil
+	}
+	return "✓ " + x.Text("**All of me**: processes: %s, shards at work: %s of %s", n, held, all), nil
 }
 
 // writing says whether the log can be written, and how many events wait.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/answer"
@@ -46,5 +47,21 @@ func TestServicesOfAModelThatIsGone(t *testing.T) {
 	g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{memory.SettingModel: "gone"}}
 	if got, _, _ := strings.Cut(c.services(&interaction{}, g), "\n"); !strings.Contains(got, "small") {
 		t.Errorf("told of %q", got)
+	}
+}
+
+func TestWhoElseWorks(t *testing.T) {
+	t.Parallel()
+	x := &interaction{}
+	c := &Commands{Options: offline(ingest.Options{Shard: discord.Shard{No: 1, Of: 4}}, answer.Choices{})}
+	if line, err := c.working(t.Context(), x); line != "" || err != nil {
+		t.Errorf("alone: %q, %v", line, err)
+	}
+	for shards, want := range map[int]string{4: "✓ **All of me**: processes: 2, shards at work: 4 of 4",
+		3: "✗ **All of me**: processes: 2, shards at work: 3 of 4. Servers of the others wait"} {
+		c.Working = func(context.Context) (int, int, error) { return shards, 2, nil }
+		if line, err := c.working(t.Context(), x); !strings.HasPrefix(line, want) || err != nil {
+			t.Errorf("%q, %v; want %q", line, err, want)
+		}
 	}
 }

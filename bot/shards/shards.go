@@ -224,6 +224,13 @@ func jobs(of int) []string {
 
 const prefix = "shard "
 
+// working returns how many shards living processes hold, and how many processes there are.
+func (p *Pool) working(ctx context.Context) (shards, processes int, err error) {
+	all, err := p.cfg.Table.Jobs(ctx)
+	held := slices.DeleteFunc(all, func(job string) bool { return !strings.HasPrefix(job, prefix) })
+	return len(held), p.cfg.Table.Processes(), err
+}
+
 // others returns a number of shards that other processes have and this one hasn't; 0 if there is none.
 func (p *Pool) others(ctx context.Context) (int, error) {
 	all, err := p.cfg.Table.Jobs(ctx)
@@ -331,6 +338,9 @@ func (p *Pool) begin(ctx context.Context, l lease.Lease) error {
 		return nil
 	}
 	cfg.State = func(why error) { p.changed(why) }
+	if m.Of > 1 {
+		cfg.Working = p.working
+	}
 	var err error
 	if m.bot, err = bot.New(cfg, p.log, p.answers, p.logger); err != nil {
 		return err

@@ -207,6 +207,9 @@ func TestProcessesShare(t *testing.T) {
 	b.holds(2)
 	a.holds(2)
 	w.talks()
+	if shards, processes, err := a.working(t.Context()); shards != 4 || processes != 2 || err != nil {
+		t.Errorf("%d processes work on %d shards, %v", processes, shards, err)
+	}
 	for _, m := range []struct {
 		no   int
 		door int
