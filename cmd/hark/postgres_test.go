@@ -63,9 +63,17 @@ func TestCommandsWithPostgreSQL(t *testing.T) {
 	database.env["HARK_STORE_FILE"] = writeFile(t, withPassword(postgrestest.URL(t))+"\n")
 	same(0, "import", lines)
 	all()
+	backup := filepath.Join(dir, "server.db")
+	if said := run(database, 0, "backup", "--guild", "900", backup); !strings.Contains(said, "in 1 channel of 1 guild") {
+		t.Error(said)
+	}
+	run(file, 1, "backup", "--guild", "900", backup)
 	same(0, "forget", "--user", "12", "--guild", "900", "--opt-out", "--yes")
+	if said := run(database, 0, "restore", "--yes", backup); !strings.Contains(said, "1 forgetting of ") {
+		t.Error(said)
+	}
 	for _, c := range []struct{ command, says string }{
-		{"backup x.db", "pg_dump"}, {"restore x.db", "pg_restore"}, {"export --salvage", "pg_restore"},
+		{"backup x.db", "pg_dump"}, {"export --salvage", "pg_restore"},
 	} {
 		if said := run(database, 1, strings.Fields(c.command)...); !strings.Contains(said, c.says) {
 			t.Error(said)
