@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/internal/embed"

@@ -3,13 +3,14 @@ package builder
 import (
 	"encoding/json"
 	"fmt"
-	"hark/builder/escape"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"hark/builder/escape"
 )
 
 // takeFiles checks that p has the files that its report counts, each under its name, whole or cut, and nothing else

@@ -2,12 +2,13 @@ package builder
 
 import (
 	"fmt"
-	"hark/builder/escape"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"hark/builder/escape"
 )
 
 // guard reads members' texts in a prompt as generously as a model might, by patterns of its own: nothing in

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hark/internal/golden"
 	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"hark/internal/golden"
 )
 
 // fakeStore is a store of messages in memory, of which a channel's id is its guild's times ten.

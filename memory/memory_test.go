@@ -1,13 +1,14 @@
 package memory
 
 import (
-	"hark/internal/golden"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"hark/internal/golden"
 )
 
 // wantRefusal checks that an error reads as testdata/seen.txtar has it.

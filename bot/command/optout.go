@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+
 	"hark/memory"
 )
 

@@ -6,13 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hark/internal/config"
-	"hark/internal/store"
-	"hark/internal/terminal"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"hark/internal/config"
+	"hark/internal/store"
+	"hark/internal/terminal"
 )
 
 // Finding is the result of one check.

@@ -3,9 +3,10 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"hark/internal/golden"
 	"testing"
 	"time"
+
+	"hark/internal/golden"
 )
 
 func TestAhead(t *testing.T) {

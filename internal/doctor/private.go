@@ -3,11 +3,12 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"hark/memory/sqlite"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"hark/memory/sqlite"
 )
 
 // The mode bits that let others access a file. Access by a group may be intended.

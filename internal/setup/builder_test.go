@@ -2,13 +2,14 @@ package setup
 
 import (
 	"fmt"
-	"hark/builder"
-	"hark/internal/config"
-	"hark/internal/golden"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+
+	"hark/builder"
+	"hark/internal/config"
+	"hark/internal/golden"
 )
 
 func TestPromptsFitTheWindow(t *testing.T) {

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"cmp"
+
 	"hark/internal/config"
 	"hark/internal/llm"
 	"hark/internal/tokens"

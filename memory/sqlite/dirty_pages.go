@@ -3,9 +3,10 @@ package sqlite
 import (
 	"encoding/binary"
 	"errors"
-	"hark/memory/sqlite/pagefile"
 	"io"
 	"os"
+
+	"hark/memory/sqlite/pagefile"
 )
 
 // dirtyPages holds which pages were written since their unallocated space was last zeroed. It reads them from

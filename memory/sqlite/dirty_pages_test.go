@@ -2,11 +2,12 @@ package sqlite
 
 import (
 	"fmt"
-	"hark/memory/sqlite/pagefile"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+
+	"hark/memory/sqlite/pagefile"
 )
 
 // While the dirty pages are known, all others have zeroed unallocated space, whatever happens to the log
