@@ -81,7 +81,7 @@ func (t *tx) RemoveInBulk() error { return nil }
 
 // HasText implements sqlstore.Tx.
 func (t *tx) HasText(row int64) (there bool, err error) {
-	err = t.row("SELECT EXISTS (SELECT 1 FROM fulltext WHERE guild = $1 AND row = $2)", int64(t.guild), row).Scan(&there)
+	err = sqlstore.RowOf(t.ctx, t, "SELECT EXISTS (SELECT 1 FROM fulltext WHERE row = ?)", row).Scan(&there)
 	return there, err
 }
 

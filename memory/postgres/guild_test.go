@@ -22,6 +22,9 @@ func TestStatementsAreRestrictedToTheirGuild(t *testing.T) {
 		"UPDATE segment SET size = 0 WHERE id = ? OR size < 0 RETURNING channel": "UPDATE segment SET size = 0 WHERE " +
 			"segment.guild = $2::bigint AND ( id = $1::bigint OR size < 0 ) RETURNING channel",
 		"UPDATE segment SET next = ?": "UPDATE segment SET next = $1::bigint WHERE segment.guild = $2::bigint ",
+		"SELECT 1 FROM trace t CROSS JOIN said m ON m.a = t.b WHERE t.c = ?": "SELECT 1 FROM " +
+			"(SELECT * FROM trace WHERE guild = $2::bigint) t CROSS JOIN LATERAL (SELECT * FROM " +
+			"(SELECT * FROM said WHERE guild = $2::bigint) m WHERE  m.a = t.b  OFFSET 0) m WHERE t.c = $1::bigint",
 		"DELETE FROM gap WHERE id IN (SELECT id FROM channel WHERE no = ?)": "DELETE FROM gap WHERE gap.guild = $2::bigint " +
 			"AND ( id IN (SELECT id FROM (SELECT * FROM channel WHERE guild = $2::bigint) channel WHERE no = $1::bigint)) ",
 	} {

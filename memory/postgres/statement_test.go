@@ -22,23 +22,3 @@ func TestStatementsAreTranslated(t *testing.T) {
 		}
 	}
 }
-
-func TestStatementsAreRestrictedToAGuild(t *testing.T) {
-	for query, want := range map[string]string{
-		"SELECT a FROM message WHERE b = ?": "SELECT a FROM (SELECT * FROM message WHERE guild = $2::bigint) message WHERE b = $1::bigint",
-		"SELECT 1 FROM trace t CROSS JOIN said m ON m.a = t.b WHERE t.c = ?": "SELECT 1 FROM " +
-			"(SELECT * FROM trace WHERE guild = $2::bigint) t CROSS JOIN LATERAL (SELECT * FROM " +
-			"(SELECT * FROM said WHERE guild = $2::bigint) m WHERE  m.a = t.b  OFFSET 0) m WHERE t.c = $1::bigint",
-		"INSERT INTO star (a) VALUES (?) ON CONFLICT (a) DO UPDATE SET b = 1": "INSERT INTO star (a, guild) " +
-			"VALUES ($1::bigint, $2::bigint) ON CONFLICT (a, guild) DO UPDATE SET b = 1",
-		"UPDATE segment SET a = 1 WHERE b = ? OR c RETURNING d": "UPDATE segment SET a = 1 WHERE " +
-			"segment.guild = $2::bigint AND ( b = $1::bigint OR c ) RETURNING d",
-		"DELETE FROM star WHERE a IN (SELECT b FROM fact WHERE c = ?)": "DELETE FROM star WHERE star.guild = $2::bigint AND " +
-			"( a IN (SELECT b FROM (SELECT * FROM fact WHERE guild = $2::bigint) fact WHERE c = $1::bigint)) ",
-		"SELECT a FROM meta WHERE b = ?": "SELECT a FROM meta WHERE b = $1::bigint",
-	} {
-		if got := translate(query, []any{1, 7}, true).text; got != want {
-			t.Errorf("%s\nbecame %s\n  want %s", query, got, want)
-		}
-	}
-}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
 	"hark/internal/lease"
 	"hark/memory"
 	"hark/memory/sqlstore"
@@ -14,8 +17,10 @@ import (
 // tx is a write transaction.
 type tx struct {
 	querier
+	conn    *sql.Conn // of tx
 	tx      *sql.Tx
 	ctx     context.Context
+	queued  pgx.Batch                    // sent before the next statement
 	text    map[memory.GuildID]*textSize // changes
 	changed map[string]bool              // tables in which rows were deleted or updated
 	erases  bool                         // deleted text
@@ -64,16 +69,15 @@ func (e *engine) transactFenced(ctx context.Context, f func(sqlstore.Tx) error) 
 }
 
 func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.Tx) error) error {
-	in, err := retried(ctx, func() (*sql.Tx, error) { return e.db.BeginTx(ctx, nil) })
+	t, err := retried(ctx, func() (*tx, error) { return e.begin(ctx) })
 	if err != nil {
 		return err
 	}
-	defer in.Rollback() // does nothing after a commit
-	t := &tx{querier: querier{e, in, memory.Everywhere}, tx: in, ctx: ctx, text: map[memory.GuildID]*textSize{},
-		changed: map[string]bool{}}
+	defer t.conn.Close()
+	defer t.tx.Rollback() // does nothing after a commit
 	var version int64
 	var held sql.NullBool
-	if err := in.QueryRowContext(ctx, takeTurn, e.name, process).Scan(&version, new(string), &held); err != nil {
+	if err := t.tx.QueryRowContext(ctx, takeTurn, e.name, process).Scan(&version, new(string), &held); err != nil {
 		return err
 	}
 	if err := e.leases.isHeld(process, held); err != nil {
@@ -94,14 +98,39 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 	if err := f(t); err != nil {
 		return err
 	}
-	if err := errors.Join(t.flushTextSizes(), t.noteErasable(), t.noteChanged(version)); err != nil {
-		return err
-	}
-	if err := in.Commit(); err != nil {
-		return err
+	for _, end := range []func() error{t.flushTextSizes, t.flush, t.noteErasable,
+		func() error { return t.noteChanged(version) }, t.flush, t.tx.Commit} {
+		if err := end(); err != nil {
+			return err
+		}
 	}
 	e.version = version
 	return nil
+}
+
+func (e *engine) begin(ctx context.Context) (*tx, error) {
+	conn, err := e.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	t := &tx{conn: conn, tx: in, ctx: ctx, text: map[memory.GuildID]*textSize{}, changed: map[string]bool{}}
+	t.querier = querier{e, flushing{t}, memory.Everywhere}
+	return t, nil
+}
+
+// flushing reads in a transaction.
+type flushing struct{ *tx }
+
+func (f flushing) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := f.flush(); err != nil {
+		return nil, err
+	}
+	return f.tx.tx.QueryContext(ctx, query, args...)
 }
 
 // Enter implements sqlstore.Tx.
@@ -113,8 +142,50 @@ func (t *tx) Exec(query string, args ...any) (int, error) {
 	return t.run(query, args...)
 }
 
+// Later implements sqlstore.Tx.
+func (t *tx) Later(query string, args ...any) error {
+	query, args = t.engine.statements.translated(t.guild, query, args)
+	return t.exec(query, args...)
+}
+
+// mostQueued is how many statements are sent at once.
+const mostQueued = 500
+
+// exec queues a statement of PostgreSQL's.
+func (t *tx) exec(query string, args ...any) error {
+	if t.queued.Queue(query, args...); t.queued.Len() < mostQueued {
+		return nil
+	}
+	return t.flush()
+}
+
+// flush sends what is queued, without waiting for each statement.
+func (t *tx) flush() error {
+	if t.queued.Len() == 0 {
+		return nil
+	}
+	batch := t.queued
+	t.queued = pgx.Batch{}
+	return t.conn.Raw(func(conn any) error {
+		results := conn.(*stdlib.Conn).Conn().SendBatch(t.ctx, &batch)
+		for _, q := range batch.QueuedQueries {
+			done, err := results.Exec()
+			if err != nil {
+				return errors.Join(err, results.Close())
+			}
+			if done.RowsAffected() > 0 {
+				t.changed[tableChanged(q.SQL)] = true
+			}
+		}
+		return results.Close()
+	})
+}
+
 // run runs a statement of PostgreSQL's and returns how many rows it changed.
 func (t *tx) run(query string, args ...any) (int, error) {
+	if err := t.flush(); err != nil {
+		return 0, err
+	}
 	r, err := t.tx.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		return 0, err
@@ -126,14 +197,6 @@ func (t *tx) run(query string, args ...any) (int, error) {
 	return int(n), err
 }
 
-func (t *tx) exec(query string, args ...any) error {
-	_, err := t.run(query, args...)
-	return err
-}
-
-func (t *tx) row(query string, args ...any) *sql.Row {
-	return t.tx.QueryRowContext(t.ctx, query, args...)
-}
 
 // Changed implements sqlstore.Tx.
 func (t *tx) Changed(c sqlstore.Changes) {

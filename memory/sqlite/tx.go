@@ -77,6 +77,9 @@ func (t *tx) Exec(query string, args ...any) (int, error) {
 	return int(n), err
 }
 
+// Later implements sqlstore.Tx: nothing is gained by waiting.
+func (t *tx) Later(query string, args ...any) error { return t.exec(query, args...) }
+
 func (t *tx) exec(query string, args ...any) error {
 	_, err := t.Exec(query, args...)
 	return err

@@ -283,7 +283,7 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	}
 	row := c.next
 	c.next++
-	t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
+	t.later(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
 		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
 		m.Content, encodeExtra(m))

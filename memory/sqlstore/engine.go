@@ -74,6 +74,9 @@ type Tx interface {
 	Enter(guild memory.GuildID)
 	// Exec returns how many rows it changed.
 	Exec(query string, args ...any) (int, error)
+	// Later is Exec for whoever doesn't need the number. An engine may send it with the next statements; then they tell
+	// what was wrong with it.
+	Later(query string, args ...any) error
 	// AddText adds a message's terms, hashes separated by spaces, to full text. Rows in ascending order are
 	// faster.
 	AddText(row int64, terms string) error

@@ -100,6 +100,8 @@ type presenceChange struct {
 
 func (t *transaction) exec(query string, args ...any) int { return must(t.Exec(query, args...)) }
 
+func (t *transaction) later(query string, args ...any) { ensure(t.Later(query, args...)) }
+
 func (t *transaction) execAll(args []any, queries ...string) {
 	for _, query := range queries {
 		t.exec(query, args...)
@@ -234,12 +236,12 @@ func (t *transaction) flush() {
 	for channel, id := range t.heard {
 		if _, ok := t.counts[channel]; !ok {
 			t.enter(t.guildOfNo(channel))
-			t.exec("UPDATE channel SET heard = max(heard, ?) WHERE no = ?", id, channel)
+			t.later("UPDATE channel SET heard = max(heard, ?) WHERE no = ?", id, channel)
 		}
 	}
 	for channel, change := range t.counts {
 		t.enter(t.guildOfNo(channel))
-		t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
+		t.later("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
 			change, t.heard[channel], channel)
 	}
 	clear(t.segments)
@@ -261,7 +263,7 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) {
 	}
 	// A version starts at the first message's id, so a vector of a deleted segment never fits one that
 	// reuses its id.
-	t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
+	t.later(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, (SELECT count(*) FROM meta WHERE key = 'next'))
 		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4),
 		size = segment.size + ?5, version = segment.version + 1, pending = 1, next = excluded.next`,
@@ -273,7 +275,7 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) {
 }
 
 func (t *transaction) flushPresence(key presenceKey, c *presenceChange) {
-	t.exec(`INSERT INTO presence (channel, author, messages, last) VALUES (?1, ?2, ?3, ?4)
+	t.later(`INSERT INTO presence (channel, author, messages, last) VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (channel, author) DO UPDATE SET messages = presence.messages + ?3,
 		last = max(presence.last, ?4)`, key.channel, key.author, c.messages, c.newest)
 	if !c.removed {
