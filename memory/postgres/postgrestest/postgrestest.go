@@ -42,7 +42,7 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return database(t, " TEMPLATE "+from)
+	return database(t, " TEMPLATE "+from+" STRATEGY FILE_COPY") // several times as quick as through the log
 }
 
 // Bare is URL for a database without the schema.
