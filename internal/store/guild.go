@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"hark/memory"
+	"hark/memory/postgres"
 	"hark/memory/sqlite"
 	"hark/memory/sqlstore"
 )
@@ -20,12 +22,20 @@ const guildTemp = "one-server-*"
 // The file is as those of sqlite.Backup.
 func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path string, force bool,
 	progress sqlstore.Progress) (info sqlite.BackupInfo, err error) {
+	if err := sqlite.MayBackUp(ctx, p.Dir, path, force); err != nil {
+		return info, err
+	}
 	copied, remove, err := p.temporary()
 	if err != nil {
 		return info, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	if err := p.copyGuild(ctx, copied, guild, progress); err != nil {
+	from, err := p.Open(ctx, Options{})
+	if err != nil {
+		return info, err
+	}
+	err = copyGuild(ctx, from, copied, guild, progress)
+	if err := errors.Join(err, from.Close()); err != nil {
 		return info, err
 	}
 	return sqlite.Backup(ctx, copied.Dir, path, force, func(done, total int64) {
@@ -51,17 +61,35 @@ func (p Place) RestoreGuild(ctx context.Context, path string, progress sqlstore.
 	if _, err := sqlite.Restore(ctx, inBackup.Dir, path, report); err != nil {
 		return r, err
 	}
-	guild, err := inBackup.onlyGuild(ctx)
+	backup, err := inBackup.Open(ctx, Options{})
 	if err != nil {
+		return r, err
+	}
+	guild, err := onlyGuild(ctx, backup)
+	if err := errors.Join(err, backup.Close()); err != nil {
 		return r, fmt.Errorf("restore %s: %w", path, err)
 	}
-	if err := p.copyGuild(ctx, copied, guild, progress); err != nil {
+	to, err := p.Open(ctx, Options{})
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	writes, err := to.Writes(ctx)
+	if err != nil {
+		return r, err
+	}
+	known, err := knows(ctx, to, guild)
+	if err != nil {
+		return r, err
+	}
+	if err := copyGuild(ctx, to, copied, guild, progress); err != nil {
 		return r, err
 	}
 	if r, err = sqlite.Restore(ctx, copied.Dir, path, report); err != nil {
 		return r, err
 	}
-	return r, p.replaceGuild(ctx, copied, guild, progress)
+	r.Known = r.Known && known
+	return r, p.replaceGuild(ctx, to, copied, guild, writes, progress)
 }
 
 // temporary makes a directory for a file, in the data directory. remove deletes it.
@@ -83,20 +111,20 @@ func (p Place) temporary() (t Place, remove func() error, err error) {
 func DropTemporary(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, guildTemp))
 	for _, path := range left {
+		info, gone := os.Stat(path)
+		if gone != nil || time.Since(info.ModTime()) < time.Minute { // it may be about to be locked
+			continue
+		}
 		release, locked := sqlite.LockRunning(path, time.Now())
 		if locked == nil {
-			err = errors.Join(err, release(), os.RemoveAll(path))
+			err = errors.Join(err, sqlite.DropParts(path), release(), os.RemoveAll(path))
 		}
 	}
 	return err
 }
 
-func (p Place) copyGuild(ctx context.Context, to Place, guild memory.GuildID, progress sqlstore.Progress) (err error) {
-	from, err := p.Open(ctx, Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
+func copyGuild(ctx context.Context, from *sqlstore.Store, to Place, guild memory.GuildID,
+	progress sqlstore.Progress) error {
 	target, err := to.openForMove(ctx)
 	if err != nil {
 		return err
@@ -105,35 +133,48 @@ func (p Place) copyGuild(ctx context.Context, to Place, guild memory.GuildID, pr
 	return errors.Join(err, target.Close())
 }
 
-func (p Place) onlyGuild(ctx context.Context) (memory.GuildID, error) {
-	s, err := p.Open(ctx, Options{})
-	if err != nil {
-		return 0, err
-	}
+func onlyGuild(ctx context.Context, s *sqlstore.Store) (memory.GuildID, error) {
 	guilds, err := s.Guilds(ctx)
 	if err == nil && len(guilds) != 1 {
 		err = fmt.Errorf("it holds %d servers, but a database takes backups of one, which \"hark backup --guild\" makes",
 			len(guilds))
 	}
-	if err = errors.Join(err, s.Close()); err != nil {
+	if err != nil {
 		return 0, err
 	}
 	return guilds[0], nil
 }
 
-func (p Place) replaceGuild(ctx context.Context, by Place, guild memory.GuildID, progress sqlstore.Progress) (err error) {
+// knows reports whether a memory can tell what was forgotten of a guild.
+func knows(ctx context.Context, s *sqlstore.Store, guild memory.GuildID) (bool, error) {
+	guilds, err := s.Guilds(ctx)
+	if err != nil || slices.Contains(guilds, guild) {
+		return true, err
+	}
+	return s.HasForgotten(ctx, guild)
+}
+
+// replaceGuild puts what is in a file in the place of what the database has. If all of it was forgotten since, the file
+// has nothing.
+func (p Place) replaceGuild(ctx context.Context, to *sqlstore.Store, by Place, guild memory.GuildID, writes int64,
+	progress sqlstore.Progress) error {
 	from, err := by.Open(ctx, Options{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := p.Open(ctx, Options{})
-	if err != nil {
+	guilds, err := from.Guilds(ctx)
+	if err == nil && len(guilds) > 0 {
+		err = postgres.DropSessions(ctx, p.URL)
+	}
+	if err == nil && len(guilds) > 0 {
+		err = sqlstore.ReplaceGuild(ctx, from, to, guild, writes, progress)
+	}
+	if err := errors.Join(err, from.Close()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, to.Close()) }()
-	if err := sqlstore.ReplaceGuild(ctx, from, to, guild, progress); err != nil {
-		return err
+	if err := to.Erase(context.WithoutCancel(ctx), true); err != nil {
+		return fmt.Errorf("the server is restored, but what was there before may still lie in pages of the database; "+
+			"\"hark run\" tries again: %w", err)
 	}
-	return to.Erase(ctx, true)
+	return nil
 }

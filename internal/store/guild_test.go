@@ -198,6 +198,179 @@ func TestAServerIsBackedUpAndRestored(t *testing.T) {
 	}
 }
 
+// backedUp is a database with a server, and a backup of that.
+func backedUp(t *testing.T, events ...memory.Event) (p Place, file string) {
+	t.Helper()
+	p, file = Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}, filepath.Join(t.TempDir(), "harbour.db")
+	with(t, p, func(s *sqlstore.Store) {
+		apply(t, s, append(settle(harbour), events...)...)
+		if _, err := p.BackUpGuild(t.Context(), harbour, file, false, quietly); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return p, file
+}
+
+// there returns how many of the server's messages with the numbers are remembered.
+func there(t testing.TB, s *sqlstore.Store, numbers ...int) (n int) {
+	t.Helper()
+	for _, number := range numbers {
+		found, err := s.Around(t.Context(), memory.ChannelID(harbour)+10, []memory.MessageID{moment(number)}, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(found)
+	}
+	return n
+}
+
+func record(guild memory.GuildID, n int) memory.Event {
+	return memory.Called{Record: memory.Record{CallID: fmt.Sprintf("%d-%d", guild, n), Timestamp: began, Speaker: memory.SpeakerUser,
+		Method: "ask", Args: []any{"secret"}, Guild: guild, Channel: memory.ChannelID(guild) + 10, Question: moment(n), Asker: 3}}
+}
+
+func TestARestoredRecordGoesWithItsQuestion(t *testing.T) {
+	t.Parallel()
+	_, file := backedUp(t, record(harbour, 28), record(harbour, 29))
+	other := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	with(t, other, func(s *sqlstore.Store) {
+		apply(t, s, append(settle(garden), record(garden, 25), record(garden, 26))...)
+	})
+	if r, err := other.RestoreGuild(t.Context(), file, quietly); err != nil || r.Known {
+		t.Fatal(r, err)
+	}
+	with(t, other, func(s *sqlstore.Store) {
+		channel := memory.ChannelID(harbour) + 10
+		apply(t, s, memory.Deleted{Guild: harbour, Channel: channel, IDs: []memory.MessageID{moment(28)}})
+		all, err := s.Records(t.Context(), memory.RecordQuery{Channels: []memory.ChannelID{channel}})
+		if err != nil || len(all) != 1 || all[0].Question != moment(29) {
+			t.Errorf("left are %v, %v", all, err)
+		}
+	})
+}
+
+// What the backup's Hark was told to forget stays away from the database to which it is restored.
+func TestTheRulesOfABackupHold(t *testing.T) {
+	t.Parallel()
+	channel := memory.ChannelID(harbour) + 10
+	p, _ := backedUp(t)
+	file := filepath.Join(t.TempDir(), "later.db")
+	with(t, p, func(s *sqlstore.Store) {
+		for _, f := range []memory.Forgetting{{Guild: harbour, User: 2, Why: memory.WhyMember, At: time.Now()},
+			{Guild: harbour, Channel: channel, Before: began.Add(5 * time.Minute), Why: memory.WhyPurge, At: time.Now()}} {
+			if _, err := s.Forget(t.Context(), f, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := p.BackUpGuild(t.Context(), harbour, file, false, quietly); err != nil {
+			t.Fatal(err)
+		}
+	})
+	other := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	if _, err := other.RestoreGuild(t.Context(), file, quietly); err != nil {
+		t.Fatal(err)
+	}
+	with(t, other, func(s *sqlstore.Store) {
+		for n, author := range []memory.UserID{1, 2} { // as from Discord, once more
+			apply(t, s, memory.Posted{Message: memory.Message{ID: moment(n), Guild: harbour, Channel: channel, Author: author,
+				Content: "came back"}})
+		}
+		if n := there(t, s, 0, 1); n > 0 {
+			t.Errorf("%d messages came back", n)
+		}
+	})
+}
+
+// What is forgotten while a restore runs stays forgotten: the restore gives up.
+func TestARestoreGivesUpWhenSomebodyWrites(t *testing.T) {
+	t.Parallel()
+	p, file := backedUp(t)
+	copied, done := false, false
+	_, err := p.RestoreGuild(t.Context(), file, func(what string, _, _ int) {
+		if copied = copied || what == "copying messages"; done || !copied || what != "copying" {
+			return
+		}
+		done = true
+		with(t, p, func(s *sqlstore.Store) { // "hark forget" in another terminal
+			if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: harbour, User: 2, Why: memory.WhyPurge, At: time.Now()},
+				nil); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	if err == nil || !strings.Contains(err.Error(), "something was written") || !done {
+		t.Error(done, err)
+	}
+	with(t, p, func(s *sqlstore.Store) {
+		if n := there(t, s, 1, 4); n > 0 {
+			t.Errorf("%d messages came back", n)
+		}
+	})
+}
+
+func TestAServerThatWasForgottenSinceStaysSo(t *testing.T) {
+	t.Parallel()
+	p, file := backedUp(t)
+	with(t, p, func(s *sqlstore.Store) {
+		apply(t, s, memory.GuildLeft{Guild: harbour, At: time.Now()})
+		if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: harbour, Why: memory.WhyLeft, At: time.Now()}, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if r, err := p.RestoreGuild(t.Context(), file, quietly); err != nil || !r.Known || len(r.Forgettings) != 1 {
+		t.Fatal(r, err)
+	}
+	with(t, p, func(s *sqlstore.Store) {
+		if n := there(t, s, 0, 1, 2, 3, 4); n > 0 {
+			t.Errorf("%d messages came back", n)
+		}
+	})
+}
+
+// After a restore, shards begin new sessions, in which Discord tells who may read what now.
+func TestARestoreEndsSessions(t *testing.T) {
+	t.Parallel()
+	p, file := backedUp(t)
+	shard := []string{"shard 0/1"}
+	with(t, p, func(s *sqlstore.Store) {
+		held, err := s.Leases().Claim(t.Context(), shard, 1)
+		if err == nil {
+			err = s.Leases().Release(t.Context(), held[0], `{"id":"session"}`)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	if _, err := p.RestoreGuild(t.Context(), file, quietly); err != nil {
+		t.Fatal(err)
+	}
+	with(t, p, func(s *sqlstore.Store) {
+		held, err := s.Leases().Claim(t.Context(), shard, 1)
+		if err != nil || held[0].Note != "" {
+			t.Errorf("the next owner resumes %v, %v", held, err)
+		}
+	})
+}
+
+// A backup that was killed while it wrote its file leaves nothing.
+func TestInterruptedBackupsAreRemoved(t *testing.T) {
+	t.Parallel()
+	dir, part := t.TempDir(), filepath.Join(t.TempDir(), "harbour.db.part")
+	left := filepath.Join(dir, "one-server-1")
+	old := time.Now().Add(-time.Hour)
+	for _, err := range []error{os.Mkdir(left, 0o700), os.WriteFile(part, []byte("text"), 0o600),
+		os.WriteFile(filepath.Join(left, "backing-up-1"), []byte(part), 0o600), os.Chtimes(left, old, old), DropTemporary(dir)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{left, part} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is still there", path)
+		}
+	}
+}
+
 func TestRestoreRefusesABackupOfSeveralServers(t *testing.T) {
 	t.Parallel()
 	file, p := Place{Dir: t.TempDir()}, Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}

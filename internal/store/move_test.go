@@ -245,6 +245,30 @@ func TestMoveRefuses(t *testing.T) {
 	refused(other, database, "something is remembered there already")
 }
 
+// A deletion holds after a move, even in a channel of which Hark knew nothing else.
+func TestDeletionsInUnknownChannelsAreMoved(t *testing.T) {
+	t.Parallel()
+	file, database := Place{Dir: t.TempDir()}, Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	channel := memory.ChannelID(harbour) + 10
+	ids := []memory.MessageID{moment(3), moment(4)}
+	with(t, file, func(s *sqlstore.Store) {
+		apply(t, s, memory.Starred{Guild: harbour, Channel: channel, ID: ids[0], On: true, At: time.Now()},
+			memory.Deleted{Guild: harbour, Channel: channel, IDs: ids[:1]},
+			memory.Deleted{Guild: harbour, Channel: channel + 1, IDs: ids[1:]})
+	})
+	moves(t, file, database, 0)
+	with(t, database, func(s *sqlstore.Store) {
+		for i, id := range ids {
+			at := channel + memory.ChannelID(i)
+			apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: at, Guild: harbour, Name: "thread"}},
+				memory.Posted{Message: memory.Message{ID: id, Guild: harbour, Channel: at, Author: 1, Content: "deleted"}})
+			if found, err := s.Around(t.Context(), at, []memory.MessageID{id}, 0, 0); err != nil || len(found) > 0 {
+				t.Errorf("a deleted message came back: %v, %v", found, err)
+			}
+		}
+	})
+}
+
 func execute(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -50,6 +50,17 @@ func (e *engine) running(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+// DropSessions takes away what shards' owners left for the next ones. So these begin new sessions, in which Discord tells
+// all about its servers.
+func DropSessions(ctx context.Context, address string) error {
+	e, err := connect(ctx, address, nil)
+	if err != nil {
+		return err
+	}
+	_, err = e.pool.Exec(ctx, "UPDATE lease SET note = ''")
+	return errors.Join(explain(err), e.Close())
+}
+
 // Size implements sqlstore.Engine.
 func (e *engine) Size(ctx context.Context) (bytes int64, err error) {
 	err = e.pool.QueryRow(ctx, `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class

@@ -24,7 +24,9 @@ var guildOf = map[string]string{
 	"named":    "(SELECT d.guild FROM derived d WHERE d.no = r.derived)",
 }
 
-const guildOfChannel = "coalesce((SELECT c.guild FROM channel c WHERE c.id = r.channel), 0)"
+// guildOfChannel is that of a channel that is known, or was forgotten.
+const guildOfChannel = `coalesce((SELECT c.guild FROM channel c WHERE c.id = r.channel),
+	(SELECT max(f.guild) FROM forgetting f WHERE f.channel = r.channel), 0)`
 
 // Insert implements sqlstore.Tx, with one array for each column.
 func (t *tx) Insert(table string, columns []string, rows [][]any) error {

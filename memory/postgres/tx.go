@@ -197,7 +197,6 @@ func (t *tx) run(query string, args ...any) (int, error) {
 	return int(n), err
 }
 
-
 // Changed implements sqlstore.Tx.
 func (t *tx) Changed(c sqlstore.Changes) {
 	t.erases, t.guilds = t.erases || c.Text, append(t.guilds, c.Guilds...)

@@ -39,6 +39,14 @@ func Backup(ctx context.Context, dir, path string, force bool, progress func(don
 	return info, nil
 }
 
+// MayBackUp returns the error with which Backup would refuse the file at path.
+func MayBackUp(ctx context.Context, dir, path string, force bool) error {
+	if err := mayOverwrite(ctx, dir, path, force); err != nil {
+		return fmt.Errorf("back up to %s: %w", path, err)
+	}
+	return nil
+}
+
 func backup(ctx context.Context, dir, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
 	if err := mayOverwrite(ctx, dir, path, force); err != nil {
 		return BackupInfo{}, err

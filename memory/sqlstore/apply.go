@@ -378,6 +378,7 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 // arrive, unless it wouldn't be logged.
 func (t *transaction) deleted(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, unlogged bool) {
 	if t.isKnown(channel, id) {
+		t.channel(guild, channel)
 		t.delete(channel, id, hideRepeats)
 	} else if !unlogged && !t.store.ingest.dropped.has(channel, id) {
 		c := t.channel(guild, channel)

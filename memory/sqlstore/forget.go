@@ -172,10 +172,16 @@ func (b *forgettingRun) dropNames() {
 		b.of.args(b.channels)...)) {
 		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		b.dropPromptsWhere("("+ofGuild+" OR guild = ?7) AND instr(body, ?8) > 0",
-			b.of.args(b.channels, memory.LocalGuild, append(words, "")[0])...)
+		b.dropPromptsNaming(append(words, "")[0])
 	}
 	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
+}
+
+// dropPromptsNaming deletes the prompts with a word: the guild's, and the terminal's.
+func (b *forgettingRun) dropPromptsNaming(word string) {
+	defer b.inAnyThatCites()()
+	b.dropPromptsWhere("("+ofGuild+" OR guild = ?7) AND instr(body, ?8) > 0",
+		b.of.args(b.channels, memory.LocalGuild, word)...)
 }
 
 // dropPeople deletes people of whom everything is forgotten, and takes them out of what was spent. With a

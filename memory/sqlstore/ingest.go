@@ -177,6 +177,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	}()
 	ctx = context.WithoutCancel(ctx)
 	var done *transaction
+	commits := false
 	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
 		defer recoverFailure(&err)
 		done = s.newTransaction(ctx, tx)
@@ -184,10 +185,14 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 		done.flush()
 		done.changed.Guilds = done.changed.guilds()
 		tx.Changed(done.changed.Changes)
+		commits = true
 		return nil
 	})
 	if err == nil {
 		err = s.publish(ctx, done.changed)
+	}
+	if commits && err != nil {
+		s.missed.Add(1) // it may be committed
 	}
 	whole = true
 	return err
@@ -206,6 +211,21 @@ func (w *ingest) isIdle() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.waiting) == 0
+}
+
+// notice has the caches hold what is committed.
+func (s *Store) notice(ctx context.Context) error {
+	missed := s.missed.Load()
+	if missed == s.caughtUp.Load() {
+		return s.engine.Notice(ctx)
+	}
+	return s.engine.Latest(ctx, func(q Reader) error {
+		err := s.reload(ctx, q, []memory.GuildID{memory.Everywhere})
+		if err == nil {
+			s.caughtUp.Store(missed)
+		}
+		return err
+	})
 }
 
 // invalidateCaches is Engine.Watch's callback.

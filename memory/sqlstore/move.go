@@ -24,12 +24,13 @@ type moved struct {
 // movedTables are all tables that aren't an engine's own. Vectors and full text are copied otherwise.
 var movedTables = []moved{
 	{"meta", "key", "key IN ('space', 'next', '" + fingerprintKey + "')"},
-	{"guild", "no", ""}, {"role", "guild, id", ""}, {"channel", "no", ""}, {"person", "guild, id", ""},
+	{"guild", "no", ""}, {"role", "guild, id", ""}, {"channel", "no", ""}, {"forgetting", "id", ""},
+	{"person", "guild, id", ""},
 	{"message", "row", ""}, {"early_edit", "channel, id", ""}, {"tombstone", "channel, id", ""},
 	{"called", "channel, id", ""}, {"presence", "channel, author", ""}, {"segment", "id", ""},
 	{"trace", "channel, answer", ""}, {"opted", "guild, user", ""}, {"fact", "guild, id", ""},
 	{"star", "channel, id", ""}, {"question", "channel, id", ""}, {"gap", "channel, sweep, until", ""},
-	{"forgetting", "id", ""}, {"withdrawn", "no", ""}, {"learn", "guild, user", ""}, {"doomed", "row", ""},
+	{"withdrawn", "no", ""}, {"learn", "guild, user", ""}, {"doomed", "row", ""},
 	{"lore", "guild, id", ""}, {"summary", "channel, id", ""}, {"prompt", "no", ""},
 	{"setting", "guild, channel, key", ""}, {"role_limit", "guild, role", ""}, {"spent", "guild, question", ""},
 	{"record", "no", ""}, {"condensed", "channel", ""}, {"derived", "no", ""},
@@ -68,7 +69,7 @@ func Move(ctx context.Context, from, to *Store, progress Progress) (Moved, error
 	written := from.othersWrote.Load()
 	err := m.copy(ctx)
 	if err == nil {
-		err = from.engine.Notice(ctx)
+		err = from.notice(ctx)
 	}
 	if err == nil && from.othersWrote.Load() != written {
 		err = errDiffers
@@ -123,14 +124,14 @@ func (m *mover) copy(ctx context.Context) error {
 	if err := m.copyVectors(ctx); err != nil {
 		return err
 	}
-	if err := m.to.finishFullText(ctx, func(done, total int) { m.progress("indexing words", done, total) }); err != nil {
-		return err
-	}
 	return m.compare(ctx)
 }
 
-// finish lets others open the store.
+// finish makes full text, and lets others open the store.
 func (m *mover) finish(ctx context.Context) error {
+	if err := m.to.finishFullText(ctx, func(done, total int) { m.progress("indexing words", done, total) }); err != nil {
+		return err
+	}
 	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
 		t.changed.structure[memory.Everywhere], t.changed.Space, t.changed.pending = true, true, true
 		t.exec("DELETE FROM meta WHERE key = ?", movingKey)

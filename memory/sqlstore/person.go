@@ -90,7 +90,7 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.
 // cached returns what of caches of a guild, and reads it if needed.
 func cached[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, guild memory.GuildID, what string,
 	read func() ([]T, error)) ([]T, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
@@ -160,7 +160,7 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 // Presence implements memory.Store.
 func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 	users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	present := map[memory.UserID]memory.Presence{}

@@ -207,7 +207,7 @@ func (s *Store) eachOf(ctx context.Context, nos []int64, bits int, f func(scan S
 
 func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
 	args ...any) ([]memory.Message, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	guild, no, ok := s.channelNo(channel)

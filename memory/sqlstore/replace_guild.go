@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"hark/memory"
@@ -20,26 +21,37 @@ var numbered = map[string]map[string]int{
 var derivedColumns = map[string]string{"derived": "no", "source": "derived", "named": "derived", "shown": "derived"}
 
 // counted are the tables whose numbers nothing refers to.
-var counted = []string{"withdrawn", "prompt", "record"}
+var counted = []string{"withdrawn", "prompt"}
+
+// Writes returns a number that changes when somebody else writes to the store.
+func (s *Store) Writes(ctx context.Context) (int64, error) {
+	err := s.writing(ctx, func(*transaction) {}) // so that the next write notices others
+	return s.othersWrote.Load(), err
+}
 
 // ReplaceGuild replaces what a store remembers of a guild by what another remembers of it. The other knows nothing else,
-// and has no forgetting to do. It is one transaction, so nothing is left half-done. What the store was told to forget
-// stays recorded.
-func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, progress Progress) error {
+// and has no forgetting to do. It is one transaction, so nothing is left half-done. It fails if somebody else has written
+// to the store since Writes returned a number. What either was told to forget stays recorded.
+func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, writes int64, progress Progress) error {
 	use, _, err := Spaces(ctx, from.engine)
 	if err != nil {
 		return from.failed(err, "read the backup")
 	}
 	return to.writing(ctx, func(t *transaction) {
+		if to.othersWrote.Load() != writes {
+			ensure(errors.New("something was written to the database meanwhile: stop Hark, and restore again"))
+		}
 		r := replacing{transaction: t, of: guild, from: from, progress: progress}
 		ensure(from.row(ctx, "SELECT no FROM guild WHERE id = ?", guild).Scan(&r.shift))
 		r.shift = t.guildNo(guild) - r.shift
 		r.derived = value[int64](t, "SELECT coalesce(max(no), 0) FROM derived")
+		r.records = value[int64](t, "SELECT coalesce(max(no), 0) FROM record")
 		defer t.in(guild)()
 		r.empty()
 		r.fill(ctx)
 		r.fillVectors(ctx, use)
 		r.fillText()
+		r.addRules(ctx)
 		t.changed.structure[guild], t.changed.people[guild] = true, true
 		t.changed.Space, t.changed.Text, t.changed.pending = true, true, true
 		t.store.ingest.forget()
@@ -52,6 +64,7 @@ type replacing struct {
 	from     *Store
 	shift    int64 // what is added to the guild's number
 	derived  int64 // what is added to the numbers of derived things
+	records  int64 // and to those of records
 	progress Progress
 }
 
@@ -102,6 +115,8 @@ func (r *replacing) insert(table string, columns []string, rows [][]any) error {
 				row[i] = n + r.shift<<bits
 			case derivedColumns[table] == name:
 				row[i] = n + r.derived
+			case table == "record" && name == "no", table == "derived" && name == "id" && kindOf(columns, row) == aRecord:
+				row[i] = n + r.records
 			}
 		}
 	}
@@ -113,6 +128,22 @@ func (r *replacing) insert(table string, columns []string, rows [][]any) error {
 		}
 	}
 	return r.Insert(table, columns, rows)
+}
+
+func kindOf(columns []string, row []any) kind {
+	n, _ := row[slices.Index(columns, "kind")].(int64)
+	return kind(n)
+}
+
+// addRules records what the other store was told to forget of the guild, as far as this one wasn't.
+func (r *replacing) addRules(ctx context.Context) {
+	for _, o := range must(list(ctx, r.from.engine, func(scan Scanner, o *rule) error { return o.scan(scan) },
+		"SELECT "+ForgettingColumns+" FROM forgetting ORDER BY id")) {
+		r.exec(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt, begun)
+			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, '{}', ?8 WHERE NOT EXISTS (SELECT 1 FROM forgetting f
+				WHERE f.guild IN (?1, ?9) AND f.channel = ?2 AND f.user = ?3 AND f.why = ?5 AND f.before >= ?4 AND f.at >= ?6
+				AND f.whole >= ?7)`, r.of, o.Channel, o.User, o.end, o.Why, millis(o.At), o.whole, isHidden, memory.Everywhere)
+	}
 }
 
 // fillVectors adds the vectors in use, or lets all be made anew if they are of another space.

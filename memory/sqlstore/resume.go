@@ -53,6 +53,12 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
 	return all, s.failed(err, "read what is forgotten")
 }
 
+// HasForgotten reports whether anything of a guild was ever forgotten.
+func (s *Store) HasForgotten(ctx context.Context, guild memory.GuildID) (yes bool, err error) {
+	err = s.row(ctx, "SELECT EXISTS (SELECT 1 FROM forgetting WHERE guild = ?)", guild).Scan(&yes)
+	return yes, s.failed(err, "read what is forgotten")
+}
+
 // Resume implements memory.Store. It deletes what every forgetting has pending.
 func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := s.resume(ctx, id, progress)

@@ -15,7 +15,7 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 	if len(terms) == 0 || limit <= 0 {
 		return nil, nil
 	}
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	q := TextQuery{Terms: terms, Authors: scope.Authors, Limit: limit}
@@ -39,7 +39,7 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 // Frequencies implements memory.Store.
 func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
 	counts []int, err error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return 0, nil, err
 	}
 	counts = make([]int, len(terms))
@@ -161,7 +161,7 @@ func (t *transaction) flushTerms() {
 // Nearest implements memory.Store.
 func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32,
 	limit int) ([]memory.VectorHit, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	nos, numbers := s.channelNos(scope), s.numbers()
@@ -229,7 +229,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 
 // Starred implements memory.Store.
 func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.MessageRef, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	ids := s.numbers().ids

@@ -33,6 +33,8 @@ type Store struct {
 	ingest  ingest
 	wake    chan struct{}
 
+	missed      atomic.Int64 // counts the commits of this process that the caches may lack
+	caughtUp    atomic.Int64 // missed when all caches were last read
 	othersWrote atomic.Int64 // counts when another process's writes were noticed
 
 	mu            sync.RWMutex                     // guards what follows
@@ -55,7 +57,7 @@ func New(e Engine, o Options) *Store {
 }
 
 func Open(ctx context.Context, s *Store) error {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return err
 	}
 	if s.options.Moving {

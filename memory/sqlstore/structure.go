@@ -119,7 +119,7 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	}
 	defer t.in(known.guild)()
 	t.changed.structure[known.guild] = true
-	c.Owner = cmp.Or(c.Owner, known.owner)
+	c.Guild, c.Owner = known.guild, cmp.Or(c.Owner, known.owner)
 	name, gone, deleted := t.nameOf(c)
 	if c.Unplaced && (deleted || !known.nameless) {
 		return
@@ -177,7 +177,14 @@ type settingPlace struct {
 
 // reload reads the structure of guilds again, and drops what is cached of their people and lore.
 func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) error {
-	if slices.Contains(guilds, memory.Everywhere) {
+	const many = 50 // to be read one by one
+	switch {
+	case len(guilds) == 0: // only messages
+		s.mu.Lock()
+		s.newestRead = false
+		s.mu.Unlock()
+		return nil
+	case len(guilds) > many || slices.Contains(guilds, memory.Everywhere):
 		guilds = []memory.GuildID{memory.Everywhere}
 	}
 	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
@@ -297,7 +304,7 @@ func (r *structure) readChannel(scan Scanner) error {
 
 // Guilds implements memory.Store.
 func (s *Store) Guilds(ctx context.Context) ([]memory.GuildID, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
@@ -307,7 +314,7 @@ func (s *Store) Guilds(ctx context.Context) ([]memory.GuildID, error) {
 
 // Guild implements memory.Store.
 func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()

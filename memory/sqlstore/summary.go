@@ -72,7 +72,7 @@ func (t *transaction) makeRoom(e memory.Summarised) {
 
 // Summaries implements memory.Store.
 func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	guild, _, ok := s.channelNo(channel)
@@ -130,7 +130,7 @@ func (t *transaction) endSession(e memory.CondensedGone) {
 
 // Condensed implements memory.Store.
 func (s *Store) Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	all, err := list(ctx, s.inGuildOf(channel), func(scan Scanner, c *memory.Condensed) error {

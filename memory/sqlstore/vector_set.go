@@ -23,7 +23,7 @@ var (
 
 // Space implements memory.Store.
 func (s *Store) Space(ctx context.Context) (memory.Space, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return memory.Space{}, err
 	}
 	use, _, err := readSpaces(ctx, s.engine)

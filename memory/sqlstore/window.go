@@ -38,7 +38,7 @@ type windows map[window]map[int64][]memory.MessageID
 // Around implements memory.Store.
 func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
 	before, after int) ([]memory.Message, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	_, no, ok := s.channelNo(channel)
@@ -55,7 +55,7 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 
 // Stretches implements memory.Store.
 func (s *Store) Stretches(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error) {
-	if err := s.engine.Notice(ctx); err != nil {
+	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
 	w := windows{}
