@@ -33,6 +33,8 @@ const (
 	look = time.Second
 	// releasing is how long giving a lease back may take. Else it ends by itself.
 	releasing = 3 * time.Second
+	// patience is how long a process keeps shards beyond its share that another didn't take.
+	patience = 10 * time.Minute
 	// resting is the pause before a shard is tried again whose bot couldn't reach Discord.
 	resting = 10 * time.Second
 )
@@ -60,8 +62,13 @@ type Pool struct {
 	logger  zerolog.Logger
 	rest    *discord.Client
 	ended   chan *member
-	rests   time.Time // until then nothing is claimed
-	failing bool      // whether claiming fails
+	rests   time.Time     // until then nothing is claimed
+	least   int           // how many shards Discord demands
+	used    int           // how many there were when hold ended
+	free    time.Time     // since when a shard has been nobody's; zero: none is
+	freeFor time.Duration // after which it is taken beyond the share
+	keeps   time.Time     // until then no shard is given to another process
+	failing bool          // whether claiming fails
 
 	mu      sync.Mutex
 	of      int             // how many shards there are; 0: not running
@@ -88,7 +95,8 @@ func New(cfg Config, log memory.Store, answers bot.Answerer, logger zerolog.Logg
 	}
 	rest.Limit = rate.NewLimiter(requestsASecond, requestsAtOnce)
 	cfg.Bot.REST = rest
-	return &Pool{cfg: cfg, log: log, answers: answers, logger: logger, rest: rest, members: map[int]*member{}}, nil
+	return &Pool{cfg: cfg, log: log, answers: answers, logger: logger, rest: rest, members: map[int]*member{},
+		freeFor: lease.Life}, nil
 }
 
 // Run runs the bots until ctx ends. It then hands all shards over within ten seconds, or if the cause is lease.ErrLost,
@@ -101,10 +109,11 @@ func (p *Pool) Run(ctx context.Context) error {
 			break
 		}
 		more, failed := p.count(ctx)
-		if failed != nil || more <= of {
+		if failed != nil || more <= p.used {
 			break
 		}
-		p.logger.Warn().Int("shards", of).Int("now", more).Msg("Discord demands more shards; beginning anew")
+		p.least = more
+		p.logger.Warn().Int("shards", p.used).Int("now", more).Msg("Discord demands more shards; beginning anew")
 		of, err = more, nil
 	}
 	if ctx.Err() != nil {
@@ -159,7 +168,7 @@ func (p *Pool) close() {
 		p.remove(<-p.ended)
 	}
 	p.mu.Lock()
-	p.of, p.waits = 0, nil
+	p.used, p.of, p.waits = p.of, 0, nil
 	p.mu.Unlock()
 }
 
@@ -205,12 +214,30 @@ func (p *Pool) balance(ctx context.Context) {
 	have, ending := len(p.members), slices.ContainsFunc(slices.Collect(maps.Values(p.members)),
 		func(m *member) bool { return m.ending })
 	p.mu.Unlock()
-	switch {
+	switch free := p.isFree(ctx, n); {
 	case have < share:
 		p.claim(ctx, share-have)
-	case have > share && !ending: // so another process has fewer
+	case free: // another process doesn't take its share
+		p.keeps = time.Now().Add(patience)
+		p.claim(ctx, 1)
+	case have > share && !ending && time.Now().After(p.keeps): // so another process has fewer
 		p.giveBack()
 	}
+}
+
+// isFree reports whether a shard has been nobody's for so long that who should take it doesn't.
+func (p *Pool) isFree(ctx context.Context, processes int) bool {
+	if processes == 1 {
+		return false
+	}
+	held, _, err := p.working(ctx)
+	switch {
+	case err != nil || held >= p.of:
+		p.free = time.Time{}
+	case p.free.IsZero():
+		p.free = time.Now()
+	}
+	return !p.free.IsZero() && time.Since(p.free) > p.freeFor
 }
 
 // jobs are the names of the shards' leases.
@@ -269,6 +296,9 @@ func (p *Pool) tryClaim(ctx context.Context, most int) error {
 	if err != nil {
 		return err
 	}
+	if other > 0 && p.adopts(other) {
+		other = 0
+	}
 	if p.wait(other); other > 0 {
 		return nil
 	}
@@ -290,6 +320,21 @@ func (p *Pool) tryClaim(ctx context.Context, most int) error {
 		}
 	}
 	return err
+}
+
+// adopts takes the number of shards with which others run for this process's own, if Discord chooses the number and
+// doesn't demand more.
+func (p *Pool) adopts(other int) bool {
+	p.mu.Lock()
+	yes := p.cfg.Shards == 0 && len(p.members) == 0 && other >= p.least
+	if yes {
+		p.of = other
+	}
+	p.mu.Unlock()
+	if yes {
+		p.logger.Info().Int("shards", other).Msg("other processes run with this number of shards, so this one does")
+	}
+	return yes
 }
 
 // wait records that other processes have another number of shards; 0: none has.

@@ -108,6 +108,7 @@ func (w *world) run(table lease.Table, shards int) *running {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	r.freeFor = look
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	go func() { r.ended <- lease.Hold(ctx, table, r.Run) }()
@@ -283,6 +284,36 @@ func TestAnotherNumberOfShards(t *testing.T) {
 	a.stop()
 	w.board.gone(a)
 	b.holds(2)
+	w.talks()
+}
+
+// With "auto", a process takes the number with which others run.
+func TestTheNumberOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	a := w.run(w.board.process(), 1)
+	a.holds(1)
+	b := w.run(w.board.process(), 0)
+	w.discord.WaitFor("the second process to be ready", func() bool { return b.Ready() == nil })
+	a.stop()
+	w.board.gone(a)
+	b.holds(1)
+}
+
+// A shard that another process should take and doesn't comes back.
+func TestFreeShardsAreTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	a := w.run(w.board.process(), 2)
+	a.holds(2)
+	if _, err := w.board.process().Claim(t.Context(), []string{"janitor"}, 1); err != nil { // it runs no shards
+		t.Fatal(err)
+	}
+	w.discord.WaitFor("a shard to be given away and taken back", func() bool {
+		_, resumed := a.begun()
+		return resumed == 1
+	})
+	a.holds(2)
 	w.talks()
 }
 
