@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,6 +149,10 @@ func leases(r postgres.Report) Finding {
 	}
 	if len(free) > 0 {
 		all = append(all, "nobody has "+strings.Join(free, ", "))
+	}
+	if len(owners) > 0 && slices.ContainsFunc(free, func(job string) bool { return strings.HasPrefix(job, "shard ") }) {
+		return advised(strings.Join(all, "; "), "if it stays so for a minute, see the logs: whose shard nobody has, those "+
+			"servers don't hear from Hark")
 	}
 	return passed("%s", strings.Join(all, "; "))
 }

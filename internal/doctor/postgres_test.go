@@ -56,7 +56,7 @@ func TestReports(t *testing.T) {
 			"! : b is 2m0s and 0 B behind"},
 		{readers(postgres.Report{Readers: []postgres.Reader{{What: "the replication slot old"}}}), "! : deleted text stays"},
 		{leases(postgres.Report{Leases: []postgres.Lease{{Job: "shard 0/2", Owner: "a", Left: 1}, {Job: "shard 1/2"}}}),
-			"✓ : a has shard 0/2; nobody has shard 1/2"},
+			"! : a has shard 0/2; nobody has shard 1/2"},
 	} {
 		if got := c.found.String(); !strings.Contains(got, c.want) {
 			t.Errorf("%s; want %s", got, c.want)

@@ -436,6 +436,16 @@ var otherAnswerCases = []testCase{
 				t.becomes("then", withdrawn, trace)
 			}
 		}},
+	{"a prompt at the command line that shows the name of a channel of any guild goes when that is deleted",
+		steps{seenTown}, func(t *harness) {
+			trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: id(41), Question: id(40), Asker: ada,
+				Sources: []memory.Source{repeated(local, id(40), 0)}, Named: []memory.UserID{ada}, Prompt: sent(built, "in staff")}
+			t.post(said(local, trace.Question, ada, "who sails?"), said(local, trace.Answer, hark, "Ben does"))
+			t.apply(memory.Answered{Trace: trace})
+			t.becomes("before", stays, trace)
+			t.apply(memory.ChannelDeleted{Guild: guild, Channel: staff, At: later})
+			t.becomes("then", bare, trace)
+		}},
 	{"a prompt that shows a name that is forgotten goes, and so does one that is old",
 		steps{seenTown, threadOf(staff, thread, ada, "[plans] for *spring*")}, func(t *harness) {
 			var all []memory.Trace

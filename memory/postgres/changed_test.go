@@ -3,7 +3,9 @@ package postgres_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -88,4 +90,38 @@ func TestAnotherProcessReadsOnlyTheGuildsThatChanged(t *testing.T) {
 	if people, err := reader.People(ctx, changed); err != nil || len(people) != 2 {
 		t.Errorf("there are %d people, %v", len(people), err)
 	}
+}
+
+// cutter closes the connection when the structure is read again.
+type cutter struct{ armed atomic.Bool }
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (k *cutter) TraceQueryStart(ctx context.Context, c *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(q.SQL, "key, value FROM") && k.armed.Swap(false) {
+		_ = c.PgConn().Conn().Close()
+	}
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (k *cutter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// What a process committed is in its caches, even if it couldn't read it again at once.
+func TestCachesOutliveALostConnection(t *testing.T) {
+	t.Parallel()
+	k := &cutter{}
+	s, err := postgres.Open(t.Context(), postgrestest.URL(t),
+		postgres.Options{Space: memorytest.Embedder{}.Space()}.Traced(k))
+	must(t, err)
+	must(t, s.Apply(t.Context(), memory.GuildSeen{Guild: memory.Guild{ID: 100, Name: "before",
+		Channels: []memory.Channel{{ID: 1000, Name: "general"}}}}))
+	k.armed.Store(true)
+	if err := s.Apply(t.Context(), memory.GuildNamed{Guild: 100, Name: "after"}); err == nil || k.armed.Load() {
+		t.Fatalf("nothing was cut: this test shows nothing: %v", err)
+	}
+	g, err := s.Guild(t.Context(), 100)
+	if must(t, err); g.Name != "after" {
+		t.Errorf("it is still called %q", g.Name)
+	}
+	must(t, s.Close())
 }

@@ -46,6 +46,9 @@ type Reader struct {
 // longReader is how long a transaction may run before it is worth telling.
 const longReader = time.Minute
 
+// oldReader is how many transactions ago a standby's may have begun before it is worth telling.
+const oldReader = 10_000
+
 // Lease is a job, and who does it.
 type Lease struct {
 	Job   string
@@ -98,9 +101,10 @@ func (e *engine) examine(ctx context.Context, r *Report) (err error) {
 				clock_timestamp() - xact_start FROM pg_stat_activity WHERE datname = current_database()
 				AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND clock_timestamp() - xact_start > $1
 			UNION ALL SELECT 'the replication slot ' || slot_name, interval '0' FROM pg_replication_slots WHERE xmin IS NOT NULL
-				AND NOT active
+				AND (NOT active OR age(xmin) > $2)
+			UNION ALL SELECT 'the standby ' || application_name, interval '0' FROM pg_stat_replication WHERE age(backend_xmin) > $2
 			UNION ALL SELECT 'the prepared transaction ' || gid, clock_timestamp() - prepared FROM pg_prepared_xacts
-				WHERE database = current_database()`, longReader); err != nil {
+				WHERE database = current_database()`, longReader, oldReader); err != nil {
 		return err
 	}
 	return e.examineSchema(ctx, r)

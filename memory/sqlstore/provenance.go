@@ -274,7 +274,7 @@ func (t *transaction) stateOf(guild memory.GuildID, s memory.Source) sourceState
 		return t.messageState(guild, s)
 	case s.Kind == memory.SourceSummary:
 		defer t.inGuildOf(s.Channel)()
-	case s.Kind == memory.SourceLore && guild == memory.LocalGuild: // it cites lore of any
+	case s.Kind == memory.SourceLore: // its id is unique over all guilds
 		defer t.in(memory.Everywhere)()
 	default:
 		defer t.in(guild)()
