@@ -22,14 +22,14 @@ const guildTemp = "one-server-*"
 // The file is as those of sqlite.Backup.
 func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path string, force bool,
 	progress sqlstore.Progress) (info sqlite.BackupInfo, err error) {
-	if err := sqlite.MayBackUp(ctx, p.Dir, path, force); err != nil {
-		return info, err
-	}
 	copied, remove, err := p.temporary()
 	if err != nil {
 		return info, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
+	if err := sqlite.MayBackUp(ctx, p.Dir, path, force); err != nil {
+		return info, err
+	}
 	from, err := p.Open(ctx, Options{})
 	if err != nil {
 		return info, err
