@@ -137,7 +137,7 @@ func (p *Pool) hold(ctx context.Context, of int) error {
 	p.mu.Lock()
 	p.of = of
 	p.mu.Unlock()
-	p.ended, p.rests = make(chan *member, of), time.Time{}
+	p.ended, p.rests, p.free, p.keeps = make(chan *member, of), time.Time{}, time.Time{}, time.Time{}
 	defer p.close()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -227,12 +227,9 @@ func (p *Pool) balance(ctx context.Context) {
 
 // isFree reports whether a shard has been nobody's for so long that who should take it doesn't.
 func (p *Pool) isFree(ctx context.Context, processes int) bool {
-	if processes == 1 {
-		return false
-	}
 	held, _, err := p.working(ctx)
 	switch {
-	case err != nil || held >= p.of:
+	case err != nil || held >= p.of || processes == 1: // else it takes all
 		p.free = time.Time{}
 	case p.free.IsZero():
 		p.free = time.Now()
