@@ -113,10 +113,12 @@ func TestCachesOutliveALostConnection(t *testing.T) {
 	s, err := postgres.Open(t.Context(), postgrestest.URL(t),
 		postgres.Options{Space: memorytest.Embedder{}.Space()}.Traced(k))
 	must(t, err)
-	must(t, s.Apply(t.Context(), memory.GuildSeen{Guild: memory.Guild{ID: 100, Name: "before",
-		Channels: []memory.Channel{{ID: 1000, Name: "general"}}}}))
+	named := func(name string) memory.Event {
+		return memory.GuildSeen{Guild: memory.Guild{ID: 100, Name: name, Channels: []memory.Channel{{ID: 1000, Name: "general"}}}}
+	}
+	must(t, s.Apply(t.Context(), named("before")))
 	k.armed.Store(true)
-	if err := s.Apply(t.Context(), memory.GuildNamed{Guild: 100, Name: "after"}); err == nil || k.armed.Load() {
+	if err := s.Apply(t.Context(), named("after")); err == nil || k.armed.Load() {
 		t.Fatalf("nothing was cut: this test shows nothing: %v", err)
 	}
 	g, err := s.Guild(t.Context(), 100)
