@@ -33,8 +33,8 @@ const (
 	look = time.Second
 	// releasing is how long giving a lease back may take. Else it ends by itself.
 	releasing = 3 * time.Second
-	// patience is how long a process keeps shards beyond its share that another didn't take.
-	patience = 10 * time.Minute
+	// patience is how long a process first keeps a shard beyond its share that another didn't take; then twice as long.
+	patience = 30 * time.Second
 	// resting is the pause before a shard is tried again whose bot couldn't reach Discord.
 	resting = 10 * time.Second
 )
@@ -68,7 +68,9 @@ type Pool struct {
 	free    time.Time     // since when a shard has been nobody's; zero: none is
 	freeFor time.Duration // after which it is taken beyond the share
 	keeps   time.Time     // until then no shard is given to another process
-	failing bool          // whether claiming fails
+	keepFor time.Duration
+	taken   int  // how many shards somebody had at the last look
+	failing bool // whether claiming fails
 
 	mu      sync.Mutex
 	of      int             // how many shards there are; 0: not running
@@ -137,7 +139,8 @@ func (p *Pool) hold(ctx context.Context, of int) error {
 	p.mu.Lock()
 	p.of = of
 	p.mu.Unlock()
-	p.ended, p.rests, p.free, p.keeps = make(chan *member, of), time.Time{}, time.Time{}, time.Time{}
+	p.ended, p.rests, p.free = make(chan *member, of), time.Time{}, time.Time{}
+	p.keeps, p.keepFor = time.Time{}, patience
 	defer p.close()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -190,7 +193,7 @@ func (p *Pool) left(ctx context.Context, m *member) error {
 	case everUp && errors.Is(m.err, discord.ErrUnreachable):
 		p.logger.Warn().Err(m.err).Stringer("shard", m.Shard).Dur("wait", resting).
 			Msg("gave a shard back, as Discord can't be reached")
-		p.rests = time.Now().Add(resting)
+		p.rests, p.free = time.Now().Add(resting), time.Time{}
 		return nil
 	}
 	return m.err
@@ -218,7 +221,7 @@ func (p *Pool) balance(ctx context.Context) {
 	case have < share:
 		p.claim(ctx, share-have)
 	case free: // another process doesn't take its share
-		p.keeps = time.Now().Add(patience)
+		p.keeps, p.keepFor = time.Now().Add(p.keepFor), 2*p.keepFor
 		p.claim(ctx, 1)
 	case have > share && !ending && time.Now().After(p.keeps): // so another process has fewer
 		p.giveBack()
@@ -231,9 +234,10 @@ func (p *Pool) isFree(ctx context.Context, processes int) bool {
 	switch {
 	case err != nil || held >= p.of || processes == 1: // else it takes all
 		p.free = time.Time{}
-	case p.free.IsZero():
+	case p.free.IsZero() || held != p.taken: // another may be free now
 		p.free = time.Now()
 	}
+	p.taken = held
 	return !p.free.IsZero() && time.Since(p.free) > p.freeFor
 }
 
@@ -251,7 +255,10 @@ const prefix = "shard "
 // working returns how many shards living processes hold, and how many processes there are.
 func (p *Pool) working(ctx context.Context) (shards, processes int, err error) {
 	all, err := p.cfg.Table.Jobs(ctx)
-	held := slices.DeleteFunc(all, func(job string) bool { return !strings.HasPrefix(job, prefix) })
+	p.mu.Lock()
+	ours := jobs(p.of)
+	p.mu.Unlock()
+	held := slices.DeleteFunc(all, func(job string) bool { return !slices.Contains(ours, job) })
 	return len(held), p.cfg.Table.Processes(), err
 }
 
@@ -272,7 +279,7 @@ func (p *Pool) others(ctx context.Context) (int, error) {
 }
 
 // claim claims up to most shards and runs their bots. While other processes have another number of shards, it waits:
-// a guild would be in two shards. If both began at once, the greater number stays.
+// a guild would be in two shards. If both began at once, both let go and try again.
 func (p *Pool) claim(ctx context.Context, most int) {
 	err := p.tryClaim(ctx, most)
 	if ctx.Err() != nil || errors.Is(err, lease.ErrLost) {
@@ -303,7 +310,7 @@ func (p *Pool) tryClaim(ctx context.Context, most int) error {
 	if err != nil {
 		return err
 	}
-	if other, err = p.others(ctx); err != nil || other > p.of {
+	if other, err = p.others(ctx); err != nil || other > 0 {
 		for _, l := range claimed {
 			p.release(ctx, l, l.Note)
 		}

@@ -130,6 +130,7 @@ func (f flushing) QueryContext(ctx context.Context, query string, args ...any) (
 	if err := f.flush(); err != nil {
 		return nil, err
 	}
+	f.changed[tableChanged(query)] = true // by DELETE … RETURNING
 	return f.tx.tx.QueryContext(ctx, query, args...)
 }
 

@@ -107,6 +107,9 @@ func (r *replacing) fill(ctx context.Context) {
 
 // insert adds rows of the other store with this store's numbers.
 func (r *replacing) insert(table string, columns []string, rows [][]any) error {
+	if i := slices.Index(columns, "guild"); i >= 0 { // a file of its own may have known others
+		rows = slices.DeleteFunc(rows, func(row []any) bool { return row[i] != int64(r.of) })
+	}
 	for i, name := range columns {
 		bits, isNumbered := numbered[table][name]
 		for _, row := range rows {
@@ -138,7 +141,8 @@ func kindOf(columns []string, row []any) kind {
 // addRules records what the other store was told to forget of the guild, as far as this one wasn't.
 func (r *replacing) addRules(ctx context.Context) {
 	for _, o := range must(list(ctx, r.from.engine, func(scan Scanner, o *rule) error { return o.scan(scan) },
-		"SELECT "+ForgettingColumns+" FROM forgetting ORDER BY id")) {
+		"SELECT "+ForgettingColumns+" FROM forgetting WHERE guild IN (?, ?) ORDER BY id", r.of,
+		memory.Everywhere)) {
 		r.exec(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt, begun)
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, '{}', ?8 WHERE NOT EXISTS (SELECT 1 FROM forgetting f
 				WHERE f.guild IN (?1, ?9) AND f.channel = ?2 AND f.user = ?3 AND f.why = ?5 AND f.before >= ?4 AND f.at >= ?6

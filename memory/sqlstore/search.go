@@ -93,7 +93,7 @@ func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *m
 // newestMessage returns an upper bound of all message ids. On failure it is the greatest possible id.
 func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.RLock()
-	newest, read, version := s.newest, s.newestRead, s.peopleVersion
+	newest, read, written := s.newest, s.newestRead, s.othersWrote.Load()
 	s.mu.RUnlock()
 	if read {
 		return newest
@@ -107,7 +107,10 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.newest = max(s.newest, newest)
-	s.newestRead = version == s.peopleVersion // else another process may have written meanwhile
+	if s.othersWrote.Load() != written { // there may be newer ones
+		return 1<<63 - 1
+	}
+	s.newestRead = true
 	return s.newest
 }
 

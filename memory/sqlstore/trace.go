@@ -81,12 +81,24 @@ func namedIn(trace memory.Trace) []memory.UserID {
 
 // addSourcesOfSummaries adds the sources of an answer's summaries to the answer's own.
 func (t *transaction) addSourcesOfSummaries(answer derived) {
-	t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats)
-		SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
+	for _, s := range t.sourcesOfSummaries(answer) {
+		t.exec("INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)"+orRepeats,
+			s[0], s[1], s[2], s[3], s[4], s[5])
+	}
+}
+
+// sourcesOfSummaries returns rows of source for an answer. The terminal's is made from summaries of any guild.
+func (t *transaction) sourcesOfSummaries(answer derived) [][6]int64 {
+	if answer.guild == memory.LocalGuild {
+		defer t.in(memory.Everywhere)()
+	}
+	return must(list(t.ctx, t, func(scan Scanner, s *[6]int64) error {
+		return scan(&s[0], &s[1], &s[2], &s[3], &s[4], &s[5])
+	}, `SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
 		CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4
 		CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
-		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3`+orRepeats,
-		anAnswer, answer.place(), answer.id, aSummary)
+		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3`,
+		anAnswer, answer.place(), answer.id, aSummary))
 }
 
 var (
