@@ -300,6 +300,39 @@ func TestTheNumberOfOthers(t *testing.T) {
 	b.holds(1)
 }
 
+// raced is a process before whose claims another claims.
+type raced struct {
+	*process
+	before func()
+}
+
+// Claim implements lease.Table.
+func (r raced) Claim(ctx context.Context, jobs []string, most int) ([]lease.Lease, error) {
+	r.before()
+	return r.process.Claim(ctx, jobs, most)
+}
+
+// Processes with two numbers of shards that look at the same time don't both begin.
+func TestTwoNumbersAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2)
+	other := w.board.process()
+	p, err := New(Config{Shards: 3, Table: raced{w.board.process(), func() { _, _ = other.Claim(t.Context(), jobs(2), 2) }},
+		Bot: bot.Config{Token: w.discord.Token, APIURL: w.discord.Door(), Client: w.discord.Client(),
+			Dialer: w.discord.Dialer(), Now: w.discord.Now, Progress: w.discord.Poke}}, w.store, &oracle{}, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.of, p.ended = 3, make(chan *member, 3)
+	if err := p.tryClaim(t.Context(), 2); err != nil || len(p.members) > 0 {
+		t.Errorf("bots of 2 and of 3 shards run at once: %v", err)
+	}
+	if held, _, err := p.working(t.Context()); held != 0 || err != nil {
+		t.Errorf("%d of 3 shards are held, %v", held, err)
+	}
+	p.close()
+}
+
 // A shard that another process should take and doesn't comes back.
 func TestFreeShardsAreTaken(t *testing.T) {
 	t.Parallel()

@@ -371,6 +371,35 @@ func TestInterruptedBackupsAreRemoved(t *testing.T) {
 	}
 }
 
+// A file of its own may have known other servers. What it was told of them stays out.
+func TestARestoreTakesNothingOfOtherServers(t *testing.T) {
+	t.Parallel()
+	file, p := Place{Dir: t.TempDir()}, Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	with(t, file, func(s *sqlstore.Store) {
+		apply(t, s, append(append(settle(harbour), settle(garden)...),
+			memory.GuildLeft{Guild: garden, At: began.Add(2 * time.Hour)},
+			memory.Opted{Guild: garden, User: 2, Out: true, At: began.Add(2 * time.Hour)})...)
+		if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: garden, Why: memory.WhyLeft, At: began.Add(10 * time.Hour)},
+			nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	with(t, p, func(s *sqlstore.Store) { apply(t, s, settle(garden)...) })
+	if _, err := p.RestoreGuild(t.Context(), filepath.Join(file.Dir, "hark.db"), quietly); err != nil {
+		t.Fatal(err)
+	}
+	with(t, p, func(s *sqlstore.Store) {
+		if out, err := s.OptedOut(t.Context(), garden, 2); out || err != nil {
+			t.Errorf("a decision of another server was taken: %v", err)
+		}
+		apply(t, s, memory.Posted{Message: memory.Message{ID: moment(45), Guild: harbour, Channel: memory.ChannelID(harbour) + 10,
+			Author: 3, Content: "new"}})
+		if there(t, s, 45) != 1 {
+			t.Error("a new message counts as forgotten")
+		}
+	})
+}
+
 func TestRestoreRefusesABackupOfSeveralServers(t *testing.T) {
 	t.Parallel()
 	file, p := Place{Dir: t.TempDir()}, Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}

@@ -436,6 +436,18 @@ var otherAnswerCases = []testCase{
 				t.becomes("then", withdrawn, trace)
 			}
 		}},
+	{"an answer at the command line goes with the messages of a summary of any guild", steps{seenTown, post(first), post(second)},
+		func(t *harness) {
+			sum := summed(general, second.ID, 1, first.ID, second.ID)
+			trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: id(41), Question: id(40), Asker: ada,
+				Sources: []memory.Source{repeated(local, id(40), 0), summarySource(sum)}, Named: []memory.UserID{ada}}
+			t.apply(sums(0, sum))
+			t.post(said(local, trace.Question, ada, "who sails?"), said(local, trace.Answer, hark, "Ben does"))
+			t.apply(memory.Answered{Trace: trace})
+			t.becomes("before", bare, trace)
+			t.apply(memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{first.ID}})
+			t.becomes("then", withdrawn, trace)
+		}},
 	{"a prompt at the command line that shows the name of a channel of any guild goes when that is deleted",
 		steps{seenTown}, func(t *harness) {
 			trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: id(41), Question: id(40), Asker: ada,

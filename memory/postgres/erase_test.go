@@ -118,6 +118,23 @@ func pages(t testing.TB, db *pgx.Conn) (used, free []byte) {
 	return used, free
 }
 
+// A text that was edited before it arrived leaves no row either.
+func TestEarlyEditsAreErased(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	s := openToy(t, url)
+	must(t, s.Apply(t.Context(), posted(10, "later"),
+		memory.Edited{Guild: 100, Channel: 1000, ID: id(1), At: id(2).Time(), Content: "secret"}))
+	must(t, s.Erase(t.Context(), true)) // so that nothing else is to be erased
+	must(t, s.Apply(t.Context(), posted(1, "first")))
+	must(t, s.Apply(t.Context(), memory.Deleted{Guild: 100, Channel: 1000, IDs: []memory.MessageID{id(1)}}))
+	must(t, s.Erase(t.Context(), true))
+	if used, _ := pages(t, connect(t, url)); bytes.Contains(used, []byte("secret")) {
+		t.Error("the edited text is still there")
+	}
+	must(t, s.Close())
+}
+
 // What a transaction still sees can't be erased, and whoever waits for it gets an error that says so.
 func TestWhatIsStillReadIsErasedLater(t *testing.T) {
 	t.Parallel()

@@ -55,6 +55,7 @@ var overAll = []struct{ part, why string }{
 	{"(SELECT d.place, d.id FROM source s", "not yet: what the terminal was told, from any guild"},
 	{"SELECT d.guild, d.no, s.repeats FROM source s", "not yet: what the terminal was told, from any guild"},
 	{"DELETE FROM source WHERE kind = 0", "not yet: what the terminal was told, from any guild"},
+	{"o.version, s.repeats FROM derived a", "not yet: what the terminal was told, from any guild"},
 	{"FROM lore WHERE id = $1", "lore by its id, which is unique over all guilds"},
 	{"DELETE FROM guild WHERE", "a guild of which nothing is left"},
 }
