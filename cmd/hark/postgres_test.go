@@ -69,7 +69,7 @@ func TestCommandsWithPostgreSQL(t *testing.T) {
 	}
 	run(file, 1, "backup", "--guild", "900", backup)
 	same(0, "forget", "--user", "12", "--guild", "900", "--opt-out", "--yes")
-	if said := run(database, 0, "restore", "--yes", backup); !strings.Contains(said, "1 forgetting of ") {
+	if said := run(database, 0, "restore", "--yes", backup); !strings.Contains(said, "1 member opted out") {
 		t.Error(said)
 	}
 	for _, c := range []struct{ command, says string }{
