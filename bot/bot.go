@@ -373,7 +373,8 @@ func (b *Bot) commandOptions() *command.Options {
 	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
 		Answers: b.answers, Settled: b.waitGuild, State: b.Connected,
 		DevGuild:  b.cfg.DevGuild,
-		Retention: b.cfg.Retention, Version: b.version(), Working: b.cfg.Working, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
+		Retention: b.cfg.Retention, Version: b.version(), Working: b.cfg.Working,
+		Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
 }
 

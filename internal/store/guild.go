@@ -18,8 +18,8 @@ import (
 // guildTemp are the temporary directories, in the data directory, of files with one server.
 const guildTemp = "one-server-*"
 
-// BackUpGuild copies all that a database remembers of a guild to the file at path, as of one moment, while others write.
-// The file is as those of sqlite.Backup.
+// BackUpGuild copies all that a database remembers of a guild to the file at path, as of one moment, while others
+// write. The file is as those of sqlite.Backup.
 func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path string, force bool,
 	progress sqlstore.Progress) (info sqlite.BackupInfo, err error) {
 	copied, remove, err := p.temporary()
@@ -45,7 +45,8 @@ func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path strin
 
 // RestoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to the
 // backup all that the database knows to be forgotten, deleted, edited or decided since. No Hark may use the database.
-func (p Place) RestoreGuild(ctx context.Context, path string, progress sqlstore.Progress) (r sqlite.Restored, err error) {
+func (p Place) RestoreGuild(ctx context.Context, path string,
+	progress sqlstore.Progress) (r sqlite.Restored, err error) {
 	release, err := p.lockForMove(ctx)
 	if err != nil {
 		return r, err

@@ -21,8 +21,8 @@ func init() {
 }
 
 // afterTable are words after a table that aren't another name for it.
-var afterTable = map[string]bool{"": true, "WHERE": true, "JOIN": true, "CROSS": true, "LEFT": true, "FULL": true, "ON": true,
-	"GROUP": true, "ORDER": true, "LIMIT": true, "UNION": true, "SET": true, "RETURNING": true}
+var afterTable = map[string]bool{"": true, "WHERE": true, "JOIN": true, "CROSS": true, "LEFT": true, "FULL": true,
+	"ON": true, "GROUP": true, "ORDER": true, "LIMIT": true, "UNION": true, "SET": true, "RETURNING": true}
 
 // inGuild restricts a statement to a guild, which is an expression: every table that it reads is one of the guild's
 // rows, an INSERT adds the guild, an UPDATE or DELETE has it in its condition.

@@ -50,8 +50,8 @@ func (e *engine) running(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// DropSessions takes away what shards' owners left for the next ones. So these begin new sessions, in which Discord tells
-// all about its servers.
+// DropSessions takes away what shards' owners left for the next ones. So these begin new sessions, in which Discord
+// tells all about its servers.
 func DropSessions(ctx context.Context, address string) error {
 	e, err := connect(ctx, address, nil)
 	if err != nil {

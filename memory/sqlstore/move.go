@@ -89,8 +89,8 @@ type Moved struct{ Guilds, Channels, Messages int }
 var errDiffers = errors.New("what was remembered has changed since the move began: stop all that writes, " +
 	"and move again")
 
-// CopyGuild copies everything that is remembered of a guild, as of one moment, to an empty store, as Move does. Others may
-// write meanwhile. Only an engine that keeps guilds apart can do so.
+// CopyGuild copies everything that is remembered of a guild, as of one moment, to an empty store, as Move does. Others
+// may write meanwhile. Only an engine that keeps guilds apart can do so.
 func CopyGuild(ctx context.Context, from, to *Store, guild memory.GuildID, progress Progress) (Moved, error) {
 	m := mover{from: from, to: to, guild: guild, progress: progress}
 	err := from.engine.Snapshot(ctx, func(q Reader) error {

@@ -29,9 +29,9 @@ func (s *Store) Writes(ctx context.Context) (int64, error) {
 	return s.othersWrote.Load(), err
 }
 
-// ReplaceGuild replaces what a store remembers of a guild by what another remembers of it. The other knows nothing else,
-// and has no forgetting to do. It is one transaction, so nothing is left half-done. It fails if somebody else has written
-// to the store since Writes returned a number. What either was told to forget stays recorded.
+// ReplaceGuild replaces what a store remembers of a guild by what another remembers of it. The other has no forgetting
+// to do, and what it knows of other guilds is left out. It is one transaction, so nothing is left half-done. It fails if
+// somebody else has written to the store since Writes returned a number. What either was told to forget stays recorded.
 func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, writes int64, progress Progress) error {
 	use, _, err := Spaces(ctx, from.engine)
 	if err != nil {
