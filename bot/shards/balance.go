@@ -172,7 +172,7 @@ func (p *Pool) wait(other int) {
 	}
 }
 
-// release gives a lease back. If it fails, the lease ends with the process, or is claimed again.
+// release gives a lease back. If it fails, the table tries again.
 func (p *Pool) release(ctx context.Context, l lease.Lease, note string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasing)
 	defer cancel()

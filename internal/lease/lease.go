@@ -36,6 +36,7 @@ type Table interface {
 	// it fails with ErrLost until Reset.
 	Claim(ctx context.Context, jobs []string, most int) ([]Lease, error)
 	// Release gives a lease back, with a note for the next owner. Nothing may be sent or written for the job any more.
+	// After an error the table tries again until it succeeds, or this process claims the job or loses its leases.
 	Release(ctx context.Context, l Lease, note string) error
 	// Lost is closed once this process has lost its leases. After Reset it is another channel.
 	Lost() <-chan struct{}
@@ -93,7 +94,7 @@ func While(ctx context.Context, t Table, job string, do func(context.Context) er
 			err := do(ctx)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Renewal)
 			defer cancel()
-			_ = t.Release(ctx, leases[0], "") // if it fails, the lease ends with the process
+			_ = t.Release(ctx, leases[0], "") // if it fails, the table tries again
 			return err
 		}
 		select {

@@ -30,16 +30,23 @@ type leases struct {
 
 	claiming chan struct{} // holds a token while somebody claims
 
-	mu        sync.Mutex // guards what follows
-	name      string     // in process; empty before the first Claim, and from a loss to the next Claim
-	renewed   time.Time  // a moment before the row was renewed last
-	held      map[string]int64
-	processes int
-	lost      chan struct{}
-	refused   bool // whether writes are refused: from a loss to the next Claim
-	closed    bool
-	stop      context.CancelFunc // ends the renewals
-	renewals  sync.WaitGroup
+	mu         sync.Mutex // guards what follows
+	name       string     // in process; empty before the first Claim, and from a loss to the next Claim
+	renewed    time.Time  // a moment before the row was renewed last
+	held       map[string]int64
+	unreleased []released // whose release failed: each renewal tries again
+	processes  int
+	lost       chan struct{}
+	refused    bool // whether writes are refused: from a loss to the next Claim
+	closed     bool
+	stop       context.CancelFunc // ends the renewals
+	renewals   sync.WaitGroup
+}
+
+// released is a lease that was given back, with a note.
+type released struct {
+	lease.Lease
+	note string
 }
 
 // Leases implements sqlstore.Engine.
@@ -200,6 +207,7 @@ func (l *leases) renew(ctx context.Context, name string) {
 				l.renewed, l.processes = sent, processes
 			}
 			l.mu.Unlock()
+			l.releaseAgain(ctx, name)
 			l.onRenewal()
 		case errors.Is(err, pgx.ErrNoRows):
 			l.lose(name)
@@ -226,6 +234,7 @@ func (l *leases) lose(name string) {
 func (l *leases) forget() {
 	l.name, l.refused = "", true
 	clear(l.held)
+	l.unreleased = nil
 	close(l.lost)
 	l.stop()
 }
@@ -253,14 +262,35 @@ func (l *leases) Release(ctx context.Context, of lease.Lease, note string) error
 	defer cancel()
 	_, err := l.pool.Exec(ctx, releaseSQL, of.Job, name, of.Epoch, note)
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.name == name && l.held[of.Job] == of.Epoch {
 		delete(l.held, of.Job) // after an error too: the next Claim of this process finds what is still its own
+		if err != nil {
+			l.unreleased = append(l.unreleased, released{of, note})
+		}
 	}
-	l.mu.Unlock()
 	if err != nil {
 		return failed("release "+of.Job, err)
 	}
 	return nil
+}
+
+// releaseAgain gives back leases whose release failed. Else they would be this process's as long as it lives, without
+// anybody doing the job.
+func (l *leases) releaseAgain(ctx context.Context, name string) {
+	l.mu.Lock()
+	again := slices.Clone(l.unreleased)
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, l.renewal)
+	defer cancel()
+	for _, r := range again {
+		if _, err := l.pool.Exec(ctx, releaseSQL, r.Job, name, r.Epoch, r.note); err != nil {
+			return
+		}
+		l.mu.Lock()
+		l.unreleased = slices.DeleteFunc(l.unreleased, func(o released) bool { return o == r })
+		l.mu.Unlock()
+	}
 }
 
 // Jobs returns the jobs that living processes do.

@@ -296,6 +296,30 @@ func TestRenewals(t *testing.T) {
 	}
 }
 
+// A lease that couldn't be given back would be nobody's work for as long as the process lives.
+func TestReleaseIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	address := postgrestest.URL(t)
+	a, b := openProcess(t, address), openProcess(t, address)
+	postgres.ByClock(a.Table, 9*time.Hour, 100*time.Millisecond, time.Now)
+	var renewed wait.Signal
+	postgres.OnRenewal(a.Table, renewed.Send)
+	held := a.claim(t, 2, "x", "y")
+	unreachable, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.Release(unreachable, held[0], "session"); err == nil {
+		t.Fatal("released without the server")
+	}
+	var taken []lease.Lease
+	renewed.Until(t, "the release", func() bool {
+		taken = append(taken, b.claim(t, 2, "x", "y")...)
+		return len(taken) > 0
+	}, nil)
+	if len(taken) != 1 || taken[0].Job != "x" || taken[0].Note != "session" {
+		t.Errorf("took over %v, want x with its session", taken)
+	}
+}
+
 // A process that stood still knows by its own clock that its leases are over. So does one whose computer slept: its
 // monotonic clock stood still.
 func TestLeasesEndByTheLocalClock(t *testing.T) {
