@@ -37,7 +37,7 @@ func askingLimits(c config.Config) reply.Limits {
 	return l
 }
 
-func health(a *setup.App) command.Health {
+func healthOf(a *setup.App) command.Health {
 	h := command.Health{Models: map[string]command.Service{}, Embedder: embedderHealth(a)}
 	for _, name := range a.Models.Names() {
 		h.Models[name] = service(name, a.Models.ByName(name).Health())

@@ -21,11 +21,11 @@ import (
 	"hark/internal/config"
 	"hark/internal/digest"
 	"hark/internal/doctor"
+	"hark/internal/health"
 	"hark/internal/lease"
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/internal/store"
-	"hark/internal/web"
 	"hark/memory"
 )
 
@@ -74,7 +74,7 @@ func (r *runner) run(ctx context.Context) error {
 		return nil
 	})
 	if cfg.Web.Listen != "" {
-		server, err := web.Listen(cfg.Web.Listen, r.notReady, r.metrics.Handler(r.readGauges))
+		server, err := health.Listen(cfg.Web.Listen, r.notReady, r.metrics.Handler(r.readGauges))
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg),
 		Retention: cfg.Memory.Retention.Duration,
 		Metrics:   a.Metrics, Version: buildInfo().version,
-		Health: func() command.Health { return health(a) }, Privacy: privacy(cfg),
+		Health: func() command.Health { return healthOf(a) }, Privacy: privacy(cfg),
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
 		Progress: r.env.progress,
 	}}, log, a.Answers, r.log)
@@ -324,7 +324,7 @@ func (f *flags) healthCommand() *cobra.Command {
 			if cfg.Web.Listen == "" {
 				return fmt.Errorf("web.listen is off, so Hark can't be asked")
 			}
-			return web.Check(c.Context(), cfg.Web.Listen)
+			return health.Check(c.Context(), cfg.Web.Listen)
 		},
 	}
 }

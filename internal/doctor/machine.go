@@ -14,9 +14,9 @@ import (
 	"syscall"
 
 	"hark/internal/config"
+	"hark/internal/health"
 	"hark/internal/store"
 	"hark/internal/terminal"
-	"hark/internal/web"
 	"hark/memory/sqlite"
 )
 
@@ -111,7 +111,7 @@ func (d *Doctor) health(ctx context.Context) Finding {
 	if !running {
 		running, _ = sqlite.IsRunning(d.Config.Data)
 	}
-	if running && web.Check(ctx, address) == nil {
+	if running && health.Check(ctx, address) == nil {
 		return passed("the running Hark serves them at %s", address)
 	}
 	return Finding{Detail: fmt.Sprintf("another program has %s", address),

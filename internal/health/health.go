@@ -1,6 +1,6 @@
-// Package web serves Hark's health: GET /healthz is 200 while the process answers; GET /readyz is 200 while Hark works,
+// Package health serves Hark's health: GET /healthz is 200 while the process answers; GET /readyz is 200 while Hark works,
 // otherwise 503 with the reason; GET /metrics is for Prometheus. It serves nothing that anybody said.
-package web
+package health
 
 import (
 	"context"
