@@ -32,6 +32,9 @@ const (
 	LayoutChat Layout = "chat"
 )
 
+// Layouts returns all layouts, the default first.
+func Layouts() []Layout { return []Layout{LayoutSections, LayoutPlain, LayoutChat} }
+
 // DefaultTokens returns the layout's default budget.
 func (l Layout) DefaultTokens() int {
 	if l == LayoutPlain {
@@ -136,7 +139,7 @@ func (o Options) withDefaults() Options {
 
 func (o Options) check() (shares, error) {
 	switch {
-	case !slices.Contains([]Layout{LayoutSections, LayoutPlain, LayoutChat}, o.Layout):
+	case !slices.Contains(Layouts(), o.Layout):
 		return shares{}, fmt.Errorf("prompt layout %q: want %q, %q or %q", o.Layout, LayoutSections,
 			LayoutPlain, LayoutChat)
 	case o.MaxChars < 0:

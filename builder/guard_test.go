@@ -3,6 +3,7 @@ package builder
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -248,6 +249,39 @@ func sectionsStand(t failer, o Options, p Prompt) {
 	}
 }
 
+// spanned checks that p's spans are what it says that it shows, each within its section and after the one before.
+func spanned(t failer, p Prompt) {
+	t.Helper()
+	count, last := map[SectionType]int{}, Span{}
+	for _, s := range p.Spans {
+		inSection := slices.ContainsFunc(p.Boundaries, func(b Boundary) bool {
+			return b.Type == s.Type && b.Message == s.Message && b.Start <= s.Start && s.Start < s.End && s.End <= b.End
+		})
+		if !inSection || s.Message == last.Message && s.Start < last.End {
+			t.Fatalf("span %+v stands wrong, after %+v in %+v", s, last, p.Boundaries)
+		}
+		switch n := count[s.Type]; s.Type {
+		case SectionHistory:
+			if p.Shown[n].Item != s.Item {
+				t.Errorf("line %d is of item %d, want %d", n, s.Item, p.Shown[n].Item)
+			}
+		case SectionSession:
+			if p.Turns[n] != s.Item {
+				t.Errorf("turn %d is %d, want %d", n, s.Item, p.Turns[n])
+			}
+		}
+		count[s.Type]++
+		last = s
+	}
+	for _, s := range p.Report.Sections {
+		want := map[SectionType]int{SectionHistory: len(p.Shown), SectionSession: len(p.Turns),
+			SectionParticipants: s.Included, SectionLore: s.Included, SectionPreviousContext: s.Included}[s.Type]
+		if count[s.Type] != want {
+			t.Errorf("%s has %d spans, want %d", s.Type, count[s.Type], want)
+		}
+	}
+}
+
 // bounded checks that the sections of p's messages are in order, that they don't overlap, that each begins
 // with its title, and that nothing is outside them but empty lines.
 func bounded(t failer, p Prompt) {
@@ -285,6 +319,7 @@ func bounded(t failer, p Prompt) {
 		}
 		at, last = b.End, order[b.Type]
 	}
+	spanned(t, p)
 	if rest := p.Messages[message].Content[at:]; message != len(p.Messages)-1 || rest != "" {
 		t.Errorf("after the last section stands %q, in message %d of %d", rest, message, len(p.Messages))
 	}

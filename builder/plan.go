@@ -71,6 +71,7 @@ type work struct {
 	ends    []int    // of the messages in buf
 	roles   []string // of the messages
 	bounds  []Boundary
+	spans   []Span
 	tokens  int // as decided
 }
 

@@ -37,6 +37,7 @@ type Prompt struct {
 	Report    Report
 
 	Boundaries []Boundary // of the sections shown, in order
+	Spans      []Span     // of the people, lines, lore, summaries and turns shown, in order
 
 	layout Layout
 }

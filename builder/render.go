@@ -9,6 +9,7 @@ import (
 // render writes the planned messages into buf.
 func (w *work) render() {
 	w.buf, w.ends, w.roles, w.bounds = w.buf[:0], w.ends[:0], w.roles[:0], w.bounds[:0]
+	w.spans = w.spans[:0]
 	w.appendSystem()
 	w.endMessage(RoleSystem)
 	w.appendPrevious()
@@ -150,7 +151,9 @@ func (w *work) putPlain() {
 		if i == 0 {
 			w.section(SectionLore)
 		}
+		start := w.at()
 		w.putPiece(&lore.entries[i].pieces[0])
+		w.span(SectionLore, lore.entries[i].index, 0, start)
 	}
 }
 
@@ -160,8 +163,10 @@ func (w *work) putLore(s *section) {
 		if i > 0 {
 			w.put("\n")
 		}
+		start := w.at()
 		w.put(w.b.labels.Person)
 		w.putPiece(&s.entries[i].pieces[0])
+		w.span(SectionLore, s.entries[i].index, 0, start)
 	}
 }
 
@@ -172,11 +177,13 @@ func (w *work) putPeople(s *section) {
 		if i > 0 {
 			w.put("\n")
 		}
+		start := w.at()
 		w.buf = w.appendParticipant(w.buf, &w.in.Participants[e.index])
 		for j := range e.pieces {
 			w.put("\n", w.b.labels.DataMark, w.b.labels.Data)
 			w.putPiece(&e.pieces[j])
 		}
+		w.span(SectionParticipants, e.index, 0, start)
 	}
 }
 
@@ -207,8 +214,10 @@ func (w *work) putHistory(s *section) {
 			if len(w.buf) > start {
 				w.put("\n")
 			}
+			start := w.at()
 			w.buf = w.appendLineStart(w.buf, item, e, i, w.first+n)
 			w.putPiece(&e.pieces[i])
+			w.span(SectionHistory, e.index, i, start)
 		}
 	}
 	if s.more {

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,7 @@ func (w *work) prompt(tokens int) Prompt {
 		p.Messages[i] = ChatMessage{Role: w.roles[i], Content: text[start:end]}
 		start = end
 	}
-	p.Boundaries = w.boundaries(p.Messages)
+	p.Boundaries, p.Spans = w.boundaries(p.Messages), slices.Clone(w.spans)
 	p.Shown, p.Numbers = w.shownLines(), w.numbers()
 	p.Turns, p.Condensed = w.shownTurns()
 	p.Report = w.report(tokens)
@@ -185,13 +186,31 @@ type Boundary struct {
 	Start, End int
 }
 
+// Span is the place of an item of the input in a prompt: the bytes from Start to End of a message's content.
+type Span struct {
+	Type       SectionType
+	Item       int // the index in the section's list in Input
+	Line       int // the index in a history item's Lines
+	Message    int // the index in Prompt.Messages
+	Start, End int
+}
+
+// span notes that an item stands from start to the end of buf. See at.
+func (w *work) span(t SectionType, item, line, start int) {
+	w.spans = append(w.spans, Span{Type: t, Item: item, Line: line, Message: len(w.ends), Start: start, End: w.at()})
+}
+
+// at returns how many bytes the message being written has.
+func (w *work) at() int {
+	if len(w.ends) == 0 {
+		return len(w.buf)
+	}
+	return len(w.buf) - w.ends[len(w.ends)-1]
+}
+
 // section starts a section at the end of buf. It ends at the next one or with its message.
 func (w *work) section(t SectionType) {
-	start := len(w.buf)
-	if len(w.ends) > 0 {
-		start -= w.ends[len(w.ends)-1]
-	}
-	w.bounds = append(w.bounds, Boundary{Type: t, Message: len(w.ends), Start: start})
+	w.bounds = append(w.bounds, Boundary{Type: t, Message: len(w.ends), Start: w.at()})
 }
 
 // boundaries returns the places of all sections.

@@ -124,7 +124,7 @@ func (w *work) appendSession() {
 			if j > 0 {
 				w.put("\n")
 			}
-			w.appendTurn(&w.in.Session[e.index+j], &e.pieces[j])
+			w.appendTurn(e.index+j, &e.pieces[j])
 		}
 	}
 }
@@ -135,12 +135,17 @@ func (w *work) appendCondensed(p *piece) {
 	w.putPiece(p)
 }
 
-func (w *work) appendTurn(t *Turn, p *piece) {
-	if w.isStamped(t) {
-		w.buf = append(appendStamp(w.buf, t.Time, w.in.Now, false), ' ')
+// appendTurn writes the i-th turn.
+func (w *work) appendTurn(i int, p *piece) {
+	start, t := w.at(), &w.in.Session[i]
+	if w.turnBlock(t) != escape.AnswerText { // else the message's role names the speaker
+		if w.isStamped(t) {
+			w.buf = append(appendStamp(w.buf, t.Time, w.in.Now, false), ' ')
+		}
+		w.buf = w.appendSpeaker(w.buf, t)
 	}
-	w.buf = w.appendSpeaker(w.buf, t)
 	w.putPiece(p)
+	w.span(SectionSession, i, 0, start)
 }
 
 // isStamped reports whether a turn's time precedes it; in the plain layout only if it is of another day.
@@ -165,11 +170,11 @@ func (w *work) appendTurnMessages() {
 		switch {
 		case e.index == condensedAt:
 			w.appendCondensed(&e.pieces[0])
-		case w.in.Session[e.index].Role == RoleAssistant:
-			role = RoleAssistant
-			w.putPiece(&e.pieces[0])
 		default:
-			w.appendTurn(&w.in.Session[e.index], &e.pieces[0])
+			if w.in.Session[e.index].Role == RoleAssistant {
+				role = RoleAssistant
+			}
+			w.appendTurn(e.index, &e.pieces[0])
 		}
 		w.endMessage(role)
 	}
@@ -244,6 +249,8 @@ func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
 
 // putSummary writes a summary with its time, if known.
 func (w *work) putSummary(e *entry) {
+	start := w.at()
 	w.buf = w.appendEarlierTime(w.buf, w.in.PreviousContext[e.index].Time)
 	w.putPiece(&e.pieces[0])
+	w.span(SectionPreviousContext, e.index, 0, start)
 }

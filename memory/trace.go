@@ -40,9 +40,15 @@ type Trace struct {
 	TextOnly bool `json:"text_only,omitempty"`
 	// HeldBack counts the best-matching messages that weren't used because some readers of the answer may not
 	// read them.
-	HeldBack int           `json:"held_back,omitempty"`
-	Search   time.Duration `json:"search"`
-	Total    time.Duration `json:"total"`
+	HeldBack int `json:"held_back,omitempty"`
+	// Spent is how many tokens models read and wrote for it, over all calls.
+	Spent int `json:"spent,omitempty"`
+	// Search is how long the search took. The others are since it began: when the prompt was built, when the
+	// model began to write (0: none did), and when all was done.
+	Search time.Duration `json:"search"`
+	Built  time.Duration `json:"built,omitempty"`
+	Began  time.Duration `json:"began,omitempty"`
+	Total  time.Duration `json:"total"`
 }
 
 // TraceHit is a recalled message.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,16 +18,17 @@ import (
 
 // contextCommand is "hark context", and "/context" in a talk.
 func (f *flags) contextCommand(use, short string) *cobra.Command {
-	a, mode := asking{flags: f}, ""
+	a, mode, layout := asking{flags: f}, "", ""
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
 		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error {
-			return a.context(c, app, q, mode)
+			q.Mode, q.Layout = builder.Mode(mode), builder.Layout(layout)
+			return a.context(c, app, q)
 		}),
 	}
 	a.addFlags(c)
 	if f.talk == nil {
-		c.Flags().StringVar(&a.layout, "layout", "",
+		c.Flags().StringVar(&layout, "layout", "",
 			"the prompt's form: `sections`, plain or chat (default: as configured)")
 	}
 	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+cli.List(builder.Modes())+
@@ -34,9 +36,12 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	return c
 }
 
-func (a *asking) context(c *cobra.Command, app *setup.App, q answer.Question, mode string) error {
-	if q.Mode = builder.Mode(mode); mode != "" && !q.Mode.Known() {
-		return fmt.Errorf("--mode: there is no mode %q: choose from %s", mode, cli.List(builder.Modes()))
+func (a *asking) context(c *cobra.Command, app *setup.App, q answer.Question) error {
+	if q.Mode != "" && !q.Mode.Known() {
+		return fmt.Errorf("--mode: there is no mode %q: choose from %s", q.Mode, cli.List(builder.Modes()))
+	}
+	if q.Layout != "" && !slices.Contains(builder.Layouts(), q.Layout) {
+		return fmt.Errorf("--layout: there is no layout %q: choose from %s", q.Layout, cli.List(builder.Layouts()))
 	}
 	r, err := app.Answers.Recall(c.Context(), q)
 	if err != nil {

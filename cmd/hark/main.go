@@ -99,7 +99,6 @@ type flags struct {
 	env    *environment
 	config string
 	data   string
-	layout string        // of prompts; empty: as configured
 	talk   *console.Talk // that uses the command; nil at the command line
 }
 

@@ -31,7 +31,7 @@ func (f *flags) load() (config.Config, error) {
 	if _, err := setup.Sections(c.Builder); err != nil {
 		return c, err
 	}
-	c.Data, c.Builder.Layout = cmp.Or(f.data, c.Data), cmp.Or(f.layout, c.Builder.Layout)
+	c.Data = cmp.Or(f.data, c.Data)
 	return c, nil
 }
 

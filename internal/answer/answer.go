@@ -63,6 +63,8 @@ type Question struct {
 	NoModel bool
 	// Mode is empty for the channel's mode, or an inferred one.
 	Mode builder.Mode
+	// Layout of the prompt; empty: as configured.
+	Layout builder.Layout
 	// Local keeps the text from remote servers in the search.
 	Local bool
 	// Limit bounds the hits; 0 means search.DefaultLimit.
@@ -135,7 +137,21 @@ type Recalled struct {
 	Mode      Mode
 	// Settings are those that hold where it was asked.
 	Settings Settings
-	Usage    Usage // of rewriting the question
+	// Parts are the people, lines, lore, summaries and turns of Prompt, in order.
+	Parts []Part
+	// HeldBack is as in a memory.Trace, for the operator's questions.
+	HeldBack int
+	Took     time.Duration // of the search
+	Usage    Usage         // of rewriting the question
+}
+
+// Part is a part of a prompt: the bytes from Start to End of a message's content.
+type Part struct {
+	Section    builder.SectionType
+	Message    int // the index in Prompt.Messages
+	Start, End int
+	Source     memory.Source // what it tells, without a version; empty for a person
+	User       memory.UserID // the person that it introduces; else 0
 }
 
 // Filter narrows down what is recalled. It never widens what may be read.

@@ -108,7 +108,7 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catc
 	case !slices.Contains(m.now.scope.Channels, q.Channel):
 		return m, ErrNotReadable
 	}
-	m.resolved = e.resolve(m.now.settings)
+	m.resolved = e.resolve(m.now.settings, "")
 	here := memory.Scope{Channels: []memory.ChannelID{q.Channel}}
 	presence, err := e.log.Presence(ctx, here, []memory.UserID{q.Asker})
 	if err != nil {

@@ -28,6 +28,7 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	return memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
 		Mode: string(r.mode.Is), Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
+		Built: r.built, Began: r.began,
 	}
 }
 

@@ -78,9 +78,9 @@ type Options struct {
 	// it once, perhaps concurrently.
 	Models  map[string]Model
 	Missing func(model string)
-	// Builder, if not nil, returns the builder for one of Models, or "" for the engine's own, in a language, which
-	// may be empty; nil: the engine's own.
-	Builder func(model, language string) *builder.Builder
+	// Builder, if not nil, returns the builder for one of Models, a language and a layout, each as configured if
+	// it is empty; nil: the engine's own.
+	Builder func(model, language string, layout builder.Layout) *builder.Builder
 
 	// ToolRounds is how often the model may call tools for one answer; 0: never.
 	ToolRounds int
@@ -153,11 +153,12 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	e.recordQuestion(q, r)
 	a, err := e.write(ctx, q, r, stream)
 	if err == nil {
-		e.countHeldBack(ctx, r, &a.Trace)
+		a.Trace.HeldBack = e.heldBack(ctx, r)
 		e.noticeLong(q, r)
 	}
 	e.recordAnswer(r, a, err)
 	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.log.Records, r.log.Usage, r.log.Failed, r.log.Calls
+	a.Trace.Spent = a.Usage.Prompt + a.Usage.Completion
 	return a, err
 }
 
@@ -226,7 +227,12 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (text string, err error) {
 	e.countPrompt(r.Prompt.Report)
 	r.result = r.result.Only() // a model may write for minutes
-	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), stream)
+	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), func(text string) {
+		if r.began == 0 && strings.TrimSpace(text) != "" {
+			r.began = r.elapsed()
+		}
+		stream(text)
+	})
 	return text, err
 }
 
@@ -238,9 +244,12 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
 	}
 	out := Recalled{Result: r.result, Left: r.weak, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
-		Settings: r.resolved.Settings, Usage: r.log.Usage}
+		Settings: r.resolved.Settings, Usage: r.log.Usage, Parts: r.parts(), Took: r.search}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed
+	}
+	if q.Operator {
+		out.HeldBack = e.heldBack(ctx, r)
 	}
 	return out, nil
 }

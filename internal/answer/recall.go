@@ -3,6 +3,7 @@ package answer
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -36,6 +37,8 @@ type recalled struct {
 	log        *tools.CallLog
 	started    time.Time
 	search     time.Duration
+	built      time.Duration // when the prompt was built, since started
+	began      time.Duration // when the model began to write; 0: it hasn't
 }
 
 // recall gathers what an answer to q is made from, and builds the prompt. It searches for sought, if not empty,
@@ -49,7 +52,10 @@ func (e *Engine) recall(ctx context.Context, q Question, sought string, most int
 	if r.readableScope, err = e.readScope(ctx, q); err != nil {
 		return r, err
 	}
-	r.resolved = e.resolve(r.settings)
+	r.resolved = e.resolve(r.settings, q.Layout)
+	if is := r.resolved.builder.Layout(); q.Layout != "" && is != q.Layout {
+		return r, fmt.Errorf("lay out the prompt as %q: the configured sections and window don't allow it", q.Layout)
+	}
 	if r.dialogue, err = e.dialogueFor(ctx, q, r.readableScope); err != nil {
 		return r, err
 	}
@@ -107,7 +113,7 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 
 func (e *Engine) layOut(q Question, r *recalled) {
 	e.withFiles(e.input(q, r), q, r)
-	r.shown = manifestOf(r)
+	r.shown, r.built = manifestOf(r), r.elapsed()
 }
 
 // input returns what the prompt is built from, without files.
@@ -160,6 +166,40 @@ func manifestOf(r *recalled) manifest.Manifest {
 		m.Add(r.sources...)
 	}
 	return m
+}
+
+// parts returns the parts of the prompt that stand for something that is kept.
+func (r *recalled) parts() []Part {
+	channels := map[memory.MessageID]memory.ChannelID{}
+	for _, hit := range r.result.Hits {
+		for _, m := range hit.Excerpt {
+			channels[m.ID] = m.Channel
+		}
+	}
+	earlier := slices.SortedFunc(slices.Values(r.summaries), oldestFirst)
+	lines := r.Prompt.Shown
+	var parts []Part
+	for _, s := range r.Prompt.Spans {
+		part := Part{Section: s.Type, Message: s.Message, Start: s.Start, End: s.End}
+		switch s.Type {
+		case builder.SectionParticipants:
+			part.User = r.result.People[s.Item].Person.ID
+		case builder.SectionHistory:
+			id := lines[0].Message
+			lines = lines[1:]
+			part.Source = memory.Source{Kind: memory.SourceMessage, Channel: channels[id], ID: int64(id)}
+		case builder.SectionLore:
+			part.Source = memory.Source{Kind: memory.SourceLore, ID: r.result.Lore[s.Item].Lore.ID}
+		case builder.SectionPreviousContext:
+			of := earlier[s.Item].Summary
+			part.Source = memory.Source{Kind: memory.SourceSummary, Channel: of.Channel, ID: int64(of.ID)}
+		case builder.SectionSession:
+			m := r.turns[s.Item][0]
+			part.Source = memory.Source{Kind: memory.SourceMessage, Channel: m.Channel, ID: int64(m.ID)}
+		}
+		parts = append(parts, part)
+	}
+	return parts
 }
 
 func loreOf(hits []search.LoreHit) []memory.Lore {

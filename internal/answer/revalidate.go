@@ -114,20 +114,21 @@ const (
 	heldBackRelevance = 0.2 // from which on one counts as mattering
 )
 
-// countHeldBack counts in the trace how many of the best hits are in channels closed to the readers. No server is
-// given their text. If counting fails it stays 0: the answer is worth more.
-func (e *Engine) countHeldBack(ctx context.Context, r *recalled, t *memory.Trace) {
+// heldBack counts the best hits in channels closed to the readers. No server is given their text. If counting fails
+// it returns 0: the answer is worth more.
+func (e *Engine) heldBack(ctx context.Context, r *recalled) (n int) {
 	if len(r.closed) == 0 {
-		return
+		return 0
 	}
 	hits, err := e.search.SearchOutside(ctx, r.result, r.closed, heldBackHits)
 	if err != nil {
-		return
+		return 0
 	}
 	for _, hit := range hits {
 		agrees, err := r.consents.agrees(ctx, hit.Message.Guild, hit.Message.Author)
 		if agrees && err == nil && hit.Relevance >= heldBackRelevance {
-			t.HeldBack++
+			n++
 		}
 	}
+	return n
 }

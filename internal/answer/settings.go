@@ -245,8 +245,8 @@ type resolvedSettings struct {
 	builder *builder.Builder
 }
 
-// resolve returns the model and builder of s. A missing model is reported once, and replaced by the engine's own.
-func (e *Engine) resolve(s Settings) resolvedSettings {
+// resolve returns the model and builder of s, which lays out as asked. A missing model is reported once, and replaced by the engine's own.
+func (e *Engine) resolve(s Settings, layout builder.Layout) resolvedSettings {
 	v := resolvedSettings{Settings: s, model: e.model, builder: e.builder}
 	if s.Model != "" {
 		if m, there := e.options.Models[s.Model]; there {
@@ -259,7 +259,7 @@ func (e *Engine) resolve(s Settings) resolvedSettings {
 		}
 	}
 	if e.options.Builder != nil {
-		if b := e.options.Builder(v.Model, s.Language); b != nil {
+		if b := e.options.Builder(v.Model, s.Language, layout); b != nil {
 			v.builder = b
 		}
 	}

@@ -115,17 +115,14 @@ func (e *Engine) earlierSummaries(ctx context.Context, q Question, r *recalled,
 // asPreviousContext returns summaries as the builder takes them, oldest first.
 func asPreviousContext(hits []search.SummaryHit) []builder.Earlier {
 	in := make([]builder.Earlier, len(hits))
-	order := make([]int, len(hits))
-	for rank := range hits {
-		order[rank] = rank
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hits[a].Summary.ID, hits[b].Summary.ID) })
-	for i, rank := range order {
-		s := hits[rank].Summary
-		in[i] = builder.Earlier{Text: s.Text, Time: s.To(), Relevance: float64(len(hits) - rank)}
+	for i, hit := range slices.SortedFunc(slices.Values(hits), oldestFirst) {
+		rank := slices.IndexFunc(hits, func(h search.SummaryHit) bool { return h.Summary.ID == hit.Summary.ID })
+		in[i] = builder.Earlier{Text: hit.Summary.Text, Time: hit.Summary.To(), Relevance: float64(len(hits) - rank)}
 	}
 	return in
 }
+
+func oldestFirst(a, b search.SummaryHit) int { return cmp.Compare(a.Summary.ID, b.Summary.ID) }
 
 // agreed reports whether nobody mentioned in a summary's sources has opted out.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {

@@ -43,7 +43,7 @@ type App struct {
 	Metrics  *metrics.Metrics
 	Missing  func(model string) // if not nil, is called with models that are chosen and not configured
 
-	builders sync.Map // other builders by model and language, made when first needed
+	builders sync.Map // other builders by model, language and layout, made when first needed
 }
 
 // Open returns an App. Searches wait up to patience for vectors to load, see store.Options.
@@ -163,19 +163,21 @@ func (a *App) sees() bool {
 	return slices.ContainsFunc(a.Models.Names(), func(name string) bool { return a.Models.ByName(name).CanSee() })
 }
 
-// builderOf returns the builder for a model and a language; an empty one is as configured. It returns nil if
+// builderOf returns the builder for a model, a language and a layout; an empty one is as configured. It returns nil if
 // the model's window has no room for a prompt.
-func (a *App) builderOf(model, language string) *builder.Builder {
+func (a *App) builderOf(model, language string, layout builder.Layout) *builder.Builder {
 	c := a.Config
 	model = cmp.Or(model, c.LLM.Model)
 	if cmp.Or(language, c.Builder.Language) != c.Builder.Language {
 		// the configured labels are in the configured language
 		c.Builder.Language, c.Builder.Labels = language, config.Labels{}
 	}
-	if model == a.Config.LLM.Model && c.Builder.Language == a.Config.Builder.Language {
+	c.Builder.Layout = cmp.Or(string(layout), c.Builder.Layout)
+	if model == a.Config.LLM.Model && c.Builder.Language == a.Config.Builder.Language &&
+		c.Builder.Layout == a.Config.Builder.Layout {
 		return a.Builder
 	}
-	key := [2]string{model, c.Builder.Language}
+	key := [3]string{model, c.Builder.Language, c.Builder.Layout}
 	made, known := a.builders.Load(key)
 	if !known {
 		for _, m := range a.Config.LLM.Models {

@@ -205,15 +205,15 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	}
 	a := &App{Config: c, Builder: own}
 	for _, key := range [][2]string{{"", ""}, {"gpt-4o", ""}, {"", "de"}, {"gpt-4o", "de"}} {
-		if a.builderOf(key[0], key[1]) != own {
+		if a.builderOf(key[0], key[1], "") != own {
 			t.Errorf("%q has a builder of its own", key)
 		}
 	}
-	french := a.builderOf("gpt-4o", "fr")
+	french := a.builderOf("gpt-4o", "fr", "")
 	if french == own || french.Labels().Lore == "Garten" || !strings.Contains(french.Labels().History, "Historique") {
 		t.Errorf("in French: %+v", french.Labels())
 	}
-	other := a.builderOf("far", "de")
+	other := a.builderOf("far", "de", "")
 	if other == own || other.Labels().Lore != "Garten" {
 		t.Errorf("another model's labels are %+v", other.Labels())
 	}
@@ -221,7 +221,7 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 		t.Errorf("another model's window is %d", r.Window)
 	}
 	a.Config.LLM.MaxTokens = 8192 // all of what the other has
-	if a.builderOf("tiny", "") != nil {
+	if a.builderOf("tiny", "", "") != nil {
 		t.Error("a builder without room for a prompt")
 	}
 }
