@@ -55,15 +55,3 @@ func (o *forgetting) print(c *cobra.Command, k *archive.Archive, r memory.Deleti
 
 func lore(n int) string      { return terminal.Count(n, "piece of lore", "pieces of lore") }
 func summaries(n int) string { return terminal.Count(n, "summary", "summaries") }
-
-func addReport(to *memory.DeletionReport, r memory.DeletionReport) {
-	to.Messages += r.Messages
-	to.Segments += r.Segments
-	to.Vectors += r.Vectors
-	to.Answers += r.Answers
-	to.Facts += r.Facts
-	to.Lore += r.Lore
-	to.Summaries += r.Summaries
-	to.Records += r.Records
-	to.People += r.People
-}

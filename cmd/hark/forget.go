@@ -79,7 +79,8 @@ func (o *forgetting) check() error {
 }
 
 func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
-	before, err := o.resume(c.Context(), k, true)
+	before, err := k.FinishForgetting(c.Context(), o.progress("forgetting"))
+	o.tellFinished(before)
 	if err != nil {
 		return terminal.CutShort(c.Context(), err, forgetInterrupted)
 	}
@@ -101,20 +102,7 @@ func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
 	if err := o.confirm(c.Context(), o.yes, warning, "Forget it for good?"); err != nil {
 		return err
 	}
-	if o.optOut {
-		if err := k.OptOut(c.Context(), target); err != nil {
-			return err
-		}
-		begun, err := o.resume(c.Context(), k, false)
-		if err != nil {
-			return terminal.CutShort(c.Context(), err, forgetInterrupted)
-		}
-		for _, r := range begun { // one for each server that target includes
-			r.Forgetting.Guild = target.Guild
-			before = append(before, r)
-		}
-	}
-	receipt, err := o.forget(c.Context(), k, target, before)
+	receipt, err := k.ForgetAll(c.Context(), target, before, o.progress("forgetting"))
 	if err != nil {
 		return terminal.CutShort(c.Context(), err, forgetInterrupted)
 	}
@@ -148,7 +136,7 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
 		Why: memory.WhyAge, At: now}}
 	for _, f := range outdated {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
-		addReport(&receipt, gone)
+		archive.AddReport(&receipt, gone)
 		if err != nil {
 			return terminal.CutShort(ctx, err, forgetInterrupted)
 		}
@@ -217,48 +205,16 @@ func (o *forgetting) describe(e memory.DryRun, people []memory.Person) string {
 	return text
 }
 
-// resume completes unfinished forgettings without asking again. With tell it reports each, by the person's id: the
-// name may be gone.
-func (o *forgetting) resume(ctx context.Context, k *archive.Archive,
-	tell bool) (receipts []memory.DeletionReport, err error) {
-	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
-	for _, u := range unfinished {
-		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
-		if err != nil {
-			return receipts, err
-		}
-		receipts = append(receipts, r)
+// tellFinished reports each, by the person's id: the name may be gone.
+func (o *forgetting) tellFinished(receipts []memory.DeletionReport) {
+	for _, r := range receipts {
 		whose := ""
 		if r.Forgetting.User != 0 {
 			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
 		}
-		if tell {
-			fmt.Fprintf(o.env.stderr, "An interrupted forgetting%s is complete now: %s gone.\n", whose,
-				terminal.Plural(r.Messages, "message"))
-		}
+		fmt.Fprintf(o.env.stderr, "An interrupted forgetting%s is complete now: %s gone.\n", whose,
+			terminal.Plural(r.Messages, "message"))
 	}
-	return receipts, err
-}
-
-// forget forgets target. The report includes resumed forgettings of the same target.
-func (o *forgetting) forget(ctx context.Context, k *archive.Archive, target memory.Forgetting,
-	before []memory.DeletionReport) (memory.DeletionReport, error) {
-	later := 0
-	if target.Before.IsZero() {
-		var err error
-		if later, err = k.DeleteLater(ctx, target); err != nil {
-			return memory.DeletionReport{}, err
-		}
-	}
-	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
-	receipt.Messages += later
-	for _, r := range before {
-		u := r.Forgetting
-		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {
-			addReport(&receipt, r)
-		}
-	}
-	return receipt, err
 }
 
 func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target memory.Forgetting) error {

@@ -28,9 +28,70 @@ func (k *Archive) OptOut(ctx context.Context, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// DeleteLater deletes what target would select if it weren't dated after target.At, by a wrong clock or a file. It
+// FinishForgetting completes unfinished forgettings. With an error it returns those that it completed.
+func (k *Archive) FinishForgetting(ctx context.Context, progress func(done, total int)) (done []memory.DeletionReport,
+	err error) {
+	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
+	for _, u := range unfinished {
+		r, err := k.Resume(ctx, u.Forgetting.ID, progress)
+		if err != nil {
+			return done, err
+		}
+		done = append(done, r)
+	}
+	return done, err
+}
+
+// ForgetAll forgets target, and with WhyOptOut opts target.User out first. The report includes those before that were
+// of the same target.
+func (k *Archive) ForgetAll(ctx context.Context, target memory.Forgetting, before []memory.DeletionReport,
+	progress func(done, total int)) (report memory.DeletionReport, err error) {
+	if target.Why == memory.WhyOptOut {
+		if err := k.OptOut(ctx, target); err != nil {
+			return report, err
+		}
+		begun, err := k.FinishForgetting(ctx, progress)
+		if err != nil {
+			return report, err
+		}
+		for _, r := range begun { // one for each server that target includes
+			r.Forgetting.Guild = target.Guild
+			before = append(before, r)
+		}
+	}
+	later := 0
+	if target.Before.IsZero() {
+		if later, err = k.deleteLater(ctx, target); err != nil {
+			return report, err
+		}
+	}
+	report, err = k.Forget(ctx, target, progress)
+	report.Messages += later
+	for _, r := range before {
+		u := r.Forgetting
+		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {
+			AddReport(&report, r)
+		}
+	}
+	return report, err
+}
+
+// AddReport adds the counts of r.
+func AddReport(to *memory.DeletionReport, r memory.DeletionReport) {
+	to.Messages += r.Messages
+	to.Segments += r.Segments
+	to.Vectors += r.Vectors
+	to.Answers += r.Answers
+	to.Facts += r.Facts
+	to.Lore += r.Lore
+	to.Summaries += r.Summaries
+	to.Records += r.Records
+	to.People += r.People
+}
+
+// deleteLater deletes what target would select if it weren't dated after target.At, by a wrong clock or a file. It
 // returns the number of messages.
-func (k *Archive) DeleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
+func (k *Archive) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
 	var events []memory.Event
 	for _, g := range k.Servers {
 		for _, c := range g.Channels {

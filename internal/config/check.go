@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"net"
 	"net/url"
 	"reflect"
@@ -52,6 +53,34 @@ func (s *settings) check() {
 		`the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
 	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen",
 		`a host and port, such as "127.0.0.1:8765", or "off"`)
+	s.want(!c.Web.Inspect || c.Web.Listen != "", "web.inspect", "web.listen, which is off")
+	err = c.Web.CheckInspect(c.Web.Listen)
+	s.want(!c.Web.Inspect || err == nil, "web.inspect", fmt.Sprint(err))
+	s.want(c.Web.ProxyHeader == "" || isHeader(c.Web.ProxyHeader), "web.proxy_header",
+		`a header's name, such as "X-Forwarded-User", or nothing`)
+	s.want(!c.Web.Password.IsSet() || utf8.RuneCountInString(c.Web.Password.Reveal()) >= leastPassword, "web.password",
+		"at least "+strconv.Itoa(leastPassword)+" characters")
+}
+
+// leastPassword is in characters.
+const leastPassword = 12
+
+// CheckInspect says why the inspection page mustn't be served at an address: others can reach it and nothing else
+// keeps them out.
+func (w Web) CheckInspect(listen string) error {
+	host, _, _ := net.SplitHostPort(listen)
+	ip := net.ParseIP(host)
+	if host == "localhost" || ip != nil && ip.IsLoopback() || w.Password.IsSet() || w.ProxyHeader != "" {
+		return nil
+	}
+	return fmt.Errorf("an address of this machine alone, such as \"127.0.0.1:8765\", or web.password or "+
+		"web.proxy_header, since others can reach %q", listen)
+}
+
+func isHeader(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
 }
 
 // checkTags notes a value that its tags don't allow.

@@ -170,9 +170,13 @@ type Log struct {
 	Format string `toml:"format" default:"auto" one:"auto,text,json"`
 }
 
-// Web is the HTTP server for health checks.
+// Web is the HTTP server for health checks and the inspection page.
 type Web struct {
-	Listen string `toml:"listen" default:"127.0.0.1:8765"`
+	Listen      string `toml:"listen" default:"127.0.0.1:8765"`
+	Inspect     bool   `toml:"inspect"`
+	URL         string `toml:"url" url:"optional" example:"https://hark.example.org"`
+	Password    Secret `toml:"password"`
+	ProxyHeader string `toml:"proxy_header" example:"X-Forwarded-User"`
 }
 
 // Duration is a time.Duration written as "90s", "1h30m" or "30d".
