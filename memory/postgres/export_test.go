@@ -9,7 +9,10 @@ import (
 )
 
 // TakeTurn is the first statement of each write.
-const TakeTurn = takeTurn
+const (
+	TakeTurn = takeTurn
+	Idle     = idle
+)
 
 // ByClock lets leases live by another clock and for another time. It comes before the first Claim.
 func ByClock(t lease.Table, life, renewal time.Duration, now func() time.Time) {
@@ -24,6 +27,9 @@ func ProcessName(t lease.Table) string {
 	defer l.mu.Unlock()
 	return l.name
 }
+
+// OnClaim has f called in each claim, before its commit. It comes before the first Claim.
+func OnClaim(t lease.Table, f func()) { t.(*leases).onClaim = f }
 
 // OnRenewal has f called after each renewal. It comes before the first Claim.
 func OnRenewal(t lease.Table, f func()) { t.(*leases).onRenewal = f }

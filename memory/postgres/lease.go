@@ -27,6 +27,7 @@ type leases struct {
 	life, renewal time.Duration
 	now           func() time.Time
 	onRenewal     func() // for tests
+	onClaim       func() // the same, before the commit
 
 	claiming chan struct{} // holds a token while somebody claims
 
@@ -59,7 +60,7 @@ func newLeases(config *pgxpool.Config) (*leases, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &leases{pool: pool, life: lease.Life, renewal: lease.Renewal, now: time.Now, onRenewal: func() {},
+	return &leases{pool: pool, life: lease.Life, renewal: lease.Renewal, now: time.Now, onRenewal: func() {}, onClaim: func() {},
 		claiming: make(chan struct{}, 1), held: map[string]int64{}, processes: 1, lost: make(chan struct{})}, nil
 }
 
@@ -70,8 +71,10 @@ const (
 	// renewSQL returns no row if the process is lost.
 	renewSQL = `UPDATE process SET expires = clock_timestamp() + $2 WHERE name = $1 AND expires > clock_timestamp()
 		RETURNING (SELECT count(*) FROM process p WHERE p.expires > clock_timestamp())`
-	// holdSQL returns no row if the process is lost. Else it isn't before the transaction ends.
-	holdSQL = `SELECT FROM process WHERE name = $1 AND expires > clock_timestamp() FOR KEY SHARE`
+	// holdSQL returns no row if the process is lost. Else it isn't before the transaction ends. A process that stops in
+	// the transaction ends it before its leases end; see takeTurn.
+	holdSQL = `SELECT set_config('idle_in_transaction_session_timeout', $2, true)
+		FROM process WHERE name = $1 AND expires > clock_timestamp() FOR KEY SHARE`
 	// takeOverSQL waits for nobody: a process whose transaction runs is taken over later.
 	takeOverSQL = `DELETE FROM process WHERE name IN
 		(SELECT name FROM process WHERE expires <= clock_timestamp() FOR UPDATE SKIP LOCKED)`
@@ -109,7 +112,7 @@ func (l *leases) Claim(ctx context.Context, jobs []string, most int) ([]lease.Le
 	l.mu.Unlock()
 	var claimed []lease.Lease
 	err = pgx.BeginFunc(ctx, l.pool, func(tx pgx.Tx) error {
-		switch err := tx.QueryRow(ctx, holdSQL, name).Scan(); {
+		switch err := tx.QueryRow(ctx, holdSQL, name, idle).Scan(new(string)); {
 		case errors.Is(err, pgx.ErrNoRows):
 			l.lose(name)
 			return lease.ErrLost
@@ -127,6 +130,7 @@ func (l *leases) Claim(ctx context.Context, jobs []string, most int) ([]lease.Le
 			return err
 		}
 		claimed, err = pgx.CollectRows(rows, pgx.RowToStructByPos[lease.Lease])
+		l.onClaim()
 		return err
 	})
 	if err != nil {

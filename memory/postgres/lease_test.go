@@ -244,7 +244,7 @@ func TestTakeoverWaitsForTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *bool
-	if err := tx.QueryRow(t.Context(), postgres.TakeTurn, "a", name).Scan(nil, nil, &held); err != nil || held == nil {
+	if err := tx.QueryRow(t.Context(), postgres.TakeTurn, "a", name, postgres.Idle).Scan(nil, nil, &held); err != nil || held == nil {
 		t.Fatal(held, err)
 	}
 	exec(t, server(t, address), expireSQL, name)
@@ -267,7 +267,7 @@ func TestTurnEndsBeforeLeases(t *testing.T) {
 	t.Parallel()
 	db := server(t, postgrestest.URL(t))
 	var timeout string
-	if err := db.QueryRow(t.Context(), postgres.TakeTurn, "a", "").Scan(nil, &timeout, nil); err != nil {
+	if err := db.QueryRow(t.Context(), postgres.TakeTurn, "a", "", postgres.Idle).Scan(nil, &timeout, nil); err != nil {
 		t.Fatal(err)
 	}
 	if d, err := time.ParseDuration(timeout); err != nil || d > lease.Life-lease.Renewal {
@@ -294,6 +294,34 @@ func TestRenewals(t *testing.T) {
 	if claimed := b.claim(t, 2, "x", "y"); len(claimed) != 2 {
 		t.Errorf("took over %v", claimed)
 	}
+}
+
+// A process that stops while it claims keeps its leases from nobody.
+func TestTakeoverOfAProcessThatStopsInAClaim(t *testing.T) {
+	t.Parallel()
+	address := postgrestest.URL(t)
+	a, b := openProcess(t, address), openProcess(t, address)
+	stopped, goOn := make(chan struct{}), make(chan struct{})
+	stop := false
+	postgres.OnClaim(a.Table, func() {
+		if stop {
+			close(stopped)
+			<-goOn
+		}
+	})
+	a.claim(t, 1, "x")
+	stop = true
+	var claiming sync.WaitGroup
+	claiming.Go(func() { _, _ = a.Claim(context.Background(), []string{"y"}, 1) })
+	wait.For(t, "the claim", stopped)
+	db := server(t, address)
+	exec(t, db, expireSQL, postgres.ProcessName(a.Table))
+	exec(t, db, "DELETE FROM process WHERE name = $1", postgres.ProcessName(a.Table)) // waits until its lock is gone
+	if claimed := b.claim(t, 2, "x", "y"); len(claimed) != 2 {
+		t.Errorf("took over %v, want x and y", claimed)
+	}
+	close(goOn)
+	claiming.Wait()
 }
 
 // A lease that couldn't be given back would be nobody's work for as long as the process lives.

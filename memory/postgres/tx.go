@@ -27,11 +27,14 @@ type tx struct {
 	guilds  []memory.GuildID             // whose cached state changed
 }
 
+// idle is how long a session may be idle in a transaction that locks something.
+const idle = "5s"
+
 // takeTurn waits for other writers. A process that stops in its transaction gives up its turn before it loses its
 // leases: the server ends a session that is idle in a transaction for so long. The lock on the process's row keeps
 // others from taking over its jobs before the commit; renewals don't wait for it.
 const takeTurn = `UPDATE turn SET version = version + 1, writer = $1
-	RETURNING version, set_config('idle_in_transaction_session_timeout', '5s', true),
+	RETURNING version, set_config('idle_in_transaction_session_timeout', $3, true),
 	(SELECT true FROM process WHERE name = $2 FOR KEY SHARE)`
 
 // Transact implements sqlstore.Engine.
@@ -77,7 +80,7 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 	defer t.tx.Rollback() // does nothing after a commit
 	var version int64
 	var held sql.NullBool
-	if err := t.tx.QueryRowContext(ctx, takeTurn, e.name, process).Scan(&version, new(string), &held); err != nil {
+	if err := t.tx.QueryRowContext(ctx, takeTurn, e.name, process, idle).Scan(&version, new(string), &held); err != nil {
 		return err
 	}
 	if err := e.leases.isHeld(process, held); err != nil {
