@@ -59,7 +59,7 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	}
 	fmt.Fprintln(c.OutOrStdout(), r.Prompt.String())
 	info := c.ErrOrStderr()
-	fmt.Fprintf(info, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
+	fmt.Fprintf(info, "%-18s %s (%s)\n", "mode", r.Mode.Is, terminal.OneLine(r.Mode.Reason()))
 	cli.PrintSections(info, "", answer.SectionUses(r.Prompt.Report), p)
 	if r.Condensed != nil {
 		fmt.Fprintf(info, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
@@ -137,18 +137,4 @@ func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 			append([]string{}, h.Why...)})
 	}
 	return out
-}
-
-func modeReason(m answer.Mode) string {
-	switch {
-	case m.By == answer.ModeAsked:
-		return "as asked"
-	case m.By == answer.ModeChannel:
-		return "chosen for the channel or the server"
-	case m.Why == "":
-		return "nothing in the question suggests another"
-	case m.By == answer.ModeEarlier:
-		return "of the question before it: " + terminal.OneLine(m.Why)
-	}
-	return terminal.OneLine(m.Why)
 }

@@ -95,7 +95,7 @@ func showTrace(c *cobra.Command, k *archive.Archive, o tracing, id string) error
 	if err != nil {
 		return err
 	}
-	p, why := promptOf(k, t)
+	p, why := k.PromptOf(t)
 	switch {
 	case o.prompt && why != "":
 		return fmt.Errorf("the prompt isn't kept: %s", why)
@@ -132,24 +132,6 @@ func traceOf(ctx context.Context, k *archive.Archive, id string) (memory.Trace, 
 			"no answer %d is remembered: it may have been forgotten; \"hark trace\" lists the last", n)
 	}
 	return traces[0], nil
-}
-
-// promptOf returns what the model was sent, or why it isn't kept.
-func promptOf(k *archive.Archive, t memory.Trace) (p memory.Prompt, why string) {
-	keep := k.Config.Memory.KeepPrompts()
-	switch {
-	case t.Model == "":
-		return p, "no model was asked"
-	case t.Guild == memory.DirectGuild:
-		return p, "it belongs to a direct message"
-	case keep == 0:
-		return p, "memory.trace_retention is 0"
-	case t.Prompt == nil:
-		return p, "something in it was forgotten or changed, or memory.trace_retention has passed"
-	case time.Since(t.Prompt.Built) > keep: // the janitor hasn't run since
-		return p, "memory.trace_retention has passed"
-	}
-	return *t.Prompt, ""
 }
 
 // printTrace prints a line about an answer, and one for each section with its place in p.

@@ -25,6 +25,21 @@ type Mode struct {
 	Why string
 }
 
+// Reason says why it is the mode, for the operator.
+func (m Mode) Reason() string {
+	switch {
+	case m.By == ModeAsked:
+		return "as asked"
+	case m.By == ModeChannel:
+		return "chosen for the channel or the server"
+	case m.Why == "":
+		return "nothing in the question suggests another"
+	case m.By == ModeEarlier:
+		return "of the question before it: " + m.Why
+	}
+	return m.Why
+}
+
 // ModeBy is what decided on a mode.
 type ModeBy string
 

@@ -30,6 +30,9 @@ type Config struct {
 	Limits    Asking    `toml:"limits"`
 	Log       Log       `toml:"log"`
 	Web       Web       `toml:"web"`
+
+	// From is the variable, or the file and the place in it, that set each key.
+	From map[string]string
 }
 
 // Discord is the bot's account.
@@ -223,6 +226,7 @@ func LoadText(name, text string, env func(string) (string, bool)) (Config, error
 	if err := errors.Join(s.problems...); err != nil {
 		return Config{}, err
 	}
+	c.From = s.from
 	return c, nil
 }
 

@@ -68,6 +68,9 @@ func sectionsIn(s section, v reflect.Value) []section {
 	var below []section
 	for of, value := range v.Fields() {
 		tag := of.Tag
+		if tag.Get("toml") == "" {
+			continue
+		}
 		in := section{name: within(s.name, tag.Get("toml")), example: tag.Get("example")}
 		in.help = help()[in.name]
 		switch t, is := value.Interface().(table); {
@@ -223,6 +226,10 @@ func (f field) toml() string {
 		return strconv.Quote(*to)
 	case *Secret:
 		return `""`
+	case **float64:
+		if *to != nil {
+			return strconv.FormatFloat(**to, 'f', -1, 64)
+		}
 	case *bool:
 		return strconv.FormatBool(*to)
 	case *int:

@@ -83,7 +83,7 @@ func (f *file) table(key, place string, v reflect.Value, said map[string]any) {
 // fieldOf returns the field of v with that name in a file; the zero Value if there is none.
 func fieldOf(v reflect.Value, name string) reflect.Value {
 	for t, value := range v.Fields() {
-		if t.Tag.Get("toml") == name {
+		if name != "" && t.Tag.Get("toml") == name {
 			return value
 		}
 	}

@@ -1,0 +1,28 @@
+package config
+
+import "cmp"
+
+// Resolved is a setting as it holds.
+type Resolved struct {
+	Key  string
+	Text string // as in the file; of a secret only whether it is set
+	From string // the variable, or the file and the place in it, that set it; empty: it is the default
+	Help string
+	Env  string // the variable that can set it
+}
+
+// Values returns the settings as they hold, in order, without those in tables and lists.
+func (c Config) Values() (all []Resolved) {
+	for _, f := range variables(&c) {
+		value := Resolved{Key: f.key, Text: f.toml(), From: c.From[f.key], Help: f.help(), Env: f.env()}
+		if is, secret := f.to.(secretive); secret {
+			value.Text = "not set"
+			if is.IsSet() {
+				value.Text = "set"
+			}
+		}
+		value.Text = cmp.Or(value.Text, "not set")
+		all = append(all, value)
+	}
+	return all
+}
