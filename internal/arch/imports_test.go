@@ -60,6 +60,7 @@ var rules = map[string][]string{
 	"internal/tokens/tokenstest":   {},
 	"internal/terminal":            {},
 	"internal/arch":                {},
+	"internal/browsertest":         {"internal/wait"},
 	"internal/discordtest":         {"internal/wait"},
 	"internal/fixture":             {},
 	"internal/golden":              {},
@@ -98,12 +99,13 @@ var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", 
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "memory/postgres/postgrestest",
-	"internal/discordtest",
+	"internal/browsertest", "internal/discordtest",
 	"internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
 	"github.com/bwmarrin/discordgo":     {"bot/discord", "internal/discordtest"},
+	"github.com/chromedp":               {"internal/browsertest"},
 	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
 	"modernc.org/sqlite":                {"memory/sqlite"},
 	"github.com/jackc/pgx":              {"memory/postgres", "memory/postgres/postgrestest"},
