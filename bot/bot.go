@@ -250,6 +250,9 @@ func (b *Bot) Questions() (waiting, busy int) {
 // begin another. It has no text of members.
 func (b *Bot) Session() string { return b.session }
 
+// RoleSets returns the sets of roles that a guild's members have; nil: not all are known.
+func (b *Bot) RoleSets(g *memory.Guild) *search.RoleSets { return b.ingest.MemberRoles.Sets(g) }
+
 // Waiting returns how many events aren't in the log yet.
 func (b *Bot) Waiting() int { return b.ingest.Queue.Len() }
 

@@ -26,6 +26,7 @@ import (
 	"hark/bot/discord"
 	"hark/internal/lease"
 	"hark/memory"
+	"hark/search"
 )
 
 const (
@@ -339,6 +340,16 @@ func (p *Pool) Waiting() (n int) {
 }
 
 var errElsewhere = errors.New("look up messages at Discord: their shard isn't this process's any more")
+
+// RoleSets returns the sets of roles that a guild's members have; nil: not all are known here.
+func (p *Pool) RoleSets(g *memory.Guild) *search.RoleSets {
+	for _, m := range p.held() {
+		if m.Has(g.ID) {
+			return m.bot.RoleSets(g)
+		}
+	}
+	return nil
+}
 
 // LookUp is bot.Bot.LookUp. The messages are of one guild.
 func (p *Pool) LookUp(ctx context.Context, messages []memory.Message,

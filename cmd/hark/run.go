@@ -74,9 +74,18 @@ func (r *runner) run(ctx context.Context) error {
 		return nil
 	})
 	if cfg.Web.Listen != "" {
-		server, err := health.Listen(cfg.Web.Listen, r.notReady, r.metrics.Handler(r.readGauges))
+		server, err := health.Listen(cfg.Web.Listen)
 		if err != nil {
 			return err
+		}
+		server.NotReady, server.Metrics = r.notReady, r.metrics.Handler(r.readGauges)
+		if cfg.Web.Inspect {
+			site, err := r.inspect(cfg, server.Addr())
+			if err != nil {
+				return err
+			}
+			defer site.Close()
+			server.Pages = site
 		}
 		r.log.Info().Str("address", server.Addr()).Msg("serving health checks")
 		group.Go(func() error { return server.Run(ctx) })

@@ -147,8 +147,11 @@ func (e *Engine) countPrompt(r builder.Report) {
 	}
 }
 
-// MethodAsk is the method of a question's record.
-const MethodAsk = tools.MethodAsk
+// The methods of the records of a question and of its answer.
+const (
+	MethodAsk    = tools.MethodAsk
+	MethodAnswer = tools.MethodAnswer
+)
 
 const notAnswered = "not answered"
 

@@ -1,5 +1,5 @@
 // Package health serves Hark's health: GET /healthz is 200 while the process answers; GET /readyz is 200 while Hark works,
-// otherwise 503 with the reason; GET /metrics is for Prometheus. It serves nothing that anybody said.
+// otherwise 503 with the reason; GET /metrics is for Prometheus. None of these tells anything that anybody said.
 package health
 
 import (
@@ -21,34 +21,48 @@ const (
 	maxReasons = 8 << 10 // bytes of an answer that Check reads
 )
 
-// Server answers on one address.
+// Server answers on one address. Its fields are set before Run.
 type Server struct {
+	// NotReady returns why Hark isn't ready. It is called at each request, from several goroutines; nil: it is ready.
+	NotReady func() error
+	Metrics  http.Handler // nil: there are none
+	Pages    http.Handler // of all other addresses; nil: there are none
+
 	listener net.Listener
-	handler  http.Handler
 }
 
-// Listen binds the address, a host and port; Run serves it. notReady returns why Hark isn't ready. It is called at each
-// request, from several goroutines.
-func Listen(address string, notReady func() error, metrics http.Handler) (*Server, error) {
+// Listen binds the address, a host and port; Run serves it.
+func Listen(address string) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen for health checks: %w; "+
-			"if another Hark runs there, stop it; else set web.listen to a free address", err)
+		return nil, fmt.Errorf("listen for requests: %w; "+
+			"if another Hark runs there, stop it; else choose a free address", err)
 	}
+	return &Server{listener: listener}, nil
+}
+
+func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := notReady(); err != nil {
-			reply(w, http.StatusServiceUnavailable, err.Error())
-			return
+		if s.NotReady != nil {
+			if err := s.NotReady(); err != nil {
+				reply(w, http.StatusServiceUnavailable, err.Error())
+				return
+			}
 		}
 		reply(w, http.StatusOK, "ready")
 	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		head(w)
-		metrics.ServeHTTP(w, r)
-	})
-	return &Server{listener, mux}, nil
+	if s.Metrics != nil {
+		mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+			head(w)
+			s.Metrics.ServeHTTP(w, r)
+		})
+	}
+	if s.Pages != nil {
+		mux.Handle("/", s.Pages)
+	}
+	return mux
 }
 
 // Addr returns the bound address, with the port that was chosen for 0.
@@ -56,7 +70,7 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Run serves until ctx is done, lets running requests finish, and returns nil. An error means that serving failed.
 func (s *Server) Run(ctx context.Context) error {
-	server := http.Server{Handler: s.handler, ReadHeaderTimeout: readLimit, ReadTimeout: readLimit,
+	server := http.Server{Handler: s.handler(), ReadHeaderTimeout: readLimit, ReadTimeout: readLimit,
 		IdleTimeout: idleLimit, MaxHeaderBytes: maxHeader}
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -74,7 +88,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return fmt.Errorf("serve health checks: %w", err)
+	return fmt.Errorf("serve requests: %w", err)
 }
 
 func reply(w http.ResponseWriter, status int, text string) {

@@ -19,12 +19,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve runs a server until the test ends, and sees that it stops cleanly.
 func serve(t *testing.T, notReady func() error) string {
 	t.Helper()
-	s, err := Listen("127.0.0.1:0", notReady, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "a_total 7\n")
-	}))
+	s, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.NotReady = notReady
+	s.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_total 7\n") })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
@@ -96,13 +96,14 @@ func TestHealthAndReadiness(t *testing.T) {
 func TestRunFinishesWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})
-	s, err := Listen("127.0.0.1:0", func() error {
+	s, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.NotReady = func() error {
 		close(asked)
 		<-answer
 		return nil
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done, body := make(chan error), make(chan string)
@@ -124,7 +125,7 @@ func TestRunFinishesWhatIsUnderWay(t *testing.T) {
 
 func TestRunAfterItsEnd(t *testing.T) {
 	t.Parallel()
-	s, err := Listen("127.0.0.1:0", nil, nil)
+	s, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestRunAfterItsEnd(t *testing.T) {
 	if err := s.Run(ctx); err != nil {
 		t.Errorf("with a context that is done: %v", err)
 	}
-	if s, err = Listen("127.0.0.1:0", nil, nil); err != nil {
+	if s, err = Listen("127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.listener.Close(); err != nil {
@@ -147,7 +148,7 @@ func TestRunAfterItsEnd(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func() error { return errors.New("Not connected.") })
-	if _, err := Listen(address, nil, nil); err == nil || !strings.Contains(err.Error(), "web.listen") {
+	if _, err := Listen(address); err == nil || !strings.Contains(err.Error(), "free address") {
 		t.Errorf("on an address in use: %v", err)
 	}
 	_, port, err := net.SplitHostPort(address)

@@ -1,0 +1,382 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+const answersShown = 50
+
+// answersData is a list of answers, and how it is filtered.
+type answersData struct {
+	Guild, Channel, Person, Model, Outcome string
+	Guilds                                 []choice
+	Channels                               []choiceGroup
+	Models                                 []string
+	Stray                                  string // a name that nobody has
+	Answers                                []answerRow
+	Next                                   string // a link
+	Unanswered                             []unansweredRow
+	Withdrawn                              int
+}
+
+// answerRow is an answer in the list.
+type answerRow struct {
+	URL      string
+	Time     time.Time
+	Place    refOf
+	Guild    refOf
+	Asker    refOf
+	Question string
+	Trace    memory.Trace
+}
+
+// unansweredRow is a question that wasn't answered.
+type unansweredRow struct {
+	URL     string
+	Time    time.Time
+	Place   refOf
+	Asker   refOf
+	Outcome string
+}
+
+// What the list of answers can be narrowed to.
+const (
+	outcomeModel      = "model"
+	outcomeQuoted     = "quoted"
+	outcomeUnanswered = "unanswered"
+)
+
+// answers lists Hark's answers, newest first.
+func answers(v *visit) error {
+	if err := v.open(); err != nil {
+		return err
+	}
+	d := answersData{Guild: v.form("guild"), Channel: v.form("channel"), Person: v.form("person"), Model: v.form("model"),
+		Outcome: v.form("outcome"), Models: v.app.Models.Names()}
+	q := memory.TraceQuery{Model: d.Model, Limit: answersShown + 1}
+	for _, g := range v.archive.Servers {
+		d.Guilds = append(d.Guilds, choice{g.ID.String(), v.guildRef(g.ID).Name})
+		d.Channels = append(d.Channels, v.choicesOf(g))
+	}
+	g, err := v.guild()
+	if err != nil {
+		return err
+	}
+	if g != nil {
+		q.Guilds = []memory.GuildID{g.ID}
+	}
+	if q.Channel, err = id[memory.ChannelID](v, "channel"); err != nil {
+		return err
+	}
+	if q.Before, err = id[memory.MessageID](v, "before"); err != nil {
+		return err
+	}
+	if d.Person != "" {
+		within := memory.Everywhere
+		if g != nil {
+			within = g.ID
+		}
+		if q.Asker, _, err = v.archive.FindPerson(v.ctx, within, d.Person); err != nil {
+			d.Stray = d.Person
+		}
+	}
+	switch d.Outcome {
+	case outcomeModel:
+		q.Generated = true
+	case outcomeQuoted:
+		q.Extractive = true
+	}
+	if d.Outcome == outcomeUnanswered {
+		err = v.listUnanswered(&d, q)
+	} else if d.Stray == "" {
+		err = v.listAnswers(&d, q)
+	}
+	if err != nil {
+		return err
+	}
+	const most = 1000
+	withdrawn, err := v.app.Store.Withdrawn(v.ctx, most)
+	if d.Withdrawn = len(withdrawn); err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "answers", "Answers", d)
+}
+
+func (v *visit) listAnswers(d *answersData, q memory.TraceQuery) error {
+	traces, err := v.app.Store.Traces(v.ctx, q)
+	if err != nil {
+		return err
+	}
+	if len(traces) > answersShown {
+		traces = traces[:answersShown]
+		d.Next = v.with("before", traces[answersShown-1].Answer.String())
+	}
+	for _, t := range traces {
+		row := answerRow{URL: "/answers/" + t.Channel.String() + "/" + t.Answer.String(), Time: t.Answer.Time(),
+			Place: v.channelRef(t.Guild, t.Channel), Guild: v.guildRef(t.Guild), Asker: v.personRef(t.Guild, t.Asker),
+			Trace: t}
+		said, err := v.app.Store.Around(v.ctx, t.Channel, []memory.MessageID{t.Question}, 0, 0)
+		if err != nil {
+			return err
+		}
+		if len(said) > 0 {
+			row.Question = v.named(said[0])
+		}
+		d.Answers = append(d.Answers, row)
+	}
+	return nil
+}
+
+// listUnanswered lists the questions without an answer, by the records of calls.
+func (v *visit) listUnanswered(d *answersData, q memory.TraceQuery) error {
+	within := v.allChannels()
+	switch {
+	case q.Channel != 0:
+		within = []memory.ChannelID{q.Channel}
+	case len(q.Guilds) > 0:
+		within = channelsOf(v.archive.GuildByID(q.Guilds[0]))
+	}
+	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: within, Method: answer.MethodAsk,
+		Asker: q.Asker, Limit: countedCalls})
+	for _, r := range records {
+		if r.Answer == 0 && len(d.Unanswered) < answersShown {
+			d.Unanswered = append(d.Unanswered, unansweredRow{messageURL(r.Guild, r.Channel, r.Question), r.Timestamp,
+				v.channelRef(r.Guild, r.Channel), v.personRef(r.Guild, r.Asker), r.Outcome})
+		}
+	}
+	return err
+}
+
+// answerData is one answer, and how it came about.
+type answerData struct {
+	Trace     memory.Trace
+	Place     refOf
+	Guild     refOf
+	Asker     refOf
+	Question  *said
+	Parts     []said
+	Steps     []step
+	Recalled  []recalledRow
+	Uses      []use
+	Lore      []memory.Lore
+	LoreURL   string
+	Prompt    []promptMessage
+	NoPrompt  string // why the prompt isn't kept
+	Withdrawn bool   // Discord shows it still, though something in it is gone
+	Edited    time.Time
+	People    []refOf // whom the prompt names
+	ReAsk     string
+	Spent     spent
+}
+
+// spent is what an answer cost, by its record.
+type spent struct {
+	Known                     bool
+	Prompt, Completion, Calls int
+}
+
+// step is a moment in the making of an answer.
+type step struct {
+	Name  string
+	At    time.Duration // since the question was taken up
+	Took  time.Duration
+	X, W  float64 // of 1000
+	About string
+}
+
+// recalledRow is a message that was recalled for an answer.
+type recalledRow struct {
+	memory.TraceHit
+	URL     string
+	Author  refOf
+	Channel refOf
+	Text    string
+	Time    time.Time
+	Gone    bool
+	Changed bool // edited since
+	What    string
+	Reasons []string
+}
+
+// answerPage shows one answer.
+func answerPage(v *visit) error {
+	if err := v.open(); err != nil {
+		return err
+	}
+	channel, err := id[memory.ChannelID](v, "channel")
+	if err != nil {
+		return err
+	}
+	of, err := id[memory.MessageID](v, "answer")
+	if err != nil {
+		return err
+	}
+	traces, err := v.app.Store.Traces(v.ctx, memory.TraceQuery{Channel: channel, Answer: of, Prompts: true})
+	if err != nil {
+		return err
+	}
+	if len(traces) == 0 {
+		return errors.Join(errNoPage, errors.New("no such answer is remembered: it may have been forgotten, "+
+			"or something that it was made from"))
+	}
+	t := traces[0]
+	d := answerData{Trace: t, Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
+		Asker: v.personRef(t.Guild, t.Asker), Uses: usesOf(t.Sections, t.MaxTokens), Steps: stepsOf(t)}
+	if d.Trace.Asker == 0 {
+		d.Asker = refOf{Name: "the terminal"}
+	}
+	if err := v.readAnswer(&d); err != nil {
+		return err
+	}
+	if d.Recalled, err = v.recalledRows(t); err != nil {
+		return err
+	}
+	if err := v.readSpent(&d); err != nil {
+		return err
+	}
+	prompt, why := v.archive.PromptOf(t)
+	if d.NoPrompt = why; why == "" {
+		d.Prompt = promptOf(prompt, nil)
+	}
+	for _, user := range t.Named {
+		d.People = append(d.People, v.personRef(t.Guild, user))
+	}
+	d.LoreURL = "/memory/" + t.Guild.String() + "/lore"
+	ids := t.IDsOf(memory.SourceLore)
+	told, err := v.app.Store.Lore(v.ctx, t.Guild)
+	for _, l := range told {
+		if slices.Contains(ids, l.ID) {
+			d.Lore = append(d.Lore, l)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return v.show(http.StatusOK, "answer", "An answer", d)
+}
+
+// readAnswer reads the question and the answer from the log.
+func (v *visit) readAnswer(d *answerData) error {
+	t := d.Trace
+	messages, err := v.app.Store.Around(v.ctx, t.Channel, slices.Concat([]memory.MessageID{t.Question, t.Answer}, t.Parts), 0, 0)
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		shown := v.said(m)
+		shown.ReplyTo = 0 // it stands above
+		if m.ID == t.Question {
+			d.Question = &shown
+			continue
+		}
+		d.Parts = append(d.Parts, shown)
+		if m.Edited.After(d.Edited) {
+			d.Edited = m.Edited
+		}
+	}
+	if d.Question != nil {
+		d.ReAsk = "/ask?" + encode("q", v.asked(*d.Question), "in", t.Channel.String(), "as", d.Asker.Name)
+	}
+	const most = 1000
+	withdrawn, err := v.app.Store.Withdrawn(v.ctx, most)
+	d.Withdrawn = slices.ContainsFunc(withdrawn, func(w memory.Withdrawn) bool {
+		return w.Channel == t.Channel && (w.Message == t.Answer || slices.Contains(t.Parts, w.Message))
+	})
+	return err
+}
+
+func (v *visit) readSpent(d *answerData) error {
+	t := d.Trace
+	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: []memory.ChannelID{t.Channel},
+		Method: answer.MethodAnswer, Since: t.Question.Time(), Until: t.Answer.Time().Add(time.Hour), Limit: 200})
+	for _, r := range records {
+		if r.Answer == t.Answer {
+			d.Spent = spent{true, asInt(r.Kwargs["prompt_tokens"]), asInt(r.Kwargs["completion_tokens"]),
+				asInt(r.Kwargs["model_calls"])}
+		}
+	}
+	return err
+}
+
+// recalledRows returns what was recalled for an answer, best first, as it is now.
+func (v *visit) recalledRows(t memory.Trace) ([]recalledRow, error) {
+	wanted := map[memory.ChannelID][]memory.MessageID{}
+	for _, h := range t.Recalled {
+		wanted[h.Channel] = append(wanted[h.Channel], h.Message)
+	}
+	there := map[memory.MessageRef]memory.Message{}
+	for channel, ids := range wanted {
+		found, err := v.app.Store.Around(v.ctx, channel, ids, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			there[memory.MessageRef{Channel: channel, Message: m.ID}] = m
+		}
+	}
+	var rows []recalledRow
+	for _, h := range t.Recalled {
+		m, ok := there[memory.MessageRef{Channel: h.Channel, Message: h.Message}]
+		guild := cmp.Or(m.Guild, t.Guild)
+		row := recalledRow{TraceHit: h, URL: messageURL(guild, h.Channel, h.Message), Channel: v.channelRef(guild, h.Channel),
+			Time: h.Message.Time(), Gone: !ok, What: whatBecame(h)}
+		if ok {
+			row.Author, row.Text = v.personRef(guild, m.Author), v.named(m)
+			row.Changed = m.Kind != memory.FromHark && m.AsSource(false).Version != h.Edited
+		}
+		for _, why := range h.Why {
+			row.Reasons = append(row.Reasons, cmp.Or(reasonNames[why], why))
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// whatBecame says what became of a recalled message.
+func whatBecame(h memory.TraceHit) string {
+	switch {
+	case h.Cited:
+		return "cited"
+	case h.Number > 0:
+		return "shown"
+	case h.Context:
+		return "shown beside others"
+	}
+	return "dropped"
+}
+
+// stepsOf draws the making of an answer as a timeline.
+func stepsOf(t memory.Trace) []step {
+	steps := []step{{Name: "searched", Took: t.Search}}
+	if t.Built > 0 {
+		steps = append(steps, step{Name: "prompt built", At: t.Search, Took: t.Built - t.Search})
+	}
+	at := max(t.Built, t.Search)
+	for _, c := range t.Calls {
+		steps = append(steps, step{Name: "tool " + c.Tool, At: at, Took: c.Took, About: c.Outcome})
+		at += c.Took
+	}
+	if t.Began > 0 {
+		steps = append(steps, step{Name: "first word", At: t.Began})
+		at = t.Began
+	}
+	if t.Model != "" {
+		steps = append(steps, step{Name: "written by " + t.Model, At: at, Took: t.Total - at})
+	}
+	steps = append(steps, step{Name: "done", At: t.Total})
+	const whole = 1000
+	for i := range steps {
+		s := &steps[i]
+		all := float64(max(t.Total, 1))
+		s.X, s.W = whole*float64(s.At)/all, max(3, whole*float64(s.Took)/all)
+		s.X = min(s.X, whole-3)
+	}
+	return steps
+}

@@ -1,0 +1,140 @@
+// Package web is the inspection page: it shows an operator what Hark remembers, why it answered as it did, and lets
+// them try a question as anybody, anywhere.
+//
+// Nobody but the operator sees it: see access.go. Pages are made on the server from html/template and work without
+// scripts. Text of members is data: only templates write it, and they escape it. The pages read the store's contract
+// and change nothing, except that they forget, by the functions of the commands.
+//
+// Begin with New and routes. Each page has a file, with its template in files/templates.
+package web
+
+import (
+	"context"
+	"embed"
+	"net/http"
+
+	"hark/internal/config"
+	"hark/internal/doctor"
+	"hark/internal/setup"
+	"hark/memory"
+	"hark/search"
+)
+
+// Config is what the pages need.
+type Config struct {
+	Web config.Web
+	// Dir is the data directory, where the key of login links lies.
+	Dir string
+	// Address is the host and port at which the pages are served.
+	Address string
+	Version string
+	// App returns the open memory; nil while it is closed.
+	App func() *setup.App
+	// Examine makes doctor's checks; with brief only those that cost nothing.
+	Examine func(ctx context.Context, brief bool, tell func(doctor.Finding))
+	// Live returns the state of the bot; nil: none runs in this process.
+	Live func() *Live
+}
+
+// Live is the state of a running bot.
+type Live struct {
+	NotReady error // why it isn't ready
+	Shards   []Shard
+	Events   int // that aren't in the log yet
+	Waiting  int // questions
+	Busy     int // questions being answered
+	// RoleSets are the sets of roles that a guild's members have; nil: not all are known.
+	RoleSets func(*memory.Guild) *search.RoleSets
+}
+
+// Shard is a shard that this process holds.
+type Shard struct {
+	Name      string
+	Connected bool
+	Guilds    int
+}
+
+// Site serves the pages.
+type Site struct {
+	Config
+	access  *access
+	jobs    jobs
+	checks  checks
+	handler http.Handler
+}
+
+// New returns the site. It writes the key for login links into the data directory; Close removes it.
+func New(c Config) (*Site, error) {
+	s := &Site{Config: c}
+	var err error
+	if s.access, err = newAccess(c); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for _, r := range routes {
+		mux.Handle(r.pattern, s.guarded(r))
+	}
+	s.handler = s.access.sameOrigin(mux)
+	return s, nil
+}
+
+// Close ends running work and removes the key for login links.
+func (s *Site) Close() error {
+	s.checks.close()
+	s.jobs.close()
+	return s.access.close()
+}
+
+// ServeHTTP serves a page.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// route is a page, or what a form sends.
+type route struct {
+	pattern string
+	open    bool // also without a login
+	serve   func(*visit) error
+}
+
+// routes are all routes. Tests walk them.
+var routes []route
+
+func init() { // the pages link to each other by them
+	routes = []route{
+		{"GET /{$}", false, overview},
+		{"GET /checks", false, allChecks},
+		{"GET /ask", false, ask},
+		{"GET /answers", false, answers},
+		{"GET /answers/{channel}/{answer}", false, answerPage},
+		{"GET /memory", false, servers},
+		{"GET /memory/{guild}", false, serverPage},
+		{"GET /memory/{guild}/people", false, people},
+		{"GET /memory/{guild}/people/{user}", false, personPage},
+		{"GET /memory/{guild}/lore", false, lore},
+		{"GET /memory/{guild}/{channel}", false, channelPage},
+		{"GET /audience", false, audience},
+		{"GET /forget", false, forgetting},
+		{"POST /forget", false, forget},
+		{"GET /forget/{job}", false, forgettingPage},
+		{"GET /settings", false, settings},
+		{"POST /logout", false, logOut},
+		{"GET /login", true, logIn},
+		{"POST /login", true, logInByPassword},
+		{"GET /static/{file}", true, static},
+		{"GET /", false, func(*visit) error { return errNoPage }},
+	}
+}
+
+//go:embed files
+var files embed.FS
+
+// guarded serves a route to those who may see it.
+func (s *Site) guarded(r route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		v := &visit{Site: s, w: w, r: request, ctx: request.Context()}
+		if !r.open && !s.access.isLoggedIn(request) {
+			v.refuse(http.StatusUnauthorized)
+			return
+		}
+		v.finish(r.serve(v))
+	})
+}
