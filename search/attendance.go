@@ -183,7 +183,7 @@ func viewingRules(c *memory.Channel) string {
 // the greatest id if that is unknown.
 func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.MessageID {
 	const never = memory.MessageID(math.MaxInt64)
-	look := newAudience(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
+	look := newStructure(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
 	place := look.channels[channel]
 	if place == nil || !look.known || !isShared(place) || place.Kind == memory.PrivateThread {
 		return never
@@ -201,7 +201,9 @@ func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.Mes
 		return never
 	}
 	sets := possible(g, nil)
-	always := func(user memory.UserID) bool { return sets.all.in(sets.having(g, memory.ViewChannel, user, place)) }
+	always := func(user memory.UserID) bool {
+		return sets.all.outside(sets.having(g, memory.ViewChannel, user, place)) < 0
+	}
 	open := always(0)
 	since := max(at.asOf, at.since[place.ID])
 	for user, p := range at.people {

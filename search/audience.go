@@ -33,107 +33,192 @@ type People func(memory.UserID) (memory.Person, bool)
 // imply, and each person with their own overwrite, likewise. Two roles suffice, because a counterexample needs
 // one that opens R and one that closes C; whoever has the two also has what they imply.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
-	a := newAudience(g, people)
-	if a.sets = p.Sets; a.sets == nil {
-		a.sets = possible(g, g.Implied())
-	}
-	at := a.channels[p.Channel]
-	if at == nil {
-		return nil
-	}
+	a := NewAudience(g, p, people)
 	var readable []memory.ChannelID
 	for i := range g.Channels {
-		if a.isUsable(at, &g.Channels[i], p) {
+		if a.judge(&g.Channels[i]).OK {
 			readable = append(readable, g.Channels[i].ID)
 		}
 	}
 	return readable
 }
 
+// Judge says whether an answer at p may use a channel of g, and if not, why. It agrees with Readable. To judge many
+// channels, make one Audience.
+func Judge(g *memory.Guild, p Place, channel memory.ChannelID, people People) Verdict {
+	return NewAudience(g, p, people).Judge(channel)
+}
+
 // Visible returns the channels of g that a member with those roles can read with their past, and the categories
 // that they can see. It leaves out private threads, whose members are unknown.
 func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memory.Channel {
-	a := newAudience(g, nil)
+	s := newStructure(g, nil)
 	return slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
-		if !a.known {
+		if !s.known {
 			return true
 		}
 		if c.Kind == memory.CategoryChannel && !c.Unplaced {
-			return !a.views(user, roles, &c)
+			return !s.views(user, roles, &c)
 		}
-		rules := a.rules(&c)
-		return rules == nil || !isShared(&c) || c.Kind == memory.PrivateThread || !a.reads(user, roles, rules)
+		rules := s.rules(&c)
+		return rules == nil || !isShared(&c) || c.Kind == memory.PrivateThread || !s.reads(user, roles, rules)
 	})
 }
 
 // UnreadableByHark returns the channels and threads of g that Hark can't read with their past; nil if g's structure
 // is unknown.
 func UnreadableByHark(g *memory.Guild, people People) map[memory.ChannelID]bool {
-	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
-	if !a.known {
+	s, shut := newStructure(g, people), map[memory.ChannelID]bool{}
+	if !s.known {
 		return nil
 	}
-	for id, c := range a.channels {
-		if rules := a.rules(c); rules != nil && isShared(c) && !a.selfReads(rules) {
+	for id, c := range s.channels {
+		if rules := s.rules(c); rules != nil && isShared(c) && !s.selfReads(rules) {
 			shut[id] = true
 		}
 	}
 	return shut
 }
 
-// selfReads reports whether Hark can read with its past a channel with rules of its own. If Hark's user is
-// unknown, as in imports, it can.
-func (a *audience) selfReads(c *memory.Channel) bool {
-	self := a.guild.Self
-	if self == 0 {
-		return true
-	}
-	known, _ := a.people(self)
-	return a.guild.SelfPermissions(known.Roles, c).Has(c.Kind.Reading())
+// Audience is everybody who can read an answer at a place. It isn't safe for concurrent use.
+type Audience struct {
+	structure
+	place    Place
+	at       *memory.Channel              // nil if unknown
+	sets     *RoleSets                    // that people have or may have
+	viewers  bits                         // the sets that can view the place; nil until needed
+	verdicts map[memory.ChannelID]Verdict // by the channel whose rules count: threads share their parent's
 }
 
-// audience decides who reads what in a guild.
-type audience struct {
-	guild    *memory.Guild
-	people   People
-	channels map[memory.ChannelID]*memory.Channel
-	verdicts map[memory.ChannelID]bool // by the channel whose rules count: threads share their parent's
-	known    bool                      // the guild's structure is: it has @everyone's permissions
-	sets     *RoleSets                 // that people have or may have
-	viewers  bits                      // the sets that can view the place
-}
-
-func newAudience(g *memory.Guild, people People) *audience {
-	a := &audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{},
-		verdicts: map[memory.ChannelID]bool{}}
-	for i := range g.Channels {
-		a.channels[g.Channels[i].ID] = &g.Channels[i]
+// NewAudience returns the audience of p in g.
+func NewAudience(g *memory.Guild, p Place, people People) *Audience {
+	a := &Audience{structure: newStructure(g, people), place: p, sets: p.Sets,
+		verdicts: make(map[memory.ChannelID]Verdict, len(g.Channels))}
+	a.at = a.channels[p.Channel]
+	if a.sets == nil {
+		a.sets = possible(g, g.Implied())
 	}
-	a.known = slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(g.ID) })
 	return a
 }
 
-// isUsable reports whether an answer at p, in the channel at, may use messages of c.
-func (a *audience) isUsable(at, c *memory.Channel, p Place) bool {
-	if c.Shut {
-		return false
-	}
-	if at.Unplaced || !isShared(at) || !isShared(c) {
-		return at.ID == c.ID && (p.Operator || at.Kind == memory.DirectChannel && !at.Unplaced)
+// Judge says whether an answer may use a channel of the guild, and if not, why.
+func (a *Audience) Judge(channel memory.ChannelID) Verdict {
+	v := a.judge(a.channels[channel])
+	v.Roles = slices.Clone(v.Roles)
+	return v
+}
+
+// judge is Judge for c, nil if unknown. The verdict's roles are shared.
+func (a *Audience) judge(c *memory.Channel) Verdict {
+	at := a.at
+	switch {
+	case at == nil:
+		return refused(ObstaclePlace)
+	case c == nil:
+		return refused(ObstacleChannel)
+	case c.Shut:
+		return refused(ObstacleShut)
+	case at.ID == c.ID && a.ownsPlace():
+		return Verdict{OK: true}
+	case at.Unplaced:
+		return refused(ObstaclePlace)
+	case !isShared(at) || !isShared(c):
+		return refused(ObstacleUnshared)
+	case !a.known:
+		return refused(ObstacleStructure)
 	}
 	r, source := a.rules(at), a.rules(c)
-	if !a.known || r == nil || source == nil || source.AgeLimited && !r.AgeLimited {
-		return false
+	switch {
+	case r == nil:
+		return refused(ObstaclePlace)
+	case source == nil:
+		return refused(ObstacleChannel)
+	case source.AgeLimited && !r.AgeLimited:
+		return refused(ObstacleAge)
+	case c.Kind == memory.PrivateThread && c.ID != at.ID:
+		return refused(ObstaclePrivateThread)
 	}
-	if c.Kind == memory.PrivateThread && c.ID != at.ID {
-		return false
-	}
-	ok, judged := a.verdicts[source.ID]
+	v, judged := a.verdicts[source.ID]
 	if !judged {
-		ok = a.selfReads(source) && a.mayRead(p, r, source)
-		a.verdicts[source.ID] = ok
+		v = a.judgeReaders(r, source)
+		a.verdicts[source.ID] = v
 	}
-	return ok
+	return v
+}
+
+// ownsPlace reports whether the place's own messages may be used whatever its permissions: direct messages, and
+// for the operator what roles don't decide.
+func (a *Audience) ownsPlace() bool {
+	return a.place.Operator && (a.at.Unplaced || !isShared(a.at)) ||
+		a.at.Kind == memory.DirectChannel && !a.at.Unplaced
+}
+
+// judgeReaders decides whether Hark and everybody who reads an answer in a channel with the rules r can read c.
+func (a *Audience) judgeReaders(r, c *memory.Channel) Verdict {
+	switch {
+	case !a.selfReads(c):
+		return refused(ObstacleHark)
+	case !a.isOneViewer():
+		return a.judgeViewers(r, c)
+	case !a.reads(a.place.Viewer, a.place.Roles, c):
+		return cannotRead(a.place.Viewer, a.place.Roles)
+	}
+	return Verdict{OK: true}
+}
+
+// isOneViewer reports whether one person sees the answer whose permissions are known. A viewer whose roles are
+// unknown counts as everybody who can view the place.
+func (a *Audience) isOneViewer() bool {
+	return a.place.Viewer != 0 && (a.place.Roles != nil || a.place.Viewer == a.guild.Owner)
+}
+
+// judgeViewers decides whether everybody who can view r can read c. Known roles of people may be outdated: see
+// docs/decisions/0010-stale-roles.md.
+func (a *Audience) judgeViewers(r, c *memory.Channel) Verdict {
+	if a.viewers == nil {
+		a.viewers = a.sets.having(a.guild, memory.ViewChannel, 0, r)
+	}
+	if set := a.viewers.outside(a.sets.readers(a.guild, 0, c)); set >= 0 {
+		return cannotRead(0, a.sets.roles[set])
+	}
+	judged := map[[2]memory.Overwrite]bool{} // by a person's overwrites in r and c, if members may have any set
+	for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
+		if o.User == 0 || o.User == a.guild.Owner || a.isBot(o.User) {
+			continue // the owner reads everything, and bots are no audience
+		}
+		if a.sets.own != nil {
+			if roles, there := a.sets.own[o.User]; there && a.views(o.User, roles, r) && !a.reads(o.User, roles, c) {
+				return cannotRead(o.User, roles)
+			}
+			continue
+		}
+		here, there := overwriteOf(r, 0, o.User), overwriteOf(c, 0, o.User)
+		if like := [2]memory.Overwrite{here, there}; !judged[like] {
+			judged[like] = true
+			viewers := a.sets.having(a.guild, memory.ViewChannel, o.User, r)
+			if set := viewers.outside(a.sets.readers(a.guild, o.User, c)); set >= 0 {
+				return cannotRead(o.User, a.sets.roles[set])
+			}
+		}
+	}
+	return Verdict{OK: true}
+}
+
+// structure is a guild with what decides who reads its channels.
+type structure struct {
+	guild    *memory.Guild
+	people   People
+	channels map[memory.ChannelID]*memory.Channel
+	known    bool // it has @everyone's permissions
+}
+
+func newStructure(g *memory.Guild, people People) structure {
+	s := structure{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}}
+	for i := range g.Channels {
+		s.channels[g.Channels[i].ID] = &g.Channels[i]
+	}
+	s.known = slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == memory.RoleID(g.ID) })
+	return s
 }
 
 // isShared reports whether roles and overwrites decide who reads c, unlike direct messages and local channels.
@@ -143,61 +228,35 @@ func isShared(c *memory.Channel) bool {
 
 // rules returns the channel whose overwrites and age restriction c has; nil if unknown, or if c can't have
 // messages.
-func (a *audience) rules(c *memory.Channel) *memory.Channel {
+func (s *structure) rules(c *memory.Channel) *memory.Channel {
 	if c.Kind == memory.CategoryChannel {
 		return nil
 	}
-	return c.Rules(a.channels[c.Parent])
+	return c.Rules(s.channels[c.Parent])
+}
+
+// selfReads reports whether Hark can read with its past a channel with rules of its own. If Hark's user is
+// unknown, as in imports, it can.
+func (s *structure) selfReads(c *memory.Channel) bool {
+	self := s.guild.Self
+	if self == 0 {
+		return true
+	}
+	known, _ := s.people(self)
+	return s.guild.SelfPermissions(known.Roles, c).Has(c.Kind.Reading())
 }
 
 // views reports whether a user with roles can view the channel with rules.
-func (a *audience) views(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
-	return a.guild.Permissions(user, roles, rules).Has(memory.ViewChannel)
+func (s *structure) views(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
+	return s.guild.Permissions(user, roles, rules).Has(memory.ViewChannel)
 }
 
 // reads reports whether they can read it with its past.
-func (a *audience) reads(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
-	return a.guild.Permissions(user, roles, rules).Has(rules.Kind.Reading())
+func (s *structure) reads(user memory.UserID, roles []memory.RoleID, rules *memory.Channel) bool {
+	return s.guild.Permissions(user, roles, rules).Has(rules.Kind.Reading())
 }
 
-// mayRead reports whether whoever reads an answer at p, in a channel with the rules r, can read c. A viewer whose
-// roles are unknown counts as everybody who can view r.
-func (a *audience) mayRead(p Place, r, c *memory.Channel) bool {
-	if p.Viewer == 0 || p.Roles == nil && p.Viewer != a.guild.Owner {
-		return a.allMayRead(r, c)
-	}
-	return a.reads(p.Viewer, p.Roles, c)
-}
-
-// allMayRead reports whether everybody who can view r can read c. Known roles of people may be outdated: see
-// docs/decisions/0010-stale-roles.md.
-func (a *audience) allMayRead(r, c *memory.Channel) bool {
-	judged := map[[2]memory.Overwrite]bool{} // by a person's overwrites in r and c, if members may have any set
-	for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
-		if o.User == 0 || o.User == a.guild.Owner || a.isBot(o.User) {
-			continue // the owner reads everything, and bots are no audience
-		}
-		if a.sets.own != nil {
-			if roles, there := a.sets.own[o.User]; there && a.views(o.User, roles, r) && !a.reads(o.User, roles, c) {
-				return false
-			}
-			continue
-		}
-		here, there := overwriteOf(r, 0, o.User), overwriteOf(c, 0, o.User)
-		if like := [2]memory.Overwrite{here, there}; !judged[like] {
-			judged[like] = true
-			if !a.sets.having(a.guild, memory.ViewChannel, o.User, r).in(a.sets.readers(a.guild, o.User, c)) {
-				return false
-			}
-		}
-	}
-	if a.viewers == nil {
-		a.viewers = a.sets.having(a.guild, memory.ViewChannel, 0, r)
-	}
-	return a.viewers.in(a.sets.readers(a.guild, 0, c))
-}
-
-func (a *audience) isBot(user memory.UserID) bool {
-	known, _ := a.people(user)
+func (s *structure) isBot(user memory.UserID) bool {
+	known, _ := s.people(user)
 	return known.Bot
 }

@@ -11,7 +11,8 @@ import (
 
 // BenchmarkReadable decides what may be used in a big gated guild: 400 channels, each opened by a role or
 // two, 200 roles, 100,000 members; where members may have any roles, and where it is known which they have.
-// Beside it, how long it takes to take in that list of members, and to look at it anew after one has changed.
+// Beside it, how long it takes to take in that list of members, to look at it anew after one has changed, and to
+// judge all pairs of 300 channels.
 func BenchmarkReadable(b *testing.B) {
 	g := &memory.Guild{ID: 1, Owner: 2, Roles: []memory.Role{{ID: 1, Permissions: reads}}}
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -44,6 +45,20 @@ func BenchmarkReadable(b *testing.B) {
 			search.Readable(g, place, nobody)
 		}
 	})
+	small := &memory.Guild{ID: g.ID, Owner: g.Owner, Roles: g.Roles, Channels: g.Channels[:300]}
+	pairs := func(sets *search.RoleSets) func(*testing.B) {
+		return func(b *testing.B) {
+			for b.Loop() {
+				for _, at := range small.Channels {
+					a := search.NewAudience(small, search.Place{Channel: at.ID, Sets: sets}, nobody)
+					for _, from := range small.Channels {
+						a.Judge(from.ID)
+					}
+				}
+			}
+		}
+	}
+	b.Run("pairs, any roles", pairs(nil))
 	r := search.NewMemberRoles()
 	b.Run("told", func(b *testing.B) {
 		for b.Loop() {
@@ -60,6 +75,7 @@ func BenchmarkReadable(b *testing.B) {
 	})
 	place.Sets = r.Sets(g)
 	all, _ := place.Sets.Known()
+	b.Run("pairs, known", pairs(r.Sets(small)))
 	b.Run("known", func(b *testing.B) {
 		b.ReportMetric(float64(len(all)), "sets")
 		for b.Loop() {

@@ -122,8 +122,15 @@ func TestReadable(t *testing.T) {
 			search.Place{Channel: aside}, nil},
 		{"in a place that doesn't exist", overwrites(nil, nil), search.Place{Channel: 7}, nil},
 	} {
-		if got := search.Readable(castle(c.change), c.place, castlePeople); !slices.Equal(got, c.want) {
+		g := castle(c.change)
+		if got := search.Readable(g, c.place, castlePeople); !slices.Equal(got, c.want) {
 			t.Errorf("%s: readable %v, want %v", c.name, got, c.want)
+		}
+		for _, channel := range g.Channels {
+			v := search.Judge(g, c.place, channel.ID, castlePeople)
+			if v.OK != slices.Contains(c.want, channel.ID) || v.OK != (v.Why == "") {
+				t.Errorf("%s: %d has the verdict %+v", c.name, channel.ID, v)
+			}
 		}
 	}
 }
@@ -143,7 +150,7 @@ func TestMain(m *testing.M) {
 
 // TestReadableLeaksNothing compares Readable, for each pair of channels, with the enumeration of everybody: all
 // possible members, those that fit the admins' statements, and those there if all are known. Because two roles
-// suffice, Readable must not refuse more either.
+// suffice, Readable must not refuse more either. Judge must agree, and its counterexamples must be true.
 func TestReadableLeaksNothing(t *testing.T) {
 	t.Parallel()
 	rounds, cases, used, refused := 5000/draws, 0, [3]int{}, [3]int{}
@@ -182,6 +189,9 @@ func TestReadableLeaksNothing(t *testing.T) {
 				got := search.Readable(&w.Guild, place, w.Person)
 				for _, from := range w.Guild.Channels {
 					want := w.Allowed(audience, at, from, viewer)
+					if err := checkVerdict(&w.Guild, audience, place, &from, want, w.Person); err != nil {
+						t.Fatalf("channel %d, answered in %d: %v\n%+v\n%+v", from.ID, at.ID, err, w.Guild, audience)
+					}
 					if slices.Contains(got, from.ID) != want {
 						t.Fatalf("channel %d, answered in %d for %+v: allowed %v, want %v\n%+v\n%+v", from.ID,
 							at.ID, viewer, !want, want, w.Guild, audience)
@@ -200,6 +210,48 @@ func TestReadableLeaksNothing(t *testing.T) {
 	if slices.Min(used[:]) < cases/10 || slices.Min(refused[:]) < cases/10 {
 		t.Error("the guilds drawn are too much alike")
 	}
+}
+
+// checkVerdict judges whether an answer at p may use from. It checks a counterexample by Discord's rules: one of
+// the audience is so, and nobody without overwrites is with fewer roles.
+func checkVerdict(g *memory.Guild, audience []guildtest.Member, p search.Place, from *memory.Channel, want bool,
+	people search.People) error {
+	v := search.Judge(g, p, from.ID, people)
+	if v.OK != want || v.OK != (v.Why == "") {
+		return fmt.Errorf("verdict %+v, want %v", v, want)
+	}
+	if v.Why != search.ObstacleReader {
+		if v.User != 0 || v.Roles != nil {
+			return fmt.Errorf("a counterexample without need: %+v", v)
+		}
+		return nil
+	}
+	at := g.Channel(p.Channel)
+	r, c := at.Rules(g.Channel(at.Parent)), from.Rules(g.Channel(from.Parent))
+	views := func(m guildtest.Member) bool { return g.Permissions(m.ID, m.Roles, r).Has(memory.ViewChannel) }
+	reads := func(m guildtest.Member) bool { return g.Permissions(m.ID, m.Roles, c).Has(c.Kind.Reading()) }
+	reader, stranger := guildtest.Member{ID: v.User, Roles: v.Roles}, memory.UserID(g.ID)+1
+	if p.Roles != nil || p.Viewer == g.Owner && p.Viewer != 0 {
+		if v.User != p.Viewer || !slices.Equal(v.Roles, p.Roles) || reads(reader) {
+			return fmt.Errorf("not the viewer: %+v", v)
+		}
+		return nil
+	}
+	if v.User == 0 {
+		reader.ID = stranger
+	}
+	is := func(m guildtest.Member) bool {
+		return m.ID == reader.ID && slices.Equal(slices.Sorted(slices.Values(m.Roles)), reader.Roles)
+	}
+	if !views(reader) || reads(reader) || !slices.ContainsFunc(audience, is) {
+		return fmt.Errorf("no counterexample: %+v", v)
+	}
+	if i := slices.IndexFunc(audience, func(m guildtest.Member) bool {
+		return m.ID == stranger && (v.User != 0 || len(m.Roles) < len(v.Roles)) && views(m) && !reads(m)
+	}); i >= 0 {
+		return fmt.Errorf("%v would do instead of %+v", audience[i].Roles, v)
+	}
+	return nil
 }
 
 // known returns the sets of roles of w's guild after Discord sent members as all of them.

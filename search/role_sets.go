@@ -1,6 +1,8 @@
 package search
 
 import (
+	"maps"
+	mathbits "math/bits"
 	"slices"
 
 	"hark/memory"
@@ -8,7 +10,7 @@ import (
 
 // RoleSets are numbered sets of roles that members have or may have, reduced to what decides who reads what.
 type RoleSets struct {
-	count int
+	roles [][]memory.RoleID // by set; those with fewer roles first
 	all   bits
 	base  map[memory.Permissions]bits // sets by the guild-wide permissions of their roles
 	with  map[memory.RoleID]bits      // sets by role, for roles with overwrites
@@ -21,7 +23,7 @@ const deciding = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 
 var permissions = []memory.Permissions{memory.ViewChannel, memory.ReadMessageHistory, memory.Connect}
 
-// newRoleSets returns the sets that matter in g. Administrators' don't: they read everything.
+// newRoleSets returns the sets that matter in g. Administrators' don't: they read everything. It reorders sets.
 func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	s := &RoleSets{base: map[memory.Permissions]bits{}, with: map[memory.RoleID]bits{}}
 	brings := map[memory.RoleID]memory.Permissions{}
@@ -36,9 +38,9 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 		}
 	}
 	everyone, seen := brings[memory.RoleID(g.ID)], map[string]bool{}
-	var distinct [][]memory.RoleID
 	var brought []memory.Permissions // by set
 	var key []byte
+	slices.SortFunc(sets, func(a, b []memory.RoleID) int { return len(a) - len(b) })
 	for _, set := range sets {
 		has := everyone
 		key = key[:0]
@@ -51,18 +53,17 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 		key = appendRole(key, memory.RoleID(has))
 		if !has.Has(memory.Administrator) && !seen[string(key)] {
 			seen[string(key)] = true
-			distinct, brought = append(distinct, set), append(brought, has)
+			s.roles, brought = append(s.roles, set), append(brought, has)
 		}
 	}
-	s.count = len(distinct)
-	s.all = newBits(s.count)
+	s.all = newBits(len(s.roles))
 	for role := range s.with {
-		s.with[role] = newBits(s.count)
+		s.with[role] = newBits(len(s.roles))
 	}
 	for _, p := range permissions {
-		s.base[p] = newBits(s.count)
+		s.base[p] = newBits(len(s.roles))
 	}
-	for i, set := range distinct {
+	for i, set := range s.roles {
 		s.all.set(i)
 		for _, p := range permissions {
 			if brought[i].Has(p) {
@@ -97,8 +98,8 @@ func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 		also[i.Role] = append(also[i.Role], i.Also)
 	}
 	var each [][]memory.RoleID
-	for role, is := range can {
-		if !is {
+	for _, role := range slices.Sorted(maps.Keys(can)) {
+		if !can[role] {
 			continue
 		}
 		set := []memory.RoleID{role}
@@ -109,12 +110,15 @@ func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 				}
 			}
 		}
+		slices.Sort(set)
 		each = append(each, set)
 	}
 	all := append([][]memory.RoleID{nil}, each...)
 	for i, first := range each {
 		for _, second := range each[:i] {
-			all = append(all, slices.Concat(first, second))
+			pair := slices.Concat(first, second)
+			slices.Sort(pair)
+			all = append(all, slices.Compact(pair))
 		}
 	}
 	return newRoleSets(g, all)
@@ -122,13 +126,13 @@ func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 
 // readers returns the sets that can read a channel with those rules, with its past. User 0 has no overwrites.
 func (s *RoleSets) readers(g *memory.Guild, user memory.UserID, rules *memory.Channel) bits {
-	all := slices.Clone(s.all)
-	for _, p := range permissions {
+	readers := s.having(g, memory.ViewChannel, user, rules)
+	for _, p := range []memory.Permissions{memory.ReadMessageHistory, memory.Connect} {
 		if rules.Kind.Reading().Has(p) {
-			all.and(s.having(g, p, user, rules))
+			readers.and(s.having(g, p, user, rules))
 		}
 	}
-	return all
+	return readers
 }
 
 // having returns the sets that have a permission in a channel: memory.Guild.Permissions for all sets at once.
@@ -196,12 +200,12 @@ func (b bits) without(other bits) {
 	}
 }
 
-// in reports whether b is a subset of other.
-func (b bits) in(other bits) bool {
+// outside returns the first bit of b that other lacks; -1 if b is a subset of other.
+func (b bits) outside(other bits) int {
 	for i, w := range b {
-		if w&^other[i] != 0 {
-			return false
+		if missing := w &^ other[i]; missing != 0 {
+			return 64*i + mathbits.TrailingZeros64(missing)
 		}
 	}
-	return true
+	return -1
 }
