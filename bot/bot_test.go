@@ -15,6 +15,7 @@ import (
 
 	"hark/bot/ingest"
 	"hark/internal/answer"
+	"hark/internal/browsertest"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(browsertest.ThenClose(m))
 }
 
 func TestMentionGetsOneReply(t *testing.T) {

@@ -27,7 +27,8 @@ import (
 const screensHead = `# What members see
 
 Drawn by a test from what Hark really sends, in a server made up for it. What only one person sees is marked so. Times are as Discord shows
-them; links are underlined there and have an arrow here.
+them; links are underlined there and have an arrow here. The
+pictures are drawn from the same messages, in colours like Discord's.
 
 This page is made from the code: ` + "`go test ./bot -run TestScreens -update`" + ` writes it anew.
 `
@@ -38,6 +39,7 @@ func TestScreens(t *testing.T) {
 	s := newScreens(t)
 	s.play()
 	golden.File(t, "../docs/screens.md", s.page.String())
+	t.Run("pictures", s.photograph)
 }
 
 // screens is a server and the page of what its members see.
@@ -45,18 +47,21 @@ type screens struct {
 	*testing.T
 	*scene
 	planning discordtest.Channel
+	servers  discordtest.Channel
 	staff    discordtest.Channel
 	jane     discordtest.User
 	tom      discordtest.User
 	names    map[discordtest.ID]string
 	page     strings.Builder
+	pictures []*picture
 }
 
 func newScreens(t *testing.T) *screens {
 	t.Helper()
-	d := discordtest.New(t, discordtest.WithTime(time.Date(2026, 7, 24, 14, 31, 0, 0, time.UTC)))
+	d := discordtest.New(t, discordtest.WithTime(time.Date(2026, 7, 3, 9, 12, 0, 0, time.UTC)))
 	s := &screens{T: t, scene: &scene{discord: d, guild: d.AddGuild("Garden"), out: &journal{}}}
 	s.planning = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "planning"})
+	s.servers = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "servers"})
 	role := s.discord.AddRole(s.guild.ID, "staff", 0)
 	s.staff = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "staff", Overwrites: []discordtest.Overwrite{
 		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel),
@@ -69,7 +74,7 @@ func newScreens(t *testing.T) *screens {
 	s.discord.SetOwner(s.guild.ID, s.ana.ID)
 	s.names = map[discordtest.ID]string{
 		s.ana.ID: "@Ana", s.jane.ID: "@Jane", s.tom.ID: "@Tom", s.discord.Bot.ID: "@Hark",
-		s.planning.ID: "#planning", s.staff.ID: "#staff",
+		s.planning.ID: "#planning", s.servers.ID: "#servers", s.staff.ID: "#staff",
 	}
 	s.page.WriteString(screensHead)
 	s.start()
@@ -83,8 +88,7 @@ func (s *screens) start() {
 	s.log = &notebook{Store: store, poke: s.discord.Poke}
 	model := llmtest.New(s.T)
 	model.Answer(func(r llmtest.Request) llmtest.Reply {
-		return llmtest.Say("Tom has taken over the server migration [1]. ",
-			"Jane confirmed Friday, 31 July, as the deadline.")
+		return llmtest.Say(s.tell(r))
 	})
 	policy := memory.Policy{Ask: true}
 	s.engine = answering(s.T, s.log, search.New(s.log, s.log, embed.Builtin{}), modelAt(model.URL()), policy)
@@ -105,30 +109,39 @@ func (s *screens) play() {
 	notice := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool { return len(m.Components) > 0 })
 	s.screen("Hark comes to a server",
 		"It asks what it may remember, and remembers nothing before somebody who manages the server has decided.", notice.Message)
-	d.Click(notice.Message, s.ana.ID, choosePublic)
+	s.picture("notice", "Hark comes to a server and asks what it may remember", "", notice.Message)
+	choosing := d.Click(notice.Message, s.ana.ID, chooseChannels)
+	menu := choosing.WaitMessage().Message
+	d.Click(menu, s.ana.ID, buttonOf(s.T, menu, chosenChannels),
+		s.planning.ID.String(), s.servers.ID.String(), s.staff.ID.String())
+	d.WaitFor("the settings in place of the menu", func() bool { return choosing.WaitMessage().Content != menu.Content })
 	decided := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool {
 		return m.ID == notice.ID && len(m.Components) == 0
 	})
-	s.screen("It is decided", "", decided.Message)
+	s.screen("It is decided", "Ana chose #planning, #servers and #staff. #staff isn't named where not everyone can see it.", decided.Message)
 
-	d.Say(s.planning.ID, s.jane.ID, "The deadline of Project X is Friday, 31 July, confirmed by the client")
+	first := d.Say(s.planning.ID, s.jane.ID, "Project X has to be done by Friday, 24 July")
+	d.Advance(19*24*time.Hour + time.Hour)
+	d.Say(s.servers.ID, s.tom.ID, "I have taken over the server migration from "+s.jane.Mention()+" and begin on Monday")
+	d.Advance(24 * time.Hour)
+	moved := d.Say(s.planning.ID, s.jane.ID, "Good news: the client moves the deadline of Project X to Friday, 31 July")
 	d.Advance(time.Minute)
-	d.Say(s.planning.ID, s.tom.ID, "I have taken over the server migration from "+s.jane.Mention()+
-		" and begin on Monday")
-	s.index(2)
-	d.Advance(48 * time.Hour)
-	question := d.Say(s.planning.ID, s.ana.ID, d.Bot.Mention()+
-		" when is Project X due, and who has the server migration?")
-	answered := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool {
-		return len(m.Components) > 0 && strings.Contains(string(m.Components[0]), `"`+reply.ButtonSources+":")
-	})
-	s.traces(s.T, 1)
+	between := d.Say(s.staff.ID, s.jane.ID, "Between us: if Project X is late again, we lose the client")
+	s.index(4)
+	d.Advance(23 * time.Hour)
+	question, answered := s.ask(s.planning.ID, 1)
 	s.screen("A question", "Each number is a link that jumps to the message. What was said in #staff isn't there: not everyone in #planning can read it.",
-		question, answered.Message)
+		question, answered)
+	s.picture("answer", "Ana asks when a project is due, and Hark answers with links to what was said in two channels", "",
+		first, moved, question, answered)
+	same, there := s.ask(s.staff.ID, 2)
+	s.screen("The same question in #staff", "Everyone there can read #staff, so the answer uses what was said there.", same, there)
+	s.picture("staff", "The same question in a private channel: the answer uses what was said there", "", between, same, there)
 	s.alone("Sources, by the button", s.ana,
-		d.Click(answered.Message, s.ana.ID, buttonOf(s.T, answered.Message, reply.ButtonSources)))
-	s.alone("Why did you say that?, in the menu of the answer", s.tom,
-		d.MessageAction(answered.Message, s.tom.ID, whyCommand))
+		d.Click(answered, s.ana.ID, buttonOf(s.T, answered, reply.ButtonSources)))
+	why := s.alone("Why did you say that?, in the menu of the answer", s.tom,
+		d.MessageAction(answered, s.tom.ID, whyCommand))
+	s.picture("why", "How an answer came about: what was recalled and shown to the model", "Tom "+whyCommand, why)
 	s.alone("/recall", s.tom, d.Slash(s.planning.ID, s.tom.ID, "recall",
 		opt("question", "deadline of Project X"), discordtest.Opt{Name: "from", Value: s.jane.ID}))
 	s.alone("/catchup", s.tom, d.Slash(s.planning.ID, s.tom.ID, "catchup"))
@@ -136,15 +149,47 @@ func (s *screens) play() {
 		opt("question", "when is the deadline?")))
 	s.alone("/memory add", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory add",
 		opt("text", "Prefers short answers")))
-	s.alone("/memory show", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory show"))
-	s.alone("/privacy", s.tom, d.Slash(s.planning.ID, s.tom.ID, "privacy"))
+	kept := s.alone("/memory show", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory show"))
+	s.picture("memory", "What /memory show tells Jane: what Hark keeps about her, and how to change it",
+		"Jane /memory show", kept)
+	privacy := d.Slash(s.planning.ID, s.tom.ID, "privacy")
+	d.WaitFor("its second page", func() bool { return len(privacy.FollowUps()) == 1 })
+	s.alone("/privacy", s.tom, privacy)
 	s.alone("/limits", s.tom, d.Slash(s.planning.ID, s.tom.ID, "limits"))
 	s.alone("/hark status", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark status"))
-	s.alone("/hark settings", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark settings"))
+	settings := s.alone("/hark settings", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark settings"))
+	s.picture("settings", "The settings of a channel, with menus and buttons to change them", "Ana /hark settings", settings)
 	d.SetLocale(s.tom.ID, "de")
 	s.alone("/help, auf Deutsch", s.tom, d.Slash(s.planning.ID, s.tom.ID, "help", opt("command", "recall")))
 	d.SetLocale(s.tom.ID, "en-US")
 	s.alone("/memory forget", s.tom, d.Slash(s.planning.ID, s.tom.ID, "memory forget"))
+}
+
+// ask has Ana ask Hark in a channel. The answer is its nth.
+func (s *screens) ask(channel discordtest.ID, n int) (question, answered discordtest.Message) {
+	d := s.discord
+	question = d.Say(channel, s.ana.ID, d.Bot.Mention()+" who has the server migration, and when is Project X due?")
+	answered = d.WaitSent(channel, func(m discordtest.Sent) bool {
+		return len(m.Components) > 0 && strings.Contains(string(m.Components[0]), `"`+reply.ButtonSources+":")
+	}).Message
+	s.traces(s.T, n)
+	return question, answered
+}
+
+// tell answers as a model does: with what the prompt has, and the numbers that it gives it.
+func (s *screens) tell(r llmtest.Request) string {
+	var told []string
+	for _, fact := range []struct{ said, means string }{
+		{"I have taken over", "Tom has taken over the server migration and begins on Monday"},
+		{"moves the deadline", "Project X is due on **Friday, 31 July**"},
+		{"has to be done by", "Before that, it was the 24th"},
+		{"Between us", "If it is late again, you lose the client"},
+	} {
+		if m := regexp.MustCompile(`\[(\d+)\][^\n]*` + fact.said).FindStringSubmatch(r.Prompt()); m != nil {
+			told = append(told, fact.means+" ["+m[1]+"].")
+		}
+	}
+	return strings.Join(told, " ")
 }
 
 // index waits for n logged messages and gives them vectors.
@@ -173,11 +218,14 @@ func (s *screens) screen(title, means string, messages ...discordtest.Message) {
 }
 
 // alone draws what one person sees.
-func (s *screens) alone(title string, who discordtest.User, i *discordtest.Interaction) {
+func (s *screens) alone(title string, who discordtest.User, i *discordtest.Interaction) discordtest.Message {
 	m := i.WaitMessage()
 	fmt.Fprintf(&s.page, "\n## %s\n\n```\n", title)
-	s.draw(m.Message, "only "+s.names[who.ID]+" sees this")
+	for _, page := range append([]discordtest.Sent{m}, i.FollowUps()...) {
+		s.draw(page.Message, "only "+s.names[who.ID]+" sees this")
+	}
 	s.page.WriteString("```\n")
+	return m.Message
 }
 
 const screenWidth = 96
@@ -275,10 +323,15 @@ func (s *screens) read(text string) string {
 		return at.Format("2 January 2006 15:04")
 	})
 	text = linkMark.ReplaceAllString(text, "$1↗")
-	text = tookMark.ReplaceAllString(text, "0.01 s")
-	text = waitMark.ReplaceAllString(text, "0 events wait") // its own use may
+	text = steady(text)
 	text = strings.NewReplacer("**", "", "-# ", "").Replace(text)
 	return escaped.ReplaceAllString(text, "$1")
+}
+
+// steady is text without what differs between runs.
+func steady(text string) string {
+	text = tookMark.ReplaceAllString(text, "0.01 s")
+	return waitMark.ReplaceAllString(text, "0 events wait") // its own use may
 }
 
 // apart is a span as Discord shows it, in the largest fitting unit.
