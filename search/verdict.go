@@ -93,7 +93,7 @@ func (a *Audience) explainReader(v Verdict, channel memory.ChannelID) string {
 	return reader + " can view " + place + " but not read " + source
 }
 
-// readerName names who a counterexample is: "everybody", "@A", "@A with @B", "Zoe with @A, @B and @C".
+// readerName names who a counterexample is: "a member without roles", "@A", "@A with @B", "Zoe with @A, @B and @C".
 func (a *Audience) readerName(v Verdict) string {
 	var names []string
 	if v.User != 0 {
@@ -105,7 +105,7 @@ func (a *Audience) readerName(v Verdict) string {
 	}
 	switch last := len(names) - 1; last {
 	case -1:
-		return "everybody"
+		return "a member without roles"
 	case 0:
 		return names[0]
 	case 1:

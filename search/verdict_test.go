@@ -59,11 +59,11 @@ func TestVerdicts(t *testing.T) {
 			g.Self, room.Overwrites = 9, list{own(9, 0, memory.ViewChannel)}
 		}, in, room, search.Verdict{Why: search.ObstacleHark}, "Hark itself can't read #room"},
 
-		{overwrites(nil, onlyMods), in, room, search.Verdict{Why: reader}, "everybody can read #hall but not #room"},
+		{overwrites(nil, onlyMods), in, room, search.Verdict{Why: reader}, "a member without roles can read #hall but not #room"},
 		{overwrites(noPast, onlyMods), in, room, search.Verdict{Why: reader},
-			"everybody can view #hall but not read #room"},
+			"a member without roles can view #hall but not read #room"},
 		{overwrites(noPast, nil), in, hall, search.Verdict{Why: reader},
-			"everybody can view #hall but not read its history"},
+			"a member without roles can view #hall but not read its history"},
 		{overwrites(nil, notMuted), in, room, search.Verdict{Why: reader, Roles: roles{mutedRole}},
 			"@102 can read #hall but not #room"},
 		{overwrites(onlyMods, notMuted), in, room, search.Verdict{Why: reader, Roles: roles{modRole, mutedRole}},

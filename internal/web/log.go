@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -239,8 +240,10 @@ func (v *visit) said(m memory.Message) said {
 		s.Answer = fmt.Sprintf("/answers/%d/%d", m.Channel, m.ID)
 	}
 	for _, r := range strings.ToUpper(s.Author.Name) {
-		s.Initial = string(r)
-		break
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			s.Initial = string(r)
+			break
+		}
 	}
 	return s
 }
@@ -267,7 +270,9 @@ func (v *visit) named(m memory.Message) string {
 }
 
 // asked returns a question without the mention of Hark.
-func (v *visit) asked(s said) string { return strings.TrimSpace(strings.ReplaceAll(s.Text, "@Hark", "")) }
+func (v *visit) asked(s said) string {
+	return strings.TrimSpace(strings.ReplaceAll(s.Text, "@Hark", ""))
+}
 
 // find searches words within channels, best first.
 func (v *visit) find(scope memory.Scope, words string) (found []said, err error) {

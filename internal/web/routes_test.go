@@ -144,7 +144,7 @@ func TestPagesAreWhole(t *testing.T) {
 		"GET /answers/{channel}/{answer}": "Tom has taken over", "GET /memory": "Garden", "GET /memory/{guild}": "planning",
 		"GET /memory/{guild}/people": "Zoe", "GET /memory/{guild}/people/{user}": "grows tomatoes",
 		"GET /memory/{guild}/lore": "The new greenhouse", "GET /memory/{guild}/{channel}": "Something is missing here",
-		"GET /audience": "everybody can read #general but not #staff", "GET /forget": "enter the number of messages",
+		"GET /audience": "a member without roles can read #general but not #staff", "GET /forget": "enter the number of messages",
 		"GET /settings": "a gardener", "GET /login": "", "GET /static/{file}": "color-scheme",
 	}
 	for pattern, at := range w.examples(answer) {

@@ -39,7 +39,7 @@ const (
 
 // world is a made-up server, with answers that a fake model wrote, and the site of its memory.
 type world struct {
-	*testing.T
+	testing.TB
 	app    *setup.App
 	site   *Site
 	server *httptest.Server
@@ -47,7 +47,7 @@ type world struct {
 	ids    memory.MessageID
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	model := llmtest.New(t, llmtest.Models("test-model"))
 	model.Answer(func(llmtest.Request) llmtest.Reply {
@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = app.Close() })
-	w := &world{T: t, app: app, last: time.Now().Add(-72 * time.Hour).Truncate(time.Second)}
+	w := &world{TB: t, app: app, last: time.Now().Add(-72 * time.Hour).Truncate(time.Second)}
 	w.server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.site.ServeHTTP(rw, r)
 	}))
