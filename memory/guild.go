@@ -173,6 +173,13 @@ func (p Person) DisplayName() string {
 	return cmp.Or(p.Nick, p.Name, p.Username)
 }
 
+// Activity is how much was written on a day.
+type Activity struct {
+	Day      time.Time // its start, in UTC
+	Author   UserID    // 0 if not counted by author
+	Messages int
+}
+
 // Presence is how much and when somebody last wrote.
 type Presence struct {
 	Messages int

@@ -63,6 +63,13 @@ type Store interface {
 	MessageNamed(ctx context.Context, channel ChannelID, name string) (MessageID, error)
 	// NameOf returns the names of those ids that have one.
 	NameOf(ctx context.Context, channel ChannelID, ids []MessageID) (map[MessageID]string, error)
+	// SegmentsOf returns the segments of those ids that are in one. A later segment may reuse the id of a
+	// deleted one.
+	SegmentsOf(ctx context.Context, channel ChannelID, ids []MessageID) (map[MessageID]int64, error)
+	// Activity counts the messages in scope by UTC day, or by day and author, ascending. Messages of every
+	// Kind count, as Log returns them. Of each channel it looks at no more than the newest limit messages
+	// between scope's times; 0: at all. Counting by author reads every message, by day only an index.
+	Activity(ctx context.Context, scope Scope, byAuthor bool, limit int) ([]Activity, error)
 
 	// FullText returns the best limit messages in scope with at least one of terms (see text.Terms), best
 	// first.
@@ -101,7 +108,7 @@ type Store interface {
 	// Condensed returns the condensed part of a channel's running session, if any; for channel 0, of all
 	// channels.
 	Condensed(ctx context.Context, channel ChannelID) ([]Condensed, error)
-	// Traces returns the traces of answers: by channel and id if q has an asker, else newest first.
+	// Traces returns the traces of answers, the greatest id first, then by channel.
 	Traces(ctx context.Context, q TraceQuery) ([]Trace, error)
 	// Records returns the calls that q selects, newest first unless it says otherwise.
 	Records(ctx context.Context, q RecordQuery) ([]Record, error)

@@ -88,17 +88,21 @@ type TraceUse struct {
 	Why      string `json:"why,omitempty"`     // reason for cutting or dropping, in a word
 }
 
-// TraceQuery selects traces. Zero fields are ignored.
+// TraceQuery selects the traces that match every field that is set.
 type TraceQuery struct {
-	// Channel and Answer select one answer by the id of any of its messages.
-	Channel ChannelID
-	Answer  MessageID
+	Guilds     []GuildID // in one of these
+	Channel    ChannelID
+	Asker      UserID
+	Model      string    // written by it
+	Generated  bool      // written by any model
+	Extractive bool      // written without a model
+	Before     MessageID // answers with smaller ids
+	// Answer selects one answer of Channel by the id of any of its messages. The fields above don't restrict it.
+	Answer MessageID
 	// Answers selects several answers of Channel likewise. Their traces have only the ids of messages and
 	// questions, and Sources without versions.
 	Answers []MessageID
-	Before  MessageID // answers with smaller ids
-	Asker   UserID    // answers to their questions
-	Limit   int
+	Limit   int  // 0: all
 	Prompts bool // with prompts, if kept
 }
 

@@ -194,11 +194,10 @@ func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (stri
 	if err != nil {
 		return "", err
 	}
-	asked, err := c.Memory.Traces(ctx, memory.TraceQuery{Asker: x.who()})
+	asked, err := c.Memory.Traces(ctx, memory.TraceQuery{Guilds: []memory.GuildID{x.guild()}, Asker: x.who()})
 	if err != nil {
 		return "", err
 	}
-	asked = slices.DeleteFunc(asked, func(t memory.Trace) bool { return t.Guild != x.guild() })
 	calls, err := c.Memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
 	if err != nil {
 		return "", err

@@ -85,6 +85,9 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 		return e, err
 	}
 	traces, err := s.Traces(ctx, memory.TraceQuery{Asker: user})
+	slices.SortFunc(traces, func(a, b memory.Trace) int {
+		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Answer, b.Answer))
+	})
 	for _, t := range traces {
 		if err == nil && guilds[t.Guild] != nil {
 			err = take(room, &e.Questions, Question{t.Guild, t.Channel, t.Question, t.Answer, t.Model})

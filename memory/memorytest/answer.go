@@ -2,6 +2,7 @@ package memorytest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -474,16 +475,50 @@ var otherAnswerCases = []testCase{
 			t.expire(memory.Expiry{Prompts: began.Add(time.Millisecond)})
 			t.becomes("an old one", bare, all...)
 		}},
-	{"the last traces are given, newest first", nil, func(t *harness) {
-		t.answers(10)
-		t.answers(11)
-		t.answers(12)
-		for before, want := range map[memory.MessageID]int{never: 3, id(12): 2, id(10): 0} {
-			t.same("those before", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: before, Limit: 9}))(t),
-				t.model.lastTraces(before, 9))
-			t.same("how many", len(t.model.lastTraces(before, 9)), want)
+	{"traces are listed newest first, by any combination of filters", steps{seenTown}, func(t *harness) {
+		for n, trace := range []memory.Trace{
+			{Channel: general, Asker: ada, Model: "toy"},
+			{Channel: general, Asker: ben, Model: "toy", Named: []memory.UserID{ada}},
+			{Channel: staff, Asker: ada}, {Channel: square, Asker: ada, Model: "other"}, {Channel: square, Asker: ben},
+		} {
+			trace.Guild, trace.Answer = guildOf(trace.Channel), id(10+n)
+			t.apply(post(said(trace.Channel, trace.Answer, hark, "At noon")), memory.Answered{Trace: trace})
 		}
-		t.same("one", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 1}))(t),
-			t.model.lastTraces(never, 1))
+		direct := said(931, id(15), hark, "At noon")
+		direct.Guild = memory.DirectGuild
+		t.apply(post(direct),
+			memory.Answered{Trace: memory.Trace{Channel: 931, Answer: id(15), Asker: ada, Model: "toy"}})
+		for _, c := range []struct {
+			q    memory.TraceQuery
+			want []int
+		}{
+			{memory.TraceQuery{}, []int{15, 14, 13, 12, 11, 10}}, {memory.TraceQuery{Limit: 1}, []int{15}},
+			{memory.TraceQuery{Before: id(12)}, []int{11, 10}}, {memory.TraceQuery{Before: id(10), Limit: 9}, nil},
+			{memory.TraceQuery{Asker: ada}, []int{15, 13, 12, 10}}, {memory.TraceQuery{Asker: nobody}, nil},
+			{memory.TraceQuery{Guilds: []memory.GuildID{village}}, []int{14, 13}},
+			{memory.TraceQuery{Guilds: []memory.GuildID{memory.DirectGuild}}, []int{15}},
+			{memory.TraceQuery{Guilds: []memory.GuildID{guild, village}, Asker: ada, Limit: 2}, []int{13, 12}},
+			{memory.TraceQuery{Channel: general}, []int{11, 10}}, {memory.TraceQuery{Channel: nowhere}, nil},
+			{memory.TraceQuery{Channel: general, Guilds: []memory.GuildID{village}}, nil},
+			{memory.TraceQuery{Model: "toy", Before: id(15), Limit: 1}, []int{11}},
+			{memory.TraceQuery{Model: "to"}, nil},
+			{memory.TraceQuery{Generated: true, Asker: ben}, []int{11}},
+			{memory.TraceQuery{Extractive: true}, []int{14, 12}},
+			{memory.TraceQuery{Extractive: true, Model: "toy"}, nil},
+		} {
+			t.compareTraces(c.q)
+			var answers, want []memory.MessageID
+			for _, trace := range got(t.store.Traces(t.ctx, c.q))(t) {
+				answers = append(answers, trace.Answer)
+			}
+			for _, n := range c.want {
+				want = append(want, id(n))
+			}
+			t.same(fmt.Sprintf("the answers of %+v", c.q), answers, want)
+		}
+		t.forget(memory.Forgetting{Guild: guild, User: ben})
+		for _, q := range []memory.TraceQuery{{Asker: ben}, {Channel: general}, {Model: "toy"}} {
+			t.compareTraces(q)
+		}
 	}},
 }

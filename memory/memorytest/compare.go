@@ -96,9 +96,14 @@ func (t *harness) compareGuilds() {
 	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
 		t.same("SummaryBacklog", t.unsummarised(since), m.unsummarised(since))
 	}
-	t.same("Traces", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 3}))(t), m.lastTraces(never, 3))
+	t.compareTraces(memory.TraceQuery{Limit: 3})
 	t.same("Questions", got(t.store.Questions(t.ctx))(t), sorted(slices.Collect(maps.Values(m.open)),
 		func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
+}
+
+func (t *harness) compareTraces(q memory.TraceQuery) {
+	t.Helper()
+	t.same(fmt.Sprintf("Traces of %+v", q), got(t.store.Traces(t.ctx, q))(t), t.model.listed(q))
 }
 
 func (t *harness) compareHeard() {
@@ -135,6 +140,11 @@ func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	m := t.model
 	t.same("Presence", got(t.store.Presence(t.ctx, scope, authors))(t), m.presence(scope, authors))
+	for _, most := range []int{0, limit} {
+		for _, byAuthor := range []bool{false, true} {
+			t.same("Activity", got(t.store.Activity(t.ctx, scope, byAuthor, most))(t), m.activity(scope, byAuthor, most))
+		}
+	}
 	want := m.fullText(scope, terms)
 	hits := got(t.store.FullText(t.ctx, scope, terms, limit))(t)
 	met := map[place]bool{}
@@ -242,8 +252,26 @@ func (t *harness) checkQueue() {
 			t.Fatalf("message %d of channel %d lies in no segment", message.ID, message.Channel)
 		}
 	}
+	t.compareSegments(where)
 	for guild, n := range waiting {
 		t.same("how much waits", got(t.store.Waiting(t.ctx, guild))(t), n)
+	}
+}
+
+// compareSegments checks SegmentsOf against where every message lies.
+func (t *harness) compareSegments(where map[place]int64) {
+	t.Helper()
+	for _, channel := range append(slices.Collect(maps.Keys(t.model.channels)), nowhere) {
+		ids, segments := []memory.MessageID{never}, map[memory.MessageID]int64{}
+		for at := range t.model.entries { // includes deleted messages
+			if at.channel == channel {
+				ids = append(ids, at.id)
+			}
+			if id, ok := where[at]; ok && at.channel == channel {
+				segments[at.id] = id
+			}
+		}
+		t.same("SegmentsOf", got(t.store.SegmentsOf(t.ctx, channel, ids))(t), segments)
 	}
 }
 

@@ -176,6 +176,10 @@ func seesOf(t *harness, user memory.UserID) error {
 	if err != nil || len(present) > 0 {
 		return fmt.Errorf("Presence has %v of who was forgotten, %v", present, err)
 	}
+	active, err := t.store.Activity(t.ctx, in(general), true, 0)
+	if err != nil || slices.ContainsFunc(active, func(a memory.Activity) bool { return a.Author == user }) {
+		return fmt.Errorf("Activity has who was forgotten, %v", err)
+	}
 	pending, err := t.store.Pending(t.ctx, 100)
 	if slices.ContainsFunc(pending, func(s memory.Segment) bool { return slices.ContainsFunc(s.Messages, theirs) }) {
 		return errors.New("Pending has what was forgotten")

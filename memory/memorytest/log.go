@@ -166,6 +166,46 @@ var searchCases = []testCase{
 			t.compareFound(c.scope, text.QueryTerms("tide"), 100)
 		}
 	}},
+	{"activity is counted by day in UTC, from the newest messages of each channel, whatever their kind", nil,
+		func(t *harness) {
+			march := func(year, day, hour int) time.Time { return time.Date(year, 3, day, hour, 0, 0, 0, time.UTC) }
+			at := func(year, day, hour int) memory.MessageID { return memory.FirstMessageID(march(year, day, hour)) }
+			on := func(year, day int, author memory.UserID, messages int) memory.Activity {
+				return memory.Activity{Day: march(year, day, 0), Author: author, Messages: messages}
+			}
+			t.post(said(general, at(1969, 1, 23), ada, "then"), said(general, at(2014, 1, 0), ben, "then"),
+				said(general, at(2024, 1, 0)-1, ada, "before midnight"), said(general, at(2024, 1, 0), ada, "midnight"),
+				said(general, at(2024, 1, 12), hark, "at noon"), notice(at(2024, 1, 13)),
+				said(general, at(2024, 2, 0)-1, ben, "late"),
+				said(staff, at(2024, 1, 5), ada, "at work"), said(square, at(2024, 1, 6), ada, "outside"))
+			all := in(general, staff, square)
+			since := all
+			since.Since, since.Until = march(2024, 1, 0), march(2024, 1, 13)
+			of := since
+			of.Authors = []memory.UserID{ada}
+			for _, c := range []struct {
+				scope    memory.Scope
+				byAuthor bool
+				limit    int
+				want     []memory.Activity
+			}{
+				{memory.Scope{}, false, 0, nil}, {in(nowhere), true, 0, nil},
+				{in(general, nowhere, general), false, 2, []memory.Activity{on(2024, 1, 0, 2)}},
+				{all, false, 0, []memory.Activity{on(1969, 1, 0, 1), on(2014, 1, 0, 1), on(2024, 0, 0, 1),
+					on(2024, 1, 0, 6)}},
+				{all, false, 1, []memory.Activity{on(2024, 1, 0, 3)}},
+				{since, true, 0, []memory.Activity{on(2024, 1, ada, 3), on(2024, 1, hark, 1)}},
+				{since, true, 1, []memory.Activity{on(2024, 1, ada, 2), on(2024, 1, hark, 1)}},
+				{of, true, 1, []memory.Activity{on(2024, 1, ada, 2)}},
+				{of, false, 0, []memory.Activity{on(2024, 1, 0, 3)}},
+			} {
+				t.same("activity", got(t.store.Activity(t.ctx, c.scope, c.byAuthor, c.limit))(t), c.want)
+				t.same("by the model", t.model.activity(c.scope, c.byAuthor, c.limit), c.want)
+			}
+			t.forget(memory.Forgetting{Guild: guild, User: ada})
+			t.same("what is left", got(t.store.Activity(t.ctx, since, true, 0))(t),
+				[]memory.Activity{on(2024, 1, ada, 1), on(2024, 1, hark, 1)})
+		}},
 	{"what is starred is found, the newest first", nil, func(t *harness) {
 		for i, channel := range []memory.ChannelID{general, general, staff, general, general} {
 			t.apply(stars(channel, id(i), true, 2),

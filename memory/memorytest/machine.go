@@ -56,6 +56,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"log":       m.compareSomeLog,
 			"search":    m.compareSearch,
 			"records":   m.compareSomeRecords,
+			"traces":    m.compareSomeTraces,
 			"guilds":    func(*rapid.T) { m.compareGuilds() },
 			"heard":     func(*rapid.T) { m.compareHeard() },
 		}
@@ -214,7 +215,8 @@ func (m *machine) answer(t *rapid.T) {
 		return s
 	}
 	trace := memory.Trace{
-		Guild: reply.Guild, Channel: channel, Answer: reply.ID, Question: slotID(slot), Asker: ada,
+		Guild: reply.Guild, Channel: channel, Answer: reply.ID, Question: slotID(slot),
+		Asker: pick(t, "asker", ada, ada, 503), Model: pick(t, "model", "", "toy", "other"),
 		Recalled: []memory.TraceHit{{Channel: source, Message: slotID(n), Why: []string{"words"}}},
 		Sections: []memory.TraceUse{{Section: "history"}},
 		Sources:  []memory.Source{recalled(channel, slot)},
@@ -336,4 +338,18 @@ func (m *machine) compareSomeRecords(t *rapid.T) {
 		q.Asker = scope.Authors[0]
 	}
 	m.same("Records", m.records(q), m.model.recordsFor(q))
+}
+
+func (m *machine) compareSomeTraces(t *rapid.T) {
+	answer := slotID(slots) + memory.MessageID(100*between(t, "before", 0, m.replied+1))
+	m.compareTraces(memory.TraceQuery{
+		Guilds:     pick(t, "guilds", nil, nil, []memory.GuildID{guild}, []memory.GuildID{memory.LocalGuild, village}),
+		Channel:    pick(t, "channel", append(channels, 0, 0)...),
+		Asker:      pick(t, "asker", 0, 0, ada, ben),
+		Model:      pick(t, "model", "", "", "toy", "another"),
+		Generated:  between(t, "generated?", 0, 3) == 0,
+		Extractive: between(t, "extractive?", 0, 3) == 0,
+		Before:     pick(t, "bound", 0, answer),
+		Limit:      between(t, "limit", 0, 4),
+	})
 }

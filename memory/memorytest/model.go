@@ -397,6 +397,40 @@ func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.U
 	return present
 }
 
+// activity counts of each channel the newest limit messages between scope's times, or all.
+func (m *model) activity(scope memory.Scope, byAuthor bool, limit int) (all []memory.Activity) {
+	times := scope
+	times.Authors = nil
+	counts := map[memory.Activity]int{}
+	for id := range m.channels {
+		if !slices.Contains(scope.Channels, id) {
+			continue
+		}
+		log := slices.DeleteFunc(m.log(id), func(message memory.Message) bool { return !within(times, message) })
+		if limit > 0 {
+			log = log[max(0, len(log)-limit):]
+		}
+		for _, message := range log {
+			if !within(scope, message) {
+				continue
+			}
+			of := memory.Activity{Day: message.Time().Truncate(24 * time.Hour)}
+			if byAuthor {
+				of.Author = message.Author
+			}
+			counts[of]++
+		}
+	}
+	for of, n := range counts {
+		of.Messages = n
+		all = append(all, of)
+	}
+	slices.SortFunc(all, func(a, b memory.Activity) int {
+		return cmp.Or(a.Day.Compare(b.Day), cmp.Compare(a.Author, b.Author))
+	})
+	return all
+}
+
 // fullText returns the messages in scope that hold any of terms.
 func (m *model) fullText(scope memory.Scope, terms []string) map[place]bool {
 	found := map[place]bool{}

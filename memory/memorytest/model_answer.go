@@ -146,16 +146,24 @@ func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
 	return sorted(all, func(t memory.Trace) memory.MessageID { return t.Answer })
 }
 
-func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
+// listed returns the traces that q selects without naming answers.
+func (m *model) listed(q memory.TraceQuery) []memory.Trace {
 	var all []memory.Trace
 	for at, a := range m.traces {
-		if at.id < before {
+		c := m.channels[at.channel]
+		if (q.Before == 0 || at.id < q.Before) && (q.Channel == 0 || at.channel == q.Channel) &&
+			(len(q.Guilds) == 0 || c != nil && slices.Contains(q.Guilds, c.Guild)) &&
+			(q.Asker == 0 || a.Asker == q.Asker) && (q.Model == "" || a.Model == q.Model) &&
+			(!q.Generated || a.Model != "") && (!q.Extractive || a.Model == "") {
 			all = append(all, a.stored())
 		}
 	}
 	sorted(all, func(t memory.Trace) memory.ChannelID { return t.Channel })
 	slices.SortStableFunc(all, func(a, b memory.Trace) int { return cmp.Compare(b.Answer, a.Answer) })
-	return all[:min(limit, len(all))]
+	if q.Limit > 0 {
+		all = all[:min(q.Limit, len(all))]
+	}
+	return all
 }
 
 // unshow records that Discord no longer shows a message, or shows it changed.

@@ -2,8 +2,11 @@ package sqlite
 
 import (
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"testing"
+
+	"hark/memory"
 )
 
 // Later versions migrate existing databases: completely or not at all, and once.
@@ -48,8 +51,29 @@ func TestMigrations(t *testing.T) {
 	}
 	_, err = Open(bg, dir, Options{}) // by the Hark of before
 	wantError(t, err)
-	execute(t, conn, "DROP TABLE later; PRAGMA user_version = 1")
+	execute(t, conn, fmt.Sprint("DROP TABLE later; PRAGMA user_version = ", len(migrations)))
 	if got := find(t, open(t, dir), in(general), "apples"); len(got) != 3 {
 		t.Errorf("%d of 3 are left", len(got))
+	}
+}
+
+// The traces of a database of version 1 are listed by asker and model.
+func TestListedTraces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	conn := raw(t, dir)
+	must(t, migrate(bg, conn, migrations[:1]))
+	execute(t, conn, `INSERT INTO trace VALUES (1000, 1, '[]', '{"guild":100,"asker":7,"model":"toy"}'),
+		(1000, 2, '[]', '{"guild":100,"asker":7}'), (1000, 3, '[]', '{"guild":100,"asker":8,"model":"toy"}')`)
+	must(t, conn.Close())
+	s := open(t, dir)
+	for _, c := range []struct {
+		q    memory.TraceQuery
+		want memory.MessageID
+	}{{memory.TraceQuery{Asker: 7, Model: "toy"}, 1}, {memory.TraceQuery{Asker: 7, Extractive: true}, 2},
+		{memory.TraceQuery{Asker: 8}, 3}} {
+		if all, err := s.Traces(bg, c.q); err != nil || len(all) != 1 || all[0].Answer != c.want {
+			t.Errorf("%+v: %+v, %v", c.q, all, err)
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // migrations bring an empty file to the current schema, one version each. Never change a released one; add
 // a new one.
-var migrations = []string{schema}
+var migrations = []string{schema, listedTraces}
 
 // schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
 // << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
@@ -365,6 +365,15 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
   edited  INTEGER,          -- milliseconds: versions from before are gone; NULL: none is known to be there yet
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
+`
+
+// listedTraces is version 2: traces can be listed by asker and model without reading their bodies.
+const listedTraces = `
+ALTER TABLE trace ADD COLUMN asker INTEGER NOT NULL DEFAULT 0; -- as in body
+ALTER TABLE trace ADD COLUMN model TEXT NOT NULL DEFAULT ''; -- as in body; '' without one
+UPDATE trace SET asker = body ->> '$.asker', model = coalesce(body ->> '$.model', '');
+DROP INDEX trace_answer;
+CREATE INDEX trace_answer ON trace (answer, asker, model);
 `
 
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {

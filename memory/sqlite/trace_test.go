@@ -11,26 +11,32 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// The asker and an answer's other messages are found without reading all traces.
+// Traces are chosen, and an answer's other messages found, without reading all traces.
 func TestTracesAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
-	for index, q := range map[string]memory.TraceQuery{"SEARCH n USING PRIMARY KEY (user=?)": {Asker: 1},
-		"trace_parts": {Channel: general, Answer: 1}} {
+	for _, c := range []struct {
+		q     memory.TraceQuery
+		index string
+		args  []any
+	}{
+		{memory.TraceQuery{Asker: 1}, "SEARCH k USING COVERING INDEX trace_answer", make([]any, 8)},
+		{memory.TraceQuery{Channel: general, Answer: 1}, "trace_parts", []any{1, 1}},
+	} {
 		s.engine.statements.by = nil
-		_, err := s.Traces(bg, q)
+		_, err := s.Traces(bg, c.q)
 		must(t, err)
 		queries, plan := slices.Collect(maps.Keys(s.engine.statements.by)), ""
 		query := queries[slices.IndexFunc(queries, func(q string) bool {
-			return strings.Contains(q, "FROM named n") || strings.Contains(q, "INDEXED BY trace_parts")
+			return strings.Contains(q, "FROM trace k") || strings.Contains(q, "INDEXED BY trace_parts")
 		})]
 		err = sqlstore.Each(bg, s.engine.read, func(scan func(...any) error) error {
 			var step string
 			err := scan(new(int), new(int), new(int), &step)
 			plan += step + "\n"
 			return err
-		}, "EXPLAIN QUERY PLAN "+query, 1, 1)
-		if err != nil || !strings.Contains(plan, index) {
+		}, "EXPLAIN QUERY PLAN "+query, c.args...)
+		if err != nil || !strings.Contains(plan, c.index) {
 			t.Errorf("%s\nis done by %s, %v", query, plan, err)
 		}
 	}

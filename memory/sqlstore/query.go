@@ -257,6 +257,21 @@ func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
 	return names, s.failed(err, "read the names of messages")
 }
 
+// SegmentsOf implements memory.Store.
+func (s *Store) SegmentsOf(ctx context.Context, channel memory.ChannelID,
+	ids []memory.MessageID) (map[memory.MessageID]int64, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	guild, no, ok := s.channelNo(channel)
+	if !ok {
+		return nil, nil
+	}
+	segments, err := mapOf[memory.MessageID, int64](ctx, s.engine.In(guild), `SELECT id, segment FROM said
+		WHERE channel = ? AND id IN (SELECT value FROM json_each(?)) AND segment <> 0`, no, jsonOf(ids))
+	return segments, s.failed(err, "read the segments of messages")
+}
+
 func jsonOf[T ~int64](ids []T) string {
 	b := []byte{'['}
 	for i, id := range ids {

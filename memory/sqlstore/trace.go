@@ -19,8 +19,8 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	}
 	body, err := json.Marshal(storedTraceOf(trace))
 	ensure(err)
-	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts),
-		string(body))
+	t.put(table{"trace", 2, "channel, answer, asker, model, parts, body"}, trace.Channel, trace.Answer, trace.Asker,
+		memory.Clean(trace.Model), jsonOf(trace.Parts), string(body))
 	t.settleRewritten(trace)
 	sources, asked, same, lost, gone, hide := slices.Clone(trace.Sources), false, true, false, false, hideNone
 	for i, s := range sources {
@@ -102,17 +102,19 @@ func (t *transaction) sourcesOfSummaries(answer derived) [][6]int64 {
 }
 
 var (
-	tracesBefore = "trace t WHERE t.answer < ? ORDER BY t.answer DESC, t.channel LIMIT ?+0"
-	traceOf      = "trace t WHERE t.channel = ? AND t.answer = ?"
+	// It chooses by an index alone, and reads only the chosen traces.
+	tracesBefore = `(SELECT channel, answer FROM trace k WHERE answer < ?1 AND (?2 = 0 OR channel = ?2)
+		AND (?3 = 0 OR asker = ?3) AND (?4 = '' OR model = ?4) AND (NOT ?5 OR model <> '') AND (NOT ?6 OR model = '')
+		AND (?7 IS NULL OR channel IN (SELECT c.id FROM channel c WHERE c.guild IN (SELECT value FROM json_each(?7))))
+		ORDER BY answer DESC, channel LIMIT ?8+0) k
+		CROSS JOIN trace t ON t.channel = k.channel AND t.answer = k.answer ORDER BY t.answer DESC, t.channel`
+	traceOf = "trace t WHERE t.channel = ? AND t.answer = ?"
 	// Without the index, SQLite reads all of the channel's traces.
 	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
 		AND ? IN (SELECT value FROM json_each(t.parts))`
 	answersOf     = "trace t WHERE t.channel = ? AND t.answer IN (SELECT value FROM json_each(?))"
 	answersByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
 		AND EXISTS (SELECT 1 FROM json_each(t.parts) p WHERE p.value IN (SELECT value FROM json_each(?)))`
-	tracesNaming = fmt.Sprintf(`named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d
-		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id
-		WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
 )
 
 // Traces implements memory.Store.
@@ -121,11 +123,8 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 	switch {
 	case len(q.Answers) > 0:
 		all, err = s.sourcesOf(ctx, q.Channel, q.Answers)
-	case q.Asker != 0:
-		all, err = s.traces(ctx, s.engine, q.Prompts, tracesNaming, q.Asker)
-		all = slices.DeleteFunc(all, func(t memory.Trace) bool { return t.Asker != q.Asker })
 	case q.Answer == 0:
-		all, err = s.traces(ctx, s.engine, q.Prompts, tracesBefore, cmp.Or(q.Before, endless), limit)
+		all, err = s.tracesBefore(ctx, q, limit)
 	default:
 		in := s.inGuildOf(q.Channel)
 		if all, err = s.traces(ctx, in, q.Prompts, traceOf, q.Channel, q.Answer); err == nil && len(all) == 0 {
@@ -133,6 +132,20 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 		}
 	}
 	return all[:min(limit, len(all))], s.failed(err, "read how answers came about")
+}
+
+// tracesBefore returns the traces that match q, newest first.
+func (s *Store) tracesBefore(ctx context.Context, q memory.TraceQuery, limit int) ([]memory.Trace, error) {
+	in := s.inGuildOf(q.Channel)
+	var guilds any
+	if len(q.Guilds) > 0 {
+		guilds = jsonOf(q.Guilds)
+	}
+	if len(q.Guilds) == 1 {
+		in = s.engine.In(q.Guilds[0])
+	}
+	return s.traces(ctx, in, q.Prompts, tracesBefore, cmp.Or(q.Before, endless), q.Channel, q.Asker,
+		memory.Clean(q.Model), q.Generated, q.Extractive, guilds, limit)
 }
 
 func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from string, args ...any) ([]memory.Trace, error) {
