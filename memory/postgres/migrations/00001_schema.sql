@@ -218,11 +218,13 @@ CREATE TABLE trace (
   guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   answer  bigint NOT NULL,
+  asker   bigint NOT NULL,           -- these two as in body
+  model   text COLLATE "C" NOT NULL, -- '' without one
   parts   text COLLATE "C" NOT NULL, -- the answer's further messages, as JSON
   body    text COLLATE "C" NOT NULL,
   PRIMARY KEY (channel, answer, guild)
 );
-CREATE INDEX trace_answer ON trace (answer);
+CREATE INDEX trace_answer ON trace (answer, channel, guild, asker, model); -- lists traces without their bodies
 CREATE INDEX trace_parts ON trace (channel, answer) WHERE parts <> '[]';
 
 CREATE TABLE opted (
