@@ -79,6 +79,7 @@ var rules = map[string][]string{
 		"internal/setup", "internal/store",
 		"internal/health", "bot/discord"},
 	"internal/health": {},
+	"internal/web":    besides("bot", "bot/shards", "cmd/hark"),
 	"bot/locale":      {"memory"},
 	"bot/discord":     {"memory", "internal/answer", "bot/locale", "bot/markdown"},
 	"bot/ingest":      {"memory", "search", "bot/locale", "bot/discord"},

@@ -231,7 +231,7 @@ func TestPictures(t *testing.T) {
 		p.Visit(w.path("%s", w.examples(answer)[pattern]))
 		var height int
 		p.Eval("document.body.style.height = '900px', document.body.style.overflow = 'hidden', 900", &height)
-		if err := os.WriteFile(filepath.Join(picturesDir, "inspection-"+name+".png"), p.Element("body"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(picturesDir, "inspection-"+name+".png"), p.Element("body"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
