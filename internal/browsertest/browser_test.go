@@ -42,6 +42,7 @@ func TestPageIsUsed(t *testing.T) {
 				document.querySelector("#said").textContent = await (await fetch("/late")).text() }</script>`,
 		"/found": `<p id=found>QUERY</p>`,
 		"/late":  "it came",
+		"/moved": `<meta http-equiv=refresh content="0; url=/found?by=itself">`,
 	})
 	for _, noScripts := range []bool{false, true} {
 		t.Run(fmt.Sprint("no scripts: ", noScripts), func(t *testing.T) {
@@ -62,6 +63,10 @@ func TestPageIsUsed(t *testing.T) {
 				t.Errorf("%q came at %s", got, p.URL())
 			}
 			for range 5 { // each is a chance to be too early
+				p.Visit(address + "/moved")
+				if got := p.Text("#found"); got != "by=itself" {
+					t.Fatalf("the page didn't move on: %q", got)
+				}
 				p.Visit(address)
 				p.Fill("#q", `new "words"`)
 				p.Click("#go")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -194,17 +195,21 @@ func (p *Page) Problems() []string {
 // Requests that never end by themselves, such as those of an EventSource, don't count.
 func (p *Page) settle() {
 	p.tb.Helper()
-	for {
+	for late := time.Now().Add(wait.Limit); time.Now().Before(late); {
 		p.changed.Until(p.tb, "the page to load", p.calm, p.busy)
-		before := p.steps()
-		_, err := limited(p.ctx, p.frame)
-		switch same := p.steps() == before; {
-		case same && err != nil:
-			p.tb.Fatal("wait for the page: ", err)
-		case same:
-			return
+		ctx, cancel := context.WithCancel(p.ctx)
+		before := p.onBegin(cancel) // a page that goes away may leave the frame without an answer
+		_, err := limited(ctx, p.frame)
+		cancel()
+		if p.onBegin(nil) != before || !p.calm() {
+			continue
 		}
+		if err != nil {
+			p.tb.Fatal("wait for the page: ", err)
+		}
+		return
 	}
+	p.tb.Fatal("the page never stops loading: ", p.busy())
 }
 
 // nextFrame waits for the next frame, and until its tasks have run.

@@ -26,7 +26,8 @@ type watcher struct {
 	main     cdp.FrameID // the page's own frame, once known
 	loading  bool        // it
 	requests map[network.RequestID]request
-	begun    int // navigations and requests
+	begun    int    // navigations and requests
+	onBegun  func() // is called with each; may be nil
 	host     string
 	visited  bool
 	problems []string
@@ -46,10 +47,12 @@ func (w *watcher) calm() bool {
 	return !w.loading && len(w.requests) == 0
 }
 
-// steps counts navigations and requests.
-func (w *watcher) steps() int {
+// onBegin calls f with each navigation or request from now on, instead of the one before. It returns how many there
+// were.
+func (w *watcher) onBegin(f func()) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.onBegun = f
 	return w.begun
 }
 
@@ -95,7 +98,7 @@ func (w *watcher) hear(event any) {
 	case *network.EventRequestWillBeSent:
 		w.reach(e.Request.URL)
 		if e.Type != network.ResourceTypeEventSource {
-			w.begun++
+			w.begin()
 			w.requests[e.RequestID] = request{e.Request.URL, e.LoaderID}
 		}
 	case *network.EventWebSocketCreated:
@@ -122,14 +125,21 @@ func (w *watcher) hear(event any) {
 	w.changed.Send()
 }
 
-// load needs the lock, as all below.
+// begin needs the lock, as all below.
+func (w *watcher) begin() {
+	w.begun++
+	if w.onBegun != nil {
+		w.onBegun()
+	}
+}
+
 func (w *watcher) load(frame cdp.FrameID, loading bool) {
 	if w.main != "" && frame != w.main {
 		return
 	}
 	w.loading = loading
 	if loading {
-		w.begun++
+		w.begin()
 	}
 }
 
@@ -139,7 +149,7 @@ func (w *watcher) navigated(frame *cdp.Frame) {
 		return
 	}
 	w.main = frame.ID
-	w.begun++
+	w.begin()
 	for id, r := range w.requests {
 		if r.loader != frame.LoaderID {
 			delete(w.requests, id)
