@@ -187,3 +187,50 @@ func TestRunEndsWithTheDamageThatIsFound(t *testing.T) {
 		t.Errorf("%d errors in\n%s", n, w.log)
 	}
 }
+
+// The page of a running Hark is open by a link only, and shows what the bot does now.
+func TestInspectionPageOfARunningHark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_WEB_LISTEN"], w.env["HARK_WEB_INSPECT"] = "127.0.0.1:0", "true"
+	w.start()
+	address := w.waitLog(`"address":"([^"]+)"`)
+	w.discord.Say(w.general.ID, w.jane.ID, "the lighthouse keeper is called Ulla")
+	w.later()
+	w.traced(w.ask(w.general, w.ana, "what is the lighthouse keeper called?"))
+	w.get(address, "/healthz", http.StatusOK, "ok")
+	w.get(address, "/answers", http.StatusUnauthorized, "hark web --link")
+	link, _ := w.hark(0, "web", "--link")
+	w.holds(link, "http://"+address+"/login?token=")
+	var cookie *http.Cookie
+	get := func(url string) string {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cookie != nil {
+			request.AddCookie(cookie)
+		}
+		response, err := http.DefaultTransport.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if set := response.Cookies(); len(set) > 0 {
+			cookie = set[0]
+		}
+		body, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Fatal(response.Status, err)
+		}
+		return string(body)
+	}
+	get(strings.TrimSpace(link))
+	w.holds(get("http://"+address+"/"), "✓ ready")
+	w.holds(get("http://"+address+"/answers"), "what is the lighthouse keeper called?")
+	_, told := w.hark(1, "web")
+	w.holds(told, "web.inspect = true")
+	w.stopWell()
+	_, told = w.hark(1, "web", "--link")
+	w.holds(told, "no Hark serves the inspection page")
+}
