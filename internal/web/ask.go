@@ -192,7 +192,9 @@ func (v *visit) try(question, n string) (trial, error) {
 	if q.Everywhere {
 		q.Channel = 0 // it continues no session
 	}
-	_ = v.app.IndexFew(v.ctx) // what can't be indexed now is found by its words
+	if v.Live == nil { // else the bot does it
+		_ = v.app.IndexFew(v.ctx) // what can't be indexed now is found by its words
+	}
 	r, err := v.app.Answers.Recall(v.ctx, q)
 	if v.ctx.Err() != nil {
 		return t, err

@@ -139,7 +139,8 @@ type forgettingData struct {
 	OptOut                         bool
 	Guilds                         []choice
 	Channels                       []choiceGroup
-	What                           string // would be forgotten; empty before it is chosen
+	What                           string   // would be forgotten; empty before it is chosen
+	Names                          []string // of the person
 	Goes                           []counted
 	Numbers                        string // what the confirmation must be
 	Problem                        string
@@ -183,6 +184,12 @@ func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, 
 		return d, target, nil
 	}
 	d.What = v.describe(target)
+	for _, g := range v.archive.Servers {
+		name := v.person(g.ID, target.User).DisplayName()
+		if name != "" && (target.Guild == memory.Everywhere || target.Guild == g.ID) && !slices.Contains(d.Names, name) {
+			d.Names = append(d.Names, name)
+		}
+	}
 	goes, err := v.app.Store.DryRun(v.ctx, memory.DryRunQuery{Forgetting: target})
 	d.Goes = []counted{{goes.Messages, "message"}, {goes.Channels, "channel"}, {goes.Answers, "answer"}, {goes.Facts, "fact"},
 		{goes.Lore, "piece of lore"}, {goes.Summaries, "summary"}}
@@ -232,17 +239,11 @@ func (v *visit) selected(d forgettingData) (t memory.Forgetting, err error) {
 	return t, nil
 }
 
-// describe says in words what is forgotten.
+// describe says in words what is forgotten. It names a person by their id: a receipt mustn't keep their name.
 func (v *visit) describe(t memory.Forgetting) string {
 	what := "everything"
 	if t.User != 0 {
-		name := ""
-		for _, g := range v.archive.Servers {
-			if t.Guild == memory.Everywhere || t.Guild == g.ID {
-				name = cmp.Or(name, v.person(g.ID, t.User).DisplayName())
-			}
-		}
-		what += strings.ReplaceAll(fmt.Sprintf(" that %s (%d) wrote", name, t.User), "  ", " ")
+		what += fmt.Sprintf(" that person %d wrote", t.User)
 	}
 	switch {
 	case t.Channel != 0:

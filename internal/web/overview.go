@@ -22,8 +22,6 @@ const (
 	countedCalls = 5000        // answers that plots count
 	checksFresh  = time.Minute // how long a result of doctor's checks is shown
 	serversShown = 50          // on a page
-	maxTime      = 1<<63 - 1   // ends a scope of ids
-	everyUser    = memory.UserID(0)
 )
 
 // checks keeps the last result of doctor's brief checks.
