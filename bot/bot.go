@@ -250,6 +250,9 @@ func (b *Bot) Questions() (waiting, busy int) {
 // begin another. It has no text of members.
 func (b *Bot) Session() string { return b.session }
 
+// ForgetSessions deletes what f selects in g from the sessions that aren't logged.
+func (b *Bot) ForgetSessions(g *memory.Guild, f memory.Forgetting) { b.buffer.ForgetAll(g, f) }
+
 // RoleSets returns the sets of roles that a guild's members have; nil: not all are known.
 func (b *Bot) RoleSets(g *memory.Guild) *search.RoleSets { return b.ingest.MemberRoles.Sets(g) }
 

@@ -96,7 +96,7 @@ func NewAudience(g *memory.Guild, p Place, people People) *Audience {
 		verdicts: make(map[memory.ChannelID]Verdict, len(g.Channels))}
 	a.at = a.channels[p.Channel]
 	if a.sets == nil {
-		a.sets = possible(g, g.Implied())
+		a.sets = PossibleRoleSets(g)
 	}
 	return a
 }

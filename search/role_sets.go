@@ -79,6 +79,10 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	return s
 }
 
+// PossibleRoleSets returns the sets of roles that members of g may have, as NewAudience takes them where Place.Sets is
+// nil. Many audiences of a guild can share them.
+func PossibleRoleSets(g *memory.Guild) *RoleSets { return possible(g, g.Implied()) }
+
 // possible returns the sets needed to find a counterexample if members may have any roles: no role, each one and
 // each pair that people can have, with the roles they imply. Anybody may have a role known only from overwrites.
 func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"hark/bot/discord"
-	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/bot/reply"
@@ -122,7 +121,7 @@ var errShown = errors.New("all is shown")
 // runs on to the end. Sessions that aren't logged are deleted at once.
 func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forgetting,
 	text func(locale.Locale, memory.DeletionReport) string) (response, error) {
-	c.forgetSessions(x.server, f)
+	c.Buffer.ForgetAll(x.server, f)
 	var receipt memory.DeletionReport
 	var gone, total atomic.Int64
 	came := make(chan error, 1)
@@ -159,21 +158,6 @@ func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forg
 				_ = x.show(limit, response{Content: x.Text("Forgetting: %s of %s messages are gone.",
 					x.Locale.Number(int(done)), x.Locale.Number(int(total.Load())))})
 			}
-		}
-	}
-}
-
-// forgetSessions deletes from the sessions that aren't logged.
-func (c *Commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
-	switch {
-	case f.User != 0:
-		c.Buffer.Forget(f.Guild, f.User)
-	case f.Channel == 0:
-		c.Buffer.See(ingest.Subject{Guild: f.Guild, Ended: true})
-	default:
-		c.Buffer.Drop(f.Channel)
-		for _, thread := range g.WithThreads(f.Channel) {
-			c.Buffer.Drop(thread.ID)
 		}
 	}
 }

@@ -200,3 +200,19 @@ func (s *session) trim() {
 		s.messages = slices.Clone(s.messages[cut:]) // frees the old texts
 	}
 }
+
+// ForgetAll deletes what f selects in its guild, of which g is needed only for a channel's threads. Its Before is
+// ignored: what isn't logged is young.
+func (b *Buffer) ForgetAll(g *memory.Guild, f memory.Forgetting) {
+	switch {
+	case f.User != 0:
+		b.Forget(f.Guild, f.User)
+	case f.Channel == 0:
+		b.See(Subject{Guild: f.Guild, Ended: true})
+	default:
+		b.Drop(f.Channel)
+		for _, thread := range g.WithThreads(f.Channel) {
+			b.Drop(thread.ID)
+		}
+	}
+}

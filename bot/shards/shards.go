@@ -341,6 +341,13 @@ func (p *Pool) Waiting() (n int) {
 
 var errElsewhere = errors.New("look up messages at Discord: their shard isn't this process's any more")
 
+// ForgetSessions deletes what f selects in g from the sessions that aren't logged.
+func (p *Pool) ForgetSessions(g *memory.Guild, f memory.Forgetting) {
+	for _, m := range p.held() {
+		m.bot.ForgetSessions(g, f)
+	}
+}
+
 // RoleSets returns the sets of roles that a guild's members have; nil: not all are known here.
 func (p *Pool) RoleSets(g *memory.Guild) *search.RoleSets {
 	for _, m := range p.held() {

@@ -26,6 +26,7 @@ import (
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/internal/store"
+	"hark/internal/web"
 	"hark/memory"
 )
 
@@ -56,6 +57,7 @@ type runner struct {
 	metrics *metrics.Metrics
 	started time.Time
 	now     atomic.Pointer[running] // nil before anything runs
+	site    *web.Site               // nil: the inspection page is off
 }
 
 // run runs until ctx is done or, without --wait, until only the operator can mend what is wrong.
@@ -80,12 +82,9 @@ func (r *runner) run(ctx context.Context) error {
 		}
 		server.NotReady, server.Metrics = r.notReady, r.metrics.Handler(r.readGauges)
 		if cfg.Web.Inspect {
-			site, err := r.inspect(cfg, server.Addr())
-			if err != nil {
-				return err
-			}
-			defer site.Close()
-			server.Pages = site
+			r.site = r.inspect(cfg, server.Addr())
+			defer r.site.Close()
+			server.Pages = r.site
 		}
 		r.log.Info().Str("address", server.Addr()).Msg("serving health checks")
 		group.Go(func() error { return server.Run(ctx) })
@@ -194,6 +193,11 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if r.site != nil {
+		if err := r.site.Announce(); err != nil {
+			return err
+		}
+	}
 	if a.StandIn != nil {
 		r.log.Warn().Err(a.StandIn).Msg("the configured embedder can't be used")
 	}

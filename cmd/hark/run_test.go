@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -202,35 +203,64 @@ func TestInspectionPageOfARunningHark(t *testing.T) {
 	w.get(address, "/answers", http.StatusUnauthorized, "hark web --link")
 	link, _ := w.hark(0, "web", "--link")
 	w.holds(link, "http://"+address+"/login?token=")
-	var cookie *http.Cookie
-	get := func(url string) string {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cookie != nil {
-			request.AddCookie(cookie)
-		}
-		response, err := http.DefaultTransport.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		if set := response.Cookies(); len(set) > 0 {
-			cookie = set[0]
-		}
-		body, err := io.ReadAll(response.Body)
-		if err != nil || response.StatusCode != http.StatusOK {
-			t.Fatal(response.Status, err)
-		}
-		return string(body)
-	}
-	get(strings.TrimSpace(link))
-	w.holds(get("http://"+address+"/"), "✓ ready")
-	w.holds(get("http://"+address+"/answers"), "what is the lighthouse keeper called?")
+	page := &inspector{world: w, address: "http://" + address}
+	page.do(http.MethodGet, strings.TrimPrefix(strings.TrimSpace(link), page.address), nil, http.StatusOK)
+	w.holds(page.do(http.MethodGet, "/", nil, http.StatusOK), "✓ ready")
+	w.holds(page.do(http.MethodGet, "/answers", nil, http.StatusOK), "what is the lighthouse keeper called?")
 	_, told := w.hark(1, "web")
 	w.holds(told, "web.inspect = true")
 	w.stopWell()
 	_, told = w.hark(1, "web", "--link")
 	w.holds(told, "no Hark serves the inspection page")
+}
+
+// inspector uses the inspection page.
+type inspector struct {
+	*world
+	address string
+	cookie  *http.Cookie
+}
+
+func (i *inspector) do(method, path string, form url.Values, status int) string {
+	i.Helper()
+	request, err := http.NewRequestWithContext(i.Context(), method, i.address+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		i.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if i.cookie != nil {
+		request.AddCookie(i.cookie)
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		i.Fatal(err)
+	}
+	defer response.Body.Close()
+	if set := response.Cookies(); len(set) > 0 {
+		i.cookie = set[0]
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != status {
+		i.Fatal(response.Status, err, string(body))
+	}
+	return string(body)
+}
+
+// What isn't logged but held for the conversation that goes on is forgotten by the page, too.
+func TestForgettingOnThePageReachesSessions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, discordtest.WithTime(time.Now()))
+	w.env["HARK_WEB_LISTEN"], w.env["HARK_WEB_INSPECT"], w.env["HARK_MEMORY_START"] = "127.0.0.1:0", "true", "ask"
+	w.start()
+	page := &inspector{world: w, address: "http://" + w.waitLog(`"address":"([^"]+)"`)}
+	w.discord.Say(w.general.ID, w.jane.ID, "the lighthouse keeper is called Ulla")
+	w.ask(w.general, w.ana, "hello?")
+	w.holds(w.prompt(), "Ulla")
+	link, _ := w.hark(0, "web", "--link")
+	page.do(http.MethodGet, strings.TrimPrefix(strings.TrimSpace(link), page.address), nil, http.StatusOK)
+	page.do(http.MethodPost, "/forget", url.Values{"guild": {w.guild.ID.String()}, "person": {w.jane.ID.String()},
+		"confirm": {"0"}}, http.StatusSeeOther)
+	w.ask(w.general, w.ana, "who is the keeper?")
+	w.lacks(w.prompt(), "Ulla")
+	w.stopWell()
 }

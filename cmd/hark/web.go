@@ -73,11 +73,12 @@ func (f *flags) serveWeb(c *cobra.Command, cfg config.Config, listen string) (er
 	if err != nil {
 		return err
 	}
-	site, err := web.New(f.webConfig(cfg, server.Addr(), func() *setup.App { return a }))
-	if err != nil {
+	site := web.New(f.webConfig(cfg, server.Addr(), func() *setup.App { return a }))
+	defer func() { err = errors.Join(err, site.Close()) }()
+	if err := site.Announce(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, site.Close()) }()
+	site.FinishForgetting()
 	server.Pages = site
 	fmt.Fprintln(c.OutOrStdout(), site.Link())
 	fmt.Fprintln(f.env.stderr, "The link works once, within ten minutes. Ctrl-C ends the page.")
@@ -97,7 +98,7 @@ func (f *flags) webConfig(cfg config.Config, address string, app func() *setup.A
 }
 
 // inspect returns the inspection page of the running bot.
-func (r *runner) inspect(cfg config.Config, address string) (*web.Site, error) {
+func (r *runner) inspect(cfg config.Config, address string) *web.Site {
 	c := r.webConfig(cfg, address, func() *setup.App {
 		if now := r.now.Load(); now != nil {
 			return now.app
@@ -113,7 +114,7 @@ func (r *runner) inspect(cfg config.Config, address string) (*web.Site, error) {
 		for _, s := range now.bot.Shards() {
 			live.Shards = append(live.Shards, web.Shard{Name: s.String(), Connected: s.Connected, Guilds: s.Guilds})
 		}
-		live.Events, live.RoleSets = now.bot.Waiting(), now.bot.RoleSets
+		live.Events, live.RoleSets, live.ForgetSessions = now.bot.Waiting(), now.bot.RoleSets, now.bot.ForgetSessions
 		live.Waiting, live.Busy = now.bot.Questions()
 		return live
 	}

@@ -152,6 +152,7 @@ type Part struct {
 	Start, End int
 	Source     memory.Source // what it tells, without a version; empty for a person
 	User       memory.UserID // the person that it introduces; else 0
+	Guild      memory.GuildID
 }
 
 // Filter narrows down what is recalled. It never widens what may be read.

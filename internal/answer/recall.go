@@ -183,13 +183,15 @@ func (r *recalled) parts() []Part {
 		part := Part{Section: s.Type, Message: s.Message, Start: s.Start, End: s.End}
 		switch s.Type {
 		case builder.SectionParticipants:
-			part.User = r.result.People[s.Item].Person.ID
+			p := r.result.People[s.Item].Person
+			part.User, part.Guild = p.ID, p.Guild
 		case builder.SectionHistory:
 			id := lines[0].Message
 			lines = lines[1:]
 			part.Source = memory.Source{Kind: memory.SourceMessage, Channel: channels[id], ID: int64(id)}
 		case builder.SectionLore:
-			part.Source = memory.Source{Kind: memory.SourceLore, ID: r.result.Lore[s.Item].Lore.ID}
+			l := r.result.Lore[s.Item].Lore
+			part.Source, part.Guild = memory.Source{Kind: memory.SourceLore, ID: l.ID}, l.Guild
 		case builder.SectionPreviousContext:
 			of := earlier[s.Item].Summary
 			part.Source = memory.Source{Kind: memory.SourceSummary, Channel: of.Channel, ID: int64(of.ID)}

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,12 +59,7 @@ func Open(tb testing.TB, o Options) *Page {
 	if err := chromedp.Do(p.ctx); err != nil {
 		tb.Fatal(err)
 	}
-	if o.Width == 0 || o.Height == 0 {
-		o.Width, o.Height = 1280, 800
-	}
-	if o.Scale == 0 {
-		o.Scale = 1
-	}
+	o.Width, o.Height, o.Scale = cmp.Or(o.Width, 1280), cmp.Or(o.Height, 800), cmp.Or(o.Scale, 1)
 	scheme := "light"
 	if o.Dark {
 		scheme = "dark"

@@ -56,6 +56,9 @@ func (s *settings) check() {
 	s.want(!c.Web.Inspect || c.Web.Listen != "", "web.inspect", "web.listen, which is off")
 	err = c.Web.CheckInspect(c.Web.Listen)
 	s.want(!c.Web.Inspect || err == nil, "web.inspect", fmt.Sprint(err))
+	at, err := url.Parse(c.Web.URL)
+	s.want(err == nil && strings.Trim(at.Path, "/") == "" && at.RawQuery == "", "web.url",
+		`an address without a path, such as "https://hark.example.org"`)
 	s.want(c.Web.ProxyHeader == "" || isHeader(c.Web.ProxyHeader), "web.proxy_header",
 		`a header's name, such as "X-Forwarded-User", or nothing`)
 	s.want(!c.Web.Password.IsSet() || utf8.RuneCountInString(c.Web.Password.Reveal()) >= leastPassword, "web.password",

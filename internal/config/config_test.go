@@ -161,6 +161,26 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 	}
 }
 
+// What is shown of a configuration has no secrets, not even those in addresses.
+func TestValuesHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	c := load(t, `discord.token = "SECRET"
+store = "postgres://hark:SECRET@localhost/hark"
+llm = { model = "m", api_key = "SECRET", base_url = "https://user:SECRET@api.example.org/v1?key=SECRET" }
+search.rerank_url = "https://rerank.example.org/?api_key=SECRET"
+`)
+	texts := map[string]string{}
+	for _, v := range c.Values() {
+		texts[v.Key] = v.Text
+		if strings.Contains(v.Text, "SECRET") {
+			t.Errorf("%s shows %s", v.Key, v.Text)
+		}
+	}
+	if texts["llm.base_url"] != `"https://api.example.org/v1?…"` || texts["discord.token"] != "set" || texts["web.password"] != "not set" {
+		t.Error(texts)
+	}
+}
+
 // sameValues reports whether two configurations are the same, wherever their values are from.
 func sameValues(a, b Config) bool {
 	a.From, b.From = nil, nil

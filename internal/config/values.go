@@ -1,6 +1,10 @@
 package config
 
-import "cmp"
+import (
+	"cmp"
+	"net/url"
+	"strconv"
+)
 
 // Resolved is a setting as it holds.
 type Resolved struct {
@@ -9,6 +13,22 @@ type Resolved struct {
 	From string // the variable, or the file and the place in it, that set it; empty: it is the default
 	Help string
 	Env  string // the variable that can set it
+}
+
+// withoutSecrets returns an address in quotes without user, password and query, which may hold keys.
+func withoutSecrets(quoted string) string {
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		return quoted
+	}
+	at, err := url.Parse(text)
+	if err != nil {
+		return "set"
+	}
+	if at.User != nil || at.RawQuery != "" {
+		at.User, at.RawQuery = nil, "…"
+	}
+	return strconv.Quote(at.String())
 }
 
 // Values returns the settings as they hold, in order, without those in tables and lists.
@@ -20,6 +40,9 @@ func (c Config) Values() (all []Resolved) {
 			if is.IsSet() {
 				value.Text = "set"
 			}
+		}
+		if _, address := f.tag.Lookup("url"); address {
+			value.Text = withoutSecrets(value.Text)
 		}
 		value.Text = cmp.Or(value.Text, "not set")
 		all = append(all, value)

@@ -140,7 +140,7 @@ func TestRunAfterItsEnd(t *testing.T) {
 	if err := s.listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "serve health checks") {
+	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "serve requests") {
 		t.Errorf("with its address gone: %v", err)
 	}
 }

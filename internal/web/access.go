@@ -1,7 +1,7 @@
 package web
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -33,6 +33,7 @@ const (
 	sessionTime = 8 * time.Hour
 	linkTime    = 10 * time.Minute
 	maxSessions = 100
+	maxBody     = 64 << 10 // bytes of a form
 	cookieName  = "hark_session"
 	keyFile     = "inspect.json"
 	keyBytes    = 32
@@ -60,32 +61,51 @@ type linkKey struct {
 	Key     []byte `json:"key"`
 }
 
-func newAccess(c Config) (*access, error) {
+func newAccess(c Config) *access {
 	a := &access{Config: c, key: make([]byte, keyBytes), origin: http.NewCrossOriginProtection(),
 		tries: rate.NewLimiter(rate.Every(2*time.Second), 5), sessions: map[[sha256.Size]byte]time.Time{},
 		used: map[string]time.Time{}, now: time.Now}
 	_, _ = rand.Read(a.key) // never fails
+	return a
+}
+
+// announce keeps the key of login links in the data directory, where "hark web --link" finds it. Whoever announces must
+// be the only one who uses the data.
+func (a *access) announce() error {
 	text, err := json.Marshal(linkKey{a.url(), a.Address, a.key})
 	if err == nil {
-		err = os.MkdirAll(c.Dir, 0o700)
+		err = os.MkdirAll(a.Dir, 0o700)
 	}
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(c.Dir, keyFile), func(w io.Writer) error {
+		err = atomicfile.Write(filepath.Join(a.Dir, keyFile), func(w io.Writer) error {
 			_, err := w.Write(text)
 			return err
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep the key of login links in the data directory: %w", err)
+		return fmt.Errorf("keep the key of login links in the data directory: %w", err)
 	}
-	return a, nil
+	return nil
 }
 
+// close removes the key, unless another process has put its own there.
 func (a *access) close() error {
-	if err := os.Remove(filepath.Join(a.Dir, keyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	of, err := readKey(a.Dir)
+	if err == nil && bytes.Equal(of.Key, a.key) {
+		err = os.Remove(filepath.Join(a.Dir, keyFile))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the key of login links: %w", err)
 	}
 	return nil
+}
+
+func readKey(dir string) (of linkKey, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, keyFile))
+	if err == nil {
+		err = json.Unmarshal(text, &of)
+	}
+	return of, err
 }
 
 // url is where people open the pages.
@@ -102,14 +122,10 @@ func (a *access) url() string {
 
 // Link returns a link that logs in once, within ten minutes, at the Hark that serves the pages of a data directory.
 func Link(ctx context.Context, dir string, now time.Time) (string, error) {
-	text, err := os.ReadFile(filepath.Join(dir, keyFile))
+	of, err := readKey(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errors.New("no Hark serves the inspection page of this data directory: " +
 			"set web.inspect = true and restart \"hark run\", or stop it and use \"hark web\"")
-	}
-	var of linkKey
-	if err == nil {
-		err = json.Unmarshal(text, &of)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the key of login links: %w", err)
@@ -223,7 +239,7 @@ func (a *access) isLoggedIn(r *http.Request) bool {
 // sameOrigin refuses what other sites send or frame, and requests under another name, by which a site could reach the
 // pages through its visitors' browsers. It sets the headers of all answers.
 func (a *access) sameOrigin(next http.Handler) http.Handler {
-	safe := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "+
@@ -233,14 +249,15 @@ func (a *access) sameOrigin(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		other := r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.URL.Path != "/login"
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		from := r.Header.Get("Sec-Fetch-Site") // "same-site" is another port or a sibling of this host
+		other := (from == "cross-site" || from == "same-site") && r.URL.Path != "/login"
 		if other || !a.isOurs(r.Host) || a.origin.Check(r) != nil {
-			http.Error(w, "This page is for requests from itself.", http.StatusForbidden)
+			http.Error(w, "This page takes requests from itself alone, under the name in web.url.", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-	return safe
 }
 
 // isOurs reports whether host, of a request, is a name of ours: the configured one, this machine's own, or an address,
@@ -250,11 +267,9 @@ func (a *access) isOurs(host string) bool {
 	if err != nil {
 		name = host
 	}
-	name = strings.Trim(name, "[]")
+	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
 	own, _ := url.Parse(a.url())
-	listens, _, _ := net.SplitHostPort(a.Address)
-	return net.ParseIP(name) != nil || name == "localhost" || name == cmp.Or(own.Hostname(), "localhost") ||
-		listens != "" && name == listens
+	return net.ParseIP(name) != nil || strings.EqualFold(name, "localhost") || strings.EqualFold(name, own.Hostname())
 }
 
 // logIn shows how to log in, or logs in by a link.
@@ -263,7 +278,7 @@ func logIn(v *visit) error {
 	switch {
 	case token == "" && v.access.isLoggedIn(v.r):
 		return v.redirect("/")
-	case token == "":
+	case token == "" || v.r.Method == http.MethodHead: // a preview doesn't spend a link
 		return v.show(http.StatusOK, "login", "Log in", loginData{Password: v.Web.Password.IsSet()})
 	case !v.access.redeem(token, v.access.now()):
 		return v.show(http.StatusUnauthorized, "login", "Log in", loginData{Password: v.Web.Password.IsSet(),

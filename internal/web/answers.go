@@ -69,8 +69,10 @@ func answers(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if g != nil {
-		q.Guilds = []memory.GuildID{g.ID}
+	for _, each := range v.archive.Servers {
+		if g == nil || g == each {
+			q.Guilds = append(q.Guilds, each.ID)
+		}
 	}
 	if q.Channel, err = id[memory.ChannelID](v, "channel"); err != nil {
 		return err
@@ -84,7 +86,7 @@ func answers(v *visit) error {
 			within = g.ID
 		}
 		if q.Asker, _, err = v.archive.FindPerson(v.ctx, within, d.Person); err != nil {
-			d.Stray = d.Person
+			d.Stray, err = err.Error(), nil
 		}
 	}
 	switch d.Outcome {
@@ -93,9 +95,11 @@ func answers(v *visit) error {
 	case outcomeQuoted:
 		q.Extractive = true
 	}
-	if d.Outcome == outcomeUnanswered {
+	switch {
+	case d.Stray != "":
+	case d.Outcome == outcomeUnanswered:
 		err = v.listUnanswered(&d, q)
-	} else if d.Stray == "" {
+	default:
 		err = v.listAnswers(&d, q)
 	}
 	if err != nil {
@@ -140,7 +144,7 @@ func (v *visit) listUnanswered(d *answersData, q memory.TraceQuery) error {
 	switch {
 	case q.Channel != 0:
 		within = []memory.ChannelID{q.Channel}
-	case len(q.Guilds) > 0:
+	case len(q.Guilds) == 1:
 		within = channelsOf(v.archive.GuildByID(q.Guilds[0]))
 	}
 	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: within, Method: answer.MethodAsk,
@@ -166,13 +170,14 @@ type answerData struct {
 	Recalled  []recalledRow
 	Uses      []use
 	Lore      []memory.Lore
-	LoreURL   string
 	Prompt    []promptMessage
 	NoPrompt  string // why the prompt isn't kept
 	Withdrawn bool   // Discord shows it still, though something in it is gone
 	Edited    time.Time
 	People    []refOf // whom the prompt names
 	ReAsk     string
+	AsHark    string // the question without an audience, for the operator
+	Audience  string
 	Spent     spent
 }
 
@@ -222,13 +227,16 @@ func answerPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if len(traces) == 0 {
-		return errors.Join(errNoPage, errors.New("no such answer is remembered: it may have been forgotten, "+
-			"or something that it was made from"))
+	if len(traces) == 0 || traces[0].Guild == memory.DirectGuild {
+		return missing{errors.New("no such answer is remembered: it may have been forgotten, or something that it was " +
+			"made from")}
 	}
 	t := traces[0]
 	d := answerData{Trace: t, Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
 		Asker: v.personRef(t.Guild, t.Asker), Uses: usesOf(t.Sections, t.MaxTokens), Steps: stepsOf(t)}
+	if t.Guild > 0 {
+		d.Audience = audienceURL(t.Guild, channel)
+	}
 	if d.Trace.Asker == 0 {
 		d.Asker = refOf{Name: "the terminal"}
 	}
@@ -248,7 +256,6 @@ func answerPage(v *visit) error {
 	for _, user := range t.Named {
 		d.People = append(d.People, v.personRef(t.Guild, user))
 	}
-	d.LoreURL = "/memory/" + t.Guild.String() + "/lore"
 	ids := t.IDsOf(memory.SourceLore)
 	told, err := v.app.Store.Lore(v.ctx, t.Guild)
 	for _, l := range told {
@@ -282,7 +289,8 @@ func (v *visit) readAnswer(d *answerData) error {
 		}
 	}
 	if d.Question != nil {
-		d.ReAsk = "/ask?" + encode("q", v.asked(*d.Question), "in", t.Channel.String(), "as", d.Asker.Name)
+		d.AsHark = "/ask?" + encode("q", v.asked(*d.Question))
+		d.ReAsk = "/ask?" + encode("q", v.asked(*d.Question), "in", t.Channel.String(), "as", t.Asker.String())
 	}
 	const most = 1000
 	withdrawn, err := v.app.Store.Withdrawn(v.ctx, most)
@@ -364,7 +372,7 @@ func stepsOf(t memory.Trace) []step {
 		at += c.Took
 	}
 	if t.Began > 0 {
-		steps = append(steps, step{Name: "first word", At: t.Began})
+		steps = append(steps, step{Name: "waited for the model", At: at, Took: t.Began - at}, step{Name: "first word", At: t.Began})
 		at = t.Began
 	}
 	if t.Model != "" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"hark/builder"
@@ -28,7 +27,9 @@ type askData struct {
 	Layouts  []builder.Layout
 	People   []string // for completion
 	Compare  bool
-	Trials   []trial
+	Forms    []trial // both, to fill in
+	Trials   []trial // those that were asked
+	Same     bool    // what they found doesn't differ
 }
 
 // choiceGroup is the channels of a server, to choose from.
@@ -43,15 +44,17 @@ type choice struct {
 
 // trial is what one setting makes of a question.
 type trial struct {
-	N       string // "" for the first, "2" for the second: the suffix of its fields
-	As      string // who asks
-	In      string // the channel
-	Alone   bool   // only the asker sees the answer
-	Mode    string
-	Layout  string
-	Stray   string // the name that nobody has, whose question is a stranger's
-	Result  *result
-	Failure string
+	N      string // "" for the first, "2" for the second: the suffix of its fields
+	As     string // who asks
+	In     string // the channel
+	Alone  bool   // only the asker sees the answer
+	Mode   string
+	Layout string
+	Stray  string // why it isn't known who asks: the question is a stranger's
+	// Everybody: only the asker was to see the answer, and nobody knows who that is, or where.
+	Everybody bool
+	Result    *result
+	Failure   string
 }
 
 // result is what would go into an answer.
@@ -67,6 +70,8 @@ type result struct {
 	Uses      []use
 	Prompt    []promptMessage
 	ModeWhy   string
+	ModeWords string // of the question, by which the mode was inferred
+	Audience  string // the page that says who can't read what
 }
 
 // hit is a message that was found.
@@ -126,66 +131,71 @@ func ask(v *visit) error {
 		}
 		d.Channels = append(d.Channels, v.choicesOf(g))
 	}
-	trials := []string{""}
-	if d.Compare {
-		trials = append(trials, "2")
-	}
-	for _, n := range trials {
-		t, err := v.try(d.Question, n)
-		if err != nil {
-			return err
+	for _, n := range []string{"", "2"} {
+		t := v.readTrial(n)
+		if d.Question != "" && (n == "" || d.Compare) {
+			if err := v.try(d.Question, &t); err != nil {
+				return err
+			}
+			d.Trials = append(d.Trials, t)
 		}
-		d.Trials = append(d.Trials, t)
+		d.Forms = append(d.Forms, t)
 	}
 	if len(d.Trials) == 2 && d.Trials[0].Result != nil && d.Trials[1].Result != nil {
-		markDifferences(d.Trials[0].Result, d.Trials[1].Result)
-		markDifferences(d.Trials[1].Result, d.Trials[0].Result)
+		first := markDifferences(d.Trials[0].Result, d.Trials[1].Result)
+		second := markDifferences(d.Trials[1].Result, d.Trials[0].Result)
+		d.Same = first+second == 0
 	}
 	return v.show(http.StatusOK, "ask", "Ask", d)
 }
 
-// choicesOf returns the channels of a server to choose from, without threads.
+// choicesOf returns the channels of a server to choose from, each followed by its threads.
 func (v *visit) choicesOf(g *memory.Guild) choiceGroup {
 	group := choiceGroup{Name: v.guildRef(g.ID).Name}
-	for _, c := range g.Channels {
-		if c.Kind != memory.CategoryChannel && c.Kind != memory.DirectChannel && !c.Kind.IsThread() {
-			group.Choices = append(group.Choices, choice{c.ID.String(), v.channelRef(g.ID, c.ID).Name})
+	for _, c := range inOrder(g) {
+		name := v.channelRef(g.ID, c.ID).Name
+		if c.Kind.IsThread() {
+			name = "↳ " + name
+		}
+		if c.Kind != memory.CategoryChannel && c.Kind != memory.DirectChannel {
+			group.Choices = append(group.Choices, choice{c.ID.String(), name})
 		}
 	}
-	slices.SortFunc(group.Choices, func(a, b choice) int {
-		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
-	})
 	return group
 }
 
-// try reads the settings of a trial, and asks if there is a question.
-func (v *visit) try(question, n string) (trial, error) {
-	t := trial{N: n, As: v.form("as" + n), In: v.form("in" + n), Alone: v.form("alone"+n) != "", Mode: v.form("mode" + n),
+// readTrial reads the settings of a trial.
+func (v *visit) readTrial(n string) trial {
+	return trial{N: n, As: v.form("as" + n), In: v.form("in" + n), Alone: v.form("alone"+n) != "", Mode: v.form("mode" + n),
 		Layout: v.form("layout" + n)}
-	if question == "" {
-		return t, nil
-	}
+}
+
+// try asks under the settings of a trial.
+func (v *visit) try(question string, t *trial) error {
+	n := t.N
 	q := answer.Question{Guild: memory.LocalGuild, Channel: 1, Text: question, Now: time.Now(), Operator: true,
 		Mode: builder.Mode(t.Mode), Layout: builder.Layout(t.Layout), Limit: hitsShown}
 	if q.Mode != "" && !q.Mode.Known() {
-		return t, complain("there is no mode %q", t.Mode)
+		return complain("there is no mode %q", t.Mode)
+	}
+	if q.Layout != "" && !slices.Contains(builder.Layouts(), q.Layout) {
+		return complain("there is no layout %q", t.Layout)
 	}
 	if t.In == "" { // the operator's own view
 		q.Everywhere = true
 	} else {
 		channel, err := id[memory.ChannelID](v, "in"+n)
 		if err != nil {
-			return t, err
+			return err
 		}
 		g, _, err := v.channelOf(channel)
 		if err != nil {
-			return t, complain("there is no channel %s", t.In)
+			return complain("there is no channel %s", t.In)
 		}
 		q.Guild, q.Channel = g.ID, channel
 	}
-	if err := v.askAs(&q, &t); err != nil {
-		return t, err
-	}
+	v.askAs(&q, t)
+	t.Everybody = t.Alone && !q.OnlyAsker
 	if v.Live != nil {
 		q.RoleSets = v.Live().RoleSets
 	}
@@ -197,20 +207,20 @@ func (v *visit) try(question, n string) (trial, error) {
 	}
 	r, err := v.app.Answers.Recall(v.ctx, q)
 	if v.ctx.Err() != nil {
-		return t, err
+		return err
 	}
 	if err != nil {
 		t.Failure = err.Error()
-		return t, nil
+		return nil
 	}
 	t.Result = v.resultOf(q, r)
-	return t, nil
+	return nil
 }
 
 // askAs makes somebody the asker: by their name or id, else a stranger.
-func (v *visit) askAs(q *answer.Question, t *trial) error {
+func (v *visit) askAs(q *answer.Question, t *trial) {
 	if t.As == "" {
-		return nil
+		return
 	}
 	within := q.Guild
 	if q.Everywhere {
@@ -218,8 +228,11 @@ func (v *visit) askAs(q *answer.Question, t *trial) error {
 	}
 	user, known, err := v.archive.FindPerson(v.ctx, within, t.As)
 	if err != nil || len(known) == 0 {
-		t.Stray, q.Asker, q.Name = t.As, imports.UserID(t.As), t.As
-		return nil
+		t.Stray, q.Asker, q.Name = fmt.Sprintf("nobody is known as %q", t.As), imports.UserID(t.As), t.As
+		if err != nil {
+			t.Stray = err.Error()
+		}
+		return
 	}
 	q.Asker, q.Name = user, cmp.Or(known[0].DisplayName(), t.As)
 	if q.OnlyAsker = t.Alone && !q.Everywhere; q.OnlyAsker && known[0].RolesKnown {
@@ -228,11 +241,16 @@ func (v *visit) askAs(q *answer.Question, t *trial) error {
 			q.Roles = []memory.RoleID{} // known to be none
 		}
 	}
-	return nil
 }
 
 func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
 	out := &result{Recalled: r, Took: r.Took, Left: len(r.Left), Summaries: r.Earlier, ModeWhy: r.Mode.Reason()}
+	if r.Mode.By == answer.ModeQuestion {
+		out.ModeWords = r.Mode.Why
+	}
+	if q.Guild != memory.LocalGuild {
+		out.Audience = audienceURL(q.Guild, q.Channel)
+	}
 	shown := map[memory.MessageID]bool{}
 	for _, s := range r.Prompt.Shown {
 		shown[s.Message] = true
@@ -259,13 +277,13 @@ func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
 		out.People = append(out.People, v.personRef(p.Person.Guild, p.Person.ID))
 	}
 	for _, l := range r.Result.Lore {
-		out.Lore = append(out.Lore, loreHit{l, loreURL(l.Lore)})
+		out.Lore = append(out.Lore, loreHit{l, loreURL(l.Lore.Guild, l.Lore.ID)})
 	}
 	out.Uses = usesOf(answer.SectionUses(r.Prompt.Report), r.Prompt.Report.MaxTokens)
 	kept := answer.KeptPrompt(r.Prompt)
 	parts := make([][]linked, len(kept.Messages))
 	for _, p := range r.Parts {
-		parts[p.Message] = append(parts[p.Message], linked{p.Start, p.End, v.sourceURL(q.Guild, p)})
+		parts[p.Message] = append(parts[p.Message], linked{p.Start, p.End, v.sourceURL(p)})
 	}
 	out.Prompt = promptOf(kept, parts)
 	return out
@@ -283,7 +301,7 @@ func weightOf(h search.Hit) (sum float64) {
 }
 
 // sourceURL is where a page shows what a part of a prompt tells.
-func (v *visit) sourceURL(guild memory.GuildID, p answer.Part) string {
+func (v *visit) sourceURL(p answer.Part) string {
 	s := p.Source
 	switch s.Kind {
 	case memory.SourceMessage, memory.SourceSummary:
@@ -291,10 +309,10 @@ func (v *visit) sourceURL(guild memory.GuildID, p answer.Part) string {
 			return messageURL(g.ID, s.Channel, memory.MessageID(s.ID))
 		}
 	case memory.SourceLore:
-		return fmt.Sprintf("/memory/%d/lore#l%d", guild, s.ID)
+		return loreURL(p.Guild, s.ID)
 	default:
 		if p.User != 0 {
-			return v.personRef(guild, p.User).URL
+			return v.personRef(p.Guild, p.User).URL
 		}
 	}
 	return ""
@@ -346,8 +364,8 @@ func usesOf(uses []memory.TraceUse, most int) []use {
 	return out
 }
 
-// markDifferences marks what is in r and not in other.
-func markDifferences(r, other *result) {
+// markDifferences marks what is in r and not in other, and returns how much that is.
+func markDifferences(r, other *result) (n int) {
 	found := map[string]bool{}
 	for _, h := range slices.Concat(other.Hits, other.Further) {
 		found[h.Ref] = h.InPrompt
@@ -356,24 +374,39 @@ func markDifferences(r, other *result) {
 		for i, h := range hits {
 			inPrompt, there := found[h.Ref]
 			hits[i].Differs = !there || inPrompt != h.InPrompt
+			n += one(hits[i].Differs)
 		}
 	}
 	for i, u := range r.Uses {
 		r.Uses[i].Differs = !slices.ContainsFunc(other.Uses, func(o use) bool {
 			return o.Section == u.Section && o.Tokens == u.Tokens && o.Included == u.Included && o.Dropped == u.Dropped
 		})
+		n += one(r.Uses[i].Differs)
 	}
+	// A line with a link is what it links to: its number and marks don't count.
 	told := map[string]bool{}
 	for _, m := range other.Prompt {
 		for _, p := range m.Parts {
-			told[p.Text] = true
+			told[cmp.Or(p.URL, p.Text)] = true
 		}
 	}
 	for _, m := range r.Prompt {
 		for i, p := range m.Parts {
-			m.Parts[i].Differs = !told[p.Text]
+			m.Parts[i].Differs = !told[cmp.Or(p.URL, p.Text)]
+			n += one(m.Parts[i].Differs)
 		}
 	}
+	return n
 }
 
-func loreURL(l memory.Lore) string { return fmt.Sprintf("/memory/%d/lore#l%d", l.Guild, l.ID) }
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// loreURL is the page of a server's lore that has one with an id.
+func loreURL(guild memory.GuildID, id int64) string {
+	return fmt.Sprintf("/memory/%d/lore?after=%d#l%d", guild, id-1, id)
+}

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
+	"slices"
 
 	"hark/memory"
 	"hark/search"
@@ -23,14 +26,20 @@ type audienceData struct {
 	OK       bool
 	Why      string // in words; empty if OK
 	Known    bool   // the members' roles are
+	Apart    bool   // nothing passes between the channels
 	Matrix   *matrix
 	All      []verdictRow // of the place, for each channel
+}
+
+// audienceURL is the page of what may be told in a channel.
+func audienceURL(guild memory.GuildID, place memory.ChannelID) string {
+	return "/audience?" + encode("guild", guild.String(), "place", place.String())
 }
 
 type verdictRow struct {
 	Ref refOf
 	OK  bool
-	Why string
+	URL string // why
 }
 
 // matrix is a picture: for each place a row, and for each channel a column.
@@ -45,15 +54,15 @@ type matrix struct {
 // matrixGroup is channels with the same row and the same column.
 type matrixGroup struct {
 	Name string
-	More int // further channels like it
+	More int    // further channels like it
+	All  string // their names
 	At   int
 }
 
 type matrixCell struct {
 	X, Y int
 	OK   bool
-	Why  string
-	URL  string
+	URL  string // why
 }
 
 // audience shows what may be said where.
@@ -78,18 +87,23 @@ func audience(v *visit) error {
 func (v *visit) judge(d *audienceData) error {
 	g := d.Guild
 	d.Ref = v.guildRef(g.ID)
+	if d.Apart = g.ID == memory.LocalGuild || g.ID == memory.DirectGuild; d.Apart {
+		return nil
+	}
 	d.Channels = v.choicesOf(g).Choices
 	var sets *search.RoleSets
 	if v.Live != nil && v.Live().RoleSets != nil {
 		sets = v.Live().RoleSets(g)
 	}
-	d.Known = sets != nil
+	if d.Known = sets != nil; !d.Known {
+		sets = search.PossibleRoleSets(g)
+	}
 	people := func(user memory.UserID) (memory.Person, bool) {
 		p := v.person(g.ID, user)
 		return p, p.DisplayName() != ""
 	}
 	at := func(channel memory.ChannelID) *search.Audience {
-		return search.NewAudience(g, search.Place{Channel: channel, Sets: sets}, people)
+		return search.NewAudience(g, search.Place{Channel: channel, Sets: sets, Operator: true}, people)
 	}
 	place, err := id[memory.ChannelID](v, "place")
 	if err != nil {
@@ -109,29 +123,66 @@ func (v *visit) judge(d *audienceData) error {
 			d.Asked, d.From = true, v.channelRef(g.ID, source)
 			d.OK, d.Why = readers.Judge(source).OK, readers.Explain(source)
 		}
+		told := map[string]bool{} // by rules
 		for _, c := range inOrder(g) {
-			if c.Kind != memory.CategoryChannel && c.ID != place {
-				d.All = append(d.All, verdictRow{v.channelRef(g.ID, c.ID), readers.Judge(c.ID).OK, readers.Explain(c.ID)})
+			if v.ctx.Err() != nil {
+				return v.ctx.Err()
 			}
+			if c.Kind == memory.CategoryChannel || c.ID == place {
+				continue
+			}
+			like := rulesOf(g, c)
+			if _, known := told[like]; !known {
+				told[like] = readers.Judge(c.ID).OK
+			}
+			d.All = append(d.All, verdictRow{v.channelRef(g.ID, c.ID), told[like], audienceURL(g.ID, place) + "&" +
+				encode("source", c.ID.String())})
 		}
 	}
-	d.Matrix = v.matrixOf(g, at)
-	return nil
+	d.Matrix, err = v.matrixOf(g, at)
+	return err
+}
+
+// rulesOf is equal for channels of g that are judged alike. A private thread is like no other.
+func rulesOf(g *memory.Guild, c memory.Channel) string {
+	rules := c.Rules(g.Channel(c.Parent))
+	if rules == nil || c.Kind == memory.PrivateThread {
+		return c.ID.String()
+	}
+	overwrites := slices.SortedFunc(slices.Values(rules.Overwrites), func(a, b memory.Overwrite) int {
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.User, b.User))
+	})
+	return fmt.Sprint(rules.Kind.Reading(), rules.AgeLimited, c.Shut, overwrites)
 }
 
 // matrixOf draws what may be said where. Channels that are alike share a row and a column; threads are like their
 // channels.
-func (v *visit) matrixOf(g *memory.Guild, at func(memory.ChannelID) *search.Audience) *matrix {
-	var channels []memory.Channel
+func (v *visit) matrixOf(g *memory.Guild, at func(memory.ChannelID) *search.Audience) (*matrix, error) {
+	m := &matrix{Size: 18}
+	var channels []memory.Channel // one for each set of rules
+	like := map[string][]memory.Channel{}
 	for _, c := range inOrder(g) {
-		if c.Kind != memory.CategoryChannel && !c.Kind.IsThread() {
-			channels = append(channels, c)
+		if c.Kind == memory.CategoryChannel || c.Kind.IsThread() {
+			continue
 		}
+		rules := rulesOf(g, c)
+		switch {
+		case like[rules] != nil:
+		case len(channels) < maxMatrix:
+			channels = append(channels, c)
+		default:
+			m.Left++
+			continue
+		}
+		like[rules] = append(like[rules], c)
 	}
 	n := len(channels)
 	audiences := make([]*search.Audience, n)
 	ok := make([][]bool, n) // by place and channel
 	for i, place := range channels {
+		if v.ctx.Err() != nil {
+			return nil, v.ctx.Err()
+		}
 		audiences[i], ok[i] = at(place.ID), make([]bool, n)
 		for j, c := range channels {
 			ok[i][j] = audiences[i].Judge(c.ID).OK
@@ -145,30 +196,26 @@ func (v *visit) matrixOf(g *memory.Guild, at func(memory.ChannelID) *search.Audi
 		}
 		return true
 	}
-	m := &matrix{Size: 18}
 	var of []int // the first channel of each group
-next:
 	for i, c := range channels {
-		for k, first := range of {
-			if alike(i, first) {
-				m.Groups[k].More++
-				continue next
-			}
+		k := slices.IndexFunc(of, func(first int) bool { return alike(i, first) })
+		if k < 0 {
+			k = len(of)
+			of = append(of, i)
+			m.Groups = append(m.Groups, matrixGroup{Name: v.channelRef(g.ID, c.ID).Name, More: -1, At: k * m.Size})
 		}
-		if len(of) == maxMatrix {
-			m.Left++
-			continue
+		for _, one := range like[rulesOf(g, c)] {
+			m.Groups[k].More++
+			m.Groups[k].All += " " + v.channelRef(g.ID, one.ID).Name
 		}
-		of = append(of, i)
-		m.Groups = append(m.Groups, matrixGroup{Name: v.channelRef(g.ID, c.ID).Name, At: (len(of) - 1) * m.Size})
 	}
 	for y, i := range of {
 		for x, j := range of {
 			m.Cells = append(m.Cells, matrixCell{X: x * m.Size, Y: y * m.Size, OK: ok[i][j],
-				Why: audiences[i].Explain(channels[j].ID), URL: "/audience?" + encode("guild", g.ID.String(),
+				URL: "/audience?" + encode("guild", g.ID.String(),
 					"place", channels[i].ID.String(), "source", channels[j].ID.String())})
 		}
 	}
 	m.Side = len(of) * m.Size
-	return m
+	return m, nil
 }

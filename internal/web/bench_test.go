@@ -36,10 +36,27 @@ func BenchmarkPages(b *testing.B) {
 			events = events[:0]
 		}
 	}
+	const rooms, guild = 500, memory.GuildID(9_800_000) // with about as many roles as Discord allows
+	big := memory.Guild{ID: guild, Name: "Big", Self: harkUser, Roles: []memory.Role{{ID: memory.RoleID(guild), Name: "@everyone",
+		Permissions: memory.ViewChannel | memory.ReadMessageHistory}}}
+	role := func(i int) memory.RoleID { return memory.RoleID(9_810_000 + i%249) }
+	for i := range 249 {
+		big.Roles = append(big.Roles, memory.Role{ID: role(i), Name: fmt.Sprint("role", i)})
+	}
+	for i := range rooms {
+		c := memory.Channel{ID: memory.ChannelID(9_820_000 + i), Guild: guild, Name: fmt.Sprint("big-", i)}
+		if i%2 == 1 {
+			c.Overwrites = []memory.Overwrite{{Role: memory.RoleID(guild), Deny: memory.ViewChannel},
+				{Role: role(i), Allow: memory.ViewChannel}, {Role: role(7 * i), Allow: memory.ViewChannel}}
+		}
+		big.Channels = append(big.Channels, c)
+	}
+	w.apply(memory.GuildSeen{At: w.last, Guild: big})
 	patterns, at := w.visits(answer)
+	at["big audience"] = fmt.Sprintf("/audience?guild=%d&place=9820001&source=9820003", guild)
 	at["a room"], at["a room's middle"] = fmt.Sprintf("/memory/%d/9600001?q=boat7", garden), fmt.Sprintf("/memory/%d/9600001?at=%d",
 		garden, memory.FirstMessageID(began.AddDate(1, 0, 0)))
-	for _, pattern := range append(patterns, "a room", "a room's middle") {
+	for _, pattern := range append(patterns, "a room", "a room's middle", "big audience") {
 		b.Run(pattern, func(b *testing.B) {
 			for range b.N {
 				rw, r := httptest.NewRecorder(), httptest.NewRequest("GET", w.path("%s", at[pattern]), nil)

@@ -49,6 +49,9 @@ func (j *jobs) begin(what string, work func(ctx context.Context, progress func(d
 	if j.ended {
 		return nil, errStarted
 	}
+	if i := slices.IndexFunc(j.all, func(o *job) bool { return o.What == what && o.row().Finished.IsZero() }); i >= 0 {
+		return j.all[i], nil // the form was sent twice
+	}
 	one := &job{ID: 1, What: what, Begun: time.Now()}
 	if len(j.all) > 0 {
 		one.ID = j.all[0].ID + 1
@@ -142,6 +145,7 @@ type forgettingData struct {
 	What                           string   // would be forgotten; empty before it is chosen
 	Names                          []string // of the person
 	Goes                           []counted
+	In                             int    // channels
 	Numbers                        string // what the confirmation must be
 	Problem                        string
 	Unfinished                     []jobRow
@@ -177,6 +181,9 @@ func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, 
 		d.Unfinished = append(d.Unfinished, jobRow{What: v.describe(r.Forgetting), Begun: r.Forgetting.At, Report: countsOf(r)})
 	}
 	if d.Guild == "" && d.Channel == "" && d.Person == "" && d.Before == "" {
+		if v.r.URL.RawQuery != "" {
+			d.Problem = chooseFirst
+		}
 		return d, target, nil
 	}
 	if target, err = v.selected(d); err != nil {
@@ -191,11 +198,14 @@ func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, 
 		}
 	}
 	goes, err := v.app.Store.DryRun(v.ctx, memory.DryRunQuery{Forgetting: target})
-	d.Goes = []counted{{goes.Messages, "message"}, {goes.Channels, "channel"}, {goes.Answers, "answer"}, {goes.Facts, "fact"},
+	d.Goes = []counted{{goes.Messages, "message"}, {goes.Answers, "answer"}, {goes.Facts, "fact"},
 		{goes.Lore, "piece of lore"}, {goes.Summaries, "summary"}}
+	d.In = goes.Channels
 	d.Numbers = strconv.Itoa(goes.Messages)
 	return d, target, err
 }
+
+const chooseFirst = "Choose a server, a channel, a person or a day."
 
 // selected returns what is chosen to be forgotten.
 func (v *visit) selected(d forgettingData) (t memory.Forgetting, err error) {
@@ -225,6 +235,9 @@ func (v *visit) selected(d forgettingData) (t memory.Forgetting, err error) {
 	if d.Before != "" {
 		if t.Before, _, err = dates.Parse(d.Before, t.At, v.zone()); err != nil {
 			return t, complain("before %w", err)
+		}
+		if t.Before.IsZero() {
+			return t, complain("%s is before anything was said", d.Before)
 		}
 		if t.Before.After(t.At) {
 			return t, complain("%s is in the future: what isn't said yet can't be forgotten", d.Before)
@@ -272,21 +285,41 @@ func forget(v *visit) error {
 		return err
 	}
 	if d.What == "" {
-		d.Problem = cmp.Or(d.Problem, "Choose first what is to be forgotten.")
+		d.Problem = cmp.Or(d.Problem, chooseFirst)
 		return v.show(http.StatusBadRequest, "forget", "Forgetting", d)
 	}
 	if strings.Join(strings.Fields(v.form("confirm")), "") != d.Numbers {
 		d.Problem = fmt.Sprintf("Nothing was forgotten: to confirm, enter the number of messages, which is %s now.", d.Numbers)
 		return v.show(http.StatusBadRequest, "forget", "Forgetting", d)
 	}
-	memoryOf := v.archive
+	memoryOf, err := archive.New(v.ctx, v.app.Store, v.app.Config)
+	if err != nil {
+		return err
+	}
+	v.forgetSessions(memoryOf, target)
 	begun, err := v.jobs.begin(d.What, func(ctx context.Context, progress func(done, total int)) (memory.DeletionReport, error) {
+		defer v.checks.expire() // they tell how much is remembered
 		return forgetAll(ctx, memoryOf, target, progress)
 	})
 	if err != nil {
 		return err
 	}
 	return v.redirect(fmt.Sprintf("/forget/%d", begun.ID))
+}
+
+// forgetSessions forgets what the running bot holds beside the log.
+func (v *visit) forgetSessions(k *archive.Archive, target memory.Forgetting) {
+	if v.Live == nil {
+		return
+	}
+	forget := v.Live().ForgetSessions
+	for _, g := range k.Servers {
+		if forget != nil && (target.Guild == memory.Everywhere || target.Guild == g.ID) {
+			within := target
+			within.Guild = g.ID
+			forget(g, within)
+		}
+	}
 }
 
 // forgetAll does what "hark forget" does.

@@ -71,7 +71,7 @@ type channelData struct {
 	Found                  []said
 	Talk                   plot
 	TalkCut                bool // only the newest messages are counted
-	Gaps, Fetching         int
+	Gaps                   int
 	Forget, Audience, Asks string
 }
 
@@ -87,6 +87,9 @@ func channelPage(v *visit) error {
 	g, c, err := v.channelOf(at)
 	if err != nil {
 		return err
+	}
+	if v.r.PathValue("guild") != g.ID.String() {
+		return errNoPage
 	}
 	d := channelData{Guild: v.guildRef(g.ID), Ref: v.channelRef(g.ID, c.ID), Channel: *c, Kind: kindNames[c.Kind],
 		Remembered: v.policy().Remembers(g, c.ID), Q: v.form("q"),
@@ -154,22 +157,25 @@ func (v *visit) log(d *channelData, gaps []memory.Gap) ([]logRow, error) {
 		return nil, err
 	}
 	first, last := messages[0].ID, messages[len(messages)-1].ID
+	var beforeFirst, afterLast memory.MessageID = 0, math.MaxInt64 // the messages beside the page
 	if older, err := v.app.Store.Around(v.ctx, channel, []memory.MessageID{first}, 1, 0); err != nil {
 		return nil, err
 	} else if len(older) > 1 {
-		d.Older = v.with("before", first.String(), "after", "", "at", "")
+		beforeFirst = older[0].ID
+		d.Older = v.with("before", first.String(), "after", "", "at", "", "q", "")
 	}
 	if newer, err := v.app.Store.Log(v.ctx, channel, last, math.MaxInt64, 1); err != nil {
 		return nil, err
 	} else if len(newer) > 0 {
-		d.Newer = v.with("after", last.String(), "before", "", "at", "")
+		afterLast = newer[0].ID
+		d.Newer = v.with("after", last.String(), "before", "", "at", "", "q", "")
 	}
-	return v.rows(channel, messages, gaps, at)
+	return v.rows(channel, messages, gaps, at, beforeFirst, afterLast)
 }
 
-// rows lays out messages with what lies between them.
+// rows lays out messages with what lies between them, and between them and the messages beside the page.
 func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps []memory.Gap,
-	at memory.MessageID) ([]logRow, error) {
+	at, older, newer memory.MessageID) ([]logRow, error) {
 	ids := make([]memory.MessageID, len(messages))
 	var replies []memory.MessageID
 	for i, m := range messages {
@@ -190,15 +196,21 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 		return nil, err
 	}
 	var rows []logRow
+	addGaps := func(after, until memory.MessageID) { // each at the first place where it is
+		gaps = slices.DeleteFunc(gaps, func(gap memory.Gap) bool {
+			is := max(after, gap.After)+1 <= min(until-1, gap.Until)
+			if is {
+				rows = append(rows, logRow{Gap: &gap})
+			}
+			return is
+		})
+	}
 	for i, m := range messages {
 		row := logRow{}
+		addGaps(older, m.ID)
+		older = m.ID
 		if i > 0 {
 			before := messages[i-1]
-			for _, gap := range gaps {
-				if gap.After < m.ID && before.ID < gap.Until {
-					rows = append(rows, logRow{Gap: &gap})
-				}
-			}
 			if quiet := m.Time().Sub(before.Time()); quiet >= silence {
 				rows = append(rows, logRow{Silence: quiet.Round(time.Minute)})
 			}
@@ -226,6 +238,7 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 			}
 		}
 	}
+	addGaps(older, newer)
 	return rows, nil
 }
 
@@ -286,7 +299,9 @@ func (v *visit) find(scope memory.Scope, words string) (found []said, err error)
 			return nil, err
 		}
 		for _, m := range there {
-			found = append(found, v.said(m))
+			shown := v.said(m)
+			shown.ID = 0 // its place is in the log
+			found = append(found, shown)
 		}
 	}
 	return found, nil
@@ -295,17 +310,12 @@ func (v *visit) find(scope memory.Scope, words string) (found []said, err error)
 // talk draws who wrote how much, by week.
 func (v *visit) talk(guild memory.GuildID, scope memory.Scope) (plot, error) {
 	now := time.Now().UTC().Truncate(24 * time.Hour)
-	from := now.Add(-talkWeeks * week)
+	monday := now.AddDate(0, 0, -(int(now.Weekday())+6)%7)
+	from := monday.AddDate(0, 0, 7*(1-talkWeeks))
 	scope.Since = from
 	found, err := v.app.Store.Activity(v.ctx, scope, true, countedTalk)
 	if err != nil {
 		return plot{}, err
-	}
-	newest := time.Time{}
-	for _, a := range found {
-		if a.Day.After(newest) {
-			newest = a.Day
-		}
 	}
 	total := map[memory.UserID]int{}
 	for _, a := range found {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -191,7 +192,6 @@ type personData struct {
 	Wrote    []wroteRow
 	Goes     memory.DryRun
 	Lore     []memory.Lore
-	LoreURL  string
 	Answers  string
 	Forget   string
 }
@@ -226,8 +226,14 @@ func personPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	known, err := v.app.Store.People(v.ctx, g.ID, user)
+	if err != nil {
+		return err
+	}
+	if user <= 0 {
+		return errNoPage
+	}
 	d := personData{Guild: v.guildRef(g.ID), Person: v.person(g.ID, user), Ref: v.personRef(g.ID, user),
-		LoreURL: "/memory/" + g.ID.String() + "/lore",
 		Answers: "/answers?" + encode("guild", g.ID.String(), "person", user.String()),
 		Forget:  "/forget?" + encode("guild", g.ID.String(), "person", user.String())}
 	for _, role := range g.Roles {
@@ -254,6 +260,9 @@ func personPage(v *visit) error {
 	if d.Goes, err = v.app.Store.DryRun(v.ctx, memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: g.ID, User: user,
 		At: time.Now()}}); err != nil {
 		return err
+	}
+	if len(known) == 0 && d.Goes.Messages == 0 {
+		return missing{errors.New("nobody with this id is known there")}
 	}
 	told, err := v.app.Store.Lore(v.ctx, g.ID)
 	if err != nil {
@@ -296,9 +305,9 @@ type loreData struct {
 // loreRow is lore with its sources.
 type loreRow struct {
 	memory.Lore
-	By      refOf
-	Told    refOf
-	Sources []loreSource
+	By       refOf
+	Channels []refOf // that all who are told must be able to read
+	Sources  []loreSource
 }
 
 type loreSource struct {
@@ -340,9 +349,12 @@ func lore(v *visit) error {
 			row.By.Name = "the operator"
 		}
 		if l.Channel != 0 {
-			row.Told = v.channelRef(g.ID, l.Channel)
+			row.Channels = append(row.Channels, v.channelRef(g.ID, l.Channel))
 		}
 		for _, of := range l.Sources {
+			if c := v.channelRef(g.ID, of.Channel); !slices.Contains(row.Channels, c) {
+				row.Channels = append(row.Channels, c)
+			}
 			source := loreSource{URL: messageURL(g.ID, of.Channel, of.Message), Channel: v.channelRef(g.ID, of.Channel)}
 			there, err := v.app.Store.Around(v.ctx, of.Channel, []memory.MessageID{of.Message}, 0, 0)
 			if err != nil {

@@ -53,6 +53,13 @@ func (c *checks) latest(examine func(context.Context, bool, func(doctor.Finding)
 	return c.found, c.at, c.running != nil
 }
 
+// expire has the next visitor see new checks.
+func (c *checks) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at, c.found = time.Time{}, nil
+}
+
 // close ends running checks.
 func (c *checks) close() {
 	c.mu.Lock()
@@ -85,7 +92,7 @@ type overviewData struct {
 }
 
 func (d overviewData) refresh() string {
-	if d.Checking && d.Findings == nil {
+	if d.Checking {
 		return "2"
 	}
 	return ""
@@ -220,7 +227,7 @@ func (v *visit) messagesByDay(channels []memory.ChannelID) (plot, error) {
 		}
 		counts[a.Day]["messages"] += a.Messages
 	}
-	return perDay("Messages a day", now, plotDays, []string{"messages"}, counts), err
+	return perDay("Messages a day, with Hark's", now, plotDays, []string{"messages"}, counts), err
 }
 
 // countAnswers draws the answers and their tokens, by the records of calls, and tells how long the last took.

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,9 +39,12 @@ type visit struct {
 
 // Errors that a visitor sees as a page.
 var (
-	errNoPage  = errors.New("there is no such page")
+	errNoPage  = missing{errors.New("there is no such page")}
 	errStarted = errors.New("Hark is still starting, or waits for its configuration to change: try again in a moment")
 )
+
+// missing is an error about what isn't there.
+type missing struct{ error }
 
 // complaint is an error in what the visitor entered.
 type complaint struct{ error }
@@ -52,7 +56,11 @@ func (v *visit) open() (err error) {
 	if v.app = v.App(); v.app == nil {
 		return errStarted
 	}
-	v.archive, err = archive.New(v.ctx, v.app.Store, v.app.Config)
+	if v.archive, err = archive.New(v.ctx, v.app.Store, v.app.Config); err != nil {
+		return err
+	}
+	// Direct messages are used only where they were written, and nobody else looks at them.
+	v.archive.Servers = slices.DeleteFunc(v.archive.Servers, func(g *memory.Guild) bool { return g.ID == memory.DirectGuild })
 	v.people = map[membership]memory.Person{}
 	return err
 }
@@ -104,8 +112,10 @@ func (v *visit) finish(err error) {
 	switch {
 	case err == nil || v.ctx.Err() != nil:
 		return
-	case errors.Is(err, errNoPage) || errors.Is(err, memory.ErrNotFound):
+	case errors.As(err, new(missing)) || errors.Is(err, memory.ErrNotFound):
 		status = http.StatusNotFound
+	case v.app != nil && v.App() != v.app: // it was closed meanwhile
+		status, err = http.StatusServiceUnavailable, errStarted
 	case errors.Is(err, errStarted):
 		status = http.StatusServiceUnavailable
 	case errors.As(err, new(complaint)) || errors.As(err, new(memory.ValidationError)):
@@ -140,7 +150,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 // static serves the style sheet and the script.
 func static(v *visit) error {
 	content, err := files.ReadFile("files/" + v.r.PathValue("file"))
-	if err != nil {
+	if err != nil || strings.Contains(v.r.PathValue("file"), "/") {
 		return errNoPage
 	}
 	http.ServeContent(v.w, v.r, v.r.PathValue("file"), time.Time{}, bytes.NewReader(content))
@@ -237,6 +247,9 @@ func (v *visit) personRef(guild memory.GuildID, user memory.UserID) refOf {
 	if user == 0 {
 		return refOf{Name: "nobody"}
 	}
+	if v.archive.GuildByID(guild).Self == user {
+		return refOf{"Hark", fmt.Sprintf("/memory/%d/people/%d", guild, user)}
+	}
 	p := v.person(guild, user)
 	return refOf{cmp.Or(p.DisplayName(), user.String()), fmt.Sprintf("/memory/%d/people/%d", guild, user)}
 }
@@ -276,21 +289,17 @@ func (v *visit) zone() *time.Location {
 // funcs are the functions of the templates.
 func (v *visit) funcs() template.FuncMap {
 	return template.FuncMap{
+		"loreurl": func(l memory.Lore) string { return loreURL(l.Guild, l.ID) },
 		"time": func(t time.Time) string {
 			if t.IsZero() {
 				return ""
 			}
 			return t.In(v.zone()).Format("2006-01-02 15:04")
 		},
-		"clock": func(t time.Time) string { return t.In(v.zone()).Format("15:04") },
-		"day":   func(t time.Time) string { return t.In(v.zone()).Format("Monday, 2 January 2006") },
-		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"ms": func(d time.Duration) string {
-			if d >= 10*time.Second {
-				return fmt.Sprintf("%.1f s", d.Seconds())
-			}
-			return fmt.Sprintf("%d ms", d.Milliseconds())
-		},
+		"clock":       func(t time.Time) string { return t.In(v.zone()).Format("15:04") },
+		"day":         func(t time.Time) string { return t.In(v.zone()).Format("Monday, 2 January 2006") },
+		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"ms":          span,
 		"bytes":       func(n int64) string { return terminal.Bytes(n) },
 		"count":       func(n int, noun string) string { return number(n) + plural(n, noun) },
 		"number":      func(n any) string { return number(int(reflect.ValueOf(n).Int())) },
@@ -326,6 +335,22 @@ type (
 	}
 )
 
+// span writes a duration with two units at most.
+func span(d time.Duration) string {
+	switch minutes := int(d.Round(time.Minute).Minutes()); {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", minutes)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h %d min", minutes/60, minutes%60)
+	default:
+		return fmt.Sprintf("%d days", minutes/60/24)
+	}
+}
+
 // number writes a number with spaces between thousands.
 func number(n int) string {
 	text := strconv.Itoa(n)
@@ -339,7 +364,13 @@ func plural(n int, noun string) string {
 	if n == 1 {
 		return " " + noun
 	}
-	if strings.HasSuffix(noun, "y") {
+	first, rest, compound := strings.Cut(noun, " of ") // "piece of lore"
+	switch {
+	case noun == "person":
+		return " people"
+	case compound:
+		return " " + first + "s of " + rest
+	case strings.HasSuffix(noun, "y"):
 		return " " + strings.TrimSuffix(noun, "y") + "ies"
 	}
 	return " " + noun + "s"

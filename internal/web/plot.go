@@ -96,7 +96,12 @@ func percentile(all []time.Duration, share float64) time.Duration {
 	return all[min(len(all)-1, int(share*float64(len(all))))]
 }
 
-// describe is the text for who can't see the plot.
+// Empty reports whether there is nothing to draw.
+func (p plot) Empty() bool {
+	return !slices.ContainsFunc(p.Bars, func(b bar) bool { return b.Total > 0 })
+}
+
+// Describe is the text for who can't see the plot.
 func (p plot) Describe() string {
 	total, most, when := 0, -1, ""
 	for _, b := range p.Bars {

@@ -20,7 +20,7 @@ type cookies struct{ of []*http.Cookie }
 func (c *cookies) SetCookies(_ *url.URL, of []*http.Cookie) { c.of = of }
 func (c *cookies) Cookies(*url.URL) []*http.Cookie          { return c.of }
 
-func fetch(t *testing.T, c *http.Client, r *http.Request) (int, string, http.Header) {
+func fetch(t testing.TB, c *http.Client, r *http.Request) (int, string, http.Header) {
 	t.Helper()
 	response, err := c.Do(r)
 	if err != nil {
@@ -34,7 +34,7 @@ func fetch(t *testing.T, c *http.Client, r *http.Request) (int, string, http.Hea
 	return response.StatusCode, string(body), response.Header
 }
 
-func request(t *testing.T, method, url string) *http.Request {
+func request(t testing.TB, method, url string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
 	if err != nil {

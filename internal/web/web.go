@@ -13,6 +13,7 @@ import (
 	"embed"
 	"net/http"
 
+	"hark/internal/archive"
 	"hark/internal/config"
 	"hark/internal/doctor"
 	"hark/internal/setup"
@@ -30,7 +31,7 @@ type Config struct {
 	Version string
 	// App returns the open memory; nil while it is closed.
 	App func() *setup.App
-	// Examine makes doctor's checks; with brief only those that cost nothing.
+	// Examine makes doctor's checks; with brief without asking models.
 	Examine func(ctx context.Context, brief bool, tell func(doctor.Finding))
 	// Live returns the state of the bot; nil: none runs in this process.
 	Live func() *Live
@@ -45,6 +46,8 @@ type Live struct {
 	Busy     int // questions being answered
 	// RoleSets are the sets of roles that a guild's members have; nil: not all are known.
 	RoleSets func(*memory.Guild) *search.RoleSets
+	// ForgetSessions deletes what a Forgetting selects in a guild from sessions that aren't logged.
+	ForgetSessions func(*memory.Guild, memory.Forgetting)
 }
 
 // Shard is a shard that this process holds.
@@ -63,19 +66,34 @@ type Site struct {
 	handler http.Handler
 }
 
-// New returns the site. It writes the key for login links into the data directory; Close removes it.
-func New(c Config) (*Site, error) {
-	s := &Site{Config: c}
-	var err error
-	if s.access, err = newAccess(c); err != nil {
-		return nil, err
-	}
+// New returns the site. Announce lets people log in by links.
+func New(c Config) *Site {
+	s := &Site{Config: c, access: newAccess(c)}
 	mux := http.NewServeMux()
 	for _, r := range routes {
 		mux.Handle(r.pattern, s.guarded(r))
 	}
 	s.handler = s.access.sameOrigin(mux)
-	return s, nil
+	return s
+}
+
+// Announce has "hark web --link" find this site. Call it once nobody else can use the data.
+func (s *Site) Announce() error { return s.access.announce() }
+
+// FinishForgetting finishes interrupted forgettings in the background, where no bot does.
+func (s *Site) FinishForgetting() {
+	_, _ = s.jobs.begin("what was interrupted", func(ctx context.Context, progress func(done, total int)) (all memory.DeletionReport,
+		err error) {
+		k, err := archive.New(ctx, s.App().Store, s.App().Config)
+		if err != nil {
+			return all, err
+		}
+		done, err := k.FinishForgetting(ctx, progress)
+		for _, r := range done {
+			archive.AddReport(&all, r)
+		}
+		return all, err
+	})
 }
 
 // Close ends running work and removes the key for login links.

@@ -66,13 +66,13 @@ func newWorld(t testing.TB) *world {
 	}))
 	w.server.Start()
 	t.Cleanup(w.server.Close)
-	w.site, err = New(Config{Web: config.Web{Password: config.NewSecret("something to remember")}, Dir: c.Data,
+	w.site = New(Config{Web: config.Web{Password: config.NewSecret("something to remember")}, Dir: c.Data,
 		Address: w.server.Listener.Addr().String(), Version: "v1.2.3", App: func() *setup.App { return w.app },
 		Examine: func(_ context.Context, _ bool, tell func(doctor.Finding)) {
 			tell(doctor.Finding{Check: "configuration", OK: true, Detail: filepath.Base("config.toml")})
 			tell(doctor.Finding{Check: "disk", OK: true, Detail: "little is free", Advice: "free some"})
 		}})
-	if err != nil {
+	if err := w.site.Announce(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
