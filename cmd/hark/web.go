@@ -78,7 +78,9 @@ func (f *flags) serveWeb(c *cobra.Command, cfg config.Config, listen string) (er
 	if err := site.Announce(); err != nil {
 		return err
 	}
-	site.FinishForgetting()
+	if err := site.FinishForgetting(c.Context()); err != nil {
+		return err
+	}
 	server.Pages = site
 	fmt.Fprintln(c.OutOrStdout(), site.Link())
 	fmt.Fprintln(f.env.stderr, "The link works once, within ten minutes. Ctrl-C ends the page.")

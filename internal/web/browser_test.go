@@ -138,8 +138,15 @@ func TestByKeyboard(t *testing.T) {
 	p.Visit(w.site.Link())
 	press(t, p, "Tab", "Skip to the content")
 	p.Press("Enter")
-	p.Visit(w.path("/"))
-	press(t, p, "Tab", "Ask")
+	for _, name := range []string{"Answers", "Memory", "Audience", "Forgetting", "Settings", "Overview"} {
+		press(t, p, "Shift+Tab", name)
+		p.Press("Enter")
+		if at := p.Text("h1"); at != name {
+			t.Errorf("%s leads to %q", name, at)
+		}
+		press(t, p, "Tab", "Log out") // from the beginning of the new page
+	}
+	press(t, p, "Shift+Tab", "Ask")
 	p.Press("Enter")
 	press(t, p, "Tab", "Question")
 	for _, key := range "migration" {
@@ -168,9 +175,19 @@ func TestByKeyboard(t *testing.T) {
 // Who is forgotten on the page is gone from all pages.
 func TestForgettingInABrowser(t *testing.T) {
 	t.Parallel()
+	for _, o := range []browsertest.Options{{Width: 1280}, {Width: 390, NoScripts: true}} {
+		t.Run(fmt.Sprintf("%d, without scripts %v", o.Width, o.NoScripts), func(t *testing.T) {
+			t.Parallel()
+			forgetInABrowser(t, o)
+		})
+	}
+}
+
+func forgetInABrowser(t *testing.T, o browsertest.Options) {
 	w := newWorld(t)
+	w.converse()
 	answer := w.talk()
-	p := browsertest.Open(t, browsertest.Options{})
+	p := browsertest.Open(t, o)
 	p.Visit(w.site.Link())
 	p.Visit(w.path("/forget"))
 	p.Fill("input[name=person]", "Zoe")

@@ -80,20 +80,25 @@ func New(c Config) *Site {
 // Announce has "hark web --link" find this site. Call it once nobody else can use the data.
 func (s *Site) Announce() error { return s.access.announce() }
 
-// FinishForgetting finishes interrupted forgettings in the background, where no bot does.
-func (s *Site) FinishForgetting() {
-	_, _ = s.jobs.begin("what was interrupted", func(ctx context.Context, progress func(done, total int)) (all memory.DeletionReport,
-		err error) {
-		k, err := archive.New(ctx, s.App().Store, s.App().Config)
-		if err != nil {
-			return all, err
-		}
+// FinishForgetting finishes interrupted forgettings in the background, where no bot does. The pages tell of it.
+func (s *Site) FinishForgetting(ctx context.Context) error {
+	k, err := archive.New(ctx, s.App().Store, s.App().Config)
+	if err != nil {
+		return err
+	}
+	begun, err := k.Forgettings(ctx, memory.Everywhere, 0)
+	if err != nil || len(begun) == 0 {
+		return err
+	}
+	_, err = s.jobs.begin("what was interrupted", func(ctx context.Context,
+		progress func(done, total int)) (all memory.DeletionReport, err error) {
 		done, err := k.FinishForgetting(ctx, progress)
 		for _, r := range done {
 			archive.AddReport(&all, r)
 		}
 		return all, err
 	})
+	return err
 }
 
 // Close ends running work and removes the key for login links.
@@ -114,32 +119,28 @@ type route struct {
 }
 
 // routes are all routes. Tests walk them.
-var routes []route
-
-func init() { // the pages link to each other by them
-	routes = []route{
-		{"GET /{$}", false, overview},
-		{"GET /checks", false, allChecks},
-		{"GET /ask", false, ask},
-		{"GET /answers", false, answers},
-		{"GET /answers/{channel}/{answer}", false, answerPage},
-		{"GET /memory", false, servers},
-		{"GET /memory/{guild}", false, serverPage},
-		{"GET /memory/{guild}/people", false, people},
-		{"GET /memory/{guild}/people/{user}", false, personPage},
-		{"GET /memory/{guild}/lore", false, lore},
-		{"GET /memory/{guild}/{channel}", false, channelPage},
-		{"GET /audience", false, audience},
-		{"GET /forget", false, forgetting},
-		{"POST /forget", false, forget},
-		{"GET /forget/{job}", false, forgettingPage},
-		{"GET /settings", false, settings},
-		{"POST /logout", false, logOut},
-		{"GET /login", true, logIn},
-		{"POST /login", true, logInByPassword},
-		{"GET /static/{file}", true, static},
-		{"GET /", false, func(*visit) error { return errNoPage }},
-	}
+var routes = []route{
+	{"GET /{$}", false, overview},
+	{"GET /checks", false, allChecks},
+	{"GET /ask", false, ask},
+	{"GET /answers", false, answers},
+	{"GET /answers/{channel}/{answer}", false, answerPage},
+	{"GET /memory", false, servers},
+	{"GET /memory/{guild}", false, serverPage},
+	{"GET /memory/{guild}/people", false, people},
+	{"GET /memory/{guild}/people/{user}", false, personPage},
+	{"GET /memory/{guild}/lore", false, lore},
+	{"GET /memory/{guild}/{channel}", false, channelPage},
+	{"GET /audience", false, audience},
+	{"GET /forget", false, forgetting},
+	{"POST /forget", false, forget},
+	{"GET /forget/{job}", false, forgettingPage},
+	{"GET /settings", false, settings},
+	{"POST /logout", false, logOut},
+	{"GET /login", true, logIn},
+	{"POST /login", true, logInByPassword},
+	{"GET /static/{file}", true, static},
+	{"GET /", false, func(*visit) error { return errNoPage }},
 }
 
 //go:embed files
