@@ -65,8 +65,8 @@ func (f *flags) serveWeb(c *cobra.Command, cfg config.Config, listen string) (er
 	defer func() { err = errors.Join(err, a.Close()) }()
 	release, err := place.LockRunning(time.Now())
 	if err != nil {
-		return fmt.Errorf("%w; if it serves the page already, as with web.inspect = true, \"hark web --link\" prints a link",
-			err)
+		return fmt.Errorf("%w; if it serves the page already, as with web.inspect = true, \"hark web --link\" prints "+
+			"a link", err)
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	server, err := health.Listen(listen)

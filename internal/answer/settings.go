@@ -245,7 +245,8 @@ type resolvedSettings struct {
 	builder *builder.Builder
 }
 
-// resolve returns the model and builder of s, which lays out as asked. A missing model is reported once, and replaced by the engine's own.
+// resolve returns the model and builder of s, which lays out as asked. A missing model is reported once, and replaced
+// by the engine's own.
 func (e *Engine) resolve(s Settings, layout builder.Layout) resolvedSettings {
 	v := resolvedSettings{Settings: s, model: e.model, builder: e.builder}
 	if s.Model != "" {

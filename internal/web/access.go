@@ -253,7 +253,8 @@ func (a *access) sameOrigin(next http.Handler) http.Handler {
 		from := r.Header.Get("Sec-Fetch-Site") // "same-site" is another port or a sibling of this host
 		other := (from == "cross-site" || from == "same-site") && r.URL.Path != "/login"
 		if other || !a.isOurs(r.Host) || a.origin.Check(r) != nil {
-			http.Error(w, "This page takes requests from itself alone, under the name in web.url.", http.StatusForbidden)
+			const why = "This page takes requests from itself alone, under the name in web.url."
+			http.Error(w, why, http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -58,7 +58,8 @@ func answers(v *visit) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	d := answersData{Guild: v.form("guild"), Channel: v.form("channel"), Person: v.form("person"), Model: v.form("model"),
+	d := answersData{Guild: v.form("guild"), Channel: v.form("channel"), Person: v.form("person"),
+		Model:   v.form("model"),
 		Outcome: v.form("outcome"), Models: v.app.Models.Names()}
 	q := memory.TraceQuery{Model: d.Model, Limit: answersShown + 1}
 	for _, g := range v.archive.Servers {
@@ -228,8 +229,8 @@ func answerPage(v *visit) error {
 		return err
 	}
 	if len(traces) == 0 || traces[0].Guild == memory.DirectGuild {
-		return missing{errors.New("no such answer is remembered: it may have been forgotten, or something that it was " +
-			"made from")}
+		return missing{errors.New("no such answer is remembered: it may have been forgotten, " +
+			"or something that it was made from")}
 	}
 	t := traces[0]
 	d := answerData{Trace: t, Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
@@ -272,7 +273,8 @@ func answerPage(v *visit) error {
 // readAnswer reads the question and the answer from the log.
 func (v *visit) readAnswer(d *answerData) error {
 	t := d.Trace
-	messages, err := v.app.Store.Around(v.ctx, t.Channel, slices.Concat([]memory.MessageID{t.Question, t.Answer}, t.Parts), 0, 0)
+	ids := slices.Concat([]memory.MessageID{t.Question, t.Answer}, t.Parts)
+	messages, err := v.app.Store.Around(v.ctx, t.Channel, ids, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -333,8 +335,8 @@ func (v *visit) recalledRows(t memory.Trace) ([]recalledRow, error) {
 	for _, h := range t.Recalled {
 		m, ok := there[memory.MessageRef{Channel: h.Channel, Message: h.Message}]
 		guild := cmp.Or(m.Guild, t.Guild)
-		row := recalledRow{TraceHit: h, URL: messageURL(guild, h.Channel, h.Message), Channel: v.channelRef(guild, h.Channel),
-			Time: h.Message.Time(), Gone: !ok, What: whatBecame(h)}
+		row := recalledRow{TraceHit: h, URL: messageURL(guild, h.Channel, h.Message),
+			Channel: v.channelRef(guild, h.Channel), Time: h.Message.Time(), Gone: !ok, What: whatBecame(h)}
 		if ok {
 			row.Author, row.Text = v.personRef(guild, m.Author), v.named(m)
 			row.Changed = m.Kind != memory.FromHark && m.AsSource(false).Version != h.Edited
@@ -372,7 +374,8 @@ func stepsOf(t memory.Trace) []step {
 		at += c.Took
 	}
 	if t.Began > 0 {
-		steps = append(steps, step{Name: "waited for the model", At: at, Took: t.Began - at}, step{Name: "first word", At: t.Began})
+		steps = append(steps, step{Name: "waited for the model", At: at, Took: t.Began - at},
+			step{Name: "first word", At: t.Began})
 		at = t.Began
 	}
 	if t.Model != "" {

@@ -25,7 +25,6 @@ type askData struct {
 	Channels []choiceGroup
 	Modes    []builder.Mode
 	Layouts  []builder.Layout
-	People   []string // for completion
 	Compare  bool
 	Forms    []trial // both, to fill in
 	Trials   []trial // those that were asked
@@ -60,7 +59,6 @@ type trial struct {
 // result is what would go into an answer.
 type result struct {
 	answer.Recalled
-	Took      time.Duration
 	Hits      []hit // the best
 	Further   []hit
 	Left      int // hits too weak to show
@@ -124,12 +122,12 @@ func ask(v *visit) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	d := askData{Question: v.form("q"), Modes: builder.Modes(), Layouts: builder.Layouts(), Compare: v.form("compare") != ""}
+	d := askData{Question: v.form("q"), Modes: builder.Modes(), Layouts: builder.Layouts(),
+		Compare: v.form("compare") != ""}
 	for _, g := range v.archive.Servers {
-		if g.ID == memory.DirectGuild || !g.Left.IsZero() {
-			continue // Hark uses direct messages only there
+		if g.Left.IsZero() { // else Hark answers nobody there
+			d.Channels = append(d.Channels, v.choicesOf(g))
 		}
-		d.Channels = append(d.Channels, v.choicesOf(g))
 	}
 	for _, n := range []string{"", "2"} {
 		t := v.readTrial(n)
@@ -157,7 +155,7 @@ func (v *visit) choicesOf(g *memory.Guild) choiceGroup {
 		if c.Kind.IsThread() {
 			name = "↳ " + name
 		}
-		if c.Kind != memory.CategoryChannel && c.Kind != memory.DirectChannel {
+		if c.Kind != memory.CategoryChannel {
 			group.Choices = append(group.Choices, choice{c.ID.String(), name})
 		}
 	}
@@ -166,8 +164,8 @@ func (v *visit) choicesOf(g *memory.Guild) choiceGroup {
 
 // readTrial reads the settings of a trial.
 func (v *visit) readTrial(n string) trial {
-	return trial{N: n, As: v.form("as" + n), In: v.form("in" + n), Alone: v.form("alone"+n) != "", Mode: v.form("mode" + n),
-		Layout: v.form("layout" + n)}
+	return trial{N: n, As: v.form("as" + n), In: v.form("in" + n), Alone: v.form("alone"+n) != "",
+		Mode: v.form("mode" + n), Layout: v.form("layout" + n)}
 }
 
 // try asks under the settings of a trial.
@@ -244,7 +242,7 @@ func (v *visit) askAs(q *answer.Question, t *trial) {
 }
 
 func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
-	out := &result{Recalled: r, Took: r.Took, Left: len(r.Left), Summaries: r.Earlier, ModeWhy: r.Mode.Reason()}
+	out := &result{Recalled: r, Left: len(r.Left), Summaries: r.Earlier, ModeWhy: r.Mode.Reason()}
 	if r.Mode.By == answer.ModeQuestion {
 		out.ModeWords = r.Mode.Why
 	}

@@ -167,8 +167,8 @@ func forgetting(v *visit) error {
 
 // chooseForgetting reads what is chosen, and counts what would go.
 func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, err error) {
-	d = forgettingData{Guild: v.form("guild"), Channel: v.form("channel"), Person: v.form("person"), Before: v.form("before"),
-		OptOut: v.form("optout") != "", Receipts: v.jobs.list(), OutOfReach: v.archive.OutOfReach()}
+	d = forgettingData{Guild: v.form("guild"), Channel: v.form("channel"), Person: v.form("person"),
+		Before: v.form("before"), OptOut: v.form("optout") != "", Receipts: v.jobs.list(), OutOfReach: v.archive.OutOfReach()}
 	for _, g := range v.archive.Servers {
 		d.Guilds = append(d.Guilds, choice{g.ID.String(), v.guildRef(g.ID).Name})
 		d.Channels = append(d.Channels, v.choicesOf(g))
@@ -178,7 +178,8 @@ func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, 
 		return d, target, err
 	}
 	for _, r := range begun {
-		d.Unfinished = append(d.Unfinished, jobRow{What: v.describe(r.Forgetting), Begun: r.Forgetting.At, Report: countsOf(r)})
+		d.Unfinished = append(d.Unfinished, jobRow{What: v.describe(r.Forgetting), Begun: r.Forgetting.At,
+			Report: countsOf(r)})
 	}
 	if d.Guild == "" && d.Channel == "" && d.Person == "" && d.Before == "" {
 		if v.r.URL.RawQuery != "" {
@@ -193,7 +194,8 @@ func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, 
 	d.What = v.describe(target)
 	for _, g := range v.archive.Servers {
 		name := v.person(g.ID, target.User).DisplayName()
-		if name != "" && (target.Guild == memory.Everywhere || target.Guild == g.ID) && !slices.Contains(d.Names, name) {
+		within := target.Guild == memory.Everywhere || target.Guild == g.ID
+		if name != "" && within && !slices.Contains(d.Names, name) {
 			d.Names = append(d.Names, name)
 		}
 	}
@@ -289,7 +291,7 @@ func forget(v *visit) error {
 		return v.show(http.StatusBadRequest, "forget", "Forgetting", d)
 	}
 	if strings.Join(strings.Fields(v.form("confirm")), "") != d.Numbers {
-		d.Problem = fmt.Sprintf("Nothing was forgotten: to confirm, enter the number of messages, which is %s now.", d.Numbers)
+		d.Problem = "Nothing was forgotten: to confirm, enter the number of messages, which is " + d.Numbers + " now."
 		return v.show(http.StatusBadRequest, "forget", "Forgetting", d)
 	}
 	memoryOf, err := archive.New(v.ctx, v.app.Store, v.app.Config)
@@ -297,7 +299,8 @@ func forget(v *visit) error {
 		return err
 	}
 	v.forgetSessions(memoryOf, target)
-	begun, err := v.jobs.begin(d.What, func(ctx context.Context, progress func(done, total int)) (memory.DeletionReport, error) {
+	begun, err := v.jobs.begin(d.What, func(ctx context.Context,
+		progress func(done, total int)) (memory.DeletionReport, error) {
 		defer v.checks.expire() // they tell how much is remembered
 		return forgetAll(ctx, memoryOf, target, progress)
 	})

@@ -39,7 +39,6 @@ type said struct {
 	Edited    time.Time
 	Starred   bool
 	Bot, Hark bool
-	Notice    bool
 	Reply     *said // what it replies to, if that is known
 	ReplyTo   memory.MessageID
 	Thread    int    // its conversation's colour, from 1; 0: none
@@ -126,7 +125,7 @@ func channelPage(v *visit) error {
 
 var kindNames = map[memory.ChannelKind]string{memory.TextChannel: "text channel", memory.VoiceChannel: "voice channel",
 	memory.ForumChannel: "forum", memory.CategoryChannel: "category", memory.PublicThread: "thread",
-	memory.PrivateThread: "private thread", memory.DirectChannel: "direct messages", memory.LocalChannel: "local channel"}
+	memory.PrivateThread: "private thread", memory.LocalChannel: "local channel"}
 
 // log reads a page of the log: around a message, before or after one, or the newest.
 func (v *visit) log(d *channelData, gaps []memory.Gap) ([]logRow, error) {
@@ -150,11 +149,15 @@ func (v *visit) log(d *channelData, gaps []memory.Gap) ([]logRow, error) {
 	case at != 0:
 		messages, err = v.app.Store.Around(v.ctx, channel, []memory.MessageID{at}, logShown/2, logShown/2)
 	default:
-		messages, err = v.app.Store.Around(v.ctx, channel, []memory.MessageID{cmp.Or(before, math.MaxInt64)}, logShown, 0)
+		until := []memory.MessageID{cmp.Or(before, math.MaxInt64)}
+		messages, err = v.app.Store.Around(v.ctx, channel, until, logShown, 0)
 		messages = slices.DeleteFunc(slices.Clone(messages), func(m memory.Message) bool { return m.ID == before })
 	}
-	if err != nil || len(messages) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(messages) == 0 {
+		return v.rows(channel, nil, gaps, at, 0, math.MaxInt64)
 	}
 	first, last := messages[0].ID, messages[len(messages)-1].ID
 	var beforeFirst, afterLast memory.MessageID = 0, math.MaxInt64 // the messages beside the page
@@ -226,7 +229,8 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 		if segment := segments[m.ID]; segment != 0 {
 			shown.Thread, shown.ThreadOf = 1+int(segment%threadColours), fmt.Sprint(segment)
 		}
-		if k := slices.IndexFunc(replied, func(r memory.Message) bool { return r.ID == m.ReplyTo }); m.ReplyTo != 0 && k >= 0 {
+		k := slices.IndexFunc(replied, func(r memory.Message) bool { return r.ID == m.ReplyTo })
+		if m.ReplyTo != 0 && k >= 0 {
 			to := v.said(replied[k])
 			shown.Reply = &to
 		}
@@ -244,9 +248,9 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 
 // said returns a message as the log shows it.
 func (v *visit) said(m memory.Message) said {
-	s := said{ID: m.ID, URL: messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author), Time: m.Time(),
-		Text: v.named(m), Edited: m.Edited, Starred: m.Starred, Bot: m.Kind == memory.FromBot || m.Kind == memory.FromWebhook,
-		Hark: m.Kind == memory.FromHark, Notice: m.Kind == memory.FromSystem, ReplyTo: m.ReplyTo,
+	s := said{ID: m.ID, URL: messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
+		Time: m.Time(), Text: v.named(m), Edited: m.Edited, Starred: m.Starred, ReplyTo: m.ReplyTo,
+		Bot: m.Kind == memory.FromBot || m.Kind == memory.FromWebhook, Hark: m.Kind == memory.FromHark,
 		Avatar: 1 + int(uint64(m.Author)%threadColours)}
 	if s.Hark {
 		s.Author.Name = "Hark"

@@ -280,7 +280,8 @@ func personPage(v *visit) error {
 func (v *visit) wrote(g *memory.Guild, user memory.UserID) (rows []wroteRow, err error) {
 	most := 1
 	for _, channel := range channelsOf(g) {
-		there, err := v.app.Store.Presence(v.ctx, memory.Scope{Channels: []memory.ChannelID{channel}}, []memory.UserID{user})
+		in := memory.Scope{Channels: []memory.ChannelID{channel}}
+		there, err := v.app.Store.Presence(v.ctx, in, []memory.UserID{user})
 		if err != nil {
 			return nil, err
 		}

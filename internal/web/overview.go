@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"runtime"
 	runtimemetrics "runtime/metrics"
 	"slices"
 	"sync"
@@ -18,10 +17,10 @@ import (
 
 const (
 	plotDays     = 30
-	timedAnswers = 200         // of which percentiles are told
-	countedCalls = 5000        // answers that plots count
-	checksFresh  = time.Minute // how long a result of doctor's checks is shown
-	serversShown = 50          // on a page
+	timedAnswers = 200             // of which percentiles are told
+	countedCalls = 5000            // answers that plots count
+	checksFresh  = 5 * time.Minute // how long a result of doctor's checks is shown
+	serversShown = 50              // on a page
 )
 
 // checks keeps the last result of doctor's brief checks.
@@ -34,8 +33,8 @@ type checks struct {
 }
 
 // latest returns the last result, and begins to check again if it is old.
-func (c *checks) latest(examine func(context.Context, bool, func(doctor.Finding))) (found []doctor.Finding, at time.Time,
-	running bool) {
+func (c *checks) latest(examine func(context.Context, bool, func(doctor.Finding))) (found []doctor.Finding,
+	at time.Time, running bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running == nil && time.Since(c.at) > checksFresh {
@@ -77,7 +76,6 @@ type overviewData struct {
 
 	Live    *Live
 	Memory  int64 // bytes that the process holds
-	Routine int
 	Amounts sqlstore.Amounts
 	Servers []serverRow
 	More    memory.GuildID // the first server of the next page; 0: there is none
@@ -114,12 +112,13 @@ func overview(v *visit) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	d := overviewData{Routine: runtime.NumGoroutine()}
+	d := overviewData{}
 	d.Findings, d.CheckedAt, d.Checking = v.checks.latest(v.Examine)
 	if v.Live != nil {
 		d.Live = v.Live()
 	}
-	held := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	held := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(held)
 	d.Memory = int64(held[0].Value.Uint64() - held[1].Value.Uint64())
 	var err error
@@ -234,8 +233,8 @@ func (v *visit) messagesByDay(channels []memory.ChannelID) (plot, error) {
 func (v *visit) countAnswers(d *overviewData) error {
 	now := time.Now()
 	d.NoRecords = v.app.Config.Memory.KeepRecords() == 0
-	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: v.allChannels(), Method: answer.MethodAnswer,
-		Since: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-plotDays), Limit: countedCalls})
+	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: v.allChannels(),
+		Method: answer.MethodAnswer, Since: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-plotDays), Limit: countedCalls})
 	if err != nil {
 		return err
 	}

@@ -60,9 +60,10 @@ func (v *visit) open() (err error) {
 		return err
 	}
 	// Direct messages are used only where they were written, and nobody else looks at them.
-	v.archive.Servers = slices.DeleteFunc(v.archive.Servers, func(g *memory.Guild) bool { return g.ID == memory.DirectGuild })
+	v.archive.Servers = slices.DeleteFunc(v.archive.Servers,
+		func(g *memory.Guild) bool { return g.ID == memory.DirectGuild })
 	v.people = map[membership]memory.Person{}
-	return err
+	return nil
 }
 
 // page is what all templates get.
@@ -77,7 +78,8 @@ type page struct {
 
 // show answers with a page.
 func (v *visit) show(status int, name, title string, data any) error {
-	p := page{Title: title, Section: section(v.r.URL.Path), Version: v.Version, LoggedIn: v.access.isLoggedIn(v.r), Data: data}
+	p := page{Title: title, Section: section(v.r.URL.Path), Version: v.Version, LoggedIn: v.access.isLoggedIn(v.r),
+		Data: data}
 	if again, is := data.(interface{ refresh() string }); is {
 		p.Refresh = again.refresh()
 	}
@@ -127,8 +129,8 @@ func (v *visit) finish(err error) {
 }
 
 // refuse tells nothing but how to log in.
-func (v *visit) refuse(status int) {
-	_ = v.show(status, "login", "Log in", loginData{Password: v.Web.Password.IsSet()})
+func (v *visit) refuse() {
+	_ = v.show(http.StatusUnauthorized, "login", "Log in", loginData{Password: v.Web.Password.IsSet()})
 }
 
 // templates are the pages by name.

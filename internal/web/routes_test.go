@@ -111,6 +111,8 @@ func TestRoutesAreClosed(t *testing.T) {
 				r.Header.Set("Origin", "https://evil.example")
 				r.Header.Set("Sec-Fetch-Site", "cross-site")
 			}, r.pattern == "GET /login", http.StatusForbidden},
+			{"another port", logged, func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
+				r.pattern == "GET /login", http.StatusForbidden},
 		} {
 			request := request(t, method, w.path("%s", at))
 			c.change(request)

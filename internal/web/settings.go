@@ -88,12 +88,13 @@ func (v *visit) settingsOf(d *settingsData) {
 			v.roleName(g, i.Also), By: server, Command: "/hark audience"})
 	}
 	if g.Choice != memory.Undecided {
-		d.Keeps = append(d.Keeps, settingRow{Key: "remember", Value: choiceNames[g.Choice], By: server, Command: "/hark memory"})
+		d.Keeps = append(d.Keeps, settingRow{Key: "remember", Value: choiceNames[g.Choice], By: server,
+			Command: "/hark memory"})
 	}
 	for _, c := range inOrder(g) {
 		if c.Choice != memory.Undecided {
-			d.Keeps = append(d.Keeps, settingRow{Key: "remember", Value: choiceNames[c.Choice], Where: v.channelRef(g.ID, c.ID),
-				By: "an admin, for the channel", Command: "/hark memory"})
+			d.Keeps = append(d.Keeps, settingRow{Key: "remember", Value: choiceNames[c.Choice],
+				Where: v.channelRef(g.ID, c.ID), By: "an admin, for the channel", Command: "/hark memory"})
 		}
 	}
 	for _, l := range g.Limits {

@@ -151,7 +151,7 @@ func (s *Site) guarded(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		v := &visit{Site: s, w: w, r: request, ctx: request.Context()}
 		if !r.open && !s.access.isLoggedIn(request) {
-			v.refuse(http.StatusUnauthorized)
+			v.refuse()
 			return
 		}
 		v.finish(r.serve(v))

@@ -80,7 +80,8 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 	defer t.tx.Rollback() // does nothing after a commit
 	var version int64
 	var held sql.NullBool
-	if err := t.tx.QueryRowContext(ctx, takeTurn, e.name, process, idle).Scan(&version, new(string), &held); err != nil {
+	turn := t.tx.QueryRowContext(ctx, takeTurn, e.name, process, idle)
+	if err := turn.Scan(&version, new(string), &held); err != nil {
 		return err
 	}
 	if err := e.leases.isHeld(process, held); err != nil {
