@@ -2,12 +2,15 @@ package web
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"hark/builder"
 	"hark/memory"
 )
 
@@ -187,5 +190,38 @@ func TestKeyBelongsToItsSite(t *testing.T) {
 	}
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Each line of a prompt links to the message that it tells, in every layout.
+func TestPromptsLinkToTheirMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.talk()
+	in := w.client()
+	said, err := w.app.Store.Log(t.Context(), planning, 0, 1<<62, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`<a href="([^"]+)"[^>]*>([^<]*)</a>`)
+	for _, layout := range builder.Layouts() {
+		body := w.get(in, http.StatusOK, "/ask?q=who+has+the+server+migration+of+Project+X&as=Zoe&in=%d&layout=%s", planning, layout)
+		_, prompt, _ := strings.Cut(body, "<pre")
+		found := 0
+		for _, l := range link.FindAllStringSubmatch(prompt, -1) {
+			for _, m := range said {
+				if strings.Contains(html.UnescapeString(l[2]), m.Content) {
+					if found++; !strings.Contains(l[1], "at="+m.ID.String()) {
+						t.Errorf("%s: %q leads to %s, want message %d", layout, l[2], l[1], m.ID)
+					}
+				}
+			}
+		}
+		if found != len(said) {
+			t.Errorf("%s: %d of %d messages are linked", layout, found, len(said))
+		}
+		if !strings.Contains(prompt, fmt.Sprintf(`href="/memory/%d/people/%d"`, garden, zoe)) && layout != builder.LayoutPlain {
+			t.Errorf("%s: the asker isn't linked", layout)
+		}
 	}
 }

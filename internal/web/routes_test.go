@@ -142,7 +142,7 @@ func TestPagesAreWhole(t *testing.T) {
 	answer := w.talk()
 	in := w.client()
 	want := map[string]string{
-		"GET /{$}": "Garden", "GET /checks": "little is free", "GET /ask": "held back", "GET /answers": "server migration",
+		"GET /{$}": "Garden", "GET /checks": "little is free", "GET /ask": "1 good hit held back", "GET /answers": "server migration",
 		"GET /answers/{channel}/{answer}": "Tom has taken over", "GET /memory": "Garden", "GET /memory/{guild}": "planning",
 		"GET /memory/{guild}/people": "Zoe", "GET /memory/{guild}/people/{user}": "grows tomatoes",
 		"GET /memory/{guild}/lore": "The new greenhouse", "GET /memory/{guild}/{channel}": "Something is missing here",
