@@ -103,7 +103,7 @@ type Gateway struct {
 	Log     zerolog.Logger
 	Now     func() time.Time
 
-	slot time.Time // reserved for the next session; zero: none
+	slot slot // reserved for the next session; zero: none
 }
 
 // GatewayTiming holds intervals and limits.
@@ -127,7 +127,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer func() { g.Session = g.left(s) }()
 	wait, failures, everUp := g.Timing.Retry, 0, false
 	for ctx.Err() == nil {
-		if s.id == "" && g.slot.IsZero() {
+		if s.id == "" && g.slot == (slot{}) {
 			g.waitToStart(ctx, starts.pause(time.Now()))
 		}
 		up, err := g.connect(ctx, s)
@@ -137,7 +137,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			continue
 		}
 		if errors.Is(err, errEarly) {
-			_ = pace.Sleep(ctx, time.Until(g.slot)-dialTime)
+			_ = pace.Sleep(ctx, time.Until(g.slot.at)-dialTime)
 			continue
 		}
 		if no, is := errors.AsType[slotError](err); is && ctx.Err() == nil {

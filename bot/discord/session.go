@@ -63,7 +63,15 @@ const (
 	slotPatience = 10 * time.Second
 	// slotSlack is how much later than its slot a session may begin.
 	slotSlack = IdentifyEvery - 5*time.Second
+	// slotTries is how many slots are reserved at most, each after the one before was over.
+	slotTries = 3
 )
+
+// slot is when a session may begin.
+type slot struct {
+	at time.Time // not earlier
+	by time.Time // not later: another may begin IdentifyEvery after it
+}
 
 // waitSlot waits on a connection until a session may begin, or returns errEarly if that takes long. A slot that is over
 // is none, as another session may begin right after it.
@@ -72,21 +80,28 @@ func (g *Gateway) waitSlot(ctx context.Context, concurrency int) error {
 		return nil
 	}
 	at := g.slot
-	g.slot = time.Time{}
-	for time.Since(at) > slotSlack { // also if the process stood still while it waited
+	g.slot = slot{}
+	for tries := 0; ; tries++ {
+		if err := pace.Sleep(ctx, time.Until(at.at)); err != nil {
+			return err
+		}
+		// it is over if the process stood still meanwhile, and whenever the table is far away: Discord refuses in the
+		// worst case
+		if !time.Now().After(at.by) || tries == slotTries {
+			return nil
+		}
+		asked := time.Now()
 		wait, err := g.Slot(ctx, max(concurrency, 1))
 		if err != nil {
 			return slotError{err}
 		}
-		if at = time.Now().Add(wait); wait > slotPatience {
+		// the wait counts from some moment between the request and its answer
+		at = slot{at: time.Now().Add(wait), by: asked.Add(wait + slotSlack)}
+		if wait > slotPatience {
 			g.slot = at
 			return errEarly
 		}
-		if err := pace.Sleep(ctx, wait); err != nil {
-			return err
-		}
 	}
-	return pace.Sleep(ctx, time.Until(at))
 }
 
 // sessionLimitError is how long Discord allows no more sessions. One more would cost the token.

@@ -37,6 +37,9 @@ type fleet struct {
 	asked []discordtest.Message
 }
 
+// lateness is how much later than sent an IDENTIFY may be read here, on a machine that runs everything at once.
+const lateness = 500 * time.Millisecond
+
 // place is where people talk that one shard hears.
 type place struct {
 	shard   int
@@ -57,7 +60,7 @@ func newFleet(t *testing.T, processes, shards, concurrency int) *fleet {
 	database := postgrestest.URL(t) // before the processes' cleanup, so after it
 	f := &fleet{database: database, shards: shards, said: map[discordtest.ID]discordtest.Message{}}
 	f.world = newWorld(t, discordtest.WithShards(shards), discordtest.WithConcurrency(concurrency),
-		discordtest.WithIdentifyEvery(5*time.Second), discordtest.WithTime(time.Now()))
+		discordtest.WithIdentifyEvery(5*time.Second-lateness), discordtest.WithTime(time.Now()))
 	for no := range shards {
 		f.discord.NextOn(no, shards)
 		g := f.discord.AddGuild(fmt.Sprintf("Guild %d", no))
