@@ -182,6 +182,7 @@ type (
 		Guild   GuildID
 		Channel ChannelID
 		Choice  Choice
+		By      UserID // as in SettingChosen
 		At      time.Time
 	}
 

@@ -19,12 +19,14 @@ type Guild struct {
 	// Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. They are ignored in a
 	// GuildSeen's Guild.
 	Choice Choice
+	By     UserID    // who chose it; as in SettingChosen
 	Asked  bool      // its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
 	Left   time.Time // when Hark was removed; zero while it is there
 	Learn  time.Time // since when facts may be learned, set by Learn; zero: never
-	// Settings are the guild's own. No value is empty.
+	// Settings are the guild's own. No value is empty. SetBy tells who set them, as far as it is known.
 	Settings map[Setting]string
+	SetBy    map[Setting]UserID
 	// Limits are the chosen ones, by role.
 	Limits []RoleLimit
 }
@@ -92,9 +94,11 @@ type Channel struct {
 	// see ShutOut.
 	Shut    bool
 	Choice  Choice    // set by Chose
+	By      UserID    // who chose it; as in SettingChosen
 	Learned MessageID // searched for facts up to here; set by Learned
-	// Settings are the channel's own. No value is empty.
+	// Settings are the channel's own. No value is empty. SetBy tells who set them, as far as it is known.
 	Settings map[Setting]string
+	SetBy    map[Setting]UserID
 }
 
 // Overwrite changes the permissions of a role or a person in one channel.

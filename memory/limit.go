@@ -21,6 +21,7 @@ type Limit struct {
 type RoleLimit struct {
 	Role RoleID
 	Limit
+	By UserID // as in SettingChosen
 }
 
 // LimitChosen sets the limit of a role. The last by At holds.

@@ -14,7 +14,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v: %v", limit, err)
 		}
 	}
-	g := &Guild{Limits: []RoleLimit{{3, Limit{1, 2}}}}
+	g := &Guild{Limits: []RoleLimit{{Role: 3, Limit: Limit{1, 2}}}}
 	if g.LimitOf(3) != (Limit{1, 2}) || g.LimitOf(4) != (Limit{AsConfigured, AsConfigured}) {
 		t.Errorf("%+v and %+v", g.LimitOf(3), g.LimitOf(4))
 	}

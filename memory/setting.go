@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -62,10 +63,36 @@ type SettingChosen struct {
 	Channel ChannelID
 	Key     Setting
 	Value   string
+	By      UserID // 0: unknown, also once they opt out or are forgotten as a whole
 	At      time.Time
 }
 
 func (SettingChosen) isEvent() {}
+
+// ChosenBy names what a person chose that holds, by setting, role and channel: "mode", "mode in 5", "memory",
+// "limit of 3".
+func (g *Guild) ChosenBy(user UserID) (all []string) {
+	add := func(where string, choice Choice, by UserID, set map[Setting]UserID) {
+		if by == user && choice != Undecided {
+			all = append(all, "memory"+where)
+		}
+		for _, key := range slices.Sorted(maps.Keys(set)) {
+			if set[key] == user {
+				all = append(all, string(key)+where)
+			}
+		}
+	}
+	add("", g.Choice, g.By, g.SetBy)
+	for _, c := range g.Channels {
+		add(fmt.Sprintf(" in %d", c.ID), c.Choice, c.By, c.SetBy)
+	}
+	for _, l := range g.Limits {
+		if l.By == user {
+			all = append(all, fmt.Sprintf("limit of %d", l.Role))
+		}
+	}
+	return all
+}
 
 // Setting returns the value that applies in a channel and where it was set: in that channel, in a thread's
 // parent, or, with channel 0, in the guild. It is empty if none was set.

@@ -203,7 +203,7 @@ func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (stri
 		return "", err
 	}
 	spent, err := c.Memory.Spending(ctx, x.guild(), c.Now())
-	tokens := spent[x.who()]
+	tokens, chose := spent[x.who()], len(x.server.ChosenBy(x.who()))
 	return markdown.Lines(x.Text("**In numbers**"),
 		"- "+x.Count(e.Answers, "%s answer of mine is to you, or used what you wrote or what I was told about you",
 			"%s answers of mine are to you, or used what you wrote or what I was told about you"),
@@ -211,7 +211,8 @@ func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (stri
 			"for %s answers to you, I keep how they came about"),
 		"- "+x.Count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
 		"- "+x.Count(len(calls), "%s record of a call for you", "%s records of calls for you"),
-		when(tokens > 0, "- "+x.Text("Tokens that your questions used today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.Locale.Number(tokens)))), err
+		when(tokens > 0, "- "+x.Text("Tokens that your questions used today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.Locale.Number(tokens))),
+		when(chose > 0, "- "+x.Count(chose, "%s setting of this server that you chose", "%s settings of this server that you chose"))), err
 }
 
 // showState says what the user has decided about themselves, and how long it all is kept.

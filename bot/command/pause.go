@@ -74,7 +74,8 @@ func (c *Commands) setAt(ctx context.Context, x *interaction, at memory.ChannelI
 		at = 0
 	}
 	return c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at), append(more,
-		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.Now()})...)
+		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, By: x.who(),
+			At: c.Now()})...)
 }
 
 var (

@@ -127,7 +127,7 @@ func (c *Commands) decide(choice memory.Choice) action {
 func (c *Commands) choose(ctx context.Context, x *interaction, choices ...memory.Chose) error {
 	events := make([]memory.Event, len(choices))
 	for i, chose := range choices {
-		chose.Guild, chose.At = x.guild(), c.Now()
+		chose.Guild, chose.By, chose.At = x.guild(), x.who(), c.Now()
 		events[i] = chose
 	}
 	defer c.Filler.Nudge()

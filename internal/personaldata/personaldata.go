@@ -157,6 +157,7 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 			e.Tokens[day.UTC().Format(time.DateOnly)] = n
 		}
 	}
+	e.Chose = g.ChosenBy(user)
 	receipts, err := s.Forgettings(ctx, g.ID, user)
 	for _, r := range receipts {
 		f := r.Forgetting
@@ -166,7 +167,7 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 			Records: r.Records,
 		})
 	}
-	return e, e.OptedOut || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Receipts) > 0, err
+	return e, e.OptedOut || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Chose)+len(e.Receipts) > 0, err
 }
 
 // kindGoesOn is the kind of a running session's summary.

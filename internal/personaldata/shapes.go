@@ -36,6 +36,8 @@ type Server struct {
 	Summaries []Summary `json:"summaries,omitempty"`
 	// Tokens are those of their questions, by UTC day, for today and yesterday.
 	Tokens map[string]int `json:"tokens,omitempty"`
+	// Chose is what they chose for the server that still holds, as memory.Guild.ChosenBy tells it.
+	Chose []string `json:"chose,omitempty"`
 	// Receipts are the forgettings of all that they wrote there, newest first.
 	Receipts []Receipt `json:"receipts,omitempty"`
 }

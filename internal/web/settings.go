@@ -24,7 +24,7 @@ type settingsData struct {
 type settingRow struct {
 	Key, Value string
 	Where      refOf // empty: in the whole server
-	By         string
+	By         refOf
 	Command    string // that changes it
 }
 
@@ -32,6 +32,7 @@ type limitRow struct {
 	Whose    string
 	Messages string
 	Tokens   string
+	By       refOf
 }
 
 // operatorSection is a part of the configuration.
@@ -71,34 +72,27 @@ func settings(v *visit) error {
 func (v *visit) settingsOf(d *settingsData) {
 	g := d.Guild
 	d.Ref = v.guildRef(g.ID)
-	const server = "an admin, for the server"
-	for _, key := range memory.Settings() {
-		if value := g.Settings[key]; value != "" {
-			d.Rows = append(d.Rows, settingRow{Key: string(key), Value: value, By: server, Command: "/hark set"})
+	add := func(rows *[]settingRow, key, value string, where refOf, by memory.UserID, command string) {
+		if value != "" {
+			*rows = append(*rows, settingRow{key, value, where, v.chooser(g, by), command})
 		}
+	}
+	for _, key := range memory.Settings() {
+		add(&d.Rows, string(key), g.Settings[key], refOf{}, g.SetBy[key], "/hark set")
 		for _, c := range inOrder(g) {
-			if value := c.Settings[key]; value != "" {
-				d.Rows = append(d.Rows, settingRow{Key: string(key), Value: value, Where: v.channelRef(g.ID, c.ID),
-					By: "an admin, for the channel", Command: "/hark set"})
-			}
+			add(&d.Rows, string(key), c.Settings[key], v.channelRef(g.ID, c.ID), c.SetBy[key], "/hark set")
 		}
 	}
 	for _, i := range g.Implied() {
-		d.Rows = append(d.Rows, settingRow{Key: "audience", Value: v.roleName(g, i.Role) + " also has " +
-			v.roleName(g, i.Also), By: server, Command: "/hark audience"})
+		add(&d.Rows, "audience", v.roleName(g, i.Role)+" also has "+v.roleName(g, i.Also), refOf{}, g.SetBy[i.Setting()],
+			"/hark audience")
 	}
-	if g.Choice != memory.Undecided {
-		d.Keeps = append(d.Keeps, settingRow{Key: "remember", Value: choiceNames[g.Choice], By: server,
-			Command: "/hark memory"})
-	}
+	add(&d.Keeps, "remember", choiceNames[g.Choice], refOf{}, g.By, "/hark memory")
 	for _, c := range inOrder(g) {
-		if c.Choice != memory.Undecided {
-			d.Keeps = append(d.Keeps, settingRow{Key: "remember", Value: choiceNames[c.Choice],
-				Where: v.channelRef(g.ID, c.ID), By: "an admin, for the channel", Command: "/hark memory"})
-		}
+		add(&d.Keeps, "remember", choiceNames[c.Choice], v.channelRef(g.ID, c.ID), c.By, "/hark memory")
 	}
 	for _, l := range g.Limits {
-		row := limitRow{Messages: limitText(l.Messages), Tokens: limitText(l.Tokens)}
+		row := limitRow{By: v.chooser(g, l.By), Messages: limitText(l.Messages), Tokens: limitText(l.Tokens)}
 		switch {
 		case l.Role == 0:
 			row.Whose = "the whole server"
@@ -109,6 +103,14 @@ func (v *visit) settingsOf(d *settingsData) {
 		}
 		d.Limits = append(d.Limits, row)
 	}
+}
+
+// chooser is who set something in a server.
+func (v *visit) chooser(g *memory.Guild, user memory.UserID) refOf {
+	if user == 0 {
+		return refOf{Name: "an admin who isn't known"}
+	}
+	return v.personRef(g.ID, user)
 }
 
 func limitText(n int) string {

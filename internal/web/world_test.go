@@ -166,9 +166,9 @@ func (w *world) talk() memory.MessageID {
 			By: zoe, Channel: planning, At: w.last, Sources: []memory.MessageRef{{Channel: planning, Message: first}}}},
 		memory.FactTold{Guild: garden, User: zoe, Fact: memory.Fact{ID: int64(secret) + 9, Text: "grows tomatoes", By: zoe,
 			Channel: general}},
-		memory.SettingChosen{Guild: garden, Key: memory.SettingPersona, Value: "a gardener", At: w.last},
+		memory.SettingChosen{Guild: garden, Key: memory.SettingPersona, Value: "a gardener", By: tom, At: w.last},
 		memory.SettingChosen{Guild: garden, Channel: planning, Key: memory.SettingMode, Value: string(builder.ModeSearch),
-			At: w.last},
+			By: zoe, At: w.last},
 		memory.GapFound{Gap: memory.Gap{Guild: garden, Channel: general, After: memory.FirstMessageID(w.last.Add(time.Minute)),
 			Until: memory.FirstMessageID(w.last.Add(2 * time.Minute))}})
 	w.say(general, tom, 4*time.Minute, "The beans are done")

@@ -174,7 +174,9 @@ func drawHearing(t *rapid.T) memory.Event {
 	}
 	n := drawMinute(t)
 	choice := []memory.Choice{memory.Undecided, memory.Remember, memory.RememberPublic, memory.Ignore}[n%4]
-	return chose(pick(t, "chosen", 0, channel), choice, n)
+	e := chose(pick(t, "chosen", 0, channel), choice, n)
+	e.By = drawChooser(t)
+	return e
 }
 
 func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) memory.Event {
@@ -200,13 +202,19 @@ func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := pick(t, "of channel", general, general, thread, nowhere, 0)
 	key := pick(t, "key", memory.SettingMode, memory.SettingPersona, memory.SettingAnswers)
-	return sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
+	e := sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
+	e.By = drawChooser(t)
+	return e
 }
+
+func drawChooser(t *rapid.T) memory.UserID { return pick(t, "chosen by", 0, ada, ben) }
 
 func drawLimit(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	messages := []int{memory.AsConfigured, memory.Unlimited, 5}[n%3]
-	return limits(pick[memory.RoleID](t, "of role", 0, 951), messages, memory.AsConfigured, n)
+	e := limits(pick[memory.RoleID](t, "of role", 0, 951), messages, memory.AsConfigured, n)
+	e.By = drawChooser(t)
+	return e
 }
 
 func drawSpent(t *rapid.T) memory.Event {

@@ -173,6 +173,16 @@ var guildCases = []testCase{
 		settings(staff), memory.GuildLeft{Guild: guild, At: later},
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), townWith(func(*memory.Guild) {}),
 		settings(0), settings(general)}, nil},
+	{"who chose is known until they opt out or are forgotten as a whole", steps{seenTown, by(ada, 1), by(ben, 2),
+		chosenBy(ben), by(ada, 1), chosenBy(ben), // late
+		forgot(memory.Forgetting{Guild: guild, User: ben, Channel: general, At: minute(60)}),
+		forgot(memory.Forgetting{Guild: guild, User: ben, Before: minute(60), At: minute(60)}),
+		forgot(memory.Forgetting{Guild: guild, User: ada, At: minute(60)}), chosenBy(ben),
+		forgot(memory.Forgetting{Guild: guild, User: ben, At: minute(61)}), chosenBy(0),
+		by(ben, 59), chosenBy(0), by(ben, 62), chosenBy(ben), opts(ben, true, 63), chosenBy(0),
+		by(ben, 64), chosenBy(0), by(ada, 65), chosenBy(ada),
+		forgot(memory.Forgetting{Guild: guild, At: minute(70)}), by(ada, 71), chosenBy(ada),
+		forgot(memory.Forgetting{Guild: memory.Everywhere, User: ada, At: minute(72)}), chosenBy(0)}, nil},
 	{"what is spent is counted by day and by who asked, and is forgotten with them",
 		steps{ // began is at noon
 			spent(ada, 1, 10), spent(ada, 2, 20), spent(ben, 3, 5), spent(ada, 12, 100), spent(ada, -13, 200),
@@ -286,6 +296,26 @@ func unplaced(want ...bool) func(*harness) {
 		t.Helper()
 		t.same("unplaced", []bool{t.channel(guild, general).Unplaced, t.channel(guild, staff).Unplaced,
 			t.channel(guild, thread).Unplaced}, want)
+	}
+}
+
+// by is somebody who chooses all that can be chosen.
+func by(user memory.UserID, minutes int) func(*harness) {
+	return func(t *harness) {
+		setting, limit := sets(0, memory.SettingMode, "search", minutes), limits(951, 3, 4, minutes)
+		own, all := sets(general, memory.SettingMode, "search", minutes), chose(0, memory.Remember, minutes)
+		channel := chose(general, memory.Remember, minutes)
+		setting.By, limit.By, own.By, all.By, channel.By = user, user, user, user, user
+		t.apply(setting, limit, own, all, channel)
+	}
+}
+
+// chosenBy fails the test unless a person, or for 0 nobody, is known to have chosen all of it.
+func chosenBy(user memory.UserID) func(*harness) {
+	return func(t *harness) {
+		g, c := t.guild(guild), t.channel(guild, general)
+		t.same("who chose", []memory.UserID{g.SetBy[memory.SettingMode], g.Limits[0].By, c.SetBy[memory.SettingMode],
+			g.By, c.By}, slices.Repeat([]memory.UserID{user}, 5))
 	}
 }
 

@@ -221,6 +221,7 @@ func (m *model) forgetPeople(g *forgetting) {
 		e, ok := of.Event.(memory.Learn)
 		return ok && g.of(e.Guild) && (f.User == 0 || f.User == e.User)
 	})
+	m.forgetChoosers(g.takesChooser)
 	for key, e := range m.spent {
 		switch {
 		case !g.of(key.guild) || e.Question >= g.end:

@@ -64,9 +64,11 @@ func (m *model) applyPerson(e memory.Event) {
 		m.choose(e)
 	case memory.SettingChosen:
 		if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.takesSetting(g, e) }) {
+			e.By = m.chooser(e.Guild, e.By, e.At)
 			decide(m, memory.SettingChosen{Guild: e.Guild, Channel: e.Channel, Key: e.Key}, e.At, e)
 		}
 	case memory.LimitChosen:
+		e.By = m.chooser(e.Guild, e.By, e.At)
 		decide(m, memory.LimitChosen{Guild: e.Guild, RoleLimit: memory.RoleLimit{Role: e.Role}}, e.At, e)
 	case memory.Asked:
 		m.guild(e.Guild).Asked = true
@@ -93,6 +95,11 @@ func (m *model) opt(e memory.Opted) {
 	maps.DeleteFunc(m.dropped, func(_ place, by memory.Opted) bool { return by == key })
 	if e.Out || was.Out {
 		m.begin(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+	}
+	if e.Out {
+		m.forgetChoosers(func(guild memory.GuildID, user memory.UserID, _ time.Time) bool {
+			return guild == e.Guild && user == e.User
+		})
 	}
 	for at, of := range m.spent {
 		if e.Out && at.guild == e.Guild && of.User == e.User {
@@ -265,12 +272,15 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	for _, c := range m.channels {
 		if c.Guild == id {
 			of := c.Channel
-			of.Choice, of.Settings = decided(m, memory.Chose{Guild: id, Channel: c.ID}).Choice, m.settingsOf(id, c.ID)
+			chose := decided(m, memory.Chose{Guild: id, Channel: c.ID})
+			of.Choice, of.By = chose.Choice, chose.By
+			of.Settings, of.SetBy = m.settingsOf(id, c.ID)
 			g.Channels = append(g.Channels, of)
 		}
 	}
-	g.Learn, g.Choice, g.Settings = m.learnsSince(id, 0), decided(m, memory.Chose{Guild: id}).Choice,
-		m.settingsOf(id, 0)
+	chose := decided(m, memory.Chose{Guild: id})
+	g.Learn, g.Choice, g.By = m.learnsSince(id, 0), chose.Choice, chose.By
+	g.Settings, g.SetBy = m.settingsOf(id, 0)
 	for _, of := range m.decided {
 		if e, ok := of.Event.(memory.LimitChosen); ok && e.Guild == id && (e.Messages != memory.AsConfigured ||
 			e.Tokens != memory.AsConfigured) {
@@ -281,19 +291,63 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	return g
 }
 
-// settingsOf returns a channel's settings, or for 0 the guild's.
-func (m *model) settingsOf(guild memory.GuildID, channel memory.ChannelID) map[memory.Setting]string {
-	values := map[memory.Setting]string{}
+// settingsOf returns a channel's settings, or for 0 the guild's, and who set them.
+func (m *model) settingsOf(guild memory.GuildID, channel memory.ChannelID) (map[memory.Setting]string,
+	map[memory.Setting]memory.UserID) {
+	values, by := map[memory.Setting]string{}, map[memory.Setting]memory.UserID{}
 	for _, of := range m.decided {
 		if e, ok := of.Event.(memory.SettingChosen); ok && e.Guild == guild && e.Channel == channel && e.Value != "" {
-			values[e.Key] = e.Value
+			if values[e.Key] = e.Value; e.By != 0 {
+				by[e.Key] = e.By
+			}
 		}
 	}
-	return values
+	return values, by
+}
+
+// chooser is who is kept as the one who chose something.
+func (m *model) chooser(guild memory.GuildID, user memory.UserID, at time.Time) memory.UserID {
+	if m.isOut(guild, user) || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
+		return g.takesChooser(guild, user, at)
+	}) {
+		return 0
+	}
+	return user
+}
+
+// takesChooser reports whether it is forgotten who chose something at a time.
+func (g *forgetting) takesChooser(guild memory.GuildID, user memory.UserID, at time.Time) bool {
+	f := g.Forgetting
+	return g.all && f.Channel == 0 && g.of(guild) && (f.User == 0 || f.User == user) && memory.FirstMessageID(at) < g.end
+}
+
+// forgetChoosers forgets who chose what is selected.
+func (m *model) forgetChoosers(takes func(memory.GuildID, memory.UserID, time.Time) bool) {
+	for key, of := range m.decided {
+		switch e := of.Event.(type) {
+		case memory.SettingChosen:
+			if takes(e.Guild, e.By, e.At) {
+				e.By = 0
+			}
+			of.Event = e
+		case memory.LimitChosen:
+			if takes(e.Guild, e.By, e.At) {
+				e.By = 0
+			}
+			of.Event = e
+		case memory.Chose:
+			if takes(e.Guild, e.By, e.At) {
+				e.By = 0
+			}
+			of.Event = e
+		}
+		m.decided[key] = of
+	}
 }
 
 // choose keeps a choice. If remembering begins, earlier messages don't count as missing.
 func (m *model) choose(e memory.Chose) {
+	e.By = m.chooser(e.Guild, e.By, e.At)
 	was, newer := decide(m, memory.Chose{Guild: e.Guild, Channel: e.Channel}, e.At, e)
 	if !newer {
 		return

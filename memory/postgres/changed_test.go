@@ -97,7 +97,7 @@ type cutter struct{ armed atomic.Bool }
 
 // TraceQueryStart implements pgx.QueryTracer.
 func (k *cutter) TraceQueryStart(ctx context.Context, c *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
-	if strings.Contains(q.SQL, "key, value FROM") && k.armed.Swap(false) {
+	if strings.Contains(q.SQL, "key, value, chooser FROM") && k.armed.Swap(false) {
 		_ = c.PgConn().Conn().Close()
 	}
 	return ctx

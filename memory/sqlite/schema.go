@@ -8,7 +8,7 @@ import (
 
 // migrations bring an empty file to the current schema, one version each. Never change a released one; add
 // a new one.
-var migrations = []string{schema, listedTraces}
+var migrations = []string{schema, listed}
 
 // schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
 // << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
@@ -367,13 +367,18 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 ) WITHOUT ROWID;
 `
 
-// listedTraces is version 2: traces can be listed by asker and model without reading their bodies.
-const listedTraces = `
+// listed is version 2: traces can be listed by asker and model without reading their bodies, and who chose is known.
+const listed = `
 ALTER TABLE trace ADD COLUMN asker INTEGER NOT NULL DEFAULT 0; -- as in body
 ALTER TABLE trace ADD COLUMN model TEXT NOT NULL DEFAULT ''; -- as in body; '' without one
 UPDATE trace SET asker = body ->> '$.asker', model = coalesce(body ->> '$.model', '');
 DROP INDEX trace_answer;
 CREATE INDEX trace_answer ON trace (answer, asker, model);
+-- who chose: 0 if unknown or forgotten
+ALTER TABLE setting ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE role_limit ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE guild ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE channel ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 `
 
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {

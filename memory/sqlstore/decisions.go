@@ -164,6 +164,10 @@ func (t *transaction) opt(e memory.Opted) {
 	t.store.ingest.dropped = dropped{} // later messages of somebody who opts in aren't dropped
 	if e.Out {
 		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
+		t.execAll([]any{e.Guild, e.User}, "UPDATE setting SET chooser = 0 WHERE guild = ? AND chooser = ?",
+			"UPDATE role_limit SET chooser = 0 WHERE guild = ? AND chooser = ?",
+			"UPDATE guild SET chooser = 0 WHERE id = ? AND chooser = ?",
+			"UPDATE channel SET chooser = 0 WHERE guild = ? AND chooser = ?")
 	}
 	if e.Out || wasOut { // opting in keeps out what was said meanwhile
 		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
@@ -192,7 +196,8 @@ func (t *transaction) choose(e memory.Chose) {
 	if chosen != 0 && at <= chosen {
 		return
 	}
-	t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", e.Choice, at, id)
+	t.exec("UPDATE "+table+" SET choice = ?, chosen = ?, chooser = ? WHERE id = ?", e.Choice, at,
+		t.chooser(e.Guild, e.By, e.At), id)
 	if e.Choice == memory.Ignore || e.Choice == was {
 		return
 	}

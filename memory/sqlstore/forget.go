@@ -196,6 +196,12 @@ func (b *forgettingRun) dropPeople() {
 		change = "DELETE FROM spent"
 	}
 	b.run(change + " WHERE question < ?2 AND (user = ?3 OR ?3 = 0) AND " + ofGuild)
+	const unknown = " SET chooser = 0 WHERE chooser <> 0 AND (chooser = ?3 OR ?3 = 0) AND "
+	end := millis(b.of.end.Time())
+	b.run("UPDATE setting"+unknown+"at < ?7 AND "+ofGuild, end)
+	b.run("UPDATE role_limit"+unknown+"at < ?7 AND "+ofGuild, end)
+	b.run("UPDATE channel"+unknown+"chosen < ?7 AND "+ofGuild, end)
+	b.run("UPDATE guild"+unknown+"chosen < ?7 AND "+theGuild, end)
 	// While in the guild, Hark needs its own roles to know what it may read.
 	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND `+ofGuild+` AND NOT (?3 = 0 AND ?7 <> ?8
 		AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
@@ -218,11 +224,11 @@ func (b *forgettingRun) dropStructure() {
 		"DELETE FROM role WHERE "+here,
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE "+here+")",
 		fmt.Sprintf(`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= %d THEN kind ELSE 0 END, name = '',
-			owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0,
+			owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0, chooser = 0,
 			heard = 0, learned = 0, summarised = 0 WHERE `, memory.DirectChannel)+here,
 		"DELETE FROM gap WHERE "+here,
 		"DELETE FROM role_limit WHERE "+here,
-		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0,
+		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, chooser = 0, asked = 0, since = 0,
 			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
 	clear(b.store.ingest.guildNos)
 	b.changed.Space = true // numbers may be reused

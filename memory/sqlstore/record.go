@@ -166,19 +166,33 @@ func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
 // spend keeps a question's tokens: without the user if they are forgotten or have opted out, and nothing if
 // the guild is forgotten.
 func (t *transaction) spend(e memory.Spent) {
-	// The widest rule comes first: user 0 is everybody.
-	var user memory.UserID
-	gone := t.row(`SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?1
-		AND guild IN (?2, ?3) AND user IN (0, ?4) ORDER BY user LIMIT 1`,
-		e.Question, e.Guild, memory.Everywhere, e.User).into(&user)
-	if gone && user == 0 {
+	var known bool
+	if e.User, known = t.remembered(e.Guild, e.User, e.Question); !known {
 		return
-	}
-	if gone || t.decisions().OptedOut(e.Guild, e.User) {
-		e.User = 0
 	}
 	t.exec(`INSERT INTO spent (guild, question, user, tokens) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, question)
 		DO UPDATE SET tokens = max(spent.tokens, ?4)`, e.Guild, e.Question, e.User, e.Tokens)
+}
+
+// remembered returns who did something at a time: 0 if they are forgotten or have opted out. It returns false if the
+// guild is forgotten.
+func (t *transaction) remembered(guild memory.GuildID, user memory.UserID, at memory.MessageID) (memory.UserID, bool) {
+	// The widest rule comes first: user 0 is everybody.
+	var of memory.UserID
+	gone := t.row(`SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?1
+		AND guild IN (?2, ?3) AND user IN (0, ?4) ORDER BY user LIMIT 1`, at, guild, memory.Everywhere, user).into(&of)
+	if gone || t.decisions().OptedOut(guild, user) {
+		user = 0
+	}
+	return user, !gone || of != 0
+}
+
+// chooser is who is kept as the one who chose something.
+func (t *transaction) chooser(guild memory.GuildID, user memory.UserID, at time.Time) memory.UserID {
+	if user != 0 {
+		user, _ = t.remembered(guild, user, memory.FirstMessageID(at))
+	}
+	return user
 }
 
 // Spending implements memory.Store.

@@ -47,7 +47,8 @@ func (t *transaction) applyStructure(e memory.Event) {
 	case memory.SettingChosen:
 		t.chooseSetting(v)
 	case memory.LimitChosen:
-		t.putNewer(limitTable, v.Guild, v.Role, v.Messages, v.Tokens, millis(v.At)) // the guild may be unknown
+		t.putNewer(limitTable, v.Guild, v.Role, v.Messages, v.Tokens, millis(v.At), // the guild may be unknown
+			t.chooser(v.Guild, v.By, v.At))
 	default:
 		ensure(fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused))
 	}
@@ -166,7 +167,13 @@ func (nos numbers) guildOf(no int64) memory.GuildID { return nos.guilds[GuildOf(
 type structure struct {
 	guilds   map[memory.GuildID]*memory.Guild
 	nos      numbers
-	settings map[settingPlace]map[memory.Setting]string
+	settings map[settingPlace]settings
+}
+
+// settings are those of a place, and who set them.
+type settings struct {
+	values map[memory.Setting]string
+	by     map[memory.Setting]memory.UserID
 }
 
 // settingPlace is where a setting applies. Channel 0 is the whole guild.
@@ -189,21 +196,21 @@ func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) e
 	}
 	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
 		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}},
-		map[settingPlace]map[memory.Setting]string{}}
+		map[settingPlace]settings{}}
 	for _, part := range []struct {
 		read  func(Scanner) error
 		query string
 	}{
-		{r.readSetting, "SELECT guild, channel, key, value FROM setting WHERE value <> '' AND " + ofReloaded},
-		{r.readGuild, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0)
+		{r.readSetting, "SELECT guild, channel, key, value, chooser FROM setting WHERE value <> '' AND " + ofReloaded},
+		{r.readGuild, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.chooser, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0)
 			FROM guild g LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1
 			WHERE (g.id = ?1 OR ?1 = ` + fmt.Sprint(memory.Everywhere) + ")"},
 		{r.readRole, "SELECT guild, id, name, permissions, bot FROM role WHERE " + ofReloaded + " ORDER BY guild, id"},
-		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens FROM role_limit
+		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens, chooser FROM role_limit
 			WHERE (messages <> %[1]d OR tokens <> %[1]d) AND %[2]s ORDER BY guild, role`, memory.AsConfigured,
 			ofReloaded)},
 		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites,
-			choice, learned FROM channel WHERE ` + ofReloaded + ` ORDER BY id`},
+			choice, chooser, learned FROM channel WHERE ` + ofReloaded + ` ORDER BY id`},
 	} {
 		for _, guild := range guilds {
 			if err := Each(ctx, q.In(guild), part.read, part.query, guild); err != nil {
@@ -249,18 +256,22 @@ func (r *structure) readSetting(scan Scanner) error {
 	var at settingPlace
 	var key memory.Setting
 	var value string
-	err := scan(&at.guild, &at.channel, &key, &value)
-	if r.settings[at] == nil {
-		r.settings[at] = map[memory.Setting]string{}
+	var by memory.UserID
+	err := scan(&at.guild, &at.channel, &key, &value, &by)
+	if r.settings[at].values == nil {
+		r.settings[at] = settings{map[memory.Setting]string{}, map[memory.Setting]memory.UserID{}}
 	}
-	r.settings[at][key] = value
+	if r.settings[at].values[key] = value; by != 0 {
+		r.settings[at].by[key] = by
+	}
 	return err
 }
 
 func (r *structure) readGuild(scan Scanner) error {
 	g := &memory.Guild{}
-	err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
-	g.Settings = r.settings[settingPlace{guild: g.ID}]
+	err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
+	set := r.settings[settingPlace{guild: g.ID}]
+	g.Settings, g.SetBy = set.values, set.by
 	r.guilds[g.ID] = g
 	return err
 }
@@ -281,7 +292,7 @@ func (r *structure) readRole(scan Scanner) error {
 func (r *structure) readLimit(scan Scanner) error {
 	var guild memory.GuildID
 	var l memory.RoleLimit
-	err := scan(&guild, &l.Role, &l.Messages, &l.Tokens)
+	err := scan(&guild, &l.Role, &l.Messages, &l.Tokens, &l.By)
 	if g := r.guilds[guild]; g != nil {
 		g.Limits = append(g.Limits, l)
 	}
@@ -292,11 +303,12 @@ func (r *structure) readChannel(scan Scanner) error {
 	var no int64
 	var c memory.Channel
 	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut,
-		asJSON{&c.Overwrites}, &c.Choice, &c.Learned)
+		asJSON{&c.Overwrites}, &c.Choice, &c.By, &c.Learned)
 	if err != nil {
 		return rowError(err, "channel", c.ID)
 	}
-	c.Settings = r.settings[settingPlace{c.Guild, c.ID}]
+	set := r.settings[settingPlace{c.Guild, c.ID}]
+	c.Settings, c.SetBy = set.values, set.by
 	r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, c.ID, c.Guild
 	r.guilds[c.Guild].Channels = append(r.guilds[c.Guild].Channels, c)
 	return nil
@@ -361,7 +373,8 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) {
 		return
 	}
 	t.changed.Text = t.changed.Text || e.Key == memory.SettingPersona // the earlier value
-	t.putNewer(settingTable, e.Guild, e.Channel, e.Key, e.Value, millis(e.At))
+	t.putNewer(settingTable, e.Guild, e.Channel, e.Key, e.Value, millis(e.At),
+		t.chooser(e.Guild, e.By, e.At))
 }
 
 // coversSettings reports whether a rule covers all of a channel or a guild, and so its settings.

@@ -133,8 +133,8 @@ func (t *transaction) put(to table, row ...any) { t.exec(to.upsert(values(len(ro
 var (
 	optedTable   = table{"opted", 2, "guild, user, out, at"}
 	learnTable   = table{"learn", 2, "guild, user, allow, at"}
-	settingTable = table{"setting", 3, "guild, channel, key, value, at"}
-	limitTable   = table{"role_limit", 2, "guild, role, messages, tokens, at"}
+	settingTable = table{"setting", 3, "guild, channel, key, value, at, chooser"}
+	limitTable   = table{"role_limit", 2, "guild, role, messages, tokens, at, chooser"}
 	starTable    = table{"star", 2, "channel, id, starred, at"}
 )
 

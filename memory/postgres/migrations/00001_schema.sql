@@ -66,6 +66,7 @@ CREATE TABLE guild (
   owner   bigint NOT NULL DEFAULT 0,
   choice  bigint NOT NULL DEFAULT 0,
   chosen  bigint NOT NULL DEFAULT 0, -- when, in milliseconds
+  chooser bigint NOT NULL DEFAULT 0, -- who; 0 if unknown or forgotten
   asked   bigint NOT NULL DEFAULT 0,
   since   bigint NOT NULL DEFAULT 0, -- an id: nothing up to it counts as missing
   self    bigint NOT NULL DEFAULT 0, -- Hark's id
@@ -94,6 +95,7 @@ CREATE TABLE channel (
   messages    bigint NOT NULL DEFAULT 0, -- that full text holds
   choice      bigint NOT NULL DEFAULT 0,
   chosen      bigint NOT NULL DEFAULT 0,
+  chooser     bigint NOT NULL DEFAULT 0,
   heard       bigint NOT NULL DEFAULT 0, -- id of the newest message told of live; 0 if none
   learned     bigint NOT NULL DEFAULT 0, -- id: what was said up to it was looked at for facts
   summarised  bigint NOT NULL DEFAULT 0, -- id: what was said up to it was looked at for summaries
@@ -357,6 +359,7 @@ CREATE TABLE setting ( -- of answers, in a guild or a channel
   key     text COLLATE "C" NOT NULL,
   value   text COLLATE "C" NOT NULL,    -- '' if it was taken back
   at      bigint NOT NULL, -- milliseconds
+  chooser bigint NOT NULL DEFAULT 0, -- as in guild
   PRIMARY KEY (guild, channel, key)
 );
 
@@ -366,6 +369,7 @@ CREATE TABLE role_limit ( -- how much may be asked
   messages bigint NOT NULL, -- a minute; 0: without limit; -1: as configured
   tokens   bigint NOT NULL, -- a day; the same
   at       bigint NOT NULL, -- milliseconds
+  chooser  bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (guild, role)
 );
 CREATE TABLE spent ( -- tokens, by question, for a day or two
