@@ -218,7 +218,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // Space identifies a vector space. Vectors of different spaces can't be compared.
 type Space struct {
 	Name       string // of the model
-	Version    int    // of the built-in model's features; 0 for others
+	Version    int    // of the built-in model's features, or a static model's checksum; 0 for those of servers
 	Dimensions int
 }
 

@@ -25,7 +25,7 @@ type Service struct {
 	Took    time.Duration // that call
 	Failed  error         // that call's error
 	Rests   time.Duration // for how long it isn't called after failures; 0: it is called
-	BuiltIn bool          // part of Hark, so it can't fail
+	BuiltIn bool          // without a server, so it can't fail
 }
 
 // serviceLine shows the state of a service. none says what happens without one.

@@ -8,7 +8,6 @@ import (
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/config"
-	"hark/internal/embed"
 	"hark/internal/endpoint"
 	"hark/internal/setup"
 	"hark/memory"
@@ -50,14 +49,14 @@ func healthOf(a *setup.App) command.Health {
 
 func embedderHealth(a *setup.App) command.Service {
 	s := service(a.Embedder.Space().Name, endpoint.Health{})
-	if tells, is := a.Embedder.(interface{ Health() endpoint.Health }); is {
-		s = service(s.Name, tells.Health())
+	server, is := a.Embedder.(interface{ Health() endpoint.Health })
+	if is {
+		s = service(s.Name, server.Health())
 	}
 	if a.StandIn != nil {
 		s.Failed = a.StandIn
 	}
-	_, builtIn := a.Embedder.(embed.Builtin)
-	s.BuiltIn = builtIn && a.StandIn == nil
+	s.BuiltIn = !is && a.StandIn == nil
 	return s
 }
 

@@ -59,9 +59,11 @@ func newReader(t *testing.T) *reader {
 		"config.yaml":    llmcordConfig,
 		"token":          "t",
 		"messages.jsonl": posted("general", "1", "ana", "Friday."),
+		"set.jsonl":      posted("general", "1", "ana", "Friday."),
 	} {
 		put(t, filepath.Join(r.dir, name), text)
 	}
+	synonyms(t, filepath.Join(r.dir, "models/potion-retrieval-32M"))
 	r.hark(nil, []string{"import", "general.json"}) // something to keep
 	return r
 }

@@ -12,6 +12,7 @@ import (
 
 	"hark/internal/atomicfile"
 	"hark/internal/cli"
+	"hark/internal/embed"
 	"hark/internal/eval"
 	"hark/internal/exports"
 	"hark/internal/setup"
@@ -28,6 +29,7 @@ type evaluation struct {
 	compare   bool
 	embedding string
 	at        string // its server
+	path      string // of a static model
 	modes     string // a file
 	wrong     bool
 	json      bool
@@ -62,15 +64,20 @@ func (f *flags) evalCommand() *cobra.Command {
 	c.Flags().StringVar(&e.embedding, "embedding", "",
 		"measure with this embedding `model`, or \"built-in\" (default: as configured)")
 	c.Flags().StringVar(&e.at, "embedding-url", "", "the `address` of that model's server, up to and including /v1")
+	c.Flags().StringVar(&e.path, "embedding-path", "",
+		"measure with the static model in this `directory`, and compare it with what is configured")
 	c.Flags().StringVar(&e.modes, "modes", "",
 		"instead, measure how well modes are inferred for the questions in this `file`, "+
 			"with lines MODE<TAB>TOOLS<TAB>QUESTION")
 	c.Flags().BoolVar(&e.wrong, "wrong", false, "with --modes: also print the questions whose mode was wrong")
 	c.Flags().BoolVar(&e.json, "json", false, "with --modes: print JSON")
-	for _, recall := range []string{"compare", "embedding", "embedding-url"} {
+	for _, recall := range []string{"compare", "embedding", "embedding-url", "embedding-path"} {
 		c.MarkFlagsMutuallyExclusive("modes", recall)
 	}
 	c.MarkFlagsMutuallyExclusive("run", "compare")
+	for _, other := range []string{"embedding", "embedding-url"} {
+		c.MarkFlagsMutuallyExclusive("embedding-path", other)
+	}
 	return c
 }
 
@@ -91,11 +98,9 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 	}
 	var report eval.Report
 	if err := e.writeRun(c.Context(), func(lines *json.Encoder) error {
-		return eachSet(sets, func(path, name string) error {
-			return evaluator.Run(c.Context(), path, func(o eval.Outcome) error {
-				report.Add(o)
-				return lines.Encode(o)
-			}, e.progress("asking "+name))
+		return e.measure(c.Context(), evaluator, sets, func(o eval.Outcome) error {
+			report.Add(o)
+			return lines.Encode(o)
 		})
 	}); err != nil {
 		return err
@@ -104,7 +109,34 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 		fmt.Fprintln(e.env.stderr, "hark:", lack)
 	}
 	report.Write(c.OutOrStdout())
+	if e.path == "" {
+		return nil
+	}
+	model := evaluator.Embedder.Space()
+	e.path = ""
+	if evaluator, err = e.evaluator(c); err != nil {
+		return err
+	}
+	if evaluator.Embedder.Space() == model { // it is already in use
+		evaluator.Embedder = embed.Builtin{}
+	}
+	var before eval.Report
+	if err := e.measure(c.Context(), evaluator, sets, func(o eval.Outcome) error {
+		before.Add(o)
+		return nil
+	}); err != nil {
+		return terminal.CutShort(c.Context(), err, "interrupted")
+	}
+	report.WriteAgainst(c.OutOrStdout(), &before, model.Name, evaluator.Embedder.Space().Name)
 	return nil
+}
+
+// measure asks the questions of sets.
+func (e *evaluation) measure(ctx context.Context, evaluator *eval.Evaluator, sets []string,
+	each func(eval.Outcome) error) error {
+	return eachSet(sets, func(path, name string) error {
+		return evaluator.Run(ctx, path, each, e.progress("asking "+name+" with "+evaluator.Embedder.Space().Name))
+	})
 }
 
 func (e *evaluation) measureModes(c *cobra.Command) error {
@@ -160,9 +192,12 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	switch e.embedding {
 	case "":
 	case builtIn:
-		cfg.Embedding.Model = ""
+		cfg.Embedding.Model, cfg.Embedding.Path = "", ""
 	default:
-		cfg.Embedding.Model = e.embedding
+		cfg.Embedding.Model, cfg.Embedding.Path = e.embedding, ""
+	}
+	if e.path != "" {
+		cfg.Embedding.Path = e.path
 	}
 	if e.at != "" {
 		cfg.Embedding.BaseURL = e.at

@@ -20,6 +20,7 @@ const (
 	atOllama
 	elsewhere
 	nowhere
+	inDirectory // behind what is offered for any model
 )
 
 const (
@@ -33,11 +34,14 @@ type server struct {
 	url   string
 	key   config.Secret
 	model string // empty: none
+	path  string // of a static embedding model, instead
 }
 
 // place returns which of the offered places s is.
 func (s server) place() int {
 	switch {
+	case s.path != "":
+		return inDirectory
 	case s.model == "":
 		return nowhere
 	case s.url == openAI:
@@ -51,7 +55,7 @@ func (s server) place() int {
 func (s *wizard) askModel(ctx context.Context) error {
 	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
 	l := &s.config.LLM
-	before := server{l.BaseURL, l.APIKey, l.Model}
+	before := server{url: l.BaseURL, key: l.APIKey, model: l.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
 		return s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil,
 			func(string) bool { return true })
@@ -70,16 +74,20 @@ func (s *wizard) askModel(ctx context.Context) error {
 
 func (s *wizard) askEmbedder(ctx context.Context) error {
 	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE",
-		"HARK_EMBEDDING_MODEL")
+		"HARK_EMBEDDING_MODEL", "HARK_EMBEDDING_PATH")
 	e := &s.config.Embedding
-	before, dimensions := server{e.BaseURL, e.APIKey, e.Model}, e.Dimensions
-	model := server{s.config.LLM.BaseURL, s.config.LLM.APIKey, s.config.LLM.Model}
+	before, dimensions := server{e.BaseURL, e.APIKey, e.Model, e.Path}, e.Dimensions
+	prefixes := map[string]string{"embedding.query_prefix": e.QueryPrefix, "embedding.document_prefix": e.DocumentPrefix}
+	model := server{url: s.config.LLM.BaseURL, key: s.config.LLM.APIKey, model: s.config.LLM.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
 		return s.askServer(ctx, "Which embedder shall find messages by their meaning?",
 			"none: the built-in one, which sends nothing anywhere", usual, &model,
 			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
-		e.BaseURL, e.APIKey, e.Model, e.Dimensions = chosen.url, chosen.key, chosen.model, dimensions
+		e.BaseURL, e.APIKey, e.Model, e.Path, e.Dimensions = chosen.url, chosen.key, chosen.model, chosen.path, dimensions
+		if chosen.path != "" {
+			e.QueryPrefix, e.DocumentPrefix = "", ""
+		}
 		if chosen.model != before.model {
 			e.Dimensions = 0 // that of another model
 		}
@@ -91,7 +99,15 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 	if e.Dimensions != dimensions {
 		s.set("embedding.dimensions", 0)
 	}
+	for key, value := range prefixes {
+		if value != "" && chosen.path != "" {
+			s.set(key, "")
+		}
+	}
 	s.setServer("embedding", before, chosen)
+	if chosen.path != before.path {
+		s.set("embedding.path", chosen.path)
+	}
 	return nil
 }
 
@@ -138,10 +154,20 @@ func (s *wizard) setServer(section string, before, chosen server) {
 // other's key for the same address.
 func (s *wizard) askServer(ctx context.Context, question, none string, usual server, other *server,
 	fits func(string) bool) (server, error) {
-	place, err := s.Choose(ctx, question,
-		[]string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
+	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}
+	if other != nil {
+		places = append(places, "a static model in a directory, which sends nothing anywhere either")
+	}
+	place, err := s.Choose(ctx, question, places, usual.place())
 	if err != nil || place == nowhere {
-		return server{usual.url, usual.key, ""}, err
+		return server{url: usual.url, key: usual.key}, err
+	}
+	if place == inDirectory {
+		fmt.Fprintln(s.Out, "Hark downloads nothing. Put tokenizer.json and model.safetensors of a model2vec model into a directory of\n"+
+			"its own, such as those of potion-base-8M (English, 30 MB), potion-retrieval-32M (English, for search, 130 MB) or\n"+
+			"potion-multilingual-128M (510 MB), from https://huggingface.co/minishlab. docs/models.md says more.")
+		path, err := s.Name(ctx, "Its directory, with tokenizer.json and model.safetensors", nil, usual.path)
+		return server{url: usual.url, key: usual.key, path: path}, err
 	}
 	chosen := server{url: openAI}
 	if place != atOpenAI {

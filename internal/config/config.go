@@ -73,6 +73,7 @@ type LLM struct {
 
 // Embedding is the model that turns texts into vectors.
 type Embedding struct {
+	Path           string `toml:"path"`
 	BaseURL        string `toml:"base_url" default:"https://api.openai.com/v1" url:""`
 	APIKey         Secret `toml:"api_key"`
 	Model          string `toml:"model"`

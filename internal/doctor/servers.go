@@ -101,7 +101,10 @@ func (d *Doctor) Embedder(ctx context.Context) Finding {
 	if d.Brief {
 		n = 1
 	}
-	const advice = "check embedding.base_url, embedding.model and embedding.api_key"
+	advice := "check embedding.base_url, embedding.model and embedding.api_key"
+	if d.Config.Embedding.Path != "" {
+		advice = "check embedding.path; docs/models.md says which models there are"
+	}
 	e, err := setup.NewEmbedder(ctx, d.Config, next, use)
 	if err != nil {
 		return Failure(err, advice)

@@ -132,6 +132,30 @@ func (r *Report) Write(w io.Writer) {
 	r.writeReliability(w)
 }
 
+// WriteAgainst prints what changes in recall, set by set in points of percent, from before to r, and says whether it is
+// worth it. The two are of the same sets, with the embedders of these names.
+func (r *Report) WriteAgainst(w io.Writer, before *Report, name, beforeName string) {
+	fmt.Fprintf(w, "\n%s against %s, in points\n", name, beforeName)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "set\tany@5\tany@10\trecall@10\t\n")
+	var sum, all float64
+	for i, t := range r.sets {
+		n, was := float64(max(1, t.questions))/100, before.sets[i]
+		fmt.Fprintf(table, "%s\t%+.1f\t%+.1f\t%+.1f\t\n", t.set, (t.any5-was.any5)/n, (t.any10-was.any10)/n,
+			(t.recall10-was.recall10)/n)
+		sum, all = sum+t.any10-was.any10, all+n
+	}
+	table.Flush()
+	switch points := sum / max(all, 0.01); {
+	case points < 0:
+		fmt.Fprintf(w, "It makes recall worse: any@10 falls by %.1f points. Keep %s.\n", -points, beforeName)
+	case points > 0:
+		fmt.Fprintf(w, "It makes recall better: any@10 rises by %.1f points.\n", points)
+	default:
+		fmt.Fprintf(w, "Recall stays as it is: %s finds as much.\n", beforeName)
+	}
+}
+
 // writeCurve prints how much evidence a history holds for what it costs.
 func (r *Report) writeCurve(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -6,15 +6,19 @@ import (
 
 	"hark/internal/config"
 	"hark/internal/embed"
+	"hark/internal/embed/static"
 	"hark/internal/rerank"
 	"hark/memory"
 )
 
-// NewEmbedder returns the configured embedder. It asks an endpoint for its vectors' dimensions only if they
+// NewEmbedder returns the configured embedder: a static model, that of a server, or the built-in one. It asks an endpoint for its vectors' dimensions only if they
 // are neither configured nor found in known, the spaces of stored vectors.
 func NewEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
 	e := c.Embedding
-	if e.Model == "" {
+	switch {
+	case e.Path != "":
+		return static.Open(e.Path)
+	case e.Model == "":
 		return embed.Builtin{}, nil
 	}
 	ec := embed.EndpointConfig{
