@@ -69,7 +69,7 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	}
 	s.discord.Edit(s.channel, said.ID, s.discord.Bot.Mention()+" what are secret words, once more?")
 	s.discord.EditBriefly(s.channel, said.ID, s.discord.Bot.Mention()+" what are secret words, for good?")
-	s.discord.Unfurl(s.channel, said.ID, `{"title": "secret words"}`)
+	s.discord.Unfurl(s.channel, said.ID, `{"type":"link","url":"https://a.example","title":"secret words"}`)
 	s.use(t, s.bo, "help")
 	s.idle(t)
 	if n := len(s.oracle.questions()); known() != 0 || n != answers {

@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,6 +28,7 @@ type Message struct {
 	Kind     Kind
 	Content  string // valid UTF-8 without NUL; see Clean
 	Files    []File
+	Links    []Link    // what Discord tells of links in it; as JoinLinks orders them
 	Edited   time.Time // of this version; zero: never edited
 	ReplyTo  MessageID // in the same channel
 	Mentions []UserID
@@ -39,26 +42,48 @@ type File struct {
 	Description string `json:"description,omitempty"`
 }
 
+// Link is the preview of a page that a message links to.
+type Link struct {
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+// JoinLinks returns the links of two reports of the same version of a message. Discord tells a link's preview some time
+// after the message. The result doesn't depend on the order of reports.
+func JoinLinks(a, b []Link) []Link {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, func(a, b Link) int {
+		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Description, b.Description))
+	})
+	return slices.Compact(all)
+}
+
 func (m Message) Time() time.Time { return m.ID.Time() }
 
-// Text returns what is indexed, embedded and shown: the content, then a bracketed line for each file.
+// Text returns what is indexed, embedded and shown: the content, then a bracketed line for each file and link.
 func (m Message) Text() string {
-	if len(m.Files) == 0 {
+	if len(m.Files)+len(m.Links) == 0 {
 		return m.Content
 	}
 	var b strings.Builder
 	b.WriteString(m.Content)
-	for _, f := range m.Files {
+	add := func(kind string, parts ...string) {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString("[file: ")
-		b.WriteString(f.Name)
-		if f.Description != "" {
-			b.WriteString(": ")
-			b.WriteString(f.Description)
+		b.WriteString("[" + kind)
+		for _, part := range parts {
+			if part != "" {
+				b.WriteString(": " + part)
+			}
 		}
 		b.WriteByte(']')
+	}
+	for _, f := range m.Files {
+		add("file", f.Name, f.Description)
+	}
+	for _, l := range m.Links {
+		add("link", l.Title, l.Description)
 	}
 	return b.String()
 }

@@ -102,6 +102,7 @@ type Message struct {
 	Flags       int         `json:"flags"`
 	Mentions    []*User     `json:"mentions"`
 	Attachments []wireFile  `json:"attachments"`
+	Embeds      []Embed     `json:"embeds"`
 	Components  []Component `json:"components"`
 	Stickers    []struct {
 		Name string `json:"name"`
@@ -130,6 +131,20 @@ type wireFile struct {
 	ContentType string `json:"content_type"`
 	Size        int    `json:"size"`
 	URL         string `json:"url"`
+}
+
+// Embed is a block below a message: the preview of a link in it, or what a bot wrote.
+type Embed struct {
+	Type        string `json:"type"`
+	URL         string `json:"url"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+}
+
+// IsLink reports whether it is a preview.
+// https://discord.com/developers/docs/resources/message#embed-object-embed-types
+func (e Embed) IsLink() bool {
+	return e.URL != "" && (e.Type == "link" || e.Type == "article" || e.Type == "video" || e.Type == "rich")
 }
 
 type wirePollText struct {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hark/bot/discord"
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -102,6 +103,7 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		Kind:    kind,
 		Content: textOf(w),
 		Files:   filesOf(w),
+		Links:   linksOf(w, kind),
 		Edited:  w.Edited,
 	}
 	if r := w.Reference; r != nil && typeOf(w) == typeReply && r.Type != typeForward && r.Channel == w.Channel {
@@ -177,6 +179,24 @@ func textOf(w *discord.Message) string {
 		add("[sticker: ", s.Name, "]")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// longestPreview is how many characters of a link's description are kept.
+const longestPreview = 300
+
+// linksOf returns the previews of the links in a message. A bot's own embeds look like those of kind "rich".
+func linksOf(w *discord.Message, kind memory.Kind) []memory.Link {
+	var all []memory.Link
+	for _, e := range w.Embeds {
+		l := memory.Link{Title: memory.Clean(e.Title), Description: text.Clip(memory.Clean(e.Description), longestPreview)}
+		if e.IsLink() && (kind == memory.FromMember || e.Type != "rich") && l != (memory.Link{}) {
+			all = append(all, l)
+		}
+	}
+	for i := range w.Snapshots {
+		all = append(all, linksOf(&w.Snapshots[i].Message, kind)...)
+	}
+	return memory.JoinLinks(all, nil)
 }
 
 func filesOf(w *discord.Message) []memory.File {

@@ -142,7 +142,7 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	w.keeps("canary-agreed")
 	w.keepsNot("canary-hidden", "canary-after")
 	// Later changes don't bring in the old message.
-	w.discord.Unfurl(w.general.ID, before.ID, `{"title": "a cage"}`)
+	w.discord.Unfurl(w.general.ID, before.ID, `{"type":"link","url":"https://a.example","title":"canary-before"}`)
 	w.discord.Edit(w.general.ID, before.ID, "canary-before is in the cage still")
 	w.discord.EditBriefly(w.general.ID, before.ID, "canary-before is in the cage for good")
 	w.settled()
@@ -156,6 +156,24 @@ func TestNothingIsKeptUntilItIsDecided(t *testing.T) {
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
+}
+
+// The preview of a link is found as part of its message, and goes with it.
+func TestLinksGoWithTheirMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	said := w.discord.Say(w.general.ID, w.ana.ID, "look at https://a.example")
+	w.discord.Unfurl(w.general.ID, said.ID,
+		`{"type":"link","url":"https://a.example","title":"canary-tides","description":"When the harbour falls dry"}`)
+	w.settled()
+	w.keeps("canary-tides")
+	w.later()
+	w.ask(w.general, w.jane, "when does the harbour fall dry?")
+	w.holds(w.prompt(), "[link: canary-tides: When the harbour falls dry]")
+	w.discord.Delete(w.general.ID, said.ID)
+	w.settled()
+	w.keepsNot("canary-tides", "falls dry")
 }
 
 func TestOptingOutForgetsAtOnce(t *testing.T) {

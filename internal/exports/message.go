@@ -29,6 +29,7 @@ type Message struct {
 	Edited    time.Time        `json:"edited,omitzero"`
 	Text      string           `json:"text"`
 	Files     []memory.File    `json:"files,omitempty"`
+	Links     []memory.Link    `json:"links,omitempty"`
 	ReplyTo   []string         `json:"reply_to,omitempty"`
 	Mentions  []Named          `json:"mentions,omitempty"`
 	Starred   bool             `json:"starred,omitempty"`
@@ -66,7 +67,7 @@ func PeopleOf(all []memory.Person) People {
 func Of(m memory.Message, people People) Message {
 	e := Message{
 		ChannelID: m.Channel, ID: m.ID.String(), AuthorID: m.Author, Kind: imports.SpeakerWord(m.Kind),
-		Time: m.Time(), Edited: m.Edited, Text: m.Content, Files: m.Files, Starred: m.Starred,
+		Time: m.Time(), Edited: m.Edited, Text: m.Content, Files: m.Files, Links: m.Links, Starred: m.Starred,
 	}
 	if m.ReplyTo != 0 {
 		e.ReplyTo = []string{m.ReplyTo.String()}

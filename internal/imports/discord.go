@@ -38,6 +38,7 @@ type (
 			FileName text `json:"fileName"`
 		} `json:"attachments"`
 		Embeds []struct {
+			URL         text `json:"url"`
 			Title       text `json:"title"`
 			Description text `json:"description"`
 			Fields      []struct {
@@ -212,7 +213,8 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	}
 	p := &post{Message: memory.Message{
 		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
-		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned, Edited: timeOf(m.Edited),
+		Content: m.text(), Files: m.files(), Links: m.links(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
+		Edited: timeOf(m.Edited),
 	}}
 	if err := p.retime(m); err != nil {
 		return e.b.skip("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err)
@@ -271,6 +273,18 @@ func (b exportBody) embeds() []string {
 		}
 	}
 	return parts
+}
+
+// links returns the previews below what was written.
+func (m exportMessage) links() []memory.Link {
+	var all []memory.Link
+	for _, e := range m.Embeds {
+		l := memory.Link{Title: string(e.Title), Description: string(e.Description)}
+		if m.Content != "" && e.URL != "" && l != (memory.Link{}) {
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 func (m exportMessage) files() []memory.File {

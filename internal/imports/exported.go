@@ -21,6 +21,7 @@ type exportedLine struct {
 	Kind      text            `json:"kind"`     // as speakerWords have it
 	Edited    text            `json:"edited"`
 	Files     []exportedFile  `json:"files"`
+	Links     []exportedLink  `json:"links"`
 	Mentions  []exportedNamed `json:"mentions"`
 	Starred   bool            `json:"starred"`
 }
@@ -28,6 +29,10 @@ type exportedLine struct {
 type (
 	exportedFile struct {
 		Name        text `json:"name"`
+		Description text `json:"description"`
+	}
+	exportedLink struct {
+		Title       text `json:"title"`
 		Description text `json:"description"`
 	}
 	exportedNamed struct {
@@ -87,6 +92,9 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	}
 	for _, f := range l.Files {
 		p.Files = append(p.Files, memory.File{Name: string(f.Name), Description: string(f.Description)})
+	}
+	for _, x := range l.Links {
+		p.Links = append(p.Links, memory.Link{Title: string(x.Title), Description: string(x.Description)})
 	}
 	if len(l.ReplyTo) > 0 {
 		p.ReplyTo = idOf[memory.MessageID](l.ReplyTo[0])

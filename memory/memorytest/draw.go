@@ -85,6 +85,9 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited}
 		}
 	}
+	if of := between(t, "links", 0, 7); of < 2 { // a version's previews come later, and not all at once
+		m.Links = []memory.Link{{Title: fmt.Sprintf("%s %d", words[(slot+of)%len(words)], of), Description: words[v%len(words)]}}
+	}
 	return memory.Posted{Message: m, Live: coin(t, "live")}
 }
 

@@ -15,6 +15,14 @@ var (
 	second = said(general, id(2), ben, "another one")
 )
 
+// linked is a message with previews of pages.
+func linked(m memory.Message, titles ...string) memory.Message {
+	for _, title := range titles {
+		m.Links = append(m.Links, memory.Link{Title: title})
+	}
+	return m
+}
+
 var logCases = []testCase{
 	{"a message comes back as it was logged", nil, func(t *harness) {
 		full := memory.Message{
@@ -41,6 +49,18 @@ var logCases = []testCase{
 		edits(first, 1, "eight o'clock")}, func(t *harness) {
 		t.same("the message", t.log(general), []memory.Message{edited(first, 2, "nine o'clock")})
 	}},
+	{"a link's preview comes after its message, in any order, and takes nothing away", steps{linked(first, "Tides at noon"),
+		func(t *harness) {
+			t.answers(9, repeated(general, first.ID, 0))
+			t.post(first, linked(first, "Boats", "Tides at noon"), first)
+			t.same("links", t.log(general)[0].Links, []memory.Link{{Title: "Boats"}, {Title: "Tides at noon"}})
+			t.same("found by its preview", t.find(in(general), "boats"), []memory.MessageID{first.ID})
+			_, stays := t.trace(general, id(9))
+			t.same("what was made from it stays", stays, true)
+			t.post(edited(first, 2, "without them"))
+			t.same("after an edit", t.log(general), []memory.Message{edited(first, 2, "without them")})
+			t.same("found by its old preview", t.find(in(general), "boats"), []memory.MessageID(nil))
+		}}, nil},
 	{"an edit that overtakes its message waits for it", steps{edits(first, 1, "an earlier text"),
 		edits(first, 2, "the second text")},
 		func(t *harness) {

@@ -194,6 +194,11 @@ func (m *model) post(p memory.Posted) {
 				e.posted = &message
 			}
 		})
+		if message.Edited.Equal(e.posted.Edited) { // its previews may come later, and take nothing away
+			joined := *e.posted
+			joined.Links = memory.JoinLinks(joined.Links, message.Links)
+			e.posted = &joined
+		}
 	}
 }
 

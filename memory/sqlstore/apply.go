@@ -298,29 +298,43 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
 	if newWhole {
 		now.whole = millis(m.Edited)
-		now.ReplyTo, now.Files, now.Mentions = m.ReplyTo, m.Files, m.Mentions
+		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, m.Files, m.Mentions, m.Links
 	}
 	if newText {
 		now.Edited, now.Content = m.Edited, m.Content
 	}
-	if newWhole || newText {
+	if millis(m.Edited) == old.whole { // previews come later
+		now.Links = memory.JoinLinks(old.Links, m.Links)
+	}
+	switch {
+	case newWhole || newText:
 		t.update(c, old, now)
+	case len(now.Links) > len(old.Links):
+		t.write(c, old, now)
 	}
 }
 
-// update stores a message's new version, except the author.
-func (t *transaction) update(c *channel, old, now storedMessage) {
+// write stores a message's new version, except the author. It reports whether the text is another.
+func (t *transaction) write(c *channel, old, now storedMessage) bool {
 	text := now.Text()
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
 		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text), now.Content,
 		encodeExtra(now.Message), old.row)
 	if text == old.Text() {
-		return
+		return false
 	}
 	t.changed.Text = true
 	t.reindex(old.row, old.Message, now.Message)
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).invalid = true
+	}
+	return true
+}
+
+// update is write that deletes what was made from the old text.
+func (t *transaction) update(c *channel, old, now storedMessage) {
+	if !t.write(c, old, now) {
+		return
 	}
 	made := madeFrom(aMessage, old.Channel, old.ID)
 	if old.Kind != memory.FromHark {
@@ -474,6 +488,7 @@ func (t *transaction) name(e memory.Named) {
 type extra struct {
 	Files    []memory.File   `json:"files,omitempty"`
 	Mentions []memory.UserID `json:"mentions,omitempty"`
+	Links    []memory.Link   `json:"links,omitempty"`
 }
 
 type asExtra struct{ *memory.Message }
@@ -484,13 +499,13 @@ func (a asExtra) Scan(from any) error {
 	}
 	var e extra
 	err := asJSON{&e}.Scan(from)
-	a.Files, a.Mentions = e.Files, e.Mentions
+	a.Files, a.Mentions, a.Links = e.Files, e.Mentions, e.Links
 	return err
 }
 
 func encodeExtra(m memory.Message) any {
-	if len(m.Files) == 0 && len(m.Mentions) == 0 {
+	if len(m.Files)+len(m.Mentions)+len(m.Links) == 0 {
 		return nil
 	}
-	return jsonText(extra{m.Files, m.Mentions})
+	return jsonText(extra{m.Files, m.Mentions, m.Links})
 }

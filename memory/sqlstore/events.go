@@ -108,6 +108,13 @@ func (s *Store) clean(m memory.Message) memory.Message {
 		}
 		m.Files = files
 	}
+	if len(m.Links) > 0 {
+		links := make([]memory.Link, len(m.Links))
+		for i, l := range m.Links {
+			links[i] = memory.Link{Title: memory.Clean(l.Title), Description: memory.Clean(l.Description)}
+		}
+		m.Links = memory.JoinLinks(links, nil)
+	}
 	m.Tokens = s.options.Tokens(m.Text())
 	return m
 }
