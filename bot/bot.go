@@ -32,9 +32,11 @@ import (
 	"hark/bot/command"
 	"hark/bot/discord"
 	"hark/bot/ingest"
+	"hark/bot/listen"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/lease"
+	"hark/internal/media"
 	"hark/internal/metrics"
 	"hark/internal/pace"
 	"hark/memory"
@@ -90,6 +92,7 @@ type Config struct {
 	Working func(context.Context) (shards, processes int, err error)
 	// Health tells how the servers do that answers need; nil: unknown.
 	Health func() command.Health
+	Teller *media.Teller // of voice messages and pictures; nil: nothing is told of them
 	// Privacy is what /privacy tells of how Hark is run.
 	Privacy command.Privacy
 	// Progress, if not nil, is called after everything that Discord isn't told of: events are committed, the log
@@ -121,6 +124,7 @@ type Bot struct {
 	writer    *ingest.Writer
 	buffer    *ingest.Buffer
 	filler    *ingest.Filler
+	listener  *listen.Worker
 	notices   *command.Notices
 	commands  *command.Commands
 	questions *reply.Tracker
@@ -198,6 +202,8 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords,
 		HandOver: cfg.HandOver && cfg.AnswerMissed > 0, Timing: &b.timing.reply,
 		Metrics: cfg.Metrics})
+	b.listener = &listen.Worker{Options: b.ingest, Teller: cfg.Teller, Metrics: metrics.Or(cfg.Metrics)}
+	b.replies.Hear = b.listener.Hear
 	b.questions = b.replies.Questions()
 	b.ingest.Ask = b.questions.Take
 	b.setState(errNotYet)
@@ -315,6 +321,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	helper.Go(func() { b.replies.Run(work) })
 	helper.Go(func() { pace.Every(work, b.timing.interval, nil, func(context.Context) { b.buffer.Expire() }) })
 	helper.Go(func() { b.filler.Run(work) })
+	helper.Go(func() { b.listener.Run(work) })
 
 	stop := sync.OnceFunc(func() {
 		b.ingest.Queue.StopIntake()
@@ -377,7 +384,8 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 // commandOptions returns what commands and notices work with.
 func (b *Bot) commandOptions() *command.Options {
 	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.buffer, Filler: b.filler, Writer: b.writer,
-		Answers: b.answers, Settled: b.waitGuild, State: b.Connected,
+		Listener: b.listener,
+		Answers:  b.answers, Settled: b.waitGuild, State: b.Connected,
 		DevGuild:  b.cfg.DevGuild,
 		Retention: b.cfg.Retention, Version: b.version(), Working: b.cfg.Working,
 		Health: b.cfg.Health, Privacy: b.cfg.Privacy,

@@ -65,6 +65,16 @@ type (
 		At      time.Time
 	}
 
+	// Told is what a model told of a message's file: what is said or seen in it. It is part of the message, and goes
+	// with it. The first holds. That of an unknown message or file is passed over.
+	Told struct {
+		Guild   GuildID
+		Channel ChannelID
+		ID      MessageID
+		File    int64
+		Text    string
+	}
+
 	// Answered is the trace of an answer. Apply it together with the answer's own Posted. It replaces an
 	// earlier one.
 	//
@@ -270,6 +280,7 @@ func (Edited) isEvent()         {}
 func (Deleted) isEvent()        {}
 func (Named) isEvent()          {}
 func (Starred) isEvent()        {}
+func (Told) isEvent()           {}
 func (Answered) isEvent()       {}
 func (Rewritten) isEvent()      {}
 func (GuildSeen) isEvent()      {}

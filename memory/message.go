@@ -38,8 +38,44 @@ type Message struct {
 
 // File is an attachment. Its URL isn't kept, because it expires.
 type File struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"` // by its author
+	ID          int64    `json:"id,string,omitempty"`   // Discord's; 0: unknown
+	Kind        FileKind `json:"kind,omitempty"`        // what a model can tell of it
+	Told        string   `json:"told,omitempty"`        // what a model told of it: what is said or seen in it
+}
+
+// FileKind is what a model can tell of a file.
+type FileKind string
+
+// The kinds of files that a model can tell something of.
+const (
+	VoiceFile FileKind = "voice" // a voice message: what is said in it
+	ImageFile FileKind = "image" // a picture: what it shows
+)
+
+// KeepTold returns files with what was told of the same ones among old.
+func KeepTold(old, files []File) []File {
+	kept := slices.Clone(files)
+	for i := range kept {
+		for _, f := range old {
+			if f.ID == kept[i].ID && f.ID != 0 {
+				kept[i].Told = cmp.Or(kept[i].Told, f.Told)
+			}
+		}
+	}
+	return kept
+}
+
+// Tell returns files with what was told of the one with an id, and whether that is new.
+func Tell(files []File, id int64, told string) ([]File, bool) {
+	at := slices.IndexFunc(files, func(f File) bool { return f.ID == id && id != 0 })
+	if at < 0 || files[at].Told != "" || told == "" {
+		return files, false
+	}
+	files = slices.Clone(files)
+	files[at].Told = told
+	return files, true
 }
 
 // Link is the preview of a page that a message links to.
@@ -80,7 +116,17 @@ func (m Message) Text() string {
 		b.WriteByte(']')
 	}
 	for _, f := range m.Files {
-		add("file", f.Name, f.Description)
+		switch {
+		case f.Told == "":
+			add("file", f.Name, f.Description)
+		case f.Kind == VoiceFile:
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString("🎤 " + f.Told)
+		default:
+			add("image", f.Name, f.Description, f.Told)
+		}
 	}
 	for _, l := range m.Links {
 		add("link", l.Title, l.Description)

@@ -23,6 +23,8 @@ const (
 )
 
 const (
+	// of a channel, else of the guild: which files a model may tell of, as in Guild.Tells
+	SettingMedia    Setting = "media"
 	SettingTimezone Setting = "timezone" // of a guild: an IANA time zone name
 	// of a guild: "on", or the time, in RFC 3339, until which Hark answers nobody
 	SettingPaused Setting = "paused"
@@ -33,6 +35,7 @@ const (
 	// of a channel: the newest unfetched message of its past when fetching stopped; see StopPast
 	SettingPast     Setting = "past"
 	SettingExpiring Setting = "expiring" // of a guild: expired messages that wait; see Expiring
+	SettingHeard    Setting = "heard"    // of a channel: the newest message whose files were told of
 	// of a guild: place and text of the bot's notice about what is remembered
 	SettingNotice Setting = "notice"
 )
@@ -44,7 +47,7 @@ func AnswerSettings() []Setting {
 
 // Settings returns all keys that admins set, in display order.
 func Settings() []Setting {
-	return append(AnswerSettings(), SettingTimezone, SettingPaused, SettingAnswers, SettingRetention)
+	return append(AnswerSettings(), SettingMedia, SettingTimezone, SettingPaused, SettingAnswers, SettingRetention)
 }
 
 // OfGuild reports whether a key is for guilds only. A channel's value has no effect.
@@ -68,6 +71,20 @@ type SettingChosen struct {
 }
 
 func (SettingChosen) isEvent() {}
+
+// The values of SettingMedia besides MediaOff: which files models may tell of.
+const (
+	MediaOff      = "off"
+	MediaVoice    = "voice"
+	MediaPictures = "pictures"
+	MediaAll      = "all"
+)
+
+// Tells reports whether the guild agrees that a model tells of files of a kind in a channel.
+func (g *Guild) Tells(channel ChannelID, kind FileKind) bool {
+	value, _ := g.Setting(channel, SettingMedia)
+	return value == MediaAll || value == MediaVoice && kind == VoiceFile || value == MediaPictures && kind == ImageFile
+}
 
 // ChosenBy names what a person chose that holds, by setting, role and channel: "mode", "mode in 5", "memory",
 // "limit of 3".

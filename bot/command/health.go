@@ -16,6 +16,8 @@ type Health struct {
 	Models   map[string]Service // by the names of Choices.Models
 	Embedder Service
 	Reranker Service
+	Voice    Service // writes voice messages down
+	Pictures int     // described for each server in a day; 0: none
 }
 
 // Service is the recent state of a model behind a server. What admins see of it contains no address.

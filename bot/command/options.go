@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hark/bot/ingest"
+	"hark/bot/listen"
 	"hark/bot/markdown"
 	"hark/bot/reply"
 	"hark/internal/answer"
@@ -15,11 +16,12 @@ import (
 // Options configure commands and notices.
 type Options struct {
 	*ingest.Options
-	Replies *reply.Replier
-	Buffer  *ingest.Buffer // sessions that aren't logged
-	Filler  *ingest.Filler
-	Writer  *ingest.Writer
-	Answers Engine
+	Replies  *reply.Replier
+	Buffer   *ingest.Buffer // sessions that aren't logged
+	Filler   *ingest.Filler
+	Writer   *ingest.Writer
+	Listener *listen.Worker
+	Answers  Engine
 	// Settled waits until a guild's permissions are known; its error has a text for users.
 	Settled func(ctx context.Context, guild memory.GuildID) error
 	// State returns why there is no connection to Discord; nil if there is one.

@@ -38,7 +38,7 @@ const (
 
 // panelKeys can be chosen from the menu, in this order.
 var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage,
-	memory.SettingTools, memory.SettingTemperature, memory.SettingTimezone}
+	memory.SettingTools, memory.SettingTemperature, memory.SettingMedia, memory.SettingTimezone}
 
 // shownPersona is how much of a persona the panel shows, in UTF-16 units.
 const shownPersona = 200
@@ -98,7 +98,7 @@ func (c *Commands) show(p *panel) response {
 
 func (c *Commands) panelText(p *panel) string {
 	shown := p.heading()
-	for _, key := range memory.AnswerSettings() {
+	for _, key := range append(memory.AnswerSettings(), memory.SettingMedia) {
 		shown = markdown.Lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.Replies.Limits.Of(p.server, nil)
@@ -155,6 +155,7 @@ var keyNames = map[memory.Setting]locale.MessageKey{
 	memory.SettingTemperature: locale.MessageKey("Temperature"),
 	memory.SettingTools:       locale.MessageKey("Tools"), memory.SettingMode: locale.MessageKey("Mode"),
 	memory.SettingLanguage: locale.MessageKey("Language"),
+	memory.SettingMedia:    locale.MessageKey("Voice and pictures"),
 	memory.SettingTimezone: locale.MessageKey("Time zone"),
 }
 
@@ -194,10 +195,18 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 		return l.Text("I may not look things up by myself")
 	case key == memory.SettingTemperature && value == "":
 		return l.Text("what the model's server uses")
+	case key == memory.SettingMedia:
+		return l.Keyed(cmp.Or(mediaNames[value], locale.MessageKey("I make nothing of them")))
 	case key == memory.SettingMode:
 		return l.Keyed(cmp.Or(modeNames[value], locale.MessageKey("depends on the question (%s)")), value)
 	}
 	return markdown.Plain(value, longestLabel)
+}
+
+var mediaNames = map[string]locale.MessageKey{
+	memory.MediaVoice:    locale.MessageKey("I write down what voice messages say"),
+	memory.MediaPictures: locale.MessageKey("I describe pictures"),
+	memory.MediaAll:      locale.MessageKey("I write down what voice messages say, and describe pictures"),
 }
 
 var modeNames = map[string]locale.MessageKey{

@@ -22,6 +22,8 @@ type Privacy struct {
 	Models             []string
 	Embedder, Reranker string
 	Vision             bool // whether a model is shown images
+	// Voice and Pictures are the hosts where voice messages are written down and pictures described; empty: none are.
+	Voice, Pictures string
 }
 
 const (
@@ -112,6 +114,8 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 	return markdown.Lines(model, embedder,
 		when(p.Reranker != "", l.Text(
 			"- Sorting what was found: your question and the best excerpts go to %s.", hosts([]string{p.Reranker}))),
+		when(p.Voice != "", l.Text("- Voice messages, where admins agreed: they go to %s, and I keep what is said in them.", hosts([]string{p.Voice}))),
+		when(p.Pictures != "", l.Text("- Pictures, where admins agreed: they go to %s, and I keep a sentence about each. I don't keep the pictures.", hosts([]string{p.Pictures}))),
 		l.Text("- To others, nothing."))
 }
 

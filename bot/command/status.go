@@ -8,6 +8,7 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
+	"hark/bot/listen"
 	"hark/bot/markdown"
 	"hark/bot/reply"
 	"hark/memory"
@@ -222,7 +223,18 @@ func (c *Commands) services(x *interaction, g *memory.Guild) string {
 	return markdown.Lines(
 		serviceLine(x.Locale, x.Text("Model in this channel"), x.Text("I quote what was said."), model),
 		serviceLine(x.Locale, x.Text("Search by meaning"), x.Text("I search by words."), h.Embedder),
-		serviceLine(x.Locale, x.Text("Reranker"), x.Text("none is needed."), h.Reranker))
+		serviceLine(x.Locale, x.Text("Reranker"), x.Text("none is needed."), h.Reranker),
+		c.mediaLines(x, g, h))
+}
+
+// mediaLines say how what tells of voice messages and pictures does, and how many it told of today.
+func (c *Commands) mediaLines(x *interaction, g *memory.Guild, h Health) string {
+	today := listen.Today(g, c.Now())
+	return markdown.Lines(
+		when(h.Voice.Name != "", serviceLine(x.Locale, x.Text("Voice messages"), "", h.Voice)+" "+
+			x.Text("(today: %s)", x.Locale.Number(today.Voice()))),
+		when(h.Pictures > 0, "✓ "+x.Text("**Pictures described today**: %s of %s", x.Locale.Number(today.Pictures()),
+			x.Locale.Number(h.Pictures))))
 }
 
 // spentLine says how many tokens all members together used today.

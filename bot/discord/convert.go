@@ -1,6 +1,11 @@
 package discord
 
-import "hark/memory"
+import (
+	"slices"
+	"strings"
+
+	"hark/memory"
+)
 
 // RolesOf returns a member's roles.
 func RolesOf(m *Member) []memory.RoleID {
@@ -119,11 +124,27 @@ func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 	return ch, true
 }
 
+// imageTypes are what models with vision take.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// Kind returns what a model can tell of a file; empty: nothing.
+func (a wireFile) Kind() memory.FileKind {
+	kind, _, _ := strings.Cut(a.ContentType, ";")
+	switch {
+	case a.Waveform != "":
+		return memory.VoiceFile
+	case slices.Contains(imageTypes, kind):
+		return memory.ImageFile
+	}
+	return ""
+}
+
 // Remembered converts a message's files.
 func Remembered(all []wireFile) []memory.File {
 	var files []memory.File
 	for _, a := range all {
-		files = append(files, memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description)})
+		files = append(files, memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description),
+			ID: int64(a.ID), Kind: a.Kind()})
 	}
 	return files
 }

@@ -125,12 +125,15 @@ type Message struct {
 }
 
 type wireFile struct {
-	Filename    string `json:"filename"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	ContentType string `json:"content_type"`
-	Size        int    `json:"size"`
-	URL         string `json:"url"`
+	ID          Snowflake `json:"id"`
+	Waveform    string    `json:"waveform"`      // of a voice message only
+	Seconds     float64   `json:"duration_secs"` // likewise
+	Filename    string    `json:"filename"`
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	ContentType string    `json:"content_type"`
+	Size        int       `json:"size"`
+	URL         string    `json:"url"`
 }
 
 // Embed is a block below a message: the preview of a link in it, or what a bot wrote.

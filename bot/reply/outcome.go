@@ -169,6 +169,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 		Attended: r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
+	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
 		!sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {

@@ -29,6 +29,8 @@ type Options struct {
 	// Filler fetches what an earlier process left.
 	Filler  *ingest.Filler
 	Answers Answerer
+	// Hear returns what is said in the voice messages of a question.
+	Hear func(ctx context.Context, a *ingest.Question) string
 	// Settled returns once a guild's permissions are known, or with an error that says so.
 	Settled func(ctx context.Context, guild memory.GuildID) error
 	// Choices are the admins' settings of answers, and the defaults.

@@ -9,6 +9,7 @@ import (
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/endpoint"
+	"hark/internal/llm"
 	"hark/internal/setup"
 	"hark/memory"
 )
@@ -40,6 +41,12 @@ func healthOf(a *setup.App) command.Health {
 	h := command.Health{Models: map[string]command.Service{}, Embedder: embedderHealth(a)}
 	for _, name := range a.Models.Names() {
 		h.Models[name] = service(name, a.Models.ByName(name).Health())
+	}
+	if v, is := a.Teller.Voice.(*llm.Transcriber); is {
+		h.Voice = service(v.Name(), v.Health())
+	}
+	if a.Teller.Can(memory.ImageFile) {
+		h.Pictures = a.Teller.PerDay
 	}
 	if a.Reranker != nil {
 		h.Reranker = service(cmp.Or(a.Config.Search.RerankModel, "rerank server"), a.Reranker.Health())
@@ -82,6 +89,13 @@ func privacy(c config.Config) command.Privacy {
 	}
 	if c.Embedding.Model != "" {
 		p.Embedder = config.Host(c.Embedding.BaseURL)
+	}
+	if v := c.LLM.Transcription; v.Model != "" {
+		p.Voice = config.Host(cmp.Or(v.BaseURL, c.LLM.BaseURL))
+	}
+	if c.Memory.Pictures > 0 {
+		seeing := slices.IndexFunc(asked, func(m config.Model) bool { return m.Vision && m.Model != "" })
+		p.Pictures = config.Host(asked[max(0, seeing)].BaseURL)
 	}
 	if c.Search.RerankURL != "" {
 		p.Reranker = config.Host(c.Search.RerankURL)

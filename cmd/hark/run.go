@@ -256,6 +256,7 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 		Retention: cfg.Memory.Retention.Duration,
 		Metrics:   a.Metrics, Version: buildInfo().version,
 		Health: func() command.Health { return healthOf(a) }, Privacy: privacy(cfg),
+		Teller:   a.Teller,
 		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state,
 		Progress: r.env.progress,
 	}}, log, a.Answers, r.log)

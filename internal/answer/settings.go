@@ -42,6 +42,7 @@ type Settings struct {
 	// of labels and Hark's own sentences, one of builder.Languages; empty: the engine's own
 	Language string
 	Zone     *time.Location // in which times are told; nil: UTC
+	Media    string         // which files models tell of, as memory.SettingMedia has it; empty: none
 	// Paused, if not empty, says that mentions aren't answered: SettingOn, or until a time as in RFC 3339.
 	Paused string
 }
@@ -82,6 +83,8 @@ func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 			s.Language = value
 		case memory.SettingTimezone:
 			s.Zone = zoneCalled(value)
+		case memory.SettingMedia:
+			s.Media = value
 		case memory.SettingPaused:
 			s.Paused = value
 		}
@@ -114,6 +117,8 @@ func (s Settings) Value(key memory.Setting) string {
 		if s.Zone != nil {
 			return s.Zone.String()
 		}
+	case memory.SettingMedia:
+		return cmp.Or(s.Media, memory.MediaOff)
 	case memory.SettingPaused:
 		return s.Paused
 	}
@@ -183,6 +188,8 @@ func (c Choices) Values(key memory.Setting) []string {
 		return slices.Clone(c.Models)
 	case memory.SettingTools:
 		return []string{SettingOn, SettingOff}
+	case memory.SettingMedia:
+		return []string{memory.MediaOff, memory.MediaVoice, memory.MediaPictures, memory.MediaAll}
 	case memory.SettingMode:
 		modes := []string{ModeInferred}
 		for _, m := range builder.Modes() {
@@ -223,7 +230,7 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 		return checkZone(value)
 	case memory.SettingPaused:
 		return checkPause(value)
-	case memory.SettingTools, memory.SettingMode, memory.SettingLanguage:
+	case memory.SettingTools, memory.SettingMode, memory.SettingLanguage, memory.SettingMedia:
 		i := slices.IndexFunc(all, func(v string) bool { return strings.EqualFold(v, value) })
 		if value == "" || i < 0 {
 			return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),

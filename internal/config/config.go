@@ -58,17 +58,25 @@ type Shards int
 
 // LLM is the model that writes answers.
 type LLM struct {
-	BaseURL     string   `toml:"base_url" default:"https://api.openai.com/v1" url:""`
-	APIKey      Secret   `toml:"api_key"`
-	Model       string   `toml:"model"`
-	MaxTokens   int      `toml:"max_tokens" default:"1000"`
-	Window      int      `toml:"window" zero:"what is known of the model"`
-	Temperature *float64 `toml:"temperature" example:"0.7"`
-	Timeout     Duration `toml:"timeout" default:"1m" such:"30m"`
-	Vision      bool     `toml:"vision"`
-	Headers     Headers  `toml:"headers" example:"{ \"HTTP-Referer\" = \"https://example.org\", \"X-Title\" = \"Hark\" }"`
-	Models      []Model  `toml:"models"`
-	Fallback    Fallback `toml:"fallback"`
+	BaseURL       string        `toml:"base_url" default:"https://api.openai.com/v1" url:""`
+	APIKey        Secret        `toml:"api_key"`
+	Model         string        `toml:"model"`
+	MaxTokens     int           `toml:"max_tokens" default:"1000"`
+	Window        int           `toml:"window" zero:"what is known of the model"`
+	Temperature   *float64      `toml:"temperature" example:"0.7"`
+	Timeout       Duration      `toml:"timeout" default:"1m" such:"30m"`
+	Vision        bool          `toml:"vision"`
+	Headers       Headers       `toml:"headers" example:"{ \"HTTP-Referer\" = \"https://example.org\", \"X-Title\" = \"Hark\" }"`
+	Models        []Model       `toml:"models"`
+	Fallback      Fallback      `toml:"fallback"`
+	Transcription Transcription `toml:"transcription"`
+}
+
+// Transcription is the model that writes down voice messages.
+type Transcription struct {
+	Model   string `toml:"model"`
+	BaseURL string `toml:"base_url" url:"optional"`
+	APIKey  Secret `toml:"api_key"`
 }
 
 // Embedding is the model that turns texts into vectors.
@@ -97,6 +105,7 @@ type Memory struct {
 	LogBots        bool     `toml:"log_bots"`
 	AgeRestricted  bool     `toml:"age_restricted"`
 	Direct         bool     `toml:"direct"`
+	Pictures       int      `toml:"pictures" zero:"none"`
 	Retention      Duration `toml:"retention"`
 	TraceRetention Duration `toml:"trace_retention" default:"7d"`
 	RecordsAge     Duration `toml:"records_retention" default:"90d"`

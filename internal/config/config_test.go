@@ -115,7 +115,7 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 	values := map[string]string{
 		"discord.api_url": "https://a", "discord.dev_guild": "7", "llm.base_url": "https://b", "embedding.base_url": "https://c", "search.rerank_url": "https://d/rerank",
 		"builder.layout": "plain", "builder.language": "DE", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text", "web.listen": "[::1]:80",
-		"store": "postgres://hark:pass@localhost/hark", "llm.temperature": "0.5", "llm.headers": "X-Title: Hark", "llm.fallback.base_url": "https://e", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark",
+		"store": "postgres://hark:pass@localhost/hark", "llm.temperature": "0.5", "llm.headers": "X-Title: Hark", "llm.fallback.base_url": "https://e", "llm.transcription.base_url": "https://g", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark",
 		"memory.start": "on", "memory.summaries": "off", "web.url": "https://f", "web.password": "something to remember",
 	}
 	example := write(t, "config.toml", Example())

@@ -92,6 +92,16 @@ func WithData(name, description, contentType string, data []byte) MessageOption 
 	}
 }
 
+// WithVoice makes a voice message of some seconds.
+func WithVoice(ogg []byte, seconds float64) MessageOption {
+	return func(s *Server, m *storedMessage) {
+		WithData("voice-message.ogg", "", "audio/ogg", ogg)(s, m)
+		a := &m.Attachments[len(m.Attachments)-1]
+		a.Waveform, a.Seconds = "AAAA", seconds
+		m.Flags |= 1 << 13
+	}
+}
+
 // filePath is the path of a file's URL.
 func filePath(url string) string {
 	path, _, _ := strings.Cut(strings.TrimPrefix(url, "https://cdn.discordapp.com"), "?")

@@ -202,6 +202,9 @@ type Attachment struct {
 	Size        int    `json:"size"`
 	URL         string `json:"url"`
 	ProxyURL    string `json:"proxy_url"`
+	// Waveform and Seconds are a voice message's.
+	Waveform string  `json:"waveform,omitempty"`
+	Seconds  float64 `json:"duration_secs,omitempty"`
 }
 
 // Reference points from a reply to what it replies to.

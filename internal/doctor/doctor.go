@@ -116,6 +116,9 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 	}
 	all = append(all, d.discord)
 	d.addModels(add)
+	if d.Config.Memory.Pictures > 0 || d.Config.LLM.Transcription.Model != "" {
+		add("voice and pictures", d.media)
+	}
 	add("reranker", d.reranker)
 	add("embedder", d.Embedder)
 	return all

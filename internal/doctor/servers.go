@@ -91,6 +91,26 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 	return passed("%s ranked the test texts correctly, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
 
+// media says what tells of voice messages and pictures. It asks nothing: there is nothing to tell of.
+func (d *Doctor) media(context.Context) Finding {
+	t, err := setup.NewTeller(d.Config, setup.NewModels(d.Config))
+	if err != nil {
+		return Failure(err, "check llm.transcription")
+	}
+	if d.Config.Memory.Pictures > 0 && t.Pictures == nil {
+		return Finding{Detail: "memory.pictures is set, and no model sees",
+			Advice: "set llm.vision, or vision of one of llm.models, if the model is one that sees"}
+	}
+	voice, pictures := "voice messages aren't written down", "pictures aren't described"
+	if t.Voice != nil {
+		voice = t.Voice.Name() + " writes voice messages down"
+	}
+	if t.Can(memory.ImageFile) {
+		pictures = fmt.Sprintf("%s describes up to %d pictures a day for each server", t.Pictures.Name(), t.PerDay)
+	}
+	return passed("%s, %s, where admins agree (/hark set)", voice, pictures)
+}
+
 // samples is the number of texts to embed. They are as long as segments.
 const samples = 16
 

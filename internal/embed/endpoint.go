@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"regexp"
@@ -170,7 +169,7 @@ const maxVectors = 128 << 20 // bytes of an answer
 func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timeout)
 	defer cancel()
-	x := recordingClient{server: e.server}
+	x := endpoint.Recorder{Server: e.server}
 	config := openai.DefaultConfig(e.config.APIKey)
 	config.BaseURL, config.HTTPClient = e.server.URL, &x
 	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
@@ -180,13 +179,13 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 	switch {
 	case is && isTooLong(refused):
 		return nil, errTooLong
-	case err != nil && x.body == nil:
+	case err != nil && x.Body == nil:
 		return nil, err
-	case err != nil || nullNumber.Match(x.body):
+	case err != nil || nullNumber.Match(x.Body):
 		return nil, fmt.Errorf("%v answers with something else than vectors of finite numbers: does "+
 			"embedding.base_url lead to its API, up to and including /v1?", e.server)
 	}
-	if !bytes.Contains(x.body, []byte(`"index"`)) {
+	if !bytes.Contains(x.Body, []byte(`"index"`)) {
 		for i := range answer.Data {
 			answer.Data[i].Index = i
 		}
@@ -196,20 +195,6 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 
 // nullNumber matches a null in a list. go-openai would make it a 0 without a word.
 var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
-
-// recordingClient is the HTTP client of one request. It keeps the answer, of which go-openai hands on only a part.
-type recordingClient struct {
-	server *endpoint.Server
-	body   []byte
-}
-
-// Do implements openai.HTTPDoer.
-func (x *recordingClient) Do(r *http.Request) (resp *http.Response, err error) {
-	if x.body, err = x.server.Do(r); err != nil {
-		return nil, err
-	}
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(x.body))}, nil
-}
 
 func isTooLong(r *endpoint.Refusal) bool {
 	return r.Status == http.StatusRequestEntityTooLarge || r.Status != http.StatusTooManyRequests &&

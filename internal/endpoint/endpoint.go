@@ -77,6 +77,21 @@ func (s *Server) Do(request *http.Request) ([]byte, error) {
 	return answer, nil
 }
 
+// Recorder is the HTTP client of one request for go-openai. It keeps the answer, of which that hands on only a part.
+type Recorder struct {
+	*Server
+	Body []byte // of the answer; nil: there was none
+}
+
+// Do implements go-openai's HTTPDoer.
+func (x *Recorder) Do(r *http.Request) (resp *http.Response, err error) {
+	if x.Body, err = x.Server.Do(r); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(x.Body)),
+		Header: http.Header{"Content-Type": {"application/json"}}}, nil
+}
+
 // String names the server in errors, without what may be secret in its address.
 func (s *Server) String() string {
 	return "the " + s.What + " server at " + Place(s.URL)

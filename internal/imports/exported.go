@@ -30,6 +30,9 @@ type (
 	exportedFile struct {
 		Name        text `json:"name"`
 		Description text `json:"description"`
+		ID          text `json:"id"`
+		Kind        text `json:"kind"`
+		Told        text `json:"told"`
 	}
 	exportedLink struct {
 		Title       text `json:"title"`
@@ -91,7 +94,8 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 		return nil
 	}
 	for _, f := range l.Files {
-		p.Files = append(p.Files, memory.File{Name: string(f.Name), Description: string(f.Description)})
+		p.Files = append(p.Files, memory.File{Name: string(f.Name), Description: string(f.Description),
+			ID: idOf[int64](f.ID), Kind: memory.FileKind(f.Kind), Told: string(f.Told)})
 	}
 	for _, x := range l.Links {
 		p.Links = append(p.Links, memory.Link{Title: string(x.Title), Description: string(x.Description)})

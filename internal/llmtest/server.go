@@ -50,6 +50,7 @@ type Server struct {
 	mu       sync.Mutex
 	queue    []Reply
 	answer   func(Request) Reply
+	hear     func(ogg []byte) (text string, status int)
 	faults   []Fault
 	requests []Request
 	closing  chan struct{}
@@ -65,6 +66,7 @@ func New(tb testing.TB, options ...Option) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.chat)
 	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+	mux.HandleFunc("POST /v1/audio/transcriptions", s.transcribe)
 	mux.HandleFunc("GET /v1/models", s.list)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, "unknown_url", "Invalid URL ("+r.Method+" "+r.URL.Path+")")

@@ -54,6 +54,9 @@ type Metrics struct {
 	RerankingSeconds prometheus.Observer      `name:"hark_reranking_seconds" help:"How long the reranker took."`
 	RecallResting    Gauge                    `name:"hark_recall_resting" labels:"server" help:"1 while the embedding server or the reranker is left alone after failures, otherwise 0."`
 
+	Media       *prometheus.CounterVec `name:"hark_media_total" labels:"kind,outcome" help:"Voice messages and pictures of which a model was to tell, by outcome."`
+	MediaTokens Counter                `name:"hark_media_tokens_total" help:"Tokens that models took to describe pictures, as their servers count."`
+
 	Prompts             Counter                `name:"hark_prompts_total" help:"Prompts sent to the model for an answer."`
 	PromptWarnings      Counter                `name:"hark_prompt_window_warnings_total" help:"Prompts that took 80 % of the model's window or more."`
 	PromptTokens        prometheus.Observer    `name:"hark_prompt_tokens" help:"Tokens of prompts."`

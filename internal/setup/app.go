@@ -17,6 +17,7 @@ import (
 	"hark/internal/digest"
 	"hark/internal/embed"
 	"hark/internal/llm"
+	"hark/internal/media"
 	"hark/internal/metrics"
 	"hark/internal/rerank"
 	"hark/internal/store"
@@ -38,6 +39,7 @@ type App struct {
 	Models   *llm.Models
 	Builder  *builder.Builder // of prompts as configured
 	Reranker *rerank.Reranker // nil if none is configured
+	Teller   *media.Teller    // of voice messages and pictures
 	Answers  *answer.Engine
 	Digest   *digest.Worker
 	Metrics  *metrics.Metrics
@@ -59,6 +61,9 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	}, func(model string) { a.Metrics.ModelFallbacks.WithLabelValues(model).Inc() })
 	var err error
 	if a.Reranker, err = NewReranker(c); err != nil {
+		return nil, err
+	}
+	if a.Teller, err = NewTeller(c, a.Models); err != nil {
 		return nil, err
 	}
 	if a.Builder, err = NewBuilder(c); err != nil {

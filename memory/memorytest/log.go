@@ -23,6 +23,10 @@ func linked(m memory.Message, titles ...string) memory.Message {
 	return m
 }
 
+func toldOf(m memory.Message, file int64, text string) memory.Told {
+	return memory.Told{Guild: m.Guild, Channel: m.Channel, ID: m.ID, File: file, Text: text}
+}
+
 var logCases = []testCase{
 	{"a message comes back as it was logged", nil, func(t *harness) {
 		full := memory.Message{
@@ -61,6 +65,27 @@ var logCases = []testCase{
 			t.same("after an edit", t.log(general), []memory.Message{edited(first, 2, "without them")})
 			t.same("found by its old preview", t.find(in(general), "boats"), []memory.MessageID(nil))
 		}}, nil},
+	{"what a model told of a file is part of its message", steps{toldOf(first, 7, "too early"), func(t *harness) {
+		voice := first
+		voice.Files = []memory.File{{Name: "voice.ogg", ID: 7, Kind: memory.VoiceFile}, {Name: "cat.png", ID: 8, Kind: memory.ImageFile}}
+		t.post(voice)
+		t.answers(9, repeated(general, first.ID, 0))
+		t.apply(toldOf(first, 7, "meet at the lighthouse"), toldOf(first, 7, "the second time"), toldOf(first, 9, "unknown"),
+			toldOf(second, 7, "unknown"))
+		voice.Files[0].Told = "meet at the lighthouse"
+		t.same("the message", t.log(general)[0], voice)
+		t.same("found by what is said", t.find(in(general), "lighthouse"), []memory.MessageID{first.ID})
+		_, stays := t.trace(general, id(9))
+		t.same("what was made from it stays", stays, true)
+		newer := edited(voice, 2, "look")
+		newer.Files = []memory.File{{Name: "voice.ogg", ID: 7, Kind: memory.VoiceFile}}
+		t.post(newer)
+		newer.Files[0].Told = "meet at the lighthouse"
+		t.same("after an edit", t.log(general), []memory.Message{newer})
+		t.delete(general, first.ID)
+		t.apply(toldOf(first, 8, "a cat"))
+		t.same("found no more", t.find(in(general), "lighthouse"), []memory.MessageID(nil))
+	}}, nil},
 	{"an edit that overtakes its message waits for it", steps{edits(first, 1, "an earlier text"),
 		edits(first, 2, "the second text")},
 		func(t *harness) {

@@ -95,6 +95,9 @@ func (m *model) apply(events ...memory.Event) {
 			if of := m.entry(at); !m.isAway(at) && e.At.After(of.star.At) {
 				of.star = e
 			}
+		case memory.Told:
+			m.speak(e.Text)
+			m.tell(e)
 		case memory.Edited:
 			m.speak(e.Content)
 			m.edit(e)
@@ -190,7 +193,10 @@ func (m *model) post(p memory.Posted) {
 		}
 	default:
 		m.changing(at, func() {
-			if e.posted == nil || message.Edited.After(e.posted.Edited) {
+			if e.posted == nil {
+				e.posted = &message
+			} else if message.Edited.After(e.posted.Edited) {
+				message.Files = memory.KeepTold(e.posted.Files, message.Files)
 				e.posted = &message
 			}
 		})
@@ -225,6 +231,15 @@ func (m *model) isKnown(at place) bool {
 func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
 	c := m.channels[channel]
 	c.heard = max(c.heard, id)
+}
+
+// tell keeps what was told of a file. That takes nothing away.
+func (m *model) tell(told memory.Told) {
+	if e := m.entries[place{told.Channel, told.ID}]; e != nil && !e.deleted && e.posted != nil {
+		now := *e.posted
+		now.Files, _ = memory.Tell(now.Files, told.File, told.Text)
+		e.posted = &now
+	}
 }
 
 func (m *model) edit(edit memory.Edited) {

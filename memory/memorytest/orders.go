@@ -103,7 +103,11 @@ func drawOrderless(t *rapid.T) memory.Event {
 		e.Record.Question, e.Record.Answer, e.Record.Kwargs = 0, 0, nil
 		return e
 	}
-	return drawMessageEvent(t)
+	e := drawMessageEvent(t)
+	if told, is := e.(memory.Told); is { // needs the message before it
+		return memory.Heard{Guild: told.Guild, Channel: told.Channel, ID: told.ID}
+	}
+	return e
 }
 
 func (t *harness) ended(events []memory.Event) {

@@ -20,6 +20,8 @@ func (t *transaction) apply(e *event) {
 		t.hear(t.channel(v.Guild, v.Channel).no, v.ID)
 	case memory.Starred:
 		t.star(v)
+	case memory.Told:
+		t.tell(v)
 	case memory.Edited:
 		t.edit(v)
 	case memory.Deleted:
@@ -91,6 +93,8 @@ func placeOf(e memory.Event) (at memory.Channel) {
 	case memory.Heard:
 		at.Guild, at.ID = e.Guild, e.Channel
 	case memory.Starred:
+		at.Guild, at.ID = e.Guild, e.Channel
+	case memory.Told:
 		at.Guild, at.ID = e.Guild, e.Channel
 	case memory.Edited:
 		at.Guild, at.ID = e.Guild, e.Channel
@@ -298,7 +302,7 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
 	if newWhole {
 		now.whole = millis(m.Edited)
-		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, m.Files, m.Mentions, m.Links
+		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, memory.KeepTold(old.Files, m.Files), m.Mentions, m.Links
 	}
 	if newText {
 		now.Edited, now.Content = m.Edited, m.Content
@@ -460,6 +464,22 @@ func (t *transaction) remove(c *channel, old storedMessage) {
 	change := t.segment(old.segment, c.no)
 	change.size--
 	change.invalid = true
+}
+
+// tell keeps what was told of a file of a stored message.
+func (t *transaction) tell(e memory.Told) {
+	c := t.knownChannel(e.Channel)
+	if c == nil || t.isGone(e.Guild, e.Channel, e.ID) {
+		return
+	}
+	old := t.stored(c, e.ID)
+	if old.row == 0 || old.pendingDeletion {
+		return
+	}
+	now, isNew := old, false
+	if now.Files, isNew = memory.Tell(old.Files, e.File, e.Text); isNew {
+		t.write(c, old, now)
+	}
 }
 
 // star keeps whether a message, present or yet to come, is starred.

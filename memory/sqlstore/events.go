@@ -60,6 +60,9 @@ func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 		case memory.Edited:
 			e.Content = memory.Clean(e.Content)
 			to.Event = e
+		case memory.Told:
+			e.Text = memory.Clean(e.Text)
+			to.Event = e
 		case memory.Answered:
 			if doing = "keep a trace"; e.Trace.Answer == 0 || e.Trace.Channel == 0 {
 				err = errors.New("its answer has no id or no channel")
@@ -104,7 +107,8 @@ func (s *Store) clean(m memory.Message) memory.Message {
 	if len(m.Files) > 0 {
 		files := make([]memory.File, len(m.Files))
 		for i, f := range m.Files {
-			files[i] = memory.File{Name: memory.Clean(f.Name), Description: memory.Clean(f.Description)}
+			f.Name, f.Description, f.Told = memory.Clean(f.Name), memory.Clean(f.Description), memory.Clean(f.Told)
+			files[i] = f
 		}
 		m.Files = files
 	}
