@@ -75,7 +75,7 @@ func (f *flags) evalCommand() *cobra.Command {
 		c.MarkFlagsMutuallyExclusive("modes", recall)
 	}
 	c.MarkFlagsMutuallyExclusive("run", "compare")
-	for _, other := range []string{"embedding", "embedding-url"} {
+	for _, other := range []string{"embedding", "embedding-url", "compare"} {
 		c.MarkFlagsMutuallyExclusive("embedding-path", other)
 	}
 	return c

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -156,7 +157,7 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 	fits func(string) bool) (server, error) {
 	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}
 	if other != nil {
-		places = append(places, "a static model in a directory, which sends nothing anywhere either")
+		places = append(places, "a static model in a directory, which also sends nothing anywhere")
 	}
 	place, err := s.Choose(ctx, question, places, usual.place())
 	if err != nil || place == nowhere {
@@ -167,6 +168,9 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 			"its own, such as those of potion-base-8M (English, 30 MB), potion-retrieval-32M (English, for search, 130 MB) or\n"+
 			"potion-multilingual-128M (510 MB), from https://huggingface.co/minishlab. docs/models.md says more.")
 		path, err := s.Name(ctx, "Its directory, with tokenizer.json and model.safetensors", nil, usual.path)
+		if err == nil { // Hark may be started elsewhere
+			path, err = filepath.Abs(path)
+		}
 		return server{url: usual.url, key: usual.key, path: path}, err
 	}
 	chosen := server{url: openAI}
@@ -177,6 +181,7 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 	}
 	if chosen.url == usual.url {
 		chosen = usual
+		chosen.path = "" // it was another choice
 	} else if other != nil && other.model != "" && chosen.url == other.url {
 		chosen.key = other.key
 	}

@@ -138,23 +138,43 @@ func (r *Report) WriteAgainst(w io.Writer, before *Report, name, beforeName stri
 	fmt.Fprintf(w, "\n%s against %s, in points\n", name, beforeName)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "set\tany@5\tany@10\trecall@10\t\n")
-	var sum, all float64
+	var sums [3]float64
+	var all float64
 	for i, t := range r.sets {
-		n, was := float64(max(1, t.questions))/100, before.sets[i]
-		fmt.Fprintf(table, "%s\t%+.1f\t%+.1f\t%+.1f\t\n", t.set, (t.any5-was.any5)/n, (t.any10-was.any10)/n,
-			(t.recall10-was.recall10)/n)
-		sum, all = sum+t.any10-was.any10, all+n
+		n, was := float64(t.questions)/100, before.sets[i]
+		changes := [3]float64{t.any5 - was.any5, t.any10 - was.any10, t.recall10 - was.recall10}
+		for k, change := range changes {
+			sums[k] += change
+			changes[k] = change / max(n, 0.01)
+		}
+		all += n
+		fmt.Fprintf(table, "%s\t%+.1f\t%+.1f\t%+.1f\t\n", t.set, changes[0], changes[1], changes[2])
 	}
 	table.Flush()
-	switch points := sum / max(all, 0.01); {
-	case points < 0:
-		fmt.Fprintf(w, "It makes recall worse: any@10 falls by %.1f points. Keep %s.\n", -points, beforeName)
-	case points > 0:
-		fmt.Fprintf(w, "It makes recall better: any@10 rises by %.1f points.\n", points)
+	if all == 0 {
+		fmt.Fprintln(w, "No question names the messages that answer it, so nothing is measured.")
+		return
+	}
+	better, worse := false, false
+	for k := range sums {
+		sums[k] /= all
+		better, worse = better || sums[k] >= leastPoints, worse || sums[k] <= -leastPoints
+	}
+	figures := fmt.Sprintf("any@5 %+.1f, any@10 %+.1f, recall@10 %+.1f points", sums[0], sums[1], sums[2])
+	switch {
+	case worse && better:
+		fmt.Fprintf(w, "Some of recall gets better and some worse: %s. If in doubt, keep %s.\n", figures, beforeName)
+	case worse:
+		fmt.Fprintf(w, "It makes recall worse: %s. Keep %s.\n", figures, beforeName)
+	case better:
+		fmt.Fprintf(w, "It makes recall better: %s.\n", figures)
 	default:
 		fmt.Fprintf(w, "Recall stays as it is: %s finds as much.\n", beforeName)
 	}
 }
+
+// leastPoints is the least change of recall that is told, in points of percent.
+const leastPoints = 0.05
 
 // writeCurve prints how much evidence a history holds for what it costs.
 func (r *Report) writeCurve(w io.Writer) {

@@ -108,7 +108,10 @@ func (v *visit) settingsOf(d *settingsData) {
 // chooser is who set something in a server.
 func (v *visit) chooser(g *memory.Guild, user memory.UserID) refOf {
 	if user == 0 {
-		return refOf{Name: "an admin who isn't known"}
+		return refOf{Name: "unknown, or forgotten"}
+	}
+	if v.person(g.ID, user).DisplayName() == "" { // who only used commands has no page
+		return refOf{Name: user.String()}
 	}
 	return v.personRef(g.ID, user)
 }

@@ -77,3 +77,20 @@ func TestListedTraces(t *testing.T) {
 		}
 	}
 }
+
+// What was decided in a database of version 1 since a backup is decided after the restore.
+func TestRestoredOverVersion1(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	conn := raw(t, dir)
+	must(t, migrate(bg, conn, migrations[:1]))
+	execute(t, conn, `INSERT INTO guild (no, id, choice, chosen) VALUES (1, 100, 4, 5000);
+		INSERT INTO setting VALUES (100, 0, 'mode', 'search', 5000); INSERT INTO role_limit VALUES (100, 0, 3, 4, 5000)`)
+	must(t, conn.Close())
+	s, r := restored(t, dir, backUp(t, populated(t)))
+	g, err := s.Guild(bg, 100)
+	must(t, err)
+	if r.Unknown != nil || r.Choices != 1 || g.Choice != 4 || g.Settings[memory.SettingMode] != "search" || len(g.Limits) != 1 {
+		t.Errorf("%+v: %+v", r, g)
+	}
+}

@@ -68,8 +68,8 @@ func (t *transaction) takeChoices(r *Taken) {
 	t.exec(`INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild
 		WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)`)
 	for _, table := range []string{"guild", "channel"} {
-		r.Choices += t.exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen, chooser = o.chooser FROM old." +
-			table + " o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen")
+		r.Choices += t.exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen, chooser = o.chooser FROM (SELECT " +
+			"id, choice, chosen, " + t.oldChooser(table) + " AS chooser FROM old." + table + ") o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen")
 	}
 }
 

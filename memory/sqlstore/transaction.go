@@ -149,7 +149,16 @@ func (t *transaction) putNewer(to table, row ...any) bool {
 
 // takeNewer takes over newer rows from the replaced database (schema old) and returns how many.
 func (t *transaction) takeNewer(from table) int {
-	return t.exec(from.upsertNewer("SELECT " + from.columns + " FROM old." + from.name + " WHERE true"))
+	columns := strings.Replace(from.columns, "chooser", t.oldChooser(from.name), 1)
+	return t.exec(from.upsertNewer("SELECT " + columns + " FROM old." + from.name + " WHERE true"))
+}
+
+// oldChooser returns the column with who chose in a table of the replaced database; 0 if that is of a version without it.
+func (t *transaction) oldChooser(table string) string {
+	if t.has("SELECT 1 FROM pragma_table_info(?, 'old') WHERE name = 'chooser'", table) {
+		return "chooser"
+	}
+	return "0"
 }
 
 // note sets a key in meta.

@@ -3,6 +3,7 @@ package static
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,8 +14,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// newStep reads a normalizer.
-func newStep(body json.RawMessage) (step, error) {
+// Parts of parts, and parts of one, that are read at most: real tokenizers have two levels and some forty parts.
+const maxDepth, maxParts = 4, 200
+
+// newStep reads a normalizer, which lies depth levels deep.
+func newStep(body json.RawMessage, depth int) (step, error) {
 	var p struct {
 		Type    string
 		Parts   []json.RawMessage `json:"normalizers"`
@@ -76,6 +80,9 @@ func newStep(body json.RawMessage) (step, error) {
 			return text
 		}, nil
 	case "Replace":
+		if len(p.Content) > maxReplaced || p.Pattern.Regex == "" && p.Pattern.String == "" {
+			return nil, errors.New("its normalizer replaces nothing, or with too much")
+		}
 		if p.Pattern.Regex == "" {
 			return func(text string) string { return strings.ReplaceAll(text, p.Pattern.String, p.Content) }, nil
 		}
@@ -88,9 +95,12 @@ func newStep(body json.RawMessage) (step, error) {
 		m, err := newCharacterMap(p.Map)
 		return m.apply, err
 	case "Sequence":
+		if depth >= maxDepth || len(p.Parts) > maxParts {
+			return nil, errors.New("its normalizer has too many parts")
+		}
 		var steps []step
 		for _, part := range p.Parts {
-			s, err := newStep(part)
+			s, err := newStep(part, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -98,13 +108,18 @@ func newStep(body json.RawMessage) (step, error) {
 		}
 		return func(text string) string {
 			for _, s := range steps {
-				text = s(text)
+				if text = s(text); len(text) > maxText {
+					text = strings.ToValidUTF8(text[:maxText], "")
+				}
 			}
 			return text
 		}, nil
 	}
 	return nil, unread("normalizer", p.Type)
 }
+
+// maxReplaced is how long what is put into a text may be, in bytes.
+const maxReplaced = 64
 
 // clean drops control characters, makes all white space spaces, and puts spaces around ideographs, as BERT does.
 func clean(text string, control, chinese bool) string {

@@ -26,9 +26,9 @@ const (
 )
 
 const (
-	maxPieces     = 512       // of a text, as the model's makers count; what comes after isn't embedded
-	maxText       = 16 << 10  // bytes of a text that are read for them
-	maxTokenizer  = 256 << 20 // bytes of tokenizer.json
+	maxPieces     = 512      // of a text, as the model's makers count; what comes after isn't embedded
+	maxText       = 16 << 10 // bytes of a text that are read for them
+	maxTokenizer  = 64 << 20 // bytes of tokenizer.json
 	maxDimensions = 4096
 )
 
@@ -54,6 +54,13 @@ func Open(dir string) (*Model, error) {
 }
 
 func open(dir string) (*Model, error) {
+	for _, name := range []string{tokenizerFile, tableFile} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		} else if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is no regular file", name)
+		}
+	}
 	file, err := os.Open(filepath.Join(dir, tokenizerFile))
 	if err != nil {
 		return nil, err
@@ -84,7 +91,7 @@ func open(dir string) (*Model, error) {
 	return &Model{tokens, t, memory.Space{Name: "static " + name, Version: int(sum.Sum32() >> 1), Dimensions: t.dimensions}}, nil
 }
 
-// Space implements memory.Embedder. It is named by the directory, and its version is a checksum of the files.
+// Space implements memory.Embedder. Its name is the directory's, its version a checksum of the files.
 func (m *Model) Space() memory.Space { return m.space }
 
 // Embed implements memory.Embedder. It fails when ctx is done, or if the table has a number that isn't finite.

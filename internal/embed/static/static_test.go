@@ -1,6 +1,7 @@
 package static
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -178,6 +179,14 @@ func TestVectorsAreTheMeanOfThePieces(t *testing.T) {
 	}
 }
 
+// nested is a sequence of sequences.
+func nested(parts string, depth int) object {
+	if depth == 0 {
+		return object{"type": "Sequence", parts: []any{}}
+	}
+	return object{"type": "Sequence", parts: []any{nested(parts, depth-1)}}
+}
+
 // unigramTokenizer has pieces with scores.
 func unigramTokenizer(scores map[string]float64) (object, []string) {
 	pieces := append([]string{"[UNK]"}, slices.Sorted(maps.Keys(scores))...)
@@ -284,7 +293,7 @@ func TestNormalizers(t *testing.T) {
 		{object{"type": "Sequence", "normalizers": []any{object{"type": "NFD"}, object{"type": "StripAccents"}}}, "é", "e"},
 	} {
 		body, _ := json.Marshal(c.of)
-		normalize, err := newStep(body)
+		normalize, err := newStep(body, 0)
 		if err != nil {
 			t.Fatalf("%v: %v", c.of, err)
 		}
@@ -310,7 +319,7 @@ func TestSplitters(t *testing.T) {
 			object{"type": "Metaspace"}}}, "a b", []string{"▁a", "▁b"}},
 	} {
 		body, _ := json.Marshal(c.of)
-		split, err := newSplitter(body)
+		split, err := newSplitter(body, 0)
 		if err != nil {
 			t.Fatalf("%v: %v", c.of, err)
 		}
@@ -344,7 +353,15 @@ func TestWrongFiles(t *testing.T) {
 		"cut header":       {bertTokenizer(), fine[:20], "it is cut off"},
 		"cut body":         {bertTokenizer(), fine[:len(fine)-1], "it is cut off"},
 		"huge header":      {bertTokenizer(), binary.LittleEndian.AppendUint64(nil, 1<<62), "it is cut off"},
-		"no embeddings":    {bertTokenizer(), tensors(map[string]data{"x": {"F32", []int{1, 1}, number}}), "no table"},
+		"no embeddings":    {bertTokenizer(), tensors(map[string]data{"x": {"F32", []int{1, 1}, number}}), `no tensor "embeddings"`},
+		"no type":          {bertTokenizer(), header(`{"embeddings":{"shape":[2,-3],"data_offsets":[0,0]}}`), `the type ""`},
+		"past any end":     {bertTokenizer(), header(`{"embeddings":{"dtype":"I8","shape":[4,4],"data_offsets":[9223372036854775690,9223372036854775706]}}`), "it is cut off"},
+		"much else":        {bertTokenizer(), append(bytes.Clone(fine), make([]byte, 2<<20)...), "much else"},
+		"no number":        {bertTokenizer(), tensors(map[string]data{"embeddings": {"F32", []int{2, 2}, number}, "mapping": {"F64", []int{n}, func(int) float64 { return math.NaN() }}}), "maps a piece"},
+		"deep parts":       {with("normalizer", nested("normalizers", 9)), fine, "too many parts"},
+		"deep words":       {with("pre_tokenizer", nested("pretokenizers", 9)), fine, "too many parts"},
+		"growing":          {with("normalizer", object{"type": "Replace", "pattern": object{"String": ""}, "content": "x"}), fine, "replaces nothing"},
+		"a long piece":     {with("model", object{"type": "Unigram", "vocab": []any{[]any{strings.Repeat("a", 5000), -1}}}), fine, "has 5000 bytes"},
 		"one dimension":    {bertTokenizer(), tensors(map[string]data{"embeddings": {"F32", []int{4}, number}}), "no table"},
 		"too wide":         {bertTokenizer(), tensors(map[string]data{"embeddings": {"I8", []int{1, 5000}, number}}), "no table"},
 		"strange numbers":  {bertTokenizer(), header(`{"embeddings":{"dtype":"BOOL","shape":[1,1],"data_offsets":[0,1]}}`), `the type "BOOL"`},

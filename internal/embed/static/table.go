@@ -33,6 +33,7 @@ type tensor struct {
 const (
 	maxHeader = 1 << 20 // bytes
 	maxRows   = 1 << 24
+	maxOther  = 1 << 20 // bytes behind the tensors that are read
 )
 
 var errCut = errors.New("it is cut off or no safetensors file; download it again")
@@ -63,20 +64,30 @@ func (t *table) read() error {
 		return errCut
 	}
 	var found struct {
-		Rows    tensor `json:"embeddings"`
-		Weights tensor `json:"weights"`
-		Mapping tensor `json:"mapping"`
+		Rows    *tensor `json:"embeddings"`
+		Weights *tensor `json:"weights"`
+		Mapping *tensor `json:"mapping"`
 	}
 	if json.Unmarshal(header, &found) != nil {
 		return errCut
 	}
-	for name, x := range map[string]*tensor{"embeddings": &found.Rows, "weights": &found.Weights, "mapping": &found.Mapping} {
+	end := int64(8 + n)
+	for name, x := range map[string]*tensor{"embeddings": found.Rows, "weights": found.Weights, "mapping": found.Mapping} {
+		if x == nil {
+			continue
+		}
 		if err := t.check(x, int64(8+n)); err != nil {
 			return fmt.Errorf("its tensor %q: %w", name, err)
 		}
+		end = max(end, x.Places[1])
 	}
-	t.rows = found.Rows
-	if len(t.rows.Shape) != 2 || t.rows.Shape[1] > maxDimensions {
+	if found.Rows == nil {
+		return errors.New("it has no tensor \"embeddings\": is it a model2vec model?")
+	}
+	if int64(t.file.Len())-end > maxOther {
+		return errors.New("it holds much else than a table: is it a model2vec model?")
+	}
+	if t.rows = *found.Rows; len(t.rows.Shape) != 2 || t.rows.Shape[1] > maxDimensions {
 		return fmt.Errorf("its tensor \"embeddings\" is no table with up to %d columns: is it a model2vec model?", maxDimensions)
 	}
 	t.dimensions = t.rows.Shape[1]
@@ -87,7 +98,7 @@ func (t *table) read() error {
 	}
 	mapping, err := t.numbers(found.Mapping)
 	for _, x := range mapping {
-		if x < 0 || int(x) >= t.rows.Shape[0] {
+		if !(x >= 0) || int(x) >= t.rows.Shape[0] {
 			return fmt.Errorf("it maps a piece to row %v of %d", x, t.rows.Shape[0])
 		}
 		t.mapping = append(t.mapping, int32(x))
@@ -97,9 +108,6 @@ func (t *table) read() error {
 
 // check makes a tensor's places those in the file, if it is there and fits.
 func (t *table) check(x *tensor, from int64) error {
-	if x.Type == "" {
-		return nil
-	}
 	x.size = map[string]int{"F64": 8, "F32": 4, "F16": 2, "I64": 8, "I32": 4, "I8": 1}[x.Type]
 	if x.size == 0 {
 		return fmt.Errorf("its numbers are of the type %q, which Hark doesn't read", x.Type)
@@ -113,17 +121,17 @@ func (t *table) check(x *tensor, from int64) error {
 			return errCut
 		}
 	}
-	x.Places[0] += from
-	x.Places[1] += from
-	if x.Places[0] < from || x.Places[1]-x.Places[0] != all || x.Places[1] > int64(t.file.Len()) {
+	if x.Places[0] < 0 || x.Places[1] > int64(t.file.Len())-from || x.Places[1]-x.Places[0] != all {
 		return errCut
 	}
+	x.Places[0] += from
+	x.Places[1] += from
 	return nil
 }
 
 // numbers returns a tensor with one dimension; nil if it isn't there.
-func (t *table) numbers(x tensor) ([]float64, error) {
-	if x.Type == "" {
+func (t *table) numbers(x *tensor) ([]float64, error) {
+	if x == nil {
 		return nil, nil
 	}
 	body := make([]byte, x.Places[1]-x.Places[0])

@@ -48,10 +48,10 @@ func newTokenizer(body []byte, n int) (*tokenizer, error) {
 	}
 	t := &tokenizer{}
 	var err error
-	if t.normalize, err = newStep(f.Normalizer); err != nil {
+	if t.normalize, err = newStep(f.Normalizer, 0); err != nil {
 		return nil, err
 	}
-	if t.split, err = newSplitter(f.PreTokenizer); err != nil {
+	if t.split, err = newSplitter(f.PreTokenizer, 0); err != nil {
 		return nil, err
 	}
 	t.cut, err = newModel(f.Model, n)
@@ -63,8 +63,8 @@ func unread(part, kind string) error {
 	return fmt.Errorf("its %s is of the kind %q, which Hark doesn't know", part, kind)
 }
 
-// newSplitter reads a pre-tokenizer.
-func newSplitter(body json.RawMessage) (splitter, error) {
+// newSplitter reads a pre-tokenizer, which lies depth levels deep.
+func newSplitter(body json.RawMessage, depth int) (splitter, error) {
 	var p struct {
 		Type        string
 		Parts       []json.RawMessage `json:"pretokenizers"`
@@ -86,9 +86,12 @@ func newSplitter(body json.RawMessage) (splitter, error) {
 		prepend, split := p.Prepend != "never", p.Split == nil || *p.Split
 		return func(text string) []string { return metaspace(text, cmp.Or(p.Replacement, "▁"), prepend, split) }, nil
 	case "Sequence":
+		if depth >= maxDepth || len(p.Parts) > maxParts {
+			return nil, errors.New("its pre_tokenizer has too many parts")
+		}
 		var parts []splitter
 		for _, part := range p.Parts {
-			s, err := newSplitter(part)
+			s, err := newSplitter(part, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -236,6 +239,9 @@ func trieOf(pieces []piece, n int) (*trie, error) {
 		return nil, errors.New("its vocabulary is empty")
 	}
 	for _, p := range pieces {
+		if len(p.text) > maxPiece {
+			return nil, fmt.Errorf("its piece %d has %d bytes", p.id, len(p.text))
+		}
 		if p.id < 0 || int(p.id) >= n {
 			return nil, fmt.Errorf("its piece %d has no vector, as %s has %d: are the two files of the same model?", p.id,
 				tableFile, n)
@@ -244,6 +250,9 @@ func trieOf(pieces []piece, n int) (*trie, error) {
 	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(b.id, a.id)) })
 	return newTrie(pieces), nil
 }
+
+// maxPiece is the longest piece, in bytes.
+const maxPiece = 1024
 
 // wordPiece cuts a word from its beginning, each time as long a piece as there is.
 type wordPiece struct {
