@@ -229,6 +229,9 @@ func (c *Commands) services(x *interaction, g *memory.Guild) string {
 
 // mediaLines say how what tells of voice messages and pictures does, and how many it told of today.
 func (c *Commands) mediaLines(x *interaction, g *memory.Guild, h Health) string {
+	if h.Voice.Name == "" && h.Pictures == 0 {
+		return ""
+	}
 	today := listen.Today(g, c.Now())
 	return markdown.Lines(
 		when(h.Voice.Name != "", serviceLine(x.Locale, x.Text("Voice messages"), "", h.Voice)+" "+

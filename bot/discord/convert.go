@@ -143,8 +143,11 @@ func (a wireFile) Kind() memory.FileKind {
 func Remembered(all []wireFile) []memory.File {
 	var files []memory.File
 	for _, a := range all {
-		files = append(files, memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description),
-			ID: int64(a.ID), Kind: a.Kind()})
+		f := memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description), Kind: a.Kind()}
+		if f.Kind != "" {
+			f.ID = int64(a.ID)
+		}
+		files = append(files, f)
 	}
 	return files
 }

@@ -210,6 +210,7 @@ func TestSettingsOfAGuild(t *testing.T) {
 	values := map[memory.Setting]string{memory.SettingModel: "large", memory.SettingPersona: "You are calm.",
 		memory.SettingTemperature: "0.5",
 		memory.SettingTools:       "off", memory.SettingMode: "search", memory.SettingLanguage: "ja",
+		memory.SettingMedia:    "voice",
 		memory.SettingTimezone: "Asia/Tokyo", memory.SettingPaused: "2027-01-31T18:00:00Z"}
 	for _, key := range memory.Settings() {
 		g.Settings = map[memory.Setting]string{key: values[key]}
