@@ -42,7 +42,7 @@ func TestStaticModel(t *testing.T) {
 	set.WriteString(`{"type":"question","channel":"a","id":"q","text":"Whose automobile?","time":"2026-06-01T00:00:00Z","evidence":["m"]}` + "\n")
 	d.write("set.jsonl", set.String())
 	if out := d.hark(0, "eval", "--embedding-path", dir, d.path("set.jsonl")); !strings.Contains(out, "static synonyms against hark-hash") ||
-		!strings.Contains(out, "It makes recall better: any@5 +100.0, any@10 +100.0, recall@10 +100.0 points.") {
+		!strings.Contains(out, "It makes recall better: any@5 +0.0, any@10 +100.0, recall@10 +100.0 points.") {
 		t.Error(out)
 	}
 	d.hark(1, "eval", "--embedding-path", d.dir, d.path("set.jsonl"))
