@@ -18,6 +18,7 @@ type settingsData struct {
 	Limits   []limitRow
 	Keeps    []settingRow // what is remembered where
 	Operator []operatorSection
+	Commands []*adminCommand // by which admins change all that
 }
 
 // settingRow is a value, where it holds and who set it.
@@ -25,8 +26,25 @@ type settingRow struct {
 	Key, Value string
 	Where      refOf // empty: in the whole server
 	By         refOf
-	Command    string // that changes it
+	Command    *adminCommand // that changes it
 }
+
+// adminCommand is a command of Discord's with which admins change settings.
+type adminCommand struct{ Name, Does string }
+
+// ID is its place on the page.
+func (c *adminCommand) ID() string {
+	return strings.ReplaceAll(strings.TrimPrefix(c.Name, "/"), " ", "-")
+}
+
+// The commands that the page links to.
+var (
+	setCommand = &adminCommand{"/hark set", "Sets a value for the channel in which it is used, for another, or with server: true for the " +
+		"whole server. The value default takes it back."}
+	audienceCommand = &adminCommand{"/hark audience", "States which roles always go together, or takes that back."}
+	memoryCommand   = &adminCommand{"/hark memory", "Decides what is remembered, for the server, categories and channels."}
+	limitsCommand   = &adminCommand{"/hark limits", "Decides how much the server, members, or those with a role may ask."}
+)
 
 type limitRow struct {
 	Whose    string
@@ -71,25 +89,25 @@ func settings(v *visit) error {
 // settingsOf fills in what admins set in a server.
 func (v *visit) settingsOf(d *settingsData) {
 	g := d.Guild
-	d.Ref = v.guildRef(g.ID)
-	add := func(rows *[]settingRow, key, value string, where refOf, by memory.UserID, command string) {
+	d.Ref, d.Commands = v.guildRef(g.ID), []*adminCommand{setCommand, audienceCommand, memoryCommand, limitsCommand}
+	add := func(rows *[]settingRow, key, value string, where refOf, by memory.UserID, command *adminCommand) {
 		if value != "" {
 			*rows = append(*rows, settingRow{key, value, where, v.chooser(g, by), command})
 		}
 	}
 	for _, key := range memory.Settings() {
-		add(&d.Rows, string(key), g.Settings[key], refOf{}, g.SetBy[key], "/hark set")
+		add(&d.Rows, string(key), g.Settings[key], refOf{}, g.SetBy[key], setCommand)
 		for _, c := range inOrder(g) {
-			add(&d.Rows, string(key), c.Settings[key], v.channelRef(g.ID, c.ID), c.SetBy[key], "/hark set")
+			add(&d.Rows, string(key), c.Settings[key], v.channelRef(g.ID, c.ID), c.SetBy[key], setCommand)
 		}
 	}
 	for _, i := range g.Implied() {
 		add(&d.Rows, "audience", v.roleName(g, i.Role)+" also has "+v.roleName(g, i.Also), refOf{}, g.SetBy[i.Setting()],
-			"/hark audience")
+			audienceCommand)
 	}
-	add(&d.Keeps, "remember", choiceNames[g.Choice], refOf{}, g.By, "/hark memory")
+	add(&d.Keeps, "remember", choiceNames[g.Choice], refOf{}, g.By, memoryCommand)
 	for _, c := range inOrder(g) {
-		add(&d.Keeps, "remember", choiceNames[c.Choice], v.channelRef(g.ID, c.ID), c.By, "/hark memory")
+		add(&d.Keeps, "remember", choiceNames[c.Choice], v.channelRef(g.ID, c.ID), c.By, memoryCommand)
 	}
 	for _, l := range g.Limits {
 		row := limitRow{By: v.chooser(g, l.By), Messages: limitText(l.Messages), Tokens: limitText(l.Tokens)}
