@@ -147,7 +147,7 @@ func TestPagesAreWhole(t *testing.T) {
 		"GET /memory/{guild}/people": "Zoe", "GET /memory/{guild}/people/{user}": "grows tomatoes",
 		"GET /memory/{guild}/lore": "The new greenhouse", "GET /memory/{guild}/{channel}": "Something is missing here",
 		"GET /audience": "a member without roles can read #general but not #staff", "GET /forget": "enter the number of messages",
-		"GET /settings": "<bdi>Tom</bdi></a></td><td><code>/hark set", "GET /login": "", "GET /static/{file}": "color-scheme",
+		"GET /settings": `<bdi>Tom</bdi></a></td><td><a href="#hark-set">`, "GET /login": "", "GET /static/{file}": "color-scheme",
 	}
 	for pattern, at := range w.examples(answer) {
 		text, is := want[pattern]
