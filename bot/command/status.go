@@ -227,7 +227,7 @@ func (c *Commands) services(x *interaction, g *memory.Guild) string {
 		c.mediaLines(x, g, h))
 }
 
-// mediaLines say how what tells of voice messages and pictures does, and how many it told of today.
+// mediaLines show the transcription server's state, and how many voice messages and pictures were told of today.
 func (c *Commands) mediaLines(x *interaction, g *memory.Guild, h Health) string {
 	if h.Voice.Name == "" && h.Pictures == 0 {
 		return ""

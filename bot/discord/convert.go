@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/internal/chat"
 	"hark/memory"
 )
 
@@ -124,16 +125,13 @@ func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
 	return ch, true
 }
 
-// imageTypes are what models with vision take.
-var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
-
 // Kind returns what a model can tell of a file; empty: nothing.
 func (a wireFile) Kind() memory.FileKind {
 	kind, _, _ := strings.Cut(a.ContentType, ";")
 	switch {
 	case a.Waveform != "":
 		return memory.VoiceFile
-	case slices.Contains(imageTypes, kind):
+	case slices.Contains(chat.ImageTypes, kind):
 		return memory.ImageFile
 	}
 	return ""

@@ -188,7 +188,8 @@ const longestPreview = 300
 func linksOf(w *discord.Message, kind memory.Kind) []memory.Link {
 	var all []memory.Link
 	for _, e := range w.Embeds {
-		l := memory.Link{Title: memory.Clean(e.Title), Description: text.Clip(memory.Clean(e.Description), longestPreview)}
+		l := memory.Link{
+			Title: memory.Clean(e.Title), Description: text.Clip(memory.Clean(e.Description), longestPreview)}
 		if e.IsLink() && (kind == memory.FromMember || e.Type != "rich") && l != (memory.Link{}) {
 			all = append(all, l)
 		}

@@ -29,6 +29,8 @@ const (
 	page = 100 // messages read at once
 	// After a failure of a server, it isn't asked for firstPause, then twice as long each time.
 	firstPause, longestPause = 30 * time.Second, time.Hour
+	// mostTries is how often a message is tried, over two hours: some servers fail at a file forever.
+	mostTries = 8
 )
 
 // Worker tells of the files of a shard's guilds.
@@ -40,10 +42,12 @@ type Worker struct {
 	pauses map[memory.FileKind]*pause
 }
 
-// pause is how long a kind of files waits after failures.
+// pause is how long a kind of files waits after failures, and how often one message has failed.
 type pause struct {
-	until time.Time
-	next  time.Duration
+	until   time.Time
+	next    time.Duration
+	message memory.MessageID
+	tries   int
 }
 
 // Run works until ctx is done.
@@ -59,12 +63,13 @@ func (w *Worker) Run(ctx context.Context) {
 	})
 }
 
-// Round tells of the files that have come since the last one.
+// Round tells of the files that have come since the last one. A guild that fails doesn't keep it from the others: the
+// error is the first.
 func (w *Worker) Round(ctx context.Context) error {
 	guilds, err := w.Memory.Guilds(ctx)
 	for _, id := range guilds {
-		if err == nil && id != memory.LocalGuild && id != memory.DirectGuild {
-			err = w.guild(ctx, id)
+		if ctx.Err() == nil && id != memory.LocalGuild && id != memory.DirectGuild {
+			err = cmp.Or(err, w.guild(ctx, id))
 		}
 	}
 	return err
@@ -87,9 +92,10 @@ func (w *Worker) guild(ctx context.Context, id memory.GuildID) error {
 	return nil
 }
 
-// Decided marks from where on it is agreed to tell of files: what was said before isn't told of, nor what is said until
-// it is agreed again. It returns the guild, nil if it is gone, and the newest message heard in each channel.
-func (w *Worker) Decided(ctx context.Context, id memory.GuildID) (*memory.Guild, map[memory.ChannelID]memory.MessageID, error) {
+// Decided marks from where on it is agreed to tell of files: nothing older is told of, nor what comes between a refusal
+// and the next agreement. It returns the guild, nil if it is gone, and the newest message heard in each channel.
+func (w *Worker) Decided(ctx context.Context, id memory.GuildID) (*memory.Guild,
+	map[memory.ChannelID]memory.MessageID, error) {
 	g, err := w.Memory.Guild(ctx, id)
 	if err != nil || !g.Left.IsZero() {
 		return nil, nil, err
@@ -122,11 +128,12 @@ func (w *Worker) Decided(ctx context.Context, id memory.GuildID) (*memory.Guild,
 
 // agrees reports whether files of any kind are told of in a channel.
 func (w *Worker) agrees(g *memory.Guild, channel memory.ChannelID) bool {
-	return w.Policy.Remembers(g, channel) && (w.wants(g, channel, memory.VoiceFile) || w.wants(g, channel, memory.ImageFile))
+	return w.wants(g, channel, memory.VoiceFile) || w.wants(g, channel, memory.ImageFile)
 }
 
+// wants reports whether files of a kind are told of in a channel, and it is remembered.
 func (w *Worker) wants(g *memory.Guild, channel memory.ChannelID, kind memory.FileKind) bool {
-	return w.Teller.Can(kind) && g.Tells(channel, kind)
+	return w.Teller.Can(kind) && g.Tells(channel, kind) && w.Policy.Remembers(g, channel)
 }
 
 // markOf returns the newest message of a channel whose files were told of.
@@ -136,8 +143,8 @@ func markOf(c *memory.Channel) (memory.MessageID, bool) {
 }
 
 func (w *Worker) mark(ctx context.Context, c *memory.Channel, value string) error {
-	return w.Memory.Apply(ctx, memory.SettingChosen{Guild: c.Guild, Channel: c.ID, Key: memory.SettingHeard, Value: value,
-		At: w.Now()})
+	return w.Memory.Apply(ctx, memory.SettingChosen{
+		Guild: c.Guild, Channel: c.ID, Key: memory.SettingHeard, Value: value, At: w.Now()})
 }
 
 // channel tells of the files of a channel's messages after one, up to another.
@@ -182,7 +189,7 @@ func (w *Worker) message(ctx context.Context, m memory.Message) (wait bool, err 
 		if err != nil {
 			return false, err
 		}
-		if f.Told != "" || f.ID == 0 || !m.Kind.Recalled() || !w.wants(g, m.Channel, f.Kind) || !w.Policy.Remembers(g, m.Channel) {
+		if f.Told != "" || f.ID == 0 || !m.Kind.Recalled() || !w.wants(g, m.Channel, f.Kind) {
 			continue
 		}
 		if w.waits(f.Kind) {
@@ -215,13 +222,15 @@ func (w *Worker) message(ctx context.Context, m memory.Message) (wait bool, err 
 			continue
 		case err != nil:
 			w.count(f.Kind, "failed")
-			w.failed(f.Kind, err)
-			return true, nil
+			if w.failed(f.Kind, m.ID, err) {
+				return true, nil
+			}
+			continue
 		}
 		delete(w.pauses, f.Kind)
 		w.count(f.Kind, "told")
 		w.Metrics.MediaTokens.Add(float64(told.Tokens))
-		if err := w.keep(ctx, m, f, told); err != nil {
+		if err := w.keep(ctx, m, f.ID, f.Kind, told); err != nil {
 			return false, err
 		}
 	}
@@ -229,25 +238,49 @@ func (w *Worker) message(ctx context.Context, m memory.Message) (wait bool, err 
 }
 
 // Hear returns what is said in the voice messages of a question, where that is agreed; empty if it can't be known now.
+// What is logged is told of only once.
 func (w *Worker) Hear(ctx context.Context, q *ingest.Question) string {
 	var said []string
 	for _, a := range q.Files {
 		if a.Message != q.ID || a.Kind() != memory.VoiceFile {
 			continue
 		}
-		g, err := w.Memory.Guild(ctx, q.Guild)
-		if err != nil || !w.wants(g, q.Channel, memory.VoiceFile) {
-			continue
-		}
-		told, err := Tell(ctx, w.Client, w.Teller, a)
+		text, err := w.hear(ctx, q, a)
 		if err != nil {
 			w.count(memory.VoiceFile, "failed")
 			w.Log.Warn().Err(discord.Redact(err)).Msg("couldn't write down a question that was spoken")
-			continue
 		}
-		said = append(said, told.Text)
+		said = append(said, text)
 	}
-	return strings.Join(said, " ")
+	return strings.TrimSpace(strings.Join(said, " "))
+}
+
+func (w *Worker) hear(ctx context.Context, q *ingest.Question, a discord.Attachment) (string, error) {
+	g, err := w.Memory.Guild(ctx, q.Guild)
+	if errors.Is(err, memory.ErrNotFound) || err == nil && !w.wants(g, q.Channel, memory.VoiceFile) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	logged, err := w.Memory.Around(ctx, q.Channel, []memory.MessageID{q.ID}, 0, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range logged {
+		for _, f := range m.Files {
+			if f.ID == int64(a.ID) && f.Told != "" {
+				return f.Told, nil
+			}
+		}
+	}
+	told, err := Tell(ctx, w.Client, w.Teller, a)
+	if err != nil {
+		return "", err
+	}
+	w.count(memory.VoiceFile, "told")
+	return told.Text, w.keep(ctx, memory.Message{ID: q.ID, Guild: q.Guild, Channel: q.Channel}, int64(a.ID),
+		memory.VoiceFile, told)
 }
 
 // Tell fetches a file and returns what a model tells of it.
@@ -264,20 +297,22 @@ func Tell(ctx context.Context, client *discord.Client, teller *media.Teller, a d
 }
 
 // keep stores what was told, if that is still agreed: asking takes a while.
-func (w *Worker) keep(ctx context.Context, m memory.Message, f memory.File, told media.Told) error {
+func (w *Worker) keep(ctx context.Context, m memory.Message, file int64, kind memory.FileKind, told media.Told) error {
 	g, err := w.Memory.Guild(ctx, m.Guild)
 	if err != nil {
 		return err
 	}
 	n := w.today(g)
-	if f.Kind == memory.VoiceFile {
+	if kind == memory.VoiceFile {
 		n.voice++
 	} else {
 		n.pictures++
 	}
-	events := []memory.Event{memory.SettingChosen{Guild: m.Guild, Key: memory.SettingHeard, Value: n.String(), At: w.Now()}}
-	if g.Tells(m.Channel, f.Kind) && w.Policy.Remembers(g, m.Channel) {
-		events = append(events, memory.Told{Guild: m.Guild, Channel: m.Channel, ID: m.ID, File: f.ID, Text: told.Text})
+	events := []memory.Event{memory.SettingChosen{
+		Guild: m.Guild, Key: memory.SettingHeard, Value: n.String(), At: w.Now()}}
+	if w.wants(g, m.Channel, kind) {
+		events = append(events, memory.Told{
+			Guild: m.Guild, Channel: m.Channel, ID: m.ID, File: file, Text: told.Text})
 	}
 	return w.Memory.Apply(ctx, events...)
 }
@@ -300,7 +335,8 @@ func (n Counts) Pictures() int { return n.pictures }
 func Today(g *memory.Guild, now time.Time) Counts {
 	today := now.UTC().Format(time.DateOnly)
 	var n Counts
-	if _, err := fmt.Sscan(g.Settings[memory.SettingHeard], &n.day, &n.voice, &n.pictures); err != nil || n.day != today {
+	_, err := fmt.Sscan(g.Settings[memory.SettingHeard], &n.day, &n.voice, &n.pictures)
+	if err != nil || n.day != today {
 		return Counts{day: today}
 	}
 	return n
@@ -314,8 +350,8 @@ func (w *Worker) waits(kind memory.FileKind) bool {
 	return p != nil && w.Now().Before(p.until)
 }
 
-// failed has a kind of files wait.
-func (w *Worker) failed(kind memory.FileKind, err error) {
+// failed has a kind of files wait. It reports whether the message is tried again.
+func (w *Worker) failed(kind memory.FileKind, message memory.MessageID, err error) bool {
 	if w.pauses == nil {
 		w.pauses = map[memory.FileKind]*pause{}
 	}
@@ -324,9 +360,18 @@ func (w *Worker) failed(kind memory.FileKind, err error) {
 		p = &pause{next: firstPause}
 		w.pauses[kind] = p
 	}
+	if p.message != message {
+		p.message, p.tries = message, 0
+	}
+	p.tries++
 	p.until, p.next = w.Now().Add(p.next), min(2*p.next, longestPause)
-	w.Log.Warn().Err(discord.Redact(err)).Str("of", string(kind)).Time("until", p.until).
-		Msg("a model couldn't be asked about a file; it waits")
+	log := w.Log.Warn().Err(discord.Redact(err)).Str("kind", string(kind)).Int("tries", p.tries)
+	if p.tries == mostTries {
+		log.Msg("couldn't tell what is in a file; it is passed over")
+		return false
+	}
+	log.Time("until", p.until).Msg("couldn't tell what is in a file; it waits")
+	return true
 }
 
 func (w *Worker) count(kind memory.FileKind, outcome string) {

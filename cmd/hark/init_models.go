@@ -78,14 +78,16 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 		"HARK_EMBEDDING_MODEL", "HARK_EMBEDDING_PATH")
 	e := &s.config.Embedding
 	before, dimensions := server{e.BaseURL, e.APIKey, e.Model, e.Path}, e.Dimensions
-	prefixes := map[string]string{"embedding.query_prefix": e.QueryPrefix, "embedding.document_prefix": e.DocumentPrefix}
+	prefixes := map[string]string{
+		"embedding.query_prefix": e.QueryPrefix, "embedding.document_prefix": e.DocumentPrefix}
 	model := server{url: s.config.LLM.BaseURL, key: s.config.LLM.APIKey, model: s.config.LLM.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
 		return s.askServer(ctx, "Which embedder shall find messages by their meaning?",
 			"none: the built-in one, which sends nothing anywhere", usual, &model,
 			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
-		e.BaseURL, e.APIKey, e.Model, e.Path, e.Dimensions = chosen.url, chosen.key, chosen.model, chosen.path, dimensions
+		e.BaseURL, e.APIKey, e.Model, e.Path = chosen.url, chosen.key, chosen.model, chosen.path
+		e.Dimensions = dimensions
 		if chosen.path != "" {
 			e.QueryPrefix, e.DocumentPrefix = "", ""
 		}
@@ -164,9 +166,10 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 		return server{url: usual.url, key: usual.key}, err
 	}
 	if place == inDirectory {
-		fmt.Fprintln(s.Out, "Hark downloads nothing. Put tokenizer.json and model.safetensors of a model2vec model into a directory of\n"+
-			"its own, such as those of potion-base-8M (English, 30 MB), potion-retrieval-32M (English, for search, 130 MB) or\n"+
-			"potion-multilingual-128M (510 MB), from https://huggingface.co/minishlab. docs/models.md says more.")
+		fmt.Fprintln(s.Out, "Hark downloads nothing. Put tokenizer.json and model.safetensors of a model2vec model "+
+			"into a\ndirectory of its own, such as those of potion-base-8M (English, 30 MB), potion-retrieval-32M\n"+
+			"(English, for search, 130 MB) or potion-multilingual-128M (510 MB), from\n"+
+			"https://huggingface.co/minishlab. docs/models.md says more.")
 		path, err := s.Name(ctx, "Its directory, with tokenizer.json and model.safetensors", nil, usual.path)
 		if err == nil { // Hark may be started elsewhere
 			path, err = filepath.Abs(path)

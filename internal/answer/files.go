@@ -154,7 +154,7 @@ func (a *attachment) load(ctx context.Context) {
 		return
 	}
 	kind := http.DetectContentType(data)
-	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
+	if !slices.Contains(chat.ImageTypes, kind) {
 		a.use, a.problem = useName, "it is no image of a known kind"
 		return
 	}

@@ -23,6 +23,9 @@ type Message struct {
 	CallID  string  // of the call whose outcome this is, in a tool's message only
 }
 
+// ImageTypes are what models with vision take.
+var ImageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
 // Image is a picture for a model with vision.
 type Image struct {
 	Type string // of its data, such as "image/png"

@@ -42,8 +42,9 @@ func (s *settings) check() {
 		"at most "+strconv.Itoa(longestOperator)+" characters")
 	s.checkModels(c.LLM)
 	e := c.Embedding
-	s.want(e.Path == "" || e.Model == "" && e.Dimensions == 0 && e.QueryPrefix == "" && e.DocumentPrefix == "", "embedding.path",
-		"no other embedder beside it: leave out embedding.model, dimensions and the prefixes, which are for a server")
+	alone := e.Model == "" && e.Dimensions == 0 && e.QueryPrefix == "" && e.DocumentPrefix == ""
+	s.want(e.Path == "" || alone, "embedding.path", "no other embedder beside it: leave out embedding.model, "+
+		"dimensions and the prefixes, which are for a server")
 	keep := c.Memory.Retention.Duration
 	s.want(keep <= 0 || keep >= 24*time.Hour, "memory.retention",
 		`at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)

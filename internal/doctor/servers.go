@@ -91,7 +91,7 @@ func (d *Doctor) reranker(ctx context.Context) Finding {
 	return passed("%s ranked the test texts correctly, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
 
-// media says what tells of voice messages and pictures. It asks nothing: there is nothing to tell of.
+// media says which models tell of voice messages and pictures. It asks none, as it has no file to show.
 func (d *Doctor) media(context.Context) Finding {
 	t, err := setup.NewTeller(d.Config, setup.NewModels(d.Config))
 	if err != nil {

@@ -20,8 +20,9 @@ type TranscriberConfig struct {
 	Timeout time.Duration // of one voice message
 }
 
-// Transcriber writes down what is said in a voice message, by /audio/transcriptions of OpenAI's protocol. It is safe for
-// concurrent use. A server that fails is left alone for a while; see endpoint.Breaker. Errors hold nothing of what is said.
+// Transcriber writes down what is said in a voice message, by /audio/transcriptions of OpenAI's protocol. It is safe
+// for concurrent use. A server that fails is left alone for a while; see endpoint.Breaker. Errors hold nothing of
+// what is said.
 type Transcriber struct {
 	endpoint.Breaker
 	config TranscriberConfig

@@ -1,5 +1,5 @@
-// Package media tells in words what is said in voice messages and what pictures show, by asking models. What they tell is
-// what somebody said or showed: as untrusted as a message.
+// Package media has models tell what is said in voice messages and what pictures show. What they tell is as untrusted as
+// any message.
 package media
 
 import (
@@ -49,7 +49,13 @@ type Teller struct {
 
 // Can reports whether there is a model for files of a kind.
 func (t *Teller) Can(kind memory.FileKind) bool {
-	return t != nil && (kind == memory.VoiceFile && t.Voice != nil || kind == memory.ImageFile && t.Pictures != nil && t.PerDay > 0)
+	switch {
+	case t == nil:
+		return false
+	case kind == memory.VoiceFile:
+		return t.Voice != nil
+	}
+	return kind == memory.ImageFile && t.Pictures != nil && t.PerDay > 0
 }
 
 // Limit returns how large a file of a kind is at most, in bytes.
@@ -106,7 +112,7 @@ const describe = `You describe a picture that a member of a chat posted, so that
 // describe asks the model that sees.
 func (t *Teller) describe(ctx context.Context, data []byte) (Told, error) {
 	kind := http.DetectContentType(data)
-	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
+	if !slices.Contains(chat.ImageTypes, kind) {
 		return Told{}, ErrFile
 	}
 	c, _, err := image.DecodeConfig(bytes.NewReader(data)) // none is known here for WebP

@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// NewEmbedder returns the configured embedder: a static model, that of a server, or the built-in one. It asks an endpoint for its vectors' dimensions only if they
-// are neither configured nor found in known, the spaces of stored vectors.
+// NewEmbedder returns the configured embedder: a static model, that of a server, or the built-in one. It asks a server for
+// its vectors' dimensions only if they are neither configured nor found in known, the spaces of stored vectors.
 func NewEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
 	e := c.Embedding
 	switch {

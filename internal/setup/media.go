@@ -12,8 +12,10 @@ import (
 func NewTeller(c config.Config, models *llm.Models) (*media.Teller, error) {
 	t := &media.Teller{PerDay: c.Memory.Pictures}
 	if v := c.LLM.Transcription; v.Model != "" {
-		at := llm.TranscriberConfig{Model: v.Model, BaseURL: cmp.Or(v.BaseURL, c.LLM.BaseURL), APIKey: v.APIKey.Reveal(),
-			Timeout: 2 * c.LLM.Timeout.Duration}
+		at := llm.TranscriberConfig{
+			Model: v.Model, BaseURL: cmp.Or(v.BaseURL, c.LLM.BaseURL), APIKey: v.APIKey.Reveal(),
+			Timeout: 2 * c.LLM.Timeout.Duration,
+		}
 		if at.BaseURL == c.LLM.BaseURL && !v.APIKey.IsSet() {
 			at.APIKey = c.LLM.APIKey.Reveal()
 		}

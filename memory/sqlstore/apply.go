@@ -272,12 +272,6 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	t.insert(c, m, whole, terms)
 }
 
-// newer reports whether the version edited at a with text x follows the one edited at b with text y. Texts
-// order versions of one moment.
-func newer(a int64, x string, b int64, y string) bool {
-	return a > b || a == b && x > y
-}
-
 // insert logs a new message. whole is the time of the version that all but the text is from.
 func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms string) {
 	segment := int64(0)
@@ -292,104 +286,6 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
 		m.Content, encodeExtra(m))
 	t.index(row, terms)
-}
-
-// replace updates a message to m where m is newer. Text and the rest have separate times, because some edits
-// hold only the text.
-func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
-	now := old
-	newWhole := millis(m.Edited) > old.whole
-	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
-	if newWhole {
-		now.whole = millis(m.Edited)
-		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, memory.KeepTold(old.Files, m.Files), m.Mentions, m.Links
-	}
-	if newText {
-		now.Edited, now.Content = m.Edited, m.Content
-	}
-	if millis(m.Edited) == old.whole { // previews come later
-		now.Links = memory.JoinLinks(old.Links, m.Links)
-	}
-	switch {
-	case newWhole || newText:
-		t.update(c, old, now)
-	case len(now.Links) > len(old.Links):
-		t.write(c, old, now)
-	}
-}
-
-// write stores a message's new version, except the author. It reports whether the text is another.
-func (t *transaction) write(c *channel, old, now storedMessage) bool {
-	text := now.Text()
-	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
-		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text), now.Content,
-		encodeExtra(now.Message), old.row)
-	if text == old.Text() {
-		return false
-	}
-	t.changed.Text = true
-	t.reindex(old.row, old.Message, now.Message)
-	if old.segment != 0 {
-		t.segment(old.segment, c.no).invalid = true
-	}
-	return true
-}
-
-// update is write that deletes what was made from the old text.
-func (t *transaction) update(c *channel, old, now storedMessage) {
-	if !t.write(c, old, now) {
-		return
-	}
-	made := madeFrom(aMessage, old.Channel, old.ID)
-	if old.Kind != memory.FromHark {
-		t.invalidate(made, cause{hide: hideRepeats})
-		return
-	}
-	// an answer grows while it is sent
-	t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{})
-	t.dropPromptsFrom(aMessage, old.Channel, old.ID)
-}
-
-func (t *transaction) reindex(row int64, old, new memory.Message) {
-	var batch text.Batch
-	t.unindex(row, indexTerms(&batch, old))
-	t.index(row, indexTerms(&batch, new))
-}
-
-func (t *transaction) unindex(row int64, terms string) {
-	if terms != "" {
-		t.flushTerms()
-		defer t.in(t.guildOfNo(row >> SequenceBits))()
-		ensure(t.RemoveText(row, terms))
-	}
-}
-
-// edit changes a message's text, or keeps the edit until the message comes.
-func (t *transaction) edit(e memory.Edited) {
-	if t.isGone(e.Guild, e.Channel, e.ID) {
-		return
-	}
-	c := t.channel(e.Guild, e.Channel)
-	old := t.stored(c, e.ID)
-	if old.row == 0 {
-		t.keepEdit(c, e)
-	} else if !old.pendingDeletion && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
-		now := old
-		now.Edited, now.Content = e.At, e.Content
-		t.update(c, old, now)
-	}
-}
-
-func (t *transaction) keepEdit(c *channel, e memory.Edited) {
-	if t.mayBeDropped(c, e.ID) {
-		return
-	}
-	c.highest = max(c.highest, e.ID)
-	t.changed.Text = true
-	t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4)
-		ON CONFLICT (channel, id) DO UPDATE SET edited = ?3, content = ?4
-		WHERE ?3 > early_edit.edited OR ?3 = early_edit.edited AND ?4 > early_edit.content`,
-		e.Channel, e.ID, millis(e.At), e.Content)
 }
 
 // deleted removes a message deleted in Discord. An unknown one leaves a tombstone, because it may still
@@ -464,22 +360,6 @@ func (t *transaction) remove(c *channel, old storedMessage) {
 	change := t.segment(old.segment, c.no)
 	change.size--
 	change.invalid = true
-}
-
-// tell keeps what was told of a file of a stored message.
-func (t *transaction) tell(e memory.Told) {
-	c := t.knownChannel(e.Channel)
-	if c == nil || t.isGone(e.Guild, e.Channel, e.ID) {
-		return
-	}
-	old := t.stored(c, e.ID)
-	if old.row == 0 || old.pendingDeletion {
-		return
-	}
-	now, isNew := old, false
-	if now.Files, isNew = memory.Tell(old.Files, e.File, e.Text); isNew {
-		t.write(c, old, now)
-	}
 }
 
 // star keeps whether a message, present or yet to come, is starred.

@@ -61,7 +61,8 @@ func newStep(body json.RawMessage, depth int) (step, error) {
 	case "StripAccents":
 		return withoutAccents, nil
 	case "NFC", "NFD", "NFKC", "NFKD":
-		return map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}[p.Type].String, nil
+		forms := map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
+		return forms[p.Type].String, nil
 	case "Prepend":
 		return func(text string) string {
 			if text == "" {

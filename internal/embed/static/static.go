@@ -1,5 +1,5 @@
-// Package static embeds with a static model in the form of model2vec: a table has a vector for each piece of a word, and
-// a text's vector is the mean of its pieces'. It needs no server, and reads nothing but its directory.
+// Package static embeds with a static model in the form of model2vec: a table has a vector for each piece of a word,
+// and a text's vector is the mean of its pieces'. It needs no server, and reads nothing but its directory.
 // https://github.com/MinishLab/model2vec
 package static
 
@@ -39,14 +39,14 @@ type Model struct {
 	space  memory.Space
 }
 
-// Open reads the model in a directory: tokenizer.json and model.safetensors. The table stays in its file, which is mapped
-// into memory and mustn't be written to meanwhile.
+// Open reads the model in a directory: tokenizer.json and model.safetensors. The table stays in its file, which is
+// mapped into memory and mustn't be written to meanwhile.
 func Open(dir string) (*Model, error) {
 	m, err := open(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s is no embedding model: it needs the files %s and %s in the form of model2vec (%w)", dir,
-			tokenizerFile, tableFile, err)
+		return nil, fmt.Errorf("%s is no embedding model: it needs the files %s and %s in the form of model2vec (%w)",
+			dir, tokenizerFile, tableFile, err)
 	case err != nil:
 		return nil, fmt.Errorf("embedding model %s: %w", dir, err)
 	}
@@ -88,7 +88,8 @@ func open(dir string) (*Model, error) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		name = filepath.Base(abs)
 	}
-	return &Model{tokens, t, memory.Space{Name: "static " + name, Version: int(sum.Sum32() >> 1), Dimensions: t.dimensions}}, nil
+	space := memory.Space{Name: "static " + name, Version: int(sum.Sum32() >> 1), Dimensions: t.dimensions}
+	return &Model{tokens, t, space}, nil
 }
 
 // Space implements memory.Embedder. Its name is the directory's, its version a checksum of the files.

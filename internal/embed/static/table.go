@@ -72,7 +72,9 @@ func (t *table) read() error {
 		return errCut
 	}
 	end := int64(8 + n)
-	for name, x := range map[string]*tensor{"embeddings": found.Rows, "weights": found.Weights, "mapping": found.Mapping} {
+	for name, x := range map[string]*tensor{
+		"embeddings": found.Rows, "weights": found.Weights, "mapping": found.Mapping,
+	} {
 		if x == nil {
 			continue
 		}
@@ -88,7 +90,8 @@ func (t *table) read() error {
 		return errors.New("it holds much else than a table: is it a model2vec model?")
 	}
 	if t.rows = *found.Rows; len(t.rows.Shape) != 2 || t.rows.Shape[1] > maxDimensions {
-		return fmt.Errorf("its tensor \"embeddings\" is no table with up to %d columns: is it a model2vec model?", maxDimensions)
+		return fmt.Errorf("its tensor \"embeddings\" is no table with up to %d columns: is it a model2vec model?",
+			maxDimensions)
 	}
 	t.dimensions = t.rows.Shape[1]
 	t.buffers.New = func() any { return new(make([]byte, t.rows.size*t.dimensions)) }

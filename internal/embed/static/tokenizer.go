@@ -243,11 +243,13 @@ func trieOf(pieces []piece, n int) (*trie, error) {
 			return nil, fmt.Errorf("its piece %d has %d bytes", p.id, len(p.text))
 		}
 		if p.id < 0 || int(p.id) >= n {
-			return nil, fmt.Errorf("its piece %d has no vector, as %s has %d: are the two files of the same model?", p.id,
-				tableFile, n)
+			return nil, fmt.Errorf("its piece %d has no vector, as %s has %d: are the two files of the same model?",
+				p.id, tableFile, n)
 		}
 	}
-	slices.SortFunc(pieces, func(a, b piece) int { return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(b.id, a.id)) })
+	slices.SortFunc(pieces, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(b.id, a.id))
+	})
 	return newTrie(pieces), nil
 }
 
