@@ -223,6 +223,26 @@ type (
 		At    time.Time
 	}
 
+	// Connected is a member's token of a guild, by which a program of theirs reads what they may read there. The
+	// last by At holds; one without a Hash takes it back. It goes when they leave, opt out or are forgotten as a
+	// whole, and one from before that isn't kept.
+	Connected struct {
+		Guild GuildID
+		User  UserID
+		Hash  TokenHash
+		At    time.Time
+	}
+
+	// ConnectionUsed means that a token was used Uses times until At. The greatest of each holds. It is passed over
+	// unless Hash is the member's token.
+	ConnectionUsed struct {
+		Guild GuildID
+		User  UserID
+		Hash  TokenHash
+		Uses  int
+		At    time.Time
+	}
+
 	// Learned means that a channel's messages up to and including Until were searched for facts. The newest
 	// Until holds.
 	Learned struct {
@@ -299,6 +319,8 @@ func (Chose) isEvent()          {}
 func (Asked) isEvent()          {}
 func (Opted) isEvent()          {}
 func (Learn) isEvent()          {}
+func (Connected) isEvent()      {}
+func (ConnectionUsed) isEvent() {}
 func (Learned) isEvent()        {}
 func (GapFound) isEvent()       {}
 func (GapFilled) isEvent()      {}

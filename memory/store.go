@@ -44,6 +44,8 @@ type Store interface {
 	Presence(ctx context.Context, scope Scope, users []UserID) (map[UserID]Presence, error)
 	// OptedOut reports whether a user has opted out in a guild.
 	OptedOut(ctx context.Context, guild GuildID, user UserID) (bool, error)
+	// Connection returns a user's connection in a guild; zero if they have none.
+	Connection(ctx context.Context, guild GuildID, user UserID) (Connection, error)
 	// Spending returns the tokens spent in a guild on the UTC day of a time, by asker; under user 0 those of
 	// askers who aren't kept.
 	Spending(ctx context.Context, guild GuildID, day time.Time) (map[UserID]int, error)

@@ -81,6 +81,7 @@ func (t *harness) compareGuilds() {
 	}
 	for _, who := range authors {
 		for _, where := range guilds {
+			t.same("Connection", got(t.store.Connection(t.ctx, where, who))(t), m.connections[inGuild{where, int64(who)}])
 			t.same("OptedOut", got(t.store.OptedOut(t.ctx, where, who))(t), m.isOut(where, who))
 		}
 	}

@@ -108,6 +108,12 @@ func drawPeople(t *rapid.T) memory.Event {
 		return memory.FactGone{Guild: guild, User: ada, Fact: int64(between(t, "fact", 1, 8))}
 	case 3, 4:
 		return drawFact(t)
+	case 5:
+		n := drawMinute(t)
+		return memory.Connected{Guild: where, User: who, Hash: memory.TokenHash{byte(n % 3)}, At: minute(n)}
+	case 6:
+		n := drawMinute(t)
+		return memory.ConnectionUsed{Guild: where, User: who, Hash: memory.TokenHash{byte(1 + n%2)}, Uses: n, At: minute(n)}
 	case 7:
 		return memory.LoreGone{Guild: where, ID: int64(between(t, "lore", 1, 6))}
 	case 8, 9:

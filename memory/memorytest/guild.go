@@ -101,6 +101,20 @@ var guildCases = []testCase{
 		t.same("since when", []time.Time{t.guild(guild).Learn, t.people(guild)[0].Learn},
 			[]time.Time{minute(3), {}})
 	}},
+	{"a member's token is the last that was made, and goes when they leave, opt out or are forgotten", steps{
+		connects(ada, 1, 5), connects(ada, 2, 4), used(ada, 1, 2, 9), used(ada, 1, 1, 8), used(ada, 2, 7, 9),
+		connected(ada, memory.Connection{Hash: memory.TokenHash{1}, At: minute(5), Uses: 2, Used: minute(9)}),
+		connects(ada, 3, 10), connected(ada, memory.Connection{Hash: memory.TokenHash{3}, At: minute(10)}),
+		connects(ada, 0, 11), connects(ada, 3, 10), connected(ada, memory.Connection{At: minute(11)}),
+		connects(ada, 4, 12), memory.PersonLeft{Guild: guild, User: ada}, connected(ada, memory.Connection{}),
+		connects(ada, 5, 13), opts(ada, true, 14), connects(ada, 6, 15), connected(ada, memory.Connection{}),
+		opts(ada, false, 16), connects(ada, 6, 15), connected(ada, memory.Connection{}),
+		connects(ada, 7, 17), connects(ben, 8, 17),
+		forgot(memory.Forgetting{Guild: guild, User: ada, At: minute(18)}), connects(ada, 7, 17),
+		connected(ada, memory.Connection{}), connects(ada, 9, 19),
+		connected(ada, memory.Connection{Hash: memory.TokenHash{9}, At: minute(19)}),
+		forgot(memory.Forgetting{Guild: guild, At: minute(20)}),
+	}, connected(ben, memory.Connection{})},
 	{"nothing is kept of somebody who has opted out, until they opt in",
 		steps{post(first), edits(overtaken, 10, "early"),
 			opts(ada, true, 5), opts(ada, false, 4), post(overtaken),
@@ -328,6 +342,22 @@ func settings(of memory.ChannelID, want ...memory.Setting) func(*harness) {
 			there = t.channel(guild, of).Settings
 		}
 		t.same("the settings", slices.Sorted(maps.Keys(there)), slices.Sorted(slices.Values(want)))
+	}
+}
+
+func connects(user memory.UserID, token byte, minutes int) memory.Connected {
+	return memory.Connected{Guild: guild, User: user, Hash: memory.TokenHash{token}, At: minute(minutes)}
+}
+
+func used(user memory.UserID, token byte, uses, minutes int) memory.ConnectionUsed {
+	return memory.ConnectionUsed{Guild: guild, User: user, Hash: memory.TokenHash{token}, Uses: uses, At: minute(minutes)}
+}
+
+// connected fails the test unless that is a user's connection.
+func connected(user memory.UserID, want memory.Connection) func(*harness) {
+	return func(t *harness) {
+		t.Helper()
+		t.same("the connection", got(t.store.Connection(t.ctx, guild, user))(t), want)
 	}
 }
 

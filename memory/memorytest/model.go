@@ -50,11 +50,12 @@ type model struct {
 	gaps    map[gapKey]memory.Gap
 	open    map[place]memory.OpenQuestion
 
-	guilds   map[memory.GuildID]*memory.Guild // without channels
-	channels map[memory.ChannelID]*channel
-	people   map[inGuild]memory.Person
-	decided  map[memory.Event]decision // by the event without the decision
-	spent    map[inGuild]memory.Spent  // by question
+	guilds      map[memory.GuildID]*memory.Guild // without channels
+	channels    map[memory.ChannelID]*channel
+	people      map[inGuild]memory.Person
+	decided     map[memory.Event]decision     // by the event without the decision
+	spent       map[inGuild]memory.Spent      // by question
+	connections map[inGuild]memory.Connection // by user
 
 	facts     map[inGuild]*fact
 	lore      map[inGuild]*lore
@@ -75,7 +76,8 @@ func newModel() *model {
 		spoken: map[string]bool{}, gaps: map[gapKey]memory.Gap{}, open: map[place]memory.OpenQuestion{},
 		guilds: map[memory.GuildID]*memory.Guild{}, channels: map[memory.ChannelID]*channel{},
 		people: map[inGuild]memory.Person{}, decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
-		facts: map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
+		connections: map[inGuild]memory.Connection{},
+		facts:       map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
 		traces: map[place]answer{}, prompts: map[place]memory.Prompt{}, shown: map[place]answer{},
 		withdrawn: map[place]memory.Withdrawn{}, lost: map[string]int{},
 	}

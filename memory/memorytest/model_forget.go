@@ -222,6 +222,9 @@ func (m *model) forgetPeople(g *forgetting) {
 		return ok && g.of(e.Guild) && (f.User == 0 || f.User == e.User)
 	})
 	m.forgetChoosers(g.takesChooser)
+	maps.DeleteFunc(m.connections, func(of inGuild, c memory.Connection) bool {
+		return g.takesChooser(of.guild, memory.UserID(of.id), c.At)
+	})
 	for key, e := range m.spent {
 		switch {
 		case !g.of(key.guild) || e.Question >= g.end:

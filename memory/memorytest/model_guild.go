@@ -23,6 +23,7 @@ func (m *model) applyPerson(e memory.Event) {
 			p.Nick, p.Roles, p.RolesKnown = "", nil, false
 			m.people[key] = p
 		}
+		delete(m.connections, key)
 	case memory.FactTold:
 		m.tellFact(e)
 	case memory.FactGone:
@@ -30,6 +31,22 @@ func (m *model) applyPerson(e memory.Event) {
 	case memory.Learn:
 		if !e.On || !m.isOut(e.Guild, e.User) {
 			decide(m, memory.Learn{Guild: e.Guild, User: e.User}, e.At, e)
+		}
+	case memory.Connected:
+		if m.chooser(e.Guild, e.User, e.At) != 0 {
+			key := inGuild{e.Guild, int64(e.User)}
+			if was := m.connections[key]; was.At.IsZero() || e.At.After(was.At) {
+				m.connections[key] = memory.Connection{Hash: e.Hash, At: e.At}
+			}
+		}
+	case memory.ConnectionUsed:
+		key := inGuild{e.Guild, int64(e.User)}
+		if c := m.connections[key]; c.IsOpen() && c.Hash == e.Hash {
+			c.Uses = max(c.Uses, e.Uses)
+			if e.At.After(c.Used) {
+				c.Used = e.At
+			}
+			m.connections[key] = c
 		}
 	case memory.Opted:
 		m.opt(e)
@@ -97,6 +114,7 @@ func (m *model) opt(e memory.Opted) {
 		m.begin(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 	}
 	if e.Out {
+		delete(m.connections, inGuild{e.Guild, int64(e.User)})
 		m.forgetChoosers(func(guild memory.GuildID, user memory.UserID, _ time.Time) bool {
 			return guild == e.Guild && user == e.User
 		})

@@ -14,7 +14,7 @@ var distributed = map[string]bool{}
 
 func init() {
 	for name := range strings.FieldsSeq(`role channel person message said early_edit tombstone called presence fulltext
-		text_size segment embedding embedding_next trace opted fact star question gap withdrawn learn doomed lore summary
+		text_size segment embedding embedding_next trace opted fact star question gap withdrawn learn connection doomed lore summary
 		prompt setting role_limit spent record condensed derived source named shown taken rewritten`) {
 		distributed[name] = true
 	}

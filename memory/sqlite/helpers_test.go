@@ -177,7 +177,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
 	"segment", "vector", "vector_next", "trace", "derived", "source", "named", "prompt", "record",
 	"fulltext_docsize", "opted", "fact", "lore", "summary", "condensed", "star", "question", "gap", "forgetting",
-	"withdrawn", "taken", "shown", "learn", "doomed", "setting", "role_limit", "spent",
+	"withdrawn", "taken", "shown", "learn", "connection", "doomed", "setting", "role_limit", "spent",
 	"meta WHERE key NOT IN ('writer', 'open', 'scrubbed', 'fingerprints')"}
 
 func dump(t testing.TB, s *Store) string {

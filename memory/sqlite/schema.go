@@ -8,7 +8,7 @@ import (
 
 // migrations bring an empty file to the current schema, one version each. Never change a released one; add
 // a new one.
-var migrations = []string{schema, listed}
+var migrations = []string{schema, listed, connected}
 
 // schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
 // << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
@@ -379,6 +379,19 @@ ALTER TABLE setting ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE role_limit ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE guild ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE channel ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
+`
+
+// connected is version 3: members' tokens.
+const connected = `
+CREATE TABLE connection ( -- by which members' own programs read what they may read
+  guild INTEGER NOT NULL,
+  user  INTEGER NOT NULL,
+  hash  TEXT NOT NULL,    -- '' once it was taken back
+  at    INTEGER NOT NULL, -- milliseconds
+  uses  INTEGER NOT NULL,
+  used  INTEGER NOT NULL, -- milliseconds; 0 if never
+  PRIMARY KEY (guild, user)
+) WITHOUT ROWID;
 `
 
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {

@@ -282,7 +282,8 @@ func init() {
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
 		"lore": memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off",
 			At: idAt(9)}},
-		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
+		"connect": memory.Connected{Guild: guild, User: 1, Hash: memory.TokenHash{1}, At: id(9).Time()},
+		"learn":   memory.Learn{Guild: guild, On: true, At: id(9).Time()},
 		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95),
 			Question: id(9), Asker: 1, Sources: append(from(general, 9), fromFacts(1)...)}},
 	} {

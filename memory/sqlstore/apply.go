@@ -58,6 +58,7 @@ func (t *transaction) apply(e *event) {
 	case memory.PersonLeft:
 		t.changed.people[v.Guild] = true
 		t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", v.Guild, v.User)
+		t.disconnect(v.Guild, v.User)
 	case memory.FactTold:
 		t.tellFact(v)
 	case memory.FactGone:
@@ -78,6 +79,10 @@ func (t *transaction) apply(e *event) {
 		t.forgetOnce(v)
 	case memory.Learn:
 		t.learn(v)
+	case memory.Connected:
+		t.connect(v)
+	case memory.ConnectionUsed:
+		t.useConnection(v)
 	default:
 		t.applyStructure(v)
 	}
@@ -147,6 +152,10 @@ func placeOf(e memory.Event) (at memory.Channel) {
 	case memory.Opted:
 		at.Guild = e.Guild
 	case memory.Learn:
+		at.Guild = e.Guild
+	case memory.Connected:
+		at.Guild = e.Guild
+	case memory.ConnectionUsed:
 		at.Guild = e.Guild
 	case memory.GuildSeen:
 		at.Guild = e.Guild.ID

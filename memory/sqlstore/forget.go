@@ -191,6 +191,7 @@ func (b *forgettingRun) dropPeople() {
 		return
 	}
 	b.run("DELETE FROM learn WHERE (user = ?3 OR ?3 = 0) AND " + ofGuild)
+	b.run("DELETE FROM connection WHERE (user = ?3 OR ?3 = 0) AND at < ?7 AND "+ofGuild, millis(b.of.end.Time()))
 	change := "UPDATE spent SET user = 0"
 	if b.of.User == 0 {
 		change = "DELETE FROM spent"

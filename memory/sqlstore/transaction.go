@@ -131,11 +131,12 @@ func (t *transaction) put(to table, row ...any) { t.exec(to.upsert(values(len(ro
 
 // Tables of decisions: the latest by at wins.
 var (
-	optedTable   = table{"opted", 2, "guild, user, out, at"}
-	learnTable   = table{"learn", 2, "guild, user, allow, at"}
-	settingTable = table{"setting", 3, "guild, channel, key, value, at, chooser"}
-	limitTable   = table{"role_limit", 2, "guild, role, messages, tokens, at, chooser"}
-	starTable    = table{"star", 2, "channel, id, starred, at"}
+	optedTable      = table{"opted", 2, "guild, user, out, at"}
+	learnTable      = table{"learn", 2, "guild, user, allow, at"}
+	connectionTable = table{"connection", 2, "guild, user, hash, at, uses, used"}
+	settingTable    = table{"setting", 3, "guild, channel, key, value, at, chooser"}
+	limitTable      = table{"role_limit", 2, "guild, role, messages, tokens, at, chooser"}
+	starTable       = table{"star", 2, "channel, id, starred, at"}
 )
 
 func (to table) upsertNewer(rows string) string {
@@ -149,6 +150,9 @@ func (t *transaction) putNewer(to table, row ...any) bool {
 
 // takeNewer takes over newer rows from the replaced database (schema old) and returns how many.
 func (t *transaction) takeNewer(from table) int {
+	if !t.has("SELECT 1 FROM pragma_table_info(?, 'old')", from.name) {
+		return 0 // it is of a version without it
+	}
 	columns := strings.Replace(from.columns, "chooser", t.oldChooser(from.name), 1)
 	return t.exec(from.upsertNewer("SELECT " + columns + " FROM old." + from.name + " WHERE true"))
 }

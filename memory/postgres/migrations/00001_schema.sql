@@ -307,6 +307,15 @@ CREATE TABLE learn ( -- whether facts may be learned
   at    bigint NOT NULL, -- milliseconds
   PRIMARY KEY (guild, "user")
 );
+CREATE TABLE connection ( -- by which members' own programs read what they may read
+  guild  bigint NOT NULL,
+  "user" bigint NOT NULL,
+  hash   text COLLATE "C" NOT NULL, -- '' once it was taken back
+  at     bigint NOT NULL, -- milliseconds
+  uses   bigint NOT NULL,
+  used   bigint NOT NULL, -- milliseconds; 0 if never
+  PRIMARY KEY (guild, "user")
+);
 CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left but their rows and their full text
   guild      bigint NOT NULL,
   row        bigint NOT NULL,
