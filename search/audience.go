@@ -8,6 +8,7 @@ import (
 
 // Place is where an answer will be read.
 type Place struct {
+	// Channel is in Discord. 0 is outside Discord, where only Viewer reads, with these Roles.
 	Channel memory.ChannelID
 	// Viewer is set when only this person will see the answer.
 	Viewer memory.UserID
@@ -94,7 +95,9 @@ type Audience struct {
 func NewAudience(g *memory.Guild, p Place, people People) *Audience {
 	a := &Audience{structure: newStructure(g, people), place: p, sets: p.Sets,
 		verdicts: make(map[memory.ChannelID]Verdict, len(g.Channels))}
-	a.at = a.channels[p.Channel]
+	if a.at = a.channels[p.Channel]; p.Channel == 0 && a.isOneViewer() {
+		a.at = &memory.Channel{} // counts as a channel that everybody can read
+	}
 	if a.sets == nil {
 		a.sets = PossibleRoleSets(g)
 	}

@@ -121,6 +121,9 @@ func TestReadable(t *testing.T) {
 		{"thread of a thread", func(g *memory.Guild, _, _ *memory.Channel) { g.Channels[3].Parent = post },
 			search.Place{Channel: aside}, nil},
 		{"in a place that doesn't exist", overwrites(nil, nil), search.Place{Channel: 7}, nil},
+		{"outside Discord", secret, search.Place{Viewer: ann, Roles: []memory.RoleID{}}, here},
+		{"outside Discord, with roles unknown", overwrites(nil, nil), search.Place{Viewer: ann}, nil},
+		{"outside Discord, for everybody", overwrites(nil, nil), search.Place{}, nil},
 	} {
 		g := castle(c.change)
 		if got := search.Readable(g, c.place, castlePeople); !slices.Equal(got, c.want) {
@@ -181,7 +184,11 @@ func TestReadableLeaksNothing(t *testing.T) {
 					}
 				}
 			}
-			for _, at := range w.Guild.Channels {
+			places := w.Guild.Channels
+			if viewer != nil && (viewer.Roles != nil || viewer.ID == w.Guild.Owner) {
+				places = append(slices.Clip(places), memory.Channel{}) // outside Discord
+			}
+			for _, at := range places {
 				place := search.Place{Channel: at.ID, Sets: sets}
 				if viewer != nil {
 					place.Viewer, place.Roles = viewer.ID, viewer.Roles
