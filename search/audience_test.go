@@ -233,9 +233,7 @@ func checkVerdict(g *memory.Guild, audience []guildtest.Member, p search.Place, 
 		}
 		return nil
 	}
-	at := g.Channel(p.Channel)
-	r, c := at.Rules(g.Channel(at.Parent)), from.Rules(g.Channel(from.Parent))
-	views := func(m guildtest.Member) bool { return g.Permissions(m.ID, m.Roles, r).Has(memory.ViewChannel) }
+	c := from.Rules(g.Channel(from.Parent))
 	reads := func(m guildtest.Member) bool { return g.Permissions(m.ID, m.Roles, c).Has(c.Kind.Reading()) }
 	reader, stranger := guildtest.Member{ID: v.User, Roles: v.Roles}, memory.UserID(g.ID)+1
 	if p.Roles != nil || p.Viewer == g.Owner && p.Viewer != 0 {
@@ -244,6 +242,9 @@ func checkVerdict(g *memory.Guild, audience []guildtest.Member, p search.Place, 
 		}
 		return nil
 	}
+	at := g.Channel(p.Channel)
+	r := at.Rules(g.Channel(at.Parent))
+	views := func(m guildtest.Member) bool { return g.Permissions(m.ID, m.Roles, r).Has(memory.ViewChannel) }
 	if v.User == 0 {
 		reader.ID = stranger
 	}
