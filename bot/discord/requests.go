@@ -3,6 +3,7 @@ package discord
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,6 +22,30 @@ const PageSize = 100
 // Channel fetches a channel; into may be nil.
 func (c *Client) Channel(ctx context.Context, id memory.ChannelID, into any) error {
 	return c.get(ctx, discordgo.EndpointChannel(id.String()), into)
+}
+
+// Discord's codes for somebody who isn't a member.
+const (
+	codeUnknownMember = 10007
+	codeUnknownUser   = 10013
+)
+
+// ErrNoMember means that somebody isn't a member of a guild.
+var ErrNoMember = errors.New("not a member of the server")
+
+// Member fetches a member of a guild, or ErrNoMember.
+func (c *Client) Member(ctx context.Context, guild memory.GuildID, user memory.UserID) (*Member, error) {
+	m := &Member{}
+	err := c.get(ctx, discordgo.EndpointGuildMember(guild.String(), user.String()), m)
+	switch code := Code(err); {
+	case code == codeUnknownMember || code == codeUnknownUser:
+		return nil, ErrNoMember
+	case err == nil && m.User == nil:
+		m.User = &User{ID: Snowflake(user)}
+	case err != nil:
+		return nil, fmt.Errorf("ask Discord for member %d of server %d: %w", user, guild, err)
+	}
+	return m, nil
 }
 
 // Message fetches a message.

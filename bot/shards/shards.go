@@ -24,6 +24,7 @@ import (
 
 	"hark/bot"
 	"hark/bot/discord"
+	"hark/internal/answer"
 	"hark/internal/lease"
 	"hark/memory"
 	"hark/search"
@@ -356,6 +357,16 @@ func (p *Pool) RoleSets(g *memory.Guild) *search.RoleSets {
 		}
 	}
 	return nil
+}
+
+// Asker is bot.Bot.Asker.
+func (p *Pool) Asker(ctx context.Context, guild memory.GuildID, user memory.UserID) (answer.Question, error) {
+	for _, m := range p.held() {
+		if m.Has(guild) {
+			return m.bot.Asker(ctx, guild, user)
+		}
+	}
+	return answer.Question{}, memory.Complain("Another process of Hark has that server now. Try again in a moment")
 }
 
 // LookUp is bot.Bot.LookUp. The messages are of one guild.

@@ -127,7 +127,7 @@ func newRoot(env *environment) *cobra.Command {
 		{"Set up and run", []*cobra.Command{f.doctorCommand(), f.healthCommand(), f.initCommand(), f.migrateCommand(),
 			f.runCommand()}},
 		{"Ask, and see why", []*cobra.Command{f.chatCommand(), f.contextCommand("context QUERY",
-			"Show the exact prompt that a question would make, with the tokens of each section"), f.evalCommand(),
+			"Show the exact prompt that a question would make, with the tokens of each section"), f.evalCommand(), f.mcpCommand(),
 			f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"), f.traceCommand(),
 			f.webCommand()}},
 		{"Memory", []*cobra.Command{f.backfillCommand(), f.exportCommand(), f.forgetCommand(), f.importCommand()}},

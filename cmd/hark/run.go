@@ -23,6 +23,7 @@ import (
 	"hark/internal/doctor"
 	"hark/internal/health"
 	"hark/internal/lease"
+	"hark/internal/mcpserver"
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/internal/store"
@@ -86,6 +87,11 @@ func (r *runner) run(ctx context.Context) error {
 			defer r.site.Close()
 			server.Pages = r.site
 		}
+		if cfg.Web.MCP {
+			server.MCP = mcpserver.NewDoor(r.openToPrograms, buildInfo().version, func(tool string, err error) {
+				r.log.Warn().Err(err).Str("tool", tool).Msg("a member's program couldn't be answered")
+			})
+		}
 		r.log.Info().Str("address", server.Addr()).Msg("serving health checks")
 		group.Go(func() error { return server.Run(ctx) })
 	}
@@ -101,6 +107,15 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	r.log.Info().Msg("stopped")
 	return nil
+}
+
+// openToPrograms returns what members' programs may ask; nil before the bot runs.
+func (r *runner) openToPrograms() *mcpserver.Open {
+	now := r.now.Load()
+	if now == nil {
+		return nil
+	}
+	return &mcpserver.Open{Store: now.app.Store, Engine: now.app.Answers, Asker: now.bot.Asker}
 }
 
 var errStopped = errors.New("stopped")

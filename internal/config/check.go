@@ -60,6 +60,9 @@ func (s *settings) check() {
 	s.want(!c.Web.Inspect || c.Web.Listen != "", "web.inspect", "web.listen, which is off")
 	err = c.Web.CheckInspect(c.Web.Listen)
 	s.want(!c.Web.Inspect || err == nil, "web.inspect", fmt.Sprint(err))
+	s.want(!c.Web.MCP || c.Web.Listen != "", "web.mcp", "web.listen, which is off")
+	s.want(!c.Web.MCP || c.Web.Listen == "" || c.Web.isPrivate(), "web.mcp",
+		`an address with https in web.url, such as "https://hark.example.org", since members' tokens are sent to it`)
 	at, err := url.Parse(c.Web.URL)
 	s.want(err == nil && strings.Trim(at.Path, "/") == "" && at.RawQuery == "", "web.url",
 		`an address without a path, such as "https://hark.example.org"`)
@@ -82,6 +85,28 @@ func (w Web) CheckInspect(listen string) error {
 	}
 	return fmt.Errorf("an address of this machine alone, such as \"127.0.0.1:8765\", or web.password or "+
 		"web.proxy_header, since others can reach %q", listen)
+}
+
+// Address returns where people reach the server that is bound to a host and port.
+func (w Web) Address(bound string) string {
+	if w.URL != "" {
+		return strings.TrimSuffix(w.URL, "/")
+	}
+	host, port, _ := net.SplitHostPort(bound)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// isPrivate reports whether nobody on the way to the address reads along.
+func (w Web) isPrivate() bool {
+	at, err := url.Parse(w.Address(w.Listen))
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(at.Hostname())
+	return at.Scheme == "https" || at.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func isHeader(name string) bool {

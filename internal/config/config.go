@@ -187,6 +187,7 @@ type Log struct {
 type Web struct {
 	Listen      string `toml:"listen" default:"127.0.0.1:8765"`
 	Inspect     bool   `toml:"inspect"`
+	MCP         bool   `toml:"mcp"`
 	URL         string `toml:"url" url:"optional" example:"https://hark.example.org"`
 	Password    Secret `toml:"password"`
 	ProxyHeader string `toml:"proxy_header" example:"X-Forwarded-User"`

@@ -26,6 +26,7 @@ type Server struct {
 	// NotReady returns why Hark isn't ready. It is called at each request, from several goroutines; nil: it is ready.
 	NotReady func() error
 	Metrics  http.Handler // nil: there are none
+	MCP      http.Handler // of /mcp; nil: it isn't served
 	Pages    http.Handler // of all other addresses; nil: there are none
 
 	listener net.Listener
@@ -58,6 +59,9 @@ func (s *Server) handler() http.Handler {
 			head(w)
 			s.Metrics.ServeHTTP(w, r)
 		})
+	}
+	if s.MCP != nil {
+		mux.Handle("/mcp", s.MCP)
 	}
 	if s.Pages != nil {
 		mux.Handle("/", s.Pages)

@@ -109,16 +109,7 @@ func readKey(dir string) (of linkKey, err error) {
 }
 
 // url is where people open the pages.
-func (a *access) url() string {
-	if a.Web.URL != "" {
-		return strings.TrimSuffix(a.Web.URL, "/")
-	}
-	host, port, _ := net.SplitHostPort(a.Address)
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return "http://" + net.JoinHostPort(host, port)
-}
+func (a *access) url() string { return a.Web.Address(a.Address) }
 
 // Link returns a link that logs in once, within ten minutes, at the Hark that serves the pages of a data directory.
 func Link(ctx context.Context, dir string, now time.Time) (string, error) {

@@ -143,6 +143,21 @@ func (t *Turn) tokensOf(m chat.Message) int {
 	return tokens
 }
 
+// Run makes one call outside an answer. Its outcome has about room tokens at most. Only a CallError is the caller's.
+func (s *Set) Run(ctx context.Context, t *Turn, name, arguments string, room int) (Outcome, error) {
+	tool := s.Tool(name)
+	args, err := tool.schema.arguments(arguments)
+	if err != nil {
+		return Outcome{}, err
+	}
+	body, err := json.Marshal(args)
+	if err != nil {
+		return Outcome{}, err
+	}
+	t.Room = room
+	return tool.Call(t, ctx, body)
+}
+
 type callResult struct {
 	outcome string
 	text    string         // for the model

@@ -150,7 +150,7 @@ const maxMissing = 20
 
 // recallLore shows the lore of a name, or which names there are.
 func recallLore() Tool {
-	t := NewTool("recall_lore", "What Hark was told to remember under a name (lore). Without a name: which "+
+	t := NewTool(RecallLore, "What Hark was told to remember under a name (lore). Without a name: which "+
 		"names there are.",
 		`{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100}}}`, (*Turn).recallLore)
 	t.offered = func(t *Turn, _ context.Context) (bool, error) { return t.Answer.HasLore(), nil }

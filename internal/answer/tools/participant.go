@@ -12,7 +12,7 @@ import (
 )
 
 func getParticipant() Tool {
-	return NewTool("get_participant",
+	return NewTool(GetParticipant,
 		"What is known of a person who isn't introduced, or more of one who is: names, when they were last "+
 			"active, what was told of them.",
 		`{"type":"object","properties":{`+

@@ -17,7 +17,7 @@ import (
 const searchLimit = 10 // hits by default
 
 func searchMemory() Tool {
-	return NewTool("search_memory",
+	return NewTool(SearchMemory,
 		"Search what was said here before, for what the history shown doesn't have. "+
 			"Each result has a number to cite it by. What was shown already isn't shown again.",
 		`{"type":"object","properties":{`+
@@ -75,7 +75,7 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 		return scope, callErrorf(`"until" is before "since".`)
 	}
 	if a.Channel != "" {
-		in := t.channelsCalled(a.Channel)
+		in := t.ChannelsCalled(a.Channel)
 		if len(in) == 0 {
 			return scope, callErrorf(`There is no channel of that name that everybody may read who reads the answer. ` +
 				`Leave "channel" out to search all that may be used.`)
@@ -105,7 +105,8 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 
 var channelTag = pattern.Of(`^<?#(\d{1,20})>?$`)
 
-func (t *Turn) channelsCalled(name string) (ids []memory.ChannelID) {
+// ChannelsCalled returns the channels in scope of a name, id or tag.
+func (t *Turn) ChannelsCalled(name string) (ids []memory.ChannelID) {
 	name = strings.TrimSpace(name)
 	if m := channelTag().FindStringSubmatch(name); m != nil {
 		name = m[1]

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"hark/builder"
@@ -18,6 +19,13 @@ import (
 	"hark/internal/metrics"
 	"hark/memory"
 	"hark/search"
+)
+
+// Names of tools that are called outside answers, too.
+const (
+	SearchMemory   = "search_memory"
+	GetParticipant = "get_participant"
+	RecallLore     = "recall_lore"
 )
 
 // Options of a Set.
@@ -52,6 +60,11 @@ func New(o Options) *Set {
 		s.Tools = append(s.Tools, s.conversationHistory())
 	}
 	return s
+}
+
+// Tool returns a tool by name. It panics if there is none.
+func (s *Set) Tool(name string) Tool {
+	return s.Tools[slices.IndexFunc(s.Tools, func(t Tool) bool { return t.Name == name })]
 }
 
 // Question is what is answered.
