@@ -260,15 +260,15 @@ func (b *Bot) Session() string { return b.session }
 func (b *Bot) ForgetSessions(g *memory.Guild, f memory.Forgetting) { b.buffer.ForgetAll(g, f) }
 
 // Asker returns a question of a member's for them alone, without its text: with their roles as Discord has them now, and
-// no channel. A memory.ValidationError says why they may not ask.
+// no channel. A answer.CallError says why they may not ask.
 func (b *Bot) Asker(ctx context.Context, guild memory.GuildID, user memory.UserID) (answer.Question, error) {
-	const notNow = "Hark has only just come back, and doesn't know yet who may read what. Try again in a moment"
+	const notNow = "Hark has only just come back, and doesn't know yet who may read what. Try again in a moment."
 	if b.Connected() != nil || b.waitGuild(ctx, guild) != nil {
 		return answer.Question{}, memory.Complain(notNow)
 	}
 	m, err := b.ingest.Client.Member(ctx, guild, user)
 	if errors.Is(err, discord.ErrNoMember) {
-		return answer.Question{}, memory.Complain("You aren't a member of that server any more")
+		return answer.Question{}, answer.CallError("You aren't a member of that server any more.")
 	}
 	if err != nil {
 		return answer.Question{}, err

@@ -47,7 +47,8 @@ func (c *Commands) showMember(ctx context.Context, x *interaction, m member) (re
 		shown, foot = []string{x.Text("**What I keep about you here**"),
 			when(names != "", x.Text("Names: %s", names))}, x.Text(showFoot)
 		for _, part := range []func(context.Context, *interaction, member) (string, error){
-			c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showState} {
+			c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showConnection,
+			c.showState} {
 			text, err := part(ctx, x, m)
 			if err != nil {
 				return response{}, err

@@ -24,6 +24,8 @@ type Privacy struct {
 	Vision             bool // whether a model is shown images
 	// Voice and Pictures are the hosts where voice messages are written down and pictures described; empty: none are.
 	Voice, Pictures string
+	// Programs is the address at which members' programs read; empty: none can.
+	Programs string
 }
 
 const (
@@ -116,6 +118,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 			"- Sorting what was found: your question and the best excerpts go to %s.", hosts([]string{p.Reranker}))),
 		when(p.Voice != "", l.Text("- Voice messages, where admins agreed: they go to %s, and I keep what is said in them.", hosts([]string{p.Voice}))),
 		when(p.Pictures != "", l.Text("- Pictures, where admins agreed: they go to %s, and I keep a sentence about each. I don't keep the pictures.", hosts([]string{p.Pictures}))),
+		when(p.Programs != "", l.Text("- Members' own programs, which they connect with `/memory connect`: each reads what its member may read, and may send it on.")),
 		l.Text("- To others, nothing."))
 }
 

@@ -366,7 +366,7 @@ func (p *Pool) Asker(ctx context.Context, guild memory.GuildID, user memory.User
 			return m.bot.Asker(ctx, guild, user)
 		}
 	}
-	return answer.Question{}, memory.Complain("Another process of Hark has that server now. Try again in a moment")
+	return answer.Question{}, answer.CallError("Another process of Hark has that server now. Try again in a moment.")
 }
 
 // LookUp is bot.Bot.LookUp. The messages are of one guild.

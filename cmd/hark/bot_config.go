@@ -10,6 +10,7 @@ import (
 	"hark/internal/config"
 	"hark/internal/endpoint"
 	"hark/internal/llm"
+	"hark/internal/mcpserver"
 	"hark/internal/setup"
 	"hark/memory"
 )
@@ -76,6 +77,9 @@ func privacy(c config.Config) command.Privacy {
 	p := command.Privacy{
 		Operator: c.Discord.Operator, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
 		Summaries: c.Memory.Summaries != setup.SummariesOff,
+	}
+	if c.Web.MCP {
+		p.Programs = c.Web.Address(c.Web.Listen) + mcpserver.Path
 	}
 	asked := c.LLM.All()
 	if f := c.LLM.Fallback; len(asked) > 0 && f.Model != "" {

@@ -63,8 +63,8 @@ func (f *flags) mcpCommand() *cobra.Command {
 	return c
 }
 
-// reader is a member for whom a program reads.
-type reader struct {
+// mcpReader is a member for whom a program reads.
+type mcpReader struct {
 	guild  *memory.Guild
 	person memory.Person
 	people func(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
@@ -72,7 +72,7 @@ type reader struct {
 }
 
 // readerCalled finds a member by name, in the server of a name or the only one where they are known.
-func (f *flags) readerCalled(ctx context.Context, a *setup.App, name, server string) (*reader, error) {
+func (f *flags) readerCalled(ctx context.Context, a *setup.App, name, server string) (*mcpReader, error) {
 	k, err := archive.New(ctx, a.Store, a.Config)
 	if err != nil {
 		return nil, err
@@ -85,10 +85,10 @@ func (f *flags) readerCalled(ctx context.Context, a *setup.App, name, server str
 	if err != nil {
 		return nil, err
 	}
-	var found []*reader
+	var found []*mcpReader
 	for _, p := range known {
 		if g, err := a.Store.Guild(ctx, p.Guild); err == nil && g.ID != memory.LocalGuild && g.ID != memory.DirectGuild && g.Left.IsZero() && p.ID == user {
-			found = append(found, &reader{guild: g, person: p, people: a.Store.People})
+			found = append(found, &mcpReader{guild: g, person: p, people: a.Store.People})
 		}
 	}
 	switch len(found) {
@@ -114,13 +114,13 @@ func memberClient(f *flags, cfg config.Config) (*discord.Client, error) {
 
 // ask returns a question of the member's, with their roles as Discord has them now, or without a token as they were
 // last seen.
-func (r *reader) ask(ctx context.Context) (answer.Question, error) {
+func (r *mcpReader) ask(ctx context.Context) (answer.Question, error) {
 	q := answer.Question{Guild: r.guild.ID, Asker: r.person.ID, Name: r.person.DisplayName(), Now: time.Now(),
 		OnlyAsker: true}
 	if r.rest != nil {
 		m, err := r.rest.Member(ctx, r.guild.ID, r.person.ID)
 		if errors.Is(err, discord.ErrNoMember) {
-			return q, memory.Complain("%s isn't a member of that server any more", q.Name)
+			return q, answer.CallError(q.Name+" isn't a member of that server any more.")
 		}
 		if err != nil {
 			return q, err
@@ -133,7 +133,7 @@ func (r *reader) ask(ctx context.Context) (answer.Question, error) {
 	case err != nil:
 		return q, err
 	case len(now) == 0 || !now[0].RolesKnown:
-		return q, memory.Complain("It isn't known which roles %s has. Set discord.token, so that Discord can be asked", q.Name)
+		return q, answer.CallError("It isn't known which roles "+q.Name+" has. Set discord.token, so that Discord can be asked.")
 	}
 	if q.Roles = now[0].Roles; q.Roles == nil {
 		q.Roles = []memory.RoleID{} // known to be none

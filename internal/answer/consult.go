@@ -25,6 +25,9 @@ type Told struct {
 	Sources []Source // by number
 }
 
+// CallError tells a caller what is wrong with a call.
+type CallError = tools.CallError
+
 // The tools for models that Consult also calls.
 const (
 	ToolSearch = tools.SearchMemory
@@ -35,17 +38,17 @@ const (
 // Parameters returns the JSON schema of the arguments that Consult takes for a tool.
 func (e *Engine) Parameters(tool string) json.RawMessage { return e.tools.Tool(tool).Parameters }
 
-// Consult calls one of these tools for q's asker alone, or for the operator. A memory.ValidationError says what is wrong
-// with the call.
+// Consult calls one of these tools for q's asker alone, or for the operator. A CallError says what is wrong with
+// the call.
 func (e *Engine) Consult(ctx context.Context, q Question, tool string, arguments json.RawMessage) (Told, error) {
 	ctx, r, err := e.consult(ctx, &q)
 	if err != nil {
 		return Told{}, err
 	}
 	out, err := e.tools.Run(ctx, e.turn(q, r), tool, string(arguments), consultTokens)
-	var refused tools.CallError
+	var refused CallError
 	if errors.As(err, &refused) {
-		return Told{}, memory.Complain("%s", r.resolved.builder.Safe(refused.Error(), 400))
+		return Told{}, CallError(r.resolved.builder.Safe(refused.Error(), 400))
 	}
 	if err != nil {
 		return Told{}, fmt.Errorf("consult %s: %w", tool, err)
@@ -90,12 +93,12 @@ func (e *Engine) Missed(ctx context.Context, q Question, channel string, since t
 	}
 	switch in := e.turn(q, r).ChannelsCalled(channel); len(in) {
 	case 0:
-		return Told{}, memory.Complain("there is no channel %q that may be read, and of which something is remembered",
-			r.resolved.builder.Safe(channel, 100))
+		return Told{}, CallError(fmt.Sprintf("There is no channel %q that may be read, and of which something is "+
+			"remembered.", r.resolved.builder.Safe(channel, 100)))
 	case 1:
 		q.Channel, q.Guild = in[0], r.names.channels[in[0]].Guild
 	default:
-		return Told{}, memory.Complain("%d channels are called so: give the channel's id, such as %d", len(in), in[0])
+		return Told{}, CallError(fmt.Sprintf("%d channels are called so: give the channel's id, such as %d.", len(in), in[0]))
 	}
 	m, err := e.missed(ctx, q, since)
 	if err != nil {

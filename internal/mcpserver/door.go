@@ -28,7 +28,7 @@ type Store interface {
 type Open struct {
 	Store  Store
 	Engine Engine
-	// Asker returns a question of a member's without its text, as Discord knows them now. A memory.ValidationError
+	// Asker returns a question of a member's without its text, as Discord knows them now. A answer.CallError
 	// says why they may not ask.
 	Asker func(ctx context.Context, guild memory.GuildID, user memory.UserID) (answer.Question, error)
 }
@@ -47,11 +47,14 @@ type Door struct {
 	mu      sync.Mutex // from the reading of a count to its keeping
 }
 
+// Path is where a Door is served.
+const Path = "/mcp"
+
 // Limits of requests.
 const (
 	maxBody   = 64 << 10 // bytes
 	callEvery = time.Second
-	callBurst = 20
+	callBurst = 30
 	limiters  = 10_000
 	limitTime = time.Hour
 )
@@ -137,7 +140,7 @@ func (d *Door) use(ctx context.Context, open *Open, guild memory.GuildID, user m
 	case err != nil:
 		return err
 	case c.Hash != hash:
-		return memory.Complain("The token was taken back")
+		return answer.CallError("The token was taken back.")
 	}
 	return open.Store.Apply(ctx, memory.ConnectionUsed{Guild: guild, User: user, Hash: hash, Uses: c.Uses + 1,
 		At: d.clock()})

@@ -18,7 +18,6 @@ import (
 
 	"hark/bot/markdown"
 	"hark/internal/answer"
-	"hark/memory"
 )
 
 // Engine is the part of answer.Engine that the tools use.
@@ -36,7 +35,7 @@ type Config struct {
 	// Reader says in a few words who reads, and what: it follows "Here is".
 	Reader string
 	// Asker returns a question of the reader's without its text, as of now. It is called before each tool call. A
-	// memory.ValidationError says why they may not ask, in a sentence for them.
+	// answer.CallError says why they may not ask, in a sentence for them.
 	Asker func(context.Context) (answer.Question, error)
 	// Failed is told of errors that readers aren't told of. It may be nil.
 	Failed func(tool string, err error)
@@ -111,7 +110,7 @@ func (c Config) call(ctx context.Context, t tool, arguments json.RawMessage) (te
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	defer func() {
-		var wrong memory.ValidationError
+		var wrong answer.CallError
 		switch {
 		case errors.As(err, &wrong):
 			text = wrong.Error()
@@ -152,7 +151,7 @@ func callContext(ctx context.Context, e Engine, q answer.Question, arguments jso
 		return answer.Told{}, err
 	}
 	if q.Text = strings.TrimSpace(a.Question); q.Text == "" || len(q.Text) > 4*2000 {
-		return answer.Told{}, memory.Complain(`"question" has 1 to 2,000 characters`)
+		return answer.Told{}, answer.CallError(`"question" has 1 to 2,000 characters.`)
 	}
 	return e.Context(ctx, q)
 }
@@ -163,7 +162,7 @@ func callCatchUp(ctx context.Context, e Engine, q answer.Question, arguments jso
 		return answer.Told{}, err
 	}
 	if strings.TrimSpace(a.Channel) == "" {
-		return answer.Told{}, memory.Complain(`"channel" is a channel's name or id`)
+		return answer.Told{}, answer.CallError(`"channel" is a channel's name or id.`)
 	}
 	var since time.Time
 	if a.Since != "" {
@@ -172,7 +171,7 @@ func callCatchUp(ctx context.Context, e Engine, q answer.Question, arguments jso
 			since, err = time.Parse(time.DateOnly, a.Since)
 		}
 		if err != nil {
-			return answer.Told{}, memory.Complain(`"since" is a day or a time, such as 2024-06-01 or 2024-06-01T15:00:00Z`)
+			return answer.Told{}, answer.CallError(`"since" is a day or a time, such as 2024-06-01 or 2024-06-01T15:00:00Z.`)
 		}
 	}
 	return e.Missed(ctx, q, a.Channel, since)
@@ -181,7 +180,7 @@ func callCatchUp(ctx context.Context, e Engine, q answer.Question, arguments jso
 // read reads arguments; unknown ones are ignored.
 func read(arguments json.RawMessage, to any) error {
 	if err := json.Unmarshal(arguments, to); err != nil {
-		return memory.Complain("the arguments don't fit the tool's parameters")
+		return answer.CallError("The arguments don't fit the tool's parameters.")
 	}
 	return nil
 }
