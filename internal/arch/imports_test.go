@@ -93,7 +93,7 @@ var rules = map[string][]string{
 		"internal/personaldata", "bot/locale", "bot/markdown", "bot/discord", "bot/ingest", "bot/listen", "bot/reply"},
 	"bot/markdown": {"memory", "internal/answer", "bot/locale"},
 	"bot":          besides("bot/shards", "cmd/hark"),
-	"bot/shards":   {"memory", "search", "internal/lease", "bot", "bot/discord"},
+	"bot/shards":   {"memory", "search", "internal/answer", "internal/lease", "bot", "bot/discord"},
 	"cmd/hark":     besides(),
 }
 

@@ -25,6 +25,7 @@ type Store interface {
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
 		after int) ([]memory.Message, error)
+	Connection(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Connection, error)
 	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
 	Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.DeletionReport, error)
@@ -158,6 +159,13 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 		}
 	}
 	e.Chose = g.ChosenBy(user)
+	c, err := s.Connection(ctx, g.ID, user)
+	if err != nil {
+		return e, false, err
+	}
+	if c.IsOpen() {
+		e.Program = &Program{Since: c.At.UTC(), Uses: c.Uses, Used: c.Used.UTC()}
+	}
 	receipts, err := s.Forgettings(ctx, g.ID, user)
 	for _, r := range receipts {
 		f := r.Forgetting
@@ -167,7 +175,7 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 			Records: r.Records,
 		})
 	}
-	return e, e.OptedOut || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Chose)+len(e.Receipts) > 0, err
+	return e, e.OptedOut || e.Program != nil || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Chose)+len(e.Receipts) > 0, err
 }
 
 // kindGoesOn is the kind of a running session's summary.

@@ -21,6 +21,9 @@ func (m many) People(context.Context, memory.GuildID, ...memory.UserID) ([]memor
 func (m many) OptedOut(context.Context, memory.GuildID, memory.UserID) (bool, error) {
 	return false, nil
 }
+func (m many) Connection(context.Context, memory.GuildID, memory.UserID) (memory.Connection, error) {
+	return memory.Connection{}, nil
+}
 func (m many) Lore(context.Context, memory.GuildID) ([]memory.Lore, error) { return nil, nil }
 func (m many) Condensed(context.Context, memory.ChannelID) ([]memory.Condensed, error) {
 	return nil, nil

@@ -38,8 +38,17 @@ type Server struct {
 	Tokens map[string]int `json:"tokens,omitempty"`
 	// Chose is what they chose for the server that still holds, as memory.Guild.ChosenBy tells it.
 	Chose []string `json:"chose,omitempty"`
+	// Program is the token by which a program of theirs reads, without the token.
+	Program *Program `json:"program,omitempty"`
 	// Receipts are the forgettings of all that they wrote there, newest first.
 	Receipts []Receipt `json:"receipts,omitempty"`
+}
+
+// Program is a program's token.
+type Program struct {
+	Since time.Time `json:"since"`
+	Uses  int       `json:"uses"`
+	Used  time.Time `json:"last_use,omitzero"`
 }
 
 // Fact is a fact about the person. Message is its source; only readers of Channel may be told.

@@ -8,7 +8,7 @@ import (
 
 // migrations bring an empty file to the current schema, one version each. Never change a released one; add
 // a new one.
-var migrations = []string{schema, listed, connected}
+var migrations = []string{schema, listed}
 
 // schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
 // << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
@@ -367,7 +367,8 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 ) WITHOUT ROWID;
 `
 
-// listed is version 2: traces can be listed by asker and model without reading their bodies, and who chose is known.
+// listed is version 2: traces can be listed by asker and model without reading their bodies, who chose is known, and
+// members have tokens.
 const listed = `
 ALTER TABLE trace ADD COLUMN asker INTEGER NOT NULL DEFAULT 0; -- as in body
 ALTER TABLE trace ADD COLUMN model TEXT NOT NULL DEFAULT ''; -- as in body; '' without one
@@ -379,10 +380,6 @@ ALTER TABLE setting ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE role_limit ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE guild ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE channel ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
-`
-
-// connected is version 3: members' tokens.
-const connected = `
 CREATE TABLE connection ( -- by which members' own programs read what they may read
   guild INTEGER NOT NULL,
   user  INTEGER NOT NULL,
