@@ -367,7 +367,11 @@ func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, valu
 	if err == nil {
 		err = c.setAt(ctx, p.interaction, p.at, key, value)
 	}
-	return p.after(err)
+	err = p.after(err)
+	if key == memory.SettingMedia {
+		p.note = "✓ " + p.Text("Done. It applies to what is posted from now on.")
+	}
+	return err
 }
 
 // after notes on the panel that a change was made, and returns err.

@@ -172,7 +172,7 @@ func (a *asking) warnDegraded(r search.Result) {
 		fmt.Fprintf(a.env.stderr, "hark: the order is Hark's own: %v\n", r.RerankFailed)
 	}
 	if r.TextOnly && len(r.Hits) > 0 {
-		fmt.Fprintln(a.env.stderr, "Found by words only: no vectors are made yet, or the embedding server doesn't answer.")
+		fmt.Fprintln(a.env.stderr, "Found by words only: no vectors are made yet, or the embedder doesn't work.")
 	}
 }
 

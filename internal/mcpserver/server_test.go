@@ -154,6 +154,12 @@ func TestReadersAreToldWhatTheyMayRead(t *testing.T) {
 				rt.Fatalf("%+v may read channel %d: %v\n%+v\n%s", viewer, c.ID, may, w.Guild, found)
 			}
 		}
+		if err := h.Apply(rt.Context(), memory.Opted{Guild: w.Guild.ID, User: keeper, Out: true, At: now}); err != nil {
+			rt.Fatal(err)
+		}
+		if _, all := everything(rt, client, w.Guild.Channels); strings.Contains(all, "-of") {
+			rt.Fatalf("told of somebody who opted out: %s", all)
+		}
 	})
 	if t.Logf("%d channels told of, %d not", told, kept); told == 0 || kept == 0 {
 		t.Error("the guilds drawn are too much alike")
