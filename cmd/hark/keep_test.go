@@ -186,6 +186,7 @@ func TestBackfill(t *testing.T) {
 func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, discordtest.WithTime(time.Now().Add(-2*24*time.Hour)))
+	w.env["HARK_MEMORY_SUMMARIES"] = "off" // one may be made meanwhile, or not
 	w.start()
 	w.discord.Say(w.general.ID, w.jane.ID, "canary-old sings no more")
 	w.discord.Advance(47 * time.Hour)
