@@ -24,6 +24,7 @@ type Privacy struct {
 	Vision             bool // whether a model is shown images
 	// Voice and Pictures are the hosts where voice messages are written down and pictures described; empty: none are.
 	Voice, Pictures string
+	Tools           []string // servers of tools, with their hosts
 }
 
 const (
@@ -116,6 +117,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 			"- Sorting what was found: your question and the best excerpts go to %s.", hosts([]string{p.Reranker}))),
 		when(p.Voice != "", l.Text("- Voice messages, where admins agreed: they go to %s, and I keep what is said in them.", hosts([]string{p.Voice}))),
 		when(p.Pictures != "", l.Text("- Pictures, where admins agreed: they go to %s, and I keep a sentence about each. I don't keep the pictures.", hosts([]string{p.Pictures}))),
+		when(len(p.Tools) > 0, l.Text("- Tools from outside, where admins switched them on: what the model writes to them, which may repeat what was said here, goes to %s.", hosts(p.Tools))),
 		l.Text("- To others, nothing."))
 }
 

@@ -123,6 +123,7 @@ const (
 	Unanswered = tools.Unanswered
 	Refused    = tools.Refused
 	Agreed     = tools.Agreed
+	TooLong    = tools.TooLong
 )
 
 // Proposal is lore that the model proposes. It is kept only if the asker agrees.

@@ -196,6 +196,11 @@ func (c Choices) Check(key memory.Setting, value string) (string, error) {
 // serverSeparator stands between servers in the value of memory.SettingTools.
 const serverSeparator = ", "
 
+// isNoServer reports whether no server can have a name, as the configuration checks them.
+func isNoServer(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != ""
+}
+
 // serversIn returns the servers that a value of memory.SettingTools names, in order, each once.
 func serversIn(value string) (names []string) {
 	for name := range strings.SplitSeq(value, ",") {
@@ -263,7 +268,7 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 	case memory.SettingTools:
 		value = strings.ToLower(value)
 		switch names := serversIn(value); {
-		case len(names) > 0:
+		case len(names) > 0 && !slices.ContainsFunc(names, isNoServer):
 			return strings.Join(names, serverSeparator), nil
 		case value == SettingOn || value == SettingOff:
 			return value, nil

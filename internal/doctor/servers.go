@@ -111,6 +111,28 @@ func (d *Doctor) media(context.Context) Finding {
 	return passed("%s, %s, where admins agree (/hark set)", voice, pictures)
 }
 
+// addTools checks the servers of tools. It starts those that are commands.
+func (d *Doctor) addTools(add func(name string, check func(context.Context) Finding)) {
+	for _, s := range d.Config.Tools.MCP {
+		add(fmt.Sprintf("tools of %q", s.Name), func(ctx context.Context) Finding { return d.tools(ctx, s.Name) })
+	}
+}
+
+// tools counts the tools of a server.
+func (d *Doctor) tools(ctx context.Context, server string) Finding {
+	var left []string
+	client := setup.NewMCP(d.Config, func(_, problem string) { left = append(left, problem) })
+	defer client.Close()
+	n, err := client.Check(ctx, server)
+	switch {
+	case err != nil:
+		return Failure(err, "check tools.mcp")
+	case len(left) > 0:
+		return advised(fmt.Sprintf("%d tools", n), strings.Join(left, "; "))
+	}
+	return passed("%d tools, for channels where admins choose %q (/hark set)", n, server)
+}
+
 // samples is the number of texts to embed. They are as long as segments.
 const samples = 16
 

@@ -46,7 +46,6 @@ var UsualTiming = Timing{Connect: 15 * time.Second, Patience: 2 * time.Second, G
 // Options configure a Client.
 type Options struct {
 	Servers []Server
-	Version string // of Hark, which servers are told
 	// Warn, if not nil, is called with a sentence when a server can't be used, once until it can again, and when a
 	// tool is left out. It may be called concurrently.
 	Warn   func(server, problem string)

@@ -106,7 +106,7 @@ func (s *server) prepare(session *mcp.ClientSession) {
 }
 
 func (s *server) connect(ctx context.Context) (*mcp.ClientSession, error) {
-	client := mcp.NewClient(&mcp.Implementation{Name: "hark", Version: s.options.Version}, &mcp.ClientOptions{
+	client := mcp.NewClient(&mcp.Implementation{Name: "hark"}, &mcp.ClientOptions{
 		// Hark offers servers nothing: no model, no files, no questions to people.
 		Capabilities:   &mcp.ClientCapabilities{},
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},

@@ -46,6 +46,7 @@ const (
 	Unanswered Consent = iota
 	Refused
 	Agreed
+	TooLong // the asker can't be shown so much
 )
 
 // Outcomes of calls of remote tools.
@@ -138,6 +139,9 @@ func (l *loop) askFirst(ctx context.Context, r *RemoteTool, arguments string) (c
 			return callResult{outcome: callFailed, text: failedText, err: err}, false
 		}
 		return callResult{}, true
+	case TooLong:
+		return callResult{outcome: callBad, text: "The tool was not run: the arguments are too long to be shown to the " +
+			"asker. Call it with shorter ones, or say that it wasn't run."}, false
 	case Refused:
 		return callResult{outcome: callRefused, text: "The tool was not run: the asker doesn't want it. Don't call it " +
 			"again for this. Say that it wasn't run."}, false
