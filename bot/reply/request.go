@@ -51,7 +51,9 @@ func (r *Replier) agree(ctx context.Context, a *ingest.Question, asks answer.Too
 	waiting := r.questions.ask(a.ID)
 	defer r.questions.stopAsking(a.ID)
 	o, t := Owned{Asker: a.Asker, Question: a.ID, Before: []memory.MessageID{waiting.id}}, r.thread(a, "t"+a.Round)
-	m, err := t.Post(ctx, discord.Outgoing{
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timing.Unwind) // it has to be known what was posted
+	defer cancel()
+	m, err := t.Post(last, discord.Outgoing{
 		Content: text, AllowedMentions: discord.NoMentions, Flags: discord.SuppressEmbeds,
 		Components: []discord.Component{discord.Row(
 			discord.Button(discord.StyleGreen, l.Text("Run it"), o.ID(ButtonRun)),
