@@ -9,6 +9,7 @@ import (
 	"hark/internal/llm"
 	"hark/internal/setup"
 	"hark/internal/store"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -128,9 +129,9 @@ func (d *Doctor) tools(ctx context.Context, server string) Finding {
 	case err != nil:
 		return Failure(err, "check tools.mcp")
 	case len(left) > 0:
-		return advised(fmt.Sprintf("%d tools", n), strings.Join(left, "; "))
+		return advised(terminal.Plural(n, "tool"), strings.Join(left, "; "))
 	}
-	return passed("%d tools, for channels where admins choose %q (/hark set)", n, server)
+	return passed("%s, for channels where admins choose %q (/hark set)", terminal.Plural(n, "tool"), server)
 }
 
 // samples is the number of texts to embed. They are as long as segments.
