@@ -78,6 +78,25 @@ func TestTheAskerDecidesWhetherAToolRuns(t *testing.T) {
 	}
 }
 
+// Nobody is asked about what doesn't fit into a message.
+func TestRequestsThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	told := make(chan answer.Consent, 1)
+	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		told <- q.Agree(ctx, answer.ToolRequest{Server: "mail", Tool: "send", Arguments: strings.Repeat("x", 2000)})
+		return answer.Answer{Text: "Not sent", Trace: traceOf(q)}, nil
+	}
+	s.ask("send it")
+	if got := <-told; got != answer.TooLong {
+		t.Errorf("told %v", got)
+	}
+	s.answered(t, s.channel, "Not sent")
+	if n := len(s.discord.Sent(s.channel)); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
 func TestNobodySaysWhetherAToolRuns(t *testing.T) {
 	t.Parallel()
 	s := asking(t)

@@ -11,6 +11,7 @@ import (
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -85,7 +86,7 @@ func (r *Replier) dropRequest(ctx context.Context, t *discord.Sender, id memory.
 	if err := t.Remove(last, id); err != nil && !errors.Is(err, discord.ErrGone) {
 		r.Log.Warn().Err(discord.Redact(err)).Int64("question", int64(t.Question)).
 			Msg("couldn't delete what asked whether a tool may run; trying again")
-		r.questions.removeSoon(t.Channel, []memory.MessageID{id})
+		r.questions.removeRequest(memory.MessageRef{Channel: t.Channel, Message: id})
 	}
 }
 
@@ -97,6 +98,14 @@ func (r *Replier) dropRequests(ctx context.Context, q memory.OpenQuestion, ours 
 			r.dropRequest(ctx, t, memory.MessageID(m.ID))
 		}
 	}
+}
+
+// removeRequest has a request deleted later.
+func (t *Tracker) removeRequest(at memory.MessageRef) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.removals[at] = removal{unlogged: true, always: true}
+	pace.Wake(t.wake)
 }
 
 // ask begins to wait for what the asker of a question decides.

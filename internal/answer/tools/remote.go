@@ -59,21 +59,23 @@ const (
 const (
 	maxRemoteChars      = 64 << 10 // characters of an outcome that are escaped at all
 	maxDescriptionChars = 1000
+	maxRemoteTokens     = 16000 // of all remote tools' descriptions
 )
 
-// offerRemote offers the tools of t.Servers for which there is room. Without somebody to ask, only those that run
-// without asking.
+// offerRemote offers the tools of t.Servers for which there is room: a window may be unknown, so they have a limit of
+// their own. Without somebody to ask, only those that run without asking.
 func (s *Set) offerRemote(ctx context.Context, t *Turn, talk *Talk) {
 	if s.Remote == nil || len(t.Servers) == 0 {
 		return
 	}
+	most := talk.offeredTokens + maxRemoteTokens
 	for _, r := range s.Remote.Tools(ctx, t.Servers) {
 		if !r.ReadOnly && t.Question.Agree == nil {
 			continue
 		}
 		tool := Tool{Tool: r.Tool, remote: &r}
 		tool.Description = t.Builder.Safe(r.Description, maxDescriptionChars)
-		if with := talk.with(t.Builder, tool); with.fits(t.Builder) {
+		if with := talk.with(t.Builder, tool); with.fits(t.Builder) && with.offeredTokens <= most {
 			*talk = with
 		}
 	}
