@@ -256,7 +256,7 @@ func TestCommand(t *testing.T) {
 		strings.Contains(text, "HARK_") {
 		t.Errorf("%v: %s", err, text)
 	}
-	if n, err := c.Check(t.Context(), "test"); n != 3 || err != nil {
+	if n, err := c.Check(t.Context(), "test"); n != 4 || err != nil {
 		t.Errorf("%d tools, %v", n, err)
 	}
 	// A server that dies fails the call, and is started again for the next question.
@@ -273,6 +273,33 @@ func TestCommand(t *testing.T) {
 	w.awaits(connectionEnded)
 	if _, _, err := call(t, c.all(t), "env"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A command that reads nothing any more holds up nobody, and is started again.
+func TestDeafCommand(t *testing.T) {
+	t.Parallel()
+	c, w := connect(t, command())
+	list := c.all(t)
+	if _, _, err := call(t, list, "deafen"); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(tool tools.RemoteTool) bool { return tool.Title == "env" })
+	long := json.RawMessage(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`) // more than a pipe holds
+	for ended := false; !ended; {
+		within, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, _, err := list[i].Call(within, long); err == nil {
+			t.Error("it answered")
+		}
+		done()
+		select {
+		case got := <-w.noticed:
+			ended = got == connectionEnded
+		default:
+		}
+	}
+	if list := c.all(t); len(list) != 4 {
+		t.Errorf("tools %q", names(list))
 	}
 }
 

@@ -30,6 +30,7 @@ type server struct {
 	failure  error // of the last attempt, as a sentence
 	failures int   // attempts in a row
 	rest     time.Time
+	kill     context.CancelFunc // of the last command; nil: none was started
 }
 
 var ready = func() chan struct{} {
@@ -71,6 +72,7 @@ func (s *server) listed() ([]tools.RemoteTool, error) {
 func (s *server) prepare(session *mcp.ClientSession) {
 	ctx, cancel := context.WithTimeout(s.life, s.options.Timing.Connect)
 	defer cancel()
+	defer time.AfterFunc(s.options.Timing.Connect+s.options.Timing.Grace, func() { s.killer()() }).Stop()
 	s.wire.reset()
 	var err error
 	if session == nil {
@@ -159,16 +161,48 @@ func (s *server) call(ctx context.Context, session *mcp.ClientSession, tool stri
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	s.wire.reset()
-	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	kill := s.killer()
+	type returned struct {
+		*mcp.CallToolResult
+		err error
+	}
+	done := make(chan returned, 1)
+	go func() {
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+		done <- returned{result, err}
+	}()
+	var got returned
+	select {
+	case got = <-done:
+	case <-ctx.Done():
+		go func() {
+			select {
+			case <-done:
+			case <-time.After(s.options.Timing.Grace):
+				kill()
+			}
+		}()
+		return "", false, ctx.Err()
+	}
 	var refused *jsonrpc.Error
 	switch {
-	case err == nil:
-		return textOf(result), result.IsError, nil
+	case got.err == nil:
+		return textOf(got.CallToolResult), got.IsError, nil
 	case ctx.Err() != nil:
 		return "", false, ctx.Err()
-	case errors.As(err, &refused) && refused.Code != 0:
+	case errors.As(got.err, &refused) && refused.Code != 0:
 		return cut(refused.Message, maxText), true, nil
 	}
 	go s.drop(session)
-	return "", false, errors.New(s.Name + ": " + s.sentence(err))
+	return "", false, errors.New(s.Name + ": " + s.sentence(got.err))
+}
+
+// killer returns what kills the command that runs now. The SDK waits without end for one that doesn't read.
+func (s *server) killer() context.CancelFunc {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kill == nil {
+		return func() {}
+	}
+	return s.kill
 }

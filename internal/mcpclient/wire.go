@@ -53,6 +53,9 @@ type process struct {
 // Connect starts the command.
 func (p *process) Connect(ctx context.Context) (mcp.Connection, error) {
 	alive, kill := context.WithCancel(p.life)
+	p.mu.Lock()
+	p.server.kill = kill
+	p.mu.Unlock()
 	p.kill = kill
 	p.command = exec.CommandContext(alive, p.Command, p.Args...)
 	p.command.Env = []string{} // not nil, which would pass on all of Hark's, with its secrets

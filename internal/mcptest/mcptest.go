@@ -175,8 +175,8 @@ func Hangs(ctx context.Context, _ json.RawMessage) (string, error) {
 const AsCommand = "MCPTEST_COMMAND"
 
 // Main serves on the standard streams, and doesn't return, if AsCommand is set: call it first in TestMain, and start
-// the test's own program as the command. Its tools are "env", which returns the environment, "die", and "flood",
-// which answers with 100 MB.
+// the test's own program as the command. Its tools are "env", which returns the environment, "die", "flood", which
+// answers with 100 MB, and "deafen", after which it reads nothing.
 func Main() {
 	if os.Getenv(AsCommand) == "" {
 		return
@@ -192,8 +192,30 @@ func Main() {
 		flood(os.Stdout, 100<<20)
 		return "", errors.New("somebody took it all")
 	}}, ignored)
-	if server.Run(context.Background(), &mcp.StdioTransport{}) != nil {
+	input := &gate{Reader: os.Stdin}
+	add(server, Tool{Name: "deafen", Call: func(context.Context, json.RawMessage) (string, error) {
+		input.shut.Store(true)
+		return "", nil
+	}}, ignored)
+	if server.Run(context.Background(), &mcp.IOTransport{Reader: input, Writer: os.Stdout}) != nil {
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
+
+// gate is a reader that can be shut.
+type gate struct {
+	io.Reader
+	shut atomic.Bool
+}
+
+func (g *gate) Read(p []byte) (int, error) {
+	n, err := g.Reader.Read(p)
+	if g.shut.Load() {
+		select {}
+	}
+	return n, err
+}
+
+// Close does nothing: the process ends.
+func (g *gate) Close() error { return nil }
