@@ -238,7 +238,7 @@ func (c *Commands) values(p *panel) []string {
 	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return markdown.Units(v) > longestLabel })
 	current := c.current(p)
 	offered := all[:min(len(all), discord.MenuLimit-2)]
-	if current != "" && !slices.Contains(offered, current) &&
+	if current != "" && markdown.Units(current) <= longestLabel && !slices.Contains(offered, current) &&
 		(p.key != memory.SettingModel || slices.Contains(all, current)) {
 		offered = append([]string{current}, offered...)
 	}

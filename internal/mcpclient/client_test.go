@@ -96,6 +96,7 @@ func call(t *testing.T, list []tools.RemoteTool, name string) (string, bool, err
 	return "", false, nil
 }
 
+// What a server says of its tools counts only where the operator trusts it.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	s := mcptest.New(t,
@@ -129,18 +130,33 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// A list that changes is taken up at the next question.
+// A list that changes is taken up at the next question, from servers of every version.
 func TestListChanges(t *testing.T) {
 	t.Parallel()
-	s := mcptest.New(t, mcptest.Tool{Name: "one", Call: mcptest.Says("1")})
-	c, w := connect(t, Server{Address: s.URL})
-	if got := names(c.all(t)); !slices.Equal(got, []string{"test__one"}) {
-		t.Fatalf("%q", got)
-	}
-	s.Add(mcptest.Tool{Name: "two", Call: mcptest.Says("2")})
-	w.awaits(listChanged)
-	if got := names(c.all(t)); !slices.Equal(got, []string{"test__one", "test__two"}) {
-		t.Errorf("%q", got)
+	for _, old := range []bool{false, true} {
+		s := mcptest.New(t, mcptest.Tool{Name: "one", Call: mcptest.Says("1")})
+		s.Old = old
+		c, w := connect(t, Server{Address: s.URL})
+		if got := names(c.all(t)); !slices.Equal(got, []string{"test__one"}) {
+			t.Fatalf("%q", got)
+		}
+		s.Add(mcptest.Tool{Name: "two", Call: mcptest.Says("2")})
+		w.awaits(listChanged)
+		list := c.all(t)
+		if got := names(list); !slices.Equal(got, []string{"test__one", "test__two"}) {
+			t.Errorf("%q", got)
+		}
+		if text, _, err := call(t, list, "two"); text != "2" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+		s.Disconnect()
+		if !old {
+			continue // there are no sessions any more
+		}
+		w.awaits(connectionEnded)
+		if got := names(c.all(t)); len(got) != 2 {
+			t.Errorf("after the server forgot the session: %q", got)
+		}
 	}
 }
 

@@ -32,6 +32,8 @@ type Server struct {
 	URL string
 	// Key, if not empty, is asked of every request. Set it before the first.
 	Key string
+	// Old has the server speak versions with a handshake only. Set it before the first request.
+	Old bool
 	// Flood has the server answer calls with this many bytes, instead of its tools.
 	Flood atomic.Int64
 	// Sent counts the bytes of floods that somebody took.
@@ -116,6 +118,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, inner http.Handle
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
+	if s.Old && bytes.Contains(body, []byte(`"server/discover"`)) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no session"}}`)
+		return
+	}
 	if n := s.Flood.Load(); n > 0 && bytes.Contains(body, []byte(`"tools/call"`)) {
 		w.Header().Set("Content-Type", "application/json")
 		flood(countingWriter{w, &s.Sent}, n)
