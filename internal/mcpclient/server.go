@@ -96,8 +96,6 @@ func (s *server) prepare(session *mcp.ClientSession) {
 		s.failures++
 	}
 	failure := s.failure
-	close(s.busy)
-	s.busy = nil
 	s.mu.Unlock()
 	switch {
 	case s.life.Err() != nil && err == nil: // close came before the session was there
@@ -105,6 +103,10 @@ func (s *server) prepare(session *mcp.ClientSession) {
 	case s.life.Err() == nil && failure != nil && was == 0:
 		s.options.Warn(s.Name, failure.Error())
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.busy)
+	s.busy = nil
 }
 
 func (s *server) connect(ctx context.Context) (*mcp.ClientSession, error) {
