@@ -78,6 +78,12 @@ func (b *Builder) Room() (prompt, window, answer int) {
 // Layout returns the form of the prompts.
 func (b *Builder) Layout() Layout { return b.options.Layout }
 
+// SafeText returns at most that many characters of anybody's text, escaped. Its lines after the first are indented by
+// two spaces, as the first has to be.
+func (b *Builder) SafeText(text string, chars int) string {
+	return strings.TrimSpace(string(b.escape.AppendSafe(nil, shortened(text, chars), escape.FileText)))
+}
+
 // Safe returns at most that many characters of a person's text, escaped for use within a line.
 func (b *Builder) Safe(text string, chars int) string {
 	return strings.TrimSpace(string(b.escape.AppendSafe(nil, shortened(text, chars), escape.InLine)))

@@ -54,6 +54,22 @@ func (c *Commands) stop(ctx context.Context, x *interaction) (response, error) {
 	return response{}, reply.NotWriting
 }
 
+// lets returns an action by which the asker lets a tool run, or not. The answer's writer deletes the request.
+func (c *Commands) lets(run bool) action {
+	return func(ctx context.Context, x *interaction) (response, error) {
+		if c.questions.Decide(ownedBy(x), run) {
+			return response{}, errShown
+		}
+		if x.Message != nil {
+			if err := c.Replies.Withdraw(ctx, memory.Withdrawn{Channel: memory.ChannelID(x.Channel),
+				Message: memory.MessageID(x.Message.ID)}); err != nil && !errors.Is(err, discord.ErrGone) {
+				return response{}, err
+			}
+		}
+		return response{}, reply.NotWaiting
+	}
+}
+
 // askAgain answers a question again, as it is in the log now, in place of its answer.
 func (c *Commands) askAgain(ctx context.Context, x *interaction) (response, error) {
 	t, g := c.questions, c.Filter.Lookup(ctx, x.guild())

@@ -281,6 +281,8 @@ func (c *Commands) components() map[string]handler {
 		"component " + reply.ButtonSources:  {do: c.sources},
 		"component " + reply.ButtonAgain:    {refuse: notMine(0), updates: true, do: c.askAgain},
 		"component " + reply.ButtonDelete:   {refuse: notMine(discord.ManageMessages), updates: true, do: c.remove},
+		"component " + reply.ButtonRun:      {refuse: notMine(0), updates: true, early: true, do: c.lets(true)},
+		"component " + reply.ButtonDoNot:    {refuse: notMine(0), updates: true, early: true, do: c.lets(false)},
 		"component " + reply.ButtonRemember: {refuse: notMine(discord.ManageGuild), updates: true, do: c.remember},
 		"component " + reply.ButtonForgo:    {refuse: notMine(discord.ManageGuild), updates: true, do: c.forgo},
 		"component " + removedFacts:         {updates: true, do: c.asMember(c.removeFacts)},

@@ -191,8 +191,10 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 		return cmp.Or(languageNames[value], value)
 	case key == memory.SettingTools && value == answer.SettingOn:
 		return l.Text("I may look things up by myself")
-	case key == memory.SettingTools:
+	case key == memory.SettingTools && value == answer.SettingOff:
 		return l.Text("I may not look things up by myself")
+	case key == memory.SettingTools:
+		return l.Text("I may look things up by myself, and with the tools of %s", markdown.Plain(value, longestLabel))
 	case key == memory.SettingTemperature && value == "":
 		return l.Text("what the model's server uses")
 	case key == memory.SettingMedia:
@@ -236,7 +238,7 @@ func (c *Commands) values(p *panel) []string {
 	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return markdown.Units(v) > longestLabel })
 	current := c.current(p)
 	offered := all[:min(len(all), discord.MenuLimit-2)]
-	if current != "" && !slices.Contains(offered, current) &&
+	if current != "" && markdown.Units(current) <= longestLabel && !slices.Contains(offered, current) &&
 		(p.key != memory.SettingModel || slices.Contains(all, current)) {
 		offered = append([]string{current}, offered...)
 	}

@@ -26,6 +26,7 @@ type Privacy struct {
 	Voice, Pictures string
 	// Programs is the address at which members' programs read; empty: none can.
 	Programs string
+	Tools    []string // servers of tools, with their hosts
 }
 
 const (
@@ -119,6 +120,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 		when(p.Voice != "", l.Text("- Voice messages, where admins agreed: they go to %s, and I keep what is said in them.", hosts([]string{p.Voice}))),
 		when(p.Pictures != "", l.Text("- Pictures, where admins agreed: they go to %s, and I keep a sentence about each. I don't keep the pictures.", hosts([]string{p.Pictures}))),
 		when(p.Programs != "", l.Text("- Members' own programs, which they connect with `/memory connect`: each reads what its member may read, and may send it on.")),
+		when(len(p.Tools) > 0, l.Text("- Tools from outside, where admins switched them on: what the model writes to them, which may repeat what was said here, goes to %s.", hosts(p.Tools))),
 		l.Text("- To others, nothing."))
 }
 

@@ -169,6 +169,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 		Attended: r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
+	q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
 	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
@@ -268,7 +269,8 @@ func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (tex
 	if got.err != nil {
 		text = markdown.CompletePartial(text)
 	}
-	tail = markdown.Lines(markdown.Footer(l, got.Answer.Sources, r.Now()), r.questions.quotaNote(l, a, got))
+	tail = markdown.Lines(markdown.Footer(l, got.Answer.Sources, r.Now()), ranNote(l, got.Answer.Ran),
+		r.questions.quotaNote(l, a, got))
 	switch {
 	case errors.Is(got.err, errHalted):
 		tail = l.Text(stoppedLine)

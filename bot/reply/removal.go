@@ -28,6 +28,7 @@ const (
 // removal is a scheduled removal of an answer's message.
 type removal struct {
 	unlogged bool      // the log doesn't know it
+	always   bool      // also without Options.EditAnswers
 	next     time.Time // attempt
 	wait     time.Duration
 }
@@ -109,7 +110,7 @@ func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done boo
 		return false
 	}
 	var err error
-	if t.replier.EditAnswers {
+	if t.replier.EditAnswers || r.always {
 		err = t.replier.Withdraw(ctx, w)
 	}
 	t.mu.Lock()

@@ -102,8 +102,9 @@ func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown 
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
 	page = slices.DeleteFunc(page, func(m discord.Message) bool { return !r.IsOurs(&m) })
+	r.dropRequests(ctx, q, page)
 	for _, m := range page {
-		if o, _ := ownedOf(&m); o.Question == q.ID {
+		if o, name := ownedOf(&m); o.Question == q.ID && name != ButtonRun {
 			of := append(o.Before, memory.MessageID(m.ID))
 			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p discord.Message) bool {
 				return !slices.Contains(of, memory.MessageID(p.ID))
@@ -123,7 +124,7 @@ func ownedOf(m *discord.Message) (o Owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {
 			switch name, args, _ := strings.Cut(c.CustomID, ":"); name {
-			case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete:
+			case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete, ButtonRun:
 				return ReadOwned(strings.Split(args, ":")), name
 			}
 		}

@@ -34,7 +34,8 @@ type Tracker struct {
 	mu       sync.Mutex
 	known    map[memory.MessageID]*question
 	removals map[memory.MessageRef]removal
-	wake     chan struct{} // receives when there is something to withdraw in Discord
+	wake     chan struct{}    // receives when there is something to withdraw in Discord
+	requests memory.MessageID // how many there were
 }
 
 // question is the state of a message that asks something. If it isn't answered, only its arrival is known.
@@ -48,6 +49,7 @@ type question struct {
 	more         []memory.MessageID      // messages below it
 	logged       bool                    // whether they are in the log
 	answered     bool                    // at least once, so it stays known if it isn't answered again
+	request      request                 // that waits for the asker
 }
 
 type questionState int

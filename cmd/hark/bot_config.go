@@ -24,6 +24,9 @@ func choices(c config.Config) answer.Choices {
 	for _, m := range c.LLM.All() {
 		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
 	}
+	for _, s := range c.Tools.MCP {
+		all.Servers = append(all.Servers, s.Name)
+	}
 	return all
 }
 
@@ -100,6 +103,13 @@ func privacy(c config.Config) command.Privacy {
 	if c.Memory.Pictures > 0 {
 		seeing := slices.IndexFunc(asked, func(m config.Model) bool { return m.Vision && m.Model != "" })
 		p.Pictures = config.Host(asked[max(0, seeing)].BaseURL)
+	}
+	for _, s := range c.Tools.MCP {
+		where := s.Name
+		if s.Address != "" {
+			where += " (" + config.Host(s.Address) + ")"
+		}
+		p.Tools = append(p.Tools, where)
 	}
 	if c.Search.RerankURL != "" {
 		p.Reranker = config.Host(c.Search.RerankURL)

@@ -48,6 +48,9 @@ func (f *flags) withApp(
 			return err
 		}
 		defer a.Close()
+		a.Broken = func(server, problem string) {
+			fmt.Fprintf(f.env.stderr, "hark: the tools of %s: %s\n", server, problem)
+		}
 		a.Missing = func(model string) {
 			fmt.Fprintf(f.env.stderr, "hark: the chosen model %q isn't configured; the default model answers\n", model)
 		}

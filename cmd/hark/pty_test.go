@@ -15,6 +15,7 @@ import (
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
+	"hark/internal/mcptest"
 	"hark/internal/wait"
 )
 
@@ -347,6 +348,36 @@ func TestRememberingOnATerminal(t *testing.T) {
 	if strings.Contains(c.out.String(), "Zoe") {
 		t.Errorf("left: %s", c.out.String())
 	}
+}
+
+// A tool from outside runs only if somebody agrees.
+func TestToolsFromOutsideOnATerminal(t *testing.T) {
+	t.Parallel()
+	model, data := llmtest.New(t), filepath.Join(t.TempDir(), "data")
+	server := mcptest.New(t, mcptest.Tool{Name: "water", Call: mcptest.Says("watered")})
+	config := writeFile(t, fmt.Sprintf("[[tools.mcp]]\nname = 'garden'\naddress = %q\n", server.URL))
+	p := onTerminal(t, 120, []string{"NO_COLOR=1", "USER=ana", "HARK_LLM_MODEL=test-model", "HARK_CONFIG=" + config,
+		"HARK_LLM_BASE_URL=" + model.URL()}, "chat", "--data", data)
+	p.wait("#terminal> ")
+	waters := calls([2]string{"garden__water", `{"bed":"roses"}`})
+	for answer, want := range map[string]int{"n": 0, "y": 1} {
+		model.Queue(waters, llmtest.Say("As you wish."))
+		p.write("@hark water the roses\r")
+		p.wait("May I run water of garden? It gets:")
+		p.wait(`    {"bed":"roses"}`)
+		p.wait("[y/N] ")
+		before := len(server.Calls())
+		p.line(answer, "As you wish.")
+		if want > 0 {
+			p.wait("  with garden: water")
+		}
+		p.wait("#terminal> ")
+		if n := len(server.Calls()) - before; n != want {
+			t.Errorf("%s: %d calls", answer, n)
+		}
+	}
+	p.write("\x04")
+	p.ended(0)
 }
 
 // The progress of an import names its file. A backup isn't written to a terminal.

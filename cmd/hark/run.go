@@ -221,6 +221,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).
 			Int("answer", cfg.LLM.MaxTokens).Msg(a.Tight.Error())
 	}
+	a.Broken = func(server, problem string) {
+		r.log.Warn().Str("server", server).Str("problem", problem).Msg("a server of tools, or a tool, can't be used")
+	}
 	a.Missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}

@@ -45,6 +45,9 @@ type Question struct {
 	Files []File
 	// Using, if not nil, is called before each tool call of the model.
 	Using func(tool string)
+	// Agree asks the asker whether a tool that isn't read-only may run, and waits for the answer; nil: nobody can
+	// be asked, and such tools aren't offered.
+	Agree func(context.Context, ToolRequest) Consent
 	// fetched are Files during an answer.
 	fetched *attachments
 	// OnlyAsker: nobody else will see the answer.
@@ -99,6 +102,8 @@ type Answer struct {
 	Trace          memory.Trace // to be logged as memory.Answered once the sent answer has an id
 	// Records are the calls made for it, in order, to be logged with it.
 	Records []memory.Record
+	// Ran are the tools of other programs that ran for it, with their servers' names.
+	Ran []string
 	// Proposals are what the model would have remembered.
 	Proposals []Proposal
 	Usage     Usage
@@ -106,6 +111,20 @@ type Answer struct {
 
 // Usage is what an answer took of models, over all calls.
 type Usage = tools.Usage
+
+// ToolRequest asks whether a tool may run, and Consent is the answer.
+type (
+	ToolRequest = tools.Request
+	Consent     = tools.Consent
+)
+
+// Unless the asker Agreed, the tool doesn't run.
+const (
+	Unanswered = tools.Unanswered
+	Refused    = tools.Refused
+	Agreed     = tools.Agreed
+	TooLong    = tools.TooLong
+)
 
 // Proposal is lore that the model proposes. It is kept only if the asker agrees.
 type Proposal struct {

@@ -90,6 +90,8 @@ type Options struct {
 	ToolTime time.Duration
 	// RecordKey keys the fingerprints in records; empty: it lasts as long as the engine.
 	RecordKey []byte
+	// Remote has the tools of other programs, offered where admins chose them; nil: there are none.
+	Remote tools.Remote
 	// NoRecords offers the model no records, because none are kept.
 	NoRecords bool
 	// Metrics may be nil.
@@ -130,7 +132,7 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
 	e.log = checkedLog{log, e.upstream}
 	e.tools = tools.New(tools.Options{Rounds: o.ToolRounds, Tokens: o.ToolTokens, Time: o.ToolTime,
-		RecordKey: o.RecordKey, NoRecords: o.NoRecords, Metrics: o.Metrics,
+		RecordKey: o.RecordKey, NoRecords: o.NoRecords, Remote: o.Remote, Metrics: o.Metrics,
 		Now: func() time.Time { return e.now() }})
 	return e
 }
@@ -158,6 +160,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	}
 	e.recordAnswer(r, a, err)
 	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.log.Records, r.log.Usage, r.log.Failed, r.log.Calls
+	a.Ran = r.log.Ran
 	a.Trace.Spent = a.Usage.Prompt + a.Usage.Completion
 	return a, err
 }

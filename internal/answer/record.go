@@ -80,7 +80,7 @@ func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 		return
 	}
 	p := withoutFiles(KeptPrompt(r.Prompt))
-	for _, m := range r.talk.Messages {
+	for _, m := range r.talk.Kept() {
 		for _, c := range m.Calls {
 			m.Content += "\n" + c.Name + c.Arguments
 		}

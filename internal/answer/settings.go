@@ -38,6 +38,7 @@ type Settings struct {
 	Persona     string       // who answers; empty: the builder's
 	Temperature *float64     // 0 to 2; nil: the model's own
 	Tools       bool         // whether the model may call tools
+	Servers     []string     // whose tools it may call besides Hark's own
 	Mode        builder.Mode // empty: inferred
 	// of labels and Hark's own sentences, one of builder.Languages; empty: the engine's own
 	Language string
@@ -74,7 +75,7 @@ func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 			t, _ := strconv.ParseFloat(value, 64) // it was checked
 			s.Temperature = &t
 		case memory.SettingTools:
-			s.Tools = value == SettingOn
+			s.Tools, s.Servers = value != SettingOff, serversIn(value)
 		case memory.SettingMode:
 			if s.Mode = builder.Mode(value); value == ModeInferred {
 				s.Mode = ""
@@ -105,10 +106,13 @@ func (s Settings) Value(key memory.Setting) string {
 		}
 		return strconv.FormatFloat(*s.Temperature, 'f', -1, 64)
 	case memory.SettingTools:
-		if s.Tools {
-			return SettingOn
+		switch {
+		case !s.Tools:
+			return SettingOff
+		case len(s.Servers) > 0:
+			return strings.Join(s.Servers, serverSeparator)
 		}
-		return SettingOff
+		return SettingOn
 	case memory.SettingMode:
 		return cmp.Or(string(s.Mode), ModeInferred)
 	case memory.SettingLanguage:
@@ -129,6 +133,7 @@ func (s Settings) Value(key memory.Setting) string {
 type Choices struct {
 	Models  []string // by name, the default first; empty: there is no model
 	Default Settings
+	Servers []string // whose tools the model may be offered, by name
 	// Temperatures are the configured ones, by model, that differ from the default's.
 	Temperatures map[string]*float64
 }
@@ -177,8 +182,34 @@ func (c Choices) Check(key memory.Setting, value string) (string, error) {
 			return "", memory.Complain("there is no model %.100q: choose from %s", value, c.like(value))
 		}
 		return c.Models[i], nil
+	case key == memory.SettingTools:
+		for _, name := range serversIn(strings.ToLower(value)) {
+			if !slices.Contains(c.Servers, name) {
+				return "", memory.Complain("%.100q is no value of %s: choose from %s", name, string(key),
+					strings.Join(append([]string{SettingOn, SettingOff}, c.Servers...), ", "))
+			}
+		}
 	}
 	return checkSetting(key, value)
+}
+
+// serverSeparator stands between servers in the value of memory.SettingTools.
+const serverSeparator = ", "
+
+// isNoServer reports whether no server can have a name, as the configuration checks them.
+func isNoServer(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != ""
+}
+
+// serversIn returns the servers that a value of memory.SettingTools names, in order, each once.
+func serversIn(value string) (names []string) {
+	for name := range strings.SplitSeq(value, ",") {
+		if name = strings.TrimSpace(name); name != "" && name != SettingOn && name != SettingOff {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Values returns what a key can be set to, except SettingDefault; nil: that can't be listed.
@@ -187,7 +218,11 @@ func (c Choices) Values(key memory.Setting) []string {
 	case memory.SettingModel:
 		return slices.Clone(c.Models)
 	case memory.SettingTools:
-		return []string{SettingOn, SettingOff}
+		all := append([]string{SettingOn, SettingOff}, c.Servers...)
+		if len(c.Servers) > 1 {
+			all = append(all, strings.Join(serversIn(strings.Join(c.Servers, ",")), serverSeparator))
+		}
+		return all
 	case memory.SettingMedia:
 		return []string{memory.MediaOff, memory.MediaVoice, memory.MediaPictures, memory.MediaAll}
 	case memory.SettingMode:
@@ -230,7 +265,17 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 		return checkZone(value)
 	case memory.SettingPaused:
 		return checkPause(value)
-	case memory.SettingTools, memory.SettingMode, memory.SettingLanguage, memory.SettingMedia:
+	case memory.SettingTools:
+		value = strings.ToLower(value)
+		switch names := serversIn(value); {
+		case len(names) > 0 && !slices.ContainsFunc(names, isNoServer):
+			return strings.Join(names, serverSeparator), nil
+		case value == SettingOn || value == SettingOff:
+			return value, nil
+		}
+		return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),
+			strings.Join(all, ", "))
+	case memory.SettingMode, memory.SettingLanguage, memory.SettingMedia:
 		i := slices.IndexFunc(all, func(v string) bool { return strings.EqualFold(v, value) })
 		if value == "" || i < 0 {
 			return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -225,11 +226,11 @@ func TestSettingsOfAGuild(t *testing.T) {
 			}
 		}
 	}
-	g.Settings = map[memory.Setting]string{memory.SettingTemperature: "hot", memory.SettingTools: "some",
+	g.Settings = map[memory.Setting]string{memory.SettingTemperature: "hot", memory.SettingTools: "some of them",
 		memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue",
 		memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
 		memory.SettingPersona: strings.Repeat("x", MaxPersona+1)}
-	if got := base.Set(g, lobby); got != base {
+	if got := base.Set(g, lobby); !reflect.DeepEqual(got, base) {
 		t.Errorf("what can't be used changed %+v to %+v", base, got)
 	}
 }

@@ -20,12 +20,21 @@ func (e *Engine) turn(q Question, r *recalled) *tools.Turn {
 		Question: q.forTools(), Model: r.resolved.model, Builder: r.resolved.builder,
 		Temperature: r.resolved.Temperature,
 		Prompt:      &r.Prompt, Shown: &r.shown, Talk: &r.talk, Log: r.log, Answer: &turn{e, q, r},
+		Servers: e.serversFor(q, r.resolved.Settings),
 	}
 }
 
 func (q Question) forTools() tools.Question {
 	return tools.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Asker: q.Asker, Name: q.Name, Text: q.Text,
-		Mentions: q.Mentions, Now: q.Now, Using: q.Using}
+		Mentions: q.Mentions, Now: q.Now, Using: q.Using, Agree: q.Agree}
+}
+
+// serversFor returns whose tools the model is offered. In the terminal's own room nobody but the operator chooses.
+func (e *Engine) serversFor(q Question, s Settings) []string {
+	if q.Guild == memory.LocalGuild && e.options.Remote != nil {
+		return e.options.Remote.Servers()
+	}
+	return s.Servers
 }
 
 // turn is what tools may use of an answer. See tools.Answer.

@@ -68,10 +68,13 @@ var rules = map[string][]string{
 	"internal/golden":              {},
 	"internal/guildtest":           {"memory"},
 	"internal/llmtest":             {},
+	"internal/mcptest":             {},
+	"internal/mcpclient":           {"internal/answer/tools"},
 	"internal/wait":                {},
 	"internal/store":               {"memory", "memory/sqlstore", "memory/sqlite", "memory/postgres", "internal/config"},
 	"internal/setup": {"memory", "memory/sqlstore", "search", "builder", "internal/answer", "internal/config",
-		"internal/digest", "internal/embed", "internal/embed/static", "internal/llm", "internal/media", "internal/rerank", "internal/store"},
+		"internal/digest", "internal/embed", "internal/embed/static", "internal/llm", "internal/media", "internal/mcpclient",
+		"internal/answer/tools", "internal/rerank", "internal/store"},
 	"internal/archive": {"memory", "memory/sqlite", "memory/sqlstore", "internal/config", "internal/exports",
 		"internal/personaldata", "internal/store"},
 	"internal/cli": {"memory", "builder", "internal/config", "internal/exports"},
@@ -105,17 +108,17 @@ var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "memory/postgres/postgrestest",
 	"internal/browsertest", "internal/discordtest",
-	"internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
+	"internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/mcptest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
 	"github.com/bwmarrin/discordgo":     {"bot/discord", "internal/discordtest"},
+	"github.com/modelcontextprotocol":   {"internal/mcpclient", "internal/mcpserver", "internal/mcptest"},
 	"github.com/chromedp":               {"internal/browsertest"},
 	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
 	"modernc.org/sqlite":                {"memory/sqlite"},
 	"github.com/jackc/pgx":              {"memory/postgres", "memory/postgres/postgrestest"},
 	"go.yaml.in/yaml/v3":                {"internal/migrate"},
-	"github.com/modelcontextprotocol":   {"internal/mcpserver"},
 	"github.com/prometheus":             {"internal/metrics"},
 }
 

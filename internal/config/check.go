@@ -29,6 +29,14 @@ func (s *settings) check() {
 		part := section{name: itemOf("llm.models", i+1)}
 		fields = append(fields, sectionsIn(part, reflect.ValueOf(&c.LLM.Models[i]).Elem())[0].fields...)
 	}
+	for i := range c.Tools.MCP {
+		part := section{name: itemOf(mcpList, i+1)}
+		m := &c.Tools.MCP[i]
+		if m.Timeout.Duration == 0 {
+			m.Timeout.Duration = mcpTimeout
+		}
+		fields = append(fields, sectionsIn(part, reflect.ValueOf(m).Elem())[0].fields...)
+	}
 	for _, f := range fields {
 		s.checkTags(f)
 	}
@@ -41,6 +49,7 @@ func (s *settings) check() {
 	s.want(utf8.RuneCountInString(c.Discord.Operator) <= longestOperator, "discord.operator",
 		"at most "+strconv.Itoa(longestOperator)+" characters")
 	s.checkModels(c.LLM)
+	s.checkMCP(c.Tools.MCP)
 	e := c.Embedding
 	alone := e.Model == "" && e.Dimensions == 0 && e.QueryPrefix == "" && e.DocumentPrefix == ""
 	s.want(e.Path == "" || alone, "embedding.path", "no other embedder beside it: leave out embedding.model, "+

@@ -27,6 +27,7 @@ type Config struct {
 	Memory    Memory    `toml:"memory"`
 	Builder   Builder   `toml:"builder"`
 	Answer    Answer    `toml:"answer"`
+	Tools     Tools     `toml:"tools"`
 	Limits    Asking    `toml:"limits"`
 	Log       Log       `toml:"log"`
 	Web       Web       `toml:"web"`
@@ -159,6 +160,28 @@ type Answer struct {
 	ToolTokens int      `toml:"tool_tokens" zero:"as many as a prompt"`
 	ToolTime   Duration `toml:"tool_time" default:"1m" such:"1m"`
 }
+
+// Tools are the tools of other programs.
+type Tools struct {
+	MCP []MCP `toml:"mcp"`
+}
+
+// MCP is a server of the Model Context Protocol: a program to start, or an address.
+type MCP struct {
+	Name          string   `toml:"name" example:"\"weather\""`
+	Command       string   `toml:"command" example:"\"npx\""`
+	Args          Words    `toml:"args" example:"[\"-y\", \"weather-server\"]"`
+	Env           Headers  `toml:"env" example:"{ WEATHER_KEY = \"…\" }"`
+	Address       string   `toml:"address" url:"optional" example:"\"https://weather.example.org/mcp\""`
+	Key           Secret   `toml:"api_key" example:"\"\""`
+	KeyFile       string   `toml:"api_key_file" example:"\"/run/secrets/weather_key\""`
+	KeyEnv        string   `toml:"api_key_env" example:"\"WEATHER_KEY\""`
+	TrustReadOnly bool     `toml:"trust_read_only" example:"false"`
+	Timeout       Duration `toml:"timeout" such:"20s" example:"\"20s\""`
+}
+
+// Words are the arguments of a program.
+type Words []string
 
 // Asking limits how much may be asked.
 type Asking struct {

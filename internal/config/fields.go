@@ -160,6 +160,8 @@ func (f field) set(value any) (ok bool) {
 		to.Duration, ok = duration(value)
 	case *Headers:
 		*to, ok = headersOf(value)
+	case *Words:
+		*to, ok = wordsOf(value)
 	}
 	return ok
 }
@@ -175,6 +177,8 @@ func (f field) wants() string {
 		return "a number, without quotes"
 	case *Headers:
 		return `a table of texts, such as { "X-Title" = "Hark" }`
+	case *Words:
+		return `a list of texts, such as ["-y", "server"]`
 	case *Shards:
 		return `"auto", or a whole number above 0 without quotes`
 	case *Duration:

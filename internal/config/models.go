@@ -104,28 +104,37 @@ func (h Headers) Valid() bool {
 	return true
 }
 
-// readKeys reads the keys of further models from their files and variables.
+// readKeys reads the keys of further models and of MCP servers from their files and variables.
 func (s *settings) readKeys(env func(string) (string, bool)) {
 	for i := range s.config.LLM.Models {
-		m, place := &s.config.LLM.Models[i], itemOf("llm.models", i+1)
-		given := 0
-		for _, is := range []bool{m.APIKey.IsSet(), m.APIKeyFile != "", m.APIKeyEnv != ""} {
-			if is {
-				given++
-			}
+		m := &s.config.LLM.Models[i]
+		s.readKey(env, "llm.models", i+1, &m.APIKey, m.APIKeyFile, m.APIKeyEnv)
+	}
+	for i := range s.config.Tools.MCP {
+		m := &s.config.Tools.MCP[i]
+		s.readKey(env, mcpList, i+1, &m.Key, m.KeyFile, m.KeyEnv)
+	}
+}
+
+// readKey reads the key of a list's item from the file or the variable, if one is named.
+func (s *settings) readKey(env func(string) (string, bool), list string, item int, key *Secret, file, variable string) {
+	place, given := itemOf(list, item), 0
+	for _, is := range []bool{key.IsSet(), file != "", variable != ""} {
+		if is {
+			given++
 		}
-		switch {
-		case given > 1:
-			s.problem(s.from[place], "llm.models wants one of api_key, api_key_file and api_key_env, not several")
-		case m.APIKeyFile != "":
-			text, _ := s.readSecret(s.from[place+".api_key_file"], m.APIKeyFile)
-			m.APIKey = NewSecret(text)
-		case m.APIKeyEnv != "":
-			text, ok := lookup(env, m.APIKeyEnv)
-			m.APIKey = NewSecret(strings.TrimSpace(text))
-			if !ok || !m.APIKey.IsSet() {
-				s.problem(s.from[place+".api_key_env"], "%s isn't set; put the key into it", m.APIKeyEnv)
-			}
+	}
+	switch {
+	case given > 1:
+		s.problem(s.from[place], "%s wants one of api_key, api_key_file and api_key_env, not several", list)
+	case file != "":
+		text, _ := s.readSecret(s.from[place+".api_key_file"], file)
+		*key = NewSecret(text)
+	case variable != "":
+		text, ok := lookup(env, variable)
+		*key = NewSecret(strings.TrimSpace(text))
+		if !ok || !key.IsSet() {
+			s.problem(s.from[place+".api_key_env"], "%s isn't set; put the key into it", variable)
 		}
 	}
 }

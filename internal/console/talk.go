@@ -253,6 +253,9 @@ func (t *Talk) answer(ctx context.Context, q answer.Question) error {
 		stream = t.live.Show
 	}
 	q.Using, q.Confirms = t.using, t.ask != nil && t.logs()
+	if t.ask != nil {
+		q.Agree = t.letsRun
+	}
 	a, err := t.App.Answers.Answer(ctx, q, stream)
 	if err != nil {
 		err = errors.Join(err, t.recordUnanswered(context.WithoutCancel(ctx), q, a))
@@ -316,6 +319,23 @@ func (t *Talk) using(tool string) {
 	fmt.Fprintf(t.Warn, "%shark: %s …%s\n", t.colour.Dim, terminal.Printable(tool), t.colour.Off)
 }
 
+// letsRun asks whether a tool may run.
+func (t *Talk) letsRun(ctx context.Context, asks answer.ToolRequest) answer.Consent {
+	if t.live != nil {
+		t.live.Pause()
+	}
+	fmt.Fprintf(t.Warn, "May I run %s of %s? It gets:\n%s\n", terminal.OneLine(asks.Tool), terminal.OneLine(asks.Server),
+		indented(asks.Arguments))
+	agreed, err := t.agrees(ctx, "Run it?")
+	switch {
+	case err != nil:
+		return answer.Unanswered
+	case agreed:
+		return answer.Agreed
+	}
+	return answer.Refused
+}
+
 // print shows what wasn't streamed of an answer, and its sources, unless it is a quotation, which names them.
 func (t *Talk) print(a answer.Answer) {
 	switch {
@@ -330,6 +350,9 @@ func (t *Talk) print(a answer.Answer) {
 	}
 	if a.Model != "" {
 		t.cite(a.Sources)
+	}
+	for _, name := range a.Ran {
+		fmt.Fprintf(t.Out, "  with %s\n", terminal.OneLine(name))
 	}
 }
 

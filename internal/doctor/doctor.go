@@ -119,6 +119,9 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 	if d.Config.Memory.Pictures > 0 || d.Config.LLM.Transcription.Model != "" {
 		add("voice and pictures", d.media)
 	}
+	if !d.Brief {
+		d.addTools(add)
+	}
 	add("reranker", d.reranker)
 	add("embedder", d.Embedder)
 	return all

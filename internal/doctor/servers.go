@@ -9,6 +9,7 @@ import (
 	"hark/internal/llm"
 	"hark/internal/setup"
 	"hark/internal/store"
+	"hark/internal/terminal"
 	"hark/memory"
 )
 
@@ -109,6 +110,28 @@ func (d *Doctor) media(context.Context) Finding {
 		pictures = fmt.Sprintf("%s describes up to %d pictures a day for each server", t.Pictures.Name(), t.PerDay)
 	}
 	return passed("%s, %s, where admins agree (/hark set)", voice, pictures)
+}
+
+// addTools checks the servers of tools. It starts those that are commands.
+func (d *Doctor) addTools(add func(name string, check func(context.Context) Finding)) {
+	for _, s := range d.Config.Tools.MCP {
+		add(fmt.Sprintf("tools of %q", s.Name), func(ctx context.Context) Finding { return d.tools(ctx, s.Name) })
+	}
+}
+
+// tools counts the tools of a server.
+func (d *Doctor) tools(ctx context.Context, server string) Finding {
+	var left []string
+	client := setup.NewMCP(d.Config, func(_, problem string) { left = append(left, problem) })
+	defer client.Close()
+	n, err := client.Check(ctx, server)
+	switch {
+	case err != nil:
+		return Failure(err, "check tools.mcp")
+	case len(left) > 0:
+		return advised(terminal.Plural(n, "tool"), strings.Join(left, "; "))
+	}
+	return passed("%s, for channels where admins choose %q (/hark set)", terminal.Plural(n, "tool"), server)
 }
 
 // samples is the number of texts to embed. They are as long as segments.

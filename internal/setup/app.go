@@ -13,10 +13,12 @@ import (
 
 	"hark/builder"
 	"hark/internal/answer"
+	"hark/internal/answer/tools"
 	"hark/internal/config"
 	"hark/internal/digest"
 	"hark/internal/embed"
 	"hark/internal/llm"
+	"hark/internal/mcpclient"
 	"hark/internal/media"
 	"hark/internal/metrics"
 	"hark/internal/rerank"
@@ -43,7 +45,10 @@ type App struct {
 	Answers  *answer.Engine
 	Digest   *digest.Worker
 	Metrics  *metrics.Metrics
+	MCP      *mcpclient.Client  // nil: no servers are configured
 	Missing  func(model string) // if not nil, is called with models that are chosen and not configured
+	// Broken, if not nil, is called with what is wrong with a server of tools.
+	Broken func(server, problem string)
 
 	builders sync.Map // other builders by model, language and layout, made when first needed
 }
@@ -103,13 +108,31 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if err != nil {
 		return nil, errors.Join(err, a.Store.Close())
 	}
+	a.MCP = NewMCP(c, func(server, problem string) {
+		if a.Broken != nil {
+			a.Broken(server, problem)
+		}
+	})
 	a.Digest = a.NewDigest()
 	a.Answers = answer.New(a.Store, meteredSearch{engine, a.Metrics}, a.Builder, a.Model(), a.options(key))
 	return a, nil
 }
 
-// Close closes the store.
-func (a *App) Close() error { return a.Store.Close() }
+// Close ends the connections to servers of tools, and closes the store.
+func (a *App) Close() error {
+	if a.MCP != nil {
+		a.MCP.Close()
+	}
+	return a.Store.Close()
+}
+
+// remote returns the tools of other programs; nil if there are none.
+func (a *App) remote() tools.Remote {
+	if a.MCP != nil {
+		return a.MCP
+	}
+	return nil // not a nil *mcpclient.Client, which would be a Remote
+}
 
 // options returns how a answers. Records have fingerprints made with key.
 func (a *App) options(key []byte) answer.Options {
@@ -132,6 +155,7 @@ func (a *App) options(key []byte) answer.Options {
 			}
 		},
 		Vision: a.sees(), Long: long, RecordKey: key, Metrics: a.Metrics, NoRecords: c.Memory.KeepRecords() == 0,
+		Remote: a.remote(),
 	}
 }
 

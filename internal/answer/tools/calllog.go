@@ -30,8 +30,9 @@ type CallLog struct {
 	Calls     []memory.TraceCall
 	Records   []memory.Record
 	Rounds    int
-	Failed    error // of the first tool that failed
-	Restarted bool  // whether Restart left out records
+	Failed    error    // of the first tool that failed
+	Ran       []string // remote tools that ran, with their servers, each once
+	Restarted bool     // whether Restart left out records
 }
 
 // AddUsage adds a model's reply to a prompt of sent tokens, as b counts.
@@ -61,6 +62,13 @@ func (l *CallLog) Record(round, index int, rec memory.Record) {
 	rec.Guild, rec.Channel, rec.Question, rec.Asker = q.Guild, q.Channel, q.ID, q.Asker
 	rec.Args = []any{}
 	l.Records = append(l.Records, rec)
+}
+
+// ran notes that a remote tool runs.
+func (l *CallLog) ran(r *RemoteTool) {
+	if name := r.name(); !slices.Contains(l.Ran, name) {
+		l.Ran = append(l.Ran, name)
+	}
 }
 
 // Restart drops the records of tools: the answer isn't made from what they showed, so its trace can't say who may

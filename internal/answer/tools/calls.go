@@ -173,7 +173,7 @@ const failedText = "The tool failed. Answer without it."
 // call makes a call. Its outcome has room for so many tokens.
 func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResult {
 	offered := l.t.Talk.offered
-	at := slices.Index(l.t.Talk.Names(), c.Name)
+	at := l.t.Talk.index(c.Name)
 	switch {
 	case i >= maxCalls:
 		return callResult{outcome: callTooMany,
@@ -187,6 +187,9 @@ func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResul
 	case len(c.Arguments) > maxArgumentBytes:
 		return callResult{outcome: callBad,
 			text: fmt.Sprintf("The arguments are too long: at most %d bytes.", maxArgumentBytes)}
+	}
+	if r := offered[at].remote; r != nil {
+		return l.callRemote(ctx, c, r)
 	}
 	args, err := offered[at].schema.arguments(c.Arguments)
 	if err != nil {
@@ -269,7 +272,7 @@ func (t *Turn) truncated(text string, tokens int) string {
 func (l *loop) record(i int, c chat.Call, m callResult) {
 	l.count++
 	name := unknownTool
-	if slices.Contains(l.t.Talk.Names(), c.Name) {
+	if l.t.Talk.index(c.Name) >= 0 {
 		name = c.Name
 	}
 	g := l.t.Log

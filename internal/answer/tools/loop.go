@@ -30,6 +30,8 @@ type loop struct {
 	answered map[string]int  // the calls that were answered, by number
 	count    int             // calls
 	ids      map[string]bool // of calls
+	// unanswered: the asker didn't answer whether a tool may run
+	unanswered bool
 }
 
 // Ask has the model answer the prompt, and answers its calls. It returns the text so far even with an error, and

@@ -96,7 +96,7 @@ func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 // allShown returns all messages shown, if they are few enough to be sources of lore and nothing else was shown:
 // what was made from messages has sources of its own.
 func (t *Turn) allShown() ([]memory.Message, bool) {
-	if len(t.Shown.Lore)+len(t.Shown.Summaries) > 0 {
+	if len(t.Shown.Lore)+len(t.Shown.Summaries)+len(t.Talk.foreign) > 0 {
 		return nil, false
 	}
 	for _, p := range t.Shown.People {

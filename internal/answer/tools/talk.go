@@ -18,6 +18,7 @@ type Talk struct {
 	Tokens    int            // of Messages
 	Proposals []memory.Lore
 
+	foreign       map[string]string // what is kept of remote tools' outcomes, by the call's id
 	offered       []Tool
 	offeredTokens int // of the tools' descriptions
 }
@@ -30,7 +31,7 @@ const (
 // Offer returns the tools that the model may call, as a Talk without messages; none if tools are off, the model
 // refuses them, or its window has no room for them beside half of the longest prompt.
 func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
-	var talk Talk
+	talk := Talk{foreign: map[string]string{}}
 	if s.Rounds <= 0 || s.refused.remembers(t.Model.Name(), s.Now()) {
 		return talk, nil
 	}
@@ -42,17 +43,34 @@ func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
 				continue
 			}
 		}
-		talk.offered = append(talk.offered, tool)
-		for _, part := range []string{tool.Name, tool.Description, string(tool.Parameters)} {
-			talk.offeredTokens += t.Builder.Tokens(part)
-		}
-		talk.offeredTokens += callOverhead
+		talk = talk.with(t.Builder, tool)
 	}
-	prompt, window, answer := t.Builder.Room()
-	if window > 0 && window-answer-talk.offeredTokens-minRoom < prompt/2 {
+	if !talk.fits(t.Builder) {
 		return Talk{}, nil
 	}
+	s.offerRemote(ctx, t, &talk)
 	return talk, nil
+}
+
+// with returns t with a further tool.
+func (t Talk) with(b *builder.Builder, tool Tool) Talk {
+	t.offered = append(t.offered, tool)
+	for _, part := range []string{tool.Name, tool.Description, string(tool.Parameters)} {
+		t.offeredTokens += b.Tokens(part)
+	}
+	t.offeredTokens += callOverhead
+	return t
+}
+
+// fits reports whether half of the longest prompt has room beside what is offered.
+func (t *Talk) fits(b *builder.Builder) bool {
+	prompt, window, answer := b.Room()
+	return window == 0 || window-answer-t.offeredTokens-minRoom >= prompt/2
+}
+
+// index returns which of the tools offered has a name; -1 if none.
+func (t *Talk) index(name string) int {
+	return slices.IndexFunc(t.offered, func(o Tool) bool { return o.Name == name })
 }
 
 func (t *Talk) Names() []string {

@@ -35,6 +35,7 @@ type Options struct {
 	Time      time.Duration // how long tools may be called after the first call; 0 means a minute
 	RecordKey []byte        // of fingerprints in records; empty: it lasts as long as the process
 	NoRecords bool          // whether conversation_history is left out
+	Remote    Remote        // nil: no tools of other programs
 	Metrics   *metrics.Metrics
 	Now       func() time.Time
 }
@@ -78,6 +79,9 @@ type Question struct {
 	Mentions []memory.UserID
 	Now      time.Time
 	Using    func(tool string) // called before each call; may be nil
+	// Agree asks the asker whether a tool that isn't read-only may run, and waits for the answer; nil: nobody can
+	// be asked.
+	Agree func(context.Context, Request) Consent
 }
 
 // Turn is an answer that a model writes with the help of tools.
@@ -91,7 +95,8 @@ type Turn struct {
 	Talk        *Talk
 	Log         *CallLog
 	Answer      Answer
-	Room        int // tokens of a tool's text
+	Room        int      // tokens of a tool's text
+	Servers     []string // whose tools are offered, of Options.Remote
 }
 
 // Answer is a question's prompt, and what may be used to answer it: what every reader of the answer may read, as of
@@ -143,7 +148,8 @@ type Record struct {
 // Tool is something that the model may call. It may show only what the Turn's Answer allows.
 type Tool struct {
 	chat.Tool         // what the model is shown of it
-	schema    *schema // of its parameters
+	schema    *schema // of its parameters; nil: of a remote tool
+	remote    *RemoteTool
 	// offered reports whether the model is shown it in an answer; nil: always.
 	offered func(*Turn, context.Context) (bool, error)
 	// Call takes a JSON object that fits the schema, without nulls. The model is shown a CallError, and may call

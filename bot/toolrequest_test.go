@@ -1,0 +1,184 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/reply"
+	"hark/internal/answer"
+	"hark/internal/discordtest"
+	"hark/memory"
+)
+
+// asksFirst has answers ask whether a tool may run. It returns what each was told.
+func (s *scene) asksFirst() <-chan answer.Consent {
+	told := make(chan answer.Consent, 10)
+	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		consent := q.Agree(ctx, answer.ToolRequest{Server: "mail", Tool: "*send*", Arguments: `{"to":"canary"}`})
+		told <- consent
+		a := answer.Answer{Text: "Not sent", Trace: traceOf(q)}
+		if consent == answer.Agreed {
+			a.Text, a.Ran = "Sent", []string{"mail: *send*"}
+		}
+		return a, ctx.Err()
+	}
+	return told
+}
+
+// request is the message that asks whether a tool may run.
+func (s *scene) request() discordtest.Sent {
+	return s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+		return strings.Contains(m.Content, `{"to":"canary"}`) && !m.Deleted
+	})
+}
+
+// goes waits until a message is deleted in Discord.
+func (s *scene) goes(m discordtest.Message) {
+	s.discord.WaitFor("the message to go", func() bool { return s.now(m).Deleted })
+}
+
+// Only the asker decides whether a tool runs, once. Nothing remains of the request.
+func TestTheAskerDecidesWhetherAToolRuns(t *testing.T) {
+	t.Parallel()
+	for button, want := range map[string]answer.Consent{reply.ButtonRun: answer.Agreed, reply.ButtonDoNot: answer.Refused} {
+		s := remembering(t)
+		told := s.asksFirst()
+		s.ask("send it")
+		m := s.request()
+		if len(m.Pinged) > 0 || m.Flags != discord.SuppressEmbeds || !strings.Contains(m.Content, `**\*send\*** of **mail**`) {
+			t.Errorf("asked %q", m.Content)
+		}
+		if got := whispered(t, s, s.press(m.Message, s.bo, button)); !strings.HasPrefix(got, "Only") {
+			t.Errorf("another member is told %q", got)
+		}
+		s.press(m.Message, s.ana, button).Wait()
+		if got := <-told; got != want {
+			t.Errorf("%s: told %v", button, got)
+		}
+		s.goes(m.Message)
+		if want == answer.Agreed {
+			a := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Sent") })
+			if a.Content != "Sent\n-# With tools from outside: mail\\: \\*send\\*" {
+				t.Errorf("answered %q", a.Content)
+			}
+		} else {
+			s.answered(t, s.channel, "Not sent")
+		}
+		for _, said := range s.log.said() {
+			if strings.Contains(said, "canary") {
+				t.Errorf("logged %q", said)
+			}
+		}
+		if strings.Contains(s.out.String(), "canary") {
+			t.Error("the journal has the arguments")
+		}
+	}
+}
+
+// Nobody is asked about what doesn't fit into a message.
+func TestRequestsThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	told := make(chan answer.Consent, 1)
+	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
+		told <- q.Agree(ctx, answer.ToolRequest{Server: "mail", Tool: "send", Arguments: strings.Repeat("x", 2000)})
+		return answer.Answer{Text: "Not sent", Trace: traceOf(q)}, nil
+	}
+	s.ask("send it")
+	if got := <-told; got != answer.TooLong {
+		t.Errorf("told %v", got)
+	}
+	s.answered(t, s.channel, "Not sent")
+	if n := len(s.discord.Sent(s.channel)); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestNobodySaysWhetherAToolRuns(t *testing.T) {
+	t.Parallel()
+	s := asking(t)
+	s.apply(t, memory.Chose{Guild: s.guildID, Choice: memory.RememberPublic})
+	s.bot.timing.reply.Agree = time.Millisecond
+	s.run(t).ready(t)
+	told := s.asksFirst()
+	s.ask("send it")
+	if got := <-told; got != answer.Unanswered {
+		t.Errorf("told %v", got)
+	}
+	s.goes(s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "canary") }).Message)
+	s.answered(t, s.channel, "Not sent")
+}
+
+// The request goes with its question.
+func TestRequestsGoWithTheirQuestion(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	told := s.asksFirst()
+	q := s.ask("send it")
+	m := s.request()
+	s.discord.Delete(s.channel, q.ID)
+	if got := <-told; got != answer.Unanswered {
+		t.Errorf("told %v", got)
+	}
+	s.goes(m.Message)
+}
+
+// leavesRequest posts a request as an earlier process did.
+func (s *scene) leavesRequest(t *testing.T, q discordtest.Message) discordtest.Message {
+	t.Helper()
+	o := reply.Owned{Asker: s.anaID, Question: memory.MessageID(q.ID), Before: []memory.MessageID{1}}
+	to := &discord.Sender{Client: s.bot.ingest.Client, Channel: s.channelID}
+	m, err := to.Post(t.Context(), discord.Outgoing{Content: "May I?", AllowedMentions: discord.NoMentions,
+		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, "Run it", o.ID(reply.ButtonRun)))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return discordtest.Message{ID: discordtest.ID(m.ID), ChannelID: s.channel}
+}
+
+// A press on another request decides nothing, and that request goes.
+func TestLatePressesDecideNothing(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	told := s.asksFirst()
+	q := s.ask("send it")
+	m, old := s.request(), s.leavesRequest(t, q)
+	if got := whispered(t, s, s.press(old, s.ana, reply.ButtonRun)); got != string(reply.NotWaiting) {
+		t.Errorf("told %q", got)
+	}
+	s.goes(old)
+	s.press(m.Message, s.ana, reply.ButtonRun).Wait()
+	if got := <-told; got != answer.Agreed {
+		t.Errorf("told %v", got)
+	}
+}
+
+// When the question is edited, its request goes, and another asks anew.
+func TestRequestsOfEditedQuestions(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	told := s.asksFirst()
+	q := s.ask("send it")
+	old := s.request()
+	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" send that")
+	if got := <-told; got != answer.Unanswered {
+		t.Errorf("told %v", got)
+	}
+	s.goes(old.Message)
+	s.press(s.request().Message, s.ana, reply.ButtonRun).Wait()
+	if got := <-told; got != answer.Agreed {
+		t.Errorf("told %v", got)
+	}
+}
+
+// A request that a process left when it died goes at the next start.
+func TestRequestsGoAfterARestart(t *testing.T) {
+	t.Parallel()
+	s, q, _ := opens(t, true)
+	m := s.leavesRequest(t, q)
+	s.again(t)
+	s.goes(m)
+}
