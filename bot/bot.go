@@ -260,14 +260,24 @@ func (b *Bot) Session() string { return b.session }
 func (b *Bot) ForgetSessions(g *memory.Guild, f memory.Forgetting) { b.buffer.ForgetAll(g, f) }
 
 // Asker returns a question of a member's for them alone, without its text: with their roles as Discord has them now, and
-// no channel. A answer.CallError says why they may not ask.
+// no channel. An answer.CallError says why they may not ask.
 func (b *Bot) Asker(ctx context.Context, guild memory.GuildID, user memory.UserID) (answer.Question, error) {
 	const notNow = "Hark has only just come back, and doesn't know yet who may read what. Try again in a moment."
 	if b.Connected() != nil || b.waitGuild(ctx, guild) != nil {
-		return answer.Question{}, memory.Complain(notNow)
+		return answer.Question{}, answer.CallError(notNow)
+	}
+	g, err := b.ingest.Filter.Guild(ctx, guild)
+	if err != nil {
+		return answer.Question{}, err
+	}
+	if !b.cfg.Choices.In(g, 0).Programs {
+		return answer.Question{}, answer.CallError("Those who manage that server don't let programs read there.")
 	}
 	m, err := b.ingest.Client.Member(ctx, guild, user)
-	if errors.Is(err, discord.ErrNoMember) {
+	if errors.Is(err, discord.ErrNoMember) { // Discord may not have told that they left
+		if err := b.ingest.Memory.Apply(ctx, memory.PersonLeft{Guild: guild, User: user}); err != nil {
+			return answer.Question{}, err
+		}
 		return answer.Question{}, answer.CallError("You aren't a member of that server any more.")
 	}
 	if err != nil {

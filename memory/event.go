@@ -224,8 +224,8 @@ type (
 	}
 
 	// Connected is a member's token of a guild, by which a program of theirs reads what they may read there. The
-	// last by At holds; one without a Hash takes it back. It goes when they leave, opt out or are forgotten as a
-	// whole, and one from before that isn't kept.
+	// last by At holds; one without a Hash takes it back, and so does leaving the guild. It goes when they opt out or
+	// are forgotten as a whole, and one from before that isn't kept.
 	Connected struct {
 		Guild GuildID
 		User  UserID

@@ -26,6 +26,7 @@ const (
 	// of a channel, else of the guild: which files a model may tell of, as in Guild.Tells
 	SettingMedia    Setting = "media"
 	SettingTimezone Setting = "timezone" // of a guild: an IANA time zone name
+	SettingPrograms Setting = "programs" // of a guild: "on" where members may connect programs of their own
 	// of a guild: "on", or the time, in RFC 3339, until which Hark answers nobody
 	SettingPaused Setting = "paused"
 	// of a channel, else of the guild: "off" where Hark answers nobody
@@ -47,11 +48,13 @@ func AnswerSettings() []Setting {
 
 // Settings returns all keys that admins set, in display order.
 func Settings() []Setting {
-	return append(AnswerSettings(), SettingMedia, SettingTimezone, SettingPaused, SettingAnswers, SettingRetention)
+	return append(AnswerSettings(), SettingMedia, SettingTimezone, SettingPrograms, SettingPaused, SettingAnswers, SettingRetention)
 }
 
 // OfGuild reports whether a key is for guilds only. A channel's value has no effect.
-func (s Setting) OfGuild() bool { return s == SettingTimezone || s == SettingPaused }
+func (s Setting) OfGuild() bool {
+	return s == SettingTimezone || s == SettingPrograms || s == SettingPaused
+}
 
 // StaysWithChannel reports whether a channel's value stays when the channel is forgotten, unless it was
 // deleted: whether Hark speaks there and how long it remembers, which is nobody's text.

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"hark/bot/markdown"
@@ -10,6 +12,7 @@ import (
 
 const (
 	connectsNot = "No program of yours can read here: whoever runs me hasn't switched that on."
+	connectsOff = "No program of yours can read here: those who manage this server haven't switched that on (`/hark set`)."
 	inServers   = "That works in servers only."
 	connectedTo = "**A program of yours can now read here what you may read**\nAddress: `%s`\nToken: ||`%s`||\n" +
 		"Give both to a program that speaks the Model Context Protocol (MCP). I show the token only now. Whoever has it reads here as you do, and what a program reads goes to its language model: choose one that you trust with what others wrote. `/memory show` counts the uses, and `/memory disconnect` takes the token back."
@@ -22,6 +25,8 @@ func (c *Commands) connect(ctx context.Context, x *interaction, m member) (respo
 		return response{}, refusal(x.Text(inServers))
 	case c.Privacy.Programs == "":
 		return response{}, refusal(x.Text(connectsNot))
+	case !c.Replies.Choices.In(x.server, 0).Programs:
+		return response{}, refusal(x.Text(connectsOff))
 	case m.out:
 		return response{}, refusal(x.Text(youAreOut))
 	}
@@ -30,10 +35,16 @@ func (c *Commands) connect(ctx context.Context, x *interaction, m member) (respo
 		return response{}, err
 	}
 	token, hash := memory.NewToken(x.guild(), x.who())
+	err = c.apply(ctx, x, "keep a token", memory.Connected{Guild: x.guild(), User: x.who(), Hash: hash,
+		At: later(c.Now(), before.At.Add(time.Millisecond))})
+	if err != nil {
+		return response{}, err
+	}
+	if now, err := c.Memory.Connection(ctx, x.guild(), x.who()); err != nil || now.Hash != hash {
+		return response{}, cmp.Or(err, errors.New("a token wasn't kept: another was made meanwhile"))
+	}
 	return response{Content: markdown.Lines(x.Text(connectedTo, c.Privacy.Programs, token),
-			when(before.IsOpen(), x.Text("The token that you had before no longer works.")))},
-		c.apply(ctx, x, "keep a token", memory.Connected{Guild: x.guild(), User: x.who(), Hash: hash,
-			At: later(c.Now(), before.At.Add(time.Millisecond))})
+		when(before.IsOpen(), x.Text("The token that you had before no longer works.")))}, nil
 }
 
 // disconnect takes the user's token back.

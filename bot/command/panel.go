@@ -38,7 +38,8 @@ const (
 
 // panelKeys can be chosen from the menu, in this order.
 var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage,
-	memory.SettingTools, memory.SettingTemperature, memory.SettingMedia, memory.SettingTimezone}
+	memory.SettingTools, memory.SettingTemperature, memory.SettingMedia, memory.SettingTimezone,
+	memory.SettingPrograms}
 
 // shownPersona is how much of a persona the panel shows, in UTF-16 units.
 const shownPersona = 200
@@ -104,6 +105,7 @@ func (c *Commands) panelText(p *panel) string {
 	each, all := c.Replies.Limits.Of(p.server, nil)
 	return markdown.Lines(shown, "- "+strings.ReplaceAll(c.channelText(p.interaction, p.at), "\n", "\n- "),
 		p.Text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
+		c.settingLine(p, memory.SettingPrograms),
 		"- "+c.pauseLine(p.Locale, p.server),
 		"- "+p.Text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 }
@@ -124,8 +126,11 @@ func (c *Commands) settingLine(p *panel, key memory.Setting) string {
 		return "- " + p.Text("**Time zone**: %s, where it is %s (%s)", zone,
 			c.Now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.interaction.Locale, key), c.valueText(p, key),
-		c.setFor(p, p.at, key))
+	at := p.at
+	if key.OfGuild() {
+		at = 0
+	}
+	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.interaction.Locale, key), c.valueText(p, key), c.setFor(p, at, key))
 }
 
 // most formats a limit in a few characters.
@@ -157,6 +162,7 @@ var keyNames = map[memory.Setting]locale.MessageKey{
 	memory.SettingLanguage: locale.MessageKey("Language"),
 	memory.SettingMedia:    locale.MessageKey("Voice and pictures"),
 	memory.SettingTimezone: locale.MessageKey("Time zone"),
+	memory.SettingPrograms: locale.MessageKey("Members' programs"),
 }
 
 func keyName(l locale.Locale, key memory.Setting) string { return l.Keyed(keyNames[key]) }
@@ -199,6 +205,10 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 		return l.Text("what the model's server uses")
 	case key == memory.SettingMedia:
 		return l.Keyed(cmp.Or(mediaNames[value], locale.MessageKey("I make nothing of them")))
+	case key == memory.SettingPrograms && value == answer.SettingOn:
+		return l.Text("members may connect their own, with `/memory connect`")
+	case key == memory.SettingPrograms:
+		return l.Text("members can't connect any")
 	case key == memory.SettingMode:
 		return l.Keyed(cmp.Or(modeNames[value], locale.MessageKey("depends on the question (%s)")), value)
 	}

@@ -42,6 +42,9 @@ func (c *Commands) pause(ctx context.Context, x *interaction) (response, error) 
 
 // check returns a value for a key as it is stored. A pause may be given as a duration. The error is a refusal.
 func (c *Commands) check(x *interaction, key memory.Setting, value string) (string, error) {
+	if key == memory.SettingPrograms && c.Privacy.Programs == "" && strings.EqualFold(value, answer.SettingOn) {
+		return "", refusal(x.Text(connectsNot))
+	}
 	if key == memory.SettingPaused && value != answer.SettingOn && value != answer.SettingDefault {
 		d, ok := spanOf(value)
 		if !ok {

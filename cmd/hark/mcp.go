@@ -120,7 +120,7 @@ func (r *mcpReader) ask(ctx context.Context) (answer.Question, error) {
 	if r.rest != nil {
 		m, err := r.rest.Member(ctx, r.guild.ID, r.person.ID)
 		if errors.Is(err, discord.ErrNoMember) {
-			return q, answer.CallError(q.Name+" isn't a member of that server any more.")
+			return q, answer.CallError(q.Name + " isn't a member of that server any more.")
 		}
 		if err != nil {
 			return q, err
@@ -133,7 +133,7 @@ func (r *mcpReader) ask(ctx context.Context) (answer.Question, error) {
 	case err != nil:
 		return q, err
 	case len(now) == 0 || !now[0].RolesKnown:
-		return q, answer.CallError("It isn't known which roles "+q.Name+" has. Set discord.token, so that Discord can be asked.")
+		return q, answer.CallError("It isn't known which roles " + q.Name + " has. Set discord.token, so that Discord can be asked.")
 	}
 	if q.Roles = now[0].Roles; q.Roles == nil {
 		q.Roles = []memory.RoleID{} // known to be none

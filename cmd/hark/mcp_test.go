@@ -46,6 +46,9 @@ func TestProgramsOfMembers(t *testing.T) {
 	w.discord.Say(w.general.ID, w.jane.ID, "the ferry leaves at public-nine")
 	w.discord.Say(w.staff.ID, w.jane.ID, "the ferry leaves at secret-eight")
 	w.settled()
+	w.use(w.otto.ID, "memory connect", "haven't switched that on")
+	w.use(w.guild.Owner.ID, "hark set", "Members' programs", discordtest.Opt{Name: "setting", Value: "programs"},
+		discordtest.Opt{Name: "value", Value: "on"})
 	connect := func(who discordtest.ID) string {
 		t.Helper()
 		return tokenShown.FindString(w.use(who, "memory connect", "Token").Content)
@@ -70,11 +73,19 @@ func TestProgramsOfMembers(t *testing.T) {
 	}
 	w.use(w.otto.ID, "memory disconnect", "Taken back")
 	w.holds(w.asksMemory(address, ottos), "401")
+	w.use(w.guild.Owner.ID, "hark set", "Members' programs", discordtest.Opt{Name: "setting", Value: "programs"},
+		discordtest.Opt{Name: "value", Value: "off"})
+	w.holds(w.asksMemory(address, anas), "don't let programs read")
+	w.use(w.guild.Owner.ID, "hark set", "Members' programs", discordtest.Opt{Name: "setting", Value: "programs"},
+		discordtest.Opt{Name: "value", Value: "on"})
 	w.use(w.otto.ID, "memory disconnect", "no token here")
 	w.discord.RemoveMember(w.guild.ID, w.ana.ID)
 	if said := w.asksMemory(address, anas); strings.Contains(said, "ferry leaves") {
 		t.Errorf("told somebody who left: %s", said)
 	}
+	w.discord.AddMember(w.guild.ID, w.ana, w.staffRole.ID)
+	w.holds(w.asksMemory(address, anas), "401") // also once they are back
+	w.discord.RemoveMember(w.guild.ID, w.ana.ID)
 	if strings.Contains(w.log.String(), "hark_") {
 		t.Error("a token is in the log")
 	}

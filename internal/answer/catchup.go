@@ -178,7 +178,9 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	c := m.CaughtUp
 	var log tools.CallLog
 	instruction := fmt.Sprintf(catchUpInstruction, m.resolved.builder.Safe(q.Name, nameLength))
-	from, lines, tokens := m.lines(m.resolved.builder.MessageTokens(instruction))
+	used := m.resolved.builder.MessageTokens(instruction)
+	from, lines, tokens := m.lines(max(minCatchUpTokens, m.resolved.builder.MaxTokens()-used), catchUpShown)
+	tokens += used
 	c.Left = from
 	reply, err := digest.Ask(ctx, m.resolved.model, "a summary", catchUpPatience,
 		chat.Request{Temperature: m.resolved.Temperature, Messages: []chat.Message{
@@ -206,16 +208,14 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	return c, nil
 }
 
-// lines returns the newest messages that fit, as the model is shown them, the index of the first, and the estimated
-// tokens with the instruction.
-func (m *catchUp) lines(instruction int) (from int, text string, tokens int) {
+// lines returns the newest messages that fit into room tokens, each with at most so many characters, as a model is shown
+// them, the index of the first, and their estimated tokens.
+func (m *catchUp) lines(room, chars int) (from int, text string, tokens int) {
 	b := m.resolved.builder
-	room := max(minCatchUpTokens, b.MaxTokens()-instruction)
 	var lines []string
-	tokens = instruction
 	for from = len(m.said); from > 0; from-- {
 		s := m.said[from-1]
-		wrote := manifest.Citation.ReplaceAllString(b.Safe(s.Text(), catchUpShown), "($1)")
+		wrote := manifest.Citation.ReplaceAllString(b.Safe(s.Text(), chars), "($1)")
 		line := fmt.Sprintf("[%d] [%s] %s: %s", from,
 			s.Time().In(m.now.settings.Zone).Format("01-02 15:04"), b.Safe(m.now.names.of(s.Author),
 				nameLength), wrote)

@@ -43,6 +43,7 @@ type Settings struct {
 	// of labels and Hark's own sentences, one of builder.Languages; empty: the engine's own
 	Language string
 	Zone     *time.Location // in which times are told; nil: UTC
+	Programs bool           // whether members may connect programs of their own
 	Media    string         // which files models tell of, as memory.SettingMedia has it; empty: none
 	// Paused, if not empty, says that mentions aren't answered: SettingOn, or until a time as in RFC 3339.
 	Paused string
@@ -84,6 +85,8 @@ func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 			s.Language = value
 		case memory.SettingTimezone:
 			s.Zone = zoneCalled(value)
+		case memory.SettingPrograms:
+			s.Programs = value == SettingOn
 		case memory.SettingMedia:
 			s.Media = value
 		case memory.SettingPaused:
@@ -121,6 +124,11 @@ func (s Settings) Value(key memory.Setting) string {
 		if s.Zone != nil {
 			return s.Zone.String()
 		}
+	case memory.SettingPrograms:
+		if !s.Programs {
+			return SettingOff
+		}
+		return SettingOn
 	case memory.SettingMedia:
 		return cmp.Or(s.Media, memory.MediaOff)
 	case memory.SettingPaused:
@@ -223,6 +231,8 @@ func (c Choices) Values(key memory.Setting) []string {
 			all = append(all, strings.Join(serversIn(strings.Join(c.Servers, ",")), serverSeparator))
 		}
 		return all
+	case memory.SettingPrograms:
+		return []string{SettingOn, SettingOff}
 	case memory.SettingMedia:
 		return []string{memory.MediaOff, memory.MediaVoice, memory.MediaPictures, memory.MediaAll}
 	case memory.SettingMode:
@@ -275,7 +285,7 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 		}
 		return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),
 			strings.Join(all, ", "))
-	case memory.SettingMode, memory.SettingLanguage, memory.SettingMedia:
+	case memory.SettingMode, memory.SettingLanguage, memory.SettingMedia, memory.SettingPrograms:
 		i := slices.IndexFunc(all, func(v string) bool { return strings.EqualFold(v, value) })
 		if value == "" || i < 0 {
 			return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),

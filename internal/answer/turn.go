@@ -93,7 +93,11 @@ func (t *turn) Search(ctx context.Context, q search.Query) (search.Result, error
 	if err != nil {
 		return result, err
 	}
-	return t.r.consents.filter(ctx, result)
+	if result, err = t.r.consents.filter(ctx, result); err != nil {
+		return result, err
+	}
+	result.Hits, err = keepHits(ctx, result.Hits, t.e.upstream.current)
+	return result, err
 }
 
 func (t *turn) Introduce(ctx context.Context, q search.Query) ([]search.Participant, error) {
@@ -105,8 +109,11 @@ func (t *turn) Introduce(ctx context.Context, q search.Query) ([]search.Particip
 	if err != nil {
 		return nil, err
 	}
-	if t.q.Guild == memory.DirectGuild {
+	switch {
+	case t.q.Guild == memory.DirectGuild:
 		result.People = presentIn(result.People, t.q.Asker)
+	case t.q.OnlyAsker && t.q.Channel == 0:
+		result.People = t.r.met(result.People, t.q.Asker)
 	}
 	return result.People, nil
 }

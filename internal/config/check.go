@@ -88,8 +88,7 @@ const leastPassword = 12
 // keeps them out.
 func (w Web) CheckInspect(listen string) error {
 	host, _, _ := net.SplitHostPort(listen)
-	ip := net.ParseIP(host)
-	if host == "localhost" || ip != nil && ip.IsLoopback() || w.Password.IsSet() || w.ProxyHeader != "" {
+	if isLocal(host) || w.Password.IsSet() || w.ProxyHeader != "" {
 		return nil
 	}
 	return fmt.Errorf("an address of this machine alone, such as \"127.0.0.1:8765\", or web.password or "+
@@ -108,14 +107,17 @@ func (w Web) Address(bound string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// isPrivate reports whether nobody on the way to the address reads along.
+// isPrivate reports whether nobody on the way to the address reads along, nor sees a port that is open to others.
 func (w Web) isPrivate() bool {
 	at, err := url.Parse(w.Address(w.Listen))
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(at.Hostname())
-	return at.Scheme == "https" || at.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	host, _, _ := net.SplitHostPort(w.Listen)
+	return err == nil && (at.Scheme == "https" || isLocal(host) && isLocal(at.Hostname()))
+}
+
+// isLocal reports whether a host is this machine, for itself alone.
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func isHeader(name string) bool {

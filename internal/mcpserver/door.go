@@ -28,7 +28,7 @@ type Store interface {
 type Open struct {
 	Store  Store
 	Engine Engine
-	// Asker returns a question of a member's without its text, as Discord knows them now. A answer.CallError
+	// Asker returns a question of a member's without its text, as Discord knows them now. An answer.CallError
 	// says why they may not ask.
 	Asker func(ctx context.Context, guild memory.GuildID, user memory.UserID) (answer.Question, error)
 }
@@ -43,8 +43,15 @@ type Door struct {
 
 	handler http.Handler
 	clock   func() time.Time
-	limits  *ttl.Cache[memory.TokenHash, *rate.Limiter]
-	mu      sync.Mutex // from the reading of a count to its keeping
+	mu      sync.Mutex
+	bearers *ttl.Cache[memory.TokenHash, *bearer] // guarded by mu
+}
+
+// bearer is what is known of who brings a token.
+type bearer struct {
+	requests, calls *rate.Limiter
+	running         chan struct{} // calls
+	counts          sync.Mutex    // from the reading of a count to its keeping
 }
 
 // Path is where a Door is served.
@@ -52,17 +59,19 @@ const Path = "/mcp"
 
 // Limits of requests.
 const (
-	maxBody   = 64 << 10 // bytes
-	callEvery = time.Second
-	callBurst = 30
-	limiters  = 10_000
-	limitTime = time.Hour
+	maxBody     = 64 << 10 // bytes
+	callEvery   = time.Second
+	callBurst   = 30
+	perCall     = 4 // requests
+	callsAtOnce = 4
+	maxBearers  = 10_000
+	bearerTime  = time.Hour
 )
 
 // NewDoor returns a door.
 func NewDoor(now func() *Open, version string, failed func(tool string, err error)) *Door {
 	d := &Door{Now: now, Version: version, Failed: failed, clock: time.Now,
-		limits: ttl.New[memory.TokenHash, *rate.Limiter](limiters)}
+		bearers: ttl.New[memory.TokenHash, *bearer](maxBearers)}
 	d.handler = mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		return r.Context().Value(visitorKey{}).(*mcp.Server)
 	}, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
@@ -87,7 +96,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if ok = ok && strings.EqualFold(scheme, "Bearer"); ok {
 		var err error
 		if ok, err = d.holds(r.Context(), open, guild, user, hash); err != nil {
-			d.Failed("", err)
+			if r.Context().Err() == nil {
+				d.Failed("", err)
+			}
 			http.Error(w, errFailed, http.StatusServiceUnavailable)
 			return
 		}
@@ -98,7 +109,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"If you had one, it was taken back or replaced.", http.StatusUnauthorized)
 		return
 	}
-	if !d.limiter(hash).AllowN(d.clock(), 1) {
+	b := d.bearer(hash)
+	if !b.requests.AllowN(d.clock(), 1) {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, "Too many requests: wait some seconds.", http.StatusTooManyRequests)
 		return
@@ -107,11 +119,22 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Reader: fmt.Sprintf("what is remembered of the Discord server %q, as far as the member who made the token may read "+
 			"it there now", nameOf(r.Context(), open.Store, guild)),
 		Asker: func(ctx context.Context) (answer.Question, error) {
-			if err := d.use(ctx, open, guild, user, hash); err != nil {
-				return answer.Question{}, err
+			if !b.calls.AllowN(d.clock(), 1) { // a request may hold many
+				return answer.Question{}, answer.CallError("Too many calls: wait some seconds.")
 			}
-			return open.Asker(ctx, guild, user)
-		}})
+			q, err := open.Asker(ctx, guild, user)
+			if err == nil {
+				err = b.use(ctx, d.clock(), open.Store, guild, user, hash)
+			}
+			return q, err
+		},
+		Still: func(ctx context.Context) error {
+			if ok, err := d.holds(ctx, open, guild, user, hash); ok || err != nil {
+				return err
+			}
+			return errTakenBack
+		},
+		Turn: b.running})
 	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, s)))
 }
 
@@ -130,28 +153,35 @@ func (d *Door) holds(ctx context.Context, open *Open, guild memory.GuildID, user
 	return err == nil && c.IsOpen() && subtle.ConstantTimeCompare(c.Hash[:], hash[:]) == 1, err
 }
 
-// use counts a use, before anything is told.
-func (d *Door) use(ctx context.Context, open *Open, guild memory.GuildID, user memory.UserID,
+// errTakenBack is a CallError for a token that was taken back meanwhile.
+const errTakenBack = answer.CallError("The token was taken back.")
+
+// use counts a use of a token, before anything is told.
+func (b *bearer) use(ctx context.Context, now time.Time, s Store, guild memory.GuildID, user memory.UserID,
 	hash memory.TokenHash) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c, err := open.Store.Connection(ctx, guild, user)
+	b.counts.Lock()
+	defer b.counts.Unlock()
+	c, err := s.Connection(ctx, guild, user)
 	switch {
 	case err != nil:
 		return err
 	case c.Hash != hash:
-		return answer.CallError("The token was taken back.")
+		return errTakenBack
 	}
-	return open.Store.Apply(ctx, memory.ConnectionUsed{Guild: guild, User: user, Hash: hash, Uses: c.Uses + 1,
-		At: d.clock()})
+	return s.Apply(ctx, memory.ConnectionUsed{Guild: guild, User: user, Hash: hash, Uses: c.Uses + 1, At: now})
 }
 
-func (d *Door) limiter(hash memory.TokenHash) *rate.Limiter {
+// bearer returns what is known of who brings a token.
+func (d *Door) bearer(hash memory.TokenHash) *bearer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	now := d.clock()
-	l, known := d.limits.Get(hash, now)
+	b, known := d.bearers.Get(hash, now)
 	if !known {
-		l = rate.NewLimiter(rate.Every(callEvery), callBurst)
+		calls := rate.Every(callEvery)
+		b = &bearer{rate.NewLimiter(calls*perCall, callBurst*perCall), rate.NewLimiter(calls, callBurst),
+			make(chan struct{}, callsAtOnce), sync.Mutex{}}
 	}
-	d.limits.Put(hash, l, now, now.Add(limitTime))
-	return l
+	d.bearers.Put(hash, b, now, now.Add(bearerTime))
+	return b
 }

@@ -11,13 +11,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"hark/bot/markdown"
 	"hark/internal/answer"
+	"hark/internal/crash"
 )
 
 // Engine is the part of answer.Engine that the tools use.
@@ -25,7 +28,7 @@ type Engine interface {
 	Parameters(tool string) json.RawMessage
 	Consult(ctx context.Context, q answer.Question, tool string, arguments json.RawMessage) (answer.Told, error)
 	Context(ctx context.Context, q answer.Question) (answer.Told, error)
-	Missed(ctx context.Context, q answer.Question, channel string, since time.Time) (answer.Told, error)
+	Missed(ctx context.Context, q answer.Question, channel, since string) (answer.Told, error)
 }
 
 // Config is what a server needs.
@@ -34,15 +37,21 @@ type Config struct {
 	Version string
 	// Reader says in a few words who reads, and what: it follows "Here is".
 	Reader string
-	// Asker returns a question of the reader's without its text, as of now. It is called before each tool call. A
+	// Asker returns a question of the reader's without its text, as of now. It is called before each tool call. An
 	// answer.CallError says why they may not ask, in a sentence for them.
 	Asker func(context.Context) (answer.Question, error)
+	// Still fails if the reader mustn't be told any more. It is called after each tool call; nil: they may.
+	Still func(context.Context) error
+	// Turn has room for the calls that run at once; nil: any number may.
+	Turn chan struct{}
 	// Failed is told of errors that readers aren't told of. It may be nil.
 	Failed func(tool string, err error)
 }
 
-// callTime bounds a tool call.
-const callTime = time.Minute
+const (
+	callTime        = time.Minute // of a tool call
+	longestQuestion = 2000        // characters
+)
 
 const instructions = `Here is %s. Ask it before you answer about what was said, decided or planned there, about ` +
 	`the people there, or about names that you don't know. Cite what you use by the links under "Sources". ` +
@@ -70,8 +79,8 @@ var tools = []tool{
 	{name: "people", title: "People", of: answer.ToolPeople,
 		description: "What is known of a person: names, when they were last active, and what was told of them."},
 	{name: "catch_up", title: "Catch up with a channel",
-		description: "The messages of a channel since a time, oldest first: 300 at most, of the last week. Without a time: " +
-			"since the reader last wrote there.",
+		description: "The messages of a channel since a time, oldest first: 300 at most, of the last week, without Hark's own. " +
+			"Long ones are cut. Without a time: since the reader last wrote there, or in the last 24 hours.",
 		parameters: `{"type":"object","properties":{"channel":{"type":"string","minLength":1,"maxLength":100,` +
 			`"description":"a channel's name or id"},"since":{"type":"string","description":"a day or a time, such as ` +
 			`2024-06-01 or 2024-06-01T15:00:00Z"}},"required":["channel"]}`,
@@ -106,8 +115,8 @@ func New(c Config) *mcp.Server {
 const errFailed = "Hark could not look that up. Try again later; whoever runs it finds the reason in its log."
 
 // call returns the text for the reader, also with an error.
-func (c Config) call(ctx context.Context, t tool, arguments json.RawMessage) (text string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+func (c Config) call(outer context.Context, t tool, arguments json.RawMessage) (text string, err error) {
+	ctx, cancel := context.WithTimeout(outer, callTime)
 	defer cancel()
 	defer func() {
 		var wrong answer.CallError
@@ -115,16 +124,28 @@ func (c Config) call(ctx context.Context, t tool, arguments json.RawMessage) (te
 		case errors.As(err, &wrong):
 			text = wrong.Error()
 		case err != nil:
-			if text = errFailed; c.Failed != nil && ctx.Err() == nil {
+			if text = errFailed; c.Failed != nil && outer.Err() == nil {
 				c.Failed(t.name, err)
 			}
 		}
 	}()
+	defer crash.Recover("tool "+t.name, &err)
+	if c.Turn != nil {
+		select {
+		case c.Turn <- struct{}{}:
+			defer func() { <-c.Turn }()
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
 	q, err := c.Asker(ctx)
 	if err != nil {
 		return "", err
 	}
 	told, err := t.call(ctx, c.Engine, q, arguments)
+	if err == nil && c.Still != nil {
+		err = c.Still(ctx)
+	}
 	return textOf(told), err
 }
 
@@ -132,17 +153,24 @@ func (c Config) call(ctx context.Context, t tool, arguments json.RawMessage) (te
 func textOf(told answer.Told) string {
 	var b strings.Builder
 	b.WriteString(told.Text)
-	heading := "\n\nSources:\n"
+	heading, before := "\n\nSources:", ""
 	for _, s := range told.Sources {
-		if url := markdown.JumpURL(s.Guild, s.Channel, s.Message); url != "" && !s.Unplaced {
-			fmt.Fprintf(&b, "%s[%d] %s\n", heading, s.Number, url)
-			heading = ""
+		url := markdown.JumpURL(s.Guild, s.Channel, s.Message)
+		if url == "" || s.Unplaced {
+			continue
 		}
+		place, id := path.Split(url)
+		if place == before { // many are of one channel
+			fmt.Fprintf(&b, ", [%d] …/%s", s.Number, id)
+			continue
+		}
+		fmt.Fprintf(&b, "%s\n[%d] %s", heading, s.Number, url)
+		heading, before = "", place
 	}
 	if b.Len() == 0 {
 		return "Nothing is remembered about that."
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return b.String()
 }
 
 func callContext(ctx context.Context, e Engine, q answer.Question, arguments json.RawMessage) (answer.Told, error) {
@@ -150,7 +178,7 @@ func callContext(ctx context.Context, e Engine, q answer.Question, arguments jso
 	if err := read(arguments, &a); err != nil {
 		return answer.Told{}, err
 	}
-	if q.Text = strings.TrimSpace(a.Question); q.Text == "" || len(q.Text) > 4*2000 {
+	if q.Text = strings.TrimSpace(a.Question); q.Text == "" || utf8.RuneCountInString(q.Text) > longestQuestion {
 		return answer.Told{}, answer.CallError(`"question" has 1 to 2,000 characters.`)
 	}
 	return e.Context(ctx, q)
@@ -164,17 +192,7 @@ func callCatchUp(ctx context.Context, e Engine, q answer.Question, arguments jso
 	if strings.TrimSpace(a.Channel) == "" {
 		return answer.Told{}, answer.CallError(`"channel" is a channel's name or id.`)
 	}
-	var since time.Time
-	if a.Since != "" {
-		var err error
-		if since, err = time.Parse(time.RFC3339, a.Since); err != nil {
-			since, err = time.Parse(time.DateOnly, a.Since)
-		}
-		if err != nil {
-			return answer.Told{}, answer.CallError(`"since" is a day or a time, such as 2024-06-01 or 2024-06-01T15:00:00Z.`)
-		}
-	}
-	return e.Missed(ctx, q, a.Channel, since)
+	return e.Missed(ctx, q, a.Channel, a.Since)
 }
 
 // read reads arguments; unknown ones are ignored.

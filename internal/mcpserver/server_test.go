@@ -101,7 +101,7 @@ func everything(t interface{ Fatal(...any) }, c *mcp.ClientSession, channels []m
 
 // Nobody is told what they can't read in Discord, by any tool; and all that they can is found.
 func TestReadersAreToldWhatTheyMayRead(t *testing.T) {
-	const keeper memory.UserID = 7_000
+	const keeper, recluse memory.UserID = 7_000, 8_000
 	told, kept := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		w := guildtest.Draw(rt, 100_000, 4)
@@ -117,10 +117,14 @@ func TestReadersAreToldWhatTheyMayRead(t *testing.T) {
 		defer closes()
 		events := []memory.Event{memory.GuildSeen{Guild: w.Guild}, memory.PersonSeen{
 			Person: memory.Person{ID: keeper, Guild: w.Guild.ID, Name: "Keeper"}}}
+		hermitage := w.Guild.Channels[len(w.Guild.Channels)-1]
 		for _, p := range w.People {
 			p.Guild = w.Guild.ID
 			events = append(events, memory.PersonSeen{Person: p})
 		}
+		events = append(events, memory.PersonSeen{Person: memory.Person{ID: recluse, Guild: w.Guild.ID, Name: "Recluse"}},
+			memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(now.Add(-time.Minute)), Guild: w.Guild.ID,
+				Channel: hermitage.ID, Author: recluse, Content: "Leave me alone"}})
 		for i, c := range w.Guild.Channels {
 			id := memory.FirstMessageID(now.Add(-time.Duration(i+1) * time.Hour))
 			events = append(events, memory.Posted{Message: memory.Message{ID: id, Guild: w.Guild.ID, Channel: c.ID,
@@ -153,6 +157,11 @@ func TestReadersAreToldWhatTheyMayRead(t *testing.T) {
 			if may != strings.Contains(found, fmt.Sprintf("word-%d-of", c.ID)) {
 				rt.Fatalf("%+v may read channel %d: %v\n%+v\n%s", viewer, c.ID, may, w.Guild, found)
 			}
+		}
+		known, _ := call(rt, client, "people", map[string]any{"name": "Recluse"})
+		may := (viewer.Roles != nil || viewer.ID == w.Guild.Owner) && w.Allowed(nil, memory.Channel{}, hermitage, viewer)
+		if may != strings.Contains(known, "Recluse") {
+			rt.Fatalf("%+v may know who wrote in channel %d: %v\n%s", viewer, hermitage.ID, may, known)
 		}
 		if err := h.Apply(rt.Context(), memory.Opted{Guild: w.Guild.ID, User: keeper, Out: true, At: now}); err != nil {
 			rt.Fatal(err)

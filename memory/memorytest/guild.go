@@ -106,7 +106,7 @@ var guildCases = []testCase{
 		connected(ada, memory.Connection{Hash: memory.TokenHash{1}, At: minute(5), Uses: 2, Used: minute(9)}),
 		connects(ada, 3, 10), connected(ada, memory.Connection{Hash: memory.TokenHash{3}, At: minute(10)}),
 		connects(ada, 0, 11), connects(ada, 3, 10), connected(ada, memory.Connection{At: minute(11)}),
-		connects(ada, 4, 12), memory.PersonLeft{Guild: guild, User: ada}, connected(ada, memory.Connection{}),
+		connects(ada, 4, 12), memory.PersonLeft{Guild: guild, User: ada}, connected(ada, memory.Connection{At: minute(12)}),
 		connects(ada, 5, 13), opts(ada, true, 14), connects(ada, 6, 15), connected(ada, memory.Connection{}),
 		opts(ada, false, 16), connects(ada, 6, 15), connected(ada, memory.Connection{}),
 		connects(ada, 7, 17), connects(ben, 8, 17),

@@ -23,7 +23,9 @@ func (m *model) applyPerson(e memory.Event) {
 			p.Nick, p.Roles, p.RolesKnown = "", nil, false
 			m.people[key] = p
 		}
-		delete(m.connections, key)
+		if c, ok := m.connections[key]; ok {
+			m.connections[key] = memory.Connection{At: c.At}
+		}
 	case memory.FactTold:
 		m.tellFact(e)
 	case memory.FactGone:

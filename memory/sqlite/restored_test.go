@@ -225,3 +225,25 @@ func TestRestoredDerivedData(t *testing.T) {
 		})
 	}
 }
+
+// A restored copy has no token that was taken back since, and counts the uses since.
+func TestRestoredTokens(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	for user := memory.UserID(7); user <= 9; user++ {
+		apply(t, s, memory.Connected{Guild: guild, User: user, Hash: memory.TokenHash{1}, At: id(390).Time()})
+	}
+	drain(t, s)
+	backup := backUp(t, s)
+	apply(t, s, memory.PersonLeft{Guild: guild, User: 8}, memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
+		memory.ConnectionUsed{Guild: guild, User: 7, Hash: memory.TokenHash{1}, Uses: 12, At: id(400).Time()})
+	closed(t, s)
+	got, _ := restored(t, s.engine.dir, backup)
+	for user, uses := range map[memory.UserID]int{7: 12, 8: 0, 9: 0} {
+		c, err := got.Connection(bg, guild, user)
+		must(t, err)
+		if c.IsOpen() != (user == 7) || c.Uses != uses {
+			t.Errorf("user %d: %+v", user, c)
+		}
+	}
+}

@@ -58,7 +58,7 @@ func (t *transaction) apply(e *event) {
 	case memory.PersonLeft:
 		t.changed.people[v.Guild] = true
 		t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", v.Guild, v.User)
-		t.disconnect(v.Guild, v.User)
+		t.exec("UPDATE connection SET hash = '', uses = 0, used = 0 WHERE guild = ? AND user = ?", v.Guild, v.User)
 	case memory.FactTold:
 		t.tellFact(v)
 	case memory.FactGone:

@@ -20,8 +20,12 @@ func (t *transaction) useConnection(e memory.ConnectionUsed) {
 		e.Uses, millis(e.At), e.Guild, e.User, e.Hash.String())
 }
 
-func (t *transaction) disconnect(guild memory.GuildID, user memory.UserID) {
-	t.exec("DELETE FROM connection WHERE guild = ? AND user = ?", guild, user)
+// takeConnections takes over the tokens of the replaced database, which knows later of those that both have.
+func (t *transaction) takeConnections(*Taken) {
+	if t.isOld(connectionTable) {
+		t.exec(connectionTable.upsert("SELECT "+connectionTable.columns+" FROM old.connection WHERE true") +
+			" WHERE excluded.at >= connection.at")
+	}
 }
 
 // Connection implements memory.Store.

@@ -163,7 +163,7 @@ func (t *transaction) opt(e memory.Opted) {
 	d.Opt(e.Guild, e.User, e.Out)
 	t.store.ingest.dropped = dropped{} // later messages of somebody who opts in aren't dropped
 	if e.Out {
-		t.disconnect(e.Guild, e.User)
+		t.exec("DELETE FROM connection WHERE guild = ? AND user = ?", e.Guild, e.User)
 		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 		t.execAll([]any{e.Guild, e.User}, "UPDATE setting SET chooser = 0 WHERE guild = ? AND chooser = ?",
 			"UPDATE role_limit SET chooser = 0 WHERE guild = ? AND chooser = ?",

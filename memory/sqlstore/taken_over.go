@@ -22,7 +22,7 @@ type Taken struct {
 func TakeOver(ctx context.Context, s *Store, r *Taken) error {
 	var errs []error
 	for _, take := range []func(*transaction, *Taken){
-		(*transaction).takeForgettings, (*transaction).takeOptOuts, decided(learnTable), decided(connectionTable), (*transaction).takeChoices,
+		(*transaction).takeForgettings, (*transaction).takeOptOuts, decided(learnTable), (*transaction).takeConnections, (*transaction).takeChoices,
 		(*transaction).takeWithdrawn, (*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeDeleted,
 		(*transaction).takeTaken, (*transaction).takeShown, (*transaction).takeRewritten, (*transaction).takeEdited,
 		decided(settingTable), decided(limitTable), (*transaction).takeSpent,
