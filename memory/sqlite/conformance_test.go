@@ -5,6 +5,7 @@ import (
 
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/seal"
 	"hark/memory/sqlite"
 	"hark/memory/sqlite/sqlitetest"
 )
@@ -24,6 +25,29 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	memorytest.Run(t, openEmpty)
 	memorytest.Reopen(t, sqlitetest.Dir, openToy)
+}
+
+// openSealed opens a sealed store.
+func openSealed(t testing.TB, dir string) memory.Store {
+	t.Helper()
+	secret, err := seal.ParseSecret(sealedKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const sealedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+// A sealed store keeps the same promises.
+func TestSealedConformance(t *testing.T) {
+	t.Parallel()
+	memorytest.Run(t, func(t testing.TB) memory.Store { return openSealed(t, sqlitetest.Dir(t)) })
+	memorytest.Reopen(t, sqlitetest.Dir, openSealed)
 }
 
 func TestConcurrentConformance(t *testing.T) {

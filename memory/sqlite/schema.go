@@ -8,7 +8,7 @@ import (
 
 // migrations bring an empty file to the current schema, one version each. Never change a released one; add
 // a new one.
-var migrations = []string{schema, listed}
+var migrations = []string{schema, listed, sealed}
 
 // schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
 // << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
@@ -379,6 +379,19 @@ ALTER TABLE setting ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE role_limit ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE guild ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE channel ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
+`
+
+// sealed is version 3: values can be sealed.
+const sealed = `
+CREATE TABLE data_key ( -- keys that values are sealed with
+  number  INTEGER PRIMARY KEY, -- values begin with it
+  guild   INTEGER NOT NULL,    -- the id; 0: of what is of no guild, too
+  retired INTEGER NOT NULL,    -- whether it is only left until all of its values are sealed with another
+  wrapped TEXT NOT NULL        -- the key, sealed by the operator's key
+);
+CREATE INDEX data_key_guild ON data_key (guild);
+ALTER TABLE called ADD COLUMN token TEXT; -- by which a sealed name is found
+CREATE INDEX called_token ON called (channel, token) WHERE token IS NOT NULL;
 `
 
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {

@@ -109,7 +109,7 @@ type Changes struct {
 type TextQuery struct {
 	Guild        memory.GuildID
 	Channels     []int64           // numbers, ascending
-	Terms        []string          // from text.Terms, best the rarest first
+	Terms        []string          // hashes, best the rarest first
 	Since, Until *memory.MessageID // Until exclusive
 	Authors      []memory.UserID
 	Limit        int
@@ -135,6 +135,7 @@ type Vector struct {
 	Segment, Channel int64
 	First, Last      memory.MessageID // the segment's messages lie between them
 	Values           []float32
+	Key              *DataKey // to seal it with; nil: none
 }
 
 type Near struct {
