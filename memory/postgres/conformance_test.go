@@ -9,6 +9,7 @@ import (
 	"hark/memory/memorytest"
 	"hark/memory/postgres"
 	"hark/memory/postgres/postgrestest"
+	"hark/memory/seal"
 )
 
 // TestMain draws fewer examples than usual: each operation is many round trips to the server.
@@ -33,6 +34,27 @@ func openToy(t testing.TB, url string) memory.Store {
 }
 
 func openEmpty(t testing.TB) memory.Store { return openToy(t, postgrestest.URL(t)) }
+
+// openSealed opens a sealed store.
+func openSealed(t testing.TB, url string) memory.Store {
+	t.Helper()
+	secret, err := seal.ParseSecret("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A sealed store keeps the same promises.
+func TestSealedConformance(t *testing.T) {
+	t.Parallel()
+	memorytest.Run(t, func(t testing.TB) memory.Store { return openSealed(t, postgrestest.URL(t)) })
+	memorytest.Reopen(t, postgrestest.URL, openSealed)
+}
 
 func TestReopenedConformance(t *testing.T) {
 	t.Parallel()

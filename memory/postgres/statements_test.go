@@ -29,7 +29,7 @@ var overAll = []struct{ part, why string }{
 	{"t.channel = $1 AND t.parts", "the channel isn't known"},
 	{"FROM withdrawn ORDER BY no", "withdrawn answers of all guilds"},
 	{"sweep, fetched FROM gap", "gaps of all guilds"},
-	{"SELECT body FROM record WHERE channel IN", "not yet: calls in channels of some guilds"},
+	{"SELECT call, body FROM record WHERE channel IN", "not yet: calls in channels of some guilds"},
 	{"FROM record WINDOW", "retention"},
 	{"FROM record r CROSS JOIN LATERAL (SELECT * FROM derived", "retention"},
 	{"WHERE built < $1", "retention"},

@@ -183,7 +183,7 @@ func (t *transaction) resealTable(table sealedTable, after []any, limit int) (n 
 			}
 		}
 		return err
-	}, "SELECT "+table.key+", "+table.guild+", "+strings.Join(table.columns, ", ")+" FROM "+table.name+" x "+where+
+	}, "SELECT "+table.key+", "+table.guild+" AS of_guild, "+strings.Join(table.columns, ", ")+" FROM "+table.name+" x "+where+
 		"ORDER BY "+table.key+" LIMIT ?+0", append(slices.Clone(after), limit)...))
 	if len(rows) == 0 {
 		return 0, nil
