@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -231,4 +232,44 @@ func tracePlace(channel memory.ChannelID, answer memory.MessageID) Place {
 // personName is the destination for one of p's names. The guild and the id must be known or scanned before.
 func (v *Vault) personName(p *memory.Person, column string, to *string) any {
 	return v.opened(to, func() Place { return at("person", column, p.Guild, p.ID) })
+}
+
+// SealedColumn is a sealed column of text, and the columns that tell its table's rows apart.
+type SealedColumn struct{ Table, Column, Key string }
+
+// SealedColumns returns all sealed columns of text.
+func SealedColumns() (all []SealedColumn) {
+	for _, t := range sealedTables {
+		for _, name := range t.columns {
+			all = append(all, SealedColumn{t.name, name, t.key})
+		}
+	}
+	return all
+}
+
+// Verify decrypts everything in a sealed memory, and returns an error that names the first value that isn't what was
+// sealed in its place. It does nothing in a memory without a key.
+func Verify(ctx context.Context, s *Store) error {
+	if s.vault == nil {
+		return nil
+	}
+	for _, t := range sealedTables {
+		columns := append(t.keyColumns(), t.columns...)
+		err := moved{name: t.name, key: t.key}.each(ctx, s.vault, s.engine, columns, nil, "", func([]any) bool { return true })
+		if err != nil {
+			return s.failed(err, "verify what is sealed")
+		}
+	}
+	use, next, err := Spaces(ctx, s.engine)
+	for i, space := range []memory.Space{use, next} {
+		for after := int64(-1); err == nil && space != (memory.Space{}); {
+			var some []Vector
+			some, err = s.engine.Vectors(ctx, s.engine, space, i > 0, after, movedRows)
+			if len(some) == 0 {
+				break
+			}
+			after = some[len(some)-1].Segment
+		}
+	}
+	return s.failed(err, "verify what is sealed")
 }
