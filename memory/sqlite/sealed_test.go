@@ -310,3 +310,31 @@ func tell(t testing.TB, s *Store) string {
 		nearest(t, s, in(1000), "asks")[0])
 	return b.String()
 }
+
+// Every column that can hold text or bytes is sealed, or is visible for a reason.
+func TestEveryColumnIsSealedOrVisibleForAReason(t *testing.T) {
+	t.Parallel()
+	visible := map[string]string{ // of this engine
+		"fulltext.content": "keyed hashes; it isn't stored",
+		"vector.sketch":    "sealed by PutVector", "vector.steps": "sealed by PutVector",
+		"vector_next.sketch": "sealed by PutVector", "vector_next.steps": "sealed by PutVector",
+	}
+	s := open(t, emptyDir(t))
+	found := 0
+	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
+		var table, column, kind string
+		err := scan(&table, &column, &kind)
+		found++
+		_, known := sqlstore.VisibleColumns[table+"."+column]
+		if _, own := visible[table+"."+column]; !known && !own && !sqlstore.IsSealed(table, column) &&
+			!strings.HasPrefix(table, "fulltext_") { // tables of full text, which has keyed hashes
+			t.Errorf("%s.%s is neither sealed nor visible for a reason: add it to sealedTables or VisibleColumns of "+
+				"memory/sqlstore/sealed.go", table, column)
+		}
+		return err
+	}, `SELECT t.name, c.name, c.type FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+		WHERE t.schema = 'main' AND t.type <> 'view' AND t.name NOT LIKE 'sqlite_%' AND c.type <> 'INTEGER'`))
+	if found < 30 {
+		t.Errorf("only %d columns were found", found)
+	}
+}
