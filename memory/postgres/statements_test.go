@@ -25,6 +25,7 @@ var overAll = []struct{ part, why string }{
 	{"FROM question ORDER BY id, channel", "open questions of all guilds"},
 	{"DELETE FROM question WHERE channel = $1", "the channel isn't known"},
 	{"FROM called WHERE channel = $1", "the channel isn't known"},
+	{"INSERT INTO called", "the channel isn't known"},
 	{"t.channel = $1 AND t.answer", "the channel isn't known"},
 	{"t.channel = $1 AND t.parts", "the channel isn't known"},
 	{"FROM withdrawn ORDER BY no", "withdrawn answers of all guilds"},

@@ -266,13 +266,14 @@ func TestAPlainStoreIsSealed(t *testing.T) {
 		t.Errorf("with new keys:\n%s\nwant\n%s", got, want)
 	}
 	must(t, sqlstore.Verify(bg, s.Store))
-	must(t, sqlstore.Rewrap(bg, s.Store, sqlstore.NewVault(secretOf(t, anotherKey), false)))
+	_, err := sqlstore.Rewrap(bg, s.Store, secretOf(t, anotherKey))
+	must(t, err)
 	closed(t, s)
 	wantSealed(t, dir, "canary")
 	if _, err := openKeyed(dir, oneKey, t); !errors.Is(err, sqlstore.ErrWrongKey) {
 		t.Errorf("with the old key: %v", err)
 	}
-	s, err := openKeyed(dir, anotherKey, t)
+	s, err = openKeyed(dir, anotherKey, t)
 	must(t, err)
 	if got := tell(t, s); got != want {
 		t.Errorf("with another key:\n%s\nwant\n%s", got, want)

@@ -9,6 +9,7 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/seal"
 )
 
 // resealKey in meta is how far sealing anew is, while some values are plain or sealed with retired keys.
@@ -277,12 +278,12 @@ func (t *transaction) resealVectors(shadow bool, after []any, limit int) (n int,
 	return len(some), last
 }
 
-// Rewrap wraps the data keys of a memory by another key of the operator's.
-func Rewrap(ctx context.Context, s *Store, to *Vault) error {
-	return s.writing(ctx, func(t *transaction) {
-		state := sealing{Salt: newSalt()}
-		key := to.secret.Key(state.Salt)
-		state.Fingerprint = key.Fingerprint()
+// Rewrap wraps the data keys of a memory by another key of the operator's, whose fingerprint it returns.
+func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string, err error) {
+	state := sealing{Salt: seal.NewSalt()}
+	key := to.Key(state.Salt)
+	state.Fingerprint = key.Fingerprint()
+	return state.Fingerprint, s.writing(ctx, func(t *transaction) {
 		type row struct {
 			number  int64
 			guild   memory.GuildID
@@ -298,6 +299,6 @@ func Rewrap(ctx context.Context, s *Store, to *Vault) error {
 			t.exec("UPDATE data_key SET wrapped = ? WHERE number = ?", must(key.Wrap(data, place)), r.number)
 		}
 		t.note(sealKey, jsonText(state))
-		t.committed = append(t.committed, func() { s.vault.secret = to.secret; s.vault.key.Store(key) })
+		t.committed = append(t.committed, func() { s.vault.secret = to; s.vault.key.Store(key) })
 	})
 }

@@ -72,10 +72,20 @@ type sealing struct {
 	Fingerprint string `json:"key"` // of the operator's key
 }
 
-// Sealing returns the fingerprint of the key that a memory is sealed with; "" if it isn't sealed.
-func Sealing(ctx context.Context, q Querier) (fingerprint string, err error) {
+// SealingInfo is how a memory is sealed; the zero value if it isn't.
+type SealingInfo struct {
+	Salt, Fingerprint string // of the operator's key
+	Resealing         bool   // whether something is still to be sealed, or sealed anew
+}
+
+// ReadSealing returns how a memory is sealed.
+func ReadSealing(ctx context.Context, q Querier) (i SealingInfo, err error) {
 	state, err := readSealing(ctx, q)
-	return state.Fingerprint, err
+	if err == nil {
+		err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+resealKey+"')").Scan(&i.Resealing)
+	}
+	i.Salt, i.Fingerprint = state.Salt, state.Fingerprint
+	return i, err
 }
 
 func readSealing(ctx context.Context, q Querier) (state sealing, err error) {
@@ -96,6 +106,13 @@ func (s *Store) unlock(ctx context.Context) error {
 		return nil
 	}
 	if state.Salt == "" {
+		if s.options.Moving { // what is moved from here stays as it is
+			var some bool
+			if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM guild)").Scan(&some); some || err != nil {
+				s.vault = nil
+				return s.failed(err, "read how the memory is sealed")
+			}
+		}
 		if err := s.writing(ctx, (*transaction).beginSealing); err != nil {
 			return err
 		}
@@ -452,15 +469,13 @@ func (t *transaction) newKey(guild memory.GuildID) *DataKey {
 	return must(v.add(number, guild, data))
 }
 
-func newSalt() string { return seal.NewSalt() }
-
 // beginSealing notes that a memory is sealed from now on. What is in it is still plain.
 func (t *transaction) beginSealing() {
 	v := t.store.vault
 	if t.meta(sealKey) != "" { // another process was faster
 		return
 	}
-	state := sealing{Salt: newSalt()}
+	state := sealing{Salt: seal.NewSalt()}
 	state.Fingerprint = v.secret.Key(state.Salt).Fingerprint()
 	t.note(sealKey, jsonText(state))
 	if t.has("SELECT 1 FROM guild LIMIT 1") || t.has("SELECT 1 FROM person LIMIT 1") {

@@ -1,0 +1,30 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	"hark/internal/store"
+)
+
+// sealed says whether what is remembered is encrypted, and whether the key is right.
+func (d *Doctor) sealed(ctx context.Context) Finding {
+	s, err := store.Of(d.Config).Sealed(ctx)
+	switch {
+	case err != nil:
+		return failed(err, "see memory.key_file")
+	case s.Key == "" && s.Given == "":
+		return passed("no: whoever can read the disk can read what is remembered; memory.key_file seals it")
+	case s.Key == "":
+		return advised("not yet", "\"hark run\" seals the memory with the key of memory.key_file")
+	case s.Given == "":
+		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and no key is given", s.Key),
+			Advice: "name its file in memory.key_file or HARK_MEMORY_KEY_FILE"}
+	case s.Given != s.Key:
+		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and memory.key_file has the key %s", s.Key, s.Given),
+			Advice: "name the right file"}
+	case s.Resealing:
+		return advised(fmt.Sprintf("with the key %s; not all of it yet", s.Key), "\"hark run\" goes on: leave it running")
+	}
+	return passed("with the key %s", s.Key)
+}
