@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,6 +159,17 @@ func (e *engine) waitUntilUnseen(ctx context.Context, by string, wait bool) erro
 			return ctx.Err()
 		}
 	}
+}
+
+// Rewrite implements sqlstore.Engine: VACUUM leaves bytes in the free parts of pages.
+func (e *engine) Rewrite(ctx context.Context, tables []string) error {
+	for _, table := range tables {
+		table = cmp.Or(synonyms[table], table)
+		if _, err := e.pool.Exec(ctx, "VACUUM (FULL) "+table); err != nil {
+			return fmt.Errorf("make the table %s anew: %w", table, explain(err))
+		}
+	}
+	return nil
 }
 
 var _ sqlstore.Engine = (*engine)(nil)

@@ -148,6 +148,6 @@ func TestAPlainDatabaseIsSealed(t *testing.T) {
 		}
 		must(t, sqlstore.Renew(t.Context(), s, nil))
 	}
-	wantSealed(t, url, "canary", false)
+	wantSealed(t, url, "canary", true)
 	must(t, errors.Join(s.Close(), other.Close()))
 }

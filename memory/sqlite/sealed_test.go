@@ -124,11 +124,39 @@ func TestForgettingAServerDestroysItsKey(t *testing.T) {
 	closed(t, s)
 }
 
+// TestSealedChild is the process that TestAKilledSealedStoreHoldsNothingReadable kills.
+func TestSealedChild(t *testing.T) {
+	dir := os.Getenv(crashDir)
+	if dir == "" {
+		t.Skip("is run by another test")
+	}
+	s := openSealed(t, dir)
+	apply(t, s, memorytest.Canaries("canary")...)
+	for n := 0; ; n++ {
+		apply(t, s, posted(general, n, fmt.Sprintf("canary%dq sails", n%40)), edited(general, n-1, fmt.Sprintf("canary%dq now", n%40)))
+		drain(t, s)
+		fmt.Printf("said %d\n", n)
+	}
+}
+
+func TestAKilledSealedStoreHoldsNothingReadable(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	for n := range 3 {
+		killChild(t, "TestSealedChild", dir, n, 1+rand.IntN(20), func(line string) bool { return scanned(line, "said %d", new(int)) })
+		wantSealed(t, dir, "canary")
+	}
+	s := openSealed(t, dir)
+	must(t, sqlstore.Verify(bg, s.Store))
+	checkSound(t, s)
+	closed(t, s)
+}
+
 // TestRenewChild is the process that TestKillsWhileRotatingLoseNothing kills.
 func TestRenewChild(t *testing.T) {
 	dir := os.Getenv(crashDir)
 	if dir == "" {
-		t.Skip("it is run by TestKillsWhileRotatingLoseNothing")
+		t.Skip("is run by another test")
 	}
 	s := openSealed(t, dir)
 	for {

@@ -64,6 +64,8 @@ type Engine interface {
 	Explain(err error) error
 	// Erase overwrites deleted data, as Store.Erase.
 	Erase(ctx context.Context, wait bool) error
+	// Rewrite removes from the tables what Erase may leave in free parts of pages. Nobody can use a table meanwhile.
+	Rewrite(ctx context.Context, tables []string) error
 	Close() error
 }
 

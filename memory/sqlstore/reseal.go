@@ -74,7 +74,26 @@ func Reseal(ctx context.Context, s *Store, progress func(done, total int)) error
 	if err != nil {
 		return err
 	}
+	state, err := readResealing(ctx, s.engine)
+	if err == nil && state.Plain {
+		err = s.engine.Rewrite(ctx, tablesOfText())
+	}
+	if err == nil {
+		err = s.writing(ctx, (*transaction).endResealing)
+	}
+	if err != nil {
+		return s.failed(err, "seal")
+	}
 	return s.engine.Erase(ctx, true)
+}
+
+// tablesOfText are the tables that hold what is sealed.
+func tablesOfText() []string {
+	tables := slices.Clone(VectorTables)
+	for _, t := range sealedTables {
+		tables = append(tables, t.name)
+	}
+	return append(tables, "fulltext")
 }
 
 // Renew gives every guild a new data key, seals everything anew, and destroys the old keys. If it was interrupted, it
@@ -124,7 +143,6 @@ func (t *transaction) resealSome(limit int) (rows, messages int) {
 	case state.Stage < n+len(VectorTables):
 		rows, last = t.resealVectors(state.Stage > n, state.After, limit)
 	default:
-		t.endResealing()
 		return 0, 0
 	}
 	if state.After = last; rows == 0 {
@@ -134,8 +152,13 @@ func (t *transaction) resealSome(limit int) (rows, messages int) {
 	return max(rows, 1), messages
 }
 
-// endResealing destroys the retired keys: everything has a newer one.
+// endResealing destroys the retired keys, unless some were retired since: everything has a newer one.
 func (t *transaction) endResealing() {
+	state, err := readResealing(t.ctx, t)
+	if ensure(err); state.Stage < len(sealedTables)+len(VectorTables) {
+		return
+	}
+	t.changed.Text = true
 	var gone []*DataKey
 	t.each(func(scan Scanner) error {
 		var number int64

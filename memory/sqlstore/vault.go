@@ -478,6 +478,7 @@ func (t *transaction) beginSealing() {
 	state := sealing{Salt: seal.NewSalt()}
 	state.Fingerprint = v.secret.Key(state.Salt).Fingerprint()
 	t.note(sealKey, jsonText(state))
+	t.changed.structure[memory.Everywhere] = true // processes without the key must stop
 	if t.has("SELECT 1 FROM guild LIMIT 1") || t.has("SELECT 1 FROM person LIMIT 1") {
 		t.note(resealKey, jsonText(resealing{Plain: true}))
 	}
