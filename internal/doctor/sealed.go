@@ -9,10 +9,14 @@ import (
 
 // sealed says whether what is remembered is encrypted, and whether the key is right.
 func (d *Doctor) sealed(ctx context.Context) Finding {
-	s, err := store.Of(d.Config).Sealed(ctx)
+	place := store.Of(d.Config)
+	if _, err := place.Secret(); err != nil {
+		return failed(err, "name a file with a key in memory.key_file; \"hark key new\" prints one")
+	}
+	s, err := place.Sealed(ctx)
 	switch {
-	case err != nil:
-		return failed(err, "see memory.key_file")
+	case err != nil: // the check of the database tells it
+		return passed("it can't be told while the database can't be read")
 	case s.Key == "" && s.Given == "":
 		return passed("no: whoever can read the disk can read what is remembered; memory.key_file seals it")
 	case s.Key == "":

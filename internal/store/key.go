@@ -12,8 +12,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// secret returns the key of a sealed memory; nil without one.
-func (p Place) secret() (*seal.Secret, error) {
+// Secret returns the key of a sealed memory; nil without one.
+func (p Place) Secret() (*seal.Secret, error) {
 	if p.KeyFile == "" {
 		return nil, nil
 	}
@@ -29,7 +29,7 @@ type Sealed struct {
 
 // Sealed says how the memory is sealed, and changes nothing.
 func (p Place) Sealed(ctx context.Context) (s Sealed, err error) {
-	secret, err := p.secret()
+	secret, err := p.Secret()
 	if err != nil {
 		return s, err
 	}
@@ -58,7 +58,7 @@ func (p Place) Sealed(ctx context.Context) (s Sealed, err error) {
 // the backup's key; else it is the memory's. See sqlite.Restore.
 func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlstore.Progress) (r sqlite.Restored, err error) {
 	var keys sqlite.Keys
-	if keys.Replaced, err = p.secret(); err != nil {
+	if keys.Replaced, err = p.Secret(); err != nil {
 		return r, err
 	}
 	if keys.Backup = keys.Replaced; keyFile != "" {
@@ -85,7 +85,7 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 
 // RotateKey wraps the data keys by the key of another file. No Hark may use the memory.
 func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint string, err error) {
-	secret, err := Place{KeyFile: keyFile}.secret()
+	secret, err := Place{KeyFile: keyFile}.Secret()
 	if err != nil {
 		return "", err
 	}

@@ -79,7 +79,7 @@ type Options struct {
 // Open opens the memory. It creates one if there is none.
 func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 	count := tokens.New().Count
-	secret, err := p.secret()
+	secret, err := p.Secret()
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (p Place) lockForMove(ctx context.Context) (release func() error, err error
 
 func (p Place) openForMove(ctx context.Context) (*sqlstore.Store, error) {
 	count := tokens.New().Count
-	secret, err := p.secret()
+	secret, err := p.Secret()
 	if err != nil {
 		return nil, err
 	}

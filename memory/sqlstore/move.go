@@ -316,7 +316,7 @@ func (table moved) each(ctx context.Context, v *Vault, from Querier, columns []s
 				row[i] = string(b)
 			}
 		}
-		if err := v.openRow(table.name, columns, row); err != nil {
+		if err := v.OpenRow(table.name, columns, row); err != nil {
 			return err
 		}
 		if !f(row) {

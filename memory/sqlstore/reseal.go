@@ -12,8 +12,8 @@ import (
 	"hark/memory/seal"
 )
 
-// resealKey in meta is how far sealing anew is, while some values are plain or sealed with retired keys.
-const resealKey = "reseal"
+// reSealKey in meta is how far sealing anew is, while some values are plain or sealed with retired keys.
+const reSealKey = "reseal"
 
 // resealing is how far sealing anew is. Full text of a message is keyed as its text is sealed, so both change together.
 type resealing struct {
@@ -25,7 +25,7 @@ type resealing struct {
 // readResealing returns how far sealing anew is; the zero value if nothing is left.
 func readResealing(ctx context.Context, q Querier) (r resealing, err error) {
 	var state string
-	there, err := Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+resealKey+"'").Scan(&state))
+	there, err := Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+reSealKey+"'").Scan(&state))
 	if err != nil || !there {
 		return r, err
 	}
@@ -46,7 +46,7 @@ func readResealing(ctx context.Context, q Querier) (r resealing, err error) {
 
 // IsResealing reports whether some values are still to be sealed, or sealed anew.
 func IsResealing(ctx context.Context, s *Store) (bool, error) {
-	state, err := s.meta(ctx, resealKey)
+	state, err := s.meta(ctx, reSealKey)
 	return state != "", s.failed(err, "read how far sealing is")
 }
 
@@ -120,14 +120,14 @@ func (s *Store) retireKeys(ctx context.Context, guild memory.GuildID) error {
 		state, err := readResealing(t.ctx, t)
 		ensure(err)
 		t.changed.structure[memory.Everywhere] = true
-		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
+		t.note(reSealKey, jsonText(resealing{Plain: state.Plain}))
 	})
 }
 
 // resealSome seals the next rows anew. It returns how many it read, at least 1 until the end, and how many of them are
 // messages.
 func (t *transaction) resealSome(limit int) (rows, messages int) {
-	if t.meta(resealKey) == "" { // another process was faster
+	if t.meta(reSealKey) == "" { // another process was faster
 		return 0, 0
 	}
 	state, err := readResealing(t.ctx, t)
@@ -148,7 +148,7 @@ func (t *transaction) resealSome(limit int) (rows, messages int) {
 	if state.After = last; rows == 0 {
 		state.Stage++
 	}
-	t.note(resealKey, jsonText(state))
+	t.note(reSealKey, jsonText(state))
 	return max(rows, 1), messages
 }
 
@@ -168,7 +168,7 @@ func (t *transaction) endResealing() {
 		}
 		return err
 	}, "SELECT number FROM data_key WHERE retired <> 0")
-	t.execAll(nil, "DELETE FROM data_key WHERE retired <> 0", "DELETE FROM meta WHERE key = '"+resealKey+"'")
+	t.execAll(nil, "DELETE FROM data_key WHERE retired <> 0", "DELETE FROM meta WHERE key = '"+reSealKey+"'")
 	t.changed.structure[memory.Everywhere] = true
 	t.committed = append(t.committed, func() {
 		t.store.vault.whole.Store(true)
@@ -321,7 +321,7 @@ func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string,
 			data := must(s.vault.key.Load().Unwrap(r.wrapped, place))
 			t.exec("UPDATE data_key SET wrapped = ? WHERE number = ?", must(key.Wrap(data, place)), r.number)
 		}
-		t.note(sealKey, jsonText(state))
+		t.note(SealKey, jsonText(state))
 		t.committed = append(t.committed, func() { s.vault.secret = to; s.vault.key.Store(key) })
 	})
 }

@@ -100,8 +100,8 @@ func (t sealedTable) place(column string, key []any) Place {
 // keyColumns are the columns of t's key.
 func (t sealedTable) keyColumns() []string { return strings.Split(t.key, ", ") }
 
-// openRow decrypts the sealed columns of a row, whose values are int64, string or nil.
-func (v *Vault) openRow(table string, columns []string, row []any) error {
+// OpenRow decrypts the sealed columns of a row, whose values are int64, string or nil.
+func (v *Vault) OpenRow(table string, columns []string, row []any) error {
 	if v == nil {
 		return nil
 	}

@@ -41,12 +41,12 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 	v := t.store.vault
 	var old sealing
 	if t.has("SELECT 1 FROM pragma_table_info('data_key', 'old')") {
-		t.row("SELECT value FROM old.meta WHERE key = '" + sealKey + "'").into(asJSON{&old})
+		t.row("SELECT value FROM old.meta WHERE key = '" + SealKey + "'").into(asJSON{&old})
 	}
 	if old.Salt == "" {
 		if v != nil {
 			v.whole.Store(false)
-			t.note(resealKey, jsonText(resealing{Plain: true}))
+			t.note(reSealKey, jsonText(resealing{Plain: true}))
 		}
 		return
 	}
@@ -72,7 +72,7 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 		t.exec("INSERT INTO main.data_key (number, guild, retired, wrapped) VALUES (?, ?, 1, ?)", r.number, r.guild,
 			must(v.key.Load().Wrap(data, place)))
 		must(v.add(uint32(r.number), r.guild, data))
-		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
+		t.note(reSealKey, jsonText(resealing{Plain: state.Plain}))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -63,8 +64,8 @@ var (
 		"memory.key_file or HARK_MEMORY_KEY_FILE")
 )
 
-// sealKey in meta is how a memory is sealed.
-const sealKey = "seal"
+// SealKey in meta is how a memory is sealed.
+const SealKey = "seal"
 
 // sealing is how a memory is sealed.
 type sealing struct {
@@ -82,14 +83,37 @@ type SealingInfo struct {
 func ReadSealing(ctx context.Context, q Querier) (i SealingInfo, err error) {
 	state, err := readSealing(ctx, q)
 	if err == nil {
-		err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+resealKey+"')").Scan(&i.Resealing)
+		err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+reSealKey+"')").Scan(&i.Resealing)
 	}
 	i.Salt, i.Fingerprint = state.Salt, state.Fingerprint
 	return i, err
 }
 
+// ParseSealing returns what SealKey in meta says.
+func ParseSealing(value string) SealingInfo {
+	var state sealing
+	_ = json.Unmarshal([]byte(value), &state) // else the zero value
+	return SealingInfo{Salt: state.Salt, Fingerprint: state.Fingerprint}
+}
+
+// Add adds a data key of a memory that isn't open.
+func (v *Vault) Add(sealed SealingInfo, number int64, guild memory.GuildID, wrapped string) error {
+	if v == nil {
+		return ErrKeyMissing
+	}
+	if v.key.Load() == nil {
+		key := v.secret.Key(sealed.Salt)
+		if key.Fingerprint() != sealed.Fingerprint {
+			return ErrWrongKey
+		}
+		v.key.Store(key)
+	}
+	_, err := v.unwrap(uint32(number), guild, wrapped)
+	return err
+}
+
 func readSealing(ctx context.Context, q Querier) (state sealing, err error) {
-	_, err = Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+sealKey+"'").Scan(asJSON{&state}))
+	_, err = Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+SealKey+"'").Scan(asJSON{&state}))
 	return state, err
 }
 
@@ -472,15 +496,15 @@ func (t *transaction) newKey(guild memory.GuildID) *DataKey {
 // beginSealing notes that a memory is sealed from now on. What is in it is still plain.
 func (t *transaction) beginSealing() {
 	v := t.store.vault
-	if t.meta(sealKey) != "" { // another process was faster
+	if t.meta(SealKey) != "" { // another process was faster
 		return
 	}
 	state := sealing{Salt: seal.NewSalt()}
 	state.Fingerprint = v.secret.Key(state.Salt).Fingerprint()
-	t.note(sealKey, jsonText(state))
+	t.note(SealKey, jsonText(state))
 	t.changed.structure[memory.Everywhere] = true // processes without the key must stop
 	if t.has("SELECT 1 FROM guild LIMIT 1") || t.has("SELECT 1 FROM person LIMIT 1") {
-		t.note(resealKey, jsonText(resealing{Plain: true}))
+		t.note(reSealKey, jsonText(resealing{Plain: true}))
 	}
 }
 
