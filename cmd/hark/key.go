@@ -39,7 +39,8 @@ func (f *flags) rotateCommand() *cobra.Command {
 		Short: "Seal the memory with another key",
 		Long: "With --to, seals each server's data key with the key of another file, which takes a moment. Stop Hark first, and\n" +
 			"set memory.key_file to that file afterwards. Backups keep the old key. With --data, gives each server a new data\n" +
-			"key and encrypts everything anew, also while Hark runs. To go on after an interruption, call it again.",
+			"key and encrypts everything anew, also while Hark runs. To go on after an interruption, call it again. The data\n" +
+			"directory is that of the configuration, or HARK_DATA.",
 		Example: "  hark key rotate --to new.key\n  hark key rotate --data",
 		Args:    cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
