@@ -91,6 +91,7 @@ func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, _ memory.Space
 		var v sqlstore.Vector
 		var sealed []byte
 		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, types.SQLScanner(&v.Values), &sealed)
+		v.Key = e.vault.KeyOf(sealed)
 		if err == nil && sealed != nil {
 			v.Values, err = e.openVector(v.Segment, sealed)
 		}

@@ -46,6 +46,7 @@ func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, space memory.S
 		var v sqlstore.Vector
 		var packed []byte
 		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, &packed)
+		v.Key = e.vault.KeyOf(packed)
 		if err == nil {
 			packed, err = e.vault.Open(packed, sqlstore.VectorPlace("steps", v.Segment))
 		}

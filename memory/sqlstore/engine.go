@@ -137,7 +137,7 @@ type Vector struct {
 	Segment, Channel int64
 	First, Last      memory.MessageID // the segment's messages lie between them
 	Values           []float32
-	Key              *DataKey // to seal it with; nil: none
+	Key              *DataKey // that it is sealed with; nil: none
 }
 
 type Near struct {

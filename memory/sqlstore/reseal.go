@@ -220,29 +220,15 @@ func (t *transaction) resealTable(table sealedTable, after []any, limit int) (n 
 }
 
 func (t *transaction) resealRow(table sealedTable, r storedRow) {
-	v, guild, stale := t.store.vault, r.guild, false
-	plain := make([]any, len(r.values))
-	var old *DataKey
-	for i, value := range r.values {
-		if value == nil {
-			continue
-		}
-		plain[i] = ""
-		if len(value) == 0 {
-			continue
-		}
-		place := table.place(table.columns[i], r.key)
-		key, sealed, err := v.keyOfValue(value)
-		bare, err := v.decrypt(key, value, sealed, func() Place { return place }, err)
-		ensure(err)
-		plain[i] = string(bare)
-		if key != nil {
-			old, guild = key, key.guild
-		}
-		stale = stale || key == nil || key != t.key(key.guild)
-	}
+	old, guild, stale := t.keyOfRow(r)
 	if !stale {
 		return
+	}
+	plain := make([]any, len(r.values))
+	for i, value := range r.values {
+		if value != nil {
+			plain[i] = string(must(t.store.vault.openText(value, table.place(table.columns[i], r.key))))
+		}
 	}
 	t.enter(guild)
 	var set []string
@@ -262,6 +248,22 @@ func (t *transaction) resealRow(table sealedTable, r storedRow) {
 	if table.name == "message" {
 		t.rekeyText(guild, old, r.key, plain)
 	}
+}
+
+// keyOfRow returns the key that sealed a row, and the row's guild. stale is whether it should have another key.
+func (t *transaction) keyOfRow(r storedRow) (old *DataKey, guild memory.GuildID, stale bool) {
+	guild = r.guild
+	for _, value := range r.values {
+		if len(value) == 0 {
+			continue
+		}
+		key, _, err := t.store.vault.keyOfValue(value)
+		if ensure(err); key != nil {
+			old, guild = key, key.guild
+		}
+		stale = stale || key == nil || key != t.key(guild)
+	}
+	return old, guild, stale
 }
 
 // rekeyText keys a message's full text as its text is sealed now.
@@ -294,8 +296,10 @@ func (t *transaction) resealVectors(shadow bool, after []any, limit int) (n int,
 	defer t.in(t.guild)()
 	for _, v := range some {
 		t.enter(t.guildOfNo(v.Channel))
-		v.Key = t.keyIfSealed(t.guild)
-		ensure(t.PutVector(v, shadow))
+		if key := t.keyIfSealed(t.guild); v.Key != key {
+			v.Key = key
+			ensure(t.PutVector(v, shadow))
+		}
 		last = []any{v.Segment}
 	}
 	return len(some), last

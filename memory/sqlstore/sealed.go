@@ -17,7 +17,7 @@ type sealedTable struct {
 }
 
 const (
-	guildOfNumber    = "(SELECT g.id FROM guild g WHERE g.no = x.channel >> 20)"
+	guildOfNumber    = "coalesce((SELECT g.id FROM guild g WHERE g.no = x.channel >> 20), 0)"
 	guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
 )
 
@@ -47,7 +47,7 @@ var VectorTables = []string{"vector", "vector_next"}
 // VisibleColumns are the columns of text that aren't sealed, and why.
 var VisibleColumns = map[string]string{
 	"meta.key":           "a word of Hark's own",
-	"meta.value":         "names of embedding models, versions, states and keys that are sealed themselves",
+	"meta.value":         "names of embedding models, versions, states, and the key of fingerprints, which are sealed",
 	"channel.overwrites": "ids and permissions",
 	"person.roles":       "ids",
 	"trace.parts":        "ids",
@@ -107,11 +107,7 @@ func (v *Vault) OpenRow(table string, columns []string, row []any) error {
 	}
 	return eachSealed(table, columns, row, func(i int, at Place) error {
 		text, _ := row[i].(string)
-		key, sealed, err := v.keyOfValue([]byte(text))
-		if text == "" {
-			return nil
-		}
-		plain, err := v.decrypt(key, []byte(text), sealed, func() Place { return at }, err)
+		plain, err := v.openText([]byte(text), at)
 		row[i] = string(plain)
 		return err
 	})

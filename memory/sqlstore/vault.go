@@ -345,6 +345,24 @@ func (v *Vault) keyOfValue(value []byte) (*DataKey, []byte, error) {
 	return key, sealed, err
 }
 
+// openText decrypts a value of a column of text.
+func (v *Vault) openText(value []byte, at Place) ([]byte, error) {
+	if len(value) == 0 {
+		return value, nil
+	}
+	key, sealed, err := v.keyOfValue(value)
+	return v.decrypt(key, value, sealed, func() Place { return at }, err)
+}
+
+// KeyOf returns the key that sealed a value of a column of bytes; nil if it is plain, or the key isn't known.
+func (v *Vault) KeyOf(value []byte) *DataKey {
+	number, ok := seal.KeyOf(value)
+	if v == nil || !ok {
+		return nil
+	}
+	return v.known(number)
+}
+
 // Open decrypts a value of a column of bytes.
 func (v *Vault) Open(value []byte, at Place) ([]byte, error) {
 	if v == nil {
