@@ -51,7 +51,7 @@ func TestOnlyTheSameKeyAndPlaceOpenAValue(t *testing.T) {
 
 func TestHashesDependOnTheKey(t *testing.T) {
 	a, b := cipherOf(t, 1, 1), cipherOf(t, 2, 2)
-	if a.Term(5) != a.Term(5) || a.Term(5) == a.Term(6) || a.Term(5) == b.Term(5) {
+	if again := cipherOf(t, 1, 1); a.Term(5) != again.Term(5) || a.Term(5) == a.Term(6) || a.Term(5) == b.Term(5) {
 		t.Error("terms")
 	}
 	here := []byte("here")

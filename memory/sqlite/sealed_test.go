@@ -364,13 +364,18 @@ func tell(t testing.TB, s *Store) string {
 	lore, err := s.Lore(bg, guild)
 	fmt.Fprintln(&b, lore, err)
 	traces, err := s.Traces(bg, memory.TraceQuery{Channel: 1000, Prompts: true})
+	must(t, err)
 	for _, trace := range traces {
 		fmt.Fprintln(&b, trace.Mode, trace.Prompt, trace.Sources)
 	}
 	calls, err := s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{1000}})
 	fmt.Fprintln(&b, calls, err)
-	names, err := s.NameOf(bg, 1000, []memory.MessageID{memory.MessageID(0)})
+	names, err := s.NameOf(bg, 1000, []memory.MessageID{id(6)})
 	fmt.Fprintln(&b, names, err)
+	for _, name := range names {
+		called, err := s.MessageNamed(bg, 1000, name)
+		fmt.Fprintln(&b, called, err)
+	}
 	fmt.Fprintln(&b, find(t, s, in(1000), "asks"), find(t, s, in(1000), "1234"),
 		nearest(t, s, in(1000), "asks")[0])
 	return b.String()
