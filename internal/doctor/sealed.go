@@ -3,8 +3,11 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime"
 
 	"hark/internal/store"
+	"hark/internal/terminal"
 )
 
 // sealed says whether what is remembered is encrypted, and whether the key is right.
@@ -28,7 +31,12 @@ func (d *Doctor) sealed(ctx context.Context) Finding {
 		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and memory.key_file has the key %s", s.Key, s.Given),
 			Advice: "name the right file"}
 	case s.Resealing:
-		return advised(fmt.Sprintf("with the key %s; not all of it yet", s.Key), "\"hark run\" goes on: leave it running")
+		return advised(fmt.Sprintf("with the key %s; %s so far", s.Key, terminal.Plural(s.Done, "message")), "\"hark run\" goes on: leave it running")
 	}
-	return passed("with the key %s", s.Key)
+	found := passed("with the key %s", s.Key)
+	if info, err := os.Stat(place.KeyFile); err == nil && info.Mode().Perm()&groupOrOthers != 0 && runtime.GOOS != "windows" {
+		found.Detail += "; others on this machine can read the key file"
+		found.Advice = "chmod 600 " + place.KeyFile
+	}
+	return found
 }

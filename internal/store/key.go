@@ -25,6 +25,7 @@ type Sealed struct {
 	Key       string // the fingerprint of its key; "" if it isn't sealed
 	Given     string // that of the key file; "" without one
 	Resealing bool   // whether something is still to be sealed
+	Done      int    // messages that are, if Resealing
 }
 
 // Sealed says how the memory is sealed, and changes nothing.
@@ -47,7 +48,7 @@ func (p Place) Sealed(ctx context.Context) (s Sealed, err error) {
 		}
 		is = info.Sealing
 	}
-	s.Key, s.Resealing = is.Fingerprint, is.Resealing
+	s.Key, s.Resealing, s.Done = is.Fingerprint, is.Resealing, is.Done
 	if secret != nil {
 		s.Given = secret.Key(is.Salt).Fingerprint()
 	}

@@ -150,3 +150,24 @@ func TestASealedMemoryIsMoved(t *testing.T) {
 		}
 	})
 }
+
+// Until all is sealed, the memory tells so.
+func TestAMemoryTellsHowFarItIsSealed(t *testing.T) {
+	t.Parallel()
+	p := Place{Dir: t.TempDir()}
+	with(t, p, func(s *sqlstore.Store) { apply(t, s, settle(harbour)...) })
+	p.KeyFile = keyFile(t)
+	with(t, p, func(s *sqlstore.Store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := sqlstore.Reseal(ctx, s, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+			t.Errorf("sealing ended with %v", err)
+		}
+	})
+	if s, err := p.Sealed(t.Context()); err != nil || !s.Resealing || s.Done != 31 || s.Key == "" || s.Key != s.Given {
+		t.Errorf("half-way it is %+v, %v", s, err)
+	}
+	verified(t, p, harbour)
+	if s, err := p.Sealed(t.Context()); err != nil || s.Resealing {
+		t.Errorf("at the end it is %+v, %v", s, err)
+	}
+}

@@ -12,20 +12,21 @@ import (
 	"hark/memory/seal"
 )
 
-// reSealKey in meta is how far sealing anew is, while some values are plain or sealed with retired keys.
-const reSealKey = "reseal"
+// resealKey in meta is how far sealing anew is, while some values are plain or sealed with retired keys.
+const resealKey = "reseal"
 
 // resealing is how far sealing anew is. Full text of a message is keyed as its text is sealed, so both change together.
 type resealing struct {
 	Plain bool  `json:"plain,omitempty"` // whether some values may be plain
 	Stage int   `json:"stage"`           // a table of sealedTables; then those of vectors
 	After []any `json:"after,omitempty"` // the key of the last row that is done
+	Done  int   `json:"done,omitempty"`  // messages
 }
 
 // readResealing returns how far sealing anew is; the zero value if nothing is left.
 func readResealing(ctx context.Context, q Querier) (r resealing, err error) {
 	var state string
-	there, err := Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+reSealKey+"'").Scan(&state))
+	there, err := Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+resealKey+"'").Scan(&state))
 	if err != nil || !there {
 		return r, err
 	}
@@ -46,7 +47,7 @@ func readResealing(ctx context.Context, q Querier) (r resealing, err error) {
 
 // IsResealing reports whether some values are still to be sealed, or sealed anew.
 func IsResealing(ctx context.Context, s *Store) (bool, error) {
-	state, err := s.meta(ctx, reSealKey)
+	state, err := s.meta(ctx, resealKey)
 	return state != "", s.failed(err, "read how far sealing is")
 }
 
@@ -62,13 +63,13 @@ func Reseal(ctx context.Context, s *Store, progress func(done, total int)) error
 	if err := s.row(ctx, "SELECT count(*) FROM message").Scan(&total); err != nil {
 		return s.failed(err, "seal")
 	}
-	done := 0
+	last := 0
 	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
-		n, messages := t.resealSome(limit)
-		done += messages
-		if progress != nil && messages > 0 {
+		n, done := t.resealSome(limit)
+		if progress != nil && done > last {
 			progress(min(done, total), total)
 		}
+		last = done
 		return n
 	})
 	if err != nil {
@@ -120,14 +121,14 @@ func (s *Store) retireKeys(ctx context.Context, guild memory.GuildID) error {
 		state, err := readResealing(t.ctx, t)
 		ensure(err)
 		t.changed.structure[memory.Everywhere] = true
-		t.note(reSealKey, jsonText(resealing{Plain: state.Plain}))
+		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
 	})
 }
 
-// resealSome seals the next rows anew. It returns how many it read, at least 1 until the end, and how many of them are
-// messages.
-func (t *transaction) resealSome(limit int) (rows, messages int) {
-	if t.meta(reSealKey) == "" { // another process was faster
+// resealSome seals the next rows anew. It returns how many it read, at least 1 until the end, and how many messages are
+// done.
+func (t *transaction) resealSome(limit int) (rows, done int) {
+	if t.meta(resealKey) == "" { // another process was faster
 		return 0, 0
 	}
 	state, err := readResealing(t.ctx, t)
@@ -138,7 +139,7 @@ func (t *transaction) resealSome(limit int) (rows, messages int) {
 	case state.Stage < n:
 		rows, last = t.resealTable(sealedTables[state.Stage], state.After, limit)
 		if sealedTables[state.Stage].name == "message" {
-			messages = rows
+			state.Done += rows
 		}
 	case state.Stage < n+len(VectorTables):
 		rows, last = t.resealVectors(state.Stage > n, state.After, limit)
@@ -148,8 +149,8 @@ func (t *transaction) resealSome(limit int) (rows, messages int) {
 	if state.After = last; rows == 0 {
 		state.Stage++
 	}
-	t.note(reSealKey, jsonText(state))
-	return max(rows, 1), messages
+	t.note(resealKey, jsonText(state))
+	return max(rows, 1), state.Done
 }
 
 // endResealing destroys the retired keys, unless some were retired since: everything has a newer one.
@@ -168,7 +169,7 @@ func (t *transaction) endResealing() {
 		}
 		return err
 	}, "SELECT number FROM data_key WHERE retired <> 0")
-	t.execAll(nil, "DELETE FROM data_key WHERE retired <> 0", "DELETE FROM meta WHERE key = '"+reSealKey+"'")
+	t.execAll(nil, "DELETE FROM data_key WHERE retired <> 0", "DELETE FROM meta WHERE key = '"+resealKey+"'")
 	t.changed.structure[memory.Everywhere] = true
 	t.committed = append(t.committed, func() {
 		t.store.vault.whole.Store(true)

@@ -46,7 +46,7 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 	if old.Salt == "" {
 		if v != nil {
 			v.whole.Store(false)
-			t.note(reSealKey, jsonText(resealing{Plain: true}))
+			t.note(resealKey, jsonText(resealing{Plain: true}))
 		}
 		return
 	}
@@ -72,7 +72,7 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 		t.exec("INSERT INTO main.data_key (number, guild, retired, wrapped) VALUES (?, ?, 1, ?)", r.number, r.guild,
 			must(v.key.Load().Wrap(data, place)))
 		must(v.add(uint32(r.number), r.guild, data))
-		t.note(reSealKey, jsonText(resealing{Plain: state.Plain}))
+		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
 	}
 }
 

@@ -77,15 +77,21 @@ type sealing struct {
 type SealingInfo struct {
 	Salt, Fingerprint string // of the operator's key
 	Resealing         bool   // whether something is still to be sealed, or sealed anew
+	Done              int    // messages that are, if Resealing
 }
 
 // ReadSealing returns how a memory is sealed.
 func ReadSealing(ctx context.Context, q Querier) (i SealingInfo, err error) {
 	state, err := readSealing(ctx, q)
-	if err == nil {
-		err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+reSealKey+"')").Scan(&i.Resealing)
+	if err != nil {
+		return i, err
 	}
-	i.Salt, i.Fingerprint = state.Salt, state.Fingerprint
+	left, err := readResealing(ctx, q)
+	if err != nil {
+		return i, err
+	}
+	i = SealingInfo{Salt: state.Salt, Fingerprint: state.Fingerprint, Done: left.Done}
+	err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+resealKey+"')").Scan(&i.Resealing)
 	return i, err
 }
 
@@ -522,7 +528,7 @@ func (t *transaction) beginSealing() {
 	t.note(SealKey, jsonText(state))
 	t.changed.structure[memory.Everywhere] = true // processes without the key must stop
 	if t.has("SELECT 1 FROM guild LIMIT 1") || t.has("SELECT 1 FROM person LIMIT 1") {
-		t.note(reSealKey, jsonText(resealing{Plain: true}))
+		t.note(resealKey, jsonText(resealing{Plain: true}))
 	}
 }
 
