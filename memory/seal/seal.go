@@ -95,13 +95,16 @@ func KeyOf(value []byte) (number uint32, ok bool) {
 	return binary.BigEndian.Uint32(value[len(magic):]), true
 }
 
-// Term returns the keyed hash of a term, of which n is a hash without a key. It is one block of AES: as good as HMAC for
-// so short an input, and a message has many terms.
-func (c *Cipher) Term(n uint64) uint64 {
-	var b [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(b[:], n)
-	c.terms.Encrypt(b[:], b[:])
-	return binary.BigEndian.Uint64(b[:])
+// KeyTerms replaces hashes of terms by keyed ones. Each is one block of AES: as good as HMAC for so short an input, and a
+// message has many terms.
+func (c *Cipher) KeyTerms(hashes []uint64) {
+	b := make([]byte, aes.BlockSize)
+	for i, n := range hashes {
+		clear(b)
+		binary.BigEndian.PutUint64(b, n)
+		c.terms.Encrypt(b, b)
+		hashes[i] = binary.BigEndian.Uint64(b)
+	}
 }
 
 // Token returns a keyed hash of a name in a place, by which it can be looked up.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -51,8 +52,13 @@ func TestOnlyTheSameKeyAndPlaceOpenAValue(t *testing.T) {
 
 func TestHashesDependOnTheKey(t *testing.T) {
 	a, b := cipherOf(t, 1, 1), cipherOf(t, 2, 2)
-	if again := cipherOf(t, 1, 1); a.Term(5) != again.Term(5) || a.Term(5) == a.Term(6) || a.Term(5) == b.Term(5) {
-		t.Error("terms")
+	var keyed [3][]uint64
+	for i, c := range []*Cipher{a, cipherOf(t, 1, 1), b} {
+		keyed[i] = []uint64{5, 6, 5}
+		c.KeyTerms(keyed[i])
+	}
+	if one := keyed[0]; !slices.Equal(one, keyed[1]) || one[0] == one[1] || one[0] != one[2] || one[0] == keyed[2][0] {
+		t.Error("terms", keyed)
 	}
 	here := []byte("here")
 	if !bytes.Equal(a.Token("x", here), a.Token("x", here)) || bytes.Equal(a.Token("x", here), a.Token("x", []byte("he"))) ||

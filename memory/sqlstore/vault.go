@@ -537,12 +537,17 @@ func (k *DataKey) keyed(hashes string) string {
 	if k == nil || hashes == "" {
 		return hashes
 	}
-	b := make([]byte, 0, len(hashes))
+	all := make([]uint64, 0, len(hashes)/8)
 	for hash := range strings.FieldsSeq(hashes) {
-		if len(b) > 0 {
+		all = append(all, hashOf(hash))
+	}
+	k.KeyTerms(all)
+	b := make([]byte, 0, len(hashes))
+	for i, hash := range all {
+		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = appendLetters(b, k.Term(hashOf(hash)))
+		b = appendLetters(b, hash)
 	}
 	return string(b)
 }
