@@ -83,6 +83,13 @@ type Key struct {
 // Fingerprint tells keys apart. It doesn't help to find the key.
 func (k *Key) Fingerprint() string { return k.fingerprint }
 
+// Mark returns what only somebody with the key can have written of a fact.
+func (k *Key) Mark(fact string) string {
+	mac := hmac.New(sha256.New, k.key)
+	mac.Write([]byte("fact " + fact))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
 func (k *Key) aead() (cipher.AEAD, error) {
 	block, err := aes.NewCipher(k.key)
 	if err != nil {

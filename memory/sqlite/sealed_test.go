@@ -278,6 +278,36 @@ func TestAFlippedOrSwappedValueIsNamed(t *testing.T) {
 	}
 }
 
+// Who can write to the file, but hasn't the key, can't have a plain value taken for Hark's.
+func TestNobodyCanMakeASealedStorePlain(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openSealed(t, dir)
+	apply(t, s, memorytest.Canaries("canary")...)
+	closed(t, s)
+	for _, state := range []string{`{"plain":"true","stage":0}`, `{"plain":true,"stage":0}`} {
+		copied, _ := tampered(t, dir, `INSERT INTO meta VALUES ('reseal', '`+state+`'); UPDATE guild SET name = 'forged' WHERE id = 100`)
+		s, err := openKeyed(copied, oneKey, t)
+		if err == nil {
+			_, err = s.Guild(bg, 100)
+			closed(t, s)
+		}
+		if err == nil {
+			t.Errorf("with %s a plain name was read", state)
+		}
+	}
+	copied, _ := tampered(t, dir, "DELETE FROM meta WHERE key = 'seal'")
+	for _, key := range []string{"", oneKey} {
+		o := Options{}
+		if key != "" {
+			o.Secret = secretOf(t, key)
+		}
+		if _, err := Open(bg, copied, o); err == nil || !strings.Contains(err.Error(), "no longer says how") {
+			t.Errorf("without its state, with the key %q: %v", key, err)
+		}
+	}
+}
+
 // A sealed store opens only with its key, and nothing is made anew instead.
 func TestOnlyTheRightKeyOpensASealedStore(t *testing.T) {
 	t.Parallel()

@@ -17,11 +17,14 @@ const resealKey = "reseal"
 
 // resealing is how far sealing anew is. Full text of a message is keyed as its text is sealed, so both change together.
 type resealing struct {
-	Plain bool  `json:"plain,omitempty"` // whether some values may be plain
-	Stage int   `json:"stage"`           // a table of sealedTables; then those of vectors
-	After []any `json:"after,omitempty"` // the key of the last row that is done
-	Done  int   `json:"done,omitempty"`  // messages
+	// Plain is plainMark if some values may be plain. So nobody without the key can have plain ones taken for Hark's.
+	Plain string `json:"plain,omitempty"`
+	Stage int    `json:"stage"`           // a table of sealedTables; then those of vectors
+	After []any  `json:"after,omitempty"` // the key of the last row that is done
+	Done  int    `json:"done,omitempty"`  // messages
 }
+
+func plainMark(k *seal.Key) string { return k.Mark("some values are plain") }
 
 // readResealing returns how far sealing anew is; the zero value if nothing is left.
 func readResealing(ctx context.Context, q Querier) (r resealing, err error) {
@@ -76,7 +79,7 @@ func Reseal(ctx context.Context, s *Store, progress func(done, total int)) error
 		return err
 	}
 	state, err := readResealing(ctx, s.engine)
-	if err == nil && state.Plain {
+	if err == nil && state.Plain != "" {
 		err = s.engine.Rewrite(ctx, tablesOfText())
 	}
 	if err == nil {
@@ -319,6 +322,11 @@ func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string,
 		}
 		t.changed.Text = true
 		t.changed.structure[memory.Everywhere] = true
+		left, err := readResealing(t.ctx, t)
+		if ensure(err); left.Plain != "" {
+			left.Plain = plainMark(key)
+			t.note(resealKey, jsonText(left))
+		}
 		for _, r := range must(list(t.ctx, t, func(scan Scanner, r *row) error {
 			return scan(&r.number, &r.guild, &r.wrapped)
 		}, "SELECT number, guild, wrapped FROM data_key")) {

@@ -46,7 +46,7 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 	if old.Salt == "" {
 		if v != nil {
 			v.whole.Store(false)
-			t.note(resealKey, jsonText(resealing{Plain: true}))
+			t.note(resealKey, jsonText(resealing{Plain: plainMark(v.key.Load())}))
 		}
 		return
 	}

@@ -24,7 +24,7 @@ import (
 // guild: the data key, which is in the table data_key, wrapped by the operator's key. Each value is bound to its place,
 // so that none can take another's. sealed.go lists the columns, reseal.go walks them.
 //
-// Transactions seal with seal and sealedJSON, readers open with opened. All do nothing in a memory that isn't sealed.
+// Transactions seal with seal, readers open with opened. Both do nothing in a memory without a key.
 
 // Vault has the keys of a sealed memory. A nil one is that of a memory without a key.
 type Vault struct {
@@ -129,6 +129,15 @@ func (s *Store) unlock(ctx context.Context) error {
 	if err != nil {
 		return s.failed(err, "read how the memory is sealed")
 	}
+	if state.Salt == "" {
+		var keys bool
+		if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM data_key)").Scan(&keys); err != nil {
+			return s.failed(err, "read how the memory is sealed")
+		}
+		if keys {
+			return errors.New("the memory is sealed, but no longer says how: restore a backup with \"hark restore FILE\"")
+		}
+	}
 	if s.vault == nil {
 		if state.Salt != "" {
 			return ErrKeyMissing
@@ -172,7 +181,7 @@ func (v *Vault) refresh(ctx context.Context, q Querier) error {
 	if err != nil {
 		return err
 	}
-	v.whole.Store(!state.Plain)
+	v.whole.Store(state.Plain != plainMark(v.key.Load()))
 	return v.load(ctx, q, "1 = 1")
 }
 
@@ -524,11 +533,12 @@ func (t *transaction) beginSealing() {
 		return
 	}
 	state := sealing{Salt: seal.NewSalt()}
-	state.Fingerprint = v.secret.Key(state.Salt).Fingerprint()
+	key := v.secret.Key(state.Salt)
+	state.Fingerprint = key.Fingerprint()
 	t.note(SealKey, jsonText(state))
 	t.changed.structure[memory.Everywhere] = true // processes without the key must stop
 	if t.has("SELECT 1 FROM guild LIMIT 1") || t.has("SELECT 1 FROM person LIMIT 1") {
-		t.note(resealKey, jsonText(resealing{Plain: true}))
+		t.note(resealKey, jsonText(resealing{Plain: plainMark(key)}))
 	}
 }
 
