@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -436,5 +437,49 @@ func TestEveryColumnIsSealedOrVisibleForAReason(t *testing.T) {
 		WHERE t.schema = 'main' AND t.type <> 'view' AND t.name NOT LIKE 'sqlite_%' AND c.type <> 'INTEGER'`))
 	if found < 30 {
 		t.Errorf("only %d columns were found", found)
+	}
+}
+
+// fewLooks is a context that ends after some looks at whether it has.
+type fewLooks struct {
+	context.Context
+	left *int
+}
+
+func (f fewLooks) Err() error {
+	if *f.left--; *f.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Sets of vectors may change places while they are sealed anew. None is left with a key that is destroyed.
+func TestVectorsChangePlacesWhileTheyAreSealedAnew(t *testing.T) {
+	t.Parallel()
+	first, second := memory.Space{Name: "first", Dimensions: 8}, memory.Space{Name: "second", Dimensions: 8}
+	dir := emptyDir(t)
+	for round := range 4 {
+		s, err := Open(bg, dir, Options{Space: first, Tokens: words, Secret: secretOf(t, oneKey)})
+		must(t, err)
+		var events []memory.Event
+		for n := range 40 {
+			events = append(events, posted(general, 100*(40*round+n), fmt.Sprintf("apples %d", n)))
+		}
+		apply(t, s, events...)
+		embedAll(t, s, pointing(1))
+		closed(t, s)
+		s, err = Open(bg, dir, Options{Space: second, Tokens: words, Secret: secretOf(t, oneKey)})
+		must(t, err)
+		embedSome(t, s, pointing(1), 5)
+		looks := 40 + 5*round
+		if err := sqlstore.Renew(fewLooks{bg, &looks}, s.Store, nil); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		embedAll(t, s, pointing(1))
+		must(t, sqlstore.Reseal(bg, s.Store, nil))
+		first, second = second, first
+		must(t, sqlstore.Verify(bg, s.Store))
+		checkSound(t, s)
+		closed(t, s)
 	}
 }

@@ -78,6 +78,9 @@ func Reseal(ctx context.Context, s *Store, progress func(done, total int)) error
 	if err != nil {
 		return err
 	}
+	if err := s.sweep(ctx); err != nil { // vectors that nobody reads any more
+		return s.failed(err, "seal")
+	}
 	state, err := readResealing(ctx, s.engine)
 	if err == nil && state.Plain != "" {
 		err = s.engine.Rewrite(ctx, tablesOfText())
@@ -307,6 +310,18 @@ func (t *transaction) resealVectors(shadow bool, after []any, limit int) (n int,
 		last = []any{v.Segment}
 	}
 	return len(some), last
+}
+
+// resealVectorsAgain has Reseal begin with the vectors again, before their tables change names.
+func (t *transaction) resealVectorsAgain() {
+	if t.meta(resealKey) == "" {
+		return
+	}
+	state, err := readResealing(t.ctx, t)
+	if ensure(err); state.Stage > len(sealedTables) || state.Stage == len(sealedTables) && len(state.After) > 0 {
+		state.Stage, state.After = len(sealedTables), nil
+		t.note(resealKey, jsonText(state))
+	}
 }
 
 // Rewrap wraps the data keys of a memory by another key of the operator's, whose fingerprint it returns.
