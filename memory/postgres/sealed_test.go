@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"hark/memory"
 	"hark/memory/memorytest"
 	"hark/memory/postgres"
@@ -150,4 +152,48 @@ func TestAPlainDatabaseIsSealed(t *testing.T) {
 	}
 	wantSealed(t, url, "canary", true)
 	must(t, errors.Join(s.Close(), other.Close()))
+}
+
+// A value that is exchanged with another row's, or is planted, is found and named.
+func TestASwappedOrPlantedValueIsNamed(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	s := openWithKey(t, url, oneKey)
+	must(t, s.Apply(t.Context(), memorytest.Canaries("canary")...))
+	embedAll(t, s)
+	db := connect(t, url)
+	for _, c := range append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "embedding", Column: "sealed", Key: "segment"}) {
+		name, of, sealed := c.Table, c.Column+"::text", fmt.Sprintf("length(%s) > 40", c.Column)
+		if c.Table == "embedding" {
+			name = "vector"
+		}
+		rows, err := db.Query(t.Context(), fmt.Sprintf("SELECT %s FROM %s WHERE %s LIMIT 2", of, c.Table, sealed))
+		must(t, err)
+		values, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if must(t, err); len(values) < 2 {
+			t.Fatalf("%s.%s has %d values", c.Table, c.Column, len(values))
+		}
+		kind := "text"
+		if c.Table == "embedding" {
+			kind = "bytea"
+		}
+		wrong := func(how, statement, back string, args ...any) {
+			_, err := db.Exec(t.Context(), statement, args...)
+			must(t, err)
+			err = sqlstore.Verify(t.Context(), s)
+			if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "table "+name+", row ") {
+				t.Errorf("%s.%s, %s: %v", c.Table, c.Column, how, err)
+			}
+			_, err = db.Exec(t.Context(), back, args...)
+			must(t, err)
+		}
+		swap := fmt.Sprintf("UPDATE %[1]s SET %[2]s = CASE %[2]s::text WHEN $1 THEN $2 ELSE $1 END::%[3]s WHERE %[2]s::text IN ($1, $2)",
+			c.Table, c.Column, kind)
+		wrong("swapped", swap, swap, values[0], values[1])
+		plant := "UPDATE %[1]s SET %[2]s = $%[4]d::text::%[3]s WHERE %[2]s::text = $%[5]d"
+		wrong("planted", fmt.Sprintf(plant, c.Table, c.Column, kind, 2, 1), fmt.Sprintf(plant, c.Table, c.Column, kind, 1, 2),
+			values[0], `\x61`)
+	}
+	must(t, sqlstore.Verify(t.Context(), s))
+	must(t, s.Close())
 }

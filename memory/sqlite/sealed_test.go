@@ -269,6 +269,9 @@ func TestAFlippedOrSwappedValueIsNamed(t *testing.T) {
 			s, err := openKeyed(copied, oneKey, t)
 			if err == nil {
 				err = sqlstore.Verify(bg, s.Store)
+				if _, read := s.Log(bg, 1000, -1<<62, 1<<62, 1000); c.Table == "message" && !errors.Is(read, seal.ErrChanged) {
+					t.Errorf("%s.%s, %s, is read: %v", c.Table, c.Column, how, read)
+				}
 				closed(t, s)
 			}
 			if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "table "+c.Table+", row ") ||
