@@ -38,6 +38,7 @@ type backupJSON struct {
 	Channels int       `json:"channels"`
 	Messages int       `json:"messages"`
 	Newest   time.Time `json:"newest,omitzero"` // when the newest message was sent
+	Key      string    `json:"key,omitempty"`   // the fingerprint of the key that it is sealed with
 }
 
 func (f *flags) backupCommand() *cobra.Command {
@@ -47,8 +48,8 @@ func (f *flags) backupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, also while Hark runs",
 		Long: "Copies the whole memory to a file, as it is at one moment, also while Hark runs. The file appears when it is\n" +
-			"complete, and replaces an older backup. It holds all text in the clear, and what is forgotten later stays in it:\n" +
-			"keep it private, and no longer than you need it. With - for the file, it goes to standard output:\n" +
+			"complete, and replaces an older backup. It holds all text, in the clear unless the memory is sealed, and what is\n" +
+			"forgotten later stays in it: keep it private, and no longer than you need it. With - for the file, it goes to standard output:\n" +
 			"  docker compose exec -T hark /hark backup - > hark-backup.db\n" +
 			"A PostgreSQL database has backups of its own, pg_dump for one. From it, --guild copies one server, and \"hark\n" +
 			"restore\" puts that back.",
@@ -74,12 +75,11 @@ func (f *flags) backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			const private = "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
 			if args[0] == stdStream {
 				info, err := f.streamBackup(c, k, of)
 				if err == nil {
 					fmt.Fprintf(c.ErrOrStderr(), "Backed up %s, %s.\n%s\n", terminal.Bytes(info.Size),
-						describeBackup(info), private)
+						describeBackup(info), warnPrivate(info))
 				}
 				return err
 			}
@@ -89,10 +89,10 @@ func (f *flags) backupCommand() *cobra.Command {
 			}
 			if asJSON {
 				return cli.PrintJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
-					info.Messages, info.Newest})
+					info.Messages, info.Newest, info.Key})
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), describeBackup(info),
-				private)
+				warnPrivate(info))
 			return nil
 		}),
 	}
@@ -100,6 +100,15 @@ func (f *flags) backupCommand() *cobra.Command {
 	c.Flags().BoolVar(&force, "force", false, "replace a file that isn't a backup of Hark")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// warnPrivate says how to treat a backup.
+func warnPrivate(info sqlite.BackupInfo) string {
+	if info.Key != "" {
+		return fmt.Sprintf("It is sealed with the key %s: keep that apart from it, and as long. What is forgotten later stays "+
+			"in it.", info.Key)
+	}
+	return "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
 }
 
 // backUp copies the memory to a file: a guild's, or all of it if of is memory.Everywhere.
@@ -138,7 +147,7 @@ func describeBackup(info sqlite.BackupInfo) string {
 }
 
 func (f *flags) restoreCommand() *cobra.Command {
-	yes := false
+	yes, keyFile := false, ""
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup back, and forget again what was forgotten since",
@@ -175,10 +184,11 @@ func (f *flags) restoreCommand() *cobra.Command {
 			if err := f.confirm(c.Context(), yes, "", "Put it in place?"); err != nil {
 				return err
 			}
-			return f.restore(c, store.Of(cfg), file)
+			return f.restore(c, store.Of(cfg), file, keyFile)
 		},
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	c.Flags().StringVar(&keyFile, "key-file", "", "`file` with the key of a sealed backup, if it isn't memory.key_file's")
 	return c
 }
 
@@ -197,16 +207,8 @@ func (f *flags) replaced(ctx context.Context, place store.Place) string {
 	return fmt.Sprintf("It replaces the memory in %s, which holds %s.", dir, describeBackup(now))
 }
 
-func (f *flags) restore(c *cobra.Command, place store.Place, file string) (err error) {
-	var r sqlite.Restored
-	show := f.phases()
-	if place.IsFile() {
-		r, err = sqlite.Restore(c.Context(), place.Dir, file, func(what string, done, total int64) {
-			show(what, int(done), int(total))
-		})
-	} else {
-		r, err = place.RestoreGuild(c.Context(), file, show)
-	}
+func (f *flags) restore(c *cobra.Command, place store.Place, file, keyFile string) error {
+	r, err := place.Restore(c.Context(), file, keyFile, f.phases())
 	if errors.Is(err, sqlite.ErrInUse) {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}

@@ -131,7 +131,7 @@ func newRoot(env *environment) *cobra.Command {
 			f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"), f.traceCommand(),
 			f.webCommand()}},
 		{"Memory", []*cobra.Command{f.backfillCommand(), f.exportCommand(), f.forgetCommand(), f.importCommand()}},
-		{"Data", []*cobra.Command{f.backupCommand(), f.moveCommand(), f.reindexCommand(), f.restoreCommand()}},
+		{"Data", []*cobra.Command{f.backupCommand(), f.keyCommand(), f.moveCommand(), f.reindexCommand(), f.restoreCommand()}},
 		{otherCommands, []*cobra.Command{versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

@@ -33,7 +33,7 @@ func (f *flags) moveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			from, target := store.Of(cfg), store.Place{Dir: cfg.Data}
+			from, target := store.Of(cfg), store.Place{Dir: cfg.Data, KeyFile: cfg.Memory.KeyFile}
 			switch {
 			case postgres.IsURL(to):
 				target.URL = to

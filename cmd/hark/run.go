@@ -29,6 +29,7 @@ import (
 	"hark/internal/store"
 	"hark/internal/web"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 func (f *flags) runCommand() *cobra.Command {
@@ -303,6 +304,7 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 			group, ctx := errgroup.WithContext(ctx)
 			group.Go(func() error { return indexer.Run(ctx) })
 			group.Go(func() error { return house.Run(ctx) })
+			group.Go(func() error { r.seal(ctx, a.Store); return nil })
 			return group.Wait()
 		})
 	})
@@ -316,6 +318,27 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 		r.log.Warn().Err(lease.ErrLost).Msg("beginning anew")
 	}
 	return err
+}
+
+// seal seals what isn't sealed yet, or has a key that is to be destroyed.
+func (r *runner) seal(ctx context.Context, s *sqlstore.Store) {
+	left, err := sqlstore.IsResealing(ctx, s)
+	if err == nil && left {
+		r.log.Info().Msg("sealing the memory")
+		tenth := 0
+		err = sqlstore.Reseal(ctx, s, func(done, total int) {
+			if now := 10 * done / max(total, 1); now > tenth {
+				tenth = now
+				r.log.Info().Int("messages", done).Int("total", total).Msg("sealing the memory")
+			}
+		})
+		if err == nil {
+			r.log.Info().Msg("the memory is sealed")
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		r.log.Error().Err(err).Msg("sealing stopped; the next start goes on")
+	}
 }
 
 func (r *runner) indexed(done, total int, left time.Duration) {

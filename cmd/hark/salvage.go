@@ -28,7 +28,11 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 	if err != nil {
 		return err
 	}
-	s, err := sqlite.OpenSalvage(c.Context(), cfg.Data, time.Now(), cfg.Memory.Retention.Duration,
+	secret, err := store.Of(cfg).Secret()
+	if err != nil {
+		return err
+	}
+	s, err := sqlite.OpenSalvage(c.Context(), cfg.Data, secret, time.Now(), cfg.Memory.Retention.Duration,
 		f.progress("reading pages"))
 	if err != nil {
 		return err

@@ -103,6 +103,7 @@ type Search struct {
 // Memory is what is remembered, and how it is cut into sessions.
 type Memory struct {
 	Start          string   `toml:"start" default:"ask" one:"ask,on"`
+	KeyFile        string   `toml:"key_file"`
 	LogBots        bool     `toml:"log_bots"`
 	AgeRestricted  bool     `toml:"age_restricted"`
 	Direct         bool     `toml:"direct"`

@@ -111,6 +111,7 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 	} else {
 		all = append(all, d.postgres)
 	}
+	add("sealed", d.sealed)
 	if !d.Brief && d.Config.Web.Listen != "" {
 		add("health checks", d.health)
 	}

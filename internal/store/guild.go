@@ -43,9 +43,9 @@ func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path strin
 	})
 }
 
-// RestoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to the
-// backup all that the database knows to be forgotten, deleted, edited or decided since. No Hark may use the database.
-func (p Place) RestoreGuild(ctx context.Context, path string,
+// restoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to the
+// backup all that the database knows to be forgotten, deleted, edited or decided since. No Hark may use the database. Copies in between are sealed with the key of keyFile.
+func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqlite.Keys,
 	progress sqlstore.Progress) (r sqlite.Restored, err error) {
 	release, err := p.lockForMove(ctx)
 	if err != nil {
@@ -57,9 +57,10 @@ func (p Place) RestoreGuild(ctx context.Context, path string,
 		return r, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
+	copied.KeyFile = keyFile
 	report := func(what string, done, total int64) { progress(what, int(done), int(total)) }
-	inBackup := Place{Dir: filepath.Join(copied.Dir, "backup")}
-	if _, err := sqlite.Restore(ctx, inBackup.Dir, path, report); err != nil {
+	inBackup := Place{Dir: filepath.Join(copied.Dir, "backup"), KeyFile: copied.KeyFile}
+	if _, err := sqlite.RestoreSealed(ctx, inBackup.Dir, path, keys, report); err != nil {
 		return r, err
 	}
 	backup, err := inBackup.Open(ctx, Options{})
@@ -86,7 +87,7 @@ func (p Place) RestoreGuild(ctx context.Context, path string,
 	if err := copyGuild(ctx, to, copied, guild, progress); err != nil {
 		return r, err
 	}
-	if r, err = sqlite.Restore(ctx, copied.Dir, path, report); err != nil {
+	if r, err = sqlite.RestoreSealed(ctx, copied.Dir, path, keys, report); err != nil {
 		return r, err
 	}
 	r.Known = r.Known && known
@@ -95,6 +96,7 @@ func (p Place) RestoreGuild(ctx context.Context, path string,
 
 // temporary makes a directory for a file, in the data directory. remove deletes it.
 func (p Place) temporary() (t Place, remove func() error, err error) {
+	t.KeyFile = p.KeyFile
 	if err = os.MkdirAll(p.Dir, 0o700); err == nil {
 		t.Dir, err = os.MkdirTemp(p.Dir, guildTemp)
 	}

@@ -137,7 +137,7 @@ func TestAServerIsBackedUpAndRestored(t *testing.T) {
 		apply(t, s, memory.Posted{Message: memory.Message{ID: moment(1), Guild: memory.LocalGuild, Channel: 7, Author: 1,
 			Content: "at the terminal, from where anything may be cited"}})
 	})
-	if _, err := other.RestoreGuild(t.Context(), file, quietly); err != nil {
+	if _, err := other.Restore(t.Context(), file, "", quietly); err != nil {
 		t.Fatal(err)
 	}
 	with(t, other, func(s *sqlstore.Store) {
@@ -171,7 +171,7 @@ func TestAServerIsBackedUpAndRestored(t *testing.T) {
 		}
 		elsewhere = tell(t, s, garden)
 	})
-	r, err := p.RestoreGuild(t.Context(), file, quietly)
+	r, err := p.Restore(t.Context(), file, "", quietly)
 	if err != nil || len(r.Forgettings) != 1 || r.Edited != 1 {
 		t.Fatal(r, err)
 	}
@@ -236,7 +236,7 @@ func TestARestoredRecordGoesWithItsQuestion(t *testing.T) {
 	with(t, other, func(s *sqlstore.Store) {
 		apply(t, s, append(settle(garden), record(garden, 25), record(garden, 26))...)
 	})
-	if r, err := other.RestoreGuild(t.Context(), file, quietly); err != nil || r.Known {
+	if r, err := other.Restore(t.Context(), file, "", quietly); err != nil || r.Known {
 		t.Fatal(r, err)
 	}
 	with(t, other, func(s *sqlstore.Store) {
@@ -267,7 +267,7 @@ func TestTheRulesOfABackupHold(t *testing.T) {
 		}
 	})
 	other := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
-	if _, err := other.RestoreGuild(t.Context(), file, quietly); err != nil {
+	if _, err := other.Restore(t.Context(), file, "", quietly); err != nil {
 		t.Fatal(err)
 	}
 	with(t, other, func(s *sqlstore.Store) {
@@ -286,7 +286,7 @@ func TestARestoreGivesUpWhenSomebodyWrites(t *testing.T) {
 	t.Parallel()
 	p, file := backedUp(t)
 	copied, done := false, false
-	_, err := p.RestoreGuild(t.Context(), file, func(what string, _, _ int) {
+	_, err := p.Restore(t.Context(), file, "", func(what string, _, _ int) {
 		if copied = copied || what == "copying messages"; done || !copied || what != "copying" {
 			return
 		}
@@ -317,7 +317,7 @@ func TestAServerThatWasForgottenSinceStaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if r, err := p.RestoreGuild(t.Context(), file, quietly); err != nil || !r.Known || len(r.Forgettings) != 1 {
+	if r, err := p.Restore(t.Context(), file, "", quietly); err != nil || !r.Known || len(r.Forgettings) != 1 {
 		t.Fatal(r, err)
 	}
 	with(t, p, func(s *sqlstore.Store) {
@@ -341,7 +341,7 @@ func TestARestoreEndsSessions(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if _, err := p.RestoreGuild(t.Context(), file, quietly); err != nil {
+	if _, err := p.Restore(t.Context(), file, "", quietly); err != nil {
 		t.Fatal(err)
 	}
 	with(t, p, func(s *sqlstore.Store) {
@@ -385,7 +385,7 @@ func TestARestoreTakesNothingOfOtherServers(t *testing.T) {
 		}
 	})
 	with(t, p, func(s *sqlstore.Store) { apply(t, s, settle(garden)...) })
-	if _, err := p.RestoreGuild(t.Context(), filepath.Join(file.Dir, "hark.db"), quietly); err != nil {
+	if _, err := p.Restore(t.Context(), filepath.Join(file.Dir, "hark.db"), "", quietly); err != nil {
 		t.Fatal(err)
 	}
 	with(t, p, func(s *sqlstore.Store) {
@@ -404,7 +404,7 @@ func TestRestoreRefusesABackupOfSeveralServers(t *testing.T) {
 	t.Parallel()
 	file, p := Place{Dir: t.TempDir()}, Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
 	with(t, file, func(s *sqlstore.Store) { apply(t, s, append(settle(garden), settle(harbour)...)...) })
-	_, err := p.RestoreGuild(context.Background(), filepath.Join(file.Dir, "hark.db"), quietly)
+	_, err := p.Restore(context.Background(), filepath.Join(file.Dir, "hark.db"), "", quietly)
 	if err == nil || !strings.Contains(err.Error(), "it holds 2 servers") {
 		t.Error(err)
 	}

@@ -23,10 +23,14 @@ import (
 type Place struct {
 	Dir string
 	URL string // has a password: never show it
+	// KeyFile is the file with the key of a sealed memory; "" without one.
+	KeyFile string
 }
 
 // Of returns the configured place.
-func Of(c config.Config) Place { return Place{Dir: c.Data, URL: c.Store.Reveal()} }
+func Of(c config.Config) Place {
+	return Place{Dir: c.Data, URL: c.Store.Reveal(), KeyFile: c.Memory.KeyFile}
+}
 
 // IsFile reports whether the memory is a file.
 func (p Place) IsFile() bool { return p.URL == "" }
@@ -75,11 +79,15 @@ type Options struct {
 // Open opens the memory. It creates one if there is none.
 func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 	count := tokens.New().Count
+	secret, err := p.Secret()
+	if err != nil {
+		return nil, err
+	}
 	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count})
+		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret})
 	}
 	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{
-		Space: o.Space, Tokens: count, IndexLimit: o.IndexLimit, Patience: o.Patience, Progress: o.Progress,
+		Space: o.Space, Tokens: count, Secret: secret, IndexLimit: o.IndexLimit, Patience: o.Patience, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
@@ -90,7 +98,7 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 // Move copies everything that is remembered to another place, where nothing is remembered yet but what an interrupted
 // move copied, and compares the two. Nobody else may use either.
 func (p Place) Move(ctx context.Context, to Place, progress sqlstore.Progress) (moved sqlstore.Moved, err error) {
-	if p == to || p.IsFile() == to.IsFile() && p.String() == to.String() {
+	if p.IsFile() == to.IsFile() && p.String() == to.String() {
 		return moved, fmt.Errorf("the memory is in %s already: name where else it should be", to)
 	}
 	for _, place := range []Place{p, to} {
@@ -130,10 +138,14 @@ func (p Place) lockForMove(ctx context.Context) (release func() error, err error
 
 func (p Place) openForMove(ctx context.Context) (*sqlstore.Store, error) {
 	count := tokens.New().Count
-	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Tokens: count, Moving: true})
+	secret, err := p.Secret()
+	if err != nil {
+		return nil, err
 	}
-	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{Tokens: count, Moving: true, Check: true})
+	if !p.IsFile() {
+		return postgres.Open(ctx, p.URL, postgres.Options{Tokens: count, Moving: true, Secret: secret})
+	}
+	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{Tokens: count, Moving: true, Check: true, Secret: secret})
 	if errors.Is(err, sqlite.ErrInUse) {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"flag"
+	"hash/crc32"
 	"os"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"hark/memory/memorytest"
 	"hark/memory/postgres"
 	"hark/memory/postgres/postgrestest"
+	"hark/memory/seal"
 )
 
 // TestMain draws fewer examples than usual: each operation is many round trips to the server.
@@ -34,9 +36,42 @@ func openToy(t testing.TB, url string) memory.Store {
 
 func openEmpty(t testing.TB) memory.Store { return openToy(t, postgrestest.URL(t)) }
 
+// openSealed opens a sealed store.
+func openSealed(t testing.TB, url string) memory.Store {
+	t.Helper()
+	secret, err := seal.ParseSecret("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// openSome opens about every second store sealed.
+func openSome(t testing.TB, url string) memory.Store {
+	t.Helper()
+	if crc32.ChecksumIEEE([]byte(url))%2 == 0 {
+		return openSealed(t, url)
+	}
+	return openToy(t, url)
+}
+
+// A sealed store keeps the same promises. The random operations of TestReopenedConformance show most of that.
+func TestSealedConformance(t *testing.T) {
+	if os.Getenv("HARK_LONG") == "" {
+		t.Skip("takes long")
+	}
+	t.Parallel()
+	memorytest.Run(t, func(t testing.TB) memory.Store { return openSealed(t, postgrestest.URL(t)) })
+	memorytest.Reopen(t, postgrestest.URL, openSealed)
+}
+
 func TestReopenedConformance(t *testing.T) {
 	t.Parallel()
-	memorytest.Reopen(t, postgrestest.URL, openToy)
+	memorytest.Reopen(t, postgrestest.URL, openSome)
 }
 
 func TestConcurrentConformance(t *testing.T) {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,11 @@ func (e *engine) erase(ctx context.Context, wait bool) error {
 		}
 		// Freezing waits for pages that somebody is reading, which VACUUM would pass over otherwise. Indexes with few
 		// deleted rows are cleaned too: they hold hashes and names.
-		if _, err := e.pool.Exec(ctx, "VACUUM (FREEZE, INDEX_CLEANUP ON) "+one.table); err != nil {
+		how := "VACUUM (FREEZE, INDEX_CLEANUP ON) "
+		if one.table == "data_key" { // a key is gone only if no free part of a page has its bytes; the table is small
+			how = "VACUUM (FULL) "
+		}
+		if _, err := e.pool.Exec(ctx, how+one.table); err != nil {
 			return err
 		}
 		// Somebody may have deleted more meanwhile.
@@ -154,6 +159,17 @@ func (e *engine) waitUntilUnseen(ctx context.Context, by string, wait bool) erro
 			return ctx.Err()
 		}
 	}
+}
+
+// Rewrite implements sqlstore.Engine: VACUUM leaves bytes in the free parts of pages.
+func (e *engine) Rewrite(ctx context.Context, tables []string) error {
+	for _, table := range tables {
+		table = cmp.Or(synonyms[table], table)
+		if _, err := e.pool.Exec(ctx, "VACUUM (FULL) "+table); err != nil {
+			return fmt.Errorf("make the table %s anew: %w", table, explain(err))
+		}
+	}
+	return nil
 }
 
 var _ sqlstore.Engine = (*engine)(nil)

@@ -106,7 +106,7 @@ func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore
 
 func (e *engine) findText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	guild := sqlstore.GuildOf(q.Channels[0])
-	terms := termsOf(guild, sqlstore.Hashes(q.Terms))
+	terms := termsOf(guild, strings.Join(q.Terms, " "))
 	found, all, err := e.rank(ctx, q, terms, condition("f.terms && ?", terms))
 	if err != nil || all || len(terms) != 3 {
 		return found, err
@@ -238,7 +238,7 @@ func bm25(matches []textMatch, with []int, size textSize, limit int) []sqlstore.
 
 // CountText implements sqlstore.Engine.
 func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, err error) {
-	w := condition("f.terms && ?", termsOf(sqlstore.GuildOf(q.Channels[0]), sqlstore.Hashes(q.Terms)))
+	w := condition("f.terms && ?", termsOf(sqlstore.GuildOf(q.Channels[0]), strings.Join(q.Terms, " ")))
 	w.within(q)
 	w.args = append(w.args, q.Limit)
 	return retried(ctx, func() (n int, err error) {

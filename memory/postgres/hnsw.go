@@ -74,7 +74,7 @@ func (e *engine) buildIndexes(ctx context.Context) error {
 	x := &e.indexes
 	x.building.Lock()
 	defer x.building.Unlock()
-	if x.most == 0 || time.Since(x.built) < indexEvery {
+	if x.most == 0 || e.vault != nil || time.Since(x.built) < indexEvery {
 		return nil
 	}
 	x.built = time.Now()

@@ -14,6 +14,7 @@ type Info struct {
 	Exists    bool         // it has Hark's schema
 	Use, Next memory.Space // as in sqlstore.Spaces
 	Running   int          // processes that run the bot on it
+	Sealing   sqlstore.SealingInfo
 }
 
 // Inspect returns the state of a database, and changes nothing.
@@ -36,7 +37,9 @@ func (e *engine) inspect(ctx context.Context) (i Info, err error) {
 	if i.Running, err = e.running(ctx); err != nil {
 		return i, err
 	}
-	i.Use, i.Next, err = sqlstore.Spaces(ctx, e)
+	if i.Use, i.Next, err = sqlstore.Spaces(ctx, e); err == nil {
+		i.Sealing, err = sqlstore.ReadSealing(ctx, e)
+	}
 	return i, err
 }
 

@@ -89,10 +89,15 @@ func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, _ memory.Space
 	}
 	err = sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
 		var v sqlstore.Vector
-		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, types.SQLScanner(&v.Values))
+		var sealed []byte
+		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, types.SQLScanner(&v.Values), &sealed)
+		v.Key = e.vault.KeyOf(sealed)
+		if err == nil && sealed != nil {
+			v.Values, err = e.openVector(v.Segment, sealed)
+		}
 		all = append(all, v)
 		return err
-	}, `SELECT segment, channel, first, last, "values"::real[] FROM `+table+" WHERE segment > ? ORDER BY segment LIMIT ?",
+	}, `SELECT segment, channel, first, last, "values"::real[], sealed FROM `+table+" WHERE segment > ? ORDER BY segment LIMIT ?",
 		after, limit)
 	return all, err
 }

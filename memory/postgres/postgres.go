@@ -28,6 +28,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"hark/memory"
+	"hark/memory/seal"
 	"hark/memory/sqlstore"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	Space memory.Space
 	// Tokens counts the tokens of a text, as in sqlstore.Options. If nil, Message.Tokens stays 0.
 	Tokens func(string) int
+	// Secret is the key of a sealed memory; nil: none.
+	Secret *seal.Secret
 	// Moving opens the store for sqlstore.Move.
 	Moving bool
 
@@ -47,10 +50,11 @@ type Options struct {
 
 // engine is the database: reads, writes, other processes' writes, full text and vectors.
 type engine struct {
-	pool *pgxpool.Pool
-	db   *sql.DB // of pool
-	name string  // unique among the processes that write
-	lock chan struct{}
+	pool  *pgxpool.Pool
+	db    *sql.DB // of pool
+	vault *sqlstore.Vault
+	name  string // unique among the processes that write
+	lock  chan struct{}
 
 	statements statements
 	watch      watch
@@ -78,7 +82,8 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Moving: o.Moving})
+	e.vault = sqlstore.NewVault(o.Secret, true)
+	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Vault: e.vault, Moving: o.Moving})
 	e.indexes.most = o.exactSegments
 	if err := e.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())

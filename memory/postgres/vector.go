@@ -3,8 +3,10 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -18,10 +20,80 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 	if shadow {
 		table = "embedding_next"
 	}
-	return t.exec("INSERT INTO "+table+` (guild, segment, channel, first, last, "values")
-		VALUES ($1, $2, $3, $4, $5, $6::text::halfvec) ON CONFLICT (guild, segment)
-		DO UPDATE SET channel = $3, first = $4, last = $5, "values" = excluded."values"`, int64(t.guild), v.Segment, v.Channel,
-		int64(v.First), int64(v.Last), vectorText(v.Values))
+	var plain *string
+	var sealed []byte
+	if v.Key != nil {
+		sealed = v.Key.Seal(vectorBytes(v.Values), sqlstore.VectorPlace("values", v.Segment))
+	} else {
+		text := vectorText(v.Values)
+		plain = &text
+	}
+	return t.exec("INSERT INTO "+table+` (guild, segment, channel, first, last, "values", sealed)
+		VALUES ($1, $2, $3, $4, $5, $6::text::halfvec, $7) ON CONFLICT (guild, segment)
+		DO UPDATE SET channel = $3, first = $4, last = $5, "values" = excluded."values", sealed = excluded.sealed`,
+		int64(t.guild), v.Segment, v.Channel, int64(v.First), int64(v.Last), plain, sealed)
+}
+
+// vectorBytes writes a vector as it is sealed.
+func vectorBytes(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// openVector decrypts the vector of a segment.
+func (e *engine) openVector(segment int64, sealed []byte) ([]float32, error) {
+	b, err := e.vault.Open(sealed, sqlstore.VectorPlace("values", segment))
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float32, len(b)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v, nil
+}
+
+// nearestSealed returns the nearest segments of those that w selects, of which vectors may be sealed: the server can't
+// compare them.
+func (e *engine) nearestSealed(ctx context.Context, q sqlstore.VectorQuery, w *where, limit int) ([]sqlstore.Near, error) {
+	rows, err := e.pool.Query(ctx, `SELECT segment, "values"::real[], sealed FROM embedding WHERE `+w.text.String(), w.args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []sqlstore.Near
+	for rows.Next() {
+		var near sqlstore.Near
+		var v []float32
+		var sealed []byte
+		if err := rows.Scan(&near.Segment, &v, &sealed); err != nil {
+			return nil, err
+		}
+		if sealed != nil {
+			if v, err = e.openVector(near.Segment, sealed); err != nil {
+				return nil, err
+			}
+		}
+		near.Similarity = cosine(q.Vector, v)
+		found = append(found, near)
+	}
+	slices.SortFunc(found, func(a, b sqlstore.Near) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Segment, b.Segment))
+	})
+	return found[:min(limit, len(found))], rows.Err()
+}
+
+// cosine returns the cosine of the angle between two vectors.
+func cosine(a, b []float32) float32 {
+	var product, aa, bb float64
+	for i := range min(len(a), len(b)) {
+		x, y := float64(a[i]), float64(b[i])
+		product, aa, bb = product+x*y, aa+x*x, bb+y*y
+	}
+	return float32(product / math.Sqrt(aa*bb))
 }
 
 // vectorText writes a vector as pgvector reads it, with length 1: a half has no room for long ones.
@@ -90,6 +162,9 @@ func (e *engine) nearestIn(ctx context.Context, guild memory.GuildID, q sqlstore
 	}
 	if !q.Scope.Until.IsZero() {
 		w.and("first < ?", int64(sqlstore.FirstAt(q.Scope.Until)))
+	}
+	if e.vault != nil {
+		return e.nearestSealed(ctx, q, w, limit)
 	}
 	large, err := e.indexed(ctx)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // BackupInfo describes a backup.
@@ -23,6 +24,7 @@ type BackupInfo struct {
 	Channels int
 	Messages int
 	Newest   time.Time // when the newest message was sent; zero if there is none
+	Key      string    // the fingerprint of the key that it is sealed with; "" if it isn't
 }
 
 // ErrNotBackup reports that a file isn't a database of Hark's.
@@ -269,6 +271,11 @@ func (i *BackupInfo) count(ctx context.Context, db *sql.DB) error {
 	err := db.QueryRowContext(ctx,
 		`SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
 		(SELECT max(last) FROM presence)`).Scan(&i.Guilds, &i.Channels, &i.Messages, &newest)
+	if err == nil {
+		var sealing sqlstore.SealingInfo
+		sealing, err = sqlstore.ReadSealing(ctx, db)
+		i.Key = sealing.Fingerprint
+	}
 	if newest.Valid {
 		i.Newest = memory.MessageID(newest.Int64).Time()
 	}

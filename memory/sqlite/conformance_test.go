@@ -1,10 +1,13 @@
 package sqlite_test
 
 import (
+	"hash/crc32"
+	"os"
 	"testing"
 
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/seal"
 	"hark/memory/sqlite"
 	"hark/memory/sqlite/sqlitetest"
 )
@@ -23,7 +26,42 @@ func openEmpty(t testing.TB) memory.Store { return openToy(t, sqlitetest.Dir(t))
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	memorytest.Run(t, openEmpty)
-	memorytest.Reopen(t, sqlitetest.Dir, openToy)
+	memorytest.Reopen(t, sqlitetest.Dir, openSome)
+}
+
+// openSealed opens a sealed store.
+func openSealed(t testing.TB, dir string) memory.Store {
+	t.Helper()
+	secret, err := seal.ParseSecret(sealedKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const sealedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+
+// openSome opens about every second store sealed.
+func openSome(t testing.TB, dir string) memory.Store {
+	t.Helper()
+	if crc32.ChecksumIEEE([]byte(dir))%2 == 0 {
+		return openSealed(t, dir)
+	}
+	return openToy(t, dir)
+}
+
+// A sealed store keeps the same promises. The random operations of TestConformance show most of that.
+func TestSealedConformance(t *testing.T) {
+	if os.Getenv("HARK_LONG") == "" {
+		t.Skip("takes long")
+	}
+	t.Parallel()
+	memorytest.Run(t, func(t testing.TB) memory.Store { return openSealed(t, sqlitetest.Dir(t)) })
+	memorytest.Reopen(t, sqlitetest.Dir, openSealed)
 }
 
 func TestConcurrentConformance(t *testing.T) {

@@ -87,3 +87,6 @@ func (e *engine) withWriteLock(ctx context.Context, f func(*writer) error) error
 	}
 	return f(&e.writer)
 }
+
+// Rewrite implements sqlstore.Engine: Erase leaves nothing.
+func (e *engine) Rewrite(context.Context, []string) error { return nil }

@@ -145,7 +145,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	must(t, model.Checked(bg))
 	model.engine.writer.statements = nil
 	var r Restored
-	if err := model.takeOver(bg, old, &r.Taken); err != nil || r.Deleted == 0 || r.Edited != 1 ||
+	if err := model.takeOver(bg, old, nil, &r.Taken); err != nil || r.Deleted == 0 || r.Edited != 1 ||
 		r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -154,11 +154,11 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 		s := open(t, copied(t, backup))
 		must(t, s.Checked(bg))
 		breakStatement(t, s, query)
-		if err := s.takeOver(bg, old, &r.Taken); err == nil {
+		if err := s.takeOver(bg, old, nil, &r.Taken); err == nil {
 			t.Errorf("%s\nfailed, and taking over didn't", query)
 		}
 		delete(s.engine.writer.statements, query)
-		if err := s.takeOver(bg, old, &r.Taken); err != nil {
+		if err := s.takeOver(bg, old, nil, &r.Taken); err != nil {
 			t.Error(err)
 		}
 		if got := dump(t, s); got != want {
@@ -167,7 +167,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if err := model.takeOver(ctx, old, &r.Taken); !errors.Is(err, context.Canceled) {
+	if err := model.takeOver(ctx, old, nil, &r.Taken); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

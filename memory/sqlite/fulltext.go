@@ -69,10 +69,10 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) (
 }
 
 // matchAny matches messages with any of terms; matchSelective those with the first or both of the others.
-func matchAny(terms []string) string { return strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ") }
+func matchAny(terms []string) string { return strings.Join(terms, " OR ") }
 
 func matchSelective(terms []string) string {
-	return sqlstore.Hashes(terms[:1]) + " OR " + strings.ReplaceAll(sqlstore.Hashes(terms[1:]), " ", " AND ")
+	return terms[0] + " OR " + strings.Join(terms[1:], " AND ")
 }
 
 // CountText implements sqlstore.Engine.

@@ -97,7 +97,9 @@ func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int
 			if err := scan(&v.segment, &v.channel, &v.first, &v.last, &bits); err != nil {
 				return err
 			}
-			v.sketch = bits
+			if v.sketch, err = e.vault.Open(bits, sqlstore.VectorPlace("sketch", v.segment)); err != nil {
+				return err
+			}
 			return t.put(v)
 		}, `SELECT v.segment, s.channel, s.first, s.last, v.sketch FROM vector v JOIN segment s ON s.id = v.segment
 			WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
@@ -147,7 +149,7 @@ func (x *index) updateStats() {
 }
 
 // nearest returns the limit segments nearest to vector that f allows, and whether it allows more.
-func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float32, f filter,
+func (x *index) nearest(ctx context.Context, e *engine, vector []float32, f filter,
 	limit int) (found []sqlstore.Near, more bool, err error) {
 	x.mu.RLock()
 	places := x.table.allowed(f)
@@ -161,13 +163,13 @@ func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float3
 	if len(segments) == 0 {
 		return nil, false, nil
 	}
-	found, err = rank(ctx, q, x.space, vector, segments)
+	found, err = rank(ctx, e, x.space, vector, segments)
 	sortNearest(found)
 	return found[:min(limit, len(found))], more, err
 }
 
 // rank returns the similarity to vector of the segments that have a vector in space.
-func rank(ctx context.Context, q sqlstore.Querier, space memory.Space, vector []float32,
+func rank(ctx context.Context, e *engine, space memory.Space, vector []float32,
 	segments []int64) ([]sqlstore.Near, error) {
 	slices.Sort(segments)             // neighbours share a page
 	list, _ := json.Marshal(segments) // never fails
@@ -175,10 +177,14 @@ func rank(ctx context.Context, q sqlstore.Querier, space memory.Space, vector []
 	compare := comparer(vector)
 	var near sqlstore.Near
 	var packed sql.RawBytes
-	err := sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
+	err := sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error {
 		err := scan(&near.Segment, &packed)
+		var steps []byte
 		if err == nil {
-			near.Similarity, err = compare(packed)
+			steps, err = e.vault.Open(packed, sqlstore.VectorPlace("steps", near.Segment))
+		}
+		if err == nil {
+			near.Similarity, err = compare(steps)
 		}
 		found = append(found, near)
 		return err

@@ -26,6 +26,7 @@ type Info struct {
 	Waiting                    int          // segments without a vector
 	Unfinished                 int          // incomplete forgettings
 	Use, Next                  memory.Space // as in StoredSpaces
+	Sealing                    sqlstore.SealingInfo
 }
 
 // Inspect returns the state of the database in dir while others use it, and changes nothing. It fails if the
@@ -70,7 +71,9 @@ func (s *Info) look(ctx context.Context, db *sql.DB) error {
 		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished); err != nil {
 		return err
 	}
-	s.Use, s.Next, err = sqlstore.Spaces(ctx, db)
+	if s.Use, s.Next, err = sqlstore.Spaces(ctx, db); err == nil {
+		s.Sealing, err = sqlstore.ReadSealing(ctx, db)
+	}
 	return err
 }
 

@@ -27,8 +27,12 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 	} else {
 		t.put = append(t.put, s)
 	}
-	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, sketch, steps) VALUES (?, ?, ?)", s.segment, s.sketch,
-		pack(steps))
+	sketch, packed := s.sketch, pack(steps)
+	if v.Key != nil {
+		sketch = v.Key.Seal(sketch, sqlstore.VectorPlace("sketch", v.Segment))
+		packed = v.Key.Seal(packed, sqlstore.VectorPlace("steps", v.Segment))
+	}
+	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, sketch, steps) VALUES (?, ?, ?)", s.segment, sketch, packed)
 }
 
 // Vectors implements sqlstore.Engine. Their components are whole numbers.
@@ -42,6 +46,10 @@ func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, space memory.S
 		var v sqlstore.Vector
 		var packed []byte
 		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, &packed)
+		v.Key = e.vault.KeyOf(packed)
+		if err == nil {
+			packed, err = e.vault.Open(packed, sqlstore.VectorPlace("steps", v.Segment))
+		}
 		if err == nil {
 			v.Values, err = unpack(packed, space.Dimensions)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"hark/memory"
+	"hark/memory/seal"
 	"hark/memory/sqlstore"
 )
 
@@ -29,6 +30,16 @@ type Restored struct {
 // nil, gets the current phase and how far it is.
 func Restore(ctx context.Context, dir, from string,
 	progress func(what string, done, total int64)) (r Restored, err error) {
+	return RestoreSealed(ctx, dir, from, Keys{}, progress)
+}
+
+// Keys are those of a backup and of the database that it replaces; nil: none.
+type Keys struct{ Backup, Replaced *seal.Secret }
+
+// RestoreSealed is Restore with the keys of what is sealed. The restored database is sealed with that of the replaced
+// one, or with the backup's if there is no other.
+func RestoreSealed(ctx context.Context, dir, from string, keys Keys,
+	progress func(what string, done, total int64)) (r Restored, err error) {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
@@ -46,14 +57,14 @@ func Restore(ctx context.Context, dir, from string,
 	if err := removeLeftovers(dir); err != nil {
 		return r, err
 	}
-	r, err = restore(ctx, dir, from, progress)
+	r, err = restore(ctx, dir, from, keys, progress)
 	if err != nil {
 		return r, errors.Join(fmt.Errorf("restore %s: %w", from, err), removeLeftovers(dir))
 	}
 	return r, removeLeftovers(dir)
 }
 
-func restore(ctx context.Context, dir, from string,
+func restore(ctx context.Context, dir, from string, keys Keys,
 	progress func(what string, done, total int64)) (r Restored, err error) {
 	path, copied := filepath.Join(dir, FileName), filepath.Join(dir, restoringName)
 	if err := os.Mkdir(copied, 0o700); err != nil {
@@ -65,7 +76,10 @@ func restore(ctx context.Context, dir, from string,
 	if err != nil {
 		return r, err
 	}
-	options := Options{Check: true, Progress: func(done, total int) {
+	if keys.Backup == nil {
+		keys.Backup = keys.Replaced
+	}
+	options := Options{Check: true, Secret: keys.Backup, Progress: func(done, total int) {
 		progress("indexing words", int64(done), int64(total))
 	}}
 	s, err := Open(ctx, copied, options) // checks and migrates it
@@ -74,10 +88,14 @@ func restore(ctx context.Context, dir, from string,
 	}
 	whole, damage := inspectExisting(ctx, path)
 	if r.Known, r.Unknown = whole, damage; r.Known {
-		r.Unknown = s.takeOver(ctx, path, &r.Taken)
+		r.Unknown = s.takeOver(ctx, path, keys.Replaced, &r.Taken)
 		r.Known = r.Unknown == nil
 	}
-	if err := s.Close(); err != nil || ctx.Err() != nil {
+	if keys.Replaced != nil && keys.Replaced != keys.Backup {
+		_, err = sqlstore.Rewrap(ctx, s.Store, keys.Replaced)
+		options.Secret = keys.Replaced
+	}
+	if err := errors.Join(err, s.Close()); err != nil || ctx.Err() != nil {
 		return r, errors.Join(err, ctx.Err())
 	}
 	options.Check = false
@@ -97,13 +115,13 @@ func restore(ctx context.Context, dir, from string,
 }
 
 // takeOver applies to a restored copy what the database at path knows.
-func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken) error {
+func (s *Store) takeOver(ctx context.Context, path string, key *seal.Secret, taken *sqlstore.Taken) error {
 	s.engine.writer.lock <- struct{}{}
 	defer s.engine.ReleaseWriteLock(true)
 	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", fileURL(path)+"?mode=ro"); err != nil {
 		return explain(err)
 	}
-	err := sqlstore.TakeOver(ctx, s.Store, taken)
+	err := sqlstore.TakeOver(ctx, s.Store, key, taken)
 	_, detached := s.engine.write.ExecContext(context.WithoutCancel(ctx), "DETACH old")
 	return errors.Join(err, detached)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/memory/seal"
 	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
@@ -59,9 +60,9 @@ type LeftOut struct {
 }
 
 // OpenSalvage reads the database in dir, except its messages. No other process may have it open (ErrInUse). most
-// is how long the operator keeps messages; 0: forever. progress, if not nil, gets the pages read and the expected
+// is how long the operator keeps messages; 0: forever. secret is the key of a sealed database. progress, if not nil, gets the pages read and the expected
 // total.
-func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration,
+func OpenSalvage(ctx context.Context, dir string, secret *seal.Secret, now time.Time, most time.Duration,
 	progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{
 		salvageRows: salvageRows{Damaged: map[string]int{}, orphans: map[string][]uint32{}},
@@ -95,10 +96,37 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 	if s.scan(); s.unknownTables && s.pages.Version() > len(migrations) {
 		return nil, newerVersion(s.pages.Version())
 	}
+	if err := s.unlock(secret); err != nil {
+		return nil, err
+	}
 	s.read(now, most)
 	return s, ctx.Err()
 }
 
+// unlock reads the keys of a sealed database.
+func (s *Salvage) unlock(secret *seal.Secret) (err error) {
+	var sealing sqlstore.SealingInfo
+	s.rows("meta", func(r salvagedRow) {
+		if r.text("key") == sqlstore.SealKey {
+			sealing = sqlstore.ParseSealing(r.text("value"))
+		}
+	})
+	vault := sqlstore.NewVault(secret, false)
+	s.rows("data_key", func(r salvagedRow) {
+		if err == nil && sealing.Salt == "" {
+			err = errors.New("the database is sealed, and the page that says with which key can't be read: restore a backup")
+		}
+		if err == nil {
+			err = vault.Add(sealing, r.Row, memory.GuildID(r.number("guild")), r.text("wrapped"))
+		}
+	})
+	if sealing.Salt != "" {
+		s.vault = vault
+	}
+	return err
+}
+
+// Close lets others use the database.
 func (s *Salvage) Close() error {
 	var err error
 	if s.pages != nil {

@@ -20,6 +20,7 @@ type salvageRows struct {
 	pages         *pagefile.File
 	tables        map[string]*layout
 	orphans       map[string][]uint32 // table pages that no tree leads to
+	vault         *sqlstore.Vault     // of a sealed database
 	unknownTables bool                // the file has tables that this Hark doesn't know
 }
 
@@ -37,7 +38,7 @@ type columnKind struct{ text, null bool }
 
 // salvagedTables are the tables to read, in this order.
 var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
-	"opted", "doomed", "fact", "lore", "derived", "source", "message"}
+	"opted", "doomed", "fact", "lore", "derived", "source", "message", "data_key"}
 
 // deletionTables are the tables that say what must stay deleted.
 var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
@@ -197,7 +198,7 @@ func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 	l := s.tables[table]
 	one := func(c pagefile.Cell) bool {
-		fits := l.fits(c)
+		fits := l.fits(c) && s.open(l, c)
 		if fits {
 			do(salvagedRow{l, c})
 		}
@@ -213,6 +214,39 @@ func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 			}
 		}
 	}
+}
+
+// open decrypts a row, and reports whether it is what was sealed.
+func (s *salvageRows) open(l *layout, c pagefile.Cell) bool {
+	if s.vault == nil {
+		return true
+	}
+	columns, row, r := make([]string, len(l.shape)), make([]any, len(l.shape)), salvagedRow{l, c}
+	for name, i := range l.columns {
+		if i < 0 {
+			continue
+		}
+		switch columns[i] = name; v := c.Values[i].(type) {
+		case []byte:
+			row[i] = string(v)
+		case int64:
+			row[i] = v
+		}
+	}
+	for name, i := range l.columns { // the number of a row
+		if i < 0 {
+			columns, row = append(columns, name), append(row, r.number(name))
+		}
+	}
+	if s.vault.OpenRow(l.name, columns, row) != nil {
+		return false
+	}
+	for i := range c.Values {
+		if text, is := row[i].(string); is {
+			c.Values[i] = []byte(text)
+		}
+	}
+	return true
 }
 
 type salvagedRow struct {

@@ -78,7 +78,7 @@ func staysGone(n int) bool {
 
 func salvage(t rapid.TB, dir string) (s *Salvage, got map[memory.MessageID]memory.Message) {
 	t.Helper()
-	s, err := OpenSalvage(bg, dir, id(salvaged).Time(), 0, nil)
+	s, err := OpenSalvage(bg, dir, nil, id(salvaged).Time(), 0, nil)
 	must(t, err)
 	got = map[memory.MessageID]memory.Message{}
 	err = s.Messages(bg, func(c memory.Channel, m memory.Message) error {
@@ -369,7 +369,7 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 
 func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {
 	t.Parallel()
-	s, err := OpenSalvage(bg, salvageable(t), id(salvaged).Time().Add(48*time.Hour), 48*time.Hour, nil)
+	s, err := OpenSalvage(bg, salvageable(t), nil, id(salvaged).Time().Add(48*time.Hour), 48*time.Hour, nil)
 	must(t, err)
 	defer s.Close()
 	n := 0
@@ -382,7 +382,7 @@ func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {
 // An interrupted read returns an error, wherever it stopped, and no further messages.
 func TestSalvageThatIsCutShort(t *testing.T) {
 	t.Parallel()
-	s, err := OpenSalvage(bg, salvageable(t), id(salvaged).Time(), 0, nil)
+	s, err := OpenSalvage(bg, salvageable(t), nil, id(salvaged).Time(), 0, nil)
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	full := errors.New("the disk is full")
@@ -411,7 +411,7 @@ func TestNothingIsSalvagedWhereHarkRuns(t *testing.T) {
 	t.Parallel()
 	dir := salvageable(t)
 	open(t, dir)
-	_, err := OpenSalvage(bg, dir, id(0).Time(), 0, nil)
+	_, err := OpenSalvage(bg, dir, nil, id(0).Time(), 0, nil)
 	wantError(t, err)
 }
 

@@ -367,8 +367,8 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 ) WITHOUT ROWID;
 `
 
-// listed is version 2: traces can be listed by asker and model without reading their bodies, who chose is known, and
-// members have tokens.
+// listed is version 2: traces can be listed by asker and model without reading their bodies, who chose is known,
+// members have tokens, and values can be sealed.
 const listed = `
 ALTER TABLE trace ADD COLUMN asker INTEGER NOT NULL DEFAULT 0; -- as in body
 ALTER TABLE trace ADD COLUMN model TEXT NOT NULL DEFAULT ''; -- as in body; '' without one
@@ -389,6 +389,15 @@ CREATE TABLE connection ( -- by which members' own programs read what they may r
   used  INTEGER NOT NULL, -- milliseconds; 0 if never
   PRIMARY KEY (guild, user)
 ) WITHOUT ROWID;
+CREATE TABLE data_key ( -- keys that values are sealed with
+  number  INTEGER PRIMARY KEY, -- values begin with it
+  guild   INTEGER NOT NULL,    -- the id; 0: of what is of no guild, too
+  retired INTEGER NOT NULL,    -- whether it is only left until all of its values are sealed with another
+  wrapped TEXT NOT NULL        -- the key, sealed by the operator's key
+);
+CREATE INDEX data_key_guild ON data_key (guild);
+ALTER TABLE called ADD COLUMN token TEXT; -- by which a sealed name is found
+CREATE INDEX called_token ON called (channel, token) WHERE token IS NOT NULL;
 `
 
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {

@@ -22,6 +22,7 @@ import (
 
 	"hark/internal/lease"
 	"hark/memory"
+	"hark/memory/seal"
 	"hark/memory/sqlstore"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	Patience time.Duration
 	// Progress, if not nil, gets how many of total messages long work at opening has done.
 	Progress func(done, total int)
+	// Secret is the key of a sealed memory; nil: none.
+	Secret *seal.Secret
 	// Moving opens the store for sqlstore.Move: nobody else may have it open (ErrInUse), and nothing in it is completed.
 	Moving bool
 	// Check checks even a closed file before opening it, unless another process has it open.
@@ -58,6 +61,7 @@ type engine struct {
 	write   *sql.Conn // writeDB's only connection, for the holder of the write lock
 	read    *sql.DB
 	options Options
+	vault   *sqlstore.Vault
 	writer  writer
 	watch   watch
 	dir     string
@@ -114,7 +118,8 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 
 func newStore(e *engine) *Store {
 	e.writer.lock, e.leases = make(chan struct{}, 1), lease.NewAlone()
-	return &Store{sqlstore.New(e, sqlstore.Options{
+	e.vault = sqlstore.NewVault(e.options.Secret, false)
+	return &Store{sqlstore.New(e, sqlstore.Options{Vault: e.vault,
 		Space: e.options.Space, Tokens: e.options.Tokens, Moving: e.options.Moving}), e}
 }
 

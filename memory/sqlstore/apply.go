@@ -270,7 +270,7 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	var edited int64
 	var content string
 	early := t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content",
-		m.Channel, m.ID).into(&edited, &content)
+		m.Channel, m.ID).into(&edited, t.store.vault.opened(&content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
 	if early && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, FromMillis(edited)
@@ -293,8 +293,9 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	t.later(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
 		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
-		m.Content, encodeExtra(m))
-	t.index(row, terms)
+		t.seal(c.guild, at("message", "content", c.no, m.ID), m.Content),
+		t.sealAny(c.guild, at("message", "extra", c.no, m.ID), encodeExtra(m)))
+	t.index(c.guild, row, terms)
 }
 
 // deleted removes a message deleted in Discord. An unknown one leaves a tombstone, because it may still
@@ -359,7 +360,7 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 
 // remove deletes a stored message from the log, full text, its segment and the counts.
 func (t *transaction) remove(c *channel, old storedMessage) {
-	t.reindex(old.row, old.Message, memory.Message{})
+	t.reindex(c.guild, old, memory.Message{})
 	t.exec("DELETE FROM message WHERE row = ?", old.row)
 	c.tail = nil
 	if old.segment == 0 {
@@ -387,10 +388,14 @@ func (t *transaction) star(e memory.Starred) {
 }
 
 func (t *transaction) name(e memory.Named) {
-	t.exec(`INSERT INTO called (channel, id, name) SELECT ?1, ?2, ?3
-		WHERE NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)
-		AND EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		ON CONFLICT DO NOTHING`, e.Channel, e.ID, memory.Clean(e.Name))
+	name := memory.Clean(e.Name)
+	if must(t.store.called(t.ctx, t, t.guild, e.Channel, name)) != 0 {
+		return
+	}
+	t.exec(`INSERT INTO called (channel, id, name, token) SELECT ?1, ?2, ?3, ?4
+		WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
+		ON CONFLICT DO NOTHING`, e.Channel, e.ID, t.seal(t.guild, at("called", "name", e.Channel, e.ID), name),
+		t.token(t.guild, e.Channel, name))
 }
 
 // extra holds the fields that few messages have.

@@ -67,7 +67,7 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	}
 	defer t.in(guild)()
 	if !t.row("SELECT no, guild, parent, kind, name, owner, unplaced FROM channel WHERE id = ?", id).
-		into(&c.no, &at.Guild, &at.Parent, &at.Kind, &at.Name, &at.Owner, &at.Unplaced) {
+		into(&c.no, &at.Guild, &at.Parent, &at.Kind, t.store.vault.channelName(&at), &at.Owner, &at.Unplaced) {
 		return nil
 	}
 	t.enter(at.Guild)
@@ -108,8 +108,8 @@ func (t *transaction) addChannel(c memory.Channel) {
 	}
 	name, _, _ := t.nameOf(c)
 	t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited, unplaced, overwrites)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, no, heard, c.ID, c.Guild, c.Parent, c.Kind, name, c.Owner,
-		c.AgeLimited, c.Unplaced, jsonText(c.Overwrites))
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, no, heard, c.ID, c.Guild, c.Parent, c.Kind,
+		t.seal(c.Guild, atID("channel", "name", c.ID), name), c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites))
 }
 
 // guildNo returns a guild's number, and gives a new guild one.
@@ -225,17 +225,19 @@ type storedMessage struct {
 	memory.Message
 	row             int64 // 0: not stored
 	segment         int64
-	whole           int64 // milliseconds; see the schema
+	key             *DataKey // that sealed it; nil if it is plain
+	whole           int64    // milliseconds; see the schema
 	pendingDeletion bool
 }
 
 func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) {
 	defer t.in(c.guild)()
+	content, extra := t.store.vault.messageText(&m.Message, func() int64 { return c.no }, &m.key)
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
 		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).
 		into(&m.row, &m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.whole, &m.Starred, &m.Tokens,
-			&m.segment, &m.Content, asExtra{&m.Message}, &m.Channel, &m.Guild, &m.pendingDeletion)
+			&m.segment, content, extra, &m.Channel, &m.Guild, &m.pendingDeletion)
 	return m
 }
 

@@ -64,6 +64,8 @@ type Engine interface {
 	Explain(err error) error
 	// Erase overwrites deleted data, as Store.Erase.
 	Erase(ctx context.Context, wait bool) error
+	// Rewrite removes from the tables what Erase may leave in free parts of pages. Nobody can use a table meanwhile.
+	Rewrite(ctx context.Context, tables []string) error
 	Close() error
 }
 
@@ -109,7 +111,7 @@ type Changes struct {
 type TextQuery struct {
 	Guild        memory.GuildID
 	Channels     []int64           // numbers, ascending
-	Terms        []string          // from text.Terms, best the rarest first
+	Terms        []string          // hashes, best the rarest first
 	Since, Until *memory.MessageID // Until exclusive
 	Authors      []memory.UserID
 	Limit        int
@@ -135,6 +137,7 @@ type Vector struct {
 	Segment, Channel int64
 	First, Last      memory.MessageID // the segment's messages lie between them
 	Values           []float32
+	Key              *DataKey // that it is sealed with; nil: none
 }
 
 type Near struct {

@@ -168,8 +168,10 @@ func (b *forgettingRun) dropNames() {
 	case b.of.Why != memory.WhyDeleted:
 		return
 	}
-	for _, name := range must(column[string](b.ctx, b, "SELECT name FROM channel WHERE name <> '' AND "+which,
-		b.of.args(b.channels)...)) {
+	for _, c := range must(list(b.ctx, b, func(scan Scanner, c *memory.Channel) error {
+		return scan(&c.ID, b.store.vault.channelName(c))
+	}, "SELECT id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...)) {
+		name := c.Name
 		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		b.dropPromptsNaming(append(words, "")[0])
@@ -180,8 +182,24 @@ func (b *forgettingRun) dropNames() {
 // dropPromptsNaming deletes the prompts with a word: the guild's, and the terminal's.
 func (b *forgettingRun) dropPromptsNaming(word string) {
 	defer b.inAnyThatCites()()
-	b.dropPromptsWhere("("+ofGuild+" OR guild = ?7) AND instr(body, ?8) > 0",
-		b.of.args(b.channels, memory.LocalGuild, word)...)
+	args := b.of.args(b.channels, memory.LocalGuild)
+	of := "(" + ofGuild + " OR guild = ?7)"
+	if b.store.vault == nil {
+		b.dropPromptsWhere(of+" AND instr(body, ?8) > 0", append(args, word)...)
+		return
+	}
+	var gone []int64
+	b.each(func(scan Scanner) error {
+		var no int64
+		var m memory.MessageRef
+		var body string
+		err := scan(&no, &m.Channel, &m.Message, b.store.vault.opened(&body, func() Place { return promptPlace(m) }))
+		if strings.Contains(body, word) {
+			gone = append(gone, no)
+		}
+		return err
+	}, "SELECT no, channel, answer, body FROM prompt WHERE "+of, args...)
+	b.dropPromptsWhere("no IN (SELECT value FROM json_each(?))", jsonOf(gone))
 }
 
 // dropPeople deletes people of whom everything is forgotten, and takes them out of what was spent. With a

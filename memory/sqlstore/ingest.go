@@ -25,6 +25,7 @@ type ingest struct {
 	segments  map[int64]int64 // last segment id by guild number
 	decisions *Decisions
 	dropped   dropped
+	keys      map[memory.GuildID]*DataKey // those that new values are sealed with
 }
 
 type batch struct {
@@ -189,6 +190,9 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 		return nil
 	})
 	if err == nil {
+		for _, f := range done.committed {
+			f()
+		}
 		err = s.publish(ctx, done.changed)
 	}
 	if commits && err != nil {
@@ -204,6 +208,7 @@ func (w *ingest) forget() {
 	clear(w.guildNos)
 	clear(w.guildIDs)
 	clear(w.segments)
+	clear(w.keys)
 	w.decisions, w.dropped = nil, dropped{}
 }
 
@@ -235,6 +240,9 @@ func (s *Store) invalidateCaches(ctx context.Context, q Reader, guilds []memory.
 		s.ingest.forget()
 	}
 	s.wakeUp()
+	if err := s.noticeSealing(ctx, q, guilds); err != nil {
+		return err
+	}
 	return s.reload(ctx, q, guilds)
 }
 

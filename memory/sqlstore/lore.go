@@ -33,7 +33,9 @@ func (t *transaction) tellLore(l memory.Lore) {
 	}
 	t.changed.people[l.Guild] = true
 	t.changed.Text = true
-	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, l.Name, jsonText(l.Own), l.Text)
+	sealed := func(column, text string) any { return t.seal(l.Guild, lorePlace(column, l), text) }
+	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, sealed("name", l.Name), sealed("own", jsonText(l.Own)),
+		sealed("text", l.Text))
 	t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
 }
 
@@ -58,9 +60,12 @@ func selectLore(schema, where string) string {
 		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
 }
 
-func scanLore(scan Scanner, l *memory.Lore) error {
+func lorePlace(column string, l memory.Lore) Place { return at("lore", column, l.Guild, l.ID) }
+
+func (v *Vault) scanLore(scan Scanner, l *memory.Lore) error {
 	var at memory.MessageID
-	err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, asJSON{&l.Own}, &l.By, &l.Channel, &at, asJSON{&l.Sources})
+	opened := func(column string, to any) any { return v.opened(to, func() Place { return lorePlace(column, *l) }) }
+	err := scan(&l.ID, &l.Guild, opened("name", &l.Name), opened("text", &l.Text), opened("own", asJSON{&l.Own}), &l.By, &l.Channel, &at, asJSON{&l.Sources})
 	l.At = at.Time()
 	return rowError(err, "lore", l.ID)
 }
@@ -68,7 +73,7 @@ func scanLore(scan Scanner, l *memory.Lore) error {
 // Lore implements memory.Store.
 func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error) {
 	return cached(ctx, s, &s.lore, guild, "read the lore of guild %d", func() ([]memory.Lore, error) {
-		return list(ctx, s.engine.In(guild), scanLore, selectLore("", "l.guild = ?"), guild)
+		return list(ctx, s.engine.In(guild), s.vault.scanLore, selectLore("", "l.guild = ?"), guild)
 	})
 }
 
@@ -77,7 +82,7 @@ func (t *transaction) takeOldLore(r *Taken) {
 	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.deleteKnowledge(aLore, guild, id) },
 		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`)
-	changed := must(list(t.ctx, t, scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m
+	changed := must(list(t.ctx, t, t.store.vault.scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m
 		WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)`)))
 	for _, l := range changed {
 		t.tellLore(l)

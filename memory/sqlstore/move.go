@@ -222,17 +222,17 @@ func (m *mover) copyTables(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		rows, err := table.read(ctx, m.read, columns, m.at.After)
+		rows, err := table.read(ctx, m.from.vault, m.read, columns, m.at.After)
 		if err != nil {
 			return m.from.failed(err, "read the table %s", table.name)
 		}
-		next := moving{Stage: m.at.Stage + 1}
+		next := moving{Stage: m.at.Stage + 1} // before insertRows seals them
 		if len(rows) > 0 {
 			next = moving{m.at.Stage, table.keyOf(columns, rows[len(rows)-1])}
 		}
 		if err := m.write(ctx, next, func(t *transaction) {
 			if len(rows) > 0 {
-				ensure(t.Insert(table.name, columns, rows))
+				ensure(t.insertRows(table.name, columns, rows))
 			}
 		}); err != nil {
 			return fmt.Errorf("copy the table %s: %w", table.name, err)
@@ -265,13 +265,15 @@ func (m *mover) columns(ctx context.Context, table moved) (both []string, err er
 			return nil, m.from.failed(err, "read the table %s", table.name)
 		}
 	}
-	return slices.DeleteFunc(both, func(name string) bool { return !slices.Contains(there, name) }), nil
+	return slices.DeleteFunc(both, func(name string) bool {
+		return !slices.Contains(there, name) || table.name == "called" && name == "token" // insertRows makes it
+	}), nil
 }
 
 // read returns the next rows of a table, in the order of its key. Each has an int64, a string or nil for each column.
-func (table moved) read(ctx context.Context, from Querier, columns []string, after []any) (rows [][]any, err error) {
+func (table moved) read(ctx context.Context, v *Vault, from Querier, columns []string, after []any) (rows [][]any, err error) {
 	size := 0
-	err = table.each(ctx, from, columns, after, fmt.Sprintf(" LIMIT %d", movedRows), func(row []any) bool {
+	err = table.each(ctx, v, from, columns, after, fmt.Sprintf(" LIMIT %d", movedRows), func(row []any) bool {
 		rows = append(rows, row)
 		for _, v := range row {
 			if text, is := v.(string); is {
@@ -283,8 +285,8 @@ func (table moved) read(ctx context.Context, from Querier, columns []string, aft
 	return rows, err
 }
 
-// each calls f with the rows of a table after a key, in the order of its key, until f returns false.
-func (table moved) each(ctx context.Context, from Querier, columns []string, after []any, limit string,
+// each calls f with the rows of a table after a key, decrypted, in the order of its key, until f returns false.
+func (table moved) each(ctx context.Context, v *Vault, from Querier, columns []string, after []any, limit string,
 	f func(row []any) bool) error {
 	var conditions []string
 	if table.rows != "" {
@@ -314,6 +316,9 @@ func (table moved) each(ctx context.Context, from Querier, columns []string, aft
 			if b, is := v.([]byte); is {
 				row[i] = string(b)
 			}
+		}
+		if err := v.OpenRow(table.name, columns, row); err != nil {
+			return err
 		}
 		if !f(row) {
 			break
@@ -361,6 +366,7 @@ func (m *mover) copyVectors(ctx context.Context) error {
 		if err := m.write(ctx, to, func(t *transaction) {
 			for _, v := range some {
 				t.enter(t.guildOfNo(v.Channel))
+				v.Key = t.keyIfSealed(t.guild)
 				ensure(t.PutVector(v, shadow))
 			}
 		}); err != nil {
@@ -396,11 +402,11 @@ func (m *mover) compare(ctx context.Context) error {
 			return err
 		}
 		slices.Sort(columns) // as the schemas may order them otherwise
-		want, err := table.sums(ctx, m.read, columns, count)
+		want, err := table.sums(ctx, m.from.vault, m.read, columns, count)
 		if err != nil {
 			return m.from.failed(err, "compare the table %s", table.name)
 		}
-		got, err := table.sums(ctx, m.to.engine, columns, count)
+		got, err := table.sums(ctx, m.to.vault, m.to.engine, columns, count)
 		if err != nil {
 			return m.to.failed(err, "compare the table %s", table.name)
 		}
@@ -427,10 +433,10 @@ type sum struct {
 }
 
 // sums returns the number of rows and their hash: of messages by channel, of other tables as a whole.
-func (table moved) sums(ctx context.Context, of Querier, columns []string,
+func (table moved) sums(ctx context.Context, v *Vault, of Querier, columns []string,
 	counted func(channel string)) (map[string]sum, error) {
 	hashes, sums, line := map[string]hash.Hash{}, map[string]sum{}, bytes.Buffer{}
-	err := table.each(ctx, of, columns, nil, "", func(row []any) bool {
+	err := table.each(ctx, v, of, columns, nil, "", func(row []any) bool {
 		group := ""
 		if table.name == "message" {
 			group = fmt.Sprint(row[slices.Index(columns, "channel")])

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -16,22 +17,35 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 		return
 	}
 	t.guildNo(p.Guild)
+	p.Username, p.Name, p.Nick = memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick)
+	old, known := t.person(p.Guild, p.ID)
+	now := memory.Person{Username: cmp.Or(p.Username, old.Username), Name: cmp.Or(p.Name, old.Name), Nick: p.Nick,
+		Bot: p.Bot, RolesKnown: p.RolesKnown || old.RolesKnown, Roles: p.Roles}
+	if !p.RolesKnown {
+		now.Nick, now.Roles = cmp.Or(p.Nick, old.Nick), old.Roles
+	}
+	if known && now.Username == old.Username && now.Name == old.Name && now.Nick == old.Nick && now.Bot == old.Bot &&
+		now.RolesKnown == old.RolesKnown && slices.Equal(now.Roles, old.Roles) {
+		return // every message sees its author, and only a change may drop the cache
+	}
+	t.changed.people[p.Guild] = true
 	var roles any
-	if p.RolesKnown {
-		roles = jsonText(p.Roles)
+	if now.RolesKnown {
+		roles = jsonText(now.Roles)
 	}
-	changed := t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) SELECT ?1, ?2,
-		coalesce(nullif(?3, ''), k.username, ''), coalesce(nullif(?4, ''), k.name, ''),
-		CASE WHEN ?5 = '' AND ?7 IS NULL THEN coalesce(k.nick, '') ELSE ?5 END, ?6, coalesce(?7, k.roles)
-		FROM (SELECT 1) AS one LEFT JOIN person k ON k.guild = ?1 AND k.id = ?2 WHERE true
-		ON CONFLICT (guild, id) DO UPDATE SET username = excluded.username, name = excluded.name,
-		nick = excluded.nick, bot = excluded.bot, roles = excluded.roles
-		WHERE (person.username, person.name, person.nick, person.bot) <> (excluded.username, excluded.name, excluded.nick, excluded.bot)
-		OR person.roles IS DISTINCT FROM excluded.roles`,
-		p.Guild, p.ID, memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
-	if changed > 0 { // every message sees its author, so only a change may drop the cache
-		t.changed.people[p.Guild] = true
-	}
+	sealed := func(column, name string) any { return t.seal(p.Guild, at("person", column, p.Guild, p.ID), name) }
+	t.put(table{"person", 2, "guild, id, username, name, nick, bot, roles"}, p.Guild, p.ID,
+		sealed("username", now.Username), sealed("name", now.Name), sealed("nick", now.Nick), now.Bot, roles)
+}
+
+// person returns what is known of somebody, without facts.
+func (t *transaction) person(guild memory.GuildID, id memory.UserID) (p memory.Person, known bool) {
+	p.Guild, p.ID = guild, id
+	v := t.store.vault
+	known = t.row("SELECT username, name, nick, bot, roles IS NOT NULL, roles FROM person WHERE guild = ? AND id = ?",
+		guild, id).into(v.personName(&p, "username", &p.Username), v.personName(&p, "name", &p.Name),
+		v.personName(&p, "nick", &p.Nick), &p.Bot, &p.RolesKnown, asJSON{&p.Roles})
+	return p, known
 }
 
 // tellFact keeps a fact, unless it was deleted, its source is gone, or its person has opted out.
@@ -52,7 +66,8 @@ func (t *transaction) tellFact(e memory.FactTold) {
 	t.dropPromptsFrom(aFact, e.Guild, f.ID) // they show the earlier text
 	t.changed.people[e.Guild] = true
 	t.changed.Text = true
-	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message, memory.Clean(f.Text))
+	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message,
+		t.seal(e.Guild, at("fact", "text", e.Guild, f.ID), memory.Clean(f.Text)))
 	t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
 }
 
@@ -123,7 +138,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 		q := all.In(guild)
 		err := Each(ctx, q, func(scan Scanner) error {
 			p := &memory.Person{Guild: guild}
-			err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &p.RolesKnown, asJSON{&p.Roles}, asTime{&p.Learn})
+			err := scan(&p.ID, s.vault.personName(p, "username", &p.Username), s.vault.personName(p, "name", &p.Name),
+				s.vault.personName(p, "nick", &p.Nick), &p.Bot, &p.RolesKnown, asJSON{&p.Roles}, asTime{&p.Learn})
 			known[p.ID] = p
 			return err
 		}, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles IS NOT NULL, p.roles, coalesce(l.at, 0)
@@ -136,7 +152,7 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 		return Each(ctx, q, func(scan Scanner) error {
 			var user memory.UserID
 			var f memory.Fact
-			err := scan(&user, &f.ID, &f.Text, &f.Alias, &f.By, &f.Channel, &f.Message)
+			err := scan(&user, &f.ID, s.vault.opened(&f.Text, func() Place { return at("fact", "text", guild, f.ID) }), &f.Alias, &f.By, &f.Channel, &f.Message)
 			p := known[user]
 			if p == nil {
 				p = &memory.Person{ID: user, Guild: guild}

@@ -168,14 +168,21 @@ func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
 
 const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
 
-// ScanMessage reads MessageColumns.
-func ScanMessage(scan Scanner, m *memory.Message) error { return scan(messageColumns(m)...) }
+// ScanMessage reads MessageColumns, which aren't sealed.
+func ScanMessage(scan Scanner, m *memory.Message) error {
+	return (*Vault)(nil).scanMessage(scan, m, nil)
+}
+
+// scanMessage reads MessageColumns. channel is as in messageText.
+func (v *Vault) scanMessage(scan Scanner, m *memory.Message, channel func() int64) error {
+	return scan(v.messageColumns(m, channel)...)
+}
 
 // messageColumns are m's fields for MessageColumns.
-func messageColumns(m *memory.Message) []any {
+func (v *Vault) messageColumns(m *memory.Message, channel func() int64) []any {
+	content, extra := v.messageText(m, channel, nil)
 	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
-		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content,
-		asExtra{m}}
+		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, content, extra}
 }
 
 func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
@@ -216,7 +223,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	}
 	messages, err := list(ctx, s.engine.In(guild), func(scan Scanner, m *memory.Message) error {
 		m.Guild, m.Channel = guild, channel
-		return ScanMessage(scan, m)
+		return s.vault.scanMessage(scan, m, func() int64 { return no })
 	}, "SELECT "+MessageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
@@ -226,11 +233,12 @@ func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memor
 	do func(memory.Message) error) error {
 	err := Each(ctx, s.engine.In(guild), func(scan Scanner) error {
 		var m memory.Message
-		if err := ScanMessage(behind(scan, &m.Channel, &m.Guild), &m); err != nil {
+		var no int64
+		if err := s.vault.scanMessage(behind(scan, &no, &m.Channel, &m.Guild), &m, func() int64 { return no }); err != nil {
 			return err
 		}
 		return do(m)
-	}, fmt.Sprintf(`SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
+	}, fmt.Sprintf(`SELECT c.no, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
 		m.extra FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
 		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
 		ORDER BY c.id, m.id`,
@@ -240,10 +248,9 @@ func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memor
 
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
-	var id memory.MessageID
-	err := RowOf(ctx, s.inGuildOf(channel), "SELECT id FROM called WHERE channel = ? AND name = ?", channel,
-		memory.Clean(name)).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
+	guild, _, _ := s.channelNo(channel)
+	id, err := s.called(ctx, s.inGuildOf(channel), guild, channel, memory.Clean(name))
+	if id == 0 && err == nil {
 		err = memory.ErrNotFound
 	}
 	return id, s.failed(err, "message %q of channel %d", name, channel)
@@ -252,8 +259,14 @@ func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name
 // NameOf implements memory.Store.
 func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) (map[memory.MessageID]string, error) {
-	names, err := mapOf[memory.MessageID, string](ctx, s.inGuildOf(channel), `SELECT id, name FROM called
-		WHERE channel = ? AND id IN (SELECT value FROM json_each(?))`, channel, jsonOf(ids))
+	names := map[memory.MessageID]string{}
+	err := Each(ctx, s.inGuildOf(channel), func(scan Scanner) error {
+		var id memory.MessageID
+		var name string
+		err := scan(&id, s.vault.opened(&name, func() Place { return at("called", "name", channel, id) }))
+		names[id] = name
+		return err
+	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel, jsonOf(ids))
 	return names, s.failed(err, "read the names of messages")
 }
 

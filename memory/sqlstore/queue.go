@@ -59,7 +59,7 @@ func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, v
 		if err != nil {
 			return err
 		}
-		segments, err = readSegments(ctx, q, waiting)
+		segments, err = s.vault.readSegments(ctx, q, waiting)
 		return err
 	})
 	return segments, to, err
@@ -83,7 +83,7 @@ func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*wa
 
 // readSegments reads the messages of segments. Segments of a channel overlap when people talk at once; each
 // stretch is read once.
-func readSegments(ctx context.Context, q Reader, waiting []*waitingSegment) ([]memory.Segment, error) {
+func (v *Vault) readSegments(ctx context.Context, q Reader, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
 		of[w.ID] = w
@@ -91,7 +91,8 @@ func readSegments(ctx context.Context, q Reader, waiting []*waitingSegment) ([]m
 	scanRow := func(scan Scanner) error {
 		var id int64
 		var m memory.Message
-		err := scan(&id, asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, &m.Content, asExtra{&m})
+		content, extra := v.messageText(&m, func() int64 { return of[id].no }, nil)
+		err := scan(&id, asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, content, extra)
 		if err != nil {
 			return err
 		}
@@ -146,7 +147,7 @@ func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vect
 	defer t.in(t.guild)()
 	for i, s := range segments {
 		t.enter(t.guildOfNo(s.ID >> SegmentBits << ChannelBits))
-		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0
+		v, waits := Vector{Segment: s.ID, Values: vectors[i], Key: t.keyIfSealed(t.guild)}, 0
 		if v.Values == nil {
 			waits = 2
 		}

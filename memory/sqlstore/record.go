@@ -52,7 +52,7 @@ func (t *transaction) keepRecord(r preparedRecord) {
 	}
 	if no := value[int64](t, `INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`, r.CallID, r.Channel, r.Asker,
-		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, r.body); no != 0 {
+		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, t.seal(r.Guild, recordPlace(r.CallID), r.body)); no != 0 {
 		t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker,
 			at: askedAt(r.Record)}, sources, named)
 	}
@@ -82,8 +82,10 @@ func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Rec
 	if !q.Until.IsZero() {
 		until = ceilMillis(q.Until)
 	}
-	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Record) error { return scan(asJSON{r}) },
-		`SELECT body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
+	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Record) error {
+		var call string
+		return scan(&call, s.vault.opened(asJSON{r}, func() Place { return recordPlace(call) }))
+	}, `SELECT call, body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
 		AND (speaker = ?4 OR ?4 = '') AND (method = ?5 OR ?5 = '') AND (asker = ?6 OR ?6 = 0)
 		ORDER BY at `+direction+`, no `+direction+` LIMIT ?7`,
 		jsonOf(q.Channels), since, until, q.Speaker, q.Method, q.Asker, limit)

@@ -161,7 +161,7 @@ func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []
 	t.each(func(scan Scanner) error {
 		var row int64
 		var m memory.Message
-		err := ScanMessage(behind(scan, &row), &m)
+		err := t.store.vault.scanMessage(behind(scan, &row), &m, func() int64 { return no })
 		messages, rows = append(messages, m), append(rows, row)
 		return err
 	}, "SELECT row, "+MessageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
@@ -192,7 +192,7 @@ func (t *transaction) indexMore(limit int) int {
 	if state == "" || state == reindexed { // another process finished it
 		return 0
 	}
-	rows, terms := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
+	rows, terms := t.termsOf("SELECT row, channel, id, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
 		must(strconv.ParseInt(state, 10, 64)), limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)

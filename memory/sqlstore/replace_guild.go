@@ -91,7 +91,7 @@ func (r *replacing) fill(ctx context.Context) {
 	for _, table := range replaced() {
 		columns := must(m.columns(ctx, table))
 		for after := []any(nil); ; {
-			rows, err := table.read(ctx, r.from.engine, columns, after)
+			rows, err := table.read(ctx, r.from.vault, r.from.engine, columns, after)
 			if ensure(err); len(rows) == 0 {
 				break
 			}
@@ -130,7 +130,7 @@ func (r *replacing) insert(table string, columns []string, rows [][]any) error {
 			rows[j] = slices.Delete(row, i, i+1)
 		}
 	}
-	return r.Insert(table, columns, rows)
+	return r.insertRows(table, columns, rows)
 }
 
 func kindOf(columns []string, row []any) kind {
@@ -167,6 +167,7 @@ func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
 		after = some[len(some)-1].Segment
 		for _, v := range some {
 			v.Segment, v.Channel = v.Segment+r.shift<<SegmentBits, v.Channel+r.shift<<ChannelBits
+			v.Key = r.keyIfSealed(r.of)
 			ensure(r.PutVector(v, false))
 		}
 	}
@@ -174,7 +175,7 @@ func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
 
 func (r *replacing) fillText() {
 	for after := int64(-1); ; {
-		rows, terms := r.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
+		rows, terms := r.termsOf("SELECT row, channel, id, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
 			after, movedRows)
 		if len(rows) == 0 {
 			return

@@ -78,6 +78,9 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done,
 		if err := s.deletePending(ctx, progress); err != nil {
 			return r, err
 		}
+		if err := s.destroyKey(ctx, id); err != nil {
+			return r, err
+		}
 		// It is done once the write-ahead log is empty too; else the janitor tries again.
 		if err := s.engine.Erase(ctx, true); err != nil {
 			return r, err
@@ -102,6 +105,21 @@ func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.Deletion
 	_, err = Found(o.scan(row.Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting
 	return begun, done, err
+}
+
+// destroyKey destroys the data key of a guild that a forgetting is about. What is left of it gets a new one.
+func (s *Store) destroyKey(ctx context.Context, id int64) error {
+	if s.vault == nil {
+		return nil
+	}
+	var o rule
+	if _, _, err := o.read(ctx, s.engine, id, &memory.DeletionReport{}); err != nil || !o.coversPeople() || o.User != 0 {
+		return err
+	}
+	if err := s.retireKeys(ctx, o.Guild); err != nil {
+		return err
+	}
+	return Reseal(ctx, s, nil)
 }
 
 // beginAgain reads a forgetting, and begins it if it is only on record.
@@ -137,7 +155,7 @@ func (s *Store) deletePending(ctx context.Context, progress func(done, total int
 const bulkFraction = 100
 
 func (t *transaction) deletePendingBatch(limit int) int {
-	rows, terms := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
+	rows, terms := t.termsOf(`SELECT m.row, m.channel, m.id, m.kind, m.content, m.extra FROM doomed d
 		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?+0`, limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM doomed")

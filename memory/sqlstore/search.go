@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"hark/internal/text"
@@ -18,18 +19,22 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
-	q := TextQuery{Terms: terms, Authors: scope.Authors, Limit: limit}
+	q := TextQuery{Authors: scope.Authors, Limit: limit}
+	hashes := Hashes(terms)
 	q.Since, q.Until = s.bounds(ctx, scope)
 	nos := s.numbers()
 	var hits []memory.TextHit
 	for _, q.Channels = range byGuild(s.channelNos(scope), ChannelBits) {
 		q.Guild = nos.guildOf(q.Channels[0])
-		found, err := s.engine.FindText(ctx, q)
-		if err != nil {
-			return nil, s.failed(err, "search the full text")
-		}
-		for _, m := range found {
-			hits = append(hits, memory.TextHit{Channel: nos.ids[m.Channel], ID: m.ID, Score: m.Score})
+		for _, k := range s.vault.of(q.Guild) {
+			q.Terms = strings.Fields(k.keyed(hashes))
+			found, err := s.engine.FindText(ctx, q)
+			if err != nil {
+				return nil, s.failed(err, "search the full text")
+			}
+			for _, m := range found {
+				hits = append(hits, memory.TextHit{Channel: nos.ids[m.Channel], ID: m.ID, Score: m.Score})
+			}
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b memory.TextHit) int { return cmp.Compare(b.Score, a.Score) })
@@ -53,12 +58,14 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 		}
 		messages += some
 		for i, term := range terms {
-			n, err := s.engine.CountText(ctx, TextQuery{Guild: guild, Channels: channels, Terms: []string{term},
-				Limit: limit})
-			if err != nil {
-				return 0, nil, s.failed(err, "count a term")
+			for _, k := range s.vault.of(guild) {
+				n, err := s.engine.CountText(ctx, TextQuery{Guild: guild, Channels: channels,
+					Terms: []string{k.keyed(Hashes([]string{term}))}, Limit: limit})
+				if err != nil {
+					return 0, nil, s.failed(err, "count a term")
+				}
+				counts[i] = min(limit, counts[i]+n)
 			}
-			counts[i] = min(limit, counts[i]+n)
 		}
 	}
 	return messages, counts, nil
@@ -124,14 +131,16 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
 }
 
-// termsOf returns the rows that a query finds, and their full-text entries.
+// termsOf returns the rows that a query finds, and their full-text entries, keyed as their text is sealed.
 func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
 	t.each(func(scan Scanner) error {
 		var m memory.Message
-		var row int64
-		err := scan(&row, &m.Kind, &m.Content, asExtra{&m})
-		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
+		var row, channel int64
+		var key *DataKey
+		content, extra := t.store.vault.messageText(&m, func() int64 { return channel }, &key)
+		err := scan(&row, &channel, &m.ID, &m.Kind, content, extra)
+		rows, terms = append(rows, row), append(terms, key.keyed(indexTerms(&batch, m)))
 		return err
 	}, query, args...)
 	return rows, terms
@@ -142,10 +151,10 @@ type rowTerms struct {
 	terms string
 }
 
-// index queues a message's full-text entry for flushTerms.
-func (t *transaction) index(row int64, terms string) {
+// index queues the full-text entry, not yet keyed, of a message of a guild for flushTerms.
+func (t *transaction) index(guild memory.GuildID, row int64, terms string) {
 	if terms != "" {
-		t.terms = append(t.terms, rowTerms{row, terms})
+		t.terms = append(t.terms, rowTerms{row, t.keyIfSealed(guild).keyed(terms)})
 	}
 }
 

@@ -22,6 +22,8 @@ type Options struct {
 	Space memory.Space
 	// Tokens counts a text's tokens. It must be safe for concurrent use.
 	Tokens func(string) int
+	// Vault has the keys of a sealed memory; nil without a key.
+	Vault *Vault
 	// Moving opens a store for Move, although a move to it isn't complete.
 	Moving bool
 }
@@ -30,6 +32,7 @@ type Options struct {
 type Store struct {
 	engine  Engine
 	options Options
+	vault   *Vault // nil without a key
 	ingest  ingest
 	wake    chan struct{}
 
@@ -49,14 +52,22 @@ type Store struct {
 
 // New returns a store over e, to be opened with Open. Its Close closes e.
 func New(e Engine, o Options) *Store {
-	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
+	s := &Store{engine: e, options: o, vault: o.Vault, wake: make(chan struct{}, 1), ingest: ingest{
 		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{},
 		guildIDs: map[int64]memory.GuildID{}, segments: map[int64]int64{}}}
+	if s.vault != nil {
+		s.vault.read = e
+	}
 	e.Watch(s.invalidateCaches)
 	return s
 }
 
+// Open reads what the store caches. A sealed memory needs its key; one that isn't sealed is from now on if a key is given,
+// see Reseal.
 func Open(ctx context.Context, s *Store) error {
+	if err := s.unlock(ctx); err != nil {
+		return err
+	}
 	if err := s.notice(ctx); err != nil {
 		return err
 	}

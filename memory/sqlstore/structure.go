@@ -19,7 +19,7 @@ func (t *transaction) applyStructure(e memory.Event) {
 		t.seeGuild(v.Guild, v.At)
 	case memory.GuildNamed:
 		t.guildNo(v.Guild)
-		t.exec("UPDATE guild SET name = ? WHERE id = ? AND name = ''", memory.Clean(v.Name), v.Guild)
+		t.exec("UPDATE guild SET name = ? WHERE id = ? AND name = ''", t.sealGuildName(v.Guild, v.Name), v.Guild)
 	case memory.GuildLeft:
 		t.guildNo(v.Guild)
 		t.exec("UPDATE guild SET gone = ? WHERE id = ?", millis(v.At), v.Guild)
@@ -83,7 +83,7 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
 	}
 	t.exec(`UPDATE guild SET name = ?1, owner = ?2, self = CASE WHEN ?5 = 0 THEN self ELSE ?5 END,
 		since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0
-		WHERE id = ?4`, memory.Clean(g.Name), g.Owner, since, g.ID, g.Self)
+		WHERE id = ?4`, t.sealGuildName(g.ID, g.Name), g.Owner, since, g.ID, g.Self)
 	t.exec("DELETE FROM role WHERE guild = ?", g.ID)
 	for _, r := range g.Roles {
 		t.seeRole(g.ID, r)
@@ -93,6 +93,10 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
 		c.Guild = g.ID
 		t.seeChannel(c)
 	}
+}
+
+func (t *transaction) sealGuildName(guild memory.GuildID, name string) any {
+	return t.seal(guild, atID("guild", "name", guild), memory.Clean(name))
 }
 
 // unplaceOthers unplaces the channels that g doesn't list, except threads of listed ones: Discord lists only
@@ -128,7 +132,7 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	known.place(c)
 	t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
 		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?`, c.Parent, c.Kind,
-		c.Name == "" && !gone, name, c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
+		c.Name == "" && !gone, t.seal(known.guild, atID("channel", "name", c.ID), name), c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
 }
 
 // nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
@@ -150,7 +154,7 @@ func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool)
 func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
 	t.guildNo(guild)
 	t.put(table{"role", 2, "guild, id, name, permissions, bot"}, guild, r.ID,
-		memory.Clean(r.Name), int64(r.Permissions), r.Bot)
+		t.seal(guild, at("role", "name", guild, r.ID), memory.Clean(r.Name)), int64(r.Permissions), r.Bot)
 }
 
 // numbers maps channels to their numbers, and back.
@@ -168,6 +172,7 @@ type structure struct {
 	guilds   map[memory.GuildID]*memory.Guild
 	nos      numbers
 	settings map[settingPlace]settings
+	vault    *Vault
 }
 
 // settings are those of a place, and who set them.
@@ -196,7 +201,7 @@ func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) e
 	}
 	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
 		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}},
-		map[settingPlace]settings{}}
+		map[settingPlace]settings{}, s.vault}
 	for _, part := range []struct {
 		read  func(Scanner) error
 		query string
@@ -257,7 +262,8 @@ func (r *structure) readSetting(scan Scanner) error {
 	var key memory.Setting
 	var value string
 	var by memory.UserID
-	err := scan(&at.guild, &at.channel, &key, &value, &by)
+	err := scan(&at.guild, &at.channel, &key,
+		r.vault.opened(&value, func() Place { return placeOfSetting(at.guild, at.channel, key) }), &by)
 	if r.settings[at].values == nil {
 		r.settings[at] = settings{map[memory.Setting]string{}, map[memory.Setting]memory.UserID{}}
 	}
@@ -269,7 +275,7 @@ func (r *structure) readSetting(scan Scanner) error {
 
 func (r *structure) readGuild(scan Scanner) error {
 	g := &memory.Guild{}
-	err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
+	err := scan(&g.ID, r.vault.opened(&g.Name, func() Place { return atID("guild", "name", g.ID) }), &g.Owner, &g.Self, &g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
 	set := r.settings[settingPlace{guild: g.ID}]
 	g.Settings, g.SetBy = set.values, set.by
 	r.guilds[g.ID] = g
@@ -280,7 +286,8 @@ func (r *structure) readRole(scan Scanner) error {
 	var guild memory.GuildID
 	var role memory.Role
 	var permissions int64
-	err := scan(&guild, &role.ID, &role.Name, &permissions, &role.Bot)
+	name := r.vault.opened(&role.Name, func() Place { return at("role", "name", guild, role.ID) })
+	err := scan(&guild, &role.ID, name, &permissions, &role.Bot)
 	role.Permissions = memory.Permissions(permissions)
 	if g := r.guilds[guild]; g != nil {
 		g.Roles = append(g.Roles, role)
@@ -302,7 +309,7 @@ func (r *structure) readLimit(scan Scanner) error {
 func (r *structure) readChannel(scan Scanner) error {
 	var no int64
 	var c memory.Channel
-	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut,
+	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, r.vault.channelName(&c), &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut,
 		asJSON{&c.Overwrites}, &c.Choice, &c.By, &c.Learned)
 	if err != nil {
 		return rowError(err, "channel", c.ID)
@@ -373,7 +380,8 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) {
 		return
 	}
 	t.changed.Text = t.changed.Text || e.Key == memory.SettingPersona // the earlier value
-	t.putNewer(settingTable, e.Guild, e.Channel, e.Key, e.Value, millis(e.At),
+	t.putNewer(settingTable, e.Guild, e.Channel, e.Key,
+		t.seal(e.Guild, placeOfSetting(e.Guild, e.Channel, e.Key), e.Value), millis(e.At),
 		t.chooser(e.Guild, e.By, e.At))
 }
 

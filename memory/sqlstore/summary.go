@@ -47,7 +47,9 @@ func (t *transaction) summarise(e memory.Summarised) {
 		t.makeRoom(e)
 		t.changed.Text = true // the replaced text
 		t.put(table{"summary", 2, "channel, id, after, made, model, kind, topics, text"},
-			s.Channel, s.ID, e.After, millis(s.Made), s.Model, s.Kind, jsonText(s.Topics), s.Text)
+			s.Channel, s.ID, e.After, millis(s.Made), s.Model, s.Kind,
+			t.seal(c.guild, at("summary", "topics", s.Channel, s.ID), jsonText(s.Topics)),
+			t.seal(c.guild, at("summary", "text", s.Channel, s.ID), s.Text))
 		t.derive(derived{kind: aSummary, guild: c.guild, channel: c.channel, id: int64(e.Until)}, sources, nil)
 	}
 }
@@ -81,8 +83,11 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	}
 	all, err := list(ctx, s.engine.In(guild), func(scan Scanner, next *memory.Summary) error {
 		next.Guild, next.Channel = guild, channel
-		err := scan(&next.ID, asTime{&next.Made}, &next.Model, &next.Kind, asJSON{&next.Topics}, &next.Text,
-			asJSON{&next.Sources})
+		opened := func(name string, to any) any {
+			return s.vault.opened(to, func() Place { return at("summary", name, channel, next.ID) })
+		}
+		err := scan(&next.ID, asTime{&next.Made}, &next.Model, &next.Kind, opened("topics", asJSON{&next.Topics}),
+			opened("text", &next.Text), asJSON{&next.Sources})
 		return rowError(err, "summary", next.ID)
 	}, "SELECT s.id, s.made, s.model, s.kind, s.topics, s.text, "+sourcesColumn+` FROM summary s
 		JOIN derived d ON d.kind = ? AND d.place = s.channel AND d.id = s.id
@@ -117,7 +122,7 @@ func (t *transaction) condense(c memory.Condensed) {
 	}
 	t.changed.Text = true
 	t.put(table{"condensed", 1, "channel, until, made, model, text"}, c.Channel, c.Until, millis(c.Made),
-		c.Model, c.Text)
+		c.Model, t.seal(at.guild, atID("condensed", "text", c.Channel), c.Text))
 	t.derive(derived{kind: aCondensed, guild: at.guild, channel: c.Channel}, sources, nil)
 }
 
@@ -134,7 +139,8 @@ func (s *Store) Condensed(ctx context.Context, channel memory.ChannelID) ([]memo
 		return nil, err
 	}
 	all, err := list(ctx, s.inGuildOf(channel), func(scan Scanner, c *memory.Condensed) error {
-		err := scan(&c.Channel, &c.Until, asTime{&c.Made}, &c.Model, &c.Text, asJSON{&c.Sources})
+		text := s.vault.opened(&c.Text, func() Place { return atID("condensed", "text", c.Channel) })
+		err := scan(&c.Channel, &c.Until, asTime{&c.Made}, &c.Model, text, asJSON{&c.Sources})
 		c.Guild, _, _ = s.channelNo(c.Channel)
 		return err
 	}, "SELECT c.channel, c.until, c.made, c.model, c.text, "+sourcesColumn+` FROM condensed c

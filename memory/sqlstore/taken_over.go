@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"hark/memory"
+	"hark/memory/seal"
 )
 
 type Taken struct {
@@ -18,8 +19,11 @@ type Taken struct {
 
 // TakeOver applies to a restored store the forgettings, deletions and decisions that only the replaced database
 // (schema old) has. It only records forgettings. It takes over what is readable; the error describes the rest.
-// The caller holds the write lock.
-func TakeOver(ctx context.Context, s *Store, r *Taken) error {
+// The caller holds the write lock. key is that of the replaced database, if it is sealed.
+func TakeOver(ctx context.Context, s *Store, key *seal.Secret, r *Taken) error {
+	if err := s.transact(ctx, func(t *transaction) { t.takeKeys(key) }); err != nil {
+		return err
+	}
 	var errs []error
 	for _, take := range []func(*transaction, *Taken){
 		(*transaction).takeForgettings, (*transaction).takeOptOuts, decided(learnTable), (*transaction).takeConnections, (*transaction).takeChoices,
@@ -30,6 +34,46 @@ func TakeOver(ctx context.Context, s *Store, r *Taken) error {
 		errs = append(errs, s.transact(ctx, func(t *transaction) { take(t, r) }))
 	}
 	return errors.Join(errs...)
+}
+
+// takeKeys takes over the keys of what is copied as it is stored, until that is sealed anew.
+func (t *transaction) takeKeys(secret *seal.Secret) {
+	v := t.store.vault
+	var old sealing
+	if t.has("SELECT 1 FROM pragma_table_info('data_key', 'old')") {
+		t.row("SELECT value FROM old.meta WHERE key = '" + SealKey + "'").into(asJSON{&old})
+	}
+	if old.Salt == "" {
+		if v != nil {
+			v.whole.Store(false)
+			t.note(resealKey, jsonText(resealing{Plain: plainMark(v.key.Load())}))
+		}
+		return
+	}
+	if secret == nil || v == nil {
+		ensure(ErrKeyMissing)
+	}
+	key := secret.Key(old.Salt)
+	if key.Fingerprint() != old.Fingerprint {
+		ensure(ErrWrongKey)
+	}
+	state, err := readResealing(t.ctx, t)
+	ensure(err)
+	type row struct {
+		number  int64
+		guild   memory.GuildID
+		wrapped string
+	}
+	for _, r := range must(list(t.ctx, t, func(scan Scanner, r *row) error {
+		return scan(&r.number, &r.guild, &r.wrapped)
+	}, `SELECT number, guild, wrapped FROM old.data_key WHERE number NOT IN (SELECT number FROM main.data_key)`)) {
+		place := placeOfKey(uint32(r.number), r.guild)
+		data := must(key.Unwrap(r.wrapped, place))
+		t.exec("INSERT INTO main.data_key (number, guild, retired, wrapped) VALUES (?, ?, 1, ?)", r.number, r.guild,
+			must(v.key.Load().Wrap(data, place)))
+		must(v.add(uint32(r.number), r.guild, data))
+		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
+	}
 }
 
 func (t *transaction) takeForgettings(*Taken) {
@@ -60,7 +104,7 @@ func (t *transaction) takeChoices(r *Taken) {
 	t.changed.structure[memory.Everywhere] = true
 	for _, c := range must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
-		return scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name, &c.Owner)
+		return scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, t.store.vault.channelName(c), &c.Owner)
 	}, `SELECT guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
 		AND id NOT IN (SELECT id FROM main.channel)`)) {
 		t.addChannel(c)
@@ -103,17 +147,34 @@ func (t *transaction) takeShown(*Taken) {
 const shownBefore = ` FROM old.derived o
 	CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id `
 
+// message is a version of a message in one of two databases.
+type message struct {
+	channel, edited int64
+	content         string
+}
+
+// text is the destination for the content of e's message. The columns before must be scanned before.
+func (m *message) text(t *transaction, e *memory.Rewritten) any {
+	return t.store.vault.opened(&m.content, func() Place { return at("message", "content", m.channel, e.IDs[0]) })
+}
+
 // takeRewritten deletes messages of Hark's that were rewritten since, whose sources the copy lacks. Discord must
 // stop showing them.
 func (t *transaction) takeRewritten(*Taken) {
 	for _, e := range must(list(t.ctx, t, func(scan Scanner, e *memory.Rewritten) error {
 		e.IDs = make([]memory.MessageID, 1)
-		return scan(&e.Guild, &e.Channel, &e.IDs[0])
-	}, `SELECT c.guild, c.id, m.id FROM old.rewritten w CROSS JOIN old.channel oc ON oc.id = w.channel
+		var was, now message
+		err := scan(&e.Guild, &e.Channel, &e.IDs[0], &was.channel, &was.edited, was.text(t, e), &now.channel, &now.edited,
+			now.text(t, e))
+		if was.edited == now.edited && was.content == now.content {
+			e.IDs = nil
+		}
+		return err
+	}, `SELECT c.guild, c.id, m.id, o.channel, o.edited, o.content, m.channel, m.edited, m.content FROM old.rewritten w CROSS JOIN old.channel oc ON oc.id = w.channel
 		CROSS JOIN old.message o ON o.channel = oc.no AND o.id = w.id
 		CROSS JOIN main.channel c ON c.id = w.channel CROSS JOIN main.message m ON m.channel = c.no AND m.id = w.id
-		WHERE o.edited <> m.edited OR o.content <> m.content ORDER BY m.id`)) {
-		if !t.isGone(e.Guild, e.Channel, e.IDs[0]) { // with the first message of its answer
+		ORDER BY m.id`)) {
+		if e.IDs != nil && !t.isGone(e.Guild, e.Channel, e.IDs[0]) { // with the first message of its answer
 			// so that things made from them inherit their sources
 			t.rewrite(e)
 			t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.IDs[0]}, e.IDs, true)
@@ -158,8 +219,10 @@ func (t *transaction) takeDeleted(r *Taken) {
 // takeEdited takes over texts that were edited since, so the old texts don't come back.
 func (t *transaction) takeEdited(r *Taken) {
 	edits := must(list(t.ctx, t, func(scan Scanner, e *memory.Edited) error {
-		return scan(&e.Guild, &e.Channel, &e.ID, asTime{&e.At}, &e.Content)
-	}, `SELECT c.guild, c.id, m.id, o.edited, o.content FROM old.message o
+		var no int64
+		content := t.store.vault.opened(&e.Content, func() Place { return at("message", "content", no, e.ID) })
+		return scan(&e.Guild, &e.Channel, &e.ID, asTime{&e.At}, &no, content)
+	}, `SELECT c.guild, c.id, m.id, o.edited, o.channel, o.content FROM old.message o
 		CROSS JOIN old.channel oc ON oc.no = o.channel CROSS JOIN main.channel c ON c.id = oc.id
 		CROSS JOIN main.message m ON m.channel = c.no AND m.id = o.id
 		WHERE o.edited <> 0 AND o.edited > m.edited`))

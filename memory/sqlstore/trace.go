@@ -20,7 +20,8 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	body, err := json.Marshal(storedTraceOf(trace))
 	ensure(err)
 	t.put(table{"trace", 2, "channel, answer, asker, model, parts, body"}, trace.Channel, trace.Answer, trace.Asker,
-		memory.Clean(trace.Model), jsonOf(trace.Parts), string(body))
+		memory.Clean(trace.Model), jsonOf(trace.Parts),
+		t.seal(trace.Guild, tracePlace(trace.Channel, trace.Answer), string(body)))
 	t.settleRewritten(trace)
 	sources, asked, same, lost, gone, hide := slices.Clone(trace.Sources), false, true, false, false, hideNone
 	for i, s := range sources {
@@ -159,7 +160,10 @@ func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from strin
 		var kept bool
 		var sources []storedSource
 		var named []memory.UserID
-		err := scanTrace(behind(scan, asJSON{&sources}, asJSON{&named}, &kept, asTime{&p.Built}, asJSON{&p}), t)
+		var at memory.MessageRef
+		body := s.vault.opened(asJSON{&p}, func() Place { return promptPlace(at) })
+		err := s.vault.scanTrace(behind(scan, &at.Channel, &at.Message, asJSON{&sources}, asJSON{&named}, &kept,
+			asTime{&p.Built}, body), t)
 		for _, s := range sources {
 			t.Sources = append(t.Sources, s.source())
 		}
@@ -170,7 +174,7 @@ func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from strin
 			t.Prompt = &p
 		}
 		return err
-	}, "SELECT "+storedSources+", "+prompt+", "+traceColumns+" FROM "+from, args...)
+	}, "SELECT t.channel, t.answer, "+storedSources+", "+prompt+", "+traceColumns+" FROM "+from, args...)
 }
 
 // bareSources are the columns that sourcesOf returns.
@@ -183,12 +187,16 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 		found, err := list(ctx, s.inGuildOf(channel), func(scan Scanner, t *memory.Trace) error {
 			t.Channel = channel
 			var sources []storedSource
-			err := scan(&t.Answer, asJSON{&t.Parts}, &t.Question, asJSON{&sources})
+			var asked struct{ Question memory.MessageID }
+			err := scan(&t.Answer, asJSON{&t.Parts}, s.vault.opened(asJSON{&asked}, func() Place {
+				return tracePlace(channel, t.Answer)
+			}), asJSON{&sources})
+			t.Question = asked.Question
 			for _, s := range sources {
 				t.Sources = append(t.Sources, s.source())
 			}
 			return err
-		}, "SELECT t.answer, t.parts, t.body ->> '$.question', "+bareSources+" FROM "+from, channel, jsonOf(answers))
+		}, "SELECT t.answer, t.parts, t.body, "+bareSources+" FROM "+from, channel, jsonOf(answers))
 		if err != nil {
 			return nil, err
 		}
@@ -204,12 +212,12 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 
 const traceColumns = "t.channel, t.answer, t.parts, t.body"
 
-func scanTrace(scan Scanner, t *memory.Trace) error {
+func (v *Vault) scanTrace(scan Scanner, t *memory.Trace) error {
 	var k storedTrace
 	var channel memory.ChannelID
 	var answer memory.MessageID
 	var parts []memory.MessageID
-	err := scan(&channel, &answer, asJSON{&parts}, asJSON{&k})
+	err := scan(&channel, &answer, asJSON{&parts}, v.opened(asJSON{&k}, func() Place { return tracePlace(channel, answer) }))
 	if err == nil {
 		if *t, err = k.trace(); err != nil {
 			err = fmt.Errorf("the trace of answer %d is damaged: %w", answer, err)
@@ -236,7 +244,7 @@ func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 
 // traceOf returns the trace under the first message of an answer, without sources and names.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
-	ensure(scanTrace(func(dest ...any) error {
+	ensure(t.store.vault.scanTrace(func(dest ...any) error {
 		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).
 			into(dest...)
 		return nil
@@ -308,8 +316,11 @@ func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.Message
 	t.dropPrompt(channel, answer)
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
 		trace.Answer, anAnswer, channel, answer)
-	t.exec("UPDATE trace SET answer = ?, parts = ? WHERE channel = ? AND answer = ?",
-		trace.Answer, jsonOf(trace.Parts), channel, answer)
+	var body string
+	t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", channel, answer).
+		into(t.store.vault.opened(&body, func() Place { return tracePlace(channel, answer) }))
+	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
+		trace.Answer, jsonOf(trace.Parts), t.seal(trace.Guild, tracePlace(channel, trace.Answer), body), channel, answer)
 }
 
 // keepPrompt replaces a trace's prompt, which has a table of its own. It keeps one only if its sources are
@@ -321,7 +332,8 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 		return
 	}
 	t.exec("INSERT INTO prompt (channel, answer, guild, built, body) VALUES (?, ?, ?, ?, ?)", trace.Channel,
-		trace.Answer, trace.Guild, millis(p.Built), jsonText(p))
+		trace.Answer, trace.Guild, millis(p.Built), t.seal(trace.Guild,
+			promptPlace(memory.MessageRef{Channel: trace.Channel, Message: trace.Answer}), jsonText(p)))
 }
 
 // namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment, alone

@@ -20,6 +20,7 @@ type transaction struct {
 	guild         memory.GuildID // that statements are about; memory.Everywhere: all
 	changed       changes
 	deletedCounts memory.DeletionReport // derived things deleted
+	committed     []func()              // called after the commit
 	hideNext      bool                  // whether the caller must hide a forgetting next
 
 	terms    []rowTerms // not yet written to full text

@@ -39,13 +39,17 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 func (t *transaction) write(c *channel, old, now storedMessage) bool {
 	text := now.Text()
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
-		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text), now.Content,
-		encodeExtra(now.Message), old.row)
-	if text == old.Text() {
+		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
+		t.seal(c.guild, at("message", "content", c.no, now.ID), now.Content),
+		t.sealAny(c.guild, at("message", "extra", c.no, now.ID), encodeExtra(now.Message)), old.row)
+	same := text == old.Text()
+	if !same || old.key != t.keyIfSealed(c.guild) {
+		t.reindex(c.guild, old, now.Message)
+	}
+	if same {
 		return false
 	}
 	t.changed.Text = true
-	t.reindex(old.row, old.Message, now.Message)
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).invalid = true
 	}
@@ -67,10 +71,10 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 	t.dropPromptsFrom(aMessage, old.Channel, old.ID)
 }
 
-func (t *transaction) reindex(row int64, old, new memory.Message) {
+func (t *transaction) reindex(guild memory.GuildID, old storedMessage, new memory.Message) {
 	var batch text.Batch
-	t.unindex(row, indexTerms(&batch, old))
-	t.index(row, indexTerms(&batch, new))
+	t.unindex(old.row, old.key.keyed(indexTerms(&batch, old.Message)))
+	t.index(guild, old.row, indexTerms(&batch, new))
 }
 
 func (t *transaction) unindex(row int64, terms string) {
@@ -103,10 +107,15 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 	}
 	c.highest = max(c.highest, e.ID)
 	t.changed.Text = true
-	t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4)
-		ON CONFLICT (channel, id) DO UPDATE SET edited = ?3, content = ?4
-		WHERE ?3 > early_edit.edited OR ?3 = early_edit.edited AND ?4 > early_edit.content`,
-		e.Channel, e.ID, millis(e.At), e.Content)
+	place := editPlace(e.Channel, e.ID)
+	var edited int64
+	var content string
+	if t.row("SELECT edited, content FROM early_edit WHERE channel = ? AND id = ?", e.Channel, e.ID).into(&edited,
+		t.store.vault.opened(&content, func() Place { return place })) && !newer(millis(e.At), e.Content, edited, content) {
+		return
+	}
+	t.put(table{"early_edit", 2, "channel, id, edited, content"}, e.Channel, e.ID, millis(e.At),
+		t.seal(c.guild, place, e.Content))
 }
 
 // tell keeps what was told of a file of a stored message.

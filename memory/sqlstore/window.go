@@ -89,7 +89,7 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		all := make([]memory.Message, 0, 16*len(spans)+4*near)
 		for _, some := range spansByGuild(spans) {
 			before := len(all)
-			if all, err = nos.read(ctx, q, some, all); err != nil {
+			if all, err = s.vault.readSpans(ctx, q, nos, some, all); err != nil {
 				return err
 			}
 			stretches = append(stretches, stretchesOf(all[before:], some, nos)...)
@@ -102,11 +102,11 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 	return stretches, nil
 }
 
-// read appends the messages of spans of one guild, which are ascending, by span and id.
-func (nos numbers) read(ctx context.Context, q Reader, spans []span, all []memory.Message) ([]memory.Message, error) {
+// readSpans appends the messages of spans of one guild, which are ascending, by span and id.
+func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []span, all []memory.Message) ([]memory.Message, error) {
 	var m memory.Message
 	var at, last int64
-	columns, before, ordered := append([]any{asInt[int64]{&at}}, messageColumns(&m)...), len(all), true
+	columns, before, ordered := append([]any{asInt[int64]{&at}}, v.messageColumns(&m, func() int64 { return spans[at][0] })...), len(all), true
 	err := Each(ctx, q.In(nos.guildOf(spans[0][0])), func(scan Scanner) error {
 		m = memory.Message{}
 		if err := scan(columns...); err != nil {

@@ -151,8 +151,10 @@ CREATE TABLE called ( -- what messages are called outside Discord
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
   name    text COLLATE "C" NOT NULL,
+  token   text COLLATE "C",          -- by which a sealed name is found
   PRIMARY KEY (channel, id, guild)
 );
+CREATE INDEX called_token ON called USING hash (token);
 CREATE INDEX called_name ON called USING hash (name); -- no names stay in it, as they do in the inner pages of a btree
 CREATE TABLE presence (
   guild    bigint NOT NULL,
@@ -201,7 +203,8 @@ CREATE TABLE embedding (
   channel  bigint NOT NULL, -- channel.no
   first    bigint NOT NULL, -- the segment's messages lie between them
   last     bigint NOT NULL,
-  "values" halfvec NOT NULL,
+  "values" halfvec, -- or
+  sealed   bytea,
   PRIMARY KEY (segment, guild)
 );
 CREATE INDEX embedding_channel ON embedding (channel);
@@ -211,7 +214,8 @@ CREATE TABLE embedding_next ( -- of another space than embedding, whose place it
   channel  bigint NOT NULL,
   first    bigint NOT NULL,
   last     bigint NOT NULL,
-  "values" halfvec NOT NULL,
+  "values" halfvec, -- or
+  sealed   bytea,
   PRIMARY KEY (segment, guild)
 );
 CREATE INDEX embedding_next_channel ON embedding_next (channel);
@@ -470,3 +474,11 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
   edited  bigint,          -- milliseconds: versions from before are gone; NULL: none is known to be there yet
   PRIMARY KEY (channel, id, guild)
 );
+
+CREATE TABLE data_key ( -- keys that values are sealed with
+  number  bigint PRIMARY KEY, -- values begin with it
+  guild   bigint NOT NULL,    -- the id; 0: of what is of no guild, too
+  retired bigint NOT NULL,    -- whether it is only left until all of its values are sealed with another
+  wrapped text COLLATE "C" NOT NULL -- the key, sealed by the operator's key
+);
+CREATE INDEX data_key_guild ON data_key (guild);

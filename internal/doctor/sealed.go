@@ -1,0 +1,42 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+
+	"hark/internal/store"
+	"hark/internal/terminal"
+)
+
+// sealed says whether what is remembered is encrypted, and whether the key is right.
+func (d *Doctor) sealed(ctx context.Context) Finding {
+	place := store.Of(d.Config)
+	if _, err := place.Secret(); err != nil {
+		return failed(err, "name a file with a key in memory.key_file; \"hark key new\" prints one")
+	}
+	s, err := place.Sealed(ctx)
+	switch {
+	case err != nil: // the check of the database tells it
+		return passed("it can't be told while the database can't be read")
+	case s.Key == "" && s.Given == "":
+		return passed("no: whoever can read the disk can read what is remembered; memory.key_file seals it")
+	case s.Key == "":
+		return advised("not yet", "\"hark run\" seals the memory with the key of memory.key_file")
+	case s.Given == "":
+		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and no key is given", s.Key),
+			Advice: "name its file in memory.key_file or HARK_MEMORY_KEY_FILE"}
+	case s.Given != s.Key:
+		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and memory.key_file has the key %s", s.Key, s.Given),
+			Advice: "name the right file"}
+	case s.Resealing:
+		return advised(fmt.Sprintf("with the key %s; %s so far", s.Key, terminal.Plural(s.Done, "message")), "\"hark run\" goes on: leave it running")
+	}
+	found := passed("with the key %s", s.Key)
+	if info, err := os.Stat(place.KeyFile); err == nil && info.Mode().Perm()&groupOrOthers != 0 && runtime.GOOS != "windows" {
+		found.Detail += "; others on this machine can read the key file"
+		found.Advice = "chmod 600 " + place.KeyFile
+	}
+	return found
+}

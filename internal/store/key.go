@@ -1,0 +1,131 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"hark/memory/postgres"
+	"hark/memory/seal"
+	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
+)
+
+// Secret returns the key of a sealed memory; nil without one.
+func (p Place) Secret() (*seal.Secret, error) {
+	if p.KeyFile == "" {
+		return nil, nil
+	}
+	return seal.ReadSecret(p.KeyFile)
+}
+
+// Sealed is how a memory is sealed, and whether its key file is right.
+type Sealed struct {
+	Key       string // the fingerprint of its key; "" if it isn't sealed
+	Given     string // that of the key file; "" without one
+	Resealing bool   // whether something is still to be sealed
+	Done      int    // messages that are, if Resealing
+}
+
+// Sealed says how the memory is sealed, and changes nothing.
+func (p Place) Sealed(ctx context.Context) (s Sealed, err error) {
+	secret, err := p.Secret()
+	if err != nil {
+		return s, err
+	}
+	var is sqlstore.SealingInfo
+	if p.IsFile() {
+		info, err := sqlite.Inspect(ctx, p.Dir)
+		if err != nil {
+			return s, err
+		}
+		is = info.Sealing
+	} else {
+		info, err := postgres.Inspect(ctx, p.URL)
+		if err != nil {
+			return s, err
+		}
+		is = info.Sealing
+	}
+	s.Key, s.Resealing, s.Done = is.Fingerprint, is.Resealing, is.Done
+	if secret != nil {
+		s.Given = secret.Key(is.Salt).Fingerprint()
+	}
+	return s, nil
+}
+
+// Restore puts a backup in the place of the memory, or of one guild in a database. keyFile, if not "", is the file with
+// the backup's key; else it is the memory's. See sqlite.Restore.
+func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlstore.Progress) (r sqlite.Restored, err error) {
+	var keys sqlite.Keys
+	if keys.Replaced, err = p.Secret(); err != nil {
+		return r, err
+	}
+	if keys.Backup = keys.Replaced; keyFile != "" {
+		if keys.Backup, err = seal.ReadSecret(keyFile); err != nil {
+			return r, err
+		}
+	}
+	if p.IsFile() {
+		r, err = sqlite.RestoreSealed(ctx, p.Dir, path, keys, func(what string, done, total int64) {
+			progress(what, int(done), int(total))
+		})
+	} else {
+		if keys.Replaced == nil {
+			keys.Replaced = keys.Backup // what is copied in between is sealed with it
+		}
+		r, err = p.restoreGuild(ctx, path, cmp.Or(p.KeyFile, keyFile), keys, progress)
+	}
+	if errors.Is(err, sqlstore.ErrKeyMissing) || errors.Is(err, sqlstore.ErrWrongKey) {
+		info, _ := sqlite.ReadBackup(ctx, path)
+		err = fmt.Errorf("the backup is sealed with the key %s: name the file with that key with --key-file", info.Key)
+	}
+	return r, err
+}
+
+// RotateKey wraps the data keys by the key of another file. No Hark may use the memory.
+func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint string, err error) {
+	secret, err := Place{KeyFile: keyFile}.Secret()
+	if err != nil {
+		return "", err
+	}
+	if err := p.mustBeSealed(ctx); err != nil {
+		return "", err
+	}
+	release, err := p.lockForMove(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	s, err := p.Open(ctx, Options{})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if fingerprint, err = sqlstore.Rewrap(ctx, s, secret); err != nil {
+		return "", err
+	}
+	return fingerprint, s.Erase(ctx, true)
+}
+
+// RotateData gives every server a new data key, and seals everything anew. Others may use the memory meanwhile. If it is
+// interrupted, the next call or the next "hark run" continues.
+func (p Place) RotateData(ctx context.Context, progress func(done, total int)) (err error) {
+	if err := p.mustBeSealed(ctx); err != nil {
+		return err
+	}
+	s, err := p.Open(ctx, Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(sqlstore.Renew(ctx, s, progress), s.Close())
+}
+
+func (p Place) mustBeSealed(ctx context.Context) error {
+	s, err := p.Sealed(ctx)
+	if err == nil && s.Key == "" {
+		err = fmt.Errorf("the memory isn't sealed: name a key file in memory.key_file, and \"hark run\" seals it")
+	}
+	return err
+}

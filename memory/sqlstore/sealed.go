@@ -1,0 +1,272 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"hark/memory"
+)
+
+// sealedTable is a table with sealed columns.
+type sealedTable struct {
+	name    string
+	key     string // columns that tell its rows apart
+	guild   string // an expression for the guild of row x
+	columns []string
+}
+
+const (
+	guildOfNumber    = "coalesce((SELECT g.id FROM guild g WHERE g.no = x.channel >> 20), 0)"
+	guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
+)
+
+// sealedTables are all columns of text that are sealed. Vectors are too: each engine has its own columns for them.
+var sealedTables = []sealedTable{
+	{"guild", "id", "x.id", []string{"name"}},
+	{"role", "guild, id", "x.guild", []string{"name"}},
+	{"channel", "id", "x.guild", []string{"name"}},
+	{"person", "guild, id", "x.guild", []string{"username", "name", "nick"}},
+	{"message", "channel, id", guildOfNumber, []string{"content", "extra"}},
+	{"early_edit", "channel, id", guildOfChannelID, []string{"content"}},
+	{"called", "channel, id", guildOfChannelID, []string{"name"}},
+	{"trace", "channel, answer", guildOfChannelID, []string{"body"}},
+	{"fact", "guild, id", "x.guild", []string{"text"}},
+	{"lore", "guild, id", "x.guild", []string{"name", "own", "text"}},
+	{"summary", "channel, id", guildOfChannelID, []string{"topics", "text"}},
+	{"prompt", "channel, answer", "x.guild", []string{"body"}},
+	{"setting", "guild, channel, key", "x.guild", []string{"value"}},
+	{"record", "call", guildOfChannelID, []string{"body"}},
+	{"condensed", "channel", guildOfChannelID, []string{"text"}},
+}
+
+// VectorTables are the tables of vectors in the store's statements. Values of both have their place in the first, since
+// the two change names.
+var VectorTables = []string{"vector", "vector_next"}
+
+// VisibleColumns are the columns of text that aren't sealed, and why.
+var VisibleColumns = map[string]string{
+	"meta.key":           "a word of Hark's own",
+	"meta.value":         "names of embedding models, versions, states, and the key of fingerprints, which are sealed",
+	"channel.overwrites": "ids and permissions",
+	"person.roles":       "ids",
+	"trace.parts":        "ids",
+	"trace.model":        "the name of a model, from the configuration",
+	"summary.model":      "the name of a model, from the configuration",
+	"summary.kind":       "one of a few words of Hark's own",
+	"condensed.model":    "the name of a model, from the configuration",
+	"forgetting.why":     "one of a few words of Hark's own",
+	"forgetting.receipt": "counts",
+	"setting.key":        "one of a few words of Hark's own",
+	"record.call":        "a random id",
+	"record.speaker":     "one of a few words of Hark's own",
+	"record.method":      "the name of a function",
+	"connection.hash":    "a hash of a random token",
+	"called.token":       "a keyed hash",
+	"data_key.wrapped":   "a key, sealed by the operator's key",
+}
+
+// IsSealed reports whether a column of text is sealed.
+func IsSealed(table, column string) bool {
+	for _, t := range sealedTables {
+		if t.name == table {
+			for _, c := range t.columns {
+				if c == column {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// place returns where a column of a row is, by the row's key: up to two numbers, or those and a text.
+func (t sealedTable) place(column string, key []any) Place {
+	p := Place{table: t.name, column: column}
+	numbers := []*int64{&p.a, &p.b}
+	for _, v := range key {
+		switch v := v.(type) {
+		case int64:
+			*numbers[0] = v
+			numbers = numbers[1:]
+		case string:
+			p.key = v
+		case []byte:
+			p.key = string(v)
+		}
+	}
+	return p
+}
+
+// keyColumns are the columns of t's key.
+func (t sealedTable) keyColumns() []string { return strings.Split(t.key, ", ") }
+
+// OpenRow decrypts the sealed columns of a row, whose values are int64, string or nil.
+func (v *Vault) OpenRow(table string, columns []string, row []any) error {
+	if v == nil {
+		return nil
+	}
+	return eachSealed(table, columns, row, func(i int, at Place) error {
+		text, _ := row[i].(string)
+		plain, err := v.openText([]byte(text), at)
+		row[i] = string(plain)
+		return err
+	})
+}
+
+// eachSealed calls f for the sealed columns of a row that aren't NULL.
+func eachSealed(table string, columns []string, row []any, f func(i int, at Place) error) error {
+	n := slices.IndexFunc(sealedTables, func(t sealedTable) bool { return t.name == table })
+	if n < 0 {
+		return nil
+	}
+	t := sealedTables[n]
+	var key []any
+	for _, name := range t.keyColumns() {
+		key = append(key, row[slices.Index(columns, name)])
+	}
+	for _, name := range t.columns {
+		if i := slices.Index(columns, name); i >= 0 && row[i] != nil {
+			if err := f(i, t.place(name, key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// insertRows adds rows, and seals them.
+func (t *transaction) insertRows(table string, columns []string, rows [][]any) error {
+	if t.store.vault == nil {
+		return t.Insert(table, columns, rows)
+	}
+	if table == "called" {
+		columns = append(slices.Clone(columns), "token")
+	}
+	for n, row := range rows {
+		guild := t.guildOfRow(table, columns, row)
+		if table == "called" {
+			channel, _ := row[slices.Index(columns, "channel")].(int64)
+			name, _ := row[slices.Index(columns, "name")].(string)
+			rows[n] = append(row, t.token(guild, memory.ChannelID(channel), name))
+		}
+		if err := eachSealed(table, columns, rows[n], func(i int, at Place) error {
+			rows[n][i] = t.sealAny(guild, at, rows[n][i])
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return t.Insert(table, columns, rows)
+}
+
+// guildOfRow returns the guild with whose key a row is sealed. Guilds and channels are added before what they have.
+func (t *transaction) guildOfRow(table string, columns []string, row []any) memory.GuildID {
+	number := func(name string) (n int64, ok bool) {
+		if i := slices.Index(columns, name); i >= 0 {
+			n, ok = row[i].(int64)
+		}
+		return n, ok
+	}
+	if guild, ok := number("guild"); ok {
+		return memory.GuildID(guild)
+	}
+	id, _ := number("id")
+	channel, _ := number("channel")
+	switch table {
+	case "guild":
+		return memory.GuildID(id)
+	case "message":
+		return t.guildOfNo(channel)
+	}
+	return t.locationAt(memory.DirectGuild, memory.ChannelID(channel)).guild
+}
+
+// at returns the place of a column of a row whose key is two numbers.
+func at[A, B ~int64](table, column string, a A, b B) Place {
+	return Place{table: table, column: column, a: int64(a), b: int64(b)}
+}
+
+// atID returns the place of a column of a row whose key is a number.
+func atID[A ~int64](table, column string, id A) Place {
+	return Place{table: table, column: column, a: int64(id)}
+}
+
+// VectorPlace returns the place of a part of a segment's vector.
+func VectorPlace(part string, segment int64) Place { return atID(VectorTables[0], part, segment) }
+
+func placeOfSetting(guild memory.GuildID, channel memory.ChannelID, key memory.Setting) Place {
+	return Place{table: "setting", column: "value", a: int64(guild), b: int64(channel), key: string(key)}
+}
+
+func recordPlace(call string) Place { return Place{table: "record", column: "body", key: call} }
+
+// messageText are the destinations for a message's content and extra. channel is the number of its channel, asked once
+// the columns before were scanned. key, if not nil, gets the key that sealed them.
+func (v *Vault) messageText(m *memory.Message, channel func() int64, key **DataKey) (content, extra any) {
+	if v == nil {
+		return &m.Content, asExtra{m}
+	}
+	return asOpened{v, &m.Content, func() Place { return at("message", "content", channel(), m.ID) }, key},
+		asOpened{v, asExtra{m}, func() Place { return at("message", "extra", channel(), m.ID) }, key}
+}
+
+func editPlace(channel memory.ChannelID, id memory.MessageID) Place {
+	return at("early_edit", "content", channel, id)
+}
+
+// channelName is the destination for c's name. Its id must be known or scanned before.
+func (v *Vault) channelName(c *memory.Channel) any {
+	return v.opened(&c.Name, func() Place { return atID("channel", "name", c.ID) })
+}
+
+func promptPlace(m memory.MessageRef) Place { return at("prompt", "body", m.Channel, m.Message) }
+
+func tracePlace(channel memory.ChannelID, answer memory.MessageID) Place {
+	return at("trace", "body", channel, answer)
+}
+
+// personName is the destination for one of p's names. The guild and the id must be known or scanned before.
+func (v *Vault) personName(p *memory.Person, column string, to *string) any {
+	return v.opened(to, func() Place { return at("person", column, p.Guild, p.ID) })
+}
+
+// SealedColumn is a sealed column of text, and the columns that tell its table's rows apart.
+type SealedColumn struct{ Table, Column, Key string }
+
+// SealedColumns returns all sealed columns of text.
+func SealedColumns() (all []SealedColumn) {
+	for _, t := range sealedTables {
+		for _, name := range t.columns {
+			all = append(all, SealedColumn{t.name, name, t.key})
+		}
+	}
+	return all
+}
+
+// Verify decrypts everything in a sealed memory, and returns an error that names the first value that isn't what was
+// sealed in its place. It does nothing in a memory without a key.
+func Verify(ctx context.Context, s *Store) error {
+	if s.vault == nil {
+		return nil
+	}
+	for _, t := range sealedTables {
+		columns := append(t.keyColumns(), t.columns...)
+		err := moved{name: t.name, key: t.key}.each(ctx, s.vault, s.engine, columns, nil, "", func([]any) bool { return true })
+		if err != nil {
+			return s.failed(err, "verify what is sealed")
+		}
+	}
+	use, next, err := Spaces(ctx, s.engine)
+	for i, space := range []memory.Space{use, next} {
+		for after := int64(-1); err == nil && space != (memory.Space{}); {
+			var some []Vector
+			some, err = s.engine.Vectors(ctx, s.engine, space, i > 0, after, movedRows)
+			if len(some) == 0 {
+				break
+			}
+			after = some[len(some)-1].Segment
+		}
+	}
+	return s.failed(err, "verify what is sealed")
+}
