@@ -115,12 +115,13 @@ func (e *engine) erase(ctx context.Context, wait bool) error {
 		}
 		// Freezing waits for pages that somebody is reading, which VACUUM would pass over otherwise. Indexes with few
 		// deleted rows are cleaned too: they hold hashes and names.
-		how := "VACUUM (FREEZE, INDEX_CLEANUP ON) "
-		if one.table == "data_key" { // a key is gone only if no free part of a page has its bytes; the table is small
-			how = "VACUUM (FULL) "
-		}
-		if _, err := e.pool.Exec(ctx, how+one.table); err != nil {
+		if _, err := e.pool.Exec(ctx, "VACUUM (FREEZE, INDEX_CLEANUP ON) "+one.table); err != nil {
 			return err
+		}
+		if one.table == "data_key" { // a key is gone only if no free part of a page has its bytes; the table is small
+			if err := e.rewrite(ctx, one.table); err != nil {
+				return err
+			}
 		}
 		// Somebody may have deleted more meanwhile.
 		if _, err := e.pool.Exec(ctx, "DELETE FROM erasable WHERE name = $1 AND by = $2::text::xid8", one.table,
@@ -163,11 +164,22 @@ func (e *engine) waitUntilUnseen(ctx context.Context, by string, wait bool) erro
 
 // Rewrite implements sqlstore.Engine: VACUUM leaves bytes in the free parts of pages.
 func (e *engine) Rewrite(ctx context.Context, tables []string) error {
+	if err := e.Erase(ctx, true); err != nil {
+		return err
+	}
 	for _, table := range tables {
-		table = cmp.Or(synonyms[table], table)
-		if _, err := e.pool.Exec(ctx, "VACUUM (FULL) "+table); err != nil {
-			return fmt.Errorf("make the table %s anew: %w", table, explain(err))
+		if err := e.rewrite(ctx, cmp.Or(synonyms[table], table)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// rewrite makes a table anew. Its deleted rows must be vacuumed before: VACUUM FULL copies those that are newer than the
+// oldest transaction of any database.
+func (e *engine) rewrite(ctx context.Context, table string) error {
+	if _, err := e.pool.Exec(ctx, "VACUUM (FULL) "+table); err != nil {
+		return fmt.Errorf("make the table %s anew: %w", table, explain(err))
 	}
 	return nil
 }

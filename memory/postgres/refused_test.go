@@ -101,7 +101,7 @@ func TestRefused(t *testing.T) {
 				run(t, address, "ALTER ROLE "+role+" CONNECTION LIMIT 0")
 				return as(t, address, func(u *url.URL) { u.User = url.User(role) })
 			}},
-		{"newer schema", false, `its schema is of version 99, made by a newer Hark than this one, which knows 2: use the newer Hark`,
+		{"newer schema", false, `its schema is of version 99, made by a newer Hark than this one, which knows 1: use the newer Hark`,
 			func(t *testing.T, address, _ string) string {
 				run(t, address, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
 				return address
