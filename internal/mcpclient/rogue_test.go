@@ -184,7 +184,10 @@ func TestTalksOverHTTP(t *testing.T) {
 		s.Timeout = 100 * time.Millisecond
 		c, w := connect(t, s)
 		_ = c.all(t)
-		w.awaits(connectionEnded)
+		c.servers[0].work.Wait() // until the connection has ended
+		if got := w.got(); len(got) != 1 || c.servers[0].failures != 1 {
+			t.Errorf("warned %q", got)
+		}
 	}
 }
 

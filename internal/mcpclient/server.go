@@ -184,22 +184,12 @@ func (c *connection) connect(ctx context.Context) error {
 	return nil
 }
 
-// end drops the connection if it is there; otherwise connecting fails by itself.
-func (c *connection) end(why error) {
-	c.server.mu.Lock()
-	there := c.session != nil
-	c.server.mu.Unlock()
-	if there {
-		c.server.drop(c, why)
-	}
-}
-
-// drop ends a connection in the background, so that the next question makes another. One that was of no use counts as
+// drop ends a connection in the background, if it is there already, so that the next question makes another. One that was of no use counts as
 // a failure: otherwise a server that always dies would be started for every question.
 func (s *server) drop(c *connection, why error) {
 	problem := ""
 	s.mu.Lock()
-	already, current := c.ended, s.current == c
+	session, current := c.session, s.current == c
 	c.ended = true
 	if current {
 		s.current, s.tools = nil, nil
@@ -210,14 +200,14 @@ func (s *server) drop(c *connection, why error) {
 		}
 	}
 	s.mu.Unlock()
-	if already {
+	s.warn(problem)
+	if session == nil {
 		return
 	}
-	s.warn(problem)
 	go func() {
 		defer c.kill()
 		defer time.AfterFunc(2*s.options.Timing.Grace, c.kill).Stop()
-		_ = c.session.Close()
+		_ = session.Close()
 		if current {
 			s.options.noticed(connectionEnded)
 		}
@@ -252,7 +242,7 @@ func (s *server) call(ctx context.Context, c *connection, tool string,
 		}
 	}
 	var refused *jsonrpc.Error
-	answered := err == nil || errors.As(err, &refused) && refused.Code != 0 && !seen.nothingRan()
+	answered := err == nil || isAnswer(err, &refused) && !seen.nothingRan()
 	switch {
 	case answered:
 		s.mu.Lock()

@@ -104,7 +104,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 			// An answer to the server, for example to its ping. The SDK has the next ones wait for it, without limit.
 			defer time.AfterFunc(t.server.Timeout, func() {
 				cancel()
-				t.end(context.DeadlineExceeded)
+				t.server.drop(t.connection, context.DeadlineExceeded)
 			}).Stop()
 		}
 	}
@@ -136,6 +136,8 @@ func (n *note) status(r *http.Request, code int) {
 		n.problem = "it knows nothing at that address (HTTP 404): check the path"
 	case code >= 300 && code < 400:
 		n.problem = fmt.Sprintf("it is somewhere else (HTTP %d): name its own address", code)
+	case code == http.StatusTooManyRequests:
+		n.problem = "it is asked too often (HTTP 429): try again later"
 	case code >= 500:
 		n.problem = fmt.Sprintf("it fails (HTTP %d)", code)
 	}
@@ -171,7 +173,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	bytesLeft, linesLeft := b.bytes.Add(-int64(n)), b.lines.Add(-int64(bytes.Count(p[:n], []byte{'\n'})))
 	if bytesLeft < 0 || linesLeft < 0 {
 		change(b.asked, func(n *note) { n.problem = tooLong })
-		b.end(errTooLong) // the SDK might wait for the rest
+		b.server.drop(b.connection, errTooLong) // the SDK might wait for the rest
 		return 0, errTooLong
 	}
 	return n, err
@@ -183,6 +185,12 @@ func (b *boundedBody) Close() error {
 }
 
 const tooLong = "it sent more than Hark takes"
+
+// isAnswer reports whether an error is a server's answer, and which.
+func isAnswer(err error, answer **jsonrpc.Error) bool {
+	const rejected = -32005 // the SDK's own, of a request that failed in HTTP
+	return errors.As(err, answer) && (*answer).Code != 0 && (*answer).Code != rejected
+}
 
 // sentence says why a server can't be used. It has no text of the server's, which could be anything.
 func (s *server) sentence(err error, n *note) string {
@@ -202,7 +210,7 @@ func (s *server) sentence(err error, n *note) string {
 		return seen
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it doesn't answer in time" + own
-	case errors.As(err, &refused) && refused.Code != 0:
+	case isAnswer(err, &refused):
 		return fmt.Sprintf("it answers with the error %d", refused.Code) + own
 	}
 	return "it ended the connection, or doesn't speak the protocol" + own
