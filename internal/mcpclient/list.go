@@ -32,7 +32,7 @@ func (s *server) list(ctx context.Context, c *connection) (all []tools.RemoteToo
 	names := map[string]bool{}
 	var left []string
 	looked := 0
-	defer func() { s.leave(left) }()
+pages:
 	for range maxPages {
 		got, err := c.session.ListTools(ctx, &page)
 		if err != nil {
@@ -44,7 +44,7 @@ func (s *server) list(ctx context.Context, c *connection) (all []tools.RemoteToo
 			}
 			if looked++; len(all) == maxTools || looked > maxLooked {
 				left = append(left, fmt.Sprintf("%s and those after it (Hark takes %d of a server)", s.nameOf(t.Name), maxTools))
-				return all, nil
+				break pages
 			}
 			tool, err := s.tool(c, t, names)
 			if err != nil {
@@ -58,6 +58,7 @@ func (s *server) list(ctx context.Context, c *connection) (all []tools.RemoteToo
 			break
 		}
 	}
+	s.leave(left)
 	return all, nil
 }
 

@@ -137,7 +137,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.text = append(t.text, p[max(0, len(p)-maxTail):]...)
-	t.text = append([]byte(nil), t.text[max(0, len(t.text)-maxTail):]...)
+	t.text = append(t.text[:0], t.text[max(0, len(t.text)-maxTail):]...)
 	return len(p), nil
 }
 

@@ -93,7 +93,7 @@ type roundTripper struct {
 func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	asked := r.Context()
 	ctx, cancel := context.WithCancel(asked)
-	context.AfterFunc(t.alive, cancel)
+	release := context.AfterFunc(t.alive, cancel)
 	r = r.Clone(ctx)
 	if t.server.Key != "" {
 		r.Header.Set("Authorization", "Bearer "+t.server.Key)
@@ -110,6 +110,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response, err := t.RoundTripper.RoundTrip(r)
 	if err != nil {
+		release()
 		cancel()
 		if _, is := errors.AsType[net.Error](err); is && asked.Err() == nil {
 			change(asked, func(n *note) { n.problem = "nothing answers at its address: check it, and whether the server runs" })
@@ -121,7 +122,7 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet {
 		allowed = newAllowance(strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream"))
 	}
-	response.Body = &boundedBody{response.Body, t, allowed, asked, cancel}
+	response.Body = &boundedBody{response.Body, t, allowed, asked, func() { release(); cancel() }}
 	return response, nil
 }
 
@@ -164,8 +165,8 @@ type boundedBody struct {
 	io.ReadCloser
 	*roundTripper
 	*allowance
-	asked  context.Context
-	cancel context.CancelFunc
+	asked context.Context // of the request
+	done  func()
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
@@ -180,7 +181,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 }
 
 func (b *boundedBody) Close() error {
-	b.cancel()
+	b.done()
 	return b.ReadCloser.Close()
 }
 
