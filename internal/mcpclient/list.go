@@ -43,7 +43,8 @@ pages:
 				return nil, ctx.Err()
 			}
 			if looked++; len(all) == maxTools || looked > maxLooked {
-				left = append(left, fmt.Sprintf("%s and those after it (Hark takes %d of a server)", s.nameOf(t.Name), maxTools))
+				left = append(left, fmt.Sprintf("%s and those after it (Hark takes %d of a server, and looks at %d)", s.nameOf(t.Name),
+					maxTools, maxLooked))
 				break pages
 			}
 			tool, err := s.tool(c, t, names)

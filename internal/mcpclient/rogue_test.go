@@ -166,12 +166,16 @@ func TestGuard(t *testing.T) {
 func TestTalksOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, takes := range []bool{true, false} {
+		many := 3
+		if takes {
+			many = maxMessages + 1
+		}
 		s := overHTTP(t, func(w http.ResponseWriter, r *http.Request, m message) bool {
 			switch {
 			case r.Method == http.MethodGet:
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.WriteHeader(http.StatusOK)
-				for i := 0; r.Context().Err() == nil && (takes || i < 3); i++ {
+				for i := range many {
 					_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"x%d\",\"method\":\"ping\"}\n\n", i)
 				}
 				_ = http.NewResponseController(w).Flush()
