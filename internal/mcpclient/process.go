@@ -69,12 +69,8 @@ func (p *process) Close() error {
 	return p.command.Wait()
 }
 
-// maxUnanswered bounds the requests of a command that wait for Hark's answers.
-const maxUnanswered = 100
-
 // guard passes on what Hark needs of a command's messages: responses, requests such as pings, and that the tools have
-// changed. The SDK queues requests and notifications without limit, and stops at the first answer that the command
-// doesn't read.
+// changed. The SDK takes requests and notifications without limit, also when the command reads no answers.
 type guard struct {
 	mcp.Connection
 	kill       context.CancelFunc

@@ -165,32 +165,37 @@ func TestGuard(t *testing.T) {
 // A server over HTTP that sends messages without end, or doesn't take the answers to its own, is disconnected.
 func TestTalksOverHTTP(t *testing.T) {
 	t.Parallel()
-	for _, takes := range []bool{true, false} {
-		many := 3
-		if takes {
-			many = maxMessages + 1
-		}
+	const ping = `"id":"x%d","method":"ping"`
+	for _, one := range []struct {
+		message string
+		many    int
+		timeout time.Duration
+		says    string
+	}{
+		{`"method":"notifications/x%d"`, maxMessages + 1, time.Minute, tooLong},
+		{ping, 2 * maxUnanswered, time.Minute, tooLong},
+		{ping, 3, 100 * time.Millisecond, "doesn't answer in time"},
+	} {
 		s := overHTTP(t, func(w http.ResponseWriter, r *http.Request, m message) bool {
 			switch {
 			case r.Method == http.MethodGet:
 				w.Header().Set("Content-Type", "text/event-stream")
-				w.WriteHeader(http.StatusOK)
-				for i := range many {
-					_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"x%d\",\"method\":\"ping\"}\n\n", i)
+				for i := range one.many {
+					_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\","+one.message+"}\n\n", i)
 				}
 				_ = http.NewResponseController(w).Flush()
-			case m.Method != "" || r.Method != http.MethodPost || takes:
+			case m.Method != "" || r.Method != http.MethodPost:
 				return false
 			}
 			<-r.Context().Done()
 			return true
 		})
-		s.Timeout = 100 * time.Millisecond
+		s.Timeout = one.timeout
 		c, w := connect(t, s)
 		_ = c.all(t)
 		c.servers[0].work.Wait() // until the connection has ended
-		if got := w.got(); len(got) != 1 || c.servers[0].failures != 1 {
-			t.Errorf("warned %q", got)
+		if got := w.got(); len(got) != 1 || !strings.Contains(got[0], one.says) || c.servers[0].failures != 1 {
+			t.Errorf("%d of %s: warned %q", one.many, one.message, got)
 		}
 	}
 }
@@ -364,7 +369,8 @@ func TestNotes(t *testing.T) {
 		return true
 	})
 	c, _ := connect(t, s)
-	trip := &roundTripper{http.DefaultTransport, c.servers[0].newConnection(), newAllowance(true)}
+	trip := &roundTripper{RoundTripper: http.DefaultTransport, connection: c.servers[0].newConnection(),
+		unasked: newAllowance(true)}
 	send := func(session string) *note {
 		ctx, n := withNote(t.Context())
 		r, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.Address, nil)

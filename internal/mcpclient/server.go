@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -101,8 +102,8 @@ func (s *server) prepare(c *connection, done <-chan struct{}) {
 	}
 	problem := ""
 	s.mu.Lock()
-	if err == nil && c.ended {
-		err = mcp.ErrConnectionClosed
+	if c.ended {
+		err = cmp.Or(c.why, err, mcp.ErrConnectionClosed)
 	}
 	switch {
 	case err == nil:
@@ -114,7 +115,7 @@ func (s *server) prepare(c *connection, done <-chan struct{}) {
 	s.mu.Unlock()
 	switch {
 	case err != nil && c.session != nil:
-		s.drop(c, err)
+		_ = s.drop(c, err)
 		_ = c.session.Wait()
 	case err != nil:
 		c.kill()
@@ -151,7 +152,8 @@ type connection struct {
 
 	session *mcp.ClientSession // nil while it connects; set under server.mu, as those below
 	ended   bool
-	proven  bool // it has answered a call
+	why     error // it has ended, if that is known
+	proven  bool  // it has answered a call
 }
 
 func (s *server) newConnection() *connection {
@@ -180,17 +182,19 @@ func (c *connection) connect(ctx context.Context) error {
 	s.mu.Lock()
 	c.session = session
 	s.mu.Unlock()
-	s.work.Go(func() { s.drop(c, session.Wait()) })
+	s.work.Go(func() { _ = s.drop(c, session.Wait()) })
 	return nil
 }
 
 // drop ends a connection in the background, if it is there already, so that the next question makes another. One that was of no use counts as
 // a failure: otherwise a server that always dies would be started for every question.
-func (s *server) drop(c *connection, why error) {
+// It returns the first reason.
+func (s *server) drop(c *connection, why error) error {
 	problem := ""
 	s.mu.Lock()
 	session, current := c.session, s.current == c
-	c.ended = true
+	c.ended, c.why = true, cmp.Or(c.why, why)
+	why = c.why
 	if current {
 		s.current, s.tools = nil, nil
 		if c.proven || s.options.Now().Sub(c.since) >= s.options.Timing.MinRest {
@@ -202,7 +206,7 @@ func (s *server) drop(c *connection, why error) {
 	s.mu.Unlock()
 	s.warn(problem)
 	if session == nil {
-		return
+		return why
 	}
 	go func() {
 		defer c.kill()
@@ -212,6 +216,7 @@ func (s *server) drop(c *connection, why error) {
 			s.options.noticed(connectionEnded)
 		}
 	}()
+	return why
 }
 
 // close ends the connection after the Client's end, and waits for it.
@@ -221,7 +226,7 @@ func (s *server) close() {
 	c := s.current
 	s.mu.Unlock()
 	if c != nil {
-		s.drop(c, nil)
+		_ = s.drop(c, nil)
 	}
 	s.work.Wait()
 }
@@ -235,7 +240,7 @@ func (s *server) call(ctx context.Context, c *connection, tool string,
 	params := &mcp.CallToolParams{Name: tool, Arguments: arguments}
 	result, seen, err := c.call(ctx, params)
 	if err != nil && seen.nothingRan() && ctx.Err() == nil {
-		s.drop(c, err)
+		_ = s.drop(c, err)
 		if again := s.reconnected(ctx); again != nil {
 			c = again
 			result, seen, err = c.call(ctx, params)
@@ -251,8 +256,7 @@ func (s *server) call(ctx context.Context, c *connection, tool string,
 	case ctx.Err() != nil:
 		return "", false, ctx.Err()
 	default:
-		s.drop(c, err)
-		return "", false, errors.New(s.Name + ": " + s.sentence(err, seen))
+		return "", false, errors.New(s.Name + ": " + s.sentence(s.drop(c, err), seen))
 	}
 	if refused != nil {
 		return cut(refused.Message, maxText), true, nil

@@ -23,6 +23,8 @@ import (
 const (
 	maxFrame    = 4 << 20 // bytes of a message of a server, and of a response of HTTP
 	maxMessages = 10000   // from a command since Hark's last request, and of a response of HTTP
+
+	maxUnanswered = 100 // requests of a server that wait for Hark's answers: it may not take them
 )
 
 // transport returns the connection's transport.
@@ -35,7 +37,7 @@ func (c *connection) transport() mcp.Transport {
 	return &mcp.StreamableClientTransport{
 		Endpoint: c.server.Address, MaxEventSize: maxFrame,
 		HTTPClient: &http.Client{
-			Transport: &roundTripper{inner, c, newAllowance(true)},
+			Transport: &roundTripper{RoundTripper: inner, connection: c, unasked: newAllowance(true)},
 			// another host mustn't get the key
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -88,6 +90,7 @@ type roundTripper struct {
 	http.RoundTripper
 	*connection
 	unasked *allowance // of all that the server sends unasked
+	answers atomic.Int64
 }
 
 func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -101,10 +104,15 @@ func (t *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodPost {
 		change(asked, func(n *note) { n.sent = true })
 		if _, limited := asked.Deadline(); !limited {
-			// An answer to the server, for example to its ping. The SDK has the next ones wait for it, without limit.
-			defer time.AfterFunc(t.server.Timeout, func() {
+			// An answer to the server, for example to its ping. The SDK would wait for any number, without end.
+			if t.answers.Add(1) > maxUnanswered {
+				_ = t.server.drop(t.connection, errTooLong)
 				cancel()
-				t.server.drop(t.connection, context.DeadlineExceeded)
+			}
+			defer t.answers.Add(-1)
+			defer time.AfterFunc(t.server.Timeout, func() {
+				_ = t.server.drop(t.connection, context.DeadlineExceeded)
+				cancel()
 			}).Stop()
 		}
 	}
@@ -174,7 +182,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	bytesLeft, linesLeft := b.bytes.Add(-int64(n)), b.lines.Add(-int64(bytes.Count(p[:n], []byte{'\n'})))
 	if bytesLeft < 0 || linesLeft < 0 {
 		change(b.asked, func(n *note) { n.problem = tooLong })
-		b.server.drop(b.connection, errTooLong) // the SDK might wait for the rest
+		_ = b.server.drop(b.connection, errTooLong) // the SDK might wait for the rest
 		return 0, errTooLong
 	}
 	return n, err
