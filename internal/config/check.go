@@ -32,7 +32,7 @@ func (s *settings) check() {
 	for i := range c.Tools.MCP {
 		part := section{name: itemOf(mcpList, i+1)}
 		m := &c.Tools.MCP[i]
-		if m.Timeout.Duration == 0 {
+		if _, said := s.from[part.name+".timeout"]; !said {
 			m.Timeout.Duration = mcpTimeout
 		}
 		fields = append(fields, sectionsIn(part, reflect.ValueOf(m).Elem())[0].fields...)

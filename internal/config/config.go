@@ -169,16 +169,16 @@ type Tools struct {
 
 // MCP is a server of the Model Context Protocol: a program to start, or an address.
 type MCP struct {
-	Name          string   `toml:"name" example:"\"weather\""`
-	Command       string   `toml:"command" example:"\"npx\""`
-	Args          Words    `toml:"args" example:"[\"-y\", \"weather-server\"]"`
-	Env           Headers  `toml:"env" example:"{ WEATHER_KEY = \"…\" }"`
-	Address       string   `toml:"address" url:"optional" example:"\"https://weather.example.org/mcp\""`
-	Key           Secret   `toml:"api_key" example:"\"\""`
-	KeyFile       string   `toml:"api_key_file" example:"\"/run/secrets/weather_key\""`
-	KeyEnv        string   `toml:"api_key_env" example:"\"WEATHER_KEY\""`
-	TrustReadOnly bool     `toml:"trust_read_only" example:"false"`
-	Timeout       Duration `toml:"timeout" such:"20s" example:"\"20s\""`
+	Name          string    `toml:"name" example:"\"weather\""`
+	Command       string    `toml:"command" example:"\"npx\""`
+	Args          Words     `toml:"args" example:"[\"-y\", \"weather-server\"]"`
+	Env           Variables `toml:"env" example:"{ WEATHER_KEY = \"…\" }"`
+	Address       string    `toml:"address" url:"optional" example:"\"https://weather.example.org/mcp\""`
+	Key           Secret    `toml:"api_key" example:"\"\""`
+	KeyFile       string    `toml:"api_key_file" example:"\"/run/secrets/weather_key\""`
+	KeyEnv        string    `toml:"api_key_env" example:"\"WEATHER_KEY\""`
+	TrustReadOnly bool      `toml:"trust_read_only" example:"false"`
+	Timeout       Duration  `toml:"timeout" such:"20s" example:"\"20s\""`
 }
 
 // Words are the arguments of a program.

@@ -160,6 +160,8 @@ func (f field) set(value any) (ok bool) {
 		to.Duration, ok = duration(value)
 	case *Headers:
 		*to, ok = headersOf(value)
+	case *Variables:
+		*to, ok = variablesOf(value)
 	case *Words:
 		*to, ok = wordsOf(value)
 	}
@@ -177,6 +179,8 @@ func (f field) wants() string {
 		return "a number, without quotes"
 	case *Headers:
 		return `a table of texts, such as { "X-Title" = "Hark" }`
+	case *Variables:
+		return `a table of names and texts, such as { WEATHER_KEY = "…" }`
 	case *Words:
 		return `a list of texts, such as ["-y", "server"]`
 	case *Shards:

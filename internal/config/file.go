@@ -127,8 +127,12 @@ func (f *file) value(to field, place string, said any, header bool) {
 		return
 	}
 	what := to.wants()
-	if _, takesTable := to.to.(*Headers); header && !takesTable {
-		what += ", not a section"
+	switch to.to.(type) {
+	case *Headers, *Variables:
+	default:
+		if header {
+			what += ", not a section"
+		}
 	}
 	f.wrong(place, "%s wants %s", to.key, what)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,10 @@ func (s *settings) checkMCP(all []MCP) {
 		want((m.Command == "") != (m.Address == ""), "command", "either a command or an address")
 		want(m.Command != "" || len(m.Args)+len(m.Env) == 0, "args", "a command: args and env are for one")
 		want(m.Address != "" || !m.Key.IsSet(), "api_key", "an address: a command gets its key by env")
+		at, err := url.Parse(m.Address)
+		want(err != nil || at.User == nil, "address", "no name or password in it: put the key into api_key")
+		want(err != nil || !m.Key.IsSet() || at.Scheme != "http" || isLocal(at.Hostname()), "address",
+			"https with api_key, unless the server is on this machine: others on the way could read the key")
 		want(!strings.HasPrefix(m.KeyEnv, "HARK_"), "api_key_env",
 			"a variable of your own: those that begin with HARK_ are Hark's")
 	}
@@ -44,4 +49,26 @@ func wordsOf(value any) (Words, bool) {
 		words, ok = append(words, word), ok && is
 	}
 	return words, ok
+}
+
+// Variables are environment variables of a program. Their values may be secret, and have several lines.
+type Variables map[string]Secret
+
+// IsSet reports whether there are any.
+func (v Variables) IsSet() bool { return len(v) > 0 }
+
+// Reveal returns them with their values; nil if there are none.
+func (v Variables) Reveal() map[string]string { return Headers(v).Reveal() }
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// variablesOf reads a table of texts.
+func variablesOf(value any) (Variables, bool) {
+	all, ok := value.(map[string]any)
+	v := Variables{}
+	for name, one := range all {
+		text, is := one.(string)
+		v[name], ok = NewSecret(text), ok && is && variableName.MatchString(name) && !strings.Contains(text, "\x00")
+	}
+	return v, ok
 }

@@ -127,7 +127,11 @@ func (d *Doctor) tools(ctx context.Context, server string) Finding {
 	n, err := client.Check(ctx, server)
 	switch {
 	case err != nil:
-		return Failure(err, "check tools.mcp")
+		f := Failure(err, "check tools.mcp")
+		if said := client.Said(server); said != "" {
+			f.Detail += fmt.Sprintf("; it wrote %q", said)
+		}
+		return f
 	case len(left) > 0:
 		return advised(terminal.Plural(n, "tool"), strings.Join(left, "; "))
 	}

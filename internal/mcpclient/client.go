@@ -46,8 +46,8 @@ var UsualTiming = Timing{Connect: 15 * time.Second, Patience: 2 * time.Second, G
 // Options configure a Client.
 type Options struct {
 	Servers []Server
-	// Warn, if not nil, is called with a sentence when a server can't be used, once until it can again, and when a
-	// tool is left out. It may be called concurrently.
+	// Warn, if not nil, is called with a sentence when a server can't be used, once until it can again, and when
+	// other tools than before are left out. It may be called concurrently.
 	Warn   func(server, problem string)
 	Timing Timing
 	Now    func() time.Time
@@ -143,7 +143,20 @@ func (c *Client) Check(ctx context.Context, name string) (int, error) {
 	return 0, fmt.Errorf("there is no server %q", name)
 }
 
-// Close ends all connections and the servers' programs. It waits for them.
+// Said returns the end of what a server's program last wrote to its standard error, as one line. It is for the
+// operator's eyes, not for the log: it may be anything.
+func (c *Client) Said(name string) string {
+	for _, s := range c.servers {
+		if s.Name == name {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.said.String()
+		}
+	}
+	return ""
+}
+
+// Close ends all connections and the servers' programs. It waits for them, for Timing.Grace twice at most.
 func (c *Client) Close() {
 	c.end()
 	var closing sync.WaitGroup

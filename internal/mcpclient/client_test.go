@@ -18,6 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	mcptest.Main()
+	rogueMain()
 	os.Exit(m.Run())
 }
 
@@ -181,9 +182,12 @@ func TestBadTools(t *testing.T) {
 			t.Errorf("%s has %s", tool.Name, tool.Parameters)
 		}
 	}
-	warned := strings.Join(w.got(), "\n")
+	warned := w.got()
+	if len(warned) != 1 || !strings.HasPrefix(warned[0], "test: tools are left out: ") {
+		t.Fatalf("%q", warned)
+	}
 	for _, left := range []string{"a_b", "pattern", "ref", "any", "long"} {
-		if !strings.Contains(warned, "its tool test__"+left+" is left out") {
+		if !strings.Contains(warned[0], "test__"+left+" (") {
 			t.Errorf("%s is missing in %s", left, warned)
 		}
 	}

@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"hark/internal/answer/tools"
 	"hark/internal/chat"
@@ -19,60 +17,92 @@ import (
 
 const (
 	maxTools       = 64       // of a server
+	maxLooked      = 96       // of a server's tools that Hark looks at, also bad ones
+	maxNamed       = 8        // of tools that are left out
 	maxNames       = 256      // that a server's tools have had: they are labels of metrics
 	maxPages       = 16       // of a server's list
 	maxName        = 64       // characters of a tool's name, which models' servers take
 	maxDescription = 4000     // bytes
-	maxSchema      = 8 << 10  // bytes
 	maxText        = 64 << 10 // bytes of what a call returns
 )
 
-// list returns the server's tools. Those that can't be offered are left out.
-func (s *server) list(ctx context.Context, session *mcp.ClientSession) (all []tools.RemoteTool, err error) {
+// list returns the server's tools. Those that can't be offered are left out, with one warning for all.
+func (s *server) list(ctx context.Context, c *connection) (all []tools.RemoteTool, err error) {
 	var page mcp.ListToolsParams
 	names := map[string]bool{}
-	leave := func(name, why string) { s.options.Warn(s.Name, "its tool "+name+" is left out: "+why) }
+	var left []string
+	looked := 0
+pages:
 	for range maxPages {
-		got, err := session.ListTools(ctx, &page)
+		got, err := c.session.ListTools(ctx, &page)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range got.Tools {
-			name := s.nameOf(t.Name)
-			schema, wrong := schemaOf(t.InputSchema)
-			switch {
-			case len(all) == maxTools:
-				leave(name, fmt.Sprintf("Hark takes %d of a server", maxTools))
-				return all, nil
-			case names[name]:
-				leave(name, "another has the same name")
-				continue
-			case !s.knows(name):
-				leave(name, "the server has renamed its tools too often; restart Hark if that is right")
-				continue
-			case wrong != nil:
-				leave(name, "its parameters "+wrong.Error())
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if looked++; len(all) == maxTools || looked > maxLooked {
+				left = append(left, fmt.Sprintf("%s and those after it (Hark takes %d of a server, and looks at %d)", s.nameOf(t.Name),
+					maxTools, maxLooked))
+				break pages
+			}
+			tool, err := s.tool(c, t, names)
+			if err != nil {
+				left = append(left, fmt.Sprintf("%s (%v)", tool.Name, err))
 				continue
 			}
-			names[name] = true
-			all = append(all, s.tool(session, t, name, schema))
+			names[tool.Name] = true
+			all = append(all, tool)
 		}
 		if page.Cursor = got.NextCursor; page.Cursor == "" {
 			break
 		}
 	}
+	s.leave(left)
 	return all, nil
 }
 
-func (s *server) tool(session *mcp.ClientSession, t *mcp.Tool, name string, schema json.RawMessage) tools.RemoteTool {
-	return tools.RemoteTool{
-		Tool:   chat.Tool{Name: name, Description: cut(t.Description, maxDescription), Parameters: schema},
+// leave warns of tools that are left out, unless it just has.
+func (s *server) leave(left []string) {
+	warning := ""
+	if n := len(left); n > 0 {
+		named := left[:min(n, maxNamed)]
+		if warning = "tools are left out: " + strings.Join(named, ", "); n > len(named) {
+			warning += fmt.Sprintf(" and %d more", n-len(named))
+		}
+	}
+	s.mu.Lock()
+	same := s.left == warning
+	s.left = warning
+	s.mu.Unlock()
+	if !same {
+		s.warn(warning)
+	}
+}
+
+// tool returns a tool for the model. The error says why it can't be offered; names are taken.
+func (s *server) tool(c *connection, t *mcp.Tool, names map[string]bool) (tools.RemoteTool, error) {
+	name := s.nameOf(t.Name)
+	tool := tools.RemoteTool{
+		Tool:   chat.Tool{Name: name, Description: cut(t.Description, maxDescription)},
 		Server: s.Name, Title: strings.TrimPrefix(name, s.Name+separator),
 		ReadOnly: s.TrustReadOnly && t.Annotations != nil && t.Annotations.ReadOnlyHint,
 		Call: func(ctx context.Context, arguments json.RawMessage) (string, bool, error) {
-			return s.call(ctx, session, t.Name, arguments)
+			return s.call(ctx, c, t.Name, arguments)
 		},
 	}
+	if names[name] {
+		return tool, errors.New("another has the same name")
+	}
+	var err error
+	if tool.Parameters, err = schemaOf(t.InputSchema); err != nil {
+		return tool, fmt.Errorf("its parameters %w", err)
+	}
+	if !s.knows(name) {
+		return tool, errors.New("the server has renamed its tools too often; restart Hark if that is right")
+	}
+	return tool, nil
 }
 
 // knows reports whether a name may be offered: a server can't invent names for ever.
@@ -95,48 +125,6 @@ func (s *server) nameOf(tool string) string {
 	name := s.Name + separator + notInName.ReplaceAllString(tool, "_")
 	return name[:min(len(name), maxName)]
 }
-
-// combined are keys that models' servers refuse at the top of a schema. With one such tool they refuse all requests.
-var combined = []string{"anyOf", "oneOf", "allOf", "not", "enum", "if", "$ref"}
-
-// schemaOf returns a tool's parameters for the model. The error continues "its parameters".
-func schemaOf(input any) (json.RawMessage, error) {
-	text, err := json.Marshal(input)
-	if err != nil {
-		return nil, errors.New("are no JSON")
-	}
-	if len(text) > maxSchema {
-		return nil, fmt.Errorf("take more than %d bytes", maxSchema)
-	}
-	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	schema, is := parsed.(map[string]any)
-	if err != nil || !is || schema["type"] != "object" {
-		return nil, errors.New("are no schema of an object")
-	}
-	for _, key := range combined {
-		if schema[key] != nil {
-			return nil, fmt.Errorf("have %q at the top, which models' servers don't take", key)
-		}
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	const name = "parameters"
-	if err = c.AddResource(name, parsed); err == nil {
-		_, err = c.Compile(name)
-	}
-	if err != nil {
-		return nil, errors.New("aren't a valid JSON schema")
-	}
-	if schema["properties"] == nil { // some models' servers want it
-		schema["properties"] = map[string]any{}
-	}
-	return json.Marshal(schema)
-}
-
-// noLoader keeps schemas from having files read or addresses fetched.
-type noLoader struct{}
-
-func (noLoader) Load(string) (any, error) { return nil, errors.New("not allowed") }
 
 // textOf returns what a call returned, as text.
 func textOf(r *mcp.CallToolResult) string {

@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,19 +19,19 @@ type server struct {
 	Server
 	options *Options
 	life    context.Context // of the Client
-	wire    wire
 
 	mu       sync.Mutex
-	session  *mcp.ClientSession // nil: not connected
+	current  *connection // nil: not connected
 	tools    []tools.RemoteTool
 	seen     map[string]bool // names of tools, so that there is a limit to them
+	left     string          // what was last said of tools that are left out
 	changed  bool            // the tools have to be listed again
 	busy     chan struct{}   // closed when connecting and listing end; nil: neither goes on
 	work     sync.WaitGroup
 	failure  error // of the last attempt, as a sentence
-	failures int   // attempts in a row
+	failures int   // in a row
 	rest     time.Time
-	kill     context.CancelFunc // of the last command; nil: none was started
+	said     *tail // of the last command; nil: none was started
 }
 
 var ready = func() chan struct{} {
@@ -49,67 +50,120 @@ func (s *server) begin(now bool) <-chan struct{} {
 	if s.busy != nil {
 		return s.busy
 	}
-	if s.session != nil && !s.changed || s.life.Err() != nil || !now && s.options.Now().Before(s.rest) {
+	if s.current != nil && !s.changed || s.life.Err() != nil || !now && s.options.Now().Before(s.rest) {
 		return ready
 	}
-	s.busy, s.changed, s.failure = make(chan struct{}), false, errNotYet
-	session := s.session
-	s.work.Go(func() { s.prepare(session) })
-	return s.busy
+	busy, c := make(chan struct{}), s.current
+	s.busy, s.changed, s.failure = busy, false, errNotYet
+	s.work.Go(func() {
+		s.prepare(c, busy)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(busy)
+		s.busy = nil
+	})
+	return busy
 }
 
 // listed returns the tools, and why there are none.
 func (s *server) listed() ([]tools.RemoteTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.session == nil {
+	if s.current == nil {
 		return nil, s.failure
 	}
 	return s.tools, nil
 }
 
-// prepare connects unless session is a connection, and lists the tools.
-func (s *server) prepare(session *mcp.ClientSession) {
+// prepare connects unless c is a connection, and lists the tools. done is closed later.
+func (s *server) prepare(c *connection, done <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(s.life, s.options.Timing.Connect)
 	defer cancel()
-	defer time.AfterFunc(s.options.Timing.Connect+s.options.Timing.Grace, func() { s.killer()() }).Stop()
-	s.wire.reset()
-	var err error
-	if session == nil {
-		session, err = s.connect(ctx)
+	ctx, seen := withNote(ctx)
+	fresh := c == nil
+	if fresh {
+		c = s.newConnection()
 	}
+	// The SDK waits without end for a command that doesn't read.
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-done:
+		case <-time.After(2 * s.options.Timing.Grace):
+			c.kill()
+		}
+	})()
 	var list []tools.RemoteTool
+	var err error
+	if fresh {
+		err = c.connect(ctx)
+	}
 	if err == nil {
-		list, err = s.list(ctx, session)
+		list, err = s.list(ctx, c)
 	}
-	if err != nil && session != nil {
-		s.drop(session)
-	}
+	problem := ""
 	s.mu.Lock()
-	was := s.failures
+	if c.ended {
+		err = cmp.Or(c.why, err, mcp.ErrConnectionClosed)
+	}
 	switch {
 	case err == nil:
-		s.session, s.tools, s.failure, s.failures = session, list, nil, 0
-	default:
-		s.failure = errors.New(s.sentence(err))
-		s.rest = s.options.Now().Add(min(s.options.Timing.MinRest<<min(was, 20), s.options.Timing.MaxRest))
-		s.failures++
-	}
-	failure := s.failure
+		s.current, s.tools, s.failure = c, list, nil
+	case fresh || s.current == c:
+		s.current, s.tools = nil, nil
+		problem = s.failed(err, seen)
+	} // otherwise drop has seen to it
 	s.mu.Unlock()
 	switch {
-	case s.life.Err() != nil && err == nil: // close came before the session was there
-		s.drop(session)
-	case s.life.Err() == nil && failure != nil && was == 0:
-		s.options.Warn(s.Name, failure.Error())
+	case err != nil && c.session != nil:
+		_ = s.drop(c, err)
+		_ = c.session.Wait()
+	case err != nil:
+		c.kill()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.busy)
-	s.busy = nil
+	s.warn(problem)
 }
 
-func (s *server) connect(ctx context.Context) (*mcp.ClientSession, error) {
+// failed has the server rest, and returns what to warn of. s.mu is locked.
+func (s *server) failed(err error, seen *note) (problem string) {
+	s.failure = errors.New(s.sentence(err, seen))
+	s.rest = s.options.Now().Add(min(s.options.Timing.MinRest<<min(s.failures, 20), s.options.Timing.MaxRest))
+	if s.failures++; s.failures > 1 || s.life.Err() != nil {
+		return ""
+	}
+	problem = s.failure.Error()
+	if s.said.String() != "" {
+		problem += ` ("hark doctor" shows what it wrote)`
+	}
+	return problem
+}
+
+func (s *server) warn(problem string) {
+	if problem != "" {
+		s.options.Warn(s.Name, problem)
+	}
+}
+
+// connection is a connection to a server. It isn't used again when it has ended.
+type connection struct {
+	server *server
+	alive  context.Context // ends when the connection must: its command is killed, and its requests are cancelled
+	kill   context.CancelFunc
+	since  time.Time
+
+	session *mcp.ClientSession // nil while it connects; set under server.mu, as those below
+	ended   bool
+	why     error // it has ended, if that is known
+	proven  bool  // it has answered a call
+}
+
+func (s *server) newConnection() *connection {
+	c := &connection{server: s, since: s.options.Now()}
+	c.alive, c.kill = context.WithCancel(context.Background()) // not s.life: a command may have time to end
+	return c
+}
+
+func (c *connection) connect(ctx context.Context) error {
+	s := c.server
 	client := mcp.NewClient(&mcp.Implementation{Name: "hark"}, &mcp.ClientOptions{
 		// Hark offers servers nothing: no model, no files, no questions to people.
 		Capabilities:   &mcp.ClientCapabilities{},
@@ -121,90 +175,134 @@ func (s *server) connect(ctx context.Context) (*mcp.ClientSession, error) {
 			s.options.noticed(listChanged)
 		},
 	})
-	session, err := client.Connect(ctx, s.transport(), nil)
+	session, err := client.Connect(ctx, c.transport(), nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.work.Go(func() {
-		_ = session.Wait()
-		s.drop(session)
-	})
-	return session, nil
+	s.mu.Lock()
+	c.session = session
+	s.mu.Unlock()
+	s.work.Go(func() { _ = s.drop(c, session.Wait()) })
+	return nil
 }
 
-// drop closes a connection, so that the next question makes another. It waits for a command to end.
-func (s *server) drop(session *mcp.ClientSession) {
+// drop ends a connection in the background, if it is there already, so that the next question makes another. One that was of no use counts as
+// a failure: otherwise a server that always dies would be started for every question.
+// It returns the first reason.
+func (s *server) drop(c *connection, why error) error {
+	problem := ""
 	s.mu.Lock()
-	ended := s.session == session
-	if ended {
-		s.session, s.tools = nil, nil
+	session, current := c.session, s.current == c
+	c.ended, c.why = true, cmp.Or(c.why, why)
+	why = c.why
+	if current {
+		s.current, s.tools = nil, nil
+		if c.proven || s.options.Now().Sub(c.since) >= s.options.Timing.MinRest {
+			s.failures = 0
+		} else {
+			problem = s.failed(why, nil)
+		}
 	}
 	s.mu.Unlock()
-	_ = session.Close()
-	if ended {
-		s.options.noticed(connectionEnded)
+	s.warn(problem)
+	if session == nil {
+		return why
 	}
+	go func() {
+		defer c.kill()
+		defer time.AfterFunc(2*s.options.Timing.Grace, c.kill).Stop()
+		_ = session.Close()
+		if current {
+			s.options.noticed(connectionEnded)
+		}
+	}()
+	return why
 }
 
-// close ends the connection after the Client's end.
+// close ends the connection after the Client's end, and waits for it.
 func (s *server) close() {
+	<-s.begin(false) // nothing begins any more
 	s.mu.Lock()
-	session := s.session
+	c := s.current
 	s.mu.Unlock()
-	if session != nil {
-		s.drop(session)
+	if c != nil {
+		_ = s.drop(c, nil)
 	}
 	s.work.Wait()
 }
 
-// call sends a call of a tool over a connection.
-func (s *server) call(ctx context.Context, session *mcp.ClientSession, tool string,
+// call sends a call of a tool over a connection. If it has ended before, or the server has forgotten it, nothing ran:
+// the call is sent once more, over a new one.
+func (s *server) call(ctx context.Context, c *connection, tool string,
 	arguments json.RawMessage) (text string, failed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	s.wire.reset()
-	kill := s.killer()
+	params := &mcp.CallToolParams{Name: tool, Arguments: arguments}
+	result, seen, err := c.call(ctx, params)
+	if err != nil && seen.nothingRan() && ctx.Err() == nil {
+		_ = s.drop(c, err)
+		if again := s.reconnected(ctx); again != nil {
+			c = again
+			result, seen, err = c.call(ctx, params)
+		}
+	}
+	var refused *jsonrpc.Error
+	answered := err == nil || isAnswer(err, &refused) && !seen.nothingRan()
+	switch {
+	case answered:
+		s.mu.Lock()
+		c.proven, s.failures = true, 0
+		s.mu.Unlock()
+	case ctx.Err() != nil:
+		return "", false, ctx.Err()
+	default:
+		return "", false, errors.New(s.Name + ": " + s.sentence(s.drop(c, err), seen))
+	}
+	if refused != nil {
+		return cut(refused.Message, maxText), true, nil
+	}
+	return textOf(result), result.IsError, nil
+}
+
+// reconnected returns the connection that there is, or a new one; nil if there is none.
+func (s *server) reconnected(ctx context.Context) *connection {
+	select {
+	case <-s.begin(false):
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+func (c *connection) call(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, *note, error) {
+	ctx, seen := withNote(ctx)
+	c.server.mu.Lock()
+	ended := c.ended
+	c.server.mu.Unlock()
+	if ended {
+		return nil, seen, mcp.ErrConnectionClosed
+	}
 	type returned struct {
 		*mcp.CallToolResult
 		err error
 	}
 	done := make(chan returned, 1)
 	go func() {
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+		result, err := c.session.CallTool(ctx, params)
 		done <- returned{result, err}
 	}()
-	var got returned
 	select {
-	case got = <-done:
+	case got := <-done:
+		return got.CallToolResult, seen, got.err
 	case <-ctx.Done():
 		go func() {
 			select {
 			case <-done:
-			case <-time.After(s.options.Timing.Grace):
-				kill()
+			case <-time.After(c.server.options.Timing.Grace):
+				c.kill()
 			}
 		}()
-		return "", false, ctx.Err()
+		return nil, seen, ctx.Err()
 	}
-	var refused *jsonrpc.Error
-	switch {
-	case got.err == nil:
-		return textOf(got.CallToolResult), got.IsError, nil
-	case ctx.Err() != nil:
-		return "", false, ctx.Err()
-	case errors.As(got.err, &refused) && refused.Code != 0:
-		return cut(refused.Message, maxText), true, nil
-	}
-	go s.drop(session)
-	return "", false, errors.New(s.Name + ": " + s.sentence(got.err))
-}
-
-// killer returns what kills the command that runs now. The SDK waits without end for one that doesn't read.
-func (s *server) killer() context.CancelFunc {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.kill == nil {
-		return func() {}
-	}
-	return s.kill
 }

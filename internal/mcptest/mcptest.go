@@ -40,7 +40,7 @@ type Server struct {
 	Sent atomic.Int64
 
 	server *mcp.Server
-	hang   chan struct{} // closed at the end
+	life   context.Context // ends with the test
 	silent atomic.Bool
 	mu     sync.Mutex
 	calls  []Call
@@ -52,7 +52,8 @@ type Call struct{ Tool, Arguments string }
 // New starts a server that ends with the test.
 func New(tb testing.TB, tools ...Tool) *Server {
 	tb.Helper()
-	s := &Server{server: mcp.NewServer(&mcp.Implementation{Name: "mcptest"}, nil), hang: make(chan struct{})}
+	life, end := context.WithCancel(context.Background())
+	s := &Server{server: mcp.NewServer(&mcp.Implementation{Name: "mcptest"}, nil), life: life}
 	s.Add(tools...)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,7 +64,7 @@ func New(tb testing.TB, tools ...Tool) *Server {
 	serving := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, inner) })}
 	go func() { _ = serving.Serve(listener) }()
 	tb.Cleanup(func() {
-		close(s.hang)
+		end() // also of calls that their client never cancelled, for which Disconnect would wait
 		s.Disconnect()
 		_ = serving.Close() // Shutdown would wait for streams
 	})
@@ -83,6 +84,13 @@ func (s *Server) Silence() { s.silent.Store(true) }
 // Add adds tools, or replaces those of the same name. Clients are told.
 func (s *Server) Add(tools ...Tool) {
 	for _, t := range tools {
+		call := t.Call
+		t.Call = func(ctx context.Context, arguments json.RawMessage) (string, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(s.life, cancel)()
+			return call(ctx, arguments)
+		}
 		add(s.server, t, func(arguments string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -104,7 +112,7 @@ func (s *Server) Calls() []Call {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, inner http.Handler) {
 	if s.silent.Load() {
 		select {
-		case <-s.hang:
+		case <-s.life.Done():
 		case <-r.Context().Done():
 		}
 		return
