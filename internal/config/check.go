@@ -120,6 +120,12 @@ func isLocal(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// isNear reports whether a host is in the local network, as other containers are.
+func isNear(host string) bool {
+	ip := net.ParseIP(host)
+	return isLocal(host) || ip != nil && ip.IsPrivate() || ip == nil && !strings.Contains(host, ".")
+}
+
 func isHeader(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

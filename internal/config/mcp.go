@@ -33,8 +33,8 @@ func (s *settings) checkMCP(all []MCP) {
 		want(m.Address != "" || !m.Key.IsSet(), "api_key", "an address: a command gets its key by env")
 		at, err := url.Parse(m.Address)
 		want(err != nil || at.User == nil, "address", "no name or password in it: put the key into api_key")
-		want(err != nil || !m.Key.IsSet() || at.Scheme != "http" || isLocal(at.Hostname()), "address",
-			"https with api_key, unless the server is on this machine: others on the way could read the key")
+		want(err != nil || !m.Key.IsSet() || at.Scheme != "http" || isNear(at.Hostname()), "address",
+			"https with api_key, unless the server is in the local network: others on the way could read the key")
 		want(!strings.HasPrefix(m.KeyEnv, "HARK_"), "api_key_env",
 			"a variable of your own: those that begin with HARK_ are Hark's")
 	}

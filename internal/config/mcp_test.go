@@ -54,7 +54,7 @@ timeout = "5s"
 		"name = 'a'\ncommand = 'x'\nenv = { 'A=B' = 'x' }":                    "env wants a table of names and texts",
 		"name = 'a'\ncommand = 'x'\ntimeout = '0s'":                           "timeout wants a time above 0",
 		"name = 'a'\naddress = 'http://ann:pw@127.0.0.1/'":                    "address wants no name or password",
-		"name = 'a'\naddress = 'http://x/mcp'\napi_key_env = 'TRACKER_KEY'":   "address wants https with api_key",
+		"name = 'a'\naddress = 'http://x.example.org/mcp'\napi_key_env = 'TRACKER_KEY'":   "address wants https with api_key",
 		"name = 'a'\naddress = 'x'":                                           "address wants an address",
 		"name = 'a'\naddress = 'http://x'\nargs = ['x']":                      "args wants a command",
 		"name = 'a'\ncommand = 'x'\napi_key = 'k'":                            "api_key wants an address",
