@@ -169,11 +169,14 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 		Attended: r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
+	q.SessionStands = func() bool {
+		return q.Session == nil || sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild,
+			a.Channel, a.ID))
+	}
 	q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
 	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
-	if got.unlogged = q.Session != nil; got.unlogged &&
-		!sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
+	if got.unlogged = q.Session != nil; !q.SessionStands() {
 		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
 	}
 	return got
