@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"hark/builder"
 	"hark/internal/chat"
 )
 
@@ -182,6 +183,12 @@ func (l *loop) askFirst(ctx context.Context, r *RemoteTool, arguments string) (c
 		"Say that it wasn't run."}, false
 }
 
+// isVisible reports whether a character can be seen as what it is, in a block of code.
+func isVisible(r rune) bool {
+	const blankBraille = '\u2800'
+	return unicode.IsPrint(r) && !builder.IsHidden(r) && r != blankBraille && r != '`'
+}
+
 // visible escapes the characters of a JSON text that can't be seen, or would end a block of code.
 func visible(arguments string) string {
 	var b strings.Builder
@@ -189,19 +196,20 @@ func visible(arguments string) string {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t': // between values, where they mean nothing
 			b.WriteByte(' ')
-		case r > 0xFFFF && !unicode.IsPrint(r):
+		case isVisible(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
 			high, low := utf16.EncodeRune(r)
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		case r == '`' || !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
-			b.WriteRune(r)
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
 }
 
-// Kept returns the messages as they may be kept: without what remote tools were sent and what they returned.
+// Kept returns the messages as they may be kept: without what remote and unknown tools were sent, and what they
+// returned.
 func (t *Talk) Kept() []chat.Message {
 	kept := make([]chat.Message, len(t.Messages))
 	for i, m := range t.Messages {
@@ -210,7 +218,7 @@ func (t *Talk) Kept() []chat.Message {
 		}
 		calls := make([]chat.Call, len(m.Calls))
 		for j, c := range m.Calls {
-			if at := t.index(c.Name); at >= 0 && t.offered[at].remote != nil {
+			if at := t.index(c.Name); at < 0 || t.offered[at].remote != nil { // it may be the misspelt name of one
 				c.Arguments = "{…}"
 			}
 			calls[j] = c
