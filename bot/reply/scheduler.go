@@ -225,7 +225,7 @@ func (s *scheduler[J]) give(r *slot) {
 }
 
 // pause runs do within the channel's running job, which others may run beside: it keeps the channel, but not its slot.
-// It returns when the job has a slot again, or ctx ends.
+// It returns when the job has a slot again, before others that wait, or when ctx ends.
 func (s *scheduler[J]) pause(ctx context.Context, channel memory.ChannelID, do func()) {
 	s.mu.Lock()
 	var r *slot
@@ -248,7 +248,11 @@ func (s *scheduler[J]) pause(ctx context.Context, channel memory.ChannelID, do f
 	s.mu.Unlock()
 	select {
 	case <-r.again:
-	case <-ctx.Done(): // it ends without one
+	case <-ctx.Done(): // it ends, so it takes one that there may not be
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.returning = slices.DeleteFunc(s.returning, func(other *slot) bool { return other == r })
+		s.take(r)
 	}
 }
 
