@@ -43,7 +43,7 @@ func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) 
 	guilds.Wait()
 }
 
-// resumeQuestion has an open question answered, or marks its answer as interrupted.
+// resumeQuestion has an open question answered, or marks its answer as interrupted. A request to run a tool is deleted.
 func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestion) error {
 	a, ours, err := r.fetchQuestion(ctx, q)
 	if err != nil {

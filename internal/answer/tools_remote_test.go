@@ -136,7 +136,8 @@ func TestAskersAgreeToRemoteTools(t *testing.T) {
 		outcome string
 		asked   int
 	}{
-		Agreed: {"ok", 2}, Refused: {"not agreed", 2}, Unanswered: {"not answered", 1}, TooLong: {"bad arguments", 2},
+		Agreed: {"ok", 2}, Refused: {"not agreed", 2}, Unanswered: {"not answered", 1},
+		NotAsked: {"couldn't ask", 1}, TooLong: {"bad arguments", 2},
 	} {
 		w := newWorld(t, nil)
 		s := &servers{says: says("done")}
