@@ -104,18 +104,21 @@ func TestTheAskerDecidesWhetherAToolRuns(t *testing.T) {
 	}
 }
 
-// Nobody is asked about what doesn't fit into a message.
-func TestRequestsThatAreTooLong(t *testing.T) {
+// Nobody is asked about what doesn't fit into a message, or for an answer that has ended.
+func TestRequestsThatAreNotMade(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	told := make(chan answer.Consent, 1)
+	told := make(chan answer.Consent, 2)
 	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
 		told <- q.Agree(ctx, answer.ToolRequest{Server: "mail", Tool: "send", Arguments: strings.Repeat("x", 2000)})
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		told <- q.Agree(ended, answer.ToolRequest{Server: "mail", Tool: "send", Arguments: "{}"})
 		return answer.Answer{Text: "Not sent", Trace: traceOf(q)}, nil
 	}
 	s.ask("send it")
-	if got := <-told; got != answer.TooLong {
-		t.Errorf("told %v", got)
+	if long, ended := <-told, <-told; long != answer.TooLong || ended != answer.Unanswered {
+		t.Errorf("told %v and %v", long, ended)
 	}
 	s.answered(t, s.channel, "Not sent")
 	if n := len(s.discord.Sent(s.channel)); n != 1 {

@@ -28,7 +28,7 @@ type scheduler[J any] struct {
 	changed *sync.Cond // when active changes
 	queues  map[memory.ChannelID]*channelQueue[J]
 	// returning are the jobs that wait for a slot again, in order.
-	returning []*slot
+	returning []returning
 	turns     int  // given out so far
 	busy      int  // slots taken
 	active    int  // goroutines
@@ -57,8 +57,13 @@ type channelQueue[J any] struct {
 type slot struct {
 	tenant *tenant
 	taken  bool
-	ended  bool          // its job has
-	again  chan struct{} // closed when it is taken again
+	ended  bool // its job has
+}
+
+// returning is a job that waits for its slot again.
+type returning struct {
+	*slot
+	again chan struct{} // closed when it has it, or has ended
 }
 
 type waitingJob[J any] struct {
@@ -150,11 +155,11 @@ func (s *scheduler[J]) turn() int {
 
 // dispatch gives slots to the jobs that return, and starts as many others as may run.
 func (s *scheduler[J]) dispatch() {
-	s.returning = slices.DeleteFunc(s.returning, func(r *slot) bool {
-		if !r.ended && (s.busy >= maxRunning || r.tenant.busy >= maxGuildRunning) {
+	s.returning = slices.DeleteFunc(s.returning, func(r returning) bool {
+		if !r.ended && !r.taken && (s.busy >= maxRunning || r.tenant.busy >= maxGuildRunning) {
 			return false
 		}
-		s.take(r)
+		s.take(r.slot)
 		close(r.again)
 		return true
 	})
@@ -242,16 +247,16 @@ func (s *scheduler[J]) pause(ctx context.Context, channel memory.ChannelID, do f
 	s.mu.Unlock()
 	do()
 	s.mu.Lock()
-	r.again = make(chan struct{})
-	s.returning = append(s.returning, r)
+	back := returning{r, make(chan struct{})}
+	s.returning = append(s.returning, back)
 	s.dispatch()
 	s.mu.Unlock()
 	select {
-	case <-r.again:
+	case <-back.again:
 	case <-ctx.Done(): // it ends, so it takes one that there may not be
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.returning = slices.DeleteFunc(s.returning, func(other *slot) bool { return other == r })
+		s.returning = slices.DeleteFunc(s.returning, func(other returning) bool { return other == back })
 		s.take(r)
 	}
 }
