@@ -84,6 +84,9 @@ func (b *Builder) SafeText(text string, chars int) string {
 	return strings.TrimSpace(string(b.escape.AppendSafe(nil, shortened(text, chars), escape.FileText)))
 }
 
+// IsHidden reports whether r can't be seen, or changes how its neighbours are seen.
+func IsHidden(r rune) bool { return escape.IsHidden(r) }
+
 // Safe returns at most that many characters of a person's text, escaped for use within a line.
 func (b *Builder) Safe(text string, chars int) string {
 	return strings.TrimSpace(string(b.escape.AppendSafe(nil, shortened(text, chars), escape.InLine)))

@@ -277,7 +277,8 @@ type (
 	}
 
 	// QuestionOpened means that a message asks Hark something. Apply it with the message's own Posted, so
-	// that the question survives a restart, and again to have it answered anew.
+	// that the question survives a restart, and again to have it answered anew. Or it is a message of Hark's that
+	// asks whether a tool may run, until that is deleted.
 	QuestionOpened struct{ Question OpenQuestion }
 
 	// QuestionClosed means that a question was answered or won't be. If answered, apply it with the answer's

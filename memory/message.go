@@ -152,7 +152,7 @@ type MessageRef struct {
 	Message MessageID
 }
 
-// OpenQuestion is an unanswered message that asks Hark something.
+// OpenQuestion is an unanswered message that asks Hark something, or by which Hark asks whether a tool may run.
 type OpenQuestion struct {
 	Guild   GuildID
 	Channel ChannelID

@@ -54,17 +54,16 @@ func (c *Commands) stop(ctx context.Context, x *interaction) (response, error) {
 	return response{}, reply.NotWriting
 }
 
-// lets returns an action by which the asker lets a tool run, or not. The answer's writer deletes the request.
+// lets returns an action by which the asker lets a tool run, or not. The answer's writer deletes the request; one that
+// nobody waits for any more is deleted here.
 func (c *Commands) lets(run bool) action {
-	return func(ctx context.Context, x *interaction) (response, error) {
+	return func(_ context.Context, x *interaction) (response, error) {
 		if c.questions.Decide(ownedBy(x), run) {
 			return response{}, errShown
 		}
 		if x.Message != nil {
-			if err := c.Replies.Withdraw(ctx, memory.Withdrawn{Channel: memory.ChannelID(x.Channel),
-				Message: memory.MessageID(x.Message.ID)}); err != nil && !errors.Is(err, discord.ErrGone) {
-				return response{}, err
-			}
+			c.questions.RemoveRequest(memory.MessageRef{Channel: memory.ChannelID(x.Channel),
+				Message: memory.MessageID(x.Message.ID)})
 		}
 		return response{}, reply.NotWaiting
 	}

@@ -85,6 +85,7 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 		cancel()
 	}
 	got := r.Await(limit, came)
+	got.Answer.Ran = r.questions.allRan(a.ID, got.Answer.Ran)
 	defer r.questions.Settle(last, a, got)
 	if err := r.questions.interruption(a.ID); err != nil {
 		return err
@@ -169,12 +170,16 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 		Attended: r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
+	q.SessionStands = func() bool {
+		return q.Session == nil || sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild,
+			a.Channel, a.ID))
+	}
 	q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
 	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
-	if got.unlogged = q.Session != nil; got.unlogged &&
-		!sessionUnchanged(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
-		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
+	if got.unlogged = q.Session != nil; !q.SessionStands() {
+		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged),
+			Ran: got.Answer.Ran}, nil
 	}
 	return got
 }
@@ -221,7 +226,7 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 		contents, files, err = markdown.Answer(l, text, tail, got.Answer.Sources, true)
 	}
 	if err != nil {
-		contents, trace.Prompt = []string{r.Failure(l, a, err)}, nil
+		contents, trace.Prompt = []string{markdown.Lines(r.Failure(l, a, err), ranNote(l, got.Answer.Ran))}, nil
 	}
 	d.buttons = answerButtons(a, l, logged && len(got.Answer.Sources) > 0)
 	var proposals []answer.Proposal
@@ -269,16 +274,16 @@ func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (tex
 	if got.err != nil {
 		text = markdown.CompletePartial(text)
 	}
-	tail = markdown.Lines(markdown.Footer(l, got.Answer.Sources, r.Now()), ranNote(l, got.Answer.Ran),
-		r.questions.quotaNote(l, a, got))
+	ran := ranNote(l, got.Answer.Ran) // whatever became of the answer
+	tail = markdown.Lines(markdown.Footer(l, got.Answer.Sources, r.Now()), ran, r.questions.quotaNote(l, a, got))
 	switch {
 	case errors.Is(got.err, errHalted):
-		tail = l.Text(stoppedLine)
+		tail = markdown.Lines(l.Text(stoppedLine), ran)
 	case got.err != nil:
 		why := r.Failure(l, a, got.err)
-		tail = l.Text(interrupted, why)
+		tail = markdown.Lines(l.Text(interrupted, why), ran)
 		if strings.TrimSpace(text) == "" {
-			text, tail = why, ""
+			text, tail = why, ran
 		}
 	}
 	return memory.Clean(text), tail, nil

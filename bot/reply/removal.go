@@ -28,7 +28,7 @@ const (
 // removal is a scheduled removal of an answer's message.
 type removal struct {
 	unlogged bool      // the log doesn't know it
-	always   bool      // also without Options.EditAnswers
+	request  bool      // it asks whether a tool may run; it goes also without Options.EditAnswers
 	next     time.Time // attempt
 	wait     time.Duration
 }
@@ -110,7 +110,7 @@ func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done boo
 		return false
 	}
 	var err error
-	if t.replier.EditAnswers || r.always {
+	if t.replier.EditAnswers || r.request {
 		err = t.replier.Withdraw(ctx, w)
 	}
 	t.mu.Lock()
@@ -119,6 +119,9 @@ func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done boo
 	switch {
 	case err == nil || discord.Status(err) == http.StatusNotFound:
 		delete(t.removals, at)
+		if r.request {
+			t.replier.requestGone(at)
+		}
 		return true
 	case ctx.Err() != nil:
 		return false

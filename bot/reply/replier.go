@@ -62,7 +62,8 @@ type Timing struct {
 	Typing time.Duration // between typing indicators
 	Answer time.Duration // an answer, at most
 	Unwind time.Duration // for an Answerer to return after that
-	Agree  time.Duration // for an asker to say whether a tool may run
+	Post   time.Duration // for a request to run a tool to be shown
+	Agree  time.Duration // for an asker to say whether it may run
 	Look   time.Duration // between looks for answers to withdraw
 }
 
@@ -71,7 +72,7 @@ var UsualTiming = Timing{
 	Pace: 1200 * time.Millisecond, Typing: 8 * time.Second, Answer: 10 * time.Minute,
 	Unwind: 3 * time.Second, // two of them to check the sources again
 	Look:   5 * time.Second,
-	Agree:  90 * time.Second,
+	Post:   15 * time.Second, Agree: 90 * time.Second,
 }
 
 // Replier answers questions and keeps the answers up to date.

@@ -3,6 +3,10 @@ package reply
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,112 +36,201 @@ const (
 )
 
 // NotWaiting is what those are told who press below a request too late.
-const NotWaiting locale.MessageKey = "I'm not waiting for that any more, so I haven't run it."
+const NotWaiting locale.MessageKey = "I'm not waiting for that any more."
 
-// request is a request to run a tool that waits for the asker.
+// request is a request to run a tool.
 type request struct {
-	id      memory.MessageID // chosen by us, so that a late press decides nothing else
-	decided chan bool
+	id      memory.MessageID // chosen by us, so that a press decides no other
+	posted  chan error       // receives nil when it is shown, or why it can't be
+	decided chan struct{}    // closed when the asker has
+	over    chan struct{}    // closed when nobody waits for it any more
+	pressed bool             // with run; Tracker.mu guards both
+	run     bool
 }
 
-// agree asks the asker in Discord whether a tool may run, and deletes the request when that is decided, too late, or
-// needs no answer any more: nothing of it remains.
+// agree asks the asker in Discord whether a tool may run. The request is deleted when that is decided, too late, or
+// needs no answer any more. Meanwhile other channels' questions are answered.
 func (r *Replier) agree(ctx context.Context, a *ingest.Question, asks answer.ToolRequest) answer.Consent {
+	if ctx.Err() != nil {
+		return answer.Unanswered
+	}
 	l := r.LocaleIn(ctx, a.Guild, a.Channel)
-	text := l.Text(requestText, markdown.Plain(asks.Tool, longestTool), markdown.Plain(asks.Server, longestTool)) +
+	text := fmt.Sprintf("<@%d> ", a.Asker) +
+		l.Text(requestText, markdown.Plain(asks.Tool, longestTool), markdown.Plain(asks.Server, longestTool)) +
 		"\n```json\n" + asks.Arguments + "\n```"
 	if markdown.Units(text) > markdown.MessageLimit { // nobody agrees to what they can't see
 		return answer.TooLong
 	}
-	waiting := r.questions.ask(a.ID)
-	defer r.questions.stopAsking(a.ID)
-	o, t := Owned{Asker: a.Asker, Question: a.ID, Before: []memory.MessageID{waiting.id}}, r.thread(a, "t"+a.Round)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timing.Unwind) // it has to be known what was posted
-	defer cancel()
-	m, err := t.Post(last, discord.Outgoing{
-		Content: text, AllowedMentions: discord.NoMentions, Flags: discord.SuppressEmbeds,
-		Components: []discord.Component{discord.Row(
-			discord.Button(discord.StyleGreen, l.Text("Run it"), o.ID(ButtonRun)),
-			discord.Button(discord.StyleGrey, l.Text("No"), o.ID(ButtonDoNot)))},
+	waiting, asked := r.questions.ask(a.ID), false
+	r.questions.scheduler.start(func() { r.showRequest(context.WithoutCancel(ctx), l, a, waiting, text) })
+	r.questions.scheduler.pause(ctx, a.Channel, func() {
+		asked = waiting.wait(ctx, r.Timing.Agree)
+		r.questions.stopAsking(waiting)
 	})
-	if err != nil {
-		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't ask whether a tool may run")
-		return answer.Unanswered
-	}
-	defer r.dropRequest(ctx, t, m.ID)
-	late := time.NewTimer(r.Timing.Agree)
-	defer late.Stop()
-	select {
-	case run := <-waiting.decided:
-		if run {
-			return answer.Agreed
-		}
+	switch {
+	case waiting.run:
+		return answer.Agreed
+	case waiting.pressed:
 		return answer.Refused
-	case <-late.C:
-	case <-ctx.Done():
+	case !asked:
+		return answer.NotAsked
 	}
 	return answer.Unanswered
 }
 
-// dropRequest deletes a request, now or later.
-func (r *Replier) dropRequest(ctx context.Context, t *discord.Sender, id memory.MessageID) {
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timing.Unwind)
-	defer cancel()
-	if err := t.Remove(last, id); err != nil && !errors.Is(err, discord.ErrGone) {
-		r.Log.Warn().Err(discord.Redact(err)).Int64("question", int64(t.Question)).
-			Msg("couldn't delete what asked whether a tool may run; trying again")
-		r.questions.removeRequest(memory.MessageRef{Channel: t.Channel, Message: id})
+// wait waits until the asker decides, or may no longer. It is false if the request can't be shown.
+func (w *request) wait(ctx context.Context, limit time.Duration) bool {
+	select {
+	case err := <-w.posted:
+		if err != nil {
+			return false
+		}
+	case <-ctx.Done():
+		return true
 	}
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case <-w.decided:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return true
 }
 
-// dropRequests deletes requests about a question that an earlier process left among messages of Hark's.
-func (r *Replier) dropRequests(ctx context.Context, q memory.OpenQuestion, ours []discord.Message) {
-	t := &discord.Sender{Client: r.Client, Channel: q.Channel, Question: q.ID}
+// showRequest posts a request, and deletes it when nobody waits for it any more. Until then it is an open question in
+// the log, so that the next process deletes it otherwise.
+func (r *Replier) showRequest(ctx context.Context, l locale.Locale, a *ingest.Question, waiting *request, text string) {
+	o := Owned{Asker: a.Asker, Question: a.ID, Before: []memory.MessageID{waiting.id}}
+	t := r.thread(a, "t"+Short36(int64(waiting.id)))
+	last, cancel := context.WithTimeout(ctx, r.Timing.Post)
+	defer cancel()
+	m, err := t.Create(last, 0, text, []discord.Component{discord.Row(
+		discord.Button(discord.StyleGreen, l.Text("Run it"), o.ID(ButtonRun)),
+		discord.Button(discord.StyleGrey, l.Text("No"), o.ID(ButtonDoNot)))}, nil)
+	if err != nil {
+		r.Log.Warn().Err(discord.Redact(err)).Int64("question", int64(a.ID)).Msg("couldn't ask whether a tool may run")
+		waiting.posted <- err
+		if !errors.Is(err, discord.ErrGone) { // it may be there all the same
+			r.findRequest(ctx, a, waiting.id)
+		}
+		return
+	}
+	at := memory.MessageRef{Channel: a.Channel, Message: m.ID}
+	_ = r.Queue.Commit(last, []memory.Event{memory.QuestionOpened{Question: memory.OpenQuestion{Guild: a.Guild,
+		Channel: at.Channel, ID: at.Message}}})
+	waiting.posted <- nil
+	<-waiting.over
+	r.dropRequest(ctx, at)
+}
+
+// dropRequest deletes a request, now or later.
+func (r *Replier) dropRequest(ctx context.Context, at memory.MessageRef) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Timing.Unwind)
+	defer cancel()
+	err := (&discord.Sender{Client: r.Client, Channel: at.Channel}).Change(last, "DELETE", at.Message, nil, nil)
+	if err == nil || discord.Status(err) == http.StatusNotFound {
+		r.requestGone(at)
+		return
+	}
+	r.Log.Warn().Err(discord.Redact(err)).Int64("request", int64(at.Message)).
+		Msg("couldn't delete what asked whether a tool may run; trying again")
+	r.questions.RemoveRequest(at)
+}
+
+// requestGone logs that a request is deleted.
+func (r *Replier) requestGone(at memory.MessageRef) {
+	r.Queue.Put(ingest.Item{Events: []memory.Event{memory.QuestionClosed{Channel: at.Channel, ID: at.Message}}})
+}
+
+// findRequest deletes a request that Discord may have posted although it didn't say so.
+func (r *Replier) findRequest(ctx context.Context, a *ingest.Question, id memory.MessageID) {
+	last, cancel := context.WithTimeout(ctx, r.Timing.Post)
+	defer cancel()
+	page, err := r.Client.Messages(last, a.Guild, a.Channel, a.ID)
+	if err != nil {
+		r.Log.Warn().Err(discord.Redact(err)).Int64("question", int64(a.ID)).
+			Msg("couldn't look whether a request to run a tool was posted")
+		return
+	}
+	page = slices.DeleteFunc(page, func(m discord.Message) bool {
+		o, _ := ownedOf(&m)
+		return !r.IsOurs(&m) || !slices.Contains(o.Before, id)
+	})
+	r.dropRequests(ctx, a.Channel, a.ID, page)
+}
+
+// dropRequests deletes the requests about a question among messages of Hark's.
+func (r *Replier) dropRequests(ctx context.Context, channel memory.ChannelID, question memory.MessageID,
+	ours []discord.Message) {
 	for _, m := range ours {
-		if o, name := ownedOf(&m); name == ButtonRun && o.Question == q.ID {
-			r.dropRequest(ctx, t, memory.MessageID(m.ID))
+		if o, name := ownedOf(&m); name == ButtonRun && o.Question == question {
+			r.dropRequest(ctx, memory.MessageRef{Channel: channel, Message: memory.MessageID(m.ID)})
 		}
 	}
 }
 
-// removeRequest has a request deleted later.
-func (t *Tracker) removeRequest(at memory.MessageRef) {
+// RemoveRequest has a request deleted soon.
+func (t *Tracker) RemoveRequest(at memory.MessageRef) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.removals[at] = removal{unlogged: true, always: true}
+	t.removals[at] = removal{unlogged: true, request: true}
 	pace.Wake(t.wake)
 }
 
+// requestIDs is how many ids of requests there are: eight characters of a nonce.
+const requestIDs = 1 << 40
+
 // ask begins to wait for what the asker of a question decides.
-func (t *Tracker) ask(id memory.MessageID) request {
+func (t *Tracker) ask(id memory.MessageID) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.requests++
-	waiting := request{memory.FirstMessageID(t.replier.Now()) + t.requests, make(chan bool, 1)}
+	waiting := &request{id: memory.MessageID(1 + rand.Int64N(requestIDs)), posted: make(chan error, 1),
+		decided: make(chan struct{}), over: make(chan struct{})}
 	t.lookup(id).request = waiting
 	return waiting
 }
 
-func (t *Tracker) stopAsking(id memory.MessageID) {
+// stopAsking ends a request: no press decides it any more.
+func (t *Tracker) stopAsking(waiting *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.lookup(id).request = request{}
+	close(waiting.over)
 }
 
-// Decide passes on whether the asker of a question lets a tool run. It is false if that request doesn't wait any more.
+// Decide passes on whether the asker of a question lets a tool run. A second press changes nothing. It is false if that
+// request doesn't wait any more.
 func (t *Tracker) Decide(o Owned, run bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	waiting := t.lookup(o.Question).request
-	if waiting.id == 0 || len(o.Before) != 1 || o.Before[0] != waiting.id {
+	if waiting == nil || len(o.Before) != 1 || o.Before[0] != waiting.id {
 		return false
+	}
+	if waiting.pressed {
+		return true
 	}
 	select {
-	case waiting.decided <- run:
-		return true
-	default: // somebody pressed before
+	case <-waiting.over:
 		return false
+	default:
 	}
+	waiting.pressed, waiting.run = true, run
+	close(waiting.decided)
+	return true
+}
+
+// allRan adds tools from outside that ran for a question, and returns all that did for its answer, each once.
+func (t *Tracker) allRan(id memory.MessageID, ran []string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.lookup(id)
+	for _, name := range ran {
+		if !slices.Contains(q.ran, name) {
+			q.ran = append(q.ran, name)
+		}
+	}
+	return slices.Clone(q.ran)
 }
 
 // ranNote names the tools from outside that ran for an answer; "" if none did.

@@ -43,11 +43,15 @@ func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) 
 	guilds.Wait()
 }
 
-// resumeQuestion has an open question answered, or marks its answer as interrupted.
+// resumeQuestion has an open question answered, or marks its answer as interrupted. A request to run a tool is deleted.
 func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestion) error {
-	a, err := r.fetchQuestion(ctx, q)
+	a, ours, err := r.fetchQuestion(ctx, q)
 	if err != nil {
 		return err
+	}
+	if ours {
+		r.dropRequest(ctx, memory.MessageRef{Channel: q.Channel, Message: q.ID})
+		return nil
 	}
 	if a == nil { // deleted, or it asks nothing now
 		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Withdrawn: true}
@@ -78,17 +82,18 @@ func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestio
 	return r.Queue.Commit(ctx, []memory.Event{a.Closed()})
 }
 
-// fetchQuestion returns what an open question asks now; nil if nothing, or if it is gone.
-func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
+// fetchQuestion returns what an open question asks now; nil if nothing, or if it is gone. ours: it is a request to run
+// a tool.
+func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (a *ingest.Question, ours bool, err error) {
 	w, err := r.Client.Message(ctx, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, fmt.Errorf("fetch question %d: %w", q.ID, err)
+		return nil, false, fmt.Errorf("fetch question %d: %w", q.ID, err)
 	}
 	w.Guild, w.Channel = discord.Snowflake(q.Guild), discord.Snowflake(q.Channel)
-	return r.Filler.Question(w), nil
+	return r.Filler.Question(w), r.IsOurs(w), nil
 }
 
 // partsShown returns the messages of an unlogged answer. Their buttons name the question and the messages
@@ -102,7 +107,7 @@ func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown 
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
 	page = slices.DeleteFunc(page, func(m discord.Message) bool { return !r.IsOurs(&m) })
-	r.dropRequests(ctx, q, page)
+	r.dropRequests(ctx, q.Channel, q.ID, page)
 	for _, m := range page {
 		if o, name := ownedOf(&m); o.Question == q.ID && name != ButtonRun {
 			of := append(o.Before, memory.MessageID(m.ID))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"hark/bot/ingest"
@@ -26,11 +27,13 @@ type scheduler[J any] struct {
 	mu      sync.Mutex
 	changed *sync.Cond // when active changes
 	queues  map[memory.ChannelID]*channelQueue[J]
-	turns   int  // given out so far
-	busy    int  // running jobs
-	active  int  // goroutines
-	closed  bool // starts no more jobs
-	stopped bool // starts nothing
+	// returning are the jobs that wait for a slot again, in order.
+	returning []returning
+	turns     int  // given out so far
+	busy      int  // slots taken
+	active    int  // goroutines
+	closed    bool // starts no more jobs
+	stopped   bool // starts nothing
 }
 
 // tenant is what shares a turn: a guild, or a direct channel.
@@ -45,9 +48,22 @@ type tenant struct {
 type channelQueue[J any] struct {
 	tenant   *tenant
 	waiting  []waitingJob[J]
-	busy     bool
+	running  *slot // of its running job; nil: none runs
 	turn     int
 	notified map[memory.UserID]bool // who know that it is full
+}
+
+// slot is what a job needs to run. It is given up while the job waits for somebody.
+type slot struct {
+	tenant *tenant
+	taken  bool
+	ended  bool // its job has
+}
+
+// returning is a job that waits for its slot again.
+type returning struct {
+	*slot
+	again chan struct{} // closed when it has it, or has ended
 }
 
 type waitingJob[J any] struct {
@@ -137,18 +153,26 @@ func (s *scheduler[J]) turn() int {
 	return s.turns
 }
 
-// dispatch starts as many jobs as may run.
+// dispatch gives slots to the jobs that return, and starts as many others as may run.
 func (s *scheduler[J]) dispatch() {
+	s.returning = slices.DeleteFunc(s.returning, func(r returning) bool {
+		if !r.ended && !r.taken && (s.busy >= maxRunning || r.tenant.busy >= maxGuildRunning) {
+			return false
+		}
+		s.take(r.slot)
+		close(r.again)
+		return true
+	})
 	for s.busy < maxRunning {
 		q := s.next()
 		if q == nil {
 			return
 		}
 		job := q.waiting[0].job
-		q.waiting, q.busy = q.waiting[1:], true
+		q.waiting, q.running = q.waiting[1:], &slot{tenant: q.tenant}
 		q.turn = s.turn()
-		q.tenant.waiting, q.tenant.busy, q.tenant.turn = q.tenant.waiting-1, q.tenant.busy+1, q.turn
-		s.busy++
+		q.tenant.waiting, q.tenant.turn = q.tenant.waiting-1, q.turn
+		s.take(q.running)
 		s.begin(func() {
 			s.run(job)
 			s.release(q)
@@ -159,7 +183,7 @@ func (s *scheduler[J]) dispatch() {
 // next returns the queue whose turn it is, or nil.
 func (s *scheduler[J]) next() (first *channelQueue[J]) {
 	for _, q := range s.queues {
-		if q.busy || len(q.waiting) == 0 || q.tenant.busy >= maxGuildRunning {
+		if q.running != nil || len(q.waiting) == 0 || q.tenant.busy >= maxGuildRunning {
 			continue
 		}
 		if first == nil || cmp.Or(cmp.Compare(q.tenant.turn, first.tenant.turn), cmp.Compare(q.turn, first.turn)) < 0 {
@@ -173,17 +197,68 @@ func (s *scheduler[J]) next() (first *channelQueue[J]) {
 func (s *scheduler[J]) release(q *channelQueue[J]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.busy--
-	q.tenant.busy--
-	q.busy = false
+	s.give(q.running)
+	q.running.ended, q.running = true, nil
 	s.dispatch()
 	maps.DeleteFunc(s.queues, func(_ memory.ChannelID, other *channelQueue[J]) bool {
 		empty := other.tenant == q.tenant && len(other.waiting) == 0
 		if empty && q.tenant.waiting <= maxGuildWaiting/2 { // the burst is over
 			clear(other.notified)
 		}
-		return empty && !other.busy && len(other.notified) == 0
+		return empty && other.running == nil && len(other.notified) == 0
 	})
+}
+
+// take takes a slot, unless its job has ended.
+func (s *scheduler[J]) take(r *slot) {
+	if r.taken || r.ended {
+		return
+	}
+	r.taken = true
+	s.busy++
+	r.tenant.busy++
+}
+
+// give gives a slot up.
+func (s *scheduler[J]) give(r *slot) {
+	if !r.taken {
+		return
+	}
+	r.taken = false
+	s.busy--
+	r.tenant.busy--
+}
+
+// pause runs do within the channel's running job, which others may run beside: it keeps the channel, but not its slot.
+// It returns when the job has a slot again, before others that wait, or when ctx ends.
+func (s *scheduler[J]) pause(ctx context.Context, channel memory.ChannelID, do func()) {
+	s.mu.Lock()
+	var r *slot
+	if q := s.queues[channel]; q != nil {
+		r = q.running
+	}
+	if r == nil {
+		s.mu.Unlock()
+		do()
+		return
+	}
+	s.give(r)
+	s.dispatch()
+	s.mu.Unlock()
+	do()
+	s.mu.Lock()
+	back := returning{r, make(chan struct{})}
+	s.returning = append(s.returning, back)
+	s.dispatch()
+	s.mu.Unlock()
+	select {
+	case <-back.again:
+	case <-ctx.Done(): // it ends, so it takes one that there may not be
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.returning = slices.DeleteFunc(s.returning, func(other returning) bool { return other == back })
+		s.take(r)
+	}
 }
 
 // begin runs do in a goroutine that wait waits for. The caller holds mu.

@@ -219,3 +219,80 @@ func TestSchedulerStops(t *testing.T) {
 		}
 	})
 }
+
+// A job that pauses keeps its channel, and others run beside it. Then it is the next to go on.
+func TestSchedulerPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newTestScheduler()
+		const many = maxGuildRunning + 2
+		for id := range many { // all in one guild; the last two wait
+			d.holds(id)
+			_ = d.asks(1, memory.ChannelID(id), 1, id)
+		}
+		paused, back := make(chan struct{}), false
+		go func() {
+			d.pause(t.Context(), 0, func() { <-paused })
+			back = true
+		}()
+		synctest.Wait()
+		_ = d.asks(1, 0, 1, many) // behind the paused job
+		if !slices.Contains(d.ran, maxGuildRunning) || slices.Contains(d.ran, maxGuildRunning+1) || d.busy != maxGuildRunning {
+			t.Errorf("%d run, ran %v", d.busy, d.ran)
+		}
+		close(paused)
+		synctest.Wait()
+		if back {
+			t.Error("it goes on beyond the limit")
+		}
+		d.lets(1)
+		if !back || d.busy != maxGuildRunning || len(d.ran) != maxGuildRunning+1 {
+			t.Errorf("it goes on: %t, %d run, ran %v", back, d.busy, d.ran)
+		}
+		for id := range many {
+			if id != 1 {
+				d.lets(id)
+			}
+		}
+		d.wait(t.Context())
+		if !d.isEmpty() || len(d.ran) != many+1 {
+			t.Errorf("ran %v", d.ran)
+		}
+	})
+}
+
+// A job that ends while it is paused, or when its context has ended, leaves no slot taken.
+func TestSchedulerEndsPausedJobs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newTestScheduler()
+		for id := range maxGuildRunning + 2 {
+			d.holds(id)
+			_ = d.asks(1, memory.ChannelID(id), 1, id)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		paused, done := make(chan struct{}), 0
+		for channel, ctx := range []context.Context{t.Context(), ended} {
+			go func() {
+				d.pause(ctx, memory.ChannelID(channel), func() { <-paused })
+				done++
+			}()
+			synctest.Wait()
+		}
+		d.lets(0)
+		close(paused)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if done != 2 || d.busy != maxGuildRunning+1 {
+			t.Errorf("%d are done, %d run", done, d.busy)
+		}
+		for id := range maxGuildRunning + 1 {
+			d.lets(id + 1)
+		}
+		d.wait(t.Context())
+		if !d.isEmpty() {
+			t.Errorf("%d run", d.busy)
+		}
+	})
+}

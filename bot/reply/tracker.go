@@ -34,8 +34,7 @@ type Tracker struct {
 	mu       sync.Mutex
 	known    map[memory.MessageID]*question
 	removals map[memory.MessageRef]removal
-	wake     chan struct{}    // receives when there is something to withdraw in Discord
-	requests memory.MessageID // how many there were
+	wake     chan struct{} // receives when there is something to withdraw in Discord
 }
 
 // question is the state of a message that asks something. If it isn't answered, only its arrival is known.
@@ -49,7 +48,8 @@ type question struct {
 	more         []memory.MessageID      // messages below it
 	logged       bool                    // whether they are in the log
 	answered     bool                    // at least once, so it stays known if it isn't answered again
-	request      request                 // that waits for the asker
+	request      *request                // the last to run a tool
+	ran          []string                // tools from outside that ran for its answer, in any version
 }
 
 type questionState int
@@ -225,7 +225,7 @@ func (t *Tracker) Again(a *ingest.Question, shown, more []memory.MessageID) bool
 		return false
 	}
 	q.current, q.text, q.state, q.interruption = a, t.hash(a), waiting, nil
-	q.shown, q.more = shown, more
+	q.shown, q.more, q.ran = shown, more, nil
 	return true
 }
 

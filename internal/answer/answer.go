@@ -32,6 +32,8 @@ type Question struct {
 	// Session is what was said in the channel before, oldest first, where nothing is logged; nil: read the log. It
 	// is neither recalled nor kept.
 	Session []memory.Message
+	// SessionStands, if not nil, reports whether Session's messages are still there unchanged.
+	SessionStands func() bool
 	// WaitReady, if not nil, waits until it is known who may read what in Guild.
 	WaitReady func(context.Context) error
 	// Attended returns the first message of a channel that all who can read the channel could read when it was
@@ -122,6 +124,7 @@ type (
 const (
 	Unanswered = tools.Unanswered
 	Refused    = tools.Refused
+	NotAsked   = tools.NotAsked
 	Agreed     = tools.Agreed
 	TooLong    = tools.TooLong
 )

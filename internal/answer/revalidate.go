@@ -30,6 +30,9 @@ func (e *Engine) revalidate(ctx context.Context, q Question, r *recalled) (bool,
 // revalidateOnce reports whether all that the model was shown is unchanged, and every reader of the answer may
 // still read it: writing can take minutes.
 func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (bool, error) {
+	if q.SessionStands != nil && !q.SessionStands() {
+		return false, nil
+	}
 	now, err := e.readScope(ctx, q)
 	if err != nil {
 		return false, err

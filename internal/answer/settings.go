@@ -192,7 +192,7 @@ func (c Choices) Check(key memory.Setting, value string) (string, error) {
 		return c.Models[i], nil
 	case key == memory.SettingTools:
 		for _, name := range serversIn(strings.ToLower(value)) {
-			if !slices.Contains(c.Servers, name) {
+			if !slices.Contains(c.Servers, name) && !isSwitch(name) {
 				return "", memory.Complain("%.100q is no value of %s: choose from %s", name, string(key),
 					strings.Join(append([]string{SettingOn, SettingOff}, c.Servers...), ", "))
 			}
@@ -204,15 +204,21 @@ func (c Choices) Check(key memory.Setting, value string) (string, error) {
 // serverSeparator stands between servers in the value of memory.SettingTools.
 const serverSeparator = ", "
 
+// isSwitch reports whether a value switches tools on or off. It stands alone.
+func isSwitch(value string) bool { return value == SettingOn || value == SettingOff }
+
 // isNoServer reports whether no server can have a name, as the configuration checks them.
 func isNoServer(name string) bool {
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != ""
+	return isSwitch(name) || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != ""
 }
 
 // serversIn returns the servers that a value of memory.SettingTools names, in order, each once.
 func serversIn(value string) (names []string) {
+	if isSwitch(value) {
+		return nil
+	}
 	for name := range strings.SplitSeq(value, ",") {
-		if name = strings.TrimSpace(name); name != "" && name != SettingOn && name != SettingOff {
+		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -280,7 +286,7 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 		switch names := serversIn(value); {
 		case len(names) > 0 && !slices.ContainsFunc(names, isNoServer):
 			return strings.Join(names, serverSeparator), nil
-		case value == SettingOn || value == SettingOff:
+		case isSwitch(value):
 			return value, nil
 		}
 		return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),

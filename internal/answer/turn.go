@@ -62,6 +62,14 @@ func (t *turn) Refresh(ctx context.Context) error {
 	return err
 }
 
+func (t *turn) Valid(ctx context.Context) (bool, error) {
+	return t.e.revalidateOnce(withLookUps(ctx), t.q, t.r)
+}
+
+func (t *turn) IsOn(server string) bool {
+	return t.r.settings.Tools && slices.Contains(t.e.serversFor(t.q, t.r.settings), server)
+}
+
 func (t *turn) KeepsRecords() bool { return t.r.keepsRecords() }
 
 // MayRemember needs an asker who can be asked, and agreed to be remembered here.

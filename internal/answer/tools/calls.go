@@ -51,7 +51,7 @@ const (
 	thenAnswer   = " Answer the query now, with what you have."
 )
 
-// answer answers the calls of the last reply. Only ctx's end is an error.
+// answer answers the calls of the last reply. Only ctx's end and errStale are errors.
 func (l *loop) answer(ctx context.Context) error {
 	l.rounds++
 	l.t.Log.Rounds = l.rounds
@@ -77,6 +77,10 @@ func (l *loop) answer(ctx context.Context) error {
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if l.stale {
+			l.record(i, c, m)
+			return errStale
 		}
 		m.text = l.t.truncated(m.text, room-builder.MessageOverhead)
 		l.record(i, c, m)

@@ -30,9 +30,12 @@ type loop struct {
 	answered map[string]int  // the calls that were answered, by number
 	count    int             // calls
 	ids      map[string]bool // of calls
-	// unanswered: the asker didn't answer whether a tool may run
-	unanswered bool
+	silence  Consent         // Unanswered or NotAsked once a request to run a tool came to nothing
+	stale    bool            // what the model was shown isn't valid any more
 }
+
+// errStale ends an answer that is withdrawn.
+var errStale = errors.New("what the answer is made from changed before a tool was called")
 
 // Ask has the model answer the prompt, and answers its calls. It returns the text so far even with an error, and
 // the last reply. stream is called with the whole text so far.

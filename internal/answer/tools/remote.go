@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"hark/builder"
 	"hark/internal/chat"
 )
 
@@ -43,7 +44,9 @@ type Consent int
 
 // Unless the asker Agreed, the tool doesn't run.
 const (
-	Unanswered Consent = iota
+	_ Consent = iota
+	Unanswered
+	NotAsked // the asker couldn't be asked
 	Refused
 	Agreed
 	TooLong // the asker can't be shown so much
@@ -54,6 +57,9 @@ const (
 	callReported   = "reported an error"
 	callRefused    = "not agreed"
 	callUnanswered = "not answered"
+	callNotAsked   = "couldn't ask"
+	callOff        = "switched off"
+	callStale      = "changed meanwhile"
 )
 
 const (
@@ -90,8 +96,15 @@ func (l *loop) callRemote(ctx context.Context, c chat.Call, r *RemoteTool) callR
 	if !isObject(arguments) {
 		return callResult{outcome: callBad, text: "The arguments aren't a JSON object."}
 	}
+	if m, ok := l.valid(ctx, r); !ok { // the arguments may repeat all that the model was shown
+		return m
+	}
 	if !r.ReadOnly {
-		if m, agreed := l.askFirst(ctx, r, arguments); !agreed {
+		m, agreed := l.askFirst(ctx, r, arguments)
+		if stale, ok := l.valid(ctx, r); !ok { // the asker may have taken a minute
+			return stale
+		}
+		if !agreed {
 			return m
 		}
 	}
@@ -126,20 +139,33 @@ func (l *loop) callRemote(ctx context.Context, c chat.Call, r *RemoteTool) callR
 
 func (r *RemoteTool) name() string { return r.Server + ": " + r.Title }
 
+// valid reports whether a call may still be made. If what the model was shown isn't valid any more, the loop ends:
+// neither the model nor anybody else gets it again.
+func (l *loop) valid(ctx context.Context, r *RemoteTool) (callResult, bool) {
+	switch ok, err := l.t.Answer.Valid(ctx); {
+	case err != nil:
+		return callResult{outcome: callFailed, text: failedText, err: err}, false
+	case !ok:
+		l.stale = true
+		return callResult{outcome: callStale}, false
+	case !l.t.Answer.IsOn(r.Server):
+		return callResult{outcome: callOff, text: "The tool was not run: it is switched off here by now. Answer without " +
+			"it."}, false
+	}
+	return callResult{}, true
+}
+
 // askFirst asks the asker whether a call may be made. Their time isn't counted as the tools'. After a request that
-// nobody answered, no other is made.
+// nobody answered, or that couldn't be made, no other is made.
 func (l *loop) askFirst(ctx context.Context, r *RemoteTool, arguments string) (callResult, bool) {
-	consent := Unanswered
-	if !l.unanswered {
+	consent := l.silence
+	if consent == 0 {
 		begun := l.set.Now()
 		consent = l.t.Question.Agree(ctx, Request{Server: r.Server, Tool: r.Title, Arguments: visible(arguments)})
 		l.started = l.started.Add(l.set.Now().Sub(begun))
 	}
 	switch consent {
 	case Agreed:
-		if err := l.t.Answer.Refresh(ctx); err != nil { // who may read what may have changed meanwhile
-			return callResult{outcome: callFailed, text: failedText, err: err}, false
-		}
 		return callResult{}, true
 	case TooLong:
 		return callResult{outcome: callBad, text: "The tool was not run: the arguments are too long to be shown to the " +
@@ -147,10 +173,20 @@ func (l *loop) askFirst(ctx context.Context, r *RemoteTool, arguments string) (c
 	case Refused:
 		return callResult{outcome: callRefused, text: "The tool was not run: the asker doesn't want it. Don't call it " +
 			"again for this. Say that it wasn't run."}, false
+	case NotAsked:
+		l.silence = NotAsked
+		return callResult{outcome: callNotAsked, text: "The tool was not run: the asker couldn't be asked. Say that it " +
+			"wasn't run."}, false
 	}
-	l.unanswered = true
+	l.silence = Unanswered
 	return callResult{outcome: callUnanswered, text: "The tool was not run: the asker was asked and didn't answer. " +
 		"Say that it wasn't run."}, false
+}
+
+// isVisible reports whether a character can be seen as what it is, in a block of code.
+func isVisible(r rune) bool {
+	const blankBraille = '\u2800'
+	return unicode.IsPrint(r) && !builder.IsHidden(r) && r != blankBraille && r != '`'
 }
 
 // visible escapes the characters of a JSON text that can't be seen, or would end a block of code.
@@ -160,19 +196,20 @@ func visible(arguments string) string {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t': // between values, where they mean nothing
 			b.WriteByte(' ')
-		case r > 0xFFFF && !unicode.IsPrint(r):
+		case isVisible(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
 			high, low := utf16.EncodeRune(r)
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		case r == '`' || !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
-			b.WriteRune(r)
+			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
 }
 
-// Kept returns the messages as they may be kept: without what remote tools were sent and what they returned.
+// Kept returns the messages as they may be kept: without what remote and unknown tools were sent, and what they
+// returned.
 func (t *Talk) Kept() []chat.Message {
 	kept := make([]chat.Message, len(t.Messages))
 	for i, m := range t.Messages {
@@ -181,7 +218,7 @@ func (t *Talk) Kept() []chat.Message {
 		}
 		calls := make([]chat.Call, len(m.Calls))
 		for j, c := range m.Calls {
-			if at := t.index(c.Name); at >= 0 && t.offered[at].remote != nil {
+			if at := t.index(c.Name); at < 0 || t.offered[at].remote != nil { // it may be the misspelt name of one
 				c.Arguments = "{…}"
 			}
 			calls[j] = c

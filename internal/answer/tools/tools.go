@@ -109,6 +109,11 @@ type Answer interface {
 	LayOut(withoutImages bool)
 	// Refresh looks up who may read what now.
 	Refresh(context.Context) error
+	// Valid is Refresh, and reports whether all that the model was shown is unchanged, and every reader of the
+	// answer may still read it.
+	Valid(context.Context) (bool, error)
+	// IsOn reports whether a server's tools may be used in the channel, as of the last Refresh.
+	IsOn(server string) bool
 	// KeepsRecords reports whether records of the question may be kept.
 	KeepsRecords() bool
 	// MayRemember reports whether lore may be proposed to the asker.
