@@ -69,15 +69,18 @@ func rowError[I ~int64](err error, kind string, id I) error {
 	return fmt.Errorf("%s %d: %w", kind, id, err)
 }
 
-// asJSON scans a JSON column. NULL changes nothing.
+// asJSON scans a JSON column. NULL and no text change nothing.
 type asJSON struct{ to any }
 
 func (a asJSON) Scan(from any) error {
 	switch from := from.(type) {
 	case string:
-		return json.Unmarshal([]byte(from), a.to)
+		return a.Scan([]byte(from))
 	case []byte:
-		return json.Unmarshal(from, a.to)
+		if len(from) > 0 {
+			return json.Unmarshal(from, a.to)
+		}
+		return nil
 	case nil:
 		return nil
 	}
@@ -180,7 +183,7 @@ func (v *Vault) scanMessage(scan Scanner, m *memory.Message, channel func() int6
 
 // messageColumns are m's fields for MessageColumns.
 func (v *Vault) messageColumns(m *memory.Message, channel func() int64) []any {
-	content, extra := v.messageText(m, channel, nil)
+	content, extra := v.messageText(m, channel)
 	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
 		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, content, extra}
 }
