@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"hark/memory"
 	"hark/memory/memorytest"
@@ -193,5 +194,108 @@ func TestRenewRetiresKeysOfASealingThatIsLeft(t *testing.T) {
 		t.Error("there was no key")
 	}
 	must(t, sqlstore.Verify(bg, s.Store))
+	closed(t, s)
+}
+
+// Who reads while a store is sealed, or gets new keys, finds nothing changed.
+func TestReadersGoOnWhileSealingEnds(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openOnce(t, dir)
+	var many []memory.Event
+	for n := range 300 {
+		many = append(many, posted(general, n, fmt.Sprintf("apples sail %d", n)))
+	}
+	apply(t, s, many...)
+	closed(t, s)
+	s = openSealed(t, dir)
+	s.engine.writer.busyTimeout = 50 * time.Millisecond // that Erase waits for the reader
+	author := many[0].(memory.Posted).Message.Author
+	for _, seal := range []func() error{
+		func() error { return sqlstore.Reseal(bg, s.Store, nil) }, func() error { return sqlstore.Renew(bg, s.Store, nil) },
+	} {
+		read := 0
+		must(t, s.MessagesBy(bg, guild, author, func(memory.Message) error {
+			if read++; read == 1 {
+				if err := seal(); !errors.Is(err, errLogInUse) {
+					t.Error("sealing ended in spite of a reader:", err)
+				}
+			}
+			return nil
+		}))
+		if read < 100 {
+			t.Errorf("%d messages were read", read)
+		}
+		must(t, seal())
+		if left, err := sqlstore.IsResealing(bg, s.Store); left || err != nil {
+			t.Error("sealing has not ended:", err)
+		}
+		must(t, sqlstore.Verify(bg, s.Store))
+	}
+	closed(t, s)
+}
+
+// A process drops the keys that another destroyed.
+func TestDestroyedKeysLeaveOtherProcesses(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	a := openSealed(t, dir)
+	apply(t, a, memorytest.Canaries("canary")...)
+	b := openSealed(t, dir)
+	var old []byte
+	must(t, sqlstore.RowOf(bg, a.engine, "SELECT content FROM message WHERE typeof(content) = 'blob'").Scan(&old))
+	if a.engine.vault.KeyOf(old) == nil {
+		t.Fatal("its key isn't known")
+	}
+	must(t, sqlstore.Renew(bg, b.Store, nil))
+	_, err := a.Guild(bg, 100)
+	must(t, err)
+	for n, s := range []*Store{a, b} {
+		if s.engine.vault.KeyOf(old) != nil {
+			t.Errorf("process %d has a destroyed key", n)
+		}
+		must(t, sqlstore.Verify(bg, s.Store))
+		closed(t, s)
+	}
+}
+
+// Processes that renew and forget at once leave nothing undone.
+func TestRenewingAndForgettingAtOnceEnds(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	a := openSealed(t, dir)
+	apply(t, a, memorytest.Canaries("canary")...)
+	drain(t, a)
+	b := openSealed(t, dir)
+	done := make(chan error)
+	go func() { done <- sqlstore.Renew(bg, b.Store, nil) }()
+	for n := range 5 {
+		forget(t, a, memory.Forgetting{Guild: 100, Why: memory.WhyMember, At: id(n).Time()})
+	}
+	must(t, <-done)
+	var retired int
+	must(t, sqlstore.RowOf(bg, a.engine, "SELECT count(*) FROM data_key WHERE retired <> 0").Scan(&retired))
+	if left, err := sqlstore.IsResealing(bg, a.Store); left || err != nil || retired > 0 {
+		t.Errorf("left %t, %v, %d keys", left, err, retired)
+	}
+	for _, s := range []*Store{a, b} {
+		must(t, sqlstore.Verify(bg, s.Store))
+		closed(t, s)
+	}
+}
+
+// Forgetting a server that has no key yet doesn't wait until all others are sealed.
+func TestForgettingAServerWithoutAKeySealsNothing(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openOnce(t, dir)
+	apply(t, s, memorytest.Canaries("canary")...)
+	apply(t, s, memory.GuildSeen{Guild: memory.Guild{ID: 200, Name: "small"}})
+	closed(t, s)
+	s = openSealed(t, dir)
+	forget(t, s, memory.Forgetting{Guild: 200, Why: memory.WhyMember, At: id(30).Time()})
+	if left, err := sqlstore.IsResealing(bg, s.Store); !left || err != nil {
+		t.Errorf("everything was sealed: %t, %v", left, err)
+	}
 	closed(t, s)
 }
