@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,10 +17,9 @@ type sealedTable struct {
 	columns []string
 }
 
-const (
-	guildOfNumber    = "coalesce((SELECT g.id FROM guild g WHERE g.no = x.channel >> 20), 0)"
-	guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
-)
+var guildOfNumber = fmt.Sprintf("coalesce((SELECT g.id FROM guild g WHERE g.no = x.channel >> %d), 0)", ChannelBits)
+
+const guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
 
 // sealedTables are all columns of text that are sealed. Vectors are too: each engine has its own columns for them.
 var sealedTables = []sealedTable{
