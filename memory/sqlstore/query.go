@@ -231,10 +231,16 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 
-// MessagesBy implements memory.Store.
+// MessagesBy implements memory.Store. do may take long: a snapshot keeps Reseal from dropping the keys meanwhile.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
-	err := Each(ctx, s.engine.In(guild), func(scan Scanner) error {
+	err := s.engine.Snapshot(ctx, func(q Reader) error { return s.messagesBy(ctx, q.In(guild), guild, user, do) })
+	return s.failed(err, "read what user %d wrote", user)
+}
+
+func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID, user memory.UserID,
+	do func(memory.Message) error) error {
+	return Each(ctx, q, func(scan Scanner) error {
 		var m memory.Message
 		var no int64
 		if err := s.vault.scanMessage(behind(scan, &no, &m.Channel, &m.Guild), &m, func() int64 { return no }); err != nil {
@@ -246,7 +252,6 @@ func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memor
 		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
 		ORDER BY c.id, m.id`,
 		SequenceBits, memory.Everywhere), user, guild)
-	return s.failed(err, "read what user %d wrote", user)
 }
 
 // MessageNamed implements memory.Store.
