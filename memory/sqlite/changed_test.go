@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,7 +79,7 @@ func TestAChangedMessageIsReportedAndHealed(t *testing.T) {
 	copied, _ := tampered(t, dir, fmt.Sprintf("UPDATE message SET content = %s WHERE id = %d", flipped("content"), id(1)))
 	s = openSealed(t, copied)
 	_, err := s.Log(bg, general, id(1)-1, id(3), 10)
-	if !errors.Is(err, seal.ErrChanged) {
+	if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "restore a backup") {
 		t.Fatal("log:", err)
 	}
 	var lost sqlstore.LostError

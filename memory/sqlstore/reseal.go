@@ -172,17 +172,18 @@ func Renew(ctx context.Context, s *Store, progress func(done, total int)) error 
 func (s *Store) retireKeys(ctx context.Context, guild memory.GuildID) (some bool, err error) {
 	err = s.writing(ctx, func(t *transaction) {
 		const of = " AND (guild = ?1 OR ?1 = ?2)"
-		if t.exec("UPDATE data_key SET retired = 1 WHERE retired = 0"+of, guild, memory.Everywhere) == 0 {
-			some = t.has("SELECT 1 FROM data_key WHERE retired <> 0"+of, guild, memory.Everywhere)
-			return
-		}
-		some = true
-		clear(t.store.ingest.keys)
-		t.changed.structure[memory.Everywhere] = true
+		now := t.exec("UPDATE data_key SET retired = 1 WHERE retired = 0"+of, guild, memory.Everywhere)
+		some = now > 0 || t.has("SELECT 1 FROM data_key WHERE retired <> 0"+of, guild, memory.Everywhere)
 		state, err := readResealing(t.ctx, t)
 		ensure(err)
+		left := t.meta(resealKey) != ""
+		if !some || now == 0 && left && (state.Guild == 0 || state.Guild == guild) {
+			return
+		}
+		clear(t.store.ingest.keys)
+		t.changed.structure[memory.Everywhere] = true
 		next := resealing{Plain: state.Plain, Renew: state.Renew || guild == memory.Everywhere}
-		if guild > 0 && (state.Guild == guild || t.meta(resealKey) == "") {
+		if guild > 0 && (state.Guild == guild || !left) {
 			next.Guild = guild
 		}
 		t.note(resealKey, jsonText(next))
