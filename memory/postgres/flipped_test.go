@@ -43,7 +43,7 @@ func TestChangedValuesDontStopForgetting(t *testing.T) {
 		t.Error("renew:", err)
 	}
 	if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: 100, Why: memory.WhyMember,
-		At: memory.MessageID(1<<62).Time()}, nil); err != nil {
+		At: memory.MessageID(1 << 62).Time()}, nil); err != nil {
 		t.Error("forget:", err)
 	}
 	must(t, s.Erase(t.Context(), true))

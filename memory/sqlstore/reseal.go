@@ -40,8 +40,8 @@ type LostError struct {
 
 // Error implements error.
 func (e LostError) Error() string {
-	return fmt.Sprintf("%d sealed values were changed in the database and can't be read, the first in %s: forget or delete "+
-		"what they belong to, or restore a backup with \"hark restore FILE\"", e.Values, e.First)
+	return fmt.Sprintf("all else is sealed, but %d values were changed in the database and can't be read, the first in %s: "+
+		"forget or delete what they belong to, or restore a backup with \"hark restore FILE\"", e.Values, e.First)
 }
 
 // asError returns nil if nothing was lost.
