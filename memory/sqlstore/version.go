@@ -133,7 +133,8 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 	var content string
 	lost := false // then any edit as new takes its place
 	if t.row("SELECT edited, content FROM early_edit WHERE channel = ? AND id = ?", e.Channel, e.ID).into(&edited,
-		t.store.vault.openedOr(&lost, &content, func() Place { return place })) && !newer(millis(e.At), e.Content, edited, content) {
+		t.store.vault.openedOr(&lost, &content, func() Place { return place })) &&
+		!newer(millis(e.At), e.Content, edited, content) {
 		return
 	}
 	t.put(table{"early_edit", 2, "channel, id, edited, content"}, e.Channel, e.ID, millis(e.At),
