@@ -74,24 +74,33 @@ func TestAChangedMessageIsReportedAndHealed(t *testing.T) {
 	dir := emptyDir(t)
 	s := openSealed(t, dir)
 	apply(t, s, memorytest.Canaries("canary")...)
-	apply(t, s, posted(general, 1, "apples sail"), posted(general, 2, "pears sail"))
+	apples := posted(general, 1, "apples sail")
+	apples.Message.Links = []memory.Link{{Title: "a page of oranges"}}
+	apply(t, s, apples, posted(general, 2, "pears sail"))
 	closed(t, s)
-	copied, _ := tampered(t, dir, fmt.Sprintf("UPDATE message SET content = %s WHERE id = %d", flipped("content"), id(1)))
+	copied, _ := tampered(t, dir, fmt.Sprintf("UPDATE message SET content = %s, extra = %s WHERE id = %d",
+		flipped("content"), flipped("extra"), id(1)))
 	s = openSealed(t, copied)
 	_, err := s.Log(bg, general, id(1)-1, id(3), 10)
 	if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "restore a backup") {
 		t.Fatal("log:", err)
 	}
 	var lost sqlstore.LostError
-	if err := sqlstore.Renew(bg, s.Store, nil); !errors.As(err, &lost) || lost.Values != 1 {
+	if err := sqlstore.Renew(bg, s.Store, nil); !errors.As(err, &lost) || lost.Values != 2 {
 		t.Error("renew:", err)
 	}
 	if left, err := sqlstore.IsResealing(bg, s.Store); left || err != nil {
 		t.Error("renewing has not ended:", err)
 	}
-	apply(t, s, posted(general, 1, "apples sail"))
-	if got := find(t, s, in(general), "apples"); len(got) != 1 {
-		t.Errorf("apples are found in %v", got)
+	apply(t, s, apples)
+	if log, err := s.Log(bg, general, id(1)-1, id(2), 10); err != nil || len(log) != 2 || log[0].Content != "apples sail" ||
+		len(log[0].Links) != 1 {
+		t.Errorf("told again, it is %+v, %v", log, err)
+	}
+	for _, word := range []string{"apples", "oranges"} {
+		if got := find(t, s, in(general), word); len(got) != 1 {
+			t.Errorf("%s are found in %v", word, got)
+		}
 	}
 	must(t, sqlstore.Verify(bg, s.Store))
 	must(t, s.Erase(bg, true))

@@ -17,16 +17,15 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	now := old
 	newWhole := millis(m.Edited) > old.whole
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
-	if newWhole {
-		now.whole = millis(m.Edited)
-		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, memory.KeepTold(old.Files, m.Files), m.Mentions, m.Links
-	}
-	if old.lost { // only a version as new as the lost one can take its place
+	if old.lost { // only a version that is as new takes its place
 		newWhole = max(millis(old.Edited), old.whole) <= millis(m.Edited)
 		if newText = newWhole; !newWhole {
 			return
 		}
+	}
+	if newWhole {
 		now.whole = millis(m.Edited)
+		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, memory.KeepTold(old.Files, m.Files), m.Mentions, m.Links
 	}
 	if newText {
 		now.Edited, now.Content = m.Edited, m.Content
