@@ -26,6 +26,13 @@ type Secret struct {
 // minPassphrase is the least number of characters of a passphrase.
 const minPassphrase = 12
 
+// A text of so many characters, all of them of base64 or hex, is meant as a key: taken for a passphrase, it would seal a
+// memory with another key than its owner has.
+const (
+	likeKey    = 40
+	keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
+)
+
 // NewKey returns a random key as a key file holds it.
 func NewKey() string {
 	key := make([]byte, KeyBytes)
@@ -51,6 +58,10 @@ func ParseSecret(text string) (*Secret, error) {
 	text = strings.TrimSpace(text)
 	if key, err := base64.StdEncoding.DecodeString(text); err == nil && len(key) == KeyBytes {
 		return &Secret{key: key}, nil
+	}
+	if strings.HasPrefix(text, "\ufeff") || utf8.RuneCountInString(text) >= likeKey && strings.Trim(text, keyLetters) == "" {
+		return nil, errors.New("it holds something like a key, but not 32 bytes in base64: was it cut off, or written " +
+			"otherwise? Use one that \"hark key new\" prints, or a passphrase with spaces")
 	}
 	if strings.ContainsAny(text, "\r\n") || utf8.RuneCountInString(text) < minPassphrase {
 		return nil, fmt.Errorf("it holds neither a key, as \"hark key new\" prints it, nor a passphrase of at least %d "+

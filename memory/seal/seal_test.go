@@ -71,7 +71,8 @@ func TestKeyFilesHoldKeysOrPassphrases(t *testing.T) {
 	fresh := NewKey()
 	for _, c := range []struct{ text, want string }{
 		{fresh + "\n", ""}, {"correct horse battery staple", ""}, {"short", "neither a key"}, {"", "neither a key"},
-		{"two lines of\nsome length", "neither a key"},
+		{"two lines of\nsome length", "neither a key"}, {fresh[:42], "cut off"}, {"\ufeff" + fresh, "cut off"},
+		{strings.Repeat("0f", KeyBytes), "cut off"}, {strings.ReplaceAll(fresh, "=", ""), "cut off"},
 	} {
 		path := filepath.Join(t.TempDir(), "key")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -269,10 +269,11 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	early := t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content",
-		m.Channel, m.ID).into(&edited, t.store.vault.opened(&content, func() Place { return editPlace(m.Channel, m.ID) }))
+	lost := false
+	early := t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).
+		into(&edited, t.store.vault.openedOr(&lost, &content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
-	if early && newer(edited, content, whole, m.Content) {
+	if early && !lost && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, FromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)

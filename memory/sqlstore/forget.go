@@ -169,8 +169,9 @@ func (b *forgettingRun) dropNames() {
 		return
 	}
 	for _, c := range must(list(b.ctx, b, func(scan Scanner, c *memory.Channel) error {
-		return scan(&c.ID, b.store.vault.channelName(c))
-	}, "SELECT id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...)) {
+		var no int64
+		return scan(&no, &c.ID, b.store.vault.channelName(c, &no, nil))
+	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...)) {
 		name := c.Name
 		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -193,8 +194,9 @@ func (b *forgettingRun) dropPromptsNaming(word string) {
 		var no int64
 		var m memory.MessageRef
 		var body string
-		err := scan(&no, &m.Channel, &m.Message, b.store.vault.opened(&body, func() Place { return promptPlace(m) }))
-		if strings.Contains(body, word) {
+		lost := false // then it may name anybody
+		err := scan(&no, &m.Channel, &m.Message, b.store.vault.openedOr(&lost, &body, func() Place { return promptPlace(m) }))
+		if lost || strings.Contains(body, word) {
 			gone = append(gone, no)
 		}
 		return err

@@ -181,6 +181,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	commits := false
 	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
 		defer recoverFailure(&err)
+		s.dropMade(done)
 		done = s.newTransaction(ctx, tx)
 		f(done)
 		done.flush()
@@ -189,7 +190,11 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 		commits = true
 		return nil
 	})
+	if err != nil && !commits {
+		s.dropMade(done)
+	}
 	if err == nil {
+		s.holdMade(done)
 		for _, f := range done.committed {
 			f()
 		}

@@ -65,7 +65,8 @@ func lorePlace(column string, l memory.Lore) Place { return at("lore", column, l
 func (v *Vault) scanLore(scan Scanner, l *memory.Lore) error {
 	var at memory.MessageID
 	opened := func(column string, to any) any { return v.opened(to, func() Place { return lorePlace(column, *l) }) }
-	err := scan(&l.ID, &l.Guild, opened("name", &l.Name), opened("text", &l.Text), opened("own", asJSON{&l.Own}), &l.By, &l.Channel, &at, asJSON{&l.Sources})
+	err := scan(&l.ID, &l.Guild, opened("name", &l.Name), opened("text", &l.Text), opened("own", asJSON{&l.Own}),
+		&l.By, &l.Channel, &at, asJSON{&l.Sources})
 	l.At = at.Time()
 	return rowError(err, "lore", l.ID)
 }

@@ -152,7 +152,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 		return Each(ctx, q, func(scan Scanner) error {
 			var user memory.UserID
 			var f memory.Fact
-			err := scan(&user, &f.ID, s.vault.opened(&f.Text, func() Place { return at("fact", "text", guild, f.ID) }), &f.Alias, &f.By, &f.Channel, &f.Message)
+			err := scan(&user, &f.ID, s.vault.opened(&f.Text, func() Place { return at("fact", "text", guild, f.ID) }),
+				&f.Alias, &f.By, &f.Channel, &f.Message)
 			p := known[user]
 			if p == nil {
 				p = &memory.Person{ID: user, Guild: guild}

@@ -69,15 +69,18 @@ func rowError[I ~int64](err error, kind string, id I) error {
 	return fmt.Errorf("%s %d: %w", kind, id, err)
 }
 
-// asJSON scans a JSON column. NULL changes nothing.
+// asJSON scans a JSON column. NULL and no text change nothing.
 type asJSON struct{ to any }
 
 func (a asJSON) Scan(from any) error {
 	switch from := from.(type) {
 	case string:
-		return json.Unmarshal([]byte(from), a.to)
+		return a.Scan([]byte(from))
 	case []byte:
-		return json.Unmarshal(from, a.to)
+		if len(from) > 0 {
+			return json.Unmarshal(from, a.to)
+		}
+		return nil
 	case nil:
 		return nil
 	}
@@ -180,7 +183,7 @@ func (v *Vault) scanMessage(scan Scanner, m *memory.Message, channel func() int6
 
 // messageColumns are m's fields for MessageColumns.
 func (v *Vault) messageColumns(m *memory.Message, channel func() int64) []any {
-	content, extra := v.messageText(m, channel, nil)
+	content, extra := v.messageText(m, channel)
 	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
 		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, content, extra}
 }
@@ -228,10 +231,16 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 
-// MessagesBy implements memory.Store.
+// MessagesBy implements memory.Store. do may take long: a snapshot keeps Reseal from dropping the keys meanwhile.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
-	err := Each(ctx, s.engine.In(guild), func(scan Scanner) error {
+	err := s.engine.Snapshot(ctx, func(q Reader) error { return s.messagesBy(ctx, q.In(guild), guild, user, do) })
+	return s.failed(err, "read what user %d wrote", user)
+}
+
+func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID, user memory.UserID,
+	do func(memory.Message) error) error {
+	return Each(ctx, q, func(scan Scanner) error {
 		var m memory.Message
 		var no int64
 		if err := s.vault.scanMessage(behind(scan, &no, &m.Channel, &m.Guild), &m, func() int64 { return no }); err != nil {
@@ -243,7 +252,6 @@ func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memor
 		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
 		ORDER BY c.id, m.id`,
 		SequenceBits, memory.Everywhere), user, guild)
-	return s.failed(err, "read what user %d wrote", user)
 }
 
 // MessageNamed implements memory.Store.

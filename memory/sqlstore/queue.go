@@ -91,7 +91,7 @@ func (v *Vault) readSegments(ctx context.Context, q Reader, waiting []*waitingSe
 	scanRow := func(scan Scanner) error {
 		var id int64
 		var m memory.Message
-		content, extra := v.messageText(&m, func() int64 { return of[id].no }, nil)
+		content, extra := v.messageText(&m, func() int64 { return of[id].no })
 		err := scan(&id, asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, content, extra)
 		if err != nil {
 			return err

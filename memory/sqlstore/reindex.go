@@ -201,7 +201,7 @@ func (t *transaction) indexMore(limit int) int {
 	defer t.in(t.guild)()
 	for i, row := range rows {
 		t.enter(t.guildOfNo(row >> SequenceBits))
-		if terms[i] != "" && !must(t.HasText(row)) {
+		if terms[i] != "" && terms[i] != unreadable && !must(t.HasText(row)) {
 			ensure(t.AddText(row, terms[i]))
 		}
 	}

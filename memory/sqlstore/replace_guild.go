@@ -181,7 +181,7 @@ func (r *replacing) fillText() {
 			return
 		}
 		for i, row := range rows {
-			if after = row; terms[i] != "" {
+			if after = row; terms[i] != "" && terms[i] != unreadable {
 				ensure(r.AddText(row, terms[i]))
 			}
 		}

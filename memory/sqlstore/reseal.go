@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,11 +20,39 @@ const resealKey = "reseal"
 // resealing is how far sealing anew is. Full text of a message is keyed as its text is sealed, so both change together.
 type resealing struct {
 	// Plain is plainMark if some values may be plain. So nobody without the key can have plain ones taken for Hark's.
-	Plain string `json:"plain,omitempty"`
-	Stage int    `json:"stage"`           // a table of sealedTables; then those of vectors
-	After []any  `json:"after,omitempty"` // the key of the last row that is done
-	Done  int    `json:"done,omitempty"`  // messages
+	Plain string         `json:"plain,omitempty"`
+	Renew bool           `json:"renew,omitempty"` // whether all keys were retired
+	Guild memory.GuildID `json:"guild,omitempty"` // the only one whose messages and vectors are sealed anew; 0: all
+	Stage int            `json:"stage"`           // a table of sealedTables; then those of vectors
+	After []any          `json:"after,omitempty"` // the key of the last row that is done
+	Done  int            `json:"done,omitempty"`  // messages
+	Lost  LostError      `json:"lost,omitzero"`
 }
+
+// lastStage is when everything is sealed anew, and only keys are to be destroyed.
+var lastStage = len(sealedTables) + len(VectorTables)
+
+// LostError reports values that were changed in the database. They stay as they are, but their key may be gone.
+type LostError struct {
+	Values int    `json:"values,omitempty"`
+	First  string `json:"first,omitempty"` // the place of one
+}
+
+// Error implements error.
+func (e LostError) Error() string {
+	return fmt.Sprintf("all else is sealed, but %d values were changed in the database and can't be read, the first in %s: "+
+		"forget or delete what they belong to, or restore a backup with \"hark restore FILE\"", e.Values, e.First)
+}
+
+// asError returns nil if nothing was lost.
+func (e LostError) asError() error {
+	if e.Values == 0 {
+		return nil
+	}
+	return e
+}
+
+func (e *LostError) add(at Place) { e.Values, e.First = e.Values+1, cmp.Or(e.First, at.String()) }
 
 func plainMark(k *seal.Key) string { return k.Mark("some values are plain") }
 
@@ -56,42 +86,59 @@ func IsResealing(ctx context.Context, s *Store) (bool, error) {
 
 // Reseal seals what is plain, and seals anew what has a retired key, which it then destroys. It runs in steps, between
 // which others write, and continues an interrupted run. progress, if not nil, gets the messages done and their total. It
-// does nothing if nothing is left.
+// does nothing if nothing is left. When all is done, it returns a LostError if some values can't be read.
 func Reseal(ctx context.Context, s *Store, progress func(done, total int)) error {
-	left, err := IsResealing(ctx, s)
-	if err != nil || !left || s.vault == nil {
-		return err
+	var lost LostError
+	for {
+		left, err := IsResealing(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !left || s.vault == nil {
+			return lost.asError()
+		}
+		if lost, err = s.resealOnce(ctx, progress); err != nil {
+			return s.failed(err, "seal")
+		}
 	}
+}
+
+// resealOnce seals everything anew and destroys the retired keys, unless more is to be sealed by then.
+func (s *Store) resealOnce(ctx context.Context, progress func(done, total int)) (lost LostError, err error) {
 	var total int
 	if err := s.row(ctx, "SELECT count(*) FROM message").Scan(&total); err != nil {
-		return s.failed(err, "seal")
+		return lost, err
 	}
 	last := 0
-	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
+	if _, err := s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
 		n, done := t.resealSome(limit)
 		if progress != nil && done > last {
 			progress(min(done, total), total)
 		}
 		last = done
 		return n
-	})
-	if err != nil {
-		return err
+	}); err != nil {
+		return lost, err
 	}
 	if err := s.sweep(ctx); err != nil { // vectors that nobody reads any more
-		return s.failed(err, "seal")
+		return lost, err
 	}
 	state, err := readResealing(ctx, s.engine)
 	if err == nil && state.Plain != "" {
 		err = s.engine.Rewrite(ctx, tablesOfText())
 	}
+	destroyed := false
 	if err == nil {
-		err = s.writing(ctx, (*transaction).endResealing)
+		err = s.writing(ctx, func(t *transaction) { destroyed = t.destroyRetired() })
 	}
-	if err != nil {
-		return s.failed(err, "seal")
+	if err != nil || !destroyed {
+		return lost, err
 	}
-	return s.engine.Erase(ctx, true)
+	// Readers that began before may still find what is plain or has an old key, and need that key. Erase waits for them.
+	if err := s.Erase(ctx, true); err != nil {
+		return lost, err
+	}
+	return lost, s.writing(ctx, func(t *transaction) { lost = t.endResealing() })
 }
 
 // tablesOfText are the tables that hold what is sealed.
@@ -104,31 +151,44 @@ func tablesOfText() []string {
 }
 
 // Renew gives every guild a new data key, seals everything anew, and destroys the old keys. If it was interrupted, it
-// continues. progress is as in Reseal.
+// continues. progress, and a LostError, are as in Reseal.
 func Renew(ctx context.Context, s *Store, progress func(done, total int)) error {
-	left, err := IsResealing(ctx, s)
-	if err == nil && !left {
-		err = s.retireKeys(ctx, memory.Everywhere)
-	}
+	state, err := readResealing(ctx, s.engine)
 	if err != nil {
-		return err
+		return s.failed(err, "read how far sealing is")
+	}
+	if !state.Renew {
+		if err := Reseal(ctx, s, progress); err != nil && !errors.As(err, new(LostError)) {
+			return err
+		}
+		if _, err := s.retireKeys(ctx, memory.Everywhere); err != nil {
+			return err
+		}
 	}
 	return Reseal(ctx, s, progress)
 }
 
-// retireKeys has Reseal destroy the keys of a guild, or of all.
-func (s *Store) retireKeys(ctx context.Context, guild memory.GuildID) error {
-	return s.writing(ctx, func(t *transaction) {
-		if t.exec("UPDATE data_key SET retired = 1 WHERE retired = 0 AND (guild = ?1 OR ?1 = ?2)", guild,
-			memory.Everywhere) == 0 {
+// retireKeys has Reseal destroy the keys of a guild, or of all. It reports whether there is any.
+func (s *Store) retireKeys(ctx context.Context, guild memory.GuildID) (some bool, err error) {
+	err = s.writing(ctx, func(t *transaction) {
+		const of = " AND (guild = ?1 OR ?1 = ?2)"
+		now := t.exec("UPDATE data_key SET retired = 1 WHERE retired = 0"+of, guild, memory.Everywhere)
+		some = now > 0 || t.has("SELECT 1 FROM data_key WHERE retired <> 0"+of, guild, memory.Everywhere)
+		state, err := readResealing(t.ctx, t)
+		ensure(err)
+		left := t.meta(resealKey) != ""
+		if !some || now == 0 && left && (state.Guild == 0 || state.Guild == guild) {
 			return
 		}
 		clear(t.store.ingest.keys)
-		state, err := readResealing(t.ctx, t)
-		ensure(err)
 		t.changed.structure[memory.Everywhere] = true
-		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
+		next := resealing{Plain: state.Plain, Renew: state.Renew || guild == memory.Everywhere}
+		if guild > 0 && (state.Guild == guild || !left) {
+			next.Guild = guild
+		}
+		t.note(resealKey, jsonText(next))
 	})
+	return some, err
 }
 
 // resealSome seals the next rows anew. It returns how many it read, at least 1 until the end, and how many messages are
@@ -143,12 +203,12 @@ func (t *transaction) resealSome(limit int) (rows, done int) {
 	var last []any
 	switch n := len(sealedTables); {
 	case state.Stage < n:
-		rows, last = t.resealTable(sealedTables[state.Stage], state.After, limit)
+		rows, last = t.resealTable(sealedTables[state.Stage], &state, limit)
 		if sealedTables[state.Stage].name == "message" {
 			state.Done += rows
 		}
-	case state.Stage < n+len(VectorTables):
-		rows, last = t.resealVectors(state.Stage > n, state.After, limit)
+	case state.Stage < lastStage:
+		rows, last = t.resealVectors(state.Stage > n, &state, limit)
 	default:
 		return 0, 0
 	}
@@ -159,28 +219,33 @@ func (t *transaction) resealSome(limit int) (rows, done int) {
 	return max(rows, 1), state.Done
 }
 
-// endResealing destroys the retired keys, unless some were retired since: everything has a newer one.
-func (t *transaction) endResealing() {
+// destroyRetired destroys the retired keys, and reports whether it did: not if some were retired since. Everything has a
+// newer one.
+func (t *transaction) destroyRetired() bool {
 	state, err := readResealing(t.ctx, t)
-	if ensure(err); state.Stage < len(sealedTables)+len(VectorTables) {
-		return
+	if ensure(err); state.Stage < lastStage {
+		return false
 	}
 	t.changed.Text = true
-	var gone []*DataKey
-	t.each(func(scan Scanner) error {
-		var number int64
-		err := scan(&number)
-		if k := t.store.vault.known(uint32(number)); k != nil {
-			gone = append(gone, k)
-		}
-		return err
-	}, "SELECT number FROM data_key WHERE retired <> 0")
-	t.execAll(nil, "DELETE FROM data_key WHERE retired <> 0", "DELETE FROM meta WHERE key = '"+resealKey+"'")
+	t.exec("DELETE FROM data_key WHERE retired <> 0 AND (guild = ?1 OR ?1 = 0)", state.Guild)
+	return true
+}
+
+// endResealing notes that nothing is plain or has a destroyed key, unless some keys were retired since. Processes drop
+// those once they notice.
+func (t *transaction) endResealing() LostError {
+	state, err := readResealing(t.ctx, t)
+	if ensure(err); state.Stage < lastStage {
+		return LostError{}
+	}
+	t.exec("DELETE FROM meta WHERE key = '" + resealKey + "'")
 	t.changed.structure[memory.Everywhere] = true
+	numbers := must(column[int64](t.ctx, t, "SELECT number FROM data_key"))
 	t.committed = append(t.committed, func() {
 		t.store.vault.whole.Store(true)
-		t.store.vault.drop(gone)
+		t.store.vault.keep(numbers)
 	})
+	return state.Lost
 }
 
 // storedRow is a row of a sealed table as it is stored.
@@ -191,10 +256,15 @@ type storedRow struct {
 }
 
 // resealTable seals the next rows of a table anew. It returns how many it read, and the key of the last.
-func (t *transaction) resealTable(table sealedTable, after []any, limit int) (n int, last []any) {
-	where := ""
-	if len(after) > 0 {
-		where = "WHERE (" + table.key + ") > (?" + strings.Repeat(", ?", len(after)-1) + ") "
+func (t *transaction) resealTable(table sealedTable, state *resealing, limit int) (n int, last []any) {
+	where, args := "WHERE true ", slices.Clone(state.After)
+	if len(args) > 0 {
+		where += "AND (" + table.key + ") > (?" + strings.Repeat(", ?", len(args)-1) + ") "
+	}
+	if table.name == "message" && state.Guild != 0 { // other tables are small
+		where += "AND channel >= ? AND channel < ? "
+		no := t.noOfResealed(state)
+		args = append(args, no<<ChannelBits, (no+1)<<ChannelBits)
 	}
 	keys := table.keyColumns()
 	rows := must(list(t.ctx, t, func(scan Scanner, r *storedRow) error {
@@ -215,33 +285,51 @@ func (t *transaction) resealTable(table sealedTable, after []any, limit int) (n 
 		}
 		return err
 	}, "SELECT "+table.key+", "+table.guild+" AS of_guild, "+strings.Join(table.columns, ", ")+" FROM "+table.name+" x "+where+
-		"ORDER BY "+table.key+" LIMIT ?+0", append(slices.Clone(after), limit)...))
+		"ORDER BY "+table.key+" LIMIT ?+0", append(args, limit)...))
 	if len(rows) == 0 {
 		return 0, nil
 	}
 	defer t.in(t.guild)()
 	for _, r := range rows {
-		t.resealRow(table, r)
+		t.resealRow(table, r, &state.Lost)
 	}
 	return len(rows), rows[len(rows)-1].key
 }
 
-func (t *transaction) resealRow(table sealedTable, r storedRow) {
+// noOfResealed returns the number of the only guild that is sealed anew; 0 if it isn't known.
+func (t *transaction) noOfResealed(state *resealing) int64 {
+	return value[int64](t, "SELECT no FROM guild WHERE id = ?", state.Guild)
+}
+
+// resealRow seals a row anew. It leaves values that were changed as they are.
+func (t *transaction) resealRow(table sealedTable, r storedRow, lost *LostError) {
 	old, guild, stale := t.keyOfRow(r)
 	if !stale {
 		return
 	}
-	plain := make([]any, len(r.values))
-	for i, value := range r.values {
-		if value != nil {
-			plain[i] = string(must(t.store.vault.openText(value, table.place(table.columns[i], r.key))))
-		}
-	}
 	t.enter(guild)
 	var set []string
 	var args []any
-	for i, name := range table.columns {
-		set, args = append(set, name+" = ?"), append(args, t.sealAny(guild, table.place(name, r.key), plain[i]))
+	plain, before := make([]any, len(r.values)), lost.Values
+	for i, value := range r.values {
+		if value == nil {
+			continue
+		}
+		place := table.place(table.columns[i], r.key)
+		text, err := t.store.vault.openText(value, place)
+		if errors.Is(err, seal.ErrChanged) {
+			lost.add(place)
+			continue
+		}
+		ensure(err)
+		plain[i] = string(text)
+		set, args = append(set, table.columns[i]+" = ?"), append(args, t.sealAny(guild, place, plain[i]))
+	}
+	if table.name == "message" && lost.Values > before {
+		t.unindex(value[int64](t, "SELECT row FROM message WHERE channel = ? AND id = ?", r.key...), unreadable)
+	}
+	if len(set) == 0 {
+		return
 	}
 	if table.name == "called" {
 		set, args = append(set, "token = ?"), append(args, t.token(guild, memory.ChannelID(r.key[0].(int64)), plain[0].(string)))
@@ -252,7 +340,7 @@ func (t *transaction) resealRow(table sealedTable, r storedRow) {
 	}
 	t.exec("UPDATE "+table.name+" SET "+strings.Join(set, ", ")+" WHERE "+strings.Join(where, " AND "),
 		append(args, r.key...)...)
-	if table.name == "message" {
+	if table.name == "message" && lost.Values == before {
 		t.rekeyText(guild, old, r.key, plain)
 	}
 }
@@ -287,7 +375,7 @@ func (t *transaction) rekeyText(guild memory.GuildID, old *DataKey, key, plain [
 }
 
 // resealVectors seals the next vectors anew. It returns how many it read, and the last segment.
-func (t *transaction) resealVectors(shadow bool, after []any, limit int) (n int, last []any) {
+func (t *transaction) resealVectors(shadow bool, state *resealing, limit int) (n int, last []any) {
 	use, next, err := Spaces(t.ctx, t)
 	if ensure(err); shadow {
 		use = next
@@ -295,11 +383,24 @@ func (t *transaction) resealVectors(shadow bool, after []any, limit int) (n int,
 	if use == (memory.Space{}) {
 		return 0, nil
 	}
-	from := int64(-1)
-	if len(after) > 0 {
-		from = after[0].(int64)
+	from, until := int64(-1), int64(1<<63-1)
+	if state.Guild != 0 {
+		no := t.noOfResealed(state)
+		from, until = no<<SegmentBits-1, (no+1)<<SegmentBits
 	}
-	some := must(t.store.engine.Vectors(t.ctx, t, use, shadow, from, limit))
+	if len(state.After) > 0 {
+		from = state.After[0].(int64)
+	}
+	some, err := t.store.engine.Vectors(t.ctx, t, use, shadow, from, limit)
+	for errors.Is(err, seal.ErrChanged) && limit > 1 {
+		limit /= 2
+		some, err = t.store.engine.Vectors(t.ctx, t, use, shadow, from, limit)
+	}
+	if errors.Is(err, seal.ErrChanged) {
+		return t.reembedNext(shadow, from)
+	}
+	ensure(err)
+	some = slices.DeleteFunc(some, func(v Vector) bool { return v.Segment >= until })
 	defer t.in(t.guild)()
 	for _, v := range some {
 		t.enter(t.guildOfNo(v.Channel))
@@ -310,6 +411,20 @@ func (t *transaction) resealVectors(shadow bool, after []any, limit int) (n int,
 		last = []any{v.Segment}
 	}
 	return len(some), last
+}
+
+// reembedNext has the vector after a segment made anew: it was changed.
+func (t *transaction) reembedNext(shadow bool, from int64) (n int, last []any) {
+	set := activeSet
+	if shadow {
+		set = shadowSet
+	}
+	segment := value[int64](t, "SELECT min(segment) FROM "+set.table+" WHERE segment > ?", from)
+	t.deleteVectors(segment)
+	t.exec("UPDATE segment SET pending = 1, version = version + 1, next = (SELECT count(*) FROM meta WHERE key = 'next') "+
+		"WHERE id = ?", segment)
+	t.changed.Space, t.changed.pending = true, true
+	return 1, []any{segment}
 }
 
 // resealVectorsAgain has Reseal begin with the vectors again, before their tables change names.
@@ -339,7 +454,10 @@ func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string,
 		t.changed.structure[memory.Everywhere] = true
 		left, err := readResealing(t.ctx, t)
 		if ensure(err); left.Plain != "" {
-			left.Plain = plainMark(key)
+			was := left.Plain
+			if left.Plain = ""; was == plainMark(s.vault.key.Load()) { // else somebody without the key wrote it
+				left.Plain = plainMark(key)
+			}
 			t.note(resealKey, jsonText(left))
 		}
 		for _, r := range must(list(t.ctx, t, func(scan Scanner, r *row) error {

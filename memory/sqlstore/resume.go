@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -82,14 +83,14 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done,
 			return r, err
 		}
 		// It is done once the write-ahead log is empty too; else the janitor tries again.
-		if err := s.engine.Erase(ctx, true); err != nil {
+		if err := s.Erase(ctx, true); err != nil {
 			return r, err
 		}
 		if err := s.writing(ctx, func(t *transaction) { t.finish(id) }); err != nil {
 			return r, err
 		}
 	}
-	return r, s.engine.Erase(ctx, true)
+	return r, s.Erase(ctx, true)
 }
 
 // forgetting reads a forgetting; its ID is 0 if there is none.
@@ -116,10 +117,13 @@ func (s *Store) destroyKey(ctx context.Context, id int64) error {
 	if _, _, err := o.read(ctx, s.engine, id, &memory.DeletionReport{}); err != nil || !o.coversPeople() || o.User != 0 {
 		return err
 	}
-	if err := s.retireKeys(ctx, o.Guild); err != nil {
+	if some, err := s.retireKeys(ctx, o.Guild); err != nil || !some {
 		return err
 	}
-	return Reseal(ctx, s, nil)
+	if err := Reseal(ctx, s, nil); !errors.As(err, new(LostError)) { // what was lost doesn't keep the key
+		return err
+	}
+	return nil
 }
 
 // beginAgain reads a forgetting, and begins it if it is only on record.

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,16 +17,15 @@ type sealedTable struct {
 	columns []string
 }
 
-const (
-	guildOfNumber    = "coalesce((SELECT g.id FROM guild g WHERE g.no = x.channel >> 20), 0)"
-	guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
-)
+var guildOfNumber = fmt.Sprintf("coalesce((SELECT g.id FROM guild g WHERE g.no = x.channel >> %d), 0)", ChannelBits)
+
+const guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
 
 // sealedTables are all columns of text that are sealed. Vectors are too: each engine has its own columns for them.
 var sealedTables = []sealedTable{
 	{"guild", "id", "x.id", []string{"name"}},
 	{"role", "guild, id", "x.guild", []string{"name"}},
-	{"channel", "id", "x.guild", []string{"name"}},
+	{"channel", "id, no", "x.guild", []string{"name"}},
 	{"person", "guild, id", "x.guild", []string{"username", "name", "nick"}},
 	{"message", "channel, id", guildOfNumber, []string{"content", "extra"}},
 	{"early_edit", "channel, id", guildOfChannelID, []string{"content"}},
@@ -202,23 +202,41 @@ func placeOfSetting(guild memory.GuildID, channel memory.ChannelID, key memory.S
 func recordPlace(call string) Place { return Place{table: "record", column: "body", key: call} }
 
 // messageText are the destinations for a message's content and extra. channel is the number of its channel, asked once
-// the columns before were scanned. key, if not nil, gets the key that sealed them.
-func (v *Vault) messageText(m *memory.Message, channel func() int64, key **DataKey) (content, extra any) {
+// the columns before were scanned.
+func (v *Vault) messageText(m *memory.Message, channel func() int64) (content, extra any) {
+	return v.messageTextOf(m, channel, nil, nil)
+}
+
+// messageTextOf is messageText. key gets the key that sealed them, and lost whether one of them was changed, which then
+// counts as empty.
+func (v *Vault) messageTextOf(m *memory.Message, channel func() int64, key **DataKey, lost *bool) (content, extra any) {
 	if v == nil {
 		return &m.Content, asExtra{m}
 	}
-	return asOpened{v, &m.Content, func() Place { return at("message", "content", channel(), m.ID) }, key},
-		asOpened{v, asExtra{m}, func() Place { return at("message", "extra", channel(), m.ID) }, key}
+	opened := func(column string, to any) any {
+		a := asOpened{vault: v, to: to, at: func() Place { return at("message", column, channel(), m.ID) }, key: key}
+		if lost != nil {
+			a.lost = func(Place) { *lost = true }
+		}
+		return a
+	}
+	return opened("content", &m.Content), opened("extra", asExtra{m})
 }
 
 func editPlace(channel memory.ChannelID, id memory.MessageID) Place {
 	return at("early_edit", "content", channel, id)
 }
 
-// channelName is the destination for c's name. Its id must be known or scanned before.
-func (v *Vault) channelName(c *memory.Channel) any {
-	return v.opened(&c.Name, func() Place { return atID("channel", "name", c.ID) })
+// channelName is the destination for c's name. Its id and its number must be known or scanned before. lost, which may be
+// nil, gets whether one of the three was changed.
+func (v *Vault) channelName(c *memory.Channel, no *int64, lost *bool) any {
+	return v.name(&c.Name, lost, func() Place { return placeOfChannelName(c.ID, *no) })
 }
+
+// placeOfChannelName binds a channel's name to its number too, by which its messages are found.
+func placeOfChannelName(id memory.ChannelID, no int64) Place { return at("channel", "name", id, no) }
+
+func placeOfGuildName(id memory.GuildID) Place { return atID("guild", "name", id) }
 
 func promptPlace(m memory.MessageRef) Place { return at("prompt", "body", m.Channel, m.Message) }
 
@@ -228,7 +246,7 @@ func tracePlace(channel memory.ChannelID, answer memory.MessageID) Place {
 
 // personName is the destination for one of p's names. The guild and the id must be known or scanned before.
 func (v *Vault) personName(p *memory.Person, column string, to *string) any {
-	return v.opened(to, func() Place { return at("person", column, p.Guild, p.ID) })
+	return v.name(to, nil, func() Place { return at("person", column, p.Guild, p.ID) })
 }
 
 // SealedColumn is a sealed column of text, and the columns that tell its table's rows apart.

@@ -131,6 +131,9 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
 }
 
+// unreadable are the terms of a message whose text was changed, so that nobody knows them. None has a hash like it.
+const unreadable = "?"
+
 // termsOf returns the rows that a query finds, and their full-text entries, keyed as their text is sealed.
 func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
@@ -138,9 +141,14 @@ func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []
 		var m memory.Message
 		var row, channel int64
 		var key *DataKey
-		content, extra := t.store.vault.messageText(&m, func() int64 { return channel }, &key)
+		var lost bool
+		content, extra := t.store.vault.messageTextOf(&m, func() int64 { return channel }, &key, &lost)
 		err := scan(&row, &channel, &m.ID, &m.Kind, content, extra)
-		rows, terms = append(rows, row), append(terms, key.keyed(indexTerms(&batch, m)))
+		of := unreadable
+		if !lost {
+			of = key.keyed(indexTerms(&batch, m))
+		}
+		rows, terms = append(rows, row), append(terms, of)
 		return err
 	}, query, args...)
 	return rows, terms

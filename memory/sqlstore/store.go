@@ -88,8 +88,13 @@ func (s *Store) Checked(ctx context.Context) error { return s.engine.Checked(ctx
 // lost its leases, until it claims anew.
 func (s *Store) Leases() lease.Table { return s.engine.Leases() }
 
-// Erase implements memory.Store.
-func (s *Store) Erase(ctx context.Context, wait bool) error { return s.engine.Erase(ctx, wait) }
+// Erase implements memory.Store. It finishes full text that a deletion had to begin anew.
+func (s *Store) Erase(ctx context.Context, wait bool) error {
+	if err := s.finishFullText(ctx, nil); err != nil {
+		return err
+	}
+	return s.engine.Erase(ctx, wait)
+}
 
 // Close implements memory.Store. Cancel running reads first: they may fail.
 func (s *Store) Close() error { return s.engine.Close() }

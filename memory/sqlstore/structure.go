@@ -96,7 +96,7 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
 }
 
 func (t *transaction) sealGuildName(guild memory.GuildID, name string) any {
-	return t.seal(guild, atID("guild", "name", guild), memory.Clean(name))
+	return t.seal(guild, placeOfGuildName(guild), memory.Clean(name))
 }
 
 // unplaceOthers unplaces the channels that g doesn't list, except threads of listed ones: Discord lists only
@@ -132,7 +132,8 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	known.place(c)
 	t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
 		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?`, c.Parent, c.Kind,
-		c.Name == "" && !gone, t.seal(known.guild, atID("channel", "name", c.ID), name), c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
+		known.lost || c.Name == "" && !gone, t.seal(known.guild, placeOfChannelName(c.ID, known.no), name), c.Owner,
+		c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
 }
 
 // nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
@@ -275,7 +276,8 @@ func (r *structure) readSetting(scan Scanner) error {
 
 func (r *structure) readGuild(scan Scanner) error {
 	g := &memory.Guild{}
-	err := scan(&g.ID, r.vault.opened(&g.Name, func() Place { return atID("guild", "name", g.ID) }), &g.Owner, &g.Self, &g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
+	err := scan(&g.ID, r.vault.name(&g.Name, nil, func() Place { return placeOfGuildName(g.ID) }), &g.Owner, &g.Self,
+		&g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
 	set := r.settings[settingPlace{guild: g.ID}]
 	g.Settings, g.SetBy = set.values, set.by
 	r.guilds[g.ID] = g
@@ -286,7 +288,7 @@ func (r *structure) readRole(scan Scanner) error {
 	var guild memory.GuildID
 	var role memory.Role
 	var permissions int64
-	name := r.vault.opened(&role.Name, func() Place { return at("role", "name", guild, role.ID) })
+	name := r.vault.name(&role.Name, nil, func() Place { return at("role", "name", guild, role.ID) })
 	err := scan(&guild, &role.ID, name, &permissions, &role.Bot)
 	role.Permissions = memory.Permissions(permissions)
 	if g := r.guilds[guild]; g != nil {
@@ -309,14 +311,17 @@ func (r *structure) readLimit(scan Scanner) error {
 func (r *structure) readChannel(scan Scanner) error {
 	var no int64
 	var c memory.Channel
-	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, r.vault.channelName(&c), &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut,
-		asJSON{&c.Overwrites}, &c.Choice, &c.By, &c.Learned)
+	var lost bool
+	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, r.vault.channelName(&c, &no, &lost), &c.Owner, &c.AgeLimited,
+		&c.Unplaced, &c.Shut, asJSON{&c.Overwrites}, &c.Choice, &c.By, &c.Learned)
 	if err != nil {
 		return rowError(err, "channel", c.ID)
 	}
 	set := r.settings[settingPlace{c.Guild, c.ID}]
 	c.Settings, c.SetBy = set.values, set.by
-	r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, c.ID, c.Guild
+	if !lost { // else its number may be another channel's, whose messages nobody must read as its own
+		r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, c.ID, c.Guild
+	}
 	r.guilds[c.Guild].Channels = append(r.guilds[c.Guild].Channels, c)
 	return nil
 }

@@ -104,8 +104,9 @@ func (t *transaction) takeChoices(r *Taken) {
 	t.changed.structure[memory.Everywhere] = true
 	for _, c := range must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
-		return scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, t.store.vault.channelName(c), &c.Owner)
-	}, `SELECT guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
+		var no int64
+		return scan(&no, &c.Guild, &c.ID, &c.Parent, &c.Kind, t.store.vault.channelName(c, &no, nil), &c.Owner)
+	}, `SELECT no, guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
 		AND id NOT IN (SELECT id FROM main.channel)`)) {
 		t.addChannel(c)
 	}

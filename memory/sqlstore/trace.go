@@ -163,7 +163,7 @@ func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from strin
 		var at memory.MessageRef
 		body := s.vault.opened(asJSON{&p}, func() Place { return promptPlace(at) })
 		err := s.vault.scanTrace(behind(scan, &at.Channel, &at.Message, asJSON{&sources}, asJSON{&named}, &kept,
-			asTime{&p.Built}, body), t)
+			asTime{&p.Built}, body), t, nil)
 		for _, s := range sources {
 			t.Sources = append(t.Sources, s.source())
 		}
@@ -212,12 +212,18 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 
 const traceColumns = "t.channel, t.answer, t.parts, t.body"
 
-func (v *Vault) scanTrace(scan Scanner, t *memory.Trace) error {
+// scanTrace reads traceColumns. lost is as in openedOr; nil: a body that was changed is an error.
+func (v *Vault) scanTrace(scan Scanner, t *memory.Trace, lost *bool) error {
 	var k storedTrace
 	var channel memory.ChannelID
 	var answer memory.MessageID
 	var parts []memory.MessageID
-	err := scan(&channel, &answer, asJSON{&parts}, v.opened(asJSON{&k}, func() Place { return tracePlace(channel, answer) }))
+	place := func() Place { return tracePlace(channel, answer) }
+	body := v.opened(asJSON{&k}, place)
+	if lost != nil {
+		body = v.openedOr(lost, asJSON{&k}, place)
+	}
+	err := scan(&channel, &answer, asJSON{&parts}, body)
 	if err == nil {
 		if *t, err = k.trace(); err != nil {
 			err = fmt.Errorf("the trace of answer %d is damaged: %w", answer, err)
@@ -242,13 +248,18 @@ func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 	}
 }
 
-// traceOf returns the trace under the first message of an answer, without sources and names.
+// traceOf returns the trace under the first message of an answer, without sources and names; of one that was changed in
+// the database, only its place and messages.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
+	lost := false
 	ensure(t.store.vault.scanTrace(func(dest ...any) error {
 		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).
 			into(dest...)
 		return nil
-	}, &trace))
+	}, &trace, &lost))
+	if lost {
+		trace.Guild = t.locationAt(memory.Everywhere, channel).guild
+	}
 	return trace, known
 }
 
@@ -317,8 +328,9 @@ func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.Message
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
 		trace.Answer, anAnswer, channel, answer)
 	var body string
+	lost := false // then nothing of it but its messages stays
 	t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", channel, answer).
-		into(t.store.vault.opened(&body, func() Place { return tracePlace(channel, answer) }))
+		into(t.store.vault.openedOr(&lost, &body, func() Place { return tracePlace(channel, answer) }))
 	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
 		trace.Answer, jsonOf(trace.Parts), t.seal(trace.Guild, tracePlace(channel, trace.Answer), body), channel, answer)
 }

@@ -22,6 +22,7 @@ type transaction struct {
 	deletedCounts memory.DeletionReport // derived things deleted
 	committed     []func()              // called after the commit
 	hideNext      bool                  // whether the caller must hide a forgetting next
+	made          []*DataKey            // new data keys
 
 	terms    []rowTerms // not yet written to full text
 	segments map[int64]*segmentChange

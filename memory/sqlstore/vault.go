@@ -35,6 +35,7 @@ type Vault struct {
 	whole  atomic.Bool // no value is plain any more
 
 	mu      sync.RWMutex
+	lost    map[Place]bool // names that couldn't be read
 	keys    map[uint32]*DataKey
 	byGuild map[memory.GuildID][]*DataKey
 }
@@ -45,7 +46,8 @@ func NewVault(secret *seal.Secret, asText bool) *Vault {
 	if secret == nil {
 		return nil
 	}
-	return &Vault{secret: secret, asText: asText, keys: map[uint32]*DataKey{}, byGuild: map[memory.GuildID][]*DataKey{}}
+	return &Vault{secret: secret, asText: asText, lost: map[Place]bool{}, keys: map[uint32]*DataKey{},
+		byGuild: map[memory.GuildID][]*DataKey{}}
 }
 
 // DataKey seals the values of a guild.
@@ -182,7 +184,19 @@ func (v *Vault) refresh(ctx context.Context, q Querier) error {
 		return err
 	}
 	v.whole.Store(state.Plain != plainMark(v.key.Load()))
-	return v.load(ctx, q, "1 = 1")
+	if err := v.load(ctx, q, "1 = 1"); err != nil {
+		return err
+	}
+	var left bool
+	err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+resealKey+"')").Scan(&left)
+	if err != nil || left { // readers may still need keys that are destroyed meanwhile
+		return err
+	}
+	numbers, err := column[int64](ctx, q, "SELECT number FROM data_key")
+	if err == nil {
+		v.keep(numbers)
+	}
+	return err
 }
 
 // noticeSealing has the vault hold the keys that other processes made, of guilds that they changed.
@@ -227,7 +241,7 @@ func (v *Vault) load(ctx context.Context, q Querier, condition string, args ...a
 func (v *Vault) unwrap(number uint32, guild memory.GuildID, wrapped string) (*DataKey, error) {
 	data, err := v.key.Load().Unwrap(wrapped, placeOfKey(number, guild))
 	if err != nil {
-		return nil, fmt.Errorf("table data_key, row %d, column wrapped: %w", number, err)
+		return nil, changedAt(fmt.Sprintf("table data_key, row %d, column wrapped", number), err)
 	}
 	return v.add(number, guild, data)
 }
@@ -243,8 +257,15 @@ func (v *Vault) add(number uint32, guild memory.GuildID, data []byte) (*DataKey,
 		return k, nil
 	}
 	k := &DataKey{c, guild}
-	v.keys[number], v.byGuild[guild] = k, append(v.byGuild[guild], k)
+	v.hold(k)
 	return k, nil
+}
+
+// hold adds a key, unless it is there. The caller holds v.mu.
+func (v *Vault) hold(k *DataKey) {
+	if v.keys[k.Number()] == nil {
+		v.keys[k.Number()], v.byGuild[k.guild] = k, append(v.byGuild[k.guild], k)
+	}
 }
 
 // known returns the key with a number that the vault has; nil if it has none.
@@ -254,7 +275,43 @@ func (v *Vault) known(number uint32) *DataKey {
 	return v.keys[number]
 }
 
-// drop removes keys that were destroyed.
+// dropMade drops the keys that a transaction made, if it wasn't committed; t may be nil.
+func (s *Store) dropMade(t *transaction) {
+	if t != nil && len(t.made) > 0 {
+		s.vault.drop(t.made)
+	}
+}
+
+// holdMade adds the keys that a committed transaction made again, in case refresh, which couldn't see them, dropped them.
+func (s *Store) holdMade(t *transaction) {
+	if len(t.made) == 0 {
+		return
+	}
+	s.vault.mu.Lock()
+	defer s.vault.mu.Unlock()
+	for _, k := range t.made {
+		s.vault.hold(k)
+	}
+}
+
+// keep drops all keys but those with the given numbers.
+func (v *Vault) keep(numbers []int64) {
+	there := make(map[uint32]bool, len(numbers))
+	for _, n := range numbers {
+		there[uint32(n)] = true
+	}
+	var gone []*DataKey
+	v.mu.RLock()
+	for number, k := range v.keys {
+		if !there[number] {
+			gone = append(gone, k)
+		}
+	}
+	v.mu.RUnlock()
+	v.drop(gone)
+}
+
+// drop removes keys that were destroyed, or never committed.
 func (v *Vault) drop(gone []*DataKey) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -405,9 +462,17 @@ func (v *Vault) decrypt(key *DataKey, value, sealed []byte, at func() Place, err
 		plain, err = key.Open(sealed, at().bytes())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at(), err)
+		return nil, changedAt(at().String(), err)
 	}
 	return plain, nil
+}
+
+// changedAt says where err is, and what helps if a value was changed.
+func changedAt(place string, err error) error {
+	if errors.Is(err, seal.ErrChanged) {
+		return fmt.Errorf("%s: %w: forget or delete it, or restore a backup with \"hark restore FILE\"", place, err)
+	}
+	return fmt.Errorf("%s: %w", place, err)
 }
 
 // encode returns sealed bytes as a column of text holds them.
@@ -427,11 +492,51 @@ func (v *Vault) opened(to any, at func() Place) any {
 	return asOpened{vault: v, to: to, at: at}
 }
 
+// openedOr is opened, but a value that was changed sets lost instead of failing, and counts as empty: whoever changes a
+// value mustn't stop its deletion.
+func (v *Vault) openedOr(lost *bool, to any, at func() Place) any {
+	if v == nil {
+		return to
+	}
+	return asOpened{vault: v, to: to, at: at, lost: func(Place) { *lost = true }}
+}
+
+// name is opened for a name, but one that was changed is left empty, and remembered: it mustn't stop Hark from opening.
+// lost may be nil.
+func (v *Vault) name(to *string, lost *bool, at func() Place) any {
+	if v == nil {
+		return to
+	}
+	return asOpened{vault: v, to: to, at: at, lost: func(p Place) {
+		if lost != nil {
+			*lost = true
+		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.lost[p] = true
+	}}
+}
+
+// Unreadable returns where names of a sealed memory were changed, so that they couldn't be read since it was opened.
+func (s *Store) Unreadable() (places []string) {
+	if s.vault == nil {
+		return nil
+	}
+	s.vault.mu.RLock()
+	defer s.vault.mu.RUnlock()
+	for p := range s.vault.lost {
+		places = append(places, p.String())
+	}
+	slices.Sort(places)
+	return places
+}
+
 type asOpened struct {
 	vault *Vault
 	to    any
 	at    func() Place
-	key   **DataKey // if not nil, gets the key of a sealed value
+	key   **DataKey   // if not nil, gets the key of a sealed value
+	lost  func(Place) // if not nil, is called for a value that was changed, which then counts as empty
 }
 
 // Scan implements sql.Scanner.
@@ -455,6 +560,10 @@ func (a asOpened) Scan(from any) error {
 		*a.key = key
 	}
 	plain, err := a.vault.decrypt(key, value, sealed, a.at, err)
+	if a.lost != nil && errors.Is(err, seal.ErrChanged) {
+		a.lost(a.at())
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -523,7 +632,9 @@ func (t *transaction) newKey(guild memory.GuildID) *DataKey {
 	wrapped := must(v.key.Load().Wrap(data, placeOfKey(number, guild)))
 	t.changed.structure[guild] = true // other processes search with it
 	t.exec("INSERT INTO data_key (number, guild, retired, wrapped) VALUES (?, ?, 0, ?)", int64(number), guild, wrapped)
-	return must(v.add(number, guild, data))
+	k := must(v.add(number, guild, data))
+	t.made = append(t.made, k)
+	return k
 }
 
 // beginSealing notes that a memory is sealed from now on. What is in it is still plain.

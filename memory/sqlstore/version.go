@@ -17,6 +17,12 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	now := old
 	newWhole := millis(m.Edited) > old.whole
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
+	if old.lost { // only a version that is as new takes its place
+		newWhole = max(millis(old.Edited), old.whole) <= millis(m.Edited)
+		if newText = newWhole; !newWhole {
+			return
+		}
+	}
 	if newWhole {
 		now.whole = millis(m.Edited)
 		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, memory.KeepTold(old.Files, m.Files), m.Mentions, m.Links
@@ -42,7 +48,7 @@ func (t *transaction) write(c *channel, old, now storedMessage) bool {
 		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
 		t.seal(c.guild, at("message", "content", c.no, now.ID), now.Content),
 		t.sealAny(c.guild, at("message", "extra", c.no, now.ID), encodeExtra(now.Message)), old.row)
-	same := text == old.Text()
+	same := text == old.Text() && !old.lost
 	if !same || old.key != t.keyIfSealed(c.guild) {
 		t.reindex(c.guild, old, now.Message)
 	}
@@ -73,15 +79,29 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 
 func (t *transaction) reindex(guild memory.GuildID, old storedMessage, new memory.Message) {
 	var batch text.Batch
-	t.unindex(old.row, old.key.keyed(indexTerms(&batch, old.Message)))
+	terms := unreadable
+	if !old.lost {
+		terms = old.key.keyed(indexTerms(&batch, old.Message))
+	}
+	t.unindex(old.row, terms)
 	t.index(guild, old.row, indexTerms(&batch, new))
 }
 
+// unindex removes a message with these terms from full text. Where the engine must know them, and they are unreadable,
+// full text is built anew by the next Erase.
 func (t *transaction) unindex(row int64, terms string) {
-	if terms != "" {
-		t.flushTerms()
-		defer t.in(t.guildOfNo(row >> SequenceBits))()
+	if terms == "" {
+		return
+	}
+	t.flushTerms()
+	defer t.in(t.guildOfNo(row >> SequenceBits))()
+	if terms != unreadable {
 		ensure(t.RemoveText(row, terms))
+		return
+	}
+	if ensure(t.RemoveText(row, "")); must(t.HasText(row)) {
+		t.enter(memory.Everywhere)
+		t.beginReindex()
 	}
 }
 
@@ -110,8 +130,10 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 	place := editPlace(e.Channel, e.ID)
 	var edited int64
 	var content string
+	lost := false // then any edit as new takes its place
 	if t.row("SELECT edited, content FROM early_edit WHERE channel = ? AND id = ?", e.Channel, e.ID).into(&edited,
-		t.store.vault.opened(&content, func() Place { return place })) && !newer(millis(e.At), e.Content, edited, content) {
+		t.store.vault.openedOr(&lost, &content, func() Place { return place })) &&
+		!newer(millis(e.At), e.Content, edited, content) {
 		return
 	}
 	t.put(table{"early_edit", 2, "channel, id, edited, content"}, e.Channel, e.ID, millis(e.At),
@@ -125,7 +147,7 @@ func (t *transaction) tell(e memory.Told) {
 		return
 	}
 	old := t.stored(c, e.ID)
-	if old.row == 0 || old.pendingDeletion {
+	if old.row == 0 || old.pendingDeletion || old.lost {
 		return
 	}
 	now, isNew := old, false
