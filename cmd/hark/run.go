@@ -195,11 +195,11 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Strs("files", taken).Msg(
 			"others on this machine could read what is remembered: the data directory is private now")
 	}
-	a, err := setup.Open(ctx, cfg, r.metrics, vectorPatience, func(done, total int) {
+	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Seal: true, Patience: vectorPatience, Progress: func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}
-	})
+	}})
 	if err != nil {
 		return err
 	}

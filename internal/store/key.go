@@ -68,7 +68,7 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 		}
 	}
 	if p.IsFile() {
-		r, err = sqlite.RestoreSealed(ctx, p.Dir, path, keys, func(what string, done, total int64) {
+		r, err = sqlite.Restore(ctx, p.Dir, path, keys, func(what string, done, total int64) {
 			progress(what, int(done), int(total))
 		})
 	} else {
@@ -76,10 +76,6 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 			keys.Replaced = keys.Backup // what is copied in between is sealed with it
 		}
 		r, err = p.restoreGuild(ctx, path, cmp.Or(p.KeyFile, keyFile), keys, progress)
-	}
-	if errors.Is(err, sqlstore.ErrKeyMissing) || errors.Is(err, sqlstore.ErrWrongKey) {
-		info, _ := sqlite.ReadBackup(ctx, path)
-		err = fmt.Errorf("the backup is sealed with the key %s: name the file with that key with --key-file", info.Key)
 	}
 	return r, err
 }

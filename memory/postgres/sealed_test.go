@@ -21,7 +21,7 @@ func openKeyed(t testing.TB, url, key string) (*sqlstore.Store, error) {
 	t.Helper()
 	secret, err := seal.ParseSecret(key)
 	must(t, err)
-	return postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	return postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret, Seal: true})
 }
 
 const (

@@ -31,7 +31,7 @@ const (
 )
 
 func openKeyed(dir, key string, t testing.TB) (*Store, error) {
-	return Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Secret: secretOf(t, key)})
+	return Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Secret: secretOf(t, key), Seal: true})
 }
 
 func openSealed(t testing.TB, dir string) *Store {

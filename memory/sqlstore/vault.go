@@ -77,6 +77,7 @@ type sealing struct {
 type SealingInfo struct {
 	Salt, Fingerprint string // of the operator's key
 	Resealing         bool   // whether something is still to be sealed, or sealed anew
+	Plain             bool   // whether something may still be plain
 	Done              int    // messages that are, if Resealing
 }
 
@@ -90,7 +91,7 @@ func ReadSealing(ctx context.Context, q Querier) (i SealingInfo, err error) {
 	if err != nil {
 		return i, err
 	}
-	i = SealingInfo{Salt: state.Salt, Fingerprint: state.Fingerprint, Done: left.Done}
+	i = SealingInfo{Salt: state.Salt, Fingerprint: state.Fingerprint, Plain: left.Plain != "", Done: left.Done}
 	err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+resealKey+"')").Scan(&i.Resealing)
 	return i, err
 }
@@ -123,7 +124,7 @@ func readSealing(ctx context.Context, q Querier) (state sealing, err error) {
 	return state, err
 }
 
-// unlock reads the keys of a memory. It begins to seal one that isn't.
+// unlock reads the keys of a memory. It begins to seal one that is empty, or that Options.Seal says to.
 func (s *Store) unlock(ctx context.Context) error {
 	state, err := readSealing(ctx, s.engine)
 	if err != nil {
@@ -145,9 +146,9 @@ func (s *Store) unlock(ctx context.Context) error {
 		return nil
 	}
 	if state.Salt == "" {
-		if s.options.Moving { // what is moved from here stays as it is
+		if !s.options.Seal {
 			var some bool
-			if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM guild)").Scan(&some); some || err != nil {
+			if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM guild) OR EXISTS (SELECT 1 FROM person)").Scan(&some); some || err != nil {
 				s.vault = nil
 				return s.failed(err, "read how the memory is sealed")
 			}
