@@ -43,11 +43,11 @@ func vectorBytes(v []float32) []byte {
 	return b
 }
 
-// openVector decrypts the vector of a segment.
-func (e *engine) openVector(segment int64, sealed []byte) ([]float32, error) {
+// openVector returns the vector of a segment: the plain one if none is sealed, and vectors may be plain.
+func (e *engine) openVector(segment int64, plain []float32, sealed []byte) ([]float32, error) {
 	b, err := e.vault.Open(sealed, sqlstore.VectorPlace("values", segment))
-	if err != nil {
-		return nil, err
+	if err != nil || sealed == nil {
+		return plain, err
 	}
 	v := make([]float32, len(b)/4)
 	for i := range v {
@@ -72,10 +72,8 @@ func (e *engine) nearestSealed(ctx context.Context, q sqlstore.VectorQuery, w *w
 		if err := rows.Scan(&near.Segment, &v, &sealed); err != nil {
 			return nil, err
 		}
-		if sealed != nil {
-			if v, err = e.openVector(near.Segment, sealed); err != nil {
-				return nil, err
-			}
+		if v, err = e.openVector(near.Segment, v, sealed); err != nil {
+			return nil, err
 		}
 		near.Similarity = cosine(q.Vector, v)
 		found = append(found, near)
