@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"hark/memory"
@@ -109,4 +111,33 @@ func TestOnlySealBeginsToSealAPlainStore(t *testing.T) {
 	if i, err := readSealing(bg, filepath.Join(dir, FileName)); err != nil || i.Salt != "" {
 		t.Errorf("it is sealed as %+v, %v", i, err)
 	}
+}
+
+// Another process writes while all is sealed anew.
+func TestARotationLetsOthersWrite(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openSealed(t, dir)
+	var many []memory.Event
+	for n := range 15000 {
+		many = append(many, posted(general, n, fmt.Sprintf("apples and pears %d", n)))
+	}
+	apply(t, s, many...)
+	other := openSealed(t, dir)
+	begun, ended := make(chan bool), make(chan error, 1)
+	var once sync.Once
+	go func() { ended <- sqlstore.Renew(bg, other.Store, func(int, int) { once.Do(func() { close(begun) }) }) }()
+	<-begun
+	for n := range 3 {
+		apply(t, s, posted(general, 20000+n, "said meanwhile"))
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the writes waited until the rotation ended (%v)", err)
+	default:
+		must(t, <-ended)
+	}
+	must(t, sqlstore.Verify(bg, s.Store))
+	closed(t, s)
+	closed(t, other)
 }
