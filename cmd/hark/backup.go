@@ -232,6 +232,9 @@ func (f *flags) restore(c *cobra.Command, place store.Place, file, keyFile strin
 			"again what you know of, with \"hark forget\".")
 	}
 	fmt.Fprintln(out, describeReplayed(r))
+	if place.KeyFile == "" && keyFile != "" && r.Key != "" {
+		fmt.Fprintf(out, "The memory is sealed with the key %s. Before you start Hark, set memory.key_file to %s.\n", r.Key, keyFile)
+	}
 	return nil
 }
 

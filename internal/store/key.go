@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"hark/memory/postgres"
 	"hark/memory/seal"
@@ -18,6 +19,43 @@ func (p Place) Secret() (*seal.Secret, error) {
 		return nil, nil
 	}
 	return seal.ReadSecret(p.KeyFile)
+}
+
+// KeyIsApart returns an error if the key file lies in the data directory: who copies that has both.
+func (p Place) KeyIsApart() error {
+	if p.KeyFile == "" || !p.IsFile() {
+		return nil
+	}
+	key, err := resolved(p.KeyFile)
+	dir, err2 := resolved(p.Dir)
+	if err != nil || err2 != nil { // it isn't there, which Secret tells
+		return nil
+	}
+	if within, err := filepath.Rel(dir, key); err == nil && filepath.IsLocal(within) {
+		return fmt.Errorf("the key file %s lies in the data directory, so whoever copies that can read everything: move the key file "+
+			"elsewhere, and name it in memory.key_file", p.KeyFile)
+	}
+	return nil
+}
+
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// Verify decrypts all that is sealed, and returns an error that names the first value that was changed.
+func (p Place) Verify(ctx context.Context) (err error) {
+	if err := p.mustBeSealed(ctx); err != nil {
+		return err
+	}
+	s, err := p.Open(ctx, Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(sqlstore.Verify(ctx, s), s.Close())
 }
 
 // Sealed is how a memory is sealed, and whether its key file is right.
@@ -84,6 +122,9 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint string, err error) {
 	secret, err := Place{KeyFile: keyFile}.Secret()
 	if err != nil {
+		return "", err
+	}
+	if err := (Place{Dir: p.Dir, URL: p.URL, KeyFile: keyFile}).KeyIsApart(); err != nil {
 		return "", err
 	}
 	if err := p.mustBeSealed(ctx); err != nil {

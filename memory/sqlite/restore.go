@@ -20,6 +20,7 @@ type Restored struct {
 	Known   bool
 	Unknown error
 
+	Key            string                  // the fingerprint of the key that the memory is sealed with now; "" if it isn't
 	Forgettings    []memory.DeletionReport // carried out
 	sqlstore.Taken                         // since the backup
 }
@@ -115,6 +116,10 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
 		return r, err
 	}
+	if sealing, err = readSealing(ctx, filepath.Join(copied, FileName)); err != nil {
+		return r, err
+	}
+	r.Key = sealing.Fingerprint
 	if whole {
 		if err := checkpoint(ctx, path); err != nil {
 			return r, err
