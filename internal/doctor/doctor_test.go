@@ -2,13 +2,16 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/config"
+	"hark/internal/golden"
 )
 
 func TestAhead(t *testing.T) {
