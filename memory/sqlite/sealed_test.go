@@ -159,6 +159,16 @@ func TestASealedStoreIsSalvaged(t *testing.T) {
 		t.Errorf("salvaged %+v, %v, %v", g, salvage.People, salvage.Damaged)
 	}
 	must(t, salvage.Close())
+	copied, _ := tampered(t, dir, "UPDATE message SET content = 'planted'")
+	salvage, err = OpenSalvage(bg, copied, secretOf(t, oneKey), id(0).Time(), 0, nil)
+	must(t, err)
+	must(t, salvage.Messages(bg, func(_ memory.Channel, m memory.Message) error {
+		if m.Content == "planted" {
+			t.Errorf("message %d was planted, and is salvaged", m.ID)
+		}
+		return nil
+	}))
+	must(t, salvage.Close())
 }
 
 // TestSealedChild is the process that TestAKilledSealedStoreHoldsNothingReadable kills.

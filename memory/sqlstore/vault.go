@@ -119,6 +119,20 @@ func (v *Vault) Add(sealed SealingInfo, number int64, guild memory.GuildID, wrap
 	return err
 }
 
+// NoteMeta says what is in meta of a sealed memory that isn't open, which tells whether any value may be plain.
+func (v *Vault) NoteMeta(meta map[string]string) {
+	if v == nil {
+		return
+	}
+	key := v.key.Load()
+	if key == nil {
+		key = v.secret.Key(ParseSealing(meta[SealKey]).Salt)
+	}
+	var left resealing
+	_ = json.Unmarshal([]byte(meta[resealKey]), &left) // else no value may
+	v.whole.Store(left.Plain != plainMark(key))
+}
+
 func readSealing(ctx context.Context, q Querier) (state sealing, err error) {
 	_, err = Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+SealKey+"'").Scan(asJSON{&state}))
 	return state, err
