@@ -70,7 +70,7 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 		return r, err
 	}
 	if sealing.Check(keys.Backup) != nil {
-		return r, fmt.Errorf("it is sealed with the key %s: name the file with that key with --key-file", sealing.Fingerprint)
+		return r, fmt.Errorf("the backup is sealed with the key %s: name the file with that key with --key-file", sealing.Fingerprint)
 	}
 	whole, damage := inspectExisting(ctx, path)
 	if whole {
