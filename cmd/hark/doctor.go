@@ -15,23 +15,32 @@ import (
 )
 
 func (f *flags) doctorCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, verify bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, data, Discord, model, reranker and embedder, and say what to do",
 		Long: "Checks all that Hark needs, also while it runs, and changes nothing. Each line begins with ✓ (well), ✗ (wrong) or !\n" +
 			"(advice), and says what to do. The exit code is 1 if there is a ✗. It asks each model for an answer of one token, and\n" +
-			"the embedder for a few vectors.",
+			"the embedder for a few vectors. With --verify, it also decrypts all of a sealed memory, which takes a while, and names\n" +
+			"the first value that somebody changed.",
 		Args: cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			failed, all := false, []doctor.Finding{}
-			f.examine(c.Context(), func(found doctor.Finding) {
+			tell := func(found doctor.Finding) {
 				failed = failed || !found.OK
 				all = append(all, found)
 				if !asJSON {
 					fmt.Fprintln(c.OutOrStdout(), found)
 				}
-			})
+			}
+			f.examine(c.Context(), tell)
+			if verify {
+				cfg, err := f.load()
+				if err != nil {
+					return err
+				}
+				tell(f.doctor(cfg).Verify(c.Context()))
+			}
 			if err := c.Context().Err(); err != nil {
 				return err
 			}
@@ -46,6 +55,7 @@ func (f *flags) doctorCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&verify, "verify", false, "decrypt all of a sealed memory")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON: a list of {check, ok, detail, advice}")
 	return c
 }

@@ -43,7 +43,7 @@ func (f *flags) withApp(
 		if err != nil {
 			return err
 		}
-		a, err := setup.Open(c.Context(), cfg, nil, 0, f.progress("indexing words"))
+		a, err := setup.Open(c.Context(), cfg, nil, store.Options{Progress: f.progress("indexing words")})
 		if err != nil {
 			return err
 		}

@@ -188,6 +188,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return discord.ErrNoToken
 	}
 	place := store.Of(cfg)
+	if err := place.KeyIsApart(); err != nil {
+		return err
+	}
 	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: " +
 			"give it a directory that it owns")
@@ -195,11 +198,11 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Strs("files", taken).Msg(
 			"others on this machine could read what is remembered: the data directory is private now")
 	}
-	a, err := setup.Open(ctx, cfg, r.metrics, vectorPatience, func(done, total int) {
+	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Seal: true, Patience: vectorPatience, Progress: func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}
-	})
+	}})
 	if err != nil {
 		return err
 	}

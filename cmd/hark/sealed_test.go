@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -13,11 +14,16 @@ func TestARunningHarkSealsItsMemory(t *testing.T) {
 	w.discord.Say(w.general.ID, w.jane.ID, "old-canary hides in the lighthouse")
 	w.settled()
 	w.keeps("old-canary")
-	w.stopWell()
 
 	key := filepath.Join(t.TempDir(), "key")
 	put(w, key, "a passphrase of the operator\n")
 	w.env["HARK_MEMORY_KEY_FILE"] = key
+	w.hark(0, "search", "lighthouse") // which seals nothing: a Hark without the key runs
+	_, told := w.doctor()
+	w.holds(told, "sealed: not yet")
+	w.discord.Say(w.general.ID, w.jane.ID, "old-canary hides in the lighthouse still")
+	w.settled()
+	w.stopWell()
 	w.start()
 	w.waitLog("the memory is sealed")
 	w.later()
@@ -27,8 +33,9 @@ func TestARunningHarkSealsItsMemory(t *testing.T) {
 	w.holds(w.prompt(), "new-canary")
 	w.settled()
 	w.keepsNot("old-canary", "new-canary", "general", "jane")
-	_, told := w.doctor()
+	_, told = w.doctor("--verify")
 	w.holds(told, "sealed: with the key ")
+	w.holds(told, "✓ sealed values: ")
 	backup := filepath.Join(t.TempDir(), "hark.db")
 	w.hark(0, "backup", backup)
 	for _, text := range []string{"canary", "jane"} {
@@ -40,7 +47,26 @@ func TestARunningHarkSealsItsMemory(t *testing.T) {
 	w.keepsNot("old-canary", "new-canary", "general", "jane")
 	w.lacks(w.log.String(), "canary")
 
+	data := w.env["HARK_DATA"]
+	beside := filepath.Join(data, "hark.key")
+	put(w, beside, "a passphrase of the operator\n")
+	w.env["HARK_MEMORY_KEY_FILE"] = beside
+	for _, command := range []string{"run", "doctor"} {
+		stdout, stderr := w.hark(1, command)
+		w.holds(stdout+stderr, "lies in the data directory")
+	}
 	delete(w.env, "HARK_MEMORY_KEY_FILE")
+	if err := os.Remove(beside); err != nil {
+		t.Fatal(err)
+	}
+	_, told = w.hark(1, "restore", "--yes", backup)
+	w.holds(told, "name the file with that key with --key-file")
+	_, told = w.hark(1, "restore", "--yes", "--key-file", key, backup)
+	w.holds(told, "in memory.key_file")
+	w.env["HARK_DATA"] = t.TempDir()
+	told, _ = w.hark(0, "restore", "--yes", "--key-file", key, backup)
+	w.holds(told, "set memory.key_file to "+key)
+	w.env["HARK_DATA"] = data
 	_, told = w.hark(1, "run")
 	w.holds(told, "the memory is sealed: name the file with its key")
 }

@@ -58,7 +58,7 @@ func (f *flags) serveWeb(c *cobra.Command, cfg config.Config, listen string) (er
 	if err := place.Check(c.Context()); err != nil {
 		return err
 	}
-	a, err := setup.Open(c.Context(), cfg, nil, 0, f.progress("indexing words"))
+	a, err := setup.Open(c.Context(), cfg, nil, store.Options{Progress: f.progress("indexing words")})
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,14 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"hark/internal/config"
 	"hark/internal/golden"
 )
 
@@ -38,5 +43,24 @@ func TestParted(t *testing.T) {
 		if happened, advice := splitAdvice(sentence); [2]string{happened, advice} != want {
 			t.Errorf("%s: %q, %q", sentence, happened, advice)
 		}
+	}
+}
+
+func TestAKeyFileThatOthersCanReadIsFound(t *testing.T) {
+	t.Parallel()
+	key := filepath.Join(t.TempDir(), "key")
+	d := Doctor{Config: config.Config{Data: t.TempDir()}}
+	d.Config.Memory.KeyFile = key
+	if err := os.WriteFile(key, []byte("a passphrase of the operator"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := d.sealed(t.Context()); strings.Contains(found.String(), key) {
+		t.Errorf("a private key file: %v", found)
+	}
+	if err := os.Chmod(key, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if found := d.sealed(t.Context()); runtime.GOOS != "windows" && !strings.HasSuffix(found.Advice, "; chmod 600 "+key) {
+		t.Errorf("%v", found)
 	}
 }

@@ -5,14 +5,33 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"hark/internal/store"
 	"hark/internal/terminal"
 )
 
-// sealed says whether what is remembered is encrypted, and whether the key is right.
+// sealed says whether what is remembered is encrypted, and whether the key is right and nobody else can read it.
 func (d *Doctor) sealed(ctx context.Context) Finding {
 	place := store.Of(d.Config)
+	if err := place.KeyIsApart(); err != nil {
+		return Failure(err, "")
+	}
+	found := d.sealedWith(ctx, place)
+	if readByOthers(place.KeyFile) {
+		found.Detail += "; others on this machine can read the key file"
+		found.Advice = strings.TrimPrefix(found.Advice+"; chmod 600 "+place.KeyFile, "; ")
+	}
+	return found
+}
+
+// readByOthers reports whether others can read a key file. systemd and Docker look after those below /run.
+func readByOthers(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().Perm()&groupOrOthers != 0 && runtime.GOOS != "windows" && !strings.HasPrefix(path, "/run/")
+}
+
+func (d *Doctor) sealedWith(ctx context.Context, place store.Place) Finding {
 	if _, err := place.Secret(); err != nil {
 		return failed(err, "name a file with a key in memory.key_file; \"hark key new\" prints one")
 	}
@@ -33,10 +52,14 @@ func (d *Doctor) sealed(ctx context.Context) Finding {
 	case s.Resealing:
 		return advised(fmt.Sprintf("with the key %s; %s so far", s.Key, terminal.Plural(s.Done, "message")), "\"hark run\" goes on: leave it running")
 	}
-	found := passed("with the key %s", s.Key)
-	if info, err := os.Stat(place.KeyFile); err == nil && info.Mode().Perm()&groupOrOthers != 0 && runtime.GOOS != "windows" {
-		found.Detail += "; others on this machine can read the key file"
-		found.Advice = "chmod 600 " + place.KeyFile
+	return passed("with the key %s", s.Key)
+}
+
+// Verify decrypts all that is remembered. It has no timeout.
+func (d *Doctor) Verify(ctx context.Context) Finding {
+	found := passed("all of them are as Hark stored them")
+	if err := store.Of(d.Config).Verify(ctx); err != nil {
+		found = Failure(err, "restore a backup with \"hark restore FILE\"")
 	}
-	return found
+	return found.For("sealed values")
 }

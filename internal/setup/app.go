@@ -53,10 +53,8 @@ type App struct {
 	builders sync.Map // other builders by model, language and layout, made when first needed
 }
 
-// Open returns an App. Searches wait up to patience for vectors to load, see store.Options.
-// m and progress may be nil. progress reports long work on the database.
-func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
-	progress func(done, total int)) (*App, error) {
+// Open returns an App. Of o, the configuration says the space of vectors and their limit. m may be nil.
+func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Options) (*App, error) {
 	a := &App{Config: c, Tight: CheckWindow(c), Models: NewModels(c), Metrics: metrics.Or(m)}
 	a.Models.Watch(func(model string, took time.Duration, failed error) {
 		a.Metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
@@ -90,10 +88,8 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if err == nil || use == (memory.Space{}) {
 		space = a.Embedder.Space()
 	}
-	a.Store, err = place.Open(ctx, store.Options{
-		Space: space, IndexLimit: int64(c.Memory.IndexLimit) << 20, Patience: patience, Progress: progress,
-	})
-	if err != nil {
+	o.Space, o.IndexLimit = space, int64(c.Memory.IndexLimit)<<20
+	if a.Store, err = place.Open(ctx, o); err != nil {
 		return nil, err
 	}
 	if b, asks := a.Embedder.(*embed.Breaker); asks {

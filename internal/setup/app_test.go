@@ -14,6 +14,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
+	"hark/internal/store"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
@@ -29,7 +30,7 @@ func opens(t *testing.T, dir, model, address string) *App {
 	t.Helper()
 	c := config.Default()
 	c.Data, c.Embedding.Model, c.Embedding.BaseURL = dir, model, address
-	a, err := Open(t.Context(), c, nil, 0, nil)
+	a, err := Open(t.Context(), c, nil, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqli
 	copied.KeyFile = keyFile
 	report := func(what string, done, total int64) { progress(what, int(done), int(total)) }
 	inBackup := Place{Dir: filepath.Join(copied.Dir, "backup"), KeyFile: copied.KeyFile}
-	if _, err := sqlite.RestoreSealed(ctx, inBackup.Dir, path, keys, report); err != nil {
+	if _, err := sqlite.Restore(ctx, inBackup.Dir, path, keys, report); err != nil {
 		return r, err
 	}
 	backup, err := inBackup.Open(ctx, Options{})
@@ -87,7 +87,7 @@ func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqli
 	if err := copyGuild(ctx, to, copied, guild, progress); err != nil {
 		return r, err
 	}
-	if r, err = sqlite.RestoreSealed(ctx, copied.Dir, path, keys, report); err != nil {
+	if r, err = sqlite.Restore(ctx, copied.Dir, path, keys, report); err != nil {
 		return r, err
 	}
 	r.Known = r.Known && known

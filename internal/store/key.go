@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"hark/memory/postgres"
 	"hark/memory/seal"
@@ -18,6 +19,43 @@ func (p Place) Secret() (*seal.Secret, error) {
 		return nil, nil
 	}
 	return seal.ReadSecret(p.KeyFile)
+}
+
+// KeyIsApart returns an error if the key file lies in the data directory: who copies that has both.
+func (p Place) KeyIsApart() error {
+	if p.KeyFile == "" || !p.IsFile() {
+		return nil
+	}
+	key, err := resolved(p.KeyFile)
+	dir, err2 := resolved(p.Dir)
+	if err != nil || err2 != nil { // it isn't there, which Secret tells
+		return nil
+	}
+	if within, err := filepath.Rel(dir, key); err == nil && filepath.IsLocal(within) {
+		return fmt.Errorf("the key file %s lies in the data directory, so whoever copies that can read everything: move the key file "+
+			"elsewhere, and name it in memory.key_file", p.KeyFile)
+	}
+	return nil
+}
+
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// Verify decrypts all that is sealed, and returns an error that names the first value that was changed.
+func (p Place) Verify(ctx context.Context) (err error) {
+	if err := p.mustBeSealed(ctx); err != nil {
+		return err
+	}
+	s, err := p.Open(ctx, Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(sqlstore.Verify(ctx, s), s.Close())
 }
 
 // Sealed is how a memory is sealed, and whether its key file is right.
@@ -68,7 +106,7 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 		}
 	}
 	if p.IsFile() {
-		r, err = sqlite.RestoreSealed(ctx, p.Dir, path, keys, func(what string, done, total int64) {
+		r, err = sqlite.Restore(ctx, p.Dir, path, keys, func(what string, done, total int64) {
 			progress(what, int(done), int(total))
 		})
 	} else {
@@ -77,10 +115,6 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 		}
 		r, err = p.restoreGuild(ctx, path, cmp.Or(p.KeyFile, keyFile), keys, progress)
 	}
-	if errors.Is(err, sqlstore.ErrKeyMissing) || errors.Is(err, sqlstore.ErrWrongKey) {
-		info, _ := sqlite.ReadBackup(ctx, path)
-		err = fmt.Errorf("the backup is sealed with the key %s: name the file with that key with --key-file", info.Key)
-	}
 	return r, err
 }
 
@@ -88,6 +122,9 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint string, err error) {
 	secret, err := Place{KeyFile: keyFile}.Secret()
 	if err != nil {
+		return "", err
+	}
+	if err := (Place{Dir: p.Dir, URL: p.URL, KeyFile: keyFile}).KeyIsApart(); err != nil {
 		return "", err
 	}
 	if err := p.mustBeSealed(ctx); err != nil {
@@ -109,13 +146,15 @@ func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint strin
 	return fingerprint, s.Erase(ctx, true)
 }
 
-// RotateData gives every server a new data key, and seals everything anew. Others may use the memory meanwhile. If it is
-// interrupted, the next call or the next "hark run" continues.
+// RotateData gives every server a new data key, and seals everything anew, or for the first time. Others may use the memory
+// meanwhile, with the key. If it is interrupted, the next call or the next "hark run" continues.
 func (p Place) RotateData(ctx context.Context, progress func(done, total int)) (err error) {
-	if err := p.mustBeSealed(ctx); err != nil {
-		return err
+	if p.KeyFile == "" {
+		if err := p.mustBeSealed(ctx); err != nil {
+			return err
+		}
 	}
-	s, err := p.Open(ctx, Options{})
+	s, err := p.Open(ctx, Options{Seal: true})
 	if err != nil {
 		return err
 	}

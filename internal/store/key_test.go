@@ -171,3 +171,31 @@ func TestAMemoryTellsHowFarItIsSealed(t *testing.T) {
 		t.Errorf("at the end it is %+v, %v", s, err)
 	}
 }
+
+// The error says what a wrong or missing key is of: the backup, or the memory.
+func TestAMissingKeyIsThatOfTheBackupOrOfTheMemory(t *testing.T) {
+	t.Parallel()
+	key, other := keyFile(t), keyFile(t)
+	p := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	with(t, p, func(s *sqlstore.Store) { apply(t, s, settle(harbour)...) })
+	backup := filepath.Join(t.TempDir(), "harbour.db")
+	_, err := p.BackUpGuild(t.Context(), harbour, backup, false, quietly)
+	must(t, err)
+	p.KeyFile = key
+	_, err = p.Restore(t.Context(), backup, "", quietly) // with a key, both plain
+	must(t, err)
+	if s, err := p.Sealed(t.Context()); err != nil || s.Key != "" {
+		t.Errorf("a restore began to seal the database: %+v, %v", s, err)
+	}
+	want := verified(t, p, harbour)
+	for file, reason := range map[string]error{"": sqlstore.ErrKeyMissing, other: sqlstore.ErrWrongKey} {
+		p.KeyFile = file
+		if _, err := p.Restore(t.Context(), backup, "", quietly); !errors.Is(err, reason) || strings.Contains(err.Error(), "backup") {
+			t.Errorf("with the key %q: %v", file, err)
+		}
+	}
+	p.KeyFile = key
+	if got := verified(t, p, harbour); got != want {
+		t.Errorf("it became\n%s\nbut was\n%s", got, want)
+	}
+}

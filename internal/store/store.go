@@ -71,6 +71,7 @@ func (p Place) Spaces(ctx context.Context) (use, next memory.Space, err error) {
 // Options configure an open store. Only a file's vectors are held in memory, so only it has limits of them.
 type Options struct {
 	Space      memory.Space          // of new vectors; see sqlstore.Options
+	Seal       bool                  // begin to seal a plain memory; see sqlstore.Options
 	IndexLimit int64                 // see sqlite.Options
 	Patience   time.Duration         // see sqlite.Options
 	Progress   func(done, total int) // see sqlite.Options
@@ -84,10 +85,10 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret})
+		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal})
 	}
 	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{
-		Space: o.Space, Tokens: count, Secret: secret, IndexLimit: o.IndexLimit, Patience: o.Patience, Progress: o.Progress,
+		Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal, IndexLimit: o.IndexLimit, Patience: o.Patience, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"hark/internal/doctor"
 	"hark/internal/llmtest"
 	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/memory"
 )
 
@@ -55,7 +56,7 @@ func newWorld(t testing.TB) *world {
 	})
 	c := config.Default()
 	c.Data, c.LLM.Model, c.LLM.BaseURL, c.Memory.Start = t.TempDir(), "test-model", model.URL(), "on"
-	app, err := setup.Open(t.Context(), c, nil, 0, nil)
+	app, err := setup.Open(t.Context(), c, nil, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

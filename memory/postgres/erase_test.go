@@ -16,6 +16,7 @@ import (
 	"hark/memory"
 	"hark/memory/memorytest"
 	"hark/memory/postgres/postgrestest"
+	"hark/memory/sqlstore"
 )
 
 // id is that of the nth message, ten seconds after the one before.
@@ -96,14 +97,53 @@ func TestErasedTextIsInNoRowOfAnyPage(t *testing.T) {
 	must(t, s.Close())
 }
 
+// ANALYZE copies nothing that was said, or was made from it, to where forgetting and sealing don't reach.
+func TestStatisticsHoldNothingThatWasSaid(t *testing.T) {
+	t.Parallel()
+	url := postgrestest.URL(t)
+	s := openToy(t, url).(*sqlstore.Store)
+	must(t, s.Apply(t.Context(), memorytest.Canaries("canary")...))
+	embedAll(t, s)
+	db := connect(t, url)
+	_, err := db.Exec(t.Context(), "ANALYZE")
+	must(t, err)
+	with := map[string]bool{} // columns
+	rows, err := db.Query(t.Context(), `SELECT tablename || '.' || attname, concat(most_common_vals, histogram_bounds,
+		most_common_elems) FROM pg_stats WHERE schemaname = 'public'`)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var column, values string
+		must(t, rows.Scan(&column, &values))
+		if with[column] = true; strings.Contains(values, "canary") {
+			t.Errorf("the statistics of %s hold %s", column, values)
+		}
+	}
+	if must(t, rows.Err()); !with["message.author"] || !with["setting.key"] {
+		t.Errorf("only %v have statistics", with)
+	}
+	for _, c := range append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "embedding", Column: "values"},
+		sqlstore.SealedColumn{Table: "embedding_next", Column: "values"}, sqlstore.SealedColumn{Table: "fulltext", Column: "terms"},
+		sqlstore.SealedColumn{Table: "data_key", Column: "wrapped"}) {
+		var target int
+		must(t, db.QueryRow(t.Context(), `SELECT coalesce(attstattarget, -1) FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2`,
+			c.Table, c.Column).Scan(&target))
+		if name := c.Table + "." + c.Column; target != 0 || with[name] {
+			t.Errorf("%s has statistics: set them to 0 where it is created", name)
+		}
+	}
+	must(t, s.Close())
+}
+
 // pages returns what lies in the pages of all tables and indexes, and what lies in their free parts.
 func pages(t testing.TB, db *pgx.Conn) (used, free []byte) {
 	t.Helper()
-	_, err := db.Exec(t.Context(), "CREATE EXTENSION IF NOT EXISTS pageinspect")
+	_, err := db.Exec(t.Context(), "ANALYZE; CREATE EXTENSION IF NOT EXISTS pageinspect")
 	must(t, err)
 	rows, err := db.Query(t.Context(), `SELECT get_raw_page(c.oid::regclass::text, page::int)
 		FROM pg_class c, generate_series(0, pg_relation_size(c.oid) / 8192 - 1) page
-		WHERE c.relkind IN ('r', 'i', 't') AND c.relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace)`)
+		WHERE c.relkind IN ('r', 'i', 't') AND (c.relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace)
+			OR c.oid = 'pg_statistic'::regclass)`)
 	must(t, err)
 	defer rows.Close()
 	for rows.Next() {

@@ -103,6 +103,7 @@ func (e *engine) buildIndexes(ctx context.Context) error {
 			"DROP INDEX CONCURRENTLY IF EXISTS " + name, // what an interruption left
 			"CREATE INDEX CONCURRENTLY " + name + " ON embedding USING hnsw (" + ofIndex(use.Dimensions) +
 				" halfvec_cosine_ops) WHERE guild = " + fmt.Sprint(guild),
+			"ALTER INDEX " + name + " ALTER 1 SET STATISTICS 0", // as those of the tables
 		} {
 			if _, err := e.pool.Exec(ctx, statement); err != nil {
 				return fmt.Errorf("index the vectors of a large server: %w", explain(err))

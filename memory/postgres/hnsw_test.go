@@ -48,6 +48,14 @@ func TestLargeGuildsAreIndexed(t *testing.T) {
 	if len(names) != 1 || !strings.HasPrefix(names[0], "embedding_hnsw_") {
 		t.Fatalf("indexes of guilds: %q", names)
 	}
+	var copied bool
+	db := connect(t, url)
+	_, err = db.Exec(t.Context(), "ANALYZE")
+	must(t, err)
+	must(t, db.QueryRow(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_stats WHERE tablename = $1)", names[0]).Scan(&copied))
+	if copied {
+		t.Error("ANALYZE copies vectors from the index")
+	}
 	must(t, s.Close())
 	s, err = postgres.Open(t.Context(), url, o) // as another process does, it looks which indexes there are
 	must(t, err)

@@ -92,8 +92,8 @@ func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, _ memory.Space
 		var sealed []byte
 		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, types.SQLScanner(&v.Values), &sealed)
 		v.Key = e.vault.KeyOf(sealed)
-		if err == nil && sealed != nil {
-			v.Values, err = e.openVector(v.Segment, sealed)
+		if err == nil {
+			v.Values, err = e.openVector(v.Segment, v.Values, sealed)
 		}
 		all = append(all, v)
 		return err

@@ -40,6 +40,8 @@ type Options struct {
 	Tokens func(string) int
 	// Secret is the key of a sealed memory; nil: none.
 	Secret *seal.Secret
+	// Seal begins to seal a plain memory with Secret. See sqlstore.Options.
+	Seal bool
 	// Moving opens the store for sqlstore.Move.
 	Moving bool
 
@@ -83,7 +85,7 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 		return nil, err
 	}
 	e.vault = sqlstore.NewVault(o.Secret, true)
-	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Vault: e.vault, Moving: o.Moving})
+	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Vault: e.vault, Seal: o.Seal, Moving: o.Moving})
 	e.indexes.most = o.exactSegments
 	if err := e.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())

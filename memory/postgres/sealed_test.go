@@ -21,7 +21,7 @@ func openKeyed(t testing.TB, url, key string) (*sqlstore.Store, error) {
 	t.Helper()
 	secret, err := seal.ParseSecret(key)
 	must(t, err)
-	return postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	return postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret, Seal: true})
 }
 
 const (
@@ -195,5 +195,16 @@ func TestASwappedOrPlantedValueIsNamed(t *testing.T) {
 			values[0], `\x61`)
 	}
 	must(t, sqlstore.Verify(t.Context(), s))
+	_, err := db.Exec(t.Context(), `UPDATE embedding SET sealed = NULL, "values" = array_fill(1, ARRAY[$1::int])::halfvec`,
+		memorytest.Embedder{}.Space().Dimensions)
+	must(t, err)
+	query := make([]float32, memorytest.Embedder{}.Space().Dimensions)
+	query[0] = 1
+	_, err = s.Nearest(t.Context(), memory.Scope{Channels: []memory.ChannelID{1000}}, memorytest.Embedder{}.Space(), query, 3)
+	for _, err := range []error{err, sqlstore.Verify(t.Context(), s)} {
+		if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "table vector, row ") {
+			t.Errorf("plain vectors were planted: %v", err)
+		}
+	}
 	must(t, s.Close())
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
@@ -34,26 +36,41 @@ func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 		int64(t.guild), v.Segment, v.Channel, int64(v.First), int64(v.Last), plain, sealed)
 }
 
-// vectorBytes writes a vector as it is sealed.
+// vectorBytes writes a vector as it is sealed: its largest component, and each component as a part of that in 16 bits,
+// which is as exact as a half.
 func vectorBytes(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
+	var most float32
 	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		most = max(most, x, -x)
+	}
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+2*len(v)), math.Float32bits(most))
+	for _, x := range v {
+		part := math.Round(float64(x) / max(float64(most), math.SmallestNonzeroFloat32) * math.MaxInt16)
+		b = binary.LittleEndian.AppendUint16(b, uint16(int16(part)))
 	}
 	return b
 }
 
-// openVector decrypts the vector of a segment.
-func (e *engine) openVector(segment int64, sealed []byte) ([]float32, error) {
-	b, err := e.vault.Open(sealed, sqlstore.VectorPlace("values", segment))
-	if err != nil {
-		return nil, err
+// vectorOf reads what vectorBytes wrote.
+func vectorOf(b []byte) []float32 {
+	if len(b) < 4 {
+		return nil
 	}
-	v := make([]float32, len(b)/4)
+	most := math.Float32frombits(binary.LittleEndian.Uint32(b))
+	v := make([]float32, len(b)/2-2)
 	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		v[i] = most * float32(int16(binary.LittleEndian.Uint16(b[4+2*i:]))) / math.MaxInt16
 	}
-	return v, nil
+	return v
+}
+
+// openVector returns the vector of a segment: the plain one if none is sealed, and vectors may be plain.
+func (e *engine) openVector(segment int64, plain []float32, sealed []byte) ([]float32, error) {
+	b, err := e.vault.Open(sealed, sqlstore.VectorPlace("values", segment))
+	if err != nil || sealed == nil {
+		return plain, err
+	}
+	return vectorOf(b), nil
 }
 
 // nearestSealed returns the nearest segments of those that w selects, of which vectors may be sealed: the server can't
@@ -67,17 +84,18 @@ func (e *engine) nearestSealed(ctx context.Context, q sqlstore.VectorQuery, w *w
 	var found []sqlstore.Near
 	for rows.Next() {
 		var near sqlstore.Near
-		var v []float32
-		var sealed []byte
-		if err := rows.Scan(&near.Segment, &v, &sealed); err != nil {
+		var plain []float32
+		var sealed pgtype.DriverBytes // until the next row
+		if err := rows.Scan(&near.Segment, &plain, &sealed); err != nil {
 			return nil, err
 		}
-		if sealed != nil {
-			if v, err = e.openVector(near.Segment, sealed); err != nil {
-				return nil, err
-			}
+		b, err := e.vault.Open(sealed, sqlstore.VectorPlace("values", near.Segment))
+		if err != nil {
+			return nil, err
 		}
-		near.Similarity = cosine(q.Vector, v)
+		if near.Similarity = cosine(q.Vector, plain); sealed != nil {
+			near.Similarity = cosineOf(q.Vector, b)
+		}
 		found = append(found, near)
 	}
 	slices.SortFunc(found, func(a, b sqlstore.Near) int {
@@ -94,6 +112,17 @@ func cosine(a, b []float32) float32 {
 		product, aa, bb = product+x*y, aa+x*x, bb+y*y
 	}
 	return float32(product / math.Sqrt(aa*bb))
+}
+
+// cosineOf is cosine with what vectorBytes wrote.
+func cosineOf(a []float32, b []byte) float32 {
+	var product, aa float64
+	var bb int64
+	for i := range min(len(a), len(b)/2-2) {
+		x, y := float64(a[i]), int64(int16(binary.LittleEndian.Uint16(b[4+2*i:])))
+		product, aa, bb = product+x*float64(y), aa+x*x, bb+y*y
+	}
+	return float32(product / math.Sqrt(aa*float64(bb)))
 }
 
 // vectorText writes a vector as pgvector reads it, with length 1: a half has no room for long ones.

@@ -25,6 +25,7 @@ type BackupInfo struct {
 	Messages int
 	Newest   time.Time // when the newest message was sent; zero if there is none
 	Key      string    // the fingerprint of the key that it is sealed with; "" if it isn't
+	Partly   bool      // whether it isn't wholly sealed yet
 }
 
 // ErrNotBackup reports that a file isn't a database of Hark's.
@@ -274,7 +275,7 @@ func (i *BackupInfo) count(ctx context.Context, db *sql.DB) error {
 	if err == nil {
 		var sealing sqlstore.SealingInfo
 		sealing, err = sqlstore.ReadSealing(ctx, db)
-		i.Key = sealing.Fingerprint
+		i.Key, i.Partly = sealing.Fingerprint, sealing.Plain
 	}
 	if newest.Valid {
 		i.Newest = memory.MessageID(newest.Int64).Time()

@@ -201,7 +201,7 @@ func TestReadBackup(t *testing.T) {
 
 func restored(t *testing.T, dir, backup string) (*Store, Restored) {
 	t.Helper()
-	r, err := Restore(t.Context(), dir, backup, nil)
+	r, err := Restore(t.Context(), dir, backup, Keys{}, nil)
 	must(t, err)
 	wantOnly(t, dir, FileName, LockName)
 	s := open(t, dir)
@@ -220,7 +220,7 @@ func TestRestoreOntoNothing(t *testing.T) {
 	told := map[string]bool{}
 	// outdated full text is rebuilt
 	execute(t, s.engine.write, "UPDATE meta SET value = '0' WHERE key = 'terms'")
-	if _, err := Restore(t.Context(), t.TempDir(), backUp(t, s), func(what string, done, total int64) {
+	if _, err := Restore(t.Context(), t.TempDir(), backUp(t, s), Keys{}, func(what string, done, total int64) {
 		if done > total {
 			t.Errorf("%s: %d of %d", what, done, total)
 		}
@@ -311,12 +311,12 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	broken := written(t)
 	damage(t, broken, "message")
 	for _, path := range []string{letter, filepath.Join(broken, FileName), letter + "x"} {
-		_, err := Restore(t.Context(), dir, path, nil)
+		_, err := Restore(t.Context(), dir, path, Keys{}, nil)
 		wantError(t, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, err = Restore(ctx, dir, backUp(t, populated(t)), func(string, int64, int64) { cancel() })
+	_, err = Restore(ctx, dir, backUp(t, populated(t)), Keys{}, func(string, int64, int64) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -326,10 +326,10 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(dir, FileName)); err != nil || string(after) != string(before) {
 		t.Errorf("the database isn't as it was: %v", err)
 	}
-	_, err = Restore(t.Context(), filepath.Join(letter, "dir"), backUp(t, populated(t)), nil) // a file is in the way
+	_, err = Restore(t.Context(), filepath.Join(letter, "dir"), backUp(t, populated(t)), Keys{}, nil) // a file is in the way
 	wantError(t, err)
 	s := open(t, dir)
-	if _, err := Restore(t.Context(), dir, backUp(t, s), nil); !errors.Is(err, ErrInUse) {
+	if _, err := Restore(t.Context(), dir, backUp(t, s), Keys{}, nil); !errors.Is(err, ErrInUse) {
 		t.Error(err)
 	}
 }

@@ -89,7 +89,7 @@ func TestRestoreInterruptedAnywhere(t *testing.T) {
 	var dir string
 	interrupt(t, func(ctx context.Context) error {
 		dir = copied(t, s.engine.dir)
-		r, err := Restore(ctx, dir, backup, nil)
+		r, err := Restore(ctx, dir, backup, Keys{}, nil)
 		if err == nil && (!r.Known || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || len(r.Forgettings) != 2) {
 			t.Errorf("took over %+v", r)
 		}

@@ -20,28 +20,26 @@ type Restored struct {
 	Known   bool
 	Unknown error
 
+	Key            string                  // the fingerprint of the key that the memory is sealed with now; "" if it isn't
 	Forgettings    []memory.DeletionReport // carried out
 	sqlstore.Taken                         // since the backup
 }
 
+// Keys are those of a backup and of the database that it replaces; nil: none. Those of what isn't sealed don't matter.
+type Keys struct{ Backup, Replaced *seal.Secret }
+
 // Restore replaces the database in dir by a copy of the backup at from. No other process may have it open
 // (ErrInUse). It first applies to the copy all that the old database knows to be forgotten, deleted, edited or
 // decided since the backup. After an interruption, the old or the new database is there, whole. progress, if not
-// nil, gets the current phase and how far it is.
-func Restore(ctx context.Context, dir, from string,
-	progress func(what string, done, total int64)) (r Restored, err error) {
-	return RestoreSealed(ctx, dir, from, Keys{}, progress)
-}
-
-// Keys are those of a backup and of the database that it replaces; nil: none.
-type Keys struct{ Backup, Replaced *seal.Secret }
-
-// RestoreSealed is Restore with the keys of what is sealed. The restored database is sealed with that of the replaced
-// one, or with the backup's if there is no other.
-func RestoreSealed(ctx context.Context, dir, from string, keys Keys,
+// nil, gets the current phase and how far it is. The restored database is sealed with the key of the replaced one, or
+// with the backup's if there is no other.
+func Restore(ctx context.Context, dir, from string, keys Keys,
 	progress func(what string, done, total int64)) (r Restored, err error) {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
+	}
+	if keys.Backup == nil {
+		keys.Backup = keys.Replaced
 	}
 	if _, err := ReadBackup(ctx, from); err != nil {
 		return r, err
@@ -67,6 +65,22 @@ func RestoreSealed(ctx context.Context, dir, from string, keys Keys,
 func restore(ctx context.Context, dir, from string, keys Keys,
 	progress func(what string, done, total int64)) (r Restored, err error) {
 	path, copied := filepath.Join(dir, FileName), filepath.Join(dir, restoringName)
+	sealing, err := readSealing(ctx, from)
+	if err != nil {
+		return r, err
+	}
+	if sealing.Check(keys.Backup) != nil {
+		return r, fmt.Errorf("the backup is sealed with the key %s: name the file with that key with --key-file", sealing.Fingerprint)
+	}
+	whole, damage := inspectExisting(ctx, path)
+	if whole {
+		sealing, err := readSealing(ctx, path)
+		if whole, damage = err == nil, err; sealing.Check(keys.Replaced) != nil {
+			return r, fmt.Errorf("only the memory that it would replace knows what was forgotten since, and that is sealed with the "+
+				"key %s: name the file with that key in memory.key_file or HARK_MEMORY_KEY_FILE; if the key is lost, move %s "+
+				"elsewhere, restore, and forget again what you know of", sealing.Fingerprint, path)
+		}
+	}
 	if err := os.Mkdir(copied, 0o700); err != nil {
 		return r, err
 	}
@@ -76,17 +90,13 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err != nil {
 		return r, err
 	}
-	if keys.Backup == nil {
-		keys.Backup = keys.Replaced
-	}
-	options := Options{Check: true, Secret: keys.Backup, Progress: func(done, total int) {
+	options := Options{Check: true, Secret: keys.Backup, Seal: true, Progress: func(done, total int) {
 		progress("indexing words", int64(done), int64(total))
 	}}
 	s, err := Open(ctx, copied, options) // checks and migrates it
 	if err != nil {
 		return r, err
 	}
-	whole, damage := inspectExisting(ctx, path)
 	if r.Known, r.Unknown = whole, damage; r.Known {
 		r.Unknown = s.takeOver(ctx, path, keys.Replaced, &r.Taken)
 		r.Known = r.Unknown == nil
@@ -106,6 +116,10 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
 		return r, err
 	}
+	if sealing, err = readSealing(ctx, filepath.Join(copied, FileName)); err != nil {
+		return r, err
+	}
+	r.Key = sealing.Fingerprint
 	if whole {
 		if err := checkpoint(ctx, path); err != nil {
 			return r, err
@@ -162,6 +176,16 @@ func inspectExisting(ctx context.Context, path string) (whole bool, damage error
 		err = fmt.Errorf("it is of version %d, made by a newer Hark than this one", version)
 	}
 	return err == nil && version > 0, explain(err)
+}
+
+// readSealing returns how the database at path is sealed.
+func readSealing(ctx context.Context, path string) (i sqlstore.SealingInfo, err error) {
+	db, err := openReading(path)
+	if err != nil {
+		return i, explain(err)
+	}
+	i, err = sqlstore.ReadSealing(ctx, db)
+	return i, explain(errors.Join(err, db.Close()))
 }
 
 // checkpoint moves the write-ahead log of the database at path into it.

@@ -105,12 +105,9 @@ func OpenSalvage(ctx context.Context, dir string, secret *seal.Secret, now time.
 
 // unlock reads the keys of a sealed database.
 func (s *Salvage) unlock(secret *seal.Secret) (err error) {
-	var sealing sqlstore.SealingInfo
-	s.rows("meta", func(r salvagedRow) {
-		if r.text("key") == sqlstore.SealKey {
-			sealing = sqlstore.ParseSealing(r.text("value"))
-		}
-	})
+	meta := map[string]string{}
+	s.rows("meta", func(r salvagedRow) { meta[r.text("key")] = r.text("value") })
+	sealing := sqlstore.ParseSealing(meta[sqlstore.SealKey])
 	vault := sqlstore.NewVault(secret, false)
 	s.rows("data_key", func(r salvagedRow) {
 		if err == nil && sealing.Salt == "" {
@@ -120,8 +117,9 @@ func (s *Salvage) unlock(secret *seal.Secret) (err error) {
 			err = vault.Add(sealing, r.Row, memory.GuildID(r.number("guild")), r.text("wrapped"))
 		}
 	})
-	if sealing.Salt != "" {
+	if sealing.Salt != "" && err == nil {
 		s.vault = vault
+		vault.NoteMeta(meta)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ const (
 )
 
 func openKeyed(dir, key string, t testing.TB) (*Store, error) {
-	return Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Secret: secretOf(t, key)})
+	return Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Secret: secretOf(t, key), Seal: true})
 }
 
 func openSealed(t testing.TB, dir string) *Store {
@@ -158,6 +158,16 @@ func TestASealedStoreIsSalvaged(t *testing.T) {
 	if g := salvage.guild(100); g.Name != "canary1q" || len(salvage.People[100]) != 2 || salvage.Damaged["message"] > 0 {
 		t.Errorf("salvaged %+v, %v, %v", g, salvage.People, salvage.Damaged)
 	}
+	must(t, salvage.Close())
+	copied, _ := tampered(t, dir, "UPDATE message SET content = 'planted'")
+	salvage, err = OpenSalvage(bg, copied, secretOf(t, oneKey), id(0).Time(), 0, nil)
+	must(t, err)
+	must(t, salvage.Messages(bg, func(_ memory.Channel, m memory.Message) error {
+		if m.Content == "planted" {
+			t.Errorf("message %d was planted, and is salvaged", m.ID)
+		}
+		return nil
+	}))
 	must(t, salvage.Close())
 }
 

@@ -43,6 +43,8 @@ type Options struct {
 	Progress func(done, total int)
 	// Secret is the key of a sealed memory; nil: none.
 	Secret *seal.Secret
+	// Seal begins to seal a plain memory with Secret. See sqlstore.Options.
+	Seal bool
 	// Moving opens the store for sqlstore.Move: nobody else may have it open (ErrInUse), and nothing in it is completed.
 	Moving bool
 	// Check checks even a closed file before opening it, unless another process has it open.
@@ -120,7 +122,7 @@ func newStore(e *engine) *Store {
 	e.writer.lock, e.leases = make(chan struct{}, 1), lease.NewAlone()
 	e.vault = sqlstore.NewVault(e.options.Secret, false)
 	return &Store{sqlstore.New(e, sqlstore.Options{Vault: e.vault,
-		Space: e.options.Space, Tokens: e.options.Tokens, Moving: e.options.Moving}), e}
+		Space: e.options.Space, Tokens: e.options.Tokens, Seal: e.options.Seal, Moving: e.options.Moving}), e}
 }
 
 // makePrivate creates the database if needed, and lets only its owner read it.

@@ -156,13 +156,18 @@ func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done
 		if err = cmp.Or(err, ctx.Err()); err != nil || n == 0 {
 			return done, err
 		}
-		if took := time.Since(began); took > stepTime {
+		took := time.Since(began)
+		if took > stepTime {
 			limit = max(1, limit/2)
 		} else if took < stepTime/2 {
 			limit = 2 * limit
 		}
 		if done += n; progress != nil {
 			progress(min(done, total), total)
+		}
+		select { // another process that wants to write tries only now and then
+		case <-time.After(took / 4):
+		case <-ctx.Done():
 		}
 	}
 }

@@ -24,6 +24,8 @@ type Options struct {
 	Tokens func(string) int
 	// Vault has the keys of a sealed memory; nil without a key.
 	Vault *Vault
+	// Seal begins to seal a memory that isn't, if there is a Vault. Else only an empty one is sealed.
+	Seal bool
 	// Moving opens a store for Move, although a move to it isn't complete.
 	Moving bool
 }

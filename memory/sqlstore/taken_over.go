@@ -36,6 +36,19 @@ func TakeOver(ctx context.Context, s *Store, key *seal.Secret, r *Taken) error {
 	return errors.Join(errs...)
 }
 
+// Check returns ErrKeyMissing or ErrWrongKey if secret doesn't open what is sealed so.
+func (i SealingInfo) Check(secret *seal.Secret) error {
+	switch {
+	case i.Salt == "":
+		return nil
+	case secret == nil:
+		return ErrKeyMissing
+	case secret.Key(i.Salt).Fingerprint() != i.Fingerprint:
+		return ErrWrongKey
+	}
+	return nil
+}
+
 // takeKeys takes over the keys of what is copied as it is stored, until that is sealed anew.
 func (t *transaction) takeKeys(secret *seal.Secret) {
 	v := t.store.vault
@@ -50,15 +63,17 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 		}
 		return
 	}
-	if secret == nil || v == nil {
-		ensure(ErrKeyMissing)
-	}
+	ensure(SealingInfo{Salt: old.Salt, Fingerprint: old.Fingerprint}.Check(secret))
 	key := secret.Key(old.Salt)
-	if key.Fingerprint() != old.Fingerprint {
-		ensure(ErrWrongKey)
-	}
 	state, err := readResealing(t.ctx, t)
 	ensure(err)
+	var left resealing
+	t.row("SELECT value FROM old.meta WHERE key = '" + resealKey + "'").into(asJSON{&left})
+	if left.Plain == plainMark(key) {
+		v.whole.Store(false)
+		state.Plain = plainMark(v.key.Load())
+		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
+	}
 	type row struct {
 		number  int64
 		guild   memory.GuildID

@@ -79,6 +79,7 @@ type sealing struct {
 type SealingInfo struct {
 	Salt, Fingerprint string // of the operator's key
 	Resealing         bool   // whether something is still to be sealed, or sealed anew
+	Plain             bool   // whether something may still be plain
 	Done              int    // messages that are, if Resealing
 }
 
@@ -92,7 +93,7 @@ func ReadSealing(ctx context.Context, q Querier) (i SealingInfo, err error) {
 	if err != nil {
 		return i, err
 	}
-	i = SealingInfo{Salt: state.Salt, Fingerprint: state.Fingerprint, Done: left.Done}
+	i = SealingInfo{Salt: state.Salt, Fingerprint: state.Fingerprint, Plain: left.Plain != "", Done: left.Done}
 	err = RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM meta WHERE key = '"+resealKey+"')").Scan(&i.Resealing)
 	return i, err
 }
@@ -120,12 +121,26 @@ func (v *Vault) Add(sealed SealingInfo, number int64, guild memory.GuildID, wrap
 	return err
 }
 
+// NoteMeta says what is in meta of a sealed memory that isn't open, which tells whether any value may be plain.
+func (v *Vault) NoteMeta(meta map[string]string) {
+	if v == nil {
+		return
+	}
+	key := v.key.Load()
+	if key == nil {
+		key = v.secret.Key(ParseSealing(meta[SealKey]).Salt)
+	}
+	var left resealing
+	_ = json.Unmarshal([]byte(meta[resealKey]), &left) // else no value may
+	v.whole.Store(left.Plain != plainMark(key))
+}
+
 func readSealing(ctx context.Context, q Querier) (state sealing, err error) {
 	_, err = Found(RowOf(ctx, q, "SELECT value FROM meta WHERE key = '"+SealKey+"'").Scan(asJSON{&state}))
 	return state, err
 }
 
-// unlock reads the keys of a memory. It begins to seal one that isn't.
+// unlock reads the keys of a memory. It begins to seal one that is empty, or that Options.Seal says to.
 func (s *Store) unlock(ctx context.Context) error {
 	state, err := readSealing(ctx, s.engine)
 	if err != nil {
@@ -147,9 +162,9 @@ func (s *Store) unlock(ctx context.Context) error {
 		return nil
 	}
 	if state.Salt == "" {
-		if s.options.Moving { // what is moved from here stays as it is
+		if !s.options.Seal {
 			var some bool
-			if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM guild)").Scan(&some); some || err != nil {
+			if err := s.row(ctx, "SELECT EXISTS (SELECT 1 FROM guild) OR EXISTS (SELECT 1 FROM person)").Scan(&some); some || err != nil {
 				s.vault = nil
 				return s.failed(err, "read how the memory is sealed")
 			}

@@ -482,3 +482,25 @@ CREATE TABLE data_key ( -- keys that values are sealed with
   wrapped text COLLATE "C" NOT NULL -- the key, sealed by the operator's key
 );
 CREATE INDEX data_key_guild ON data_key (guild);
+
+-- ANALYZE copies values of columns with statistics into pg_statistic, where forgetting and sealing don't reach. So columns
+-- that hold what people said, what they are called, what was made from it, or keys, have none.
+ALTER TABLE guild ALTER name SET STATISTICS 0;
+ALTER TABLE role ALTER name SET STATISTICS 0;
+ALTER TABLE channel ALTER name SET STATISTICS 0;
+ALTER TABLE person ALTER username SET STATISTICS 0, ALTER name SET STATISTICS 0, ALTER nick SET STATISTICS 0;
+ALTER TABLE message ALTER content SET STATISTICS 0, ALTER extra SET STATISTICS 0;
+ALTER TABLE early_edit ALTER content SET STATISTICS 0;
+ALTER TABLE called ALTER name SET STATISTICS 0;
+ALTER TABLE fulltext ALTER terms SET STATISTICS 0;
+ALTER TABLE embedding ALTER "values" SET STATISTICS 0, ALTER sealed SET STATISTICS 0;
+ALTER TABLE embedding_next ALTER "values" SET STATISTICS 0, ALTER sealed SET STATISTICS 0;
+ALTER TABLE trace ALTER body SET STATISTICS 0;
+ALTER TABLE fact ALTER text SET STATISTICS 0;
+ALTER TABLE lore ALTER name SET STATISTICS 0, ALTER own SET STATISTICS 0, ALTER text SET STATISTICS 0;
+ALTER TABLE summary ALTER topics SET STATISTICS 0, ALTER text SET STATISTICS 0;
+ALTER TABLE prompt ALTER body SET STATISTICS 0;
+ALTER TABLE setting ALTER value SET STATISTICS 0;
+ALTER TABLE record ALTER body SET STATISTICS 0;
+ALTER TABLE condensed ALTER text SET STATISTICS 0;
+ALTER TABLE data_key ALTER wrapped SET STATISTICS 0;
