@@ -339,8 +339,16 @@ func (r *runner) seal(ctx context.Context, s *sqlstore.Store) {
 			r.log.Info().Msg("the memory is sealed")
 		}
 	}
-	if err != nil && ctx.Err() == nil {
+	switch _, lost := errors.AsType[sqlstore.LostError](err); {
+	case err == nil || ctx.Err() != nil:
+	case lost:
+		r.log.Error().Err(err).Msg("the memory is sealed, but for values that somebody changed in it")
+	default:
 		r.log.Error().Err(err).Msg("sealing stopped; the next start goes on")
+	}
+	if places := s.Unreadable(); len(places) > 0 {
+		r.log.Error().Int("names", len(places)).Str("first", places[0]).
+			Msg("names were changed in the database and can't be read: restore a backup, or wait until Discord tells them anew")
 	}
 }
 
