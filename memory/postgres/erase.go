@@ -76,10 +76,10 @@ type erasable struct {
 // Erase implements sqlstore.Engine: it vacuums the tables in which text was deleted. If nobody waits for that, it also
 // indexes large guilds.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
-	if !wait {
-		if err := e.buildIndexes(ctx); err != nil {
-			return err
-		}
+	if wait { // something was deleted
+		e.open.drop()
+	} else if err := e.buildIndexes(ctx); err != nil {
+		return err
 	}
 	e.eraser.mu.Lock()
 	defer e.eraser.mu.Unlock()

@@ -68,6 +68,7 @@ type engine struct {
 
 	eraser  eraser
 	indexes vectorIndexes
+	open    openVectors
 }
 
 // IsURL reports whether a store is named by the URL of a PostgreSQL database.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/jackc/pgx/v5/pgtype"
-
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
@@ -71,58 +69,6 @@ func (e *engine) openVector(segment int64, plain []float32, sealed []byte) ([]fl
 		return plain, err
 	}
 	return vectorOf(b), nil
-}
-
-// nearestSealed returns the nearest segments of those that w selects, of which vectors may be sealed: the server can't
-// compare them.
-func (e *engine) nearestSealed(ctx context.Context, q sqlstore.VectorQuery, w *where, limit int) ([]sqlstore.Near, error) {
-	rows, err := e.pool.Query(ctx, `SELECT segment, "values"::real[], sealed FROM embedding WHERE `+w.text.String(), w.args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []sqlstore.Near
-	for rows.Next() {
-		var near sqlstore.Near
-		var plain []float32
-		var sealed pgtype.DriverBytes // until the next row
-		if err := rows.Scan(&near.Segment, &plain, &sealed); err != nil {
-			return nil, err
-		}
-		b, err := e.vault.Open(sealed, sqlstore.VectorPlace("values", near.Segment))
-		if err != nil {
-			return nil, err
-		}
-		if near.Similarity = cosine(q.Vector, plain); sealed != nil {
-			near.Similarity = cosineOf(q.Vector, b)
-		}
-		found = append(found, near)
-	}
-	slices.SortFunc(found, func(a, b sqlstore.Near) int {
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Segment, b.Segment))
-	})
-	return found[:min(limit, len(found))], rows.Err()
-}
-
-// cosine returns the cosine of the angle between two vectors.
-func cosine(a, b []float32) float32 {
-	var product, aa, bb float64
-	for i := range min(len(a), len(b)) {
-		x, y := float64(a[i]), float64(b[i])
-		product, aa, bb = product+x*y, aa+x*x, bb+y*y
-	}
-	return float32(product / math.Sqrt(aa*bb))
-}
-
-// cosineOf is cosine with what vectorBytes wrote.
-func cosineOf(a []float32, b []byte) float32 {
-	var product, aa float64
-	var bb int64
-	for i := range min(len(a), len(b)/2-2) {
-		x, y := float64(a[i]), int64(int16(binary.LittleEndian.Uint16(b[4+2*i:])))
-		product, aa, bb = product+x*float64(y), aa+x*x, bb+y*y
-	}
-	return float32(product / math.Sqrt(aa*float64(bb)))
 }
 
 // vectorText writes a vector as pgvector reads it, with length 1: a half has no room for long ones.
@@ -193,7 +139,7 @@ func (e *engine) nearestIn(ctx context.Context, guild memory.GuildID, q sqlstore
 		w.and("first < ?", int64(sqlstore.FirstAt(q.Scope.Until)))
 	}
 	if e.vault != nil {
-		return e.nearestSealed(ctx, q, w, limit)
+		return e.nearestSealed(ctx, guild, q, w, limit)
 	}
 	large, err := e.indexed(ctx)
 	if err != nil {
