@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -30,17 +31,17 @@ type openVectors struct {
 }
 
 type openVector struct {
-	start  string    // of the sealed value
-	values []float32 // of length 1
+	start string // of the sealed value
+	steps
 }
 
 // put keeps a vector. If there are too many, it drops the others.
 func (o *openVectors) put(segment int64, v openVector) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.bytes += 4 * (len(v.values) - len(o.of[segment].values))
+	o.bytes += len(v.of) - len(o.of[segment].of)
 	if o.of == nil || o.bytes > maxOpenVectors {
-		o.of, o.bytes = map[int64]openVector{}, 4*len(v.values)
+		o.of, o.bytes = map[int64]openVector{}, len(v.of)
 	}
 	o.of[segment] = v
 }
@@ -55,21 +56,18 @@ func (o *openVectors) drop() {
 // can't compare them.
 func (e *engine) nearestSealed(ctx context.Context, guild memory.GuildID, q sqlstore.VectorQuery, w *where,
 	limit int) ([]sqlstore.Near, error) {
-	question := unit(q.Vector)
+	question := stepsOf(q.Vector)
 	found, unmet, err := e.nearestOpen(ctx, question, w)
 	if err == nil && len(unmet) > 0 {
 		var more []sqlstore.Near
 		more, err = e.nearestUnmet(ctx, guild, question, unmet)
 		found = append(found, more...)
 	}
-	slices.SortFunc(found, func(a, b sqlstore.Near) int {
-		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Segment, b.Segment))
-	})
-	return found[:min(limit, len(found))], err
+	return best(found, limit), err
 }
 
 // nearestUnmet decrypts the vectors of segments, keeps and compares them.
-func (e *engine) nearestUnmet(ctx context.Context, guild memory.GuildID, question []float32,
+func (e *engine) nearestUnmet(ctx context.Context, guild memory.GuildID, question steps,
 	segments []int64) (found []sqlstore.Near, err error) {
 	rows, err := e.pool.Query(ctx, `SELECT segment, "values"::real[], sealed FROM embedding
 		WHERE guild = $1 AND segment = ANY ($2)`, int64(guild), segments)
@@ -88,66 +86,97 @@ func (e *engine) nearestUnmet(ctx context.Context, guild memory.GuildID, questio
 		if err != nil {
 			return nil, err
 		}
-		v = unit(v)
+		now := stepsOf(v)
 		if sealed != nil {
-			e.open.put(near.Segment, openVector{string(sealed[:min(len(sealed), sealStart)]), v})
+			e.open.put(near.Segment, openVector{string(sealed[:min(len(sealed), sealStart)]), now})
 		}
-		near.Similarity = product(question, v)
+		near.Similarity = question.cosine(now)
 		found = append(found, near)
 	}
 	return found, rows.Err()
 }
 
-// nearestOpen compares the vectors that are open, and returns the segments of the others.
-func (e *engine) nearestOpen(ctx context.Context, question []float32, w *where) (found []sqlstore.Near, unmet []int64,
+// nearestOpen compares the vectors that are open, and returns the segments of the others. The segments and the starts of their
+// sealed values come as one row each, which takes a fraction of the time of many.
+func (e *engine) nearestOpen(ctx context.Context, question steps, w *where) (found []sqlstore.Near, unmet []int64,
 	err error) {
-	rows, err := e.pool.Query(ctx, fmt.Sprintf("SELECT segment, substring(sealed FOR %d) FROM embedding WHERE ", sealStart)+
-		w.text.String(), w.args...)
-	if err != nil {
+	var segments []int64
+	var starts []byte
+	if err := e.pool.QueryRow(ctx, fmt.Sprintf(`SELECT array_agg(segment),
+			string_agg(coalesce(substring(sealed FOR %[1]d), decode(repeat('00', %[1]d), 'hex')), ''::bytea)
+		FROM embedding WHERE `, sealStart)+w.text.String(), w.args...).Scan(&segments, &starts); err != nil {
 		return nil, nil, err
 	}
-	defer rows.Close()
+	if len(starts) != sealStart*len(segments) {
+		return nil, nil, errors.New("sealed vectors were cut off")
+	}
 	e.open.mu.RLock()
 	defer e.open.mu.RUnlock()
-	for rows.Next() {
-		var segment int64
-		var start pgtype.DriverBytes
-		if err := rows.Scan(&segment, &start); err != nil {
-			return nil, nil, err
-		}
-		if v, met := e.open.of[segment]; met && string(start) == v.start {
-			found = append(found, sqlstore.Near{Segment: segment, Similarity: product(question, v.values)})
+	for i, segment := range segments {
+		if v, met := e.open.of[segment]; met && string(starts[i*sealStart:(i+1)*sealStart]) == v.start {
+			found = append(found, sqlstore.Near{Segment: segment, Similarity: question.cosine(v.steps)})
 		} else {
 			unmet = append(unmet, segment)
 		}
 	}
-	return found, unmet, rows.Err()
+	return found, unmet, nil
 }
 
-// unit returns a vector of length 1 in the same direction.
-func unit(v []float32) []float32 {
-	square := 0.0
+// steps are a vector's components as parts of the largest, in 8 bits: enough to rank by, as in a file.
+type steps struct {
+	of     []int8
+	length float64
+}
+
+func stepsOf(v []float32) steps {
+	var most float32
 	for _, x := range v {
-		square += float64(x) * float64(x)
+		most = max(most, x, -x)
 	}
-	to := make([]float32, len(v))
+	s := steps{of: make([]int8, len(v))}
 	for i, x := range v {
-		to[i] = x / float32(math.Sqrt(square))
+		s.of[i] = int8(math.Round(float64(x) / max(float64(most), math.SmallestNonzeroFloat32) * math.MaxInt8))
 	}
-	return to
+	s.length = math.Sqrt(float64(product(s.of, s.of)))
+	return s
 }
 
-// product returns the scalar product of two vectors. Four sums at a time take a third of the time of one.
-func product(a, b []float32) float32 {
+// cosine returns the cosine of the angle between two vectors.
+func (s steps) cosine(o steps) float32 {
+	return float32(float64(product(s.of, o.of)) / (s.length * o.length))
+}
+
+// product returns the scalar product of two vectors. Four sums at a time take half the time of one.
+func product(a, b []int8) int {
 	n := min(len(a), len(b))
 	a, b = a[:n], b[:n]
-	var sums [4]float32
-	for i := 0; i+4 <= n; i += 4 {
-		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
-		sums[0], sums[1], sums[2], sums[3] = sums[0]+x[0]*y[0], sums[1]+x[1]*y[1], sums[2]+x[2]*y[2], sums[3]+x[3]*y[3]
+	var s0, s1, s2, s3 int32
+	for len(a) >= 4 && len(b) >= 4 {
+		s0 += int32(a[0]) * int32(b[0])
+		s1 += int32(a[1]) * int32(b[1])
+		s2 += int32(a[2]) * int32(b[2])
+		s3 += int32(a[3]) * int32(b[3])
+		a, b = a[4:], b[4:]
 	}
-	for i := n &^ 3; i < n; i++ {
-		sums[0] += a[i] * b[i]
+	for i := range min(len(a), len(b)) {
+		s0 += int32(a[i]) * int32(b[i])
 	}
-	return sums[0] + sums[1] + sums[2] + sums[3]
+	return int(s0) + int(s1) + int(s2) + int(s3)
+}
+
+// best returns the limit nearest, nearest first.
+func best(found []sqlstore.Near, limit int) []sqlstore.Near {
+	if len(found) > 4*limit { // to sort few
+		all := make([]float32, len(found))
+		for i, near := range found {
+			all[i] = near.Similarity
+		}
+		slices.Sort(all)
+		least := all[len(all)-limit]
+		found = slices.DeleteFunc(found, func(near sqlstore.Near) bool { return near.Similarity < least })
+	}
+	slices.SortFunc(found, func(a, b sqlstore.Near) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Segment, b.Segment))
+	})
+	return found[:min(limit, len(found))]
 }
