@@ -167,6 +167,7 @@ func TestDelivery(t *testing.T) {
 				return []discord.Component{discord.Row(discord.Button(discord.StyleGrey, fmt.Sprint(done), "x"))}
 			}
 			d.stream("text")
+			synctest.Wait() // until it was tried
 		}, []string{"text"}, []string{"0.0 typing", "0.0 create text", "0.0 create text", "0.0 edit 1 text"}},
 		"trims nothing twice": {wall{}, streams(), []string{"text\n\n", "more "},
 			[]string{"0.0 typing", "0.0 create text\n\n", "0.0 create more "}},
