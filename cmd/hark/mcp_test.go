@@ -65,7 +65,7 @@ func TestProgramsOfMembers(t *testing.T) {
 	both(anas, true)
 	w.discord.UpdateMember(w.guild.ID, w.otto.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, w.staffRole.ID) })
 	both(ottos, true)
-	w.discord.UpdateMember(w.guild.ID, w.otto.ID, func(m *discordtest.Member) { m.Roles = nil })
+	w.discord.UpdateMember(w.guild.ID, w.otto.ID, func(m *discordtest.Member) { m.Roles = []discordtest.ID{} })
 	both(ottos, false)
 	w.use(w.otto.ID, "memory show", "Uses: 3")
 	if _, out, _ := w.runs("", "export", "--user", "otto"); !strings.Contains(out, `"uses": 3`) || strings.Contains(out, ottos) {
