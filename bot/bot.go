@@ -259,8 +259,8 @@ func (b *Bot) Session() string { return b.session }
 // ForgetSessions deletes what f selects in g from the sessions that aren't logged.
 func (b *Bot) ForgetSessions(g *memory.Guild, f memory.Forgetting) { b.buffer.ForgetAll(g, f) }
 
-// Asker returns a question of a member's for them alone, without its text: with their roles as Discord has them now, and
-// no channel. An answer.CallError says why they may not ask.
+// Asker returns a question of a member's for them alone, without its text: with their roles as Discord has them now,
+// and no channel. An answer.CallError says why they may not ask.
 func (b *Bot) Asker(ctx context.Context, guild memory.GuildID, user memory.UserID) (answer.Question, error) {
 	const notNow = "Hark has only just come back, and doesn't know yet who may read what. Try again in a moment."
 	if b.Connected() != nil || b.waitGuild(ctx, guild) != nil {

@@ -208,8 +208,8 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	return c, nil
 }
 
-// lines returns the newest messages that fit into room tokens, each with at most so many characters, as a model is shown
-// them, the index of the first, and their estimated tokens.
+// lines returns the newest messages that fit into room tokens, each with at most so many characters, as a model is
+// shown them, the index of the first, and their estimated tokens.
 func (m *catchUp) lines(room, chars int) (from int, text string, tokens int) {
 	b := m.resolved.builder
 	var lines []string

@@ -112,8 +112,8 @@ func shownBy(part builder.Part, r *recalled) manifest.Emission {
 	return e
 }
 
-// Missed returns what was said in the channel of a name or id since a day or a time: CatchUpMax messages at most, of the
-// last week. Without a time it is since the asker last wrote there, or else in the last CatchUpFirst.
+// Missed returns what was said in the channel of a name or id since a day or a time: CatchUpMax messages at most, of
+// the last week. Without a time it is since the asker last wrote there, or else in the last CatchUpFirst.
 func (e *Engine) Missed(ctx context.Context, q Question, channel, since string) (Told, error) {
 	return e.consult(ctx, q, func(ctx context.Context, q Question, r *recalled) (Told, error) {
 		switch in := e.turn(q, r).ChannelsCalled(channel); len(in) {

@@ -186,8 +186,8 @@ func (c *connection) connect(ctx context.Context) error {
 	return nil
 }
 
-// drop ends a connection in the background, if it is there already, so that the next question makes another. One that was of no use counts as
-// a failure: otherwise a server that always dies would be started for every question.
+// drop ends a connection in the background, if it is there already, so that the next question makes another. One that
+// was of no use counts as a failure: otherwise a server that always dies would be started for every question.
 // It returns the first reason.
 func (s *server) drop(c *connection, why error) error {
 	problem := ""

@@ -1,8 +1,8 @@
-// Package mcpserver serves Hark's memory to other programs by the Model Context Protocol: five tools that only read, for
-// one reader. What is found goes through the same rule as an answer that only the reader sees.
+// Package mcpserver serves Hark's memory to other programs by the Model Context Protocol: five tools that only read,
+// for one reader. What is found goes through the same rule as an answer that only the reader sees.
 //
 // A Server is for a reader; a Door serves readers with a token over HTTP. It may import memory, internal/answer and
-// bot/markdown, and only it imports the SDK's server. Begin with New.
+// bot/markdown. Begin with New.
 package mcpserver
 
 import (

@@ -44,7 +44,8 @@ func (p Place) BackUpGuild(ctx context.Context, guild memory.GuildID, path strin
 }
 
 // restoreGuild replaces what a database remembers of a guild by a backup of this guild alone. It first applies to the
-// backup all that the database knows to be forgotten, deleted, edited or decided since. No Hark may use the database. Copies in between are sealed with the key of keyFile.
+// backup all that the database knows to be forgotten, deleted, edited or decided since. No Hark may use the database.
+// Copies in between are sealed with the key of keyFile.
 func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqlite.Keys,
 	progress sqlstore.Progress) (r sqlite.Restored, err error) {
 	release, err := p.lockForMove(ctx)

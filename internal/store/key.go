@@ -146,8 +146,8 @@ func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint strin
 	return fingerprint, s.Erase(ctx, true)
 }
 
-// RotateData gives every server a new data key, and seals everything anew, or for the first time. Others may use the memory
-// meanwhile, with the key. If it is interrupted, the next call or the next "hark run" continues.
+// RotateData gives every server a new data key, and seals everything anew, or for the first time. Others may use the
+// memory meanwhile, with the key. If it is interrupted, the next call or the next "hark run" continues.
 func (p Place) RotateData(ctx context.Context, progress func(done, total int)) (err error) {
 	if p.KeyFile == "" {
 		if err := p.mustBeSealed(ctx); err != nil {

@@ -175,8 +175,8 @@ func (e *engine) Rewrite(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// rewrite makes a table anew. Its deleted rows must be vacuumed before: VACUUM FULL copies those that are newer than the
-// oldest transaction of any database.
+// rewrite makes a table anew. Its deleted rows must be vacuumed before: VACUUM FULL copies those that are newer than
+// the oldest transaction of any database.
 func (e *engine) rewrite(ctx context.Context, table string) error {
 	if _, err := e.pool.Exec(ctx, "VACUUM (FULL) "+table); err != nil {
 		return fmt.Errorf("make the table %s anew: %w", table, explain(err))

@@ -13,7 +13,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Who changes messages and names of a sealed memory can't stop anything from being deleted, nor the memory from opening.
+// Who changes messages and names of a sealed memory can't stop anything from being deleted, nor the memory from
+// opening.
 func TestChangedValuesDontStopForgetting(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)

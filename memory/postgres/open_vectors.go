@@ -22,8 +22,8 @@ const (
 	maxOpenVectors = 128 << 20
 )
 
-// openVectors are decrypted vectors by segment, so that a search reads and decrypts only those that it hasn't met as they
-// are.
+// openVectors are decrypted vectors by segment, so that a search reads and decrypts only those that it hasn't met as
+// they are.
 type openVectors struct {
 	mu    sync.RWMutex
 	of    map[int64]openVector
@@ -52,8 +52,8 @@ func (o *openVectors) drop() {
 	o.of, o.bytes = nil, 0
 }
 
-// nearestSealed returns the nearest segments of those of a guild that w selects, of which vectors may be sealed: the server
-// can't compare them.
+// nearestSealed returns the nearest segments of those of a guild that w selects, of which vectors may be sealed: the
+// server can't compare them.
 func (e *engine) nearestSealed(ctx context.Context, guild memory.GuildID, q sqlstore.VectorQuery, w *where,
 	limit int) ([]sqlstore.Near, error) {
 	question := stepsOf(q.Vector)
@@ -96,8 +96,8 @@ func (e *engine) nearestUnmet(ctx context.Context, guild memory.GuildID, questio
 	return found, rows.Err()
 }
 
-// nearestOpen compares the vectors that are open, and returns the segments of the others. The segments and the starts of their
-// sealed values come as one row each, which takes a fraction of the time of many.
+// nearestOpen compares the vectors that are open, and returns the segments of the others. The segments and the starts
+// of their sealed values come as one row each, which takes a fraction of the time of many.
 func (e *engine) nearestOpen(ctx context.Context, question steps, w *where) (found []sqlstore.Near, unmet []int64,
 	err error) {
 	var segments []int64

@@ -26,8 +26,8 @@ type Secret struct {
 // minPassphrase is the least number of characters of a passphrase.
 const minPassphrase = 12
 
-// A text of so many characters, all of them of base64 or hex, is meant as a key: taken for a passphrase, it would seal a
-// memory with another key than its owner has.
+// A text of so many characters, all of them of base64 or hex, is meant as a key: taken for a passphrase, it would
+// seal a memory with another key than its owner has.
 const (
 	likeKey    = 40
 	keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="

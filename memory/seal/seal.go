@@ -95,8 +95,8 @@ func KeyOf(value []byte) (number uint32, ok bool) {
 	return binary.BigEndian.Uint32(value[len(magic):]), true
 }
 
-// KeyTerms replaces hashes of terms by keyed ones. Each is one block of AES: as good as HMAC for so short an input, and a
-// message has many terms.
+// KeyTerms replaces hashes of terms by keyed ones. Each is one block of AES: as good as HMAC for so short an input,
+// and a message has many terms.
 func (c *Cipher) KeyTerms(hashes []uint64) {
 	b := make([]byte, aes.BlockSize)
 	for i, n := range hashes {

@@ -60,8 +60,8 @@ type LeftOut struct {
 }
 
 // OpenSalvage reads the database in dir, except its messages. No other process may have it open (ErrInUse). most
-// is how long the operator keeps messages; 0: forever. secret is the key of a sealed database. progress, if not nil, gets the pages read and the expected
-// total.
+// is how long the operator keeps messages; 0: forever. secret is the key of a sealed database. progress, if not nil,
+// gets the pages read and the expected total.
 func OpenSalvage(ctx context.Context, dir string, secret *seal.Secret, now time.Time, most time.Duration,
 	progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{

@@ -41,7 +41,8 @@ func openSealed(t testing.TB, dir string) *Store {
 	return s
 }
 
-// tampered is a copy of a closed store in which a statement was run past the store. It reports whether that changed a row.
+// tampered is a copy of a closed store in which a statement was run past the store. It reports whether that changed a
+// row.
 func tampered(t testing.TB, dir, query string) (copied string, changed bool) {
 	t.Helper()
 	copied = t.TempDir()

@@ -85,8 +85,8 @@ func IsResealing(ctx context.Context, s *Store) (bool, error) {
 }
 
 // Reseal seals what is plain, and seals anew what has a retired key, which it then destroys. It runs in steps, between
-// which others write, and continues an interrupted run. progress, if not nil, gets the messages done and their total. It
-// does nothing if nothing is left. When all is done, it returns a LostError if some values can't be read.
+// which others write, and continues an interrupted run. progress, if not nil, gets the messages done and their total.
+// It does nothing if nothing is left. When all is done, it returns a LostError if some values can't be read.
 func Reseal(ctx context.Context, s *Store, progress func(done, total int)) error {
 	var lost LostError
 	for {
@@ -134,7 +134,8 @@ func (s *Store) resealOnce(ctx context.Context, progress func(done, total int)) 
 	if err != nil || !destroyed {
 		return lost, err
 	}
-	// Readers that began before may still find what is plain or has an old key, and need that key. Erase waits for them.
+	// Readers that began before may still find what is plain or has an old key, and need that key. Erase waits for
+	// them.
 	if err := s.Erase(ctx, true); err != nil {
 		return lost, err
 	}
@@ -219,8 +220,8 @@ func (t *transaction) resealSome(limit int) (rows, done int) {
 	return max(rows, 1), state.Done
 }
 
-// destroyRetired destroys the retired keys, and reports whether it did: not if some were retired since. Everything has a
-// newer one.
+// destroyRetired destroys the retired keys, and reports whether it did: not if some were retired since. Everything
+// has a newer one.
 func (t *transaction) destroyRetired() bool {
 	state, err := readResealing(t.ctx, t)
 	if ensure(err); state.Stage < lastStage {

@@ -227,8 +227,8 @@ func editPlace(channel memory.ChannelID, id memory.MessageID) Place {
 	return at("early_edit", "content", channel, id)
 }
 
-// channelName is the destination for c's name. Its id and its number must be known or scanned before. lost, which may be
-// nil, gets whether one of the three was changed.
+// channelName is the destination for c's name. Its id and its number must be known or scanned before. lost, which may
+// be nil, gets whether one of the three was changed.
 func (v *Vault) channelName(c *memory.Channel, no *int64, lost *bool) any {
 	return v.name(&c.Name, lost, func() Place { return placeOfChannelName(c.ID, *no) })
 }

@@ -64,8 +64,8 @@ func New(e Engine, o Options) *Store {
 	return s
 }
 
-// Open reads what the store caches. A sealed memory needs its key; one that isn't sealed is from now on if a key is given,
-// see Reseal.
+// Open reads what the store caches. A sealed memory needs its key; one that isn't sealed is from now on if a key is
+// given, see Reseal.
 func Open(ctx context.Context, s *Store) error {
 	if err := s.unlock(ctx); err != nil {
 		return err
