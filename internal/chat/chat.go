@@ -21,6 +21,7 @@ type Message struct {
 	Images  []Image // shown with Content, in a user's message only
 	Calls   []Call  // of tools, in an assistant's message only
 	CallID  string  // of the call whose outcome this is, in a tool's message only
+	Extra   Extra   // what the server put beside an assistant's message; it gets that back
 }
 
 // ImageTypes are what models with vision take.
@@ -44,6 +45,7 @@ type Call struct {
 	ID        string
 	Name      string
 	Arguments string // as the model wrote them: a JSON object, if it did well
+	Extra     Extra  // what the server put beside the call; it gets that back
 }
 
 // Request is a request to a model.
@@ -51,6 +53,8 @@ type Request struct {
 	Messages    []Message
 	Tools       []Tool   // that it may call; none: it has to answer
 	Temperature *float64 // from 0 to 2; nil: as configured
+	Brief       bool     // no thoughts are wanted: small talk, or a chore such as rewriting a question
+	Tenant      uint64   // whose request it is: tenants take turns at a busy server
 }
 
 // Reply is a model's answer.
@@ -59,6 +63,7 @@ type Reply struct {
 	// that it never opened, the text before that is the thought, and isn't in Text.
 	Text             string
 	Calls            []Call // in the order in which the model made them
+	Extra            Extra  // what the server put beside Text
 	Model            string // that wrote it, by its server's name for it
 	Instead          error  // why another wrote it than was asked first; nil if none did
 	FinishReason     string // "stop", "tool_calls", or "length" where the longest answer ended it
@@ -72,6 +77,7 @@ type Model interface {
 	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
 	// returns what came before. An error may have methods that say why: TooLong() (room, asked int, is bool)
 	// that the prompt was too long, with the tokens that the model accepts and those it counted, 0 if
-	// unknown; NoTools() bool that the model takes no tools; NoImages() bool that it takes no images.
+	// unknown; Loading() bool that the model is still being loaded; Crowded() bool that the server had too much
+	// to write at once.
 	Chat(ctx context.Context, r Request, delta func(string)) (Reply, error)
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -179,4 +180,18 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 		return 0
 	}
 	return min(max(date.Sub(now), 0), longestWait)
+}
+
+// IsLocal reports whether an address is this machine's, also as seen from a container.
+func IsLocal(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := u.Hostname()
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "host.docker.internal" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }

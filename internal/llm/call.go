@@ -1,75 +1,111 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
 
 	"hark/internal/chat"
+	"hark/internal/endpoint"
+	"hark/internal/llm/failure"
+	"hark/internal/llm/stream"
 )
 
 const (
-	maxAnswer = 1 << 20         // bytes of text and thoughts; what writes more has run wild
-	lastWords = 2 * time.Second // that a server has for its counts once the answer is whole
+	lastWords  = 10 * time.Second // that a server has for its counts once the answer may be whole
+	maxRefusal = 64 << 10         // bytes read of an answer that is an error
 )
 
 // errIdle ends a call that shows no sign of life.
 var errIdle = errors.New("no sign of life")
 
-// call is one request and the stream that answers it.
+// call is one request and what answers it.
 type call struct {
-	client *Client
-	asked  asked
-	timer  timer // ends the call when nothing is heard
+	config Config
+	http   *http.Client
+	say    speaker
+	clock  clock
+	timer  timer         // ends the call when nothing is heard
+	body   []byte        // of a request for an answer
+	sent   sent          // what it holds
+	lines  *stream.Lines // of the answer; nil: none came
+	listed []byte        // the answer to a request for anything else
 }
 
-// call asks once, for at most maxTokens. passed: delta got something.
-func (c *Client) call(ctx context.Context, r chat.Request, maxTokens int,
-	delta func(string)) (reply chat.Reply, passed bool, err error) {
+// answered is what a call brought.
+type answered struct {
+	reply  chat.Reply
+	passed bool // something was shown
+}
+
+// call asks once, in a form, for at most maxTokens. It returns what came, also with an error.
+func (c *Client) call(ctx context.Context, r chat.Request, f form, maxTokens int, show func(string)) (answered, error) {
 	inner, k, stop := c.begin(ctx)
 	defer stop()
-	k.asked = c.asked(r)
-	stream, err := k.openai().CreateChatCompletionStream(inner, c.request(r, maxTokens))
+	b := c.write(r, f, maxTokens)
+	k.sent = b.sent
+	body, err := b.encode()
 	if err != nil {
-		return chat.Reply{}, false, k.explain(ctx, inner, err)
+		return answered{}, err
 	}
-	defer stream.Close()
-	a := answer{delta: delta, reply: chat.Reply{Model: c.config.Model}}
+	k.body = body
+	events, err := k.openai().CreateChatCompletionStream(inner, openai.ChatCompletionRequest{Model: c.config.Model})
+	if err != nil {
+		return answered{}, k.explain(ctx, inner, err, false)
+	}
+	defer events.Close()
+	a := stream.NewAnswer(show, toolsIn(r))
 	for {
-		raw, err := stream.RecvRaw()
+		event, err := events.RecvRaw()
 		if err == nil {
-			err = a.take(raw)
+			err = a.Add(event)
 		}
-		if a.reply.FinishReason != "" {
+		if a.MayBeWhole() {
 			k.timer.Reset(min(lastWords, c.config.Timeout))
 		}
 		switch {
 		case err == nil:
-		case a.whole(err):
-			reply, ok := a.end()
-			if !ok {
-				return reply, a.passed, c.problem(BadAnswer, true,
-					"the model %q made a tool's call without a name", c.config.Model)
+		case a.IsWhole(err, k.lines.HasEnded()):
+			reply, err := a.End()
+			reply.Model = c.config.Model
+			if err != nil {
+				return answered{reply, a.HasPassed()}, k.say.namelessCall()
 			}
-			return reply, a.passed, nil
+			return answered{reply, a.HasPassed()}, nil
 		default:
-			reply := a.part() // what may be half a tag is shown to nobody
-			if a.passed || len(a.calls) > 0 {
-				err = &broken{err}
-			}
-			return reply, a.passed, k.explain(ctx, inner, err)
+			reply := a.Part() // what may be half a mark is shown to nobody
+			reply.Model = c.config.Model
+			return answered{reply, a.HasPassed()}, k.explain(ctx, inner, err, a.HasBegun())
 		}
 	}
+}
+
+// toolsIn returns the names of the tools that the model knows from a request.
+func toolsIn(r chat.Request) (names []string) {
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+	}
+	for _, m := range r.Messages {
+		for _, c := range m.Calls {
+			if !slices.Contains(names, c.Name) && c.Name != "" {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return names
 }
 
 // begin starts the clock of a call; stop ends both.
 func (c *Client) begin(ctx context.Context) (inner context.Context, k *call, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	k = &call{client: c}
+	k = &call{config: c.config, http: c.http, say: c.say, clock: c.clock}
 	k.timer = c.clock.after(c.config.Timeout, func() { cancel(errIdle) })
 	return inner, k, func() {
 		k.timer.Stop()
@@ -79,127 +115,86 @@ func (c *Client) begin(ctx context.Context) (inner context.Context, k *call, sto
 
 // openai returns a client for this call alone, so that Do sees what go-openai doesn't hand on.
 func (k *call) openai() *openai.Client {
-	config := openai.DefaultConfig(k.client.config.APIKey)
-	config.BaseURL = k.client.config.BaseURL
+	config := openai.DefaultConfig(k.config.APIKey)
+	config.BaseURL = k.config.BaseURL
 	config.HTTPClient = k
 	return openai.NewClientWithConfig(config)
 }
 
 // Do sends a request, and makes an error of a refusal and plain events of an answer.
 func (k *call) Do(r *http.Request) (*http.Response, error) {
-	for name, value := range k.client.config.Headers {
+	for name, value := range k.config.Headers {
 		r.Header.Set(name, value)
 	}
-	resp, err := k.client.http.Do(r)
+	if k.body != nil {
+		r.Body = io.NopCloser(bytes.NewReader(k.body))
+		r.ContentLength = int64(len(k.body))
+		r.GetBody = nil
+	}
+	resp, err := k.http.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	k.timer.Reset(k.client.config.Timeout)
+	k.timer.Reset(k.config.Timeout)
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		return nil, k.refusal(resp)
 	}
-	if r.Method == http.MethodPost { // not the list of models
-		resp.Body = newEvents(resp.Body, func() { k.timer.Reset(k.client.config.Timeout) })
+	if k.body != nil {
+		k.lines = stream.NewLines(resp.Body, func() { k.timer.Reset(k.config.Timeout) })
+		resp.Body = k.lines
+		return resp, nil
 	}
-	return resp, nil
+	return resp, k.list(resp)
 }
 
-// explain makes an *Error of whatever ended a call, unless the caller ended it.
-func (k *call) explain(ctx, inner context.Context, err error) error {
-	c := k.client
-	var e *Error
-	var said failure
-	var midway *broken
-	var before *url.Error
+// list keeps the answer to a request for a list, of which go-openai hands on only a part.
+func (k *call) list(resp *http.Response) error {
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxList))
+	k.listed = data
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	return err
+}
+
+// refusal returns the error that an answer other than 200 tells of.
+func (k *call) refusal(resp *http.Response) *Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status says enough
+	f, is := failure.Read(body)
+	if !is && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+		f.Code = "text/html"
+	}
+	if !is && f.Code == "" {
+		f.Message = string(body)
+	}
+	f.Status = resp.StatusCode
+	e := k.say.failed(f, k.sent)
+	e.after = endpoint.RetryAfter(resp.Header, k.clock.now())
+	return e
+}
+
+// explain makes an *Error of whatever ended a call, unless the caller ended it. begun: a part of the answer came.
+func (k *call) explain(ctx, inner context.Context, err error, begun bool) error {
 	silent := errors.Is(context.Cause(inner), errIdle)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case errors.As(err, &e):
+	}
+	if e, is := errors.AsType[*Error](err); is {
 		return e
-	case errors.As(err, &said):
-		return k.failed(said)
-	case errors.Is(err, openai.ErrReasoningToolsRequireResponses): // which it says of some models' names
-		return c.noTools(failure{})
-	case errors.Is(err, errBadEvent):
-		return c.badAnswer(err)
-	case silent && !errors.As(err, &midway):
-		return c.timedOut()
-	case errors.As(err, &before):
-		return c.unreachable(before.Err)
 	}
-	return c.cutOff(silent)
-}
-
-// broken is an error after which a part of the answer stands.
-type broken struct{ error }
-
-func (b *broken) Unwrap() error { return b.error }
-
-// answer is what has come of an answer so far.
-type answer struct {
-	delta    func(string)
-	thoughts filter
-	calls    calls
-	reply    chat.Reply
-	passed   bool
-	size     int
-}
-
-// take adds an event.
-func (a *answer) take(raw []byte) error {
-	e, err := parseEvent(raw)
-	if err != nil {
-		return err
+	if said, is := errors.AsType[failure.Failure](err); is {
+		return k.say.failed(said, k.sent)
 	}
-	if e.prompt > 0 || e.completion > 0 {
-		a.reply.PromptTokens, a.reply.CompletionTokens = e.prompt, e.completion
+	if errors.Is(err, stream.ErrBadEvent) {
+		return k.say.badAnswer(err)
 	}
-	a.size += len(e.text) + e.thought
-	if a.size > maxAnswer {
-		return errTooMuch
+	if silent && !begun {
+		return k.say.timedOut()
 	}
-	for _, p := range e.calls {
-		if err := a.calls.add(p); err != nil {
-			return err
-		}
+	if before, is := errors.AsType[*url.Error](err); is && !begun {
+		return k.say.unreachable(before.Err)
 	}
-	a.pass(a.thoughts.write(e.text))
-	if e.finish != "" {
-		a.reply.FinishReason = e.finish
-	}
-	return nil
-}
-
-func (a *answer) pass(text string) {
-	if a.passed = a.passed || text != ""; text != "" && a.delta != nil {
-		a.delta(text)
-	}
-}
-
-// whole reports whether the answer is, although err ended the stream. What fails after its last word doesn't
-// matter.
-func (a *answer) whole(err error) bool {
-	var failed failure
-	return a.reply.FinishReason != "" && !errors.As(err, &failed) && !errors.Is(err, errBadEvent)
-}
-
-// end returns a whole answer, with what was held back in case it became a tag, unless a call makes no sense.
-func (a *answer) end() (reply chat.Reply, ok bool) {
-	a.pass(a.thoughts.flush())
-	reply = a.part()
-	reply.Calls, ok = a.calls.end(reply.FinishReason)
-	if len(reply.Calls) > 0 && reply.FinishReason == "stop" { // so say Ollama, and OpenAI at times
-		reply.FinishReason = "tool_calls"
-	}
-	return reply, ok
-}
-
-// part returns what there is of the answer, without calls: half a call is none.
-func (a *answer) part() chat.Reply {
-	a.reply.Text = a.thoughts.shown.String()
-	return a.reply
+	return k.say.cutOff(silent)
 }
 
 var _ openai.HTTPDoer = (*call)(nil)

@@ -14,7 +14,7 @@ import (
 // Check asks whether the server has the model, and says how it knows: by the list of its models, which costs
 // nothing, or else by Try. Its error is Chat's, with the server's own words.
 func (c *Client) Check(ctx context.Context) (how string, err error) {
-	names, err := c.list(ctx)
+	names, _, err := c.list(ctx)
 	if err == nil && slices.Contains(names, c.config.Model) {
 		return "it is in the server's list of models", nil
 	}
@@ -39,16 +39,16 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	}
 	hi := chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hi"}}}
 	started := c.clock.now()
-	_, _, err := c.call(ctx, hi, tokens, nil)
+	_, err := c.call(ctx, hi, form{}, tokens, nil)
 	took := c.clock.now().Sub(started)
 	if err == nil {
 		return took, nil
 	}
 	err = inFull(err)
 	if e, is := errors.AsType[*Error](err); is && e.Kind == NotFound {
-		if names, listed := c.list(ctx); listed == nil && len(names) > 0 {
+		if names, _, listed := c.list(ctx); listed == nil && len(names) > 0 {
 			full := *e
-			full.text += "; it has " + c.clean(strings.Join(names[:min(len(names), mostNamed)], ", "))
+			full.text += "; it has " + c.say.clean(strings.Join(names[:min(len(names), mostNamed)], ", "))
 			err = &full
 		}
 	}
@@ -57,7 +57,7 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 
 // List returns the names of the server's models, in order. Its error is Chat's, with the server's own words.
 func (c *Client) List(ctx context.Context) ([]string, error) {
-	names, err := c.list(ctx)
+	names, _, err := c.list(ctx)
 	if err != nil {
 		return nil, inFull(err)
 	}
@@ -65,33 +65,22 @@ func (c *Client) List(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-func (c *Client) list(ctx context.Context) ([]string, error) {
+// list returns the names of the server's models, and the list as it came.
+func (c *Client) list(ctx context.Context) (names []string, listed []byte, err error) {
 	inner, k, stop := c.begin(ctx)
 	defer stop()
 	list, err := k.openai().ListModels(inner)
 	if err != nil {
-		return nil, k.explain(ctx, inner, err)
+		return nil, nil, k.explain(ctx, inner, err, false)
 	}
-	var names []string
 	for _, m := range list.Models {
 		names = append(names, m.ID)
 	}
-	return names, nil
+	return names, k.listed, nil
 }
 
 // final reports whether a call would fail as listing the models did.
 func final(err error) bool {
 	e, is := errors.AsType[*Error](err)
 	return !is || e.Kind == Unreachable || e.Kind == TimedOut || e.Status == http.StatusUnauthorized
-}
-
-// inFull adds the server's own words, which are harmless if the prompt was Hark's.
-func inFull(err error) error {
-	e, is := errors.AsType[*Error](err)
-	if !is || e.said == "" {
-		return err
-	}
-	full := *e
-	full.text += "; it says: " + e.said
-	return &full
 }

@@ -1,7 +1,12 @@
-// Package llm asks models that write answers, at any server that speaks OpenAI's protocol. It passes on only what
-// members may see: it drops a model's thoughts in all their forms. Tool calls are passed on whole. An answer is whole
-// or an error. Errors say what to do, and never hold the key, the prompt or the answer. Once a part of the answer was
-// passed on, nothing is asked again. Begin with Client and Models.
+// Package llm asks models that write answers, at any server that speaks OpenAI's protocol. What a server doesn't take of
+// a request is left out, and that is remembered. It passes on only what members may see: it drops a model's thoughts in
+// all their forms. Tool calls are passed on whole. An answer is whole or an error. Errors say what to do, and never hold
+// the key, the prompt or the answer. Once a part of the answer was passed on, nothing is asked again. Begin with Client
+// and Models.
+//
+// From the bottom: form.go says what is left out, thinking.go how servers are told to think; request.go writes
+// a request; error.go makes errors; call.go asks once; window.go and habits.go are what is learnt of a server; client.go
+// asks until there is an answer, and model.go has models and their fallback.
 package llm
 
 import (
@@ -27,23 +32,33 @@ type Config struct {
 	Model       string
 	MaxTokens   int               // of an answer, thoughts included; 0: as many as the server likes
 	Temperature *float32          // nil: the server's choice. Left out for models that have none.
-	Window      int               // tokens that it takes for prompt and answer together; 0: it isn't known
+	Window      int               // tokens that it takes for prompt and answer together; 0: the server is asked
 	Vision      bool              // it can see; images are left out of what is sent to one that can't
 	Timeout     time.Duration     // until the server begins to answer, and between two signs of life; 0: a minute
 	Retries     int               // how often a call that came to nothing is made again; 0: never
 	Headers     map[string]string // sent with every request, besides those that the protocol needs; never shown
+	Extra       map[string]any    // further fields of each request for an answer; never shown
+	Thinking    Thinking          // how much the model thinks; empty: ThinkAsItLikes
+	AtOnce      int               // calls that the server gets at once; 0: 4, or 1 if it is on this machine
 	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client's own.
 	Breaker *endpoint.Breaker
+	// Queue bounds the calls that the server gets at once, for all clients that share it; nil: the client's own.
+	Queue *endpoint.Queue
 	// Called, if not nil, is called after each call of a model, with the time until its answer was whole and why
 	// it failed, except if the caller ended it.
 	Called func(model string, took time.Duration, failed error)
+	// Learned, if not nil, is called once with each thing that Hark learns of the model's server, a sentence.
+	Learned func(model, what string)
 }
 
 // Client asks one model. It may be used by several goroutines.
 type Client struct {
 	config Config
+	say    speaker
 	http   *http.Client
 	clock  clock
+	habits habits
+	window window
 }
 
 // clock is time, which tests replace.
@@ -70,7 +85,22 @@ func New(c Config) *Client {
 	if c.Breaker == nil {
 		c.Breaker = &endpoint.Breaker{What: "model's server"}
 	}
-	return &Client{config: c, http: httpClient(), clock: realClock()}
+	if c.Queue == nil {
+		c.Queue = endpoint.NewQueue(atOnce(c))
+	}
+	return &Client{config: c, say: speakerOf(c), http: httpClient(), clock: realClock()}
+}
+
+// atOnce returns how many calls a server gets at once. One on this machine may have a single slot, or share its memory
+// among several.
+func atOnce(c Config) int {
+	switch {
+	case c.AtOnce > 0:
+		return c.AtOnce
+	case endpoint.IsLocal(c.BaseURL):
+		return 1
+	}
+	return 4
 }
 
 // httpClient follows no redirects: the prompt goes to the address that was configured, or nowhere.
@@ -108,64 +138,123 @@ func (c *Client) Name() string { return c.config.Model }
 // Health returns how the model's server did of late, whichever of its models was asked.
 func (c *Client) Health() endpoint.Health { return c.config.Breaker.Health() }
 
-// Window returns how many tokens the model takes for prompt and answer together, and how many of them the longest
-// answer leaves for a prompt, possibly none; 0 and 0 if it isn't known.
-func (c *Client) Window() (all, room int) {
-	if c.config.Window == 0 {
-		return 0, 0
-	}
-	return c.config.Window, c.config.Window - c.config.MaxTokens
-}
-
 // Resting reports whether the model's server is left alone for now, after failures.
 func (c *Client) Resting() bool { return c.config.Breaker.Resting() }
 
 // CanSee reports whether the model is sent images.
-func (c *Client) CanSee() bool { return c.config.Vision }
+func (c *Client) CanSee() bool { return c.config.Vision && !c.habits.known(c.clock.now()).blind }
 
-// Chat asks the model to go on after a request's messages. It passes what members may see of the answer to delta,
+// TakesTools reports whether the model is offered tools: false once its server has refused them.
+func (c *Client) TakesTools() bool { return !c.habits.known(c.clock.now()).noTools }
+
+// Learned returns what Hark learned of the server, a sentence each.
+func (c *Client) Learned() []string { return c.habits.told(c.clock.now()) }
+
+// Chat asks the model to go on after a request's messages. It passes what members may see of the answer to show,
 // which may be nil, as it comes, and returns all of it, with the model's calls of tools. A failure is an *Error; if
 // ctx ends first, its cause. Then Reply has what came before it, and no calls.
-func (c *Client) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
-	reply, _, err := c.chat(ctx, r, delta)
-	return reply, err
+func (c *Client) Chat(ctx context.Context, r chat.Request, show func(string)) (chat.Reply, error) {
+	came, err := c.chat(ctx, r, show)
+	return came.reply, err
 }
 
-// chat is Chat, and reports whether delta got anything.
-func (c *Client) chat(ctx context.Context, r chat.Request,
-	delta func(string)) (reply chat.Reply, passed bool, err error) {
+// chat waits for the server, which may be busy or left alone, and asks.
+func (c *Client) chat(ctx context.Context, r chat.Request, show func(string)) (came answered, err error) {
+	leave, err := c.config.Queue.Enter(ctx, r.Tenant)
+	if err != nil {
+		return answered{}, err
+	}
+	defer func() { leave() }()
+	alone := func() error { // the server has too much to write at once
+		c.config.Queue.Lower(c.config.Queue.Running())
+		leave()
+		leave, err = c.config.Queue.EnterAlone(ctx, r.Tenant)
+		if err != nil {
+			leave = func() {}
+		}
+		return err
+	}
 	err = c.config.Breaker.Do(ctx, 0, func(ctx context.Context) error {
-		reply, passed, err = c.persist(ctx, r, delta)
+		came, err = c.persist(ctx, r, show, alone)
 		return err
 	})
 	if rests, is := errors.AsType[*endpoint.Resting](err); is {
-		err = c.resting(rests.Left)
+		err = c.say.resting(rests.Left)
 	}
-	return reply, passed, err
+	return came, err
 }
 
-// persist asks again where that may help.
-func (c *Client) persist(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, bool, error) {
-	for attempt := 0; ; attempt++ {
-		began := c.clock.now()
-		reply, passed, err := c.call(ctx, r, c.config.MaxTokens, delta)
-		if err == nil && len(reply.Calls) == 0 && strings.TrimSpace(reply.Text) == "" {
-			err = c.silent(reply)
+// persist asks until there is an answer: in other forms if the server refuses the request, alone if it has too much to
+// write, without tools if it can't read what the model wrote, and otherwise after a pause.
+func (c *Client) persist(ctx context.Context, r chat.Request, show func(string), alone func() error) (answered, error) {
+	try := c.habits.begin(c.clock.now())
+	for {
+		came, err := c.askOnce(ctx, r, try.form(), show)
+		if err == nil {
+			c.learn(try, came.reply, r)
+			return came, nil
 		}
-		if c.config.Called != nil && ctx.Err() == nil {
-			c.config.Called(c.config.Model, c.clock.now().Sub(began), err)
+		e, is := errors.AsType[*Error](err)
+		if !is || came.passed || ctx.Err() != nil {
+			return came, err
 		}
-		if err == nil || passed || attempt >= c.config.Retries {
-			return reply, passed, err
+		c.noticeLimit(e)
+		pause := time.Duration(0)
+		again := true
+		switch {
+		case e.Kind == Crowded && try.alone():
+			err := alone()
+			if err != nil {
+				return came, err
+			}
+		case e.Kind == Crowded:
+			return came, c.fit(e)
+		case e.ofText:
+			again = try.otherText(r)
+		case e.unknown && try.otherForm(e):
+		default:
+			pause, again = c.pause(e, try.attempt)
+			again = again && try.attempt < c.config.Retries && !(e.unknown && try.ladder.begun)
+			try.attempt++
 		}
-		pause, again := c.pause(err, attempt)
 		if !again {
-			return reply, passed, err
+			c.habits.giveUp(try, c.clock.now())
+			return came, try.first(err)
 		}
-		if slept := c.clock.sleep(ctx, pause); slept != nil {
-			return reply, passed, fmt.Errorf("wait to ask the model again (%w): %w", err, slept)
+		slept := c.clock.sleepFor(ctx, pause)
+		if slept != nil {
+			return came, fmt.Errorf("wait to ask the model again (%w): %w", err, slept)
 		}
 	}
+}
+
+// sleepFor sleeps, unless d is 0.
+func (c clock) sleepFor(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	return c.sleep(ctx, d)
+}
+
+// askOnce makes one call and tells how it went.
+func (c *Client) askOnce(ctx context.Context, r chat.Request, f form, show func(string)) (answered, error) {
+	began := c.clock.now()
+	came, err := c.call(ctx, r, f, c.longest(r), show)
+	if err == nil && len(came.reply.Calls) == 0 && strings.TrimSpace(came.reply.Text) == "" {
+		err = c.say.silent(came.reply)
+	}
+	if c.config.Called != nil && ctx.Err() == nil {
+		c.config.Called(c.config.Model, c.clock.now().Sub(began), err)
+	}
+	return came, err
+}
+
+// longest returns the longest answer in tokens, with a budget of thoughts if the server has one; 0: as it likes.
+func (c *Client) longest(r chat.Request) int {
+	if c.config.MaxTokens == 0 {
+		return 0
+	}
+	return AnswerTokens(c.config.MaxTokens, c.window.size(c.clock.now(), c.config.Window)) + c.thoughtTokens(r.Brief)
 }
 
 const (
@@ -182,4 +271,35 @@ func (c *Client) pause(err error, attempt int) (time.Duration, bool) {
 	pause := min(firstPause<<min(attempt, 10), longestPause)
 	pause = pause/2 + time.Duration(c.clock.rand()*float64(pause/2))
 	return max(pause, e.after), true
+}
+
+// learn remembers the form that the server took, and whether it read all of the prompt.
+func (c *Client) learn(t *try, reply chat.Reply, r chat.Request) {
+	told := c.habits.keep(t, c.clock.now())
+	if c.dropsPrompt(reply, r) {
+		told = append(told, c.habits.note(droppedPrompt)...)
+	}
+	if c.config.Learned == nil {
+		return
+	}
+	for _, what := range told {
+		c.config.Learned(c.config.Model, what)
+	}
+}
+
+// noticeLimit remembers how many tokens the server says it takes.
+func (c *Client) noticeLimit(e *Error) {
+	if e.Kind != TooLong || e.limit <= 0 {
+		return
+	}
+	c.window.learn(e.limit, c.clock.now())
+	e.room = e.limit - AnswerTokens(c.config.MaxTokens, e.limit)
+}
+
+// fit makes an error of a prompt that didn't fit, although the server wrote nothing else.
+func (c *Client) fit(e *Error) *Error {
+	long := c.say.tooLong(0, 0)
+	long.Status = e.Status
+	long.said = e.said
+	return long
 }

@@ -1,11 +1,9 @@
 package llm
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"hark/internal/chat"
@@ -125,7 +122,7 @@ func TestChat(t *testing.T) {
 	c, h := client(s, func(c *Config) { c.Headers = map[string]string{"X-Title": "Hark"} })
 	reply, deltas, err := talk(t, c)
 	want := chat.Reply{Text: "It is swordfish.", Model: "test-model", FinishReason: "stop", PromptTokens: 7,
-		CompletionTokens: 6}
+		CompletionTokens: 6, Extra: chat.Extra{"reasoning": []byte(`"another"`), "reasoning_content": []byte(`"secret thought"`)}}
 	if err != nil || !reflect.DeepEqual(reply, want) {
 		t.Errorf("%+v, %v; want %+v", reply, err, want)
 	}
@@ -149,6 +146,7 @@ func TestDialects(t *testing.T) {
 	whole := `{"choices":[{"index":0,"message":{"role":"assistant","content":"It is so."},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`
 	pretty := strings.ReplaceAll(whole, ",", ",\n  ")
 	for name, reply := range map[string]llmtest.Reply{
+		"only [DONE]":        {Text: []string{"It is", " so."}, Cut: llmtest.OnlyDone},
 		"no [DONE]":          {Text: []string{"It is", " so."}, Cut: llmtest.NoDone},
 		"other content type": {Text: []string{"It is so."}, ContentType: "application/octet-stream"},
 		"not streamed":       {Body: whole},
@@ -216,7 +214,6 @@ func TestCutOff(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]llmtest.Reply{
 		"end of file":  {Text: []string{"It is ", "sw"}, Cut: llmtest.NoFinish},
-		"[DONE] only":  {Text: []string{"It is ", "sw"}, Cut: llmtest.OnlyDone},
 		"connection":   {Text: []string{"It is ", "sw"}, Cut: llmtest.CutBytes, CutAt: 1 << 20},
 		"in mid-event": {Text: []string{"It is ", "sw", "ord"}, Cut: llmtest.CutBytes, CutAt: 440},
 		"torn, orderly": {Text: []string{"It is ", "sw"},
@@ -345,8 +342,8 @@ func TestRunWild(t *testing.T) {
 		{ReasoningContent: []string{piece, piece, piece}, Text: []string{"yes"}},
 		{Reasoning: []string{piece, piece, piece}, Text: []string{"yes"}},
 		{Events: []string{part, "", part, "", part, ""}, Text: []string{"yes"}},
-		{Body: "data: " + strings.Repeat("x", maxEvent+1)},
-		{Body: "{\n" + strings.Repeat("\n", maxEvent) + "}"},
+		{Body: "data: " + strings.Repeat("x", 4<<20+1)},
+		{Body: "{\n" + strings.Repeat("\n", 4<<20) + "}"},
 	} {
 		s.Queue(reply)
 		_, err := c.Chat(t.Context(), prompt, nil)
@@ -392,60 +389,4 @@ func TestRedirect(t *testing.T) {
 		!strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
 		t.Errorf("%v, %d requests", err, len(s.Requests()))
 	}
-}
-
-func smooth(r io.Reader) (string, error) {
-	alive := 0
-	e := newEvents(io.NopCloser(r), func() { alive++ })
-	defer e.Close()
-	all, err := io.ReadAll(e)
-	return string(all), err
-}
-
-func TestEvents(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]string{
-		"": "",
-		": hi\n\nevent: x\nid: 5\ndata: [DONE]\n\n":      "data: [DONE]\n",
-		"data:{\"error\":1}\n":                           "data: { \"error\":1}\n",
-		"\r\n\r\n{\"error\":1}":                          "data: { \"error\":1}\n",
-		"{\n \"a\": 1\n}\n":                              "data: { \"a\":1}\n",
-		"event: error\ndata: {\"a\":1}\n\ndata: {}\n":    "data: { \"error\":{\"a\":1}}\ndata: { }\n",
-		"event: error\ndata: it \"broke\"\n":             "data: { \"error\":\"it \\\"broke\\\"\"}\n",
-		"error: {\"a\":1}\n\ndata: {}\n":                 "data: { \"error\":{\"a\":1}}\ndata: { }\n",
-		"data: {\"a\":1}\ndata: {\"a\"":                  "data: { \"a\":1}\n",
-		"data: {\"a\":1}\n{not json}\n<html>\n{\"b\":2}": "data: { \"a\":1}\ndata: { \"b\":2}\n",
-	} {
-		for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body)),
-			iotest.DataErrReader(strings.NewReader(body))} {
-			if got, err := smooth(r); got != want || err != nil {
-				t.Errorf("%q became %q, %v; want %q", body, got, err, want)
-			}
-		}
-	}
-	if _, err := smooth(io.MultiReader(strings.NewReader("{\n"),
-		iotest.ErrReader(io.ErrClosedPipe))); err != io.ErrClosedPipe {
-		t.Error(err)
-	}
-}
-
-func FuzzEvents(f *testing.F) {
-	for _, seed := range []string{"data: {\"error\":1}\n\n", "event: error\ndata: x\n", ": c\r\n{\n}\n",
-		"<html>", "\ufeffdata:[DONE]", "{\"a\":\n[1]}"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, body string) {
-		whole, err := smooth(strings.NewReader(body))
-		pieces, err2 := smooth(iotest.OneByteReader(strings.NewReader(body)))
-		if whole != pieces || !errors.Is(err2, err) {
-			t.Fatalf("%q, %v at once; %q, %v byte by byte", whole, err, pieces, err2)
-		}
-		lines := bufio.NewScanner(strings.NewReader(whole))
-		for lines.Scan() {
-			if strings.HasPrefix(lines.Text(), `data: {"error"`) || !strings.HasPrefix(lines.Text(), "data: ") {
-				t.Fatalf("line %q", lines.Text())
-			}
-			parseEvent([]byte(strings.TrimPrefix(lines.Text(), "data: ")))
-		}
-	})
 }

@@ -4,10 +4,19 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"hark/internal/chat"
 	"hark/internal/endpoint"
+	"hark/internal/llm/failure"
+	"hark/internal/llm/stream"
+	"hark/internal/pattern"
+	"hark/internal/text"
 )
 
 // Kind is what went wrong, as far as it matters to whoever asked.
@@ -25,12 +34,13 @@ const (
 	Server                      // the server failed
 	BadAnswer                   // what came is no answer
 	Resting                     // it wasn't asked, because it failed several times before; see RetryAfter
+	Crowded                     // the answers that the server wrote at once took more room than it has
 )
 
 var kinds = [...]string{
 	Unreachable: "unreachable", TimedOut: "timed_out", Refused: "refused", NotFound: "not_found",
 	RateLimited: "rate_limited", TooLong: "too_long", Rejected: "rejected", CutOff: "cut_off", Server: "server",
-	BadAnswer: "bad_answer", Resting: "resting",
+	BadAnswer: "bad_answer", Resting: "resting", Crowded: "crowded",
 }
 
 // String returns a kind's name, such as "rate_limited".
@@ -63,9 +73,15 @@ type Error struct {
 	again bool          // asking again may help
 	after time.Duration // see RetryAfter
 
-	noTools, noImages bool
+	failure failure.Failure // what the server said
+	sent    sent            // what it was sent
+	unknown bool            // Hark doesn't know why: the server may take another form
+	ofText  bool            // the model's own words failed: others may be better
+	loading bool
 
-	room, asked int // see TooLong
+	room  int // see TooLong
+	asked int
+	limit int // tokens that the model takes, by the server's words; 0 if it doesn't say
 }
 
 func (e *Error) Error() string { return e.text }
@@ -86,59 +102,241 @@ func (e *Error) OfText() bool {
 	return true
 }
 
-// place returns the server's address without what may be secret in it.
-func (c *Client) place() string {
-	return cmp.Or(endpoint.Place(c.config.BaseURL), "the address in llm.base_url")
+// TooLong reports whether the prompt was longer than the model takes: how many tokens of a prompt it takes beside
+// the longest answer, and how many it counted in this one, each 0 if the server doesn't say.
+func (e *Error) TooLong() (room, asked int, is bool) { return e.room, e.asked, e.Kind == TooLong }
+
+// Loading reports whether the server is still loading the model.
+func (e *Error) Loading() bool { return e.loading }
+
+// Crowded reports whether the server ended the answer because it wrote too much at once.
+func (e *Error) Crowded() bool { return e.Kind == Crowded }
+
+// speaker makes errors about one model at one server.
+type speaker struct {
+	model   string
+	place   string // the server's address without what may be secret in it
+	timeout time.Duration
+	secrets []string
 }
 
-func (c *Client) problem(kind Kind, again bool, format string, args ...any) *Error {
+func speakerOf(c Config) speaker {
+	secrets := append(slices.Collect(maps.Values(c.Headers)), c.APIKey)
+	return speaker{
+		model: c.Model, timeout: c.Timeout,
+		place:   cmp.Or(endpoint.Place(c.BaseURL), "the address in llm.base_url"),
+		secrets: slices.DeleteFunc(secrets, func(s string) bool { return s == "" }),
+	}
+}
+
+func problem(kind Kind, again bool, format string, args ...any) *Error {
 	return &Error{Kind: kind, again: again, text: fmt.Sprintf(format, args...)}
 }
 
-func (c *Client) unreachable(err error) *Error {
-	return c.problem(Unreachable, true, "the model's server at %s can't be reached (%v): is it running? (llm.base_url)",
-		c.place(), err)
+func (s speaker) unreachable(err error) *Error {
+	return problem(Unreachable, true, "the model's server at %s can't be reached (%v): is it running? (llm.base_url)",
+		s.place, err)
 }
 
-func (c *Client) resting(left time.Duration) *Error {
-	e := c.problem(Resting, false, "the model's server at %s failed and isn't asked again before %v have passed",
-		c.place(), left.Round(time.Second))
+func (s speaker) resting(left time.Duration) *Error {
+	e := problem(Resting, false, "the model's server at %s failed and isn't asked again before %v have passed",
+		s.place, left.Round(time.Second))
 	e.after = left
 	return e
 }
 
-func (c *Client) timedOut() *Error {
-	return c.problem(TimedOut, false, "the model's server at %s didn't begin to answer within %v: is the model still "+
-		"loading, or the machine too slow? (llm.timeout)", c.place(), c.config.Timeout)
+func (s speaker) timedOut() *Error {
+	return problem(TimedOut, false, "the model's server at %s didn't begin to answer within %v: is the model still "+
+		"loading, or the machine too slow? (llm.timeout)", s.place, s.timeout)
 }
 
-func (c *Client) cutOff(silent bool) *Error {
+func (s speaker) cutOff(silent bool) *Error {
 	if silent {
-		return c.problem(CutOff, true, "the model's answer was cut off: nothing came from its server at %s for %v "+
-			"(llm.timeout)", c.place(), c.config.Timeout)
+		return problem(CutOff, true, "the model's answer was cut off: nothing came from its server at %s for %v "+
+			"(llm.timeout)", s.place, s.timeout)
 	}
-	return c.problem(CutOff, true, "the model's answer was cut off: the connection to its server at %s ended early; "+
-		"its log may say why", c.place())
+	return problem(CutOff, true, "the model's answer was cut off: the connection to its server at %s ended early; "+
+		"its log may say why", s.place)
 }
 
-func (c *Client) badAnswer(err error) *Error {
-	if errors.Is(err, errTooMuch) {
-		return c.problem(BadAnswer, false,
+func (s speaker) badAnswer(err error) *Error {
+	if errors.Is(err, stream.ErrTooMuch) {
+		return problem(BadAnswer, false,
 			"the model %q wrote or thought without end and was stopped: lower llm.max_tokens, "+
-				"or choose another model", c.config.Model)
+				"or choose another model", s.model)
 	}
-	return c.problem(BadAnswer, false, "the model's server at %s gave %v: does llm.base_url lead to its API, up to "+
-		"and including /v1?", c.place(), err)
+	return problem(BadAnswer, false, "the model's server at %s gave %v: does llm.base_url lead to its API, up to "+
+		"and including /v1?", s.place, err)
+}
+
+func (s speaker) namelessCall() *Error {
+	return problem(BadAnswer, true, "the model %q made a tool's call without a name", s.model)
 }
 
 // silent says why a whole answer holds nothing to show.
-func (c *Client) silent(r chat.Reply) *Error {
+func (s speaker) silent(r chat.Reply) *Error {
 	switch r.FinishReason {
 	case "length":
-		return c.problem(BadAnswer, false, "the model %q used up all its tokens in thought and gave no answer: raise "+
-			"llm.max_tokens", c.config.Model)
+		return problem(BadAnswer, false, "the model %q used up all its tokens in thought and gave no answer: raise "+
+			"llm.max_tokens, or set llm.thinking to a lower level", s.model)
 	case "content_filter":
-		return c.problem(BadAnswer, false, "the model's server withheld the answer, because of its content filter")
+		return problem(BadAnswer, false, "the model's server withheld the answer, because of its content filter")
 	}
-	return c.problem(BadAnswer, true, "the model %q gave an empty answer", c.config.Model)
+	return problem(BadAnswer, true, "the model %q gave an empty answer", s.model)
+}
+
+// failed returns the error that a server tells of, by its status or in the midst of a stream.
+func (s speaker) failed(f failure.Failure, sent sent) *Error {
+	e := s.known(f)
+	if e == nil && sent.length > largePrompt && f.MayBeTooLong(sent.fields) {
+		e = s.tooLong(0, 0)
+	}
+	if e == nil {
+		e = s.unknown(f, sent)
+	}
+	e.Status = f.Status
+	e.said = s.clean(f.Message)
+	e.failure = f
+	e.sent = sent
+	return e
+}
+
+// largePrompt is from how many bytes on a prompt may be too long although the server doesn't clearly say so.
+const largePrompt = 3000
+
+// known returns the error for a failure that Hark knows; nil for any other.
+func (s speaker) known(f failure.Failure) *Error {
+	about := s.describe(f)
+	limit, asked, long := f.IsTooLong()
+	switch status := f.Status; {
+	case f.IsOfText():
+		e := problem(BadAnswer, true, "the server of the model %q at %s couldn't read what the model wrote%s: its log may "+
+			"say why; another chat template or model may help", s.model, s.place, about)
+		e.ofText = true
+		return e
+	case f.IsCrowded():
+		return problem(Crowded, true, "the answers that the model's server at %s wrote at once took more room than it has%s: "+
+			"lower llm.at_once, or start it with fewer slots or a larger context (llama.cpp: -np, -c)", s.place, about)
+	case long:
+		return s.tooLong(limit, asked)
+	case f.HasNoCredit():
+		return problem(Refused, false, "the account at the model's server at %s has no credit left%s: see its "+
+			"billing page, or check llm.api_key", s.place, about)
+	case f.HasBadKey():
+		return problem(Refused, false, "the model's server at %s refuses the key%s: check llm.api_key", s.place, about)
+	case status == http.StatusForbidden:
+		return problem(Refused, false, "the model's server at %s allows no access%s: may the key use %q? "+
+			"(llm.api_key, llm.model)", s.place, about, s.model)
+	case f.HasNoModel():
+		return problem(NotFound, false, "the model's server at %s has no model %q%s: check llm.model", s.place,
+			s.model, about)
+	case f.HasWrongAddress():
+		return problem(NotFound, false, "the model's server at %s has nothing at this address%s: does llm.base_url "+
+			"end in /v1, and has it the model %q?", s.place, about, s.model)
+	case status == http.StatusTooManyRequests || f.Code == "rate_limit_exceeded":
+		return problem(RateLimited, true, "the model's server at %s takes no more calls for now%s", s.place, about)
+	case status >= 300 && status < 400:
+		return problem(BadAnswer, false, "the model's server at %s sends us elsewhere%s: put the address it is "+
+			"really at into llm.base_url", s.place, about)
+	case f.IsLoading():
+		e := problem(Server, true, "the model's server at %s is still loading the model %q%s: try again in a moment",
+			s.place, s.model, about)
+		e.loading = true
+		return e
+	}
+	return nil
+}
+
+// unknown returns the error for a failure that Hark doesn't know.
+func (s speaker) unknown(f failure.Failure, sent sent) *Error {
+	about := s.describe(f)
+	var e *Error
+	switch status := f.Status; {
+	case sent.tools && f.TakesNoTools():
+		e = problem(Rejected, false, "the model %q at %s takes no tools%s: choose one that does, or start its server so "+
+			"that it may (vLLM: --enable-auto-tool-choice, llama.cpp: without --no-jinja)", s.model, s.place, about)
+	case sent.images && f.TakesNoImages():
+		e = problem(Rejected, false, "the model %q at %s takes no images%s: choose one that can see, or set its vision "+
+			"to false (llm.vision)", s.model, s.place, about)
+	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
+		e = problem(Rejected, false, "the model's server at %s doesn't take the request%s: \"hark doctor\" shows what "+
+			"it says", s.place, about)
+	case status > 0 && status < 300:
+		return problem(BadAnswer, false, "the model's server at %s gave no answer%s", s.place, about)
+	default:
+		e = problem(Server, status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported,
+			"the model's server at %s failed%s: try again later; its log may say why", s.place, about)
+	}
+	e.unknown = mayTakeAnotherForm(f.Status)
+	return e
+}
+
+// mayTakeAnotherForm reports whether a server that refuses with this status may take another form of the request.
+func mayTakeAnotherForm(status int) bool {
+	switch status {
+	case 0, http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType,
+		http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+		return true
+	}
+	return false
+}
+
+func (s speaker) tooLong(limit, asked int) *Error {
+	says := ""
+	if limit > 0 {
+		says = fmt.Sprintf("; by the server's words it takes %d tokens (llm.window)", limit)
+	}
+	e := problem(TooLong, false, "the prompt is longer than the model %q takes: lower builder.max_tokens or "+
+		"llm.max_tokens%s", s.model, says)
+	e.limit = limit
+	e.asked = asked
+	return e
+}
+
+// plainCode matches codes that can't hold anybody's words.
+var plainCode = pattern.Of(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
+
+// describe returns the status and code in parentheses. A server may quote the key as a code.
+func (s speaker) describe(f failure.Failure) string {
+	var parts []string
+	if f.Status != 0 {
+		parts = append(parts, strconv.Itoa(f.Status))
+	}
+	if plainCode().MatchString(f.Code) && s.conceal(f.Code) == f.Code {
+		parts = append(parts, f.Code)
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// conceal removes the key and the values of headers, which may be keys, from what a server says.
+func (s speaker) conceal(said string) string {
+	for _, secret := range s.secrets {
+		said = strings.ReplaceAll(said, secret, "…")
+	}
+	return said
+}
+
+// clean returns a server's message without secrets, short and on one line.
+func (s speaker) clean(message string) string {
+	message = s.conceal(message)
+	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
+	cut := text.Cut(message, 200)
+	if cut != message {
+		return cut + "…"
+	}
+	return message
+}
+
+// inFull adds the server's own words, which are harmless if the prompt was Hark's.
+func inFull(err error) error {
+	e, is := errors.AsType[*Error](err)
+	if !is || e.said == "" {
+		return err
+	}
+	full := *e
+	full.text += "; it says: " + e.said
+	return &full
 }

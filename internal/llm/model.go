@@ -2,9 +2,7 @@ package llm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,35 +30,26 @@ func (m *Model) CanSee() bool {
 	return m.Client.CanSee() || m.fallback != nil && m.fallback.CanSee()
 }
 
+// TakesTools reports whether the model is offered tools: false once its server has refused them.
+func (m *Model) TakesTools() bool { return m.Client.TakesTools() }
+
 // Chat asks the model and, if that fails before anything was passed on, its fallback. Reply.Model says which of
 // them wrote the answer, and Reply.Instead why it wasn't the first. The fallback isn't asked if the first may take
-// another request (TooLong, NoTools, NoImages).
-func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
-	reply, passed, err := m.chat(ctx, r, delta)
-	if err == nil || passed || m.fallback == nil || ctx.Err() != nil || mendable(err) {
-		return reply, err
+// a shorter request.
+func (m *Model) Chat(ctx context.Context, r chat.Request, show func(string)) (chat.Reply, error) {
+	came, err := m.chat(ctx, r, show)
+	if err == nil || came.passed || m.fallback == nil || ctx.Err() != nil || KindOf(err) == TooLong {
+		return came.reply, err
 	}
 	if m.instead != nil {
 		m.instead(m.Name())
 	}
-	reply, passed, second := m.fallback.chat(ctx, r, delta)
-	called := func(m chat.Message) bool { return len(m.Calls) > 0 }
-	refused, is := errors.AsType[*Error](second)
-	if is && refused.noTools && !passed && !slices.ContainsFunc(r.Messages, called) {
-		r.Tools = nil // asking the first again might take long
-		reply, _, second = m.fallback.chat(ctx, r, delta)
-	}
-	reply.Instead = err
+	came, second := m.fallback.chat(ctx, r, show)
+	came.reply.Instead = err
 	if second != nil && ctx.Err() == nil {
 		second = fmt.Errorf("%w; it was asked because %w", second, err)
 	}
-	return reply, second
-}
-
-// mendable reports whether the same model may take another request for the same.
-func mendable(err error) bool {
-	e, is := errors.AsType[*Error](err)
-	return is && (e.Kind == TooLong || e.noTools || e.noImages)
+	return came.reply, second
 }
 
 // Named is a model under the name by which people choose it.
@@ -70,7 +59,7 @@ type Named struct {
 }
 
 // Models are those that people can choose among. Models at the same server, reached with the same key, share
-// a breaker: what fails for one fails for all.
+// a breaker: what fails for one fails for all. Models at the same server share its queue.
 type Models struct {
 	names    []string
 	models   map[string]*Model // by name in lower case
@@ -81,8 +70,13 @@ type Models struct {
 func NewModels(named []Named, fallback *Config) *Models {
 	m := &Models{models: map[string]*Model{}}
 	breakers := map[string]*endpoint.Breaker{}
+	queues := map[string]*endpoint.Queue{}
 	client := func(config Config) *Client {
 		c := New(config)
+		if known := queues[c.config.BaseURL]; known != nil {
+			c.config.Queue = known
+		}
+		queues[c.config.BaseURL] = c.config.Queue
 		if known := breakers[c.endpoint()]; known != nil {
 			c.config.Breaker = known
 		}
@@ -103,10 +97,13 @@ func NewModels(named []Named, fallback *Config) *Models {
 func (c *Client) endpoint() string { return c.config.BaseURL + "\n" + c.config.APIKey }
 
 // Watch passes each call of a model to called (see Config.Called), and the model's name to instead each time that
-// the fallback is asked in its place. Call it before the models are used.
-func (m *Models) Watch(called func(model string, took time.Duration, failed error), instead func(model string)) {
+// the fallback is asked in its place; what is learnt of a server goes to learned (see Config.Learned). Call it before the
+// models are used.
+func (m *Models) Watch(called func(model string, took time.Duration, failed error), instead func(model string),
+	learned func(model, what string)) {
 	for _, c := range m.Clients() {
 		c.config.Called = called
+		c.config.Learned = learned
 	}
 	for _, of := range m.models {
 		of.instead = instead

@@ -3,8 +3,9 @@ package llm
 import (
 	"encoding/base64"
 	"encoding/json"
-	"math"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
@@ -12,50 +13,150 @@ import (
 	"hark/internal/chat"
 )
 
-// reasoning matches OpenAI's models that take max_completion_tokens and no temperature. go-openai refuses to send
-// them anything else.
+// The two names of the longest answer. OpenAI's newer models know only the second, other servers only the first.
+const (
+	maxTokensField     = "max_tokens"
+	maxCompletionField = "max_completion_tokens"
+)
+
+// reasoning matches OpenAI's models that take max_completion_tokens and no temperature.
 var reasoning = regexp.MustCompile(`^(o\d|gpt-([5-9]|[1-9]\d))`)
 
 func isReasoning(model string) bool {
 	return reasoning.MatchString(model[strings.LastIndexByte(model, '/')+1:])
 }
 
-// request asks for at most maxTokens; 0: as many as the server likes.
-func (c *Client) request(asked chat.Request, maxTokens int) openai.ChatCompletionRequest {
-	r := openai.ChatCompletionRequest{
-		Model:         c.config.Model,
-		Messages:      make([]openai.ChatCompletionMessage, len(asked.Messages)),
-		StreamOptions: &openai.StreamOptions{IncludeUsage: true},
-	}
-	for i, m := range asked.Messages {
-		r.Messages[i] = c.message(m)
-	}
-	for _, t := range asked.Tools {
-		r.Tools = append(r.Tools, tool(t))
-	}
-	if isReasoning(c.config.Model) {
-		r.MaxCompletionTokens = maxTokens
-		return r
-	}
-	//lint:ignore SA1019 it is the name that servers other than OpenAI's know
-	r.MaxTokens = maxTokens
-	if t := c.temperature(asked); t != nil {
-		// go-openai leaves out a 0, and the server would take its own instead.
-		r.Temperature = max(*t, math.SmallestNonzeroFloat32)
-	}
-	return r
+// body is a request as it is sent. go-openai sends it, but doesn't write it: its types have no place for what servers put
+// beside messages and calls and want back, nor for fields of one's own.
+type body struct {
+	fields   map[string]any
+	messages []json.RawMessage
+	sent     sent
 }
 
-func (c *Client) temperature(asked chat.Request) *float32 {
-	if asked.Temperature == nil {
+// write returns the request for at most maxTokens, or as many as the server likes if 0.
+func (c *Client) write(r chat.Request, f form, maxTokens int) body {
+	messages := f.shaped(r.Messages)
+	b := body{fields: map[string]any{"model": c.config.Model}}
+	b.sent.streamed = !f.unstreamed
+	if !f.unstreamed {
+		b.fields["stream"] = true
+		b.fields["stream_options"] = openai.StreamOptions{IncludeUsage: true}
+	}
+	if maxTokens > 0 {
+		b.fields[tokensField(c.config.Model, f)] = maxTokens
+	}
+	t := c.temperature(r)
+	if t != nil && !isReasoning(c.config.Model) {
+		b.fields["temperature"] = *t
+	}
+	c.addTools(&b, r, f)
+	maps.Copy(b.fields, c.thinking(r.Brief, maxTokens))
+	maps.Copy(b.fields, c.config.Extra)
+	for _, name := range f.without {
+		delete(b.fields, name)
+	}
+	for i, m := range messages {
+		b.add(c.message(m, f), m, f.without)
+		b.sent.neighbours = b.sent.neighbours || i > 0 && canJoin(messages[i-1], m)
+	}
+	top := slices.Sorted(maps.Keys(b.fields))
+	b.sent.fields = slices.Compact(append(b.sent.fields, top...))
+	return b
+}
+
+func tokensField(model string, f form) string {
+	if isReasoning(model) != f.otherTokens {
+		return maxCompletionField
+	}
+	return maxTokensField
+}
+
+func (c *Client) temperature(r chat.Request) *float32 {
+	if r.Temperature == nil {
 		return c.config.Temperature
 	}
-	t := float32(*asked.Temperature)
-	return &t
+	return new(float32(*r.Temperature))
+}
+
+// addTools offers the tools, unless the server takes none, or none beside outcomes that are a text.
+func (c *Client) addTools(b *body, r chat.Request, f form) {
+	calls := slices.ContainsFunc(r.Messages, func(m chat.Message) bool { return len(m.Calls) > 0 })
+	if len(r.Tools) == 0 || f.noTools || f.asText && calls {
+		return
+	}
+	tools := make([]openai.Tool, len(r.Tools))
+	for i, t := range r.Tools {
+		tools[i] = tool(t)
+	}
+	b.fields["tools"] = tools
+	b.sent.tools = true
+}
+
+// add adds a message, with what its server put beside it and its calls.
+func (b *body) add(m openai.ChatCompletionMessage, from chat.Message, without []string) {
+	b.sent.length += len(from.Content)
+	b.sent.system = b.sent.system || from.Role == chat.System
+	b.sent.calls = b.sent.calls || len(from.Calls) > 0
+	b.sent.images = b.sent.images || len(m.MultiContent) > 0
+	fields := objectOf(m)
+	if fields["content"] == nil { // go-openai leaves out an empty text beside calls, and some servers want the field
+		fields["content"] = json.RawMessage("null")
+	}
+	b.addExtra(fields, from.Extra, without)
+	b.addCalls(fields, from.Calls, without)
+	b.messages = append(b.messages, encoded(fields))
+}
+
+func (b *body) addCalls(fields map[string]json.RawMessage, calls []chat.Call, without []string) {
+	if len(calls) == 0 {
+		return
+	}
+	var written []map[string]json.RawMessage
+	_ = json.Unmarshal(fields["tool_calls"], &written) // it was encoded from objects
+	for i, call := range calls {
+		b.addExtra(written[i], call.Extra, without)
+	}
+	fields["tool_calls"] = encoded(written)
+}
+
+// addExtra adds fields that a server wants back.
+func (b *body) addExtra(to map[string]json.RawMessage, extra chat.Extra, without []string) {
+	for name, value := range extra {
+		if slices.Contains(without, name) {
+			continue
+		}
+		if !slices.Contains(b.sent.fields, name) {
+			b.sent.fields = append(b.sent.fields, name)
+		}
+		if name == "function" {
+			value = encoded(chat.Extra(objectOf(to["function"])).Merge(objectOf(value)))
+		}
+		to[name] = value
+	}
+}
+
+// encode returns the request as JSON.
+func (b body) encode() ([]byte, error) {
+	fields := maps.Clone(b.fields)
+	fields["messages"] = b.messages
+	return json.Marshal(fields)
+}
+
+// objectOf returns the fields of v as JSON.
+func objectOf(v any) map[string]json.RawMessage {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(encoded(v), &fields) // what is no object has none
+	return fields
+}
+
+func encoded(v any) json.RawMessage {
+	data, _ := json.Marshal(v) // go-openai's messages, texts and raw JSON always encode
+	return data
 }
 
 // message returns m as it is sent: a plain text, unless there are images that the model can see.
-func (c *Client) message(m chat.Message) openai.ChatCompletionMessage {
+func (c *Client) message(m chat.Message, f form) openai.ChatCompletionMessage {
 	sent := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.CallID}
 	for _, call := range m.Calls {
 		sent.ToolCalls = append(sent.ToolCalls, openai.ToolCall{
@@ -63,8 +164,9 @@ func (c *Client) message(m chat.Message) openai.ChatCompletionMessage {
 			Function: openai.FunctionCall{Name: functionName(call.Name), Arguments: object(call.Arguments)},
 		})
 	}
-	if c.config.Vision && len(m.Images) > 0 {
-		sent.Content, sent.MultiContent = "", parts(m)
+	if c.config.Vision && !f.blind && len(m.Images) > 0 {
+		sent.Content = ""
+		sent.MultiContent = parts(m)
 		return sent
 	}
 	if len(m.Images) > 0 {
@@ -111,18 +213,13 @@ func tool(t chat.Tool) openai.Tool {
 // object returns a call's arguments as servers take them back. Ollama, vLLM and llama.cpp refuse arguments that
 // aren't a JSON object, even those that their own model wrote.
 func object(arguments string) string {
-	if isObject(arguments) {
+	if strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{") && json.Valid([]byte(arguments)) {
 		return arguments
 	}
 	if strings.TrimSpace(arguments) == "" {
 		return "{}"
 	}
-	quoted, _ := json.Marshal(arguments) // a string always encodes
-	return `{"unreadable":` + string(quoted) + `}`
-}
-
-func isObject(text string) bool {
-	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && json.Valid([]byte(text))
+	return `{"unreadable":` + string(encoded(arguments)) + `}`
 }
 
 // notInNames are the characters that OpenAI refuses in a function's name, even in one that a model made up.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sashabaranov/go-openai"
+
 	"hark/internal/chat"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
@@ -185,7 +187,7 @@ func BenchmarkStream(b *testing.B) {
 	for i := range deltas {
 		deltas[i] = delta
 	}
-	body := stream("stop", deltas...)
+	body := streamOf("stop", deltas...)
 	b.Run("client", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
@@ -199,7 +201,7 @@ func BenchmarkStream(b *testing.B) {
 		for b.Loop() {
 			for line := range bytes.Lines(body) {
 				if data, ok := bytes.CutPrefix(line, []byte("data: {")); ok {
-					var e wireEvent
+					var e openai.ChatCompletionStreamResponse
 					if err := json.Unmarshal(append([]byte("{"), data...), &e); err != nil {
 						b.Fatal(err)
 					}

@@ -30,6 +30,15 @@ func Models(names ...string) Option { return func(s *Server) { s.models = names 
 // NoModelList makes GET /models answer 404, as some servers do.
 func NoModelList() Option { return func(s *Server) { s.noList = true } }
 
+// Also makes the server answer any request to a path with a body, as it is; not if that is empty.
+func Also(path, body string) Option {
+	return func(s *Server) {
+		if body != "" {
+			s.also[path] = body
+		}
+	}
+}
+
 // Dimensions returns the length of the vectors where a request doesn't ask for one. Without it, 64.
 func Dimensions(n int) Option { return func(s *Server) { s.dimensions = n } }
 
@@ -46,6 +55,7 @@ type Server struct {
 	noList     bool
 	dimensions int
 	progress   func()
+	also       map[string]string // bodies by paths
 
 	mu       sync.Mutex
 	queue    []Reply
@@ -59,7 +69,7 @@ type Server struct {
 // New starts a server that stops, letting go of whatever is held, when the test ends.
 func New(tb testing.TB, options ...Option) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, dimensions: 64, progress: func() {}, closing: make(chan struct{})}
+	s := &Server{tb: tb, dimensions: 64, progress: func() {}, closing: make(chan struct{}), also: map[string]string{}}
 	for _, o := range options {
 		o(s)
 	}
@@ -71,7 +81,14 @@ func New(tb testing.TB, options ...Option) *Server {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, "unknown_url", "Invalid URL ("+r.Method+" "+r.URL.Path+")")
 	})
-	s.http = httptest.NewServer(mux)
+	s.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, is := s.also[r.URL.Path]
+		if !is {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		fmt.Fprint(w, body)
+	}))
 	tb.Cleanup(func() {
 		close(s.closing)
 		s.http.Close()

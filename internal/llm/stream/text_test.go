@@ -1,4 +1,4 @@
-package llm
+package stream
 
 import (
 	"strings"
@@ -7,19 +7,20 @@ import (
 )
 
 // filtered lets text through in pieces of n characters.
-func filtered(text string, n int) (shown, passed string) {
-	var f filter
+func filtered(said string, n int) (shown, passed string) {
+	var f text
 	var out strings.Builder
-	for text != "" {
+	for said != "" {
 		end := 0
 		for range n {
-			_, size := utf8.DecodeRuneInString(text[end:])
+			_, size := utf8.DecodeRuneInString(said[end:])
 			end += size
 		}
-		out.WriteString(f.write(text[:end]))
-		text = text[end:]
+		out.WriteString(f.write(said[:end]))
+		said = said[end:]
 	}
-	out.WriteString(f.flush())
+	rest, _ := f.end()
+	out.WriteString(rest)
 	return f.shown.String(), out.String()
 }
 
@@ -59,7 +60,7 @@ func TestThoughts(t *testing.T) {
 		"<|START_THINKING|>secret<|END_THINKING|><|START_RESPONSE|>answer<|END_RESPONSE|>":                         "answer",
 		"<|begin_of_thought|>secret<|end_of_thought|>answer":                                                       "answer",
 		"<|channel>thought\nsecret<channel|>answer":                                                                "answer",
-		"<|channel|>commentary to=functions.pay <|constrain|>json<|message|>{}<|end|>answer<|call|>":               "answer",
+		"<|channel|>commentary to=functions.pay <|constrain|>json<|message|>{}<|end|>answer<|call|>":               "",
 		"<|think|>secret<|end|><|begin|>assistant<|content|>answer<|end|>":                                         "answer",
 		"<|inner_prefix|>secret<|inner_suffix|>answer":                                                             "answer",
 		"list <T>, <think>" + strings.Repeat("s", 5000) +
@@ -94,7 +95,7 @@ func FuzzThoughts(f *testing.F) {
 		if !strings.HasSuffix(passed, shown) {
 			t.Fatalf("passed on %q, shown %q", passed, shown)
 		}
-		if !strings.ContainsAny(text, tagSigns) {
+		if !strings.ContainsAny(text, signs) {
 			if want := strings.TrimLeft(text, " \n"); strings.TrimSpace(shown) != strings.TrimSpace(want) {
 				t.Fatalf("%q became %q", text, shown)
 			}

@@ -1,0 +1,167 @@
+package failure
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hark/internal/pattern"
+)
+
+// Says reports whether the message has one of phrases, which are in lower case.
+func (f Failure) Says(phrases ...string) bool {
+	message := strings.ToLower(f.Message)
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(message, phrase) })
+}
+
+// HasNoCredit reports whether the account can't pay.
+func (f Failure) HasNoCredit() bool {
+	return f.Status == http.StatusPaymentRequired || f.Code == "insufficient_quota"
+}
+
+// badKeySaid matches how servers refuse a key with another status than 401. Google does so with 400.
+var badKeySaid = pattern.Of(`(?i)\bapi[ _-]?key\b[^.]{0,40}\b(?:not valid|invalid|incorrect|expired|isn't valid|not found|missing)` +
+	`|\b(?:invalid|incorrect|expired|missing|no) api[ _-]?key|API_KEY_INVALID`)
+
+// HasBadKey reports whether the server refuses the key.
+func (f Failure) HasBadKey() bool {
+	return f.Status == http.StatusUnauthorized ||
+		f.Status == http.StatusBadRequest && (badKeySaid().MatchString(f.Message) || f.Code == "invalid_api_key")
+}
+
+// HasNoModel reports whether the server lacks the model.
+func (f Failure) HasNoModel() bool {
+	if f.Code == "model_not_found" {
+		return true
+	}
+	return (f.Status == http.StatusNotFound || f.Status == http.StatusBadRequest) && f.Says("model") &&
+		f.Says("not found", "not exist", "not a valid model", "unknown model", "not available")
+}
+
+// nothingHere matches what servers say of an address where there is nothing.
+var nothingHere = pattern.Of(`(?i)^\s*(?:404\b.*)?(?:page |file |path |resource |url |route |endpoint )?(?:could )?(?:not (?:be )?found)?\W*$` +
+	`|cannot (?:get|post)|not found on this server|requested (?:url|resource)|unexpected endpoint|no route|invalid url|unknown request url`)
+
+// HasWrongAddress reports whether there is nothing at the address. Some servers refuse a request with 404 for another
+// reason.
+func (f Failure) HasWrongAddress() bool {
+	if f.Status == http.StatusMethodNotAllowed {
+		return true
+	}
+	return f.Status == http.StatusNotFound && (nothingHere().MatchString(f.Message) || f.Code == "text/html")
+}
+
+// IsLoading reports whether the server is still loading the model.
+func (f Failure) IsLoading() bool {
+	return (f.Status == http.StatusServiceUnavailable || f.Status == 0) &&
+		f.Says("loading model", "model is loading", "is currently loading", "still loading", "being loaded")
+}
+
+// IsCrowded reports whether the server ended an answer because those that it was writing together took more room than
+// it has. llama.cpp and LM Studio share one room among answers.
+func (f Failure) IsCrowded() bool {
+	return f.Says("context size has been exceeded", "context size exceeded", "kv cache is full",
+		"failed to find free space in the kv cache", "could not find a kv slot")
+}
+
+// badTextSaid matches how servers say that they can't read what their own model wrote.
+var badTextSaid = pattern.Of(`(?i)does not match the expected [a-z-]+ format|unexpected empty grammar stack` +
+	`|function could not be called|failed to (?:parse|call) (?:a |the )?(?:tool|function|model|output|input at pos)` +
+	`|(?:tool|function) call(?:s)?(?: validation)? (?:parsing )?failed|parse error.{0,40}tool call|failed_generation`)
+
+// IsOfText reports whether the server can't read what its model wrote: another text may be better.
+func (f Failure) IsOfText() bool {
+	return f.Code == "tool_use_failed" || badTextSaid().MatchString(f.Message)
+}
+
+// noToolsSaid matches how servers say that a model can't or may not call tools. It counts only if tools were sent.
+var noToolsSaid = pattern.Of(
+	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:tools?|functions?)\b` +
+		`|\b(?:tools?|functions?)['"` + "`" + `]?(?: (?:use|calls?|calling|choice))?['"` + "`" +
+		`]? (?:parameter )?(?:is|are) (?:not|un)[ -]?(?:supported|enabled|available|allowed)` +
+		`|unsupported (?:param|parameter|value):? ?['"` + "`" + `]?(?:tools|functions)` +
+		`|tool calling with this model[^.]{0,60}requires the Responses API` +
+		`|--enable-auto-tool-choice|--tool-call-parser|--jinja|cannot use tools`)
+
+// TakesNoTools reports whether the model, or its server, refuses tools.
+func (f Failure) TakesNoTools() bool { return f.isOfRequest() && noToolsSaid().MatchString(f.Message) }
+
+// noImagesSaid matches how servers say that a model can't see. It counts only if images were sent.
+var noImagesSaid = pattern.Of(
+	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:images?|image_url|vision|multi-?modal)\b` +
+		`|\b(?:images?|image_url|vision|multi-?modal)['"` + "`" +
+		`]?(?: (?:inputs?|content|type))? (?:is|are) (?:not|un)[ -]?(?:supported|enabled|available|allowed)` +
+		`|data required for image input|image_url is only supported|not a multi-?modal model|at most 0 image|mmproj` +
+		`|(?:unknown variant|unsupported content type|invalid content type)[^.]{0,40}image_url` +
+		`|content must be a string|input should be a valid string`)
+
+// TakesNoImages reports whether the model can't see.
+func (f Failure) TakesNoImages() bool {
+	return f.isOfRequest() && noImagesSaid().MatchString(f.Message)
+}
+
+// isOfRequest reports whether the status allows that something of the request is refused. llama.cpp and Ollama refuse
+// with 500, OpenRouter with 404, the others with 400.
+func (f Failure) isOfRequest() bool {
+	switch f.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return false
+	}
+	return true
+}
+
+// plainField matches how a field is named whose name is also a word.
+const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]|\b(?:field|parameter|param|argument|property|key|option|input|name):? (?:%s)\b` +
+	`|\b(?:%s) (?:field|parameter|param|argument|property|option|is not|isn't|not permitted|is unsupported|unsupported|is unknown)`
+
+// Named returns which of the names of fields that were sent the failure names; empty if none.
+func (f Failure) Named(sent []string) string {
+	for _, named := range f.Fields {
+		last := named[strings.LastIndexByte(named, '.')+1:]
+		if at := slices.Index(sent, last); at >= 0 {
+			return sent[at]
+		}
+	}
+	if len(f.Fields) > 0 { // the message may quote all of the request
+		return ""
+	}
+	longest := ""
+	for _, name := range sent {
+		if len(name) > len(longest) && f.names(name) {
+			longest = name
+		}
+	}
+	return longest
+}
+
+func (f Failure) names(field string) bool {
+	if !strings.Contains(f.Message, field) {
+		return false
+	}
+	if strings.ContainsRune(field, '_') {
+		return containsWord(f.Message, field)
+	}
+	as := regexp.MustCompile(`(?i)` + strings.ReplaceAll(plainField, "%s", regexp.QuoteMeta(field)))
+	return as.MatchString(f.Message)
+}
+
+// containsWord reports whether text has word with no letter, digit or underscore beside it.
+func containsWord(text, word string) bool {
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return false
+		}
+		start := from + at
+		end := start + len(word)
+		if (start == 0 || !isWordByte(text[start-1])) && (end == len(text) || !isWordByte(text[end])) {
+			return true
+		}
+		from = end
+	}
+}
+
+func isWordByte(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
+}

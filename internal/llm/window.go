@@ -1,0 +1,246 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/internal/chat"
+	"hark/internal/endpoint"
+	"hark/internal/tokens"
+)
+
+const (
+	learntFor   = time.Hour       // a limit that a refusal told holds: the server may be started anew with another
+	lookAgain   = 5 * time.Minute // between two looks for a window that a server doesn't list
+	lookFor     = 2 * time.Second // that a question waits for the window
+	maxList     = 16 << 20        // bytes of a list of models
+	ollamaStart = 4096            // tokens that Ollama loads a model with, unless it is told otherwise
+)
+
+// AnswerTokens returns the longest answer beside a window: what is wanted, but at most a third of the window. Both are
+// tokens; window is 0 if unknown.
+func AnswerTokens(wanted, window int) int {
+	if window <= 0 {
+		return wanted
+	}
+	return min(wanted, max(1, window/3))
+}
+
+// window is what is known of how many tokens a server takes.
+type window struct {
+	mu     sync.Mutex
+	listed int // by the server; 0: not
+	looked time.Time
+	learnt int // from its last refusal
+	until  time.Time
+}
+
+// size returns the window: as configured, else as listed, and less if a refusal said so of late; 0: unknown.
+func (w *window) size(now time.Time, configured int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known := configured
+	if known == 0 {
+		known = w.listed
+	}
+	if w.learnt > 0 && now.Before(w.until) && (known == 0 || w.learnt < known) {
+		return w.learnt
+	}
+	return known
+}
+
+// learn takes the limit of a refusal.
+func (w *window) learn(limit int, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.learnt = limit
+	w.until = now.Add(learntFor)
+}
+
+// mustLook reports whether the server is to be asked, and counts that as done.
+func (w *window) mustLook(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listed > 0 || !w.looked.IsZero() && now.Sub(w.looked) < lookAgain {
+		return false
+	}
+	w.looked = now
+	return true
+}
+
+func (w *window) list(size int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listed = size
+}
+
+// Window returns how many tokens the model takes for prompt and answer together, and how many of them the longest
+// answer leaves for a prompt; 0 and 0 if that isn't known. It may ask the server, for two seconds at most.
+func (c *Client) Window(ctx context.Context) (all, room int) {
+	if c.config.Window == 0 && c.config.BaseURL != "" && c.window.mustLook(c.clock.now()) {
+		looking, cancel := context.WithTimeout(ctx, lookFor)
+		c.window.list(c.look(looking))
+		cancel()
+	}
+	all = c.window.size(c.clock.now(), c.config.Window)
+	if all == 0 {
+		return 0, 0
+	}
+	return all, all - AnswerTokens(c.config.MaxTokens, all)
+}
+
+// windowKeys are what servers call a model's window in their lists.
+var windowKeys = []string{"context_length", "context_window", "max_model_len", "loaded_context_length", "n_ctx",
+	"max_context_length", "max_input_tokens", "context_size", "max_context_window"}
+
+// look asks the server for the model's window; 0 if it doesn't say.
+func (c *Client) look(ctx context.Context) int {
+	_, listed, err := c.list(ctx)
+	if err == nil {
+		size := windowIn(listed, c.config.Model)
+		if size > 0 {
+			return size
+		}
+	}
+	root := strings.TrimSuffix(c.config.BaseURL, "/v1")
+	switch serviceAt(c.config.BaseURL) {
+	case ollama:
+		return c.lookAtOllama(ctx, root)
+	case ownServer, someServer:
+		var props struct {
+			Settings struct {
+				Window float64 `json:"n_ctx"`
+			} `json:"default_generation_settings"`
+		}
+		_ = c.fetch(ctx, http.MethodGet, root+"/props", "", &props) // llama.cpp has it, others haven't
+		return int(props.Settings.Window)
+	}
+	return 0
+}
+
+// windowIn returns the window that a list of models gives for one, or for the only one.
+func windowIn(listed []byte, model string) int {
+	var list struct{ Data []map[string]json.RawMessage }
+	if json.Unmarshal(listed, &list) != nil {
+		return 0
+	}
+	for _, m := range list.Data {
+		var id string
+		_ = json.Unmarshal(m["id"], &id)
+		if id != model && len(list.Data) > 1 {
+			continue
+		}
+		var meta map[string]json.RawMessage
+		_ = json.Unmarshal(m["meta"], &meta)
+		for _, fields := range []map[string]json.RawMessage{meta, m} {
+			for _, key := range windowKeys {
+				if n := whole(fields[key]); n > 0 {
+					return n
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// whole returns a number of tokens, which some write as a text; 0 for anything else.
+func whole(raw json.RawMessage) int {
+	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	if err != nil || n < 1 || n > 1<<31 {
+		return 0
+	}
+	return int(n)
+}
+
+var ollamaParameter = regexp.MustCompile(`(?m)^\s*num_ctx\s+(\d+)`)
+
+// lookAtOllama returns the window of a model that is loaded, else that of its Modelfile, else the one with which Ollama
+// starts. Its list doesn't tell.
+func (c *Client) lookAtOllama(ctx context.Context, root string) int {
+	var loaded struct {
+		Models []struct {
+			Name   string
+			Model  string
+			Window int `json:"context_length"`
+		}
+	}
+	_ = c.fetch(ctx, http.MethodGet, root+"/api/ps", "", &loaded) // older ones don't tell
+	for _, m := range loaded.Models {
+		if m.Window > 0 && (m.Name == c.config.Model || m.Model == c.config.Model) {
+			return m.Window
+		}
+	}
+	var shown struct {
+		Parameters string
+		Info       map[string]json.RawMessage `json:"model_info"`
+	}
+	name, _ := json.Marshal(map[string]string{"model": c.config.Model, "name": c.config.Model}) // texts always encode
+	if c.fetch(ctx, http.MethodPost, root+"/api/show", string(name), &shown) != nil {
+		return 0
+	}
+	said := ollamaParameter.FindStringSubmatch(shown.Parameters)
+	if said != nil {
+		return whole(json.RawMessage(said[1]))
+	}
+	for key, value := range shown.Info {
+		if n := whole(value); n > 0 && strings.HasSuffix(key, ".context_length") {
+			return min(n, ollamaStart)
+		}
+	}
+	return 0
+}
+
+// fetch asks the server for JSON beside its protocol.
+func (c *Client) fetch(ctx context.Context, method, address, body string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	server, err := endpoint.NewServer(endpoint.Server{What: "model's", URL: c.config.BaseURL, Limit: 1 << 20,
+		Setting: "llm.base_url", Secret: "llm.api_key"})
+	if err != nil {
+		return err
+	}
+	for name, value := range c.config.Headers {
+		r.Header.Set(name, value)
+	}
+	if c.config.APIKey != "" {
+		r.Header.Set("Authorization", "Bearer "+c.config.APIKey)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	data, err := server.Do(r)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
+
+// leastCounted is from how many tokens on a server's count of a prompt tells whether it read all of it.
+const leastCounted = 200
+
+// dropsPrompt reports whether the server counted less than half of what it was sent. Images count for nothing here, and
+// not every server counts what it has cached.
+func (c *Client) dropsPrompt(reply chat.Reply, r chat.Request) bool {
+	bytes := 0
+	for _, m := range r.Messages {
+		bytes += len(m.Content)
+	}
+	// Hardly a text has less than a token in three bytes, so most replies need no counting.
+	if reply.PromptTokens == 0 || 6*reply.PromptTokens >= bytes {
+		return false
+	}
+	counter := tokens.New()
+	sent := 0
+	for _, m := range r.Messages {
+		sent += counter.Count(m.Content)
+	}
+	return sent >= leastCounted && 2*reply.PromptTokens < sent
+}
