@@ -108,7 +108,7 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catc
 	case !slices.Contains(m.now.scope.Channels, q.Channel):
 		return m, ErrNotReadable
 	}
-	m.resolved = e.resolve(m.now.settings, "")
+	m.resolved = e.resolve(ctx, m.now.settings, "")
 	here := memory.Scope{Channels: []memory.ChannelID{q.Channel}}
 	presence, err := e.log.Presence(ctx, here, []memory.UserID{q.Asker})
 	if err != nil {
@@ -183,7 +183,7 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	tokens += used
 	c.Left = from
 	reply, err := digest.Ask(ctx, m.resolved.model, "a summary", catchUpPatience,
-		chat.Request{Temperature: m.resolved.Temperature, Messages: []chat.Message{
+		chat.Request{Temperature: m.resolved.Temperature, Tenant: uint64(q.Guild), Messages: []chat.Message{
 			{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
 		}})
 	log.AddUsage(m.resolved.builder, reply, tokens)

@@ -163,7 +163,7 @@ func TestCatchUpFitsTheModel(t *testing.T) {
 	if c.Left < 1 || c.Left > 39 || c.Messages != 40 || c.Text != "- All weigh much[40]" {
 		t.Errorf("summed up: %+v", c)
 	}
-	if got := w.engine.resolve(Settings{}, "").builder.Tokens(model.got[0].Content + model.got[1].Content); got > 700 {
+	if got := w.engine.resolve(t.Context(), Settings{}, "").builder.Tokens(model.got[0].Content + model.got[1].Content); got > 700 {
 		t.Errorf("the model was sent %d tokens", got)
 	}
 }

@@ -52,7 +52,7 @@ func olderPart(turns [][]memory.Message, due int) []memory.Message {
 // long. It takes only what a public answer there may use.
 func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error) {
 	now, err := e.readScope(ctx, q)
-	v := e.resolve(now.settings, "")
+	v := e.resolve(ctx, now.settings, "")
 	if err != nil || !now.here || v.model == nil { // the model setting has changed
 		return nil, err
 	}

@@ -356,7 +356,7 @@ func TestPlacesModelCondenses(t *testing.T) {
 		}
 		w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{
 			Long: w.notice, Models: map[string]Model{"local": local},
-			Builder: func(model, _ string, _ builder.Layout) *builder.Builder {
+			Builder: func(_ context.Context, model, _ string, _ builder.Layout) *builder.Builder {
 				return map[string]*builder.Builder{"local": built}[model]
 			},
 		})

@@ -179,7 +179,7 @@ func (e *Engine) consult(ctx context.Context, q Question,
 		if r.readableScope, err = e.readScope(ctx, q); err != nil {
 			return Told{}, fmt.Errorf("find what may be read: %w", err)
 		}
-		r.resolved = e.resolve(r.settings, "")
+		r.resolved = e.resolve(ctx, r.settings, "")
 		told, err := find(ctx, q, r)
 		if err != nil {
 			return Told{}, err

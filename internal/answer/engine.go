@@ -80,7 +80,7 @@ type Options struct {
 	Missing func(model string)
 	// Builder, if not nil, returns the builder for one of Models, a language and a layout, each as configured if
 	// it is empty; nil: the engine's own.
-	Builder func(model, language string, layout builder.Layout) *builder.Builder
+	Builder func(ctx context.Context, model, language string, layout builder.Layout) *builder.Builder
 
 	// ToolRounds is how often the model may call tools for one answer; 0: never.
 	ToolRounds int

@@ -58,9 +58,8 @@ type attachment struct {
 }
 
 type attachments struct {
-	all      []attachment
-	done     sync.WaitGroup
-	noImages bool // the model has refused images
+	all  []attachment
+	done sync.WaitGroup
 }
 
 // fetch begins to fetch the files that the model can use, until ctx ends or filesTime is over.
@@ -211,7 +210,7 @@ func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 // withFiles builds the prompt with the question's files. The model is told what the prompt has no room for.
 func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 	files := q.fetched.wait(q, r.session)
-	if !e.canSee(r.resolved.model) || q.fetched != nil && q.fetched.noImages {
+	if !e.canSee(r.resolved.model) {
 		for i := range files {
 			if files[i].use == useImage {
 				files[i].use, files[i].problem = useName, noVision
@@ -276,10 +275,6 @@ func (r *recalled) messages() []chat.Message {
 		}
 	}
 	return all
-}
-
-func (r *recalled) hasImages() bool {
-	return slices.ContainsFunc(r.files, func(f attachment) bool { return f.use == useImage })
 }
 
 // canSee reports whether a model is shown images: as it says, or else Options.Vision.

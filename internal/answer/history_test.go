@@ -60,7 +60,7 @@ func (e *Engine) history(ctx context.Context, q Question, arguments string) (too
 		return tools.Outcome{}, err
 	}
 	at := slices.IndexFunc(e.tools.Tools, func(t tools.Tool) bool { return t.Name == "conversation_history" })
-	turn := e.turn(q, &recalled{readableScope: now, resolved: e.resolve(now.settings, "")})
+	turn := e.turn(q, &recalled{readableScope: now, resolved: e.resolve(ctx, now.settings, "")})
 	return e.tools.Tools[at].Call(turn, ctx, json.RawMessage(cmp.Or(arguments, "{}")))
 }
 

@@ -52,7 +52,7 @@ func (e *Engine) recall(ctx context.Context, q Question, sought string, most int
 	if r.readableScope, err = e.readScope(ctx, q); err != nil {
 		return r, err
 	}
-	r.resolved = e.resolve(r.settings, q.Layout)
+	r.resolved = e.resolve(ctx, r.settings, q.Layout)
 	if is := r.resolved.builder.Layout(); q.Layout != "" && is != q.Layout {
 		return r, fmt.Errorf("lay out the prompt as %q: the configured sections and window don't allow it", q.Layout)
 	}

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
 	"errors"
 	"math"
@@ -315,7 +316,7 @@ type resolvedSettings struct {
 
 // resolve returns the model and builder of s, which lays out as asked. A missing model is reported once, and replaced
 // by the engine's own.
-func (e *Engine) resolve(s Settings, layout builder.Layout) resolvedSettings {
+func (e *Engine) resolve(ctx context.Context, s Settings, layout builder.Layout) resolvedSettings {
 	v := resolvedSettings{Settings: s, model: e.model, builder: e.builder}
 	if s.Model != "" {
 		if m, there := e.options.Models[s.Model]; there {
@@ -328,7 +329,7 @@ func (e *Engine) resolve(s Settings, layout builder.Layout) resolvedSettings {
 		}
 	}
 	if e.options.Builder != nil {
-		if b := e.options.Builder(v.Model, s.Language, layout); b != nil {
+		if b := e.options.Builder(ctx, v.Model, s.Language, layout); b != nil {
 			v.builder = b
 		}
 	}

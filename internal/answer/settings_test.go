@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -37,7 +38,7 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	w.engine = w.over(w.store, small, builder.Options{Citations: true}, Options{
 		Persona: "You are Hark.", Language: "en", Models: map[string]Model{"small": small, "large": large},
 		Missing: func(model string) { missed = append(missed, model) },
-		Builder: func(model, language string, _ builder.Layout) *builder.Builder {
+		Builder: func(_ context.Context, model, language string, _ builder.Layout) *builder.Builder {
 			built = append(built, model+"/"+language)
 			return builders[language]
 		},

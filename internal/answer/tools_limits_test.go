@@ -17,72 +17,40 @@ import (
 )
 
 // unable is a model's error that says what it takes none of.
-type unable struct{ tools, images bool }
-
-func (unable) Error() string    { return "refused" }
-func (r unable) NoTools() bool  { return r.tools }
-func (r unable) NoImages() bool { return r.images }
-
 // tellsOfTools reports whether the instructions speak of tools.
 func tellsOfTools(r chat.Request) bool { return strings.Contains(r.Messages[0].Content, " tools") }
+
+// toolless is a model whose server has refused tools.
+type toolless struct{ Model }
+
+func (toolless) TakesTools() bool { return false }
 
 func TestModelsThatTakeNoTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
-	m := w.withTools(fails(unable{tools: true}), writes("It is [1]."))
-	now := noon
-	w.engine.now = func() time.Time { return now }
+	m := w.withTools(writes("It is [1]."), writes("It is [1]."))
 	q := w.asks(lobby, "What is the lighthouse password?")
-	a := w.answer(q)
-	if a.Text != "It is [1]." || a.ModelError != nil || len(m.got) != 2 || len(m.got[0].Tools) == 0 ||
-		len(m.got[1].Tools) > 0 {
-		t.Fatalf("answered %q after %d requests, %v", a.Text, len(m.got), a.ModelError)
+	w.answer(q)
+	if r := m.last(); len(r.Tools) == 0 || !tellsOfTools(r) {
+		t.Errorf("%d tools with the instructions\n%s", len(r.Tools), r.Messages[0].Content)
 	}
-	if !tellsOfTools(m.got[0]) || tellsOfTools(m.got[1]) {
-		t.Errorf("the instructions were\n%s\nand then\n%s", m.got[0].Messages[0].Content, m.got[1].Messages[0].Content)
+	w.engine.model = toolless{m}
+	if a := w.answer(q); a.Text != "It is [1]." {
+		t.Errorf("answered %q", a.Text)
 	}
-	for _, c := range []struct {
-		after  time.Duration
-		offers bool
-	}{{time.Minute, false}, {time.Hour - time.Second, false}, {time.Hour, true}} {
-		now = noon.Add(c.after)
-		w.answer(q)
-		if got := len(m.last().Tools) > 0; got != c.offers {
-			t.Errorf("%v later it is offered tools: %v", c.after, got)
-		}
-	}
-	// Refused after a call, it is asked as if there had been none.
-	m = w.withTools(uses("search_memory", `{"query":"x"}`),
-		fails(fmt.Errorf("sorry: %w", unable{tools: true})), writes("It is [1]."))
-	if a := w.answer(q); a.Text != "It is [1]." || len(m.last().Messages) != len(m.got[0].Messages) {
-		t.Errorf("answered %q to %d messages", a.Text, len(m.last().Messages))
-	}
-	// One that says the same again has failed.
-	m = w.withTools(fails(unable{tools: true}), fails(unable{tools: true}))
-	if a := w.answer(q); a.ModelError == nil || len(m.got) != 2 {
-		t.Errorf("answered %q after %d requests", a.Text, len(m.got))
+	if r := m.last(); len(r.Tools) > 0 || tellsOfTools(r) {
+		t.Errorf("%d tools with the instructions\n%s", len(r.Tools), r.Messages[0].Content)
 	}
 }
 
-func TestModelsThatCannotSee(t *testing.T) {
+func TestImagesStayWithTheQuestion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	q := w.asks(lobby, "What is in the picture?")
 	picture := "\x89PNG\r\n\x1a\np"
 	q.Files = []File{holding("a.png", "image/png", picture), holding("a.txt", "text/plain", "t")}
-	m := w.withTools(fails(unable{images: true, tools: true}), fails(unable{images: true}), writes("I can't see."))
-	if a := w.answer(q); a.Text != "I can't see." {
-		t.Errorf("answered %q, %v", a.Text, a.ModelError)
-	}
-	for i, want := range []int{1, 1, 0} {
-		last := m.got[i].Messages[len(m.got[i].Messages)-1]
-		if len(last.Images) != want || want == 1 && string(last.Images[0].Data) != picture {
-			t.Errorf("request %d has %d images", i, len(last.Images))
-		}
-	}
-	// They stay with the question while tools are called.
-	m = w.withTools(uses("current_time", `{}`), writes("A parrot."))
+	m := w.withTools(uses("current_time", `{}`), writes("A parrot."))
 	w.answer(q)
 	if r := m.last(); len(r.Messages) != 4 || len(r.Messages[1].Images) != 1 || len(r.Messages[3].Images) != 0 {
 		t.Errorf("then it got %+v", r.Messages)

@@ -18,8 +18,8 @@ import (
 func (e *Engine) turn(q Question, r *recalled) *tools.Turn {
 	return &tools.Turn{
 		Question: q.forTools(), Model: r.resolved.model, Builder: r.resolved.builder,
-		Temperature: r.resolved.Temperature,
-		Prompt:      &r.Prompt, Shown: &r.shown, Talk: &r.talk, Log: r.log, Answer: &turn{e, q, r},
+		Temperature: r.resolved.Temperature, Brief: r.result.SmallTalk(),
+		Prompt: &r.Prompt, Shown: &r.shown, Talk: &r.talk, Log: r.log, Answer: &turn{e, q, r},
 		Servers: e.serversFor(q, r.resolved.Settings),
 	}
 }
@@ -45,14 +45,6 @@ type turn struct {
 }
 
 func (t *turn) Messages() []chat.Message { return t.r.messages() }
-func (t *turn) HasImages() bool          { return t.r.hasImages() }
-
-func (t *turn) LayOut(withoutImages bool) {
-	if withoutImages {
-		t.q.fetched.noImages = true
-	}
-	t.e.layOut(t.q, t.r)
-}
 
 func (t *turn) Refresh(ctx context.Context) error {
 	now, err := t.e.readScope(ctx, t.q)

@@ -53,7 +53,7 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 		f.Detail, f.Advice = own.Replace(f.Detail), own.Replace(f.Advice)
 		return f
 	}
-	window, room := client.Window()
+	window, room := client.Window(ctx)
 	switch {
 	case window == 0:
 		return passed("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)

@@ -9,7 +9,9 @@ import (
 )
 
 const (
-	// flawFor is how long a form is kept that was found by a failing server's words: it may just have failed.
+	// formFor is how long a form is kept: the server may be started anew with another model.
+	formFor = 24 * time.Hour
+	// flawFor is how long it is if the server's words were those of a failure: it may just have failed.
 	flawFor = time.Hour
 	// vainFor is how long no other forms are tried after none helped.
 	vainFor = 10 * time.Minute
@@ -91,6 +93,7 @@ func (h *habits) keep(t *try, now time.Time) (told []string) {
 		return nil
 	}
 	h.form = found
+	h.until = now.Add(formFor)
 	if t.flawed {
 		h.until = now.Add(flawFor)
 	}

@@ -47,10 +47,12 @@ type App struct {
 	Metrics  *metrics.Metrics
 	MCP      *mcpclient.Client  // nil: no servers are configured
 	Missing  func(model string) // if not nil, is called with models that are chosen and not configured
+	// Learned, if not nil, is called once with each thing that Hark learns of a model's server.
+	Learned func(model, what string)
 	// Broken, if not nil, is called with what is wrong with a server of tools.
 	Broken func(server, problem string)
 
-	builders sync.Map // other builders by model, language and layout, made when first needed
+	builders sync.Map // other builders by builderKey, made when first needed
 }
 
 // Open returns an App. Of o, the configuration says the space of vectors and their limit. m may be nil.
@@ -61,7 +63,11 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Opti
 		if failed != nil {
 			a.Metrics.ModelErrors.WithLabelValues(model, llm.KindOf(failed).String()).Inc()
 		}
-	}, func(model string) { a.Metrics.ModelFallbacks.WithLabelValues(model).Inc() })
+	}, func(model string) { a.Metrics.ModelFallbacks.WithLabelValues(model).Inc() }, func(model, what string) {
+		if a.Learned != nil {
+			a.Learned(model, what)
+		}
+	})
 	var err error
 	if a.Reranker, err = NewReranker(c); err != nil {
 		return nil, err
@@ -188,32 +194,47 @@ func (a *App) sees() bool {
 	return slices.ContainsFunc(a.Models.Names(), func(name string) bool { return a.Models.ByName(name).CanSee() })
 }
 
-// builderOf returns the builder for a model, a language and a layout; an empty one is as configured. It returns nil if
-// the model's window has no room for a prompt.
-func (a *App) builderOf(model, language string, layout builder.Layout) *builder.Builder {
+// builderOf returns the builder for a model with the window that it has now, a language and a layout; an empty one is as
+// configured. It returns nil if the window has no room for a prompt.
+func (a *App) builderOf(ctx context.Context, model, language string, layout builder.Layout) *builder.Builder {
 	c := a.Config
 	model = cmp.Or(model, c.LLM.Model)
+	for _, m := range a.Config.LLM.Models {
+		if m.Name == model {
+			c.LLM.Model = m.Model
+			c.LLM.Window = m.Window
+		}
+	}
+	m := a.Models.ByName(model)
+	if m != nil {
+		c.LLM.Window, _ = m.Window(ctx)
+	}
 	if cmp.Or(language, c.Builder.Language) != c.Builder.Language {
 		// the configured labels are in the configured language
-		c.Builder.Language, c.Builder.Labels = language, config.Labels{}
+		c.Builder.Language = language
+		c.Builder.Labels = config.Labels{}
 	}
 	c.Builder.Layout = cmp.Or(string(layout), c.Builder.Layout)
-	if model == a.Config.LLM.Model && c.Builder.Language == a.Config.Builder.Language &&
-		c.Builder.Layout == a.Config.Builder.Layout {
+	own := model == a.Config.LLM.Model && Window(c) == Window(a.Config) &&
+		c.Builder.Language == a.Config.Builder.Language && c.Builder.Layout == a.Config.Builder.Layout
+	if own {
 		return a.Builder
 	}
-	key := [3]string{model, c.Builder.Language, c.Builder.Layout}
+	key := builderKey{model: model, window: c.LLM.Window, language: c.Builder.Language, layout: c.Builder.Layout}
 	made, known := a.builders.Load(key)
 	if !known {
-		for _, m := range a.Config.LLM.Models {
-			if m.Name == model {
-				c.LLM.Model, c.LLM.Window = m.Model, m.Window
-			}
-		}
 		b, _ := NewBuilder(c) // nil with an error, which only a window or a budget that is too small can cause
 		made, _ = a.builders.LoadOrStore(key, b)
 	}
 	return made.(*builder.Builder)
+}
+
+// builderKey is what builders differ by.
+type builderKey struct {
+	model    string
+	window   int
+	language string
+	layout   string
 }
 
 // Index embeds what is pending. progress may be nil.

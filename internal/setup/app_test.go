@@ -199,30 +199,29 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	c := config.Default()
 	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
 	c.Builder.Labels["lore"] = "Garten"
-	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
+	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4", Window: 100}}
 	own, err := NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &App{Config: c, Builder: own}
+	a := &App{Config: c, Builder: own, Models: NewModels(c)}
 	for _, key := range [][2]string{{"", ""}, {"gpt-4o", ""}, {"", "de"}, {"gpt-4o", "de"}} {
-		if a.builderOf(key[0], key[1], "") != own {
+		if a.builderOf(t.Context(), key[0], key[1], "") != own {
 			t.Errorf("%q has a builder of its own", key)
 		}
 	}
-	french := a.builderOf("gpt-4o", "fr", "")
+	french := a.builderOf(t.Context(), "gpt-4o", "fr", "")
 	if french == own || french.Labels().Lore == "Garten" || !strings.Contains(french.Labels().History, "Historique") {
 		t.Errorf("in French: %+v", french.Labels())
 	}
-	other := a.builderOf("far", "de", "")
+	other := a.builderOf(t.Context(), "far", "de", "")
 	if other == own || other.Labels().Lore != "Garten" {
 		t.Errorf("another model's labels are %+v", other.Labels())
 	}
 	if r := other.Build(builder.Input{Query: builder.Turn{Content: "hello"}}).Report; r.Window != 9000 {
 		t.Errorf("another model's window is %d", r.Window)
 	}
-	a.Config.LLM.MaxTokens = 8192 // all of what the other has
-	if a.builderOf("tiny", "", "") != nil {
+	if a.builderOf(t.Context(), "tiny", "", "") != nil {
 		t.Error("a builder without room for a prompt")
 	}
 }
@@ -273,7 +272,7 @@ api_key = "key of there"
 	}{
 		{"gpt-4o", "gpt-4o", 128_000, 127_000, true, 0.5, here, "title of here"},
 		{"small", "gpt-4", 8192, 7192, false, 1, here, "title of here"},
-		{"far", "llama3", 2000, 1000, true, 0.5, there, ""},
+		{"far", "llama3", 2000, 2000 - 666, true, 0.5, there, ""},
 	} {
 		m := models.ByName(test.name)
 		test.server.Queue(llmtest.Say("well"))
@@ -285,10 +284,10 @@ api_key = "key of there"
 		requests := test.server.Requests()
 		sent := requests[len(requests)-1]
 		if sent.Model != test.model || sent.Header.Get("X-Title") != test.title ||
-			*sent.Temperature != test.warmth || *sent.MaxTokens != 1000 {
+			*sent.Temperature != test.warmth || *sent.MaxTokens != min(1000, test.window/3) {
 			t.Errorf("%s: sent %s with %v", test.name, sent.Body, sent.Header)
 		}
-		if window, room := m.Window(); window != test.window || room != test.room || m.CanSee() != test.sees {
+		if window, room := m.Window(t.Context()); window != test.window || room != test.room || m.CanSee() != test.sees {
 			t.Errorf("%s: window %d, room %d, it sees: %t", test.name, window, room, m.CanSee())
 		}
 	}

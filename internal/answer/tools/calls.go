@@ -59,7 +59,7 @@ func (l *loop) answer(ctx context.Context) error {
 		l.started = l.set.Now()
 	}
 	calls := l.withIDs(l.reply.Calls)
-	said := chat.Message{Role: chat.Assistant, Content: l.reply.Text, Calls: calls}
+	said := chat.Message{Role: chat.Assistant, Content: l.reply.Text, Calls: calls, Extra: l.reply.Extra}
 	if l.tokensLeft()-l.t.tokensOf(said)-len(calls)*minOutcomeTokens < 0 {
 		for i, c := range calls {
 			l.record(i, c, callResult{outcome: callNoRoom})

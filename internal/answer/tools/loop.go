@@ -10,12 +10,6 @@ import (
 	"hark/internal/chat"
 )
 
-// Errors by which a model refuses tools or images.
-type (
-	noTools  interface{ NoTools() bool }
-	noImages interface{ NoImages() bool }
-)
-
 // loop asks a model about one prompt until it answers. What the model writes before it calls tools begins its
 // answer: what was shown stays.
 type loop struct {
@@ -54,33 +48,12 @@ func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (strin
 
 func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "" }
 
-// ask has the model go on. What it refuses is left out, and it is asked again.
+// ask has the model go on.
 func (l *loop) ask(ctx context.Context) error {
-	before := l.text
-	for {
-		err := l.askOnce(ctx)
-		var tools noTools
-		var images noImages
-		switch {
-		case err == nil || ctx.Err() != nil || l.text != before:
-			return err
-		case errors.As(err, &tools) && tools.NoTools() && len(l.t.Talk.offered) > 0:
-			// No tool showed it anything, so there is nothing to go on from.
-			if l.reply.Instead == nil { // unless it only stands in
-				l.set.refused.remember(l.t.Model.Name(), l.set.Now())
-			}
-			*l.t.Talk = Talk{Proposals: l.t.Talk.Proposals}
-			l.t.Answer.LayOut(false)
-		case errors.As(err, &images) && images.NoImages() && l.t.Answer.HasImages():
-			l.t.Answer.LayOut(true)
-		default:
-			return err
-		}
+	request := chat.Request{
+		Temperature: l.t.Temperature, Brief: l.t.Brief, Tenant: uint64(l.t.Question.Guild),
+		Messages: append(l.t.Answer.Messages(), l.t.Talk.Messages...),
 	}
-}
-
-func (l *loop) askOnce(ctx context.Context) error {
-	request := chat.Request{Temperature: l.t.Temperature, Messages: append(l.t.Answer.Messages(), l.t.Talk.Messages...)}
 	if l.mayCall() {
 		for _, t := range l.t.Talk.offered {
 			request.Tools = append(request.Tools, t.Tool)

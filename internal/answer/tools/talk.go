@@ -3,8 +3,6 @@ package tools
 import (
 	"context"
 	"slices"
-	"sync"
-	"time"
 
 	"hark/builder"
 	"hark/internal/chat"
@@ -32,7 +30,7 @@ const (
 // refuses them, or its window has no room for them beside half of the longest prompt.
 func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
 	talk := Talk{foreign: map[string]string{}}
-	if s.Rounds <= 0 || s.refused.remembers(t.Model.Name(), s.Now()) {
+	if s.Rounds <= 0 || !takesTools(t.Model) {
 		return talk, nil
 	}
 	for _, tool := range s.Tools {
@@ -50,6 +48,12 @@ func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
 	}
 	s.offerRemote(ctx, t, &talk)
 	return talk, nil
+}
+
+// takesTools reports whether a model is offered tools, which its server may have refused.
+func takesTools(model chat.Model) bool {
+	m, says := model.(interface{ TakesTools() bool })
+	return !says || m.TakesTools()
 }
 
 // with returns t with a further tool.
@@ -107,17 +111,4 @@ func (t *Turn) known() []memory.MessageID {
 	shown := digest.Each(t.Prompt.Shown, func(s builder.Shown) memory.MessageID { return s.Message })
 	return slices.Concat([]memory.MessageID{t.Question.ID}, shown, digest.IDs(t.Shown.Session),
 		digest.IDs(t.Shown.Emitted))
-}
-
-// refusedFor is how long a model that refused tools is offered none: its server may get another model of that name.
-const refusedFor = time.Hour
-
-// refusals are when models refused tools.
-type refusals struct{ at sync.Map }
-
-func (r *refusals) remember(model string, now time.Time) { r.at.Store(model, now) }
-
-func (r *refusals) remembers(model string, now time.Time) bool {
-	at, refused := r.at.Load(model)
-	return refused && now.Sub(at.(time.Time)) < refusedFor
 }

@@ -43,8 +43,7 @@ type Options struct {
 // Set is an engine's tools.
 type Set struct {
 	Options
-	Tools   []Tool
-	refused refusals
+	Tools []Tool
 }
 
 // New returns a Set of all tools.
@@ -90,6 +89,7 @@ type Turn struct {
 	Model       chat.Model
 	Builder     *builder.Builder
 	Temperature *float64
+	Brief       bool // small talk: the model needs no thought
 	Prompt      *builder.Prompt
 	Shown       *manifest.Manifest
 	Talk        *Talk
@@ -104,9 +104,6 @@ type Turn struct {
 type Answer interface {
 	// Messages is the prompt as it is sent.
 	Messages() []chat.Message
-	HasImages() bool
-	// LayOut rebuilds the prompt and Turn.Shown for what Turn.Talk offers.
-	LayOut(withoutImages bool)
 	// Refresh looks up who may read what now.
 	Refresh(context.Context) error
 	// Valid is Refresh, and reports whether all that the model was shown is unchanged, and every reader of the

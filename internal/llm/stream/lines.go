@@ -210,11 +210,18 @@ func (l *Lines) emitAll(values []json.RawMessage) {
 
 // emit writes an event. The space keeps go-openai from waiting for more after an error.
 func (l *Lines) emit(data []byte) {
-	var line bytes.Buffer
-	if json.Compact(&line, data) == nil {
-		data = line.Bytes()
+	data = bytes.TrimSpace(data)
+	if bytes.ContainsAny(data, "\r\n") {
+		var line bytes.Buffer
+		if json.Compact(&line, data) != nil { // it is no event, on however many lines
+			line.Reset()
+			line.Write(bytes.Join(bytes.Fields(data), []byte(" ")))
+		}
+		data = bytes.ReplaceAll(line.Bytes(), []byte("\n"), []byte(" "))
 	}
-	data = bytes.ReplaceAll(data, []byte("\n"), []byte(" "))
+	if len(data) == 0 {
+		return
+	}
 	l.out = append(l.out, "data: "...)
 	if data[0] == '{' {
 		l.out = append(l.out, "{ "...)
@@ -226,6 +233,9 @@ func (l *Lines) emit(data []byte) {
 // split returns the JSON values that stand one after another in data, perhaps with "data:" between them; nil if
 // data is anything else.
 func split(data []byte) (values []json.RawMessage) {
+	if json.Valid(data) {
+		return []json.RawMessage{data}
+	}
 	for {
 		data = bytes.TrimSpace(data)
 		if len(values) > 0 {
