@@ -91,7 +91,7 @@ func TestDoctor(t *testing.T) {
 		}, wrong: "model"},
 		"unknown model":   {change: llm(llmtest.New(t, llmtest.Models("other"))), wrong: "model"},
 		"a page":          {change: func(w *world) { w.model.Queue(llmtest.Page(200)) }, wrong: "model"},
-		"a page of 502":   {change: func(w *world) { w.model.Queue(llmtest.Page(502)) }, wrong: "model"},
+		"a page of 502":   {change: func(w *world) { w.model.Queue(slices.Repeat([]llmtest.Reply{llmtest.Page(502)}, 4)...) }, wrong: "model"},
 		"a narrow window": {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "2000" }, advised: "model"},
 		"a wide window":   {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "20000" }},
 		"a second model fails": {change: func(w *world) {
@@ -340,7 +340,7 @@ func TestChecksAtTheStartCostNothing(t *testing.T) {
 	w.start()
 	w.discord.WaitFor("the checks", func() bool { return strings.Contains(w.log.String(), `"wrong":`) })
 	w.lacks(w.log.String(), `"check"`)
-	for _, r := range w.model.Requests() {
+	for _, r := range w.model.All() {
 		if r.Path != "/v1/models" {
 			t.Errorf("asked the model for %s", r.Path)
 		}

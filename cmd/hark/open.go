@@ -51,6 +51,9 @@ func (f *flags) withApp(
 		a.Broken = func(server, problem string) {
 			fmt.Fprintf(f.env.stderr, "hark: the tools of %s: %s\n", server, problem)
 		}
+		a.Learned = func(model, what string) {
+			fmt.Fprintf(f.env.stderr, "hark: the model %q: %s\n", model, what)
+		}
 		a.Missing = func(model string) {
 			fmt.Fprintf(f.env.stderr, "hark: the chosen model %q isn't configured; the default model answers\n", model)
 		}

@@ -228,6 +228,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	a.Broken = func(server, problem string) {
 		r.log.Warn().Str("server", server).Str("problem", problem).Msg("a server of tools, or a tool, can't be used")
 	}
+	a.Learned = func(model, what string) {
+		r.log.Warn().Str("model", model).Msg(what)
+	}
 	a.Missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
 	}

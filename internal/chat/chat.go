@@ -55,6 +55,7 @@ type Request struct {
 	Temperature *float64 // from 0 to 2; nil: as configured
 	Brief       bool     // no thoughts are wanted: small talk, or a chore such as rewriting a question
 	Tenant      uint64   // whose request it is: tenants take turns at a busy server
+	MaxTokens   int      // of the answer, if less than is configured; 0: as configured
 }
 
 // Reply is a model's answer.

@@ -35,24 +35,39 @@ func (d *Doctor) addModels(add func(name string, check func(context.Context) Fin
 	}
 }
 
-// Model asks the model configured in section for a short answer; if d.Brief, only whether it is there.
+// Model asks the model configured in section as answers do; if d.Brief, only whether it is there.
 func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) Finding {
-	how := ""
-	var err error
-	if d.Brief {
-		how, err = client.Check(ctx)
-	} else {
-		var took time.Duration
-		took, err = client.Try(ctx)
-		how = fmt.Sprintf("it answered within %v", took.Round(time.Millisecond))
-	}
+	how, err := d.ask(ctx, client)
 	if err != nil {
 		f := Failure(err, "its server may still be loading it: look at its log, and try again")
 		own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url",
 			"llm.model", section+"model")
-		f.Detail, f.Advice = own.Replace(f.Detail), own.Replace(f.Advice)
+		f.Detail = own.Replace(f.Detail)
+		f.Advice = own.Replace(f.Advice)
 		return f
 	}
+	f := d.window(ctx, client, how)
+	for _, learnt := range Learned(client) {
+		f.Detail += "; " + learnt.Detail
+		f.Advice = strings.TrimPrefix(f.Advice+"; "+learnt.Advice, "; ")
+	}
+	return f
+}
+
+// ask asks the model, and says how it went.
+func (d *Doctor) ask(ctx context.Context, client *llm.Client) (how string, err error) {
+	if d.Brief {
+		return client.Check(ctx)
+	}
+	took, err := client.Examine(ctx)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("it answered within %v", took.Round(time.Millisecond)), client.ExamineAtOnce(ctx)
+}
+
+// window says how large the model's window is, and whether it is large enough.
+func (d *Doctor) window(ctx context.Context, client *llm.Client, how string) Finding {
 	window, room := client.Window(ctx)
 	switch {
 	case window == 0:
@@ -65,6 +80,15 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 		return f
 	}
 	return passed("%s: %s; its window has %d tokens", client.Name(), how, window)
+}
+
+// Learned returns what Hark learned of a model's server, and what it does about it.
+func Learned(client *llm.Client) (all []Finding) {
+	for _, sentence := range client.Learned() {
+		happened, advice := splitAdvice(sentence)
+		all = append(all, advised(happened, advice).For(fmt.Sprintf("model %q", client.Name())))
+	}
+	return all
 }
 
 // reranker asks which of two texts answers a question.

@@ -43,6 +43,7 @@ type call struct {
 type answered struct {
 	reply  chat.Reply
 	passed bool // something was shown
+	whole  bool // the server wrote an answer, though it may hold nothing
 }
 
 // call asks once, in a form, for at most maxTokens. It returns what came, also with an error.
@@ -76,13 +77,13 @@ func (c *Client) call(ctx context.Context, r chat.Request, f form, maxTokens int
 			reply, err := a.End()
 			reply.Model = c.config.Model
 			if err != nil {
-				return answered{reply, a.HasPassed()}, k.say.namelessCall()
+				return answered{reply: reply, passed: a.HasPassed()}, k.say.namelessCall()
 			}
-			return answered{reply, a.HasPassed()}, nil
+			return answered{reply: reply, passed: a.HasPassed(), whole: true}, nil
 		default:
 			reply := a.Part() // what may be half a mark is shown to nobody
 			reply.Model = c.config.Model
-			return answered{reply, a.HasPassed()}, k.explain(ctx, inner, err, a.HasBegun())
+			return answered{reply: reply, passed: a.HasPassed()}, k.explain(ctx, inner, err, a.HasBegun())
 		}
 	}
 }

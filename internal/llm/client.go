@@ -190,8 +190,10 @@ func (c *Client) persist(ctx context.Context, r chat.Request, show func(string),
 	try := c.habits.begin(c.clock.now())
 	for {
 		came, err := c.askOnce(ctx, r, try.form(), show)
-		if err == nil {
+		if came.whole {
 			c.learn(try, came.reply, r)
+		}
+		if err == nil {
 			return came, nil
 		}
 		e, is := errors.AsType[*Error](err)
@@ -251,10 +253,14 @@ func (c *Client) askOnce(ctx context.Context, r chat.Request, f form, show func(
 
 // longest returns the longest answer in tokens, with a budget of thoughts if the server has one; 0: as it likes.
 func (c *Client) longest(r chat.Request) int {
-	if c.config.MaxTokens == 0 {
+	wanted := c.config.MaxTokens
+	if r.MaxTokens > 0 && (wanted == 0 || r.MaxTokens < wanted) {
+		wanted = r.MaxTokens
+	}
+	if wanted == 0 {
 		return 0
 	}
-	return AnswerTokens(c.config.MaxTokens, c.window.size(c.clock.now(), c.config.Window)) + c.thoughtTokens(r.Brief)
+	return AnswerTokens(wanted, c.window.size(c.clock.now(), c.config.Window)) + c.thoughtTokens(r.Brief)
 }
 
 const (

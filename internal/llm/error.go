@@ -259,8 +259,7 @@ func (s speaker) unknown(f failure.Failure, sent sent) *Error {
 		e = problem(Rejected, false, "the model %q at %s takes no images%s: choose one that can see, or set its vision "+
 			"to false (llm.vision)", s.model, s.place, about)
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
-		e = problem(Rejected, false, "the model's server at %s doesn't take the request%s: \"hark doctor\" shows what "+
-			"it says", s.place, about)
+		e = problem(Rejected, false, "the model's server at %s doesn't take the request%s"+askDoctor, s.place, about)
 	case status > 0 && status < 300:
 		return problem(BadAnswer, false, "the model's server at %s gave no answer%s", s.place, about)
 	default:
@@ -333,10 +332,21 @@ func (s speaker) clean(message string) string {
 // inFull adds the server's own words, which are harmless if the prompt was Hark's.
 func inFull(err error) error {
 	e, is := errors.AsType[*Error](err)
-	if !is || e.said == "" {
+	if !is {
 		return err
 	}
 	full := *e
-	full.text += "; it says: " + e.said
+	text, refused := strings.CutSuffix(full.text, askDoctor)
+	switch {
+	case refused && e.said == "":
+		full.text = text + " and doesn't say why: its log may"
+	case refused:
+		full.text = text + " and says " + strconv.Quote(e.said) + ": its log and its documentation may say more"
+	case e.said != "":
+		full.text += "; it says: " + e.said
+	}
 	return &full
 }
+
+// askDoctor ends errors about requests that a server refuses: its words may quote the prompt.
+const askDoctor = `: "hark doctor" shows what it says`

@@ -219,7 +219,7 @@ func TestCheck(t *testing.T) {
 		if err != nil && len(err.Error()) > 400 {
 			t.Errorf("%s: the error has %d bytes", test.name, len(err.Error()))
 		}
-		requests := s.Requests()
+		requests := s.All()
 		if len(requests) != test.calls || len(h.slept) != 0 {
 			t.Errorf("%s: %d requests, slept %v", test.name, len(requests), h.slept)
 		}

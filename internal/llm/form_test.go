@@ -414,7 +414,7 @@ func TestWindow(t *testing.T) {
 		if all != test.want || room != test.want-min(1000, test.want/3) && all > 0 || again != all {
 			t.Errorf("%s: %d, room %d", name, all, room)
 		}
-		if n := len(s.Requests()); test.configured > 0 && n != 0 || n > 2 {
+		if n := len(s.All()); test.configured > 0 && n != 0 || n > 2 {
 			t.Errorf("%s: %d requests", name, n)
 		}
 	}

@@ -120,8 +120,13 @@ func (s *Server) QueueEmbeddings(faults ...Fault) {
 	s.faults = append(s.faults, faults...)
 }
 
-// Requests returns those received so far, the refused ones among them.
+// Requests returns those for answers, vectors and the like that were received so far, the refused ones among them.
 func (s *Server) Requests() []Request {
+	return slices.DeleteFunc(s.All(), func(r Request) bool { return r.Method != http.MethodPost })
+}
+
+// All returns all requests received so far, also those for the list of models.
+func (s *Server) All() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)

@@ -114,6 +114,10 @@ func overview(v *visit) error {
 	}
 	d := overviewData{}
 	d.Findings, d.CheckedAt, d.Checking = v.checks.latest(v.Examine)
+	d.Findings = slices.Clip(d.Findings)
+	for _, c := range v.app.Models.Clients() {
+		d.Findings = append(d.Findings, doctor.Learned(c)...)
+	}
 	if v.Live != nil {
 		d.Live = v.Live()
 	}
