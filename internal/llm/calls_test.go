@@ -42,11 +42,14 @@ type reader func() (int, error)
 func (r reader) Read([]byte) (int, error) { return r() }
 
 // read is what a client makes of a body.
-func read(w wire) (chat.Reply, error) {
+func read(w wire) (chat.Reply, error) { return readAs(prompt, w, nil) }
+
+// readAs is what a client makes of a body as the answer to a request.
+func readAs(r chat.Request, w wire, show func(string)) (chat.Reply, error) {
 	c := New(Config{BaseURL: "http://model.invalid/v1", Model: "test-model"})
 	c.http = &http.Client{Transport: w}
 	c.clock = (&hands{}).clock()
-	return c.Chat(context.Background(), prompt, nil)
+	return c.Chat(context.Background(), r, show)
 }
 
 // streamOf is a stream of these deltas, as JSON, that ends well for a reason.
@@ -256,11 +259,14 @@ func FuzzAnswer(f *testing.F) {
 		}
 		f.Add(string(body))
 	}
+	for _, body := range bodies(f) {
+		f.Add(string(body))
+	}
 	f.Add(string(streamOf("length", toolCalls(
 		`{"index":0,"id":5,"function":{"name":"f","arguments":{"a":[1]}}}`, `{"function":null}`))))
 	f.Fuzz(func(t *testing.T, body string) {
-		whole, err := read(wire{body: []byte(body)})
-		again, err2 := read(wire{body: []byte(body), slow: true})
+		whole, err := readAs(asking, wire{body: []byte(body)}, nil)
+		again, err2 := readAs(asking, wire{body: []byte(body), slow: true}, nil)
 		if fmt.Sprint(err) != fmt.Sprint(err2) || whole.Text != again.Text ||
 			whole.FinishReason != again.FinishReason || len(whole.Calls) != len(again.Calls) {
 			t.Fatalf("%+v, %v at once; %+v, %v byte by byte", whole, err, again, err2)
