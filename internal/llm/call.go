@@ -165,7 +165,7 @@ func (k *call) refusal(resp *http.Response) *Error {
 	if !is && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
 		f.Code = "text/html"
 	}
-	if !is && f.Code == "" {
+	if !is && f.Code == "" && resp.StatusCode != http.StatusNotFound { // there it is a page of no API
 		f.Message = string(body)
 	}
 	f.Status = resp.StatusCode

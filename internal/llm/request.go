@@ -61,6 +61,7 @@ func (c *Client) write(r chat.Request, f form, maxTokens int) body {
 		b.sent.neighbours = b.sent.neighbours || i > 0 && canJoin(messages[i-1], m)
 	}
 	top := slices.Sorted(maps.Keys(b.fields))
+	top = slices.DeleteFunc(top, func(name string) bool { return name == "model" }) // nothing goes without it
 	b.sent.fields = slices.Compact(append(b.sent.fields, top...))
 	return b
 }
