@@ -157,9 +157,13 @@ func (s *settings) checkTags(f field) {
 		case is:
 			s.want(*to == "" || IsAddress(*to), f.key, address+", or nothing")
 		}
-		if known, is := f.tag.Lookup("one"); is {
-			s.wantOneOf(*to, f.key, strings.Split(known, ","))
+		_, mayBeEmpty := f.tag.Lookup("zero")
+		known := f.choices()
+		if len(known) > 0 && (*to != "" || !mayBeEmpty) {
+			s.wantOneOf(*to, f.key, known)
 		}
+	case *Extra:
+		s.checkExtra(f, *to)
 	}
 }
 
@@ -176,14 +180,7 @@ func (s *settings) want(ok bool, place, what string) {
 }
 
 func (s *settings) wantOneOf(value, key string, known []string) {
-	if slices.Contains(known, value) {
-		return
-	}
-	what := strconv.Quote(known[0])
-	for _, k := range known[1 : len(known)-1] {
-		what += ", " + strconv.Quote(k)
-	}
-	s.want(false, key, what+" or "+strconv.Quote(known[len(known)-1]))
+	s.want(slices.Contains(known, value), key, anyOf(known))
 }
 
 // IsAddress reports whether a text is the http or https address of a server.

@@ -16,6 +16,9 @@ type Fallback struct {
 	Vision      bool     `toml:"vision"`
 	Temperature *float64 `toml:"temperature" example:"0.7"`
 	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
+	Thinking    string   `toml:"thinking" one:"auto,off,low,medium,high" zero:"as llm.thinking"`
+	Extra       Extra    `toml:"extra" example:"{ top_k = 40 }"`
+	AtOnce      int      `toml:"at_once" zero:"Hark's own choice by the server"`
 }
 
 // Model is a model that people can choose instead of the default.
@@ -30,6 +33,9 @@ type Model struct {
 	Vision      bool     `toml:"vision" example:"false"`
 	Temperature *float64 `toml:"temperature" example:"0.7"`
 	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
+	Thinking    string   `toml:"thinking" one:"auto,off,low,medium,high" zero:"as llm.thinking" example:"\"off\""`
+	Extra       Extra    `toml:"extra" example:"{ top_k = 40 }"`
+	AtOnce      int      `toml:"at_once" zero:"Hark's own choice by the server" example:"2"`
 }
 
 // All returns the default model, named after itself, and the others; none without a default.
@@ -40,6 +46,7 @@ func (l LLM) All() []Model {
 	return append([]Model{{
 		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window,
 		Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
+		Thinking: l.Thinking, Extra: l.Extra, AtOnce: l.AtOnce,
 	}}, l.Models...)
 }
 
@@ -139,33 +146,6 @@ func (s *settings) readKey(env func(string) (string, bool), list string, item in
 	}
 }
 
-// inherit fills in what other models leave to the default. Key and headers go to the default's server only.
-func (l *LLM) inherit() {
-	own := func(base *string, key *Secret, headers *Headers, temperature **float64) {
-		if *base == "" {
-			*base = l.BaseURL
-		}
-		if strings.TrimRight(*base, "/") == strings.TrimRight(l.BaseURL, "/") {
-			if !key.IsSet() {
-				*key = l.APIKey
-			}
-			if *headers == nil {
-				*headers = l.Headers
-			}
-		}
-		if *temperature == nil {
-			*temperature = l.Temperature
-		}
-	}
-	for i := range l.Models {
-		m := &l.Models[i]
-		own(&m.BaseURL, &m.APIKey, &m.Headers, &m.Temperature)
-	}
-	if f := &l.Fallback; f.Model != "" {
-		own(&f.BaseURL, &f.APIKey, &f.Headers, &f.Temperature)
-	}
-}
-
 // LongestName bounds a model's name, in characters: Discord shows no more.
 const LongestName = 100
 
@@ -193,6 +173,7 @@ func (s *settings) checkModels(l LLM) {
 		want(!strings.HasPrefix(m.APIKeyEnv, "HARK_"), "api_key_env",
 			"a variable of your own: those that begin with HARK_ are Hark's")
 	}
+	s.checkAtOnce(l)
 }
 
 // readSecret returns what the file at path holds. where says what named it.

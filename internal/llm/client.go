@@ -32,6 +32,9 @@ type Config struct {
 	Timeout     time.Duration     // until the server begins to answer, and between two signs of life; 0: a minute
 	Retries     int               // how often a call that came to nothing is made again; 0: never
 	Headers     map[string]string // sent with every request, besides those that the protocol needs; never shown
+	Extra       map[string]any    // further fields of the body of Chat's requests, sent as they are; values never shown
+	Thinking    string            // "off", "low", "medium" or "high"; "auto" or empty: as the server likes
+	AtOnce      int               // calls at once to the server, of all its models together; 0: by the server
 	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client's own.
 	Breaker *endpoint.Breaker
 	// Called, if not nil, is called after each call of a model, with the time until its answer was whole and why
