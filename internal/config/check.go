@@ -167,6 +167,29 @@ func (s *settings) checkTags(f field) {
 	}
 }
 
+// instead says, for each field of a request that Hark writes, what sets it. "%s" is the model's section.
+var instead = map[string]string{
+	"model":                 "%s.model names the model",
+	"messages":              "Hark writes them, and answer.persona adds to them",
+	"tools":                 "answer.tool_rounds and tools.mcp say which there are",
+	"stream":                "Hark reads each answer as it is written",
+	"stream_options":        "Hark reads each answer as it is written",
+	"n":                     "Hark reads one answer",
+	"max_tokens":            "llm.max_tokens sets it",
+	"max_completion_tokens": "llm.max_tokens sets it",
+	"temperature":           "%s.temperature sets it",
+}
+
+// checkExtra notes fields that Hark writes itself. Some servers read their names in any case.
+func (s *settings) checkExtra(f field, extra Extra) {
+	section := strings.TrimSuffix(itemNumber.ReplaceAllString(f.key, ""), ".extra")
+	for _, name := range extra.Names() {
+		why, isHarks := instead[strings.ToLower(name)]
+		why = strings.ReplaceAll(why, "%s", section)
+		s.want(!isHarks, within(f.key, quoted(name)), "to be left out: "+why)
+	}
+}
+
 // want notes what a setting should be. place is as in marks. The value isn't named: an address may hold a password.
 func (s *settings) want(ok bool, place, what string) {
 	if ok {
