@@ -180,13 +180,19 @@ var instead = map[string]string{
 	"temperature":           "%s.temperature sets it",
 }
 
-// checkExtra notes fields that Hark writes itself. Some servers read their names in any case.
+// WrittenByHark reports whether Hark itself writes a field of requests to a model, so that it can't be an extra one.
+// Some servers read the names of fields in any case.
+func WrittenByHark(field string) bool {
+	_, is := instead[strings.ToLower(field)]
+	return is
+}
+
+// checkExtra notes fields that Hark writes itself.
 func (s *settings) checkExtra(f field, extra Extra) {
 	section := strings.TrimSuffix(itemNumber.ReplaceAllString(f.key, ""), ".extra")
 	for _, name := range extra.Names() {
-		why, isHarks := instead[strings.ToLower(name)]
-		why = strings.ReplaceAll(why, "%s", section)
-		s.want(!isHarks, within(f.key, quoted(name)), "to be left out: "+why)
+		why := strings.ReplaceAll(instead[strings.ToLower(name)], "%s", section)
+		s.want(!WrittenByHark(name), within(f.key, quoted(name)), "to be left out: "+why)
 	}
 }
 
