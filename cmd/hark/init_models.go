@@ -215,7 +215,8 @@ func (s *wizard) askURL(ctx context.Context, place int, usual server, isEmbedder
 		at = ""
 		printServers(s.Out, isEmbedder)
 	} else if !isEmbedder {
-		fmt.Fprintln(s.Out, "Start Ollama with OLLAMA_CONTEXT_LENGTH=8192 or more: by default it may cut prompts at 4096 tokens.")
+		fmt.Fprintln(s.Out, "Start Ollama with OLLAMA_CONTEXT_LENGTH=8192 or more: "+
+			"by default it may cut prompts at 4096 tokens.")
 	}
 	if usual.model != "" && usual.place() == place {
 		at = usual.url
