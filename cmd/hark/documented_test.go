@@ -10,11 +10,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"hark/internal/config"
 )
 
 // documented are pages with commands to type.
 var documented = []string{"README.md", "docs/hosting.md", "docs/backup.md", "docs/monitoring.md", "docs/uninstall.md",
 	"docs/models.md", "docs/coming-from.md"}
+
+// servers are programs that the pages tell how to start.
+var servers = []string{"ollama", "llama-server", "lms", "vllm", "litellm"}
 
 // TestDocumentedCommands runs the pages' commands in order, against a fake Discord and a fake model. Of commands of
 // Docker and systemd it checks the files that they name. An unknown command fails.
@@ -37,7 +42,69 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
+// Every block of settings in the pages can be copied as it is.
+func TestDocumentedSettings(t *testing.T) {
+	t.Parallel()
+	secrets := t.TempDir()
+	for _, name := range []string{"openrouter", "weather_key"} {
+		put(t, filepath.Join(secrets, name), []byte("k"))
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../README.md") {
+		for _, block := range settingsBlock.FindAllStringSubmatch(string(content(t, page)), -1) {
+			text := strings.ReplaceAll(block[1], "/run/secrets", secrets)
+			_, err := config.LoadText(filepath.Base(page), text, ownKeys)
+			if err != nil {
+				t.Errorf("%v in\n%s", err, block[1])
+			}
+		}
+	}
+}
+
+// The page about models has a block for each server that init knows, at the same address, with an embedder where the
+// server has one.
+func TestEachServerHasABlock(t *testing.T) {
+	t.Parallel()
+	page := string(content(t, "../../docs/models.md"))
+	all := append([]knownServer{{name: "OpenAI", url: openAI, embeds: true}, {name: "Ollama", url: ollama, embeds: true}},
+		knownServers...)
+	for _, s := range all {
+		_, section, found := strings.Cut(page, "\n### "+s.name+"\n")
+		section, _, _ = strings.Cut(section, "\n##")
+		blocks := settingsBlock.FindAllStringSubmatch(section, -1)
+		if !found || len(blocks) != 1 {
+			t.Errorf("%s has %d blocks", s.name, len(blocks))
+			continue
+		}
+		c, err := config.LoadText("block", blocks[0][1], ownKeys)
+		if err != nil {
+			t.Errorf("%s: %v", s.name, err)
+			continue
+		}
+		hasEmbedder := c.Embedding.Model != ""
+		if c.LLM.Model == "" || c.LLM.BaseURL != s.url || hasEmbedder != s.embeds {
+			t.Errorf("%s: %q at %s, embedder %q", s.name, c.LLM.Model, c.LLM.BaseURL, c.Embedding.Model)
+		}
+		if s.started != "" && !strings.Contains(section, "--port 8081") {
+			t.Errorf("%s isn't started as init says: %s", s.name, s.started)
+		}
+	}
+}
+
+// ownKeys is an environment that has every variable except Hark's own.
+func ownKeys(name string) (string, bool) {
+	if strings.HasPrefix(name, "HARK_") {
+		return "", false
+	}
+	return "k", true
+}
+
 var (
+	settingsBlock = regexp.MustCompile("(?s)\n```toml\n(.*?)\n```")
+
 	shellBlock   = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```")
 	variable     = regexp.MustCompile(`^[A-Z_]+=`)
 	shellComment = regexp.MustCompile(`(^|\s+)# .*$`)
@@ -97,6 +164,8 @@ func (r *reader) types(line string) {
 		}
 	case strings.HasPrefix(command, "docker "), strings.HasPrefix(command, "sudo "), strings.HasPrefix(command, "git "):
 		r.files(words)
+	case slices.Contains(servers, words[0]):
+		// programs of others, which serve models
 	case words[0] == "hark", words[0] == "./hark":
 		r.hark(env, words[1:])
 	default:

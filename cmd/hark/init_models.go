@@ -178,7 +178,9 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 	}
 	chosen := server{url: openAI}
 	if place != atOpenAI {
-		if chosen.url, err = s.askURL(ctx, place, usual); err != nil {
+		isEmbedder := other != nil
+		chosen.url, err = s.askURL(ctx, place, usual, isEmbedder)
+		if err != nil {
 			return chosen, err
 		}
 	}
@@ -204,22 +206,30 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 	return chosen, err
 }
 
-func (s *wizard) askURL(ctx context.Context, place int, usual server) (string, error) {
+func (s *wizard) askURL(ctx context.Context, place int, usual server, isEmbedder bool) (string, error) {
+	question := "Its address, up to and including /v1"
+	wanted := "Please write an address that begins with http:// or https://, such as " + ollama + "."
 	at := ollama
 	if place == elsewhere {
+		question += ", or a name from the list"
 		at = ""
+		printServers(s.Out, isEmbedder)
+	} else if !isEmbedder {
+		fmt.Fprintln(s.Out, "Start Ollama with OLLAMA_CONTEXT_LENGTH=8192 or more: "+
+			"by default it may cut prompts at 4096 tokens.")
 	}
 	if usual.model != "" && usual.place() == place {
 		at = usual.url
 	}
 	for {
-		address, err := s.Name(ctx, "Its address, up to and including /v1", nil, at)
+		written, err := s.Name(ctx, question, nil, at)
 		if err != nil {
 			return "", err
 		}
+		address := addressOf(written)
 		if config.IsAddress(address) {
 			return strings.TrimRight(address, "/"), nil
 		}
-		fmt.Fprintln(s.Out, "Please write an address that begins with http:// or https://, such as "+ollama+".")
+		fmt.Fprintln(s.Out, wanted)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,9 @@ import (
 
 	"hark/internal/config"
 	"hark/internal/discordtest"
+	"hark/internal/golden"
 	"hark/internal/llmtest"
+	"hark/internal/terminal"
 )
 
 // initialise runs "hark init" with answers, and returns its output and the file.
@@ -151,4 +154,29 @@ func TestInitThatCantBe(t *testing.T) {
 	if file != table {
 		t.Errorf("it makes it %s", file)
 	}
+}
+
+// Other servers are chosen by their names, too. llama.cpp's says on which port to start it.
+func TestInitKnowsServersByName(t *testing.T) {
+	t.Parallel()
+	addresses := map[string]bool{}
+	for _, s := range knownServers {
+		if addressOf(strings.ToLower(s.name)) != s.url || !config.IsAddress(s.url) || addresses[s.url] {
+			t.Errorf("%s is at %s", s.name, s.url)
+		}
+		addresses[s.url] = true
+	}
+	var all, embedders strings.Builder
+	printServers(&all, false)
+	printServers(&embedders, true)
+	var asked bytes.Buffer
+	w := wizard{Asker: terminal.NewAsker(strings.NewReader("nowhere\nlm studio\nhttp://here/v1/\n"), &asked)}
+	for _, want := range []string{"http://localhost:1234/v1", "http://here/v1"} {
+		got, err := w.askURL(t.Context(), elsewhere, server{}, false)
+		if err != nil || got != want {
+			t.Errorf("it is at %s, %v; want %s\n%s", got, err, want, &asked)
+		}
+	}
+	golden.Seen(t, all.String())
+	golden.Seen(t, embedders.String())
 }

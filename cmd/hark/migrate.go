@@ -25,10 +25,10 @@ func (f *flags) migrateCommand() *cobra.Command {
 	llmcord := &cobra.Command{
 		Use:   "llmcord FILE",
 		Short: "Convert llmcord's config.yaml",
-		Long: "Converts llmcord's config.yaml to Hark's configuration: the token, the models with their servers and keys, and the\n" +
-			"system prompt as persona. It writes config.toml, or the file that --config names, which only you can read. It reports\n" +
-			"each setting that it took over, and what to do about the others. llmcord keeps no messages: \"hark import\" and \"hark\n" +
-			"backfill\" fetch what was said before.",
+		Long: "Converts llmcord's config.yaml to Hark's configuration: the token, the models with their servers, keys\n" +
+			"and parameters, and the system prompt as persona. It writes config.toml, or the file that --config\n" +
+			"names, which only you can read. It reports each setting that it took over, and what to do about the\n" +
+			"others. llmcord keeps no messages: \"hark import\" and \"hark backfill\" fetch what was said before.",
 		Example: "  hark migrate llmcord ../llmcord/config.yaml\n" +
 			"  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
 		Args: cli.ExactArgs(1, "which file? Write the name of llmcord's config.yaml after %q"),

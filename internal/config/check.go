@@ -157,9 +157,42 @@ func (s *settings) checkTags(f field) {
 		case is:
 			s.want(*to == "" || IsAddress(*to), f.key, address+", or nothing")
 		}
-		if known, is := f.tag.Lookup("one"); is {
-			s.wantOneOf(*to, f.key, strings.Split(known, ","))
+		_, mayBeEmpty := f.tag.Lookup("zero")
+		known := f.choices()
+		if len(known) > 0 && (*to != "" || !mayBeEmpty) {
+			s.wantOneOf(*to, f.key, known)
 		}
+	case *Extra:
+		s.checkExtra(f, *to)
+	}
+}
+
+// instead says, for each field of a request that Hark writes, what sets it. "%s" is the model's section.
+var instead = map[string]string{
+	"model":                 "%s.model names the model",
+	"messages":              "Hark writes them, and answer.persona adds to them",
+	"tools":                 "answer.tool_rounds and tools.mcp say which there are",
+	"stream":                "Hark reads each answer as it is written",
+	"stream_options":        "Hark reads each answer as it is written",
+	"n":                     "Hark reads one answer",
+	"max_tokens":            "llm.max_tokens sets it",
+	"max_completion_tokens": "llm.max_tokens sets it",
+	"temperature":           "%s.temperature sets it",
+}
+
+// WrittenByHark reports whether Hark itself writes a field of requests to a model, so that it can't be an extra one.
+// Some servers read the names of fields in any case.
+func WrittenByHark(field string) bool {
+	_, is := instead[strings.ToLower(field)]
+	return is
+}
+
+// checkExtra notes fields that Hark writes itself.
+func (s *settings) checkExtra(f field, extra Extra) {
+	section := strings.TrimSuffix(itemNumber.ReplaceAllString(f.key, ""), ".extra")
+	for _, name := range extra.Names() {
+		why := strings.ReplaceAll(instead[strings.ToLower(name)], "%s", section)
+		s.want(!WrittenByHark(name), within(f.key, quoted(name)), "to be left out: "+why)
 	}
 }
 
@@ -176,14 +209,7 @@ func (s *settings) want(ok bool, place, what string) {
 }
 
 func (s *settings) wantOneOf(value, key string, known []string) {
-	if slices.Contains(known, value) {
-		return
-	}
-	what := strconv.Quote(known[0])
-	for _, k := range known[1 : len(known)-1] {
-		what += ", " + strconv.Quote(k)
-	}
-	s.want(false, key, what+" or "+strconv.Quote(known[len(known)-1]))
+	s.want(slices.Contains(known, value), key, anyOf(known))
 }
 
 // IsAddress reports whether a text is the http or https address of a server.

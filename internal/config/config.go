@@ -68,6 +68,9 @@ type LLM struct {
 	Timeout       Duration      `toml:"timeout" default:"1m" such:"30m"`
 	Vision        bool          `toml:"vision"`
 	Headers       Headers       `toml:"headers" example:"{ \"HTTP-Referer\" = \"https://example.org\", \"X-Title\" = \"Hark\" }"`
+	Thinking      string        `toml:"thinking" default:"auto" one:"auto,off,low,medium,high"`
+	Extra         Extra         `toml:"extra" example:"{ top_k = 40, provider = { sort = \"price\" } }"`
+	AtOnce        int           `toml:"at_once" zero:"Hark's own choice by the server"`
 	Models        []Model       `toml:"models"`
 	Fallback      Fallback      `toml:"fallback"`
 	Transcription Transcription `toml:"transcription"`

@@ -116,6 +116,7 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 		"discord.api_url": "https://a", "discord.dev_guild": "7", "llm.base_url": "https://b", "embedding.base_url": "https://c", "search.rerank_url": "https://d/rerank",
 		"builder.layout": "plain", "builder.language": "DE", "answer.timezone": "Europe/Berlin", "log.level": "warn", "log.format": "text", "web.listen": "[::1]:80",
 		"store": "postgres://hark:pass@localhost/hark", "llm.temperature": "0.5", "llm.headers": "X-Title: Hark", "llm.fallback.base_url": "https://e", "llm.transcription.base_url": "https://g", "llm.fallback.temperature": "0", "llm.fallback.headers": "X-Title: Hark",
+		"llm.thinking": "low", "llm.fallback.thinking": "off", "llm.extra": `{"top_k": 40}`, "llm.fallback.extra": `{ top_k = 40 }`,
 		"memory.start": "on", "memory.summaries": "off", "web.url": "https://f", "web.password": "something to remember",
 	}
 	example := write(t, "config.toml", Example())
@@ -137,6 +138,8 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 			text = value
 		case *Headers:
 			text = `{ X-Title = "Hark" }`
+		case *Extra:
+			text = `{ top_k = 40 }`
 		}
 		text = f.key + " = " + text + "\n"
 		if strings.HasPrefix(f.key, "llm.fallback.") {
@@ -168,7 +171,7 @@ func TestValuesHaveNoSecrets(t *testing.T) {
 store = "postgres://hark:SECRET@localhost/hark"
 llm = { model = "m", api_key = "SECRET", base_url = "https://user:SECRET@api.example.org/v1?key=SECRET" }
 search.rerank_url = "https://rerank.example.org/?api_key=SECRET"
-`)
+`, "HARK_LLM_EXTRA", `{"user": "SECRET", "source": {"key": "SECRET"}}`)
 	texts := map[string]string{}
 	for _, v := range c.Values() {
 		texts[v.Key] = v.Text
@@ -176,7 +179,8 @@ search.rerank_url = "https://rerank.example.org/?api_key=SECRET"
 			t.Errorf("%s shows %s", v.Key, v.Text)
 		}
 	}
-	if texts["llm.base_url"] != `"https://api.example.org/v1?…"` || texts["discord.token"] != "set" || texts["web.password"] != "not set" {
+	if texts["llm.base_url"] != `"https://api.example.org/v1?…"` || texts["discord.token"] != "set" || texts["web.password"] != "not set" || texts["llm.extra"] != "set: source, user" ||
+		texts["llm.fallback.extra"] != "not set" {
 		t.Error(texts)
 	}
 }

@@ -160,6 +160,8 @@ func (f field) set(value any) (ok bool) {
 		to.Duration, ok = duration(value)
 	case *Headers:
 		*to, ok = headersOf(value)
+	case *Extra:
+		*to, ok = extraOf(value)
 	case *Variables:
 		*to, ok = variablesOf(value)
 	case *Words:
@@ -168,8 +170,30 @@ func (f field) set(value any) (ok bool) {
 	return ok
 }
 
+// choices returns the texts that the field may have; none if it may have any.
+func (f field) choices() []string {
+	known, is := f.tag.Lookup("one")
+	if !is {
+		return nil
+	}
+	return strings.Split(known, ",")
+}
+
+// anyOf names texts, one of which is wanted.
+func anyOf(known []string) string {
+	what := strconv.Quote(known[0])
+	for _, k := range known[1 : len(known)-1] {
+		what += ", " + strconv.Quote(k)
+	}
+	return what + " or " + strconv.Quote(known[len(known)-1])
+}
+
 // wants describes the values of the field.
 func (f field) wants() string {
+	known := f.choices()
+	if len(known) > 0 {
+		return anyOf(known)
+	}
 	switch f.to.(type) {
 	case *bool:
 		return "true or false, without quotes"
@@ -179,6 +203,8 @@ func (f field) wants() string {
 		return "a number, without quotes"
 	case *Headers:
 		return `a table of texts, such as { "X-Title" = "Hark" }`
+	case *Extra:
+		return `a table of texts, numbers, lists and tables, such as { top_k = 40 }`
 	case *Variables:
 		return `a table of names and texts, such as { WEATHER_KEY = "…" }`
 	case *Words:
@@ -212,6 +238,12 @@ func (f field) fromText(text string) any {
 	var value any
 	var err error
 	switch f.to.(type) {
+	case *Extra:
+		table, is := extraFromText(text)
+		if is {
+			return table
+		}
+		return text
 	case *bool:
 		value, err = strconv.ParseBool(text)
 	case *int, **int, *Shards:

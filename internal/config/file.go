@@ -68,30 +68,30 @@ func (f *file) table(key, place string, v reflect.Value, said map[string]any) {
 		part := quoted(own)
 		if v.Kind() == reflect.Map {
 			if to := reflect.New(v.Type().Elem()).Elem(); slices.Contains(v.Interface().(table).names(), own) {
-				f.take(within(key, part), within(place, part), to, value)
+				f.take(within(key, part), within(place, part), to, "", value)
 				v.SetMapIndex(reflect.ValueOf(own), to)
 				continue
 			}
-		} else if to := fieldOf(v, own); to.IsValid() {
-			f.take(within(key, part), within(place, part), to, value)
+		} else if to, tag := fieldOf(v, own); to.IsValid() {
+			f.take(within(key, part), within(place, part), to, tag, value)
 			continue
 		}
 		f.unknown(within(key, part), within(place, part), value)
 	}
 }
 
-// fieldOf returns the field of v with that name in a file; the zero Value if there is none.
-func fieldOf(v reflect.Value, name string) reflect.Value {
+// fieldOf returns the field of v with that name in a file, and its tag; the zero Value if there is none.
+func fieldOf(v reflect.Value, name string) (reflect.Value, reflect.StructTag) {
 	for t, value := range v.Fields() {
 		if name != "" && t.Tag.Get("toml") == name {
-			return value
+			return value, t.Tag
 		}
 	}
-	return reflect.Value{}
+	return reflect.Value{}, ""
 }
 
-// take sets v to said.
-func (f *file) take(key, place string, v reflect.Value, said any) {
+// take sets v, a field with that tag, to said.
+func (f *file) take(key, place string, v reflect.Value, tag reflect.StructTag, said any) {
 	all, isArray := said.([]any)
 	one, isTable := said.(map[string]any)
 	_, known := v.Interface().(table)
@@ -109,7 +109,7 @@ func (f *file) take(key, place string, v reflect.Value, said any) {
 			f.wrong(place, "%s wants a section for each: write [[%[1]s]]", key)
 		}
 	case !known && !isSection(v.Type()):
-		f.value(field{key: key, to: v.Addr().Interface()}, place, said, header)
+		f.value(field{key, tag, v.Addr().Interface()}, place, said, header)
 	case isTable:
 		f.table(key, place, v, one)
 	case isArray && header:
@@ -128,7 +128,7 @@ func (f *file) value(to field, place string, said any, header bool) {
 	}
 	what := to.wants()
 	switch to.to.(type) {
-	case *Headers, *Variables:
+	case *Headers, *Variables, *Extra:
 	default:
 		if header {
 			what += ", not a section"

@@ -16,6 +16,9 @@ type Fallback struct {
 	Vision      bool     `toml:"vision"`
 	Temperature *float64 `toml:"temperature" example:"0.7"`
 	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
+	Thinking    string   `toml:"thinking" one:"auto,off,low,medium,high" zero:"as llm.thinking"`
+	Extra       Extra    `toml:"extra" example:"{ top_k = 40 }"`
+	AtOnce      int      `toml:"at_once" zero:"Hark's own choice by the server"`
 }
 
 // Model is a model that people can choose instead of the default.
@@ -30,6 +33,9 @@ type Model struct {
 	Vision      bool     `toml:"vision" example:"false"`
 	Temperature *float64 `toml:"temperature" example:"0.7"`
 	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
+	Thinking    string   `toml:"thinking" one:"auto,off,low,medium,high" zero:"as llm.thinking" example:"\"off\""`
+	Extra       Extra    `toml:"extra" example:"{ top_k = 40 }"`
+	AtOnce      int      `toml:"at_once" zero:"Hark's own choice by the server" example:"2"`
 }
 
 // All returns the default model, named after itself, and the others; none without a default.
@@ -40,6 +46,7 @@ func (l LLM) All() []Model {
 	return append([]Model{{
 		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window,
 		Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
+		Thinking: l.Thinking, Extra: l.Extra, AtOnce: l.AtOnce,
 	}}, l.Models...)
 }
 
@@ -139,32 +146,97 @@ func (s *settings) readKey(env func(string) (string, bool), list string, item in
 	}
 }
 
-// inherit fills in what other models leave to the default. Key and headers go to the default's server only.
-func (l *LLM) inherit() {
-	own := func(base *string, key *Secret, headers *Headers, temperature **float64) {
-		if *base == "" {
-			*base = l.BaseURL
-		}
-		if strings.TrimRight(*base, "/") == strings.TrimRight(l.BaseURL, "/") {
-			if !key.IsSet() {
-				*key = l.APIKey
-			}
-			if *headers == nil {
-				*headers = l.Headers
-			}
-		}
-		if *temperature == nil {
-			*temperature = l.Temperature
-		}
-	}
+// shared are the settings of a further model that llm stands in for.
+type shared struct {
+	place       string // as in marks
+	base        *string
+	key         *Secret
+	headers     *Headers
+	extra       *Extra
+	temperature **float64
+	thinking    *string
+	atOnce      *int
+}
+
+// sharers returns these settings of all further models, in order, and last those of the fallback, if there is one.
+func (l *LLM) sharers() []shared {
+	var all []shared
 	for i := range l.Models {
 		m := &l.Models[i]
-		own(&m.BaseURL, &m.APIKey, &m.Headers, &m.Temperature)
+		all = append(all, shared{itemOf("llm.models", i+1), &m.BaseURL, &m.APIKey, &m.Headers, &m.Extra, &m.Temperature,
+			&m.Thinking, &m.AtOnce})
 	}
-	if f := &l.Fallback; f.Model != "" {
-		own(&f.BaseURL, &f.APIKey, &f.Headers, &f.Temperature)
+	f := &l.Fallback
+	if f.Model != "" {
+		all = append(all, shared{"llm.fallback", &f.BaseURL, &f.APIKey, &f.Headers, &f.Extra, &f.Temperature, &f.Thinking,
+			&f.AtOnce})
+	}
+	return all
+}
+
+// inherit fills in what further models leave out. Key, headers and extra fields go to llm's server only, and how many
+// calls there are at once is the server's.
+func (l *LLM) inherit() {
+	atOnce := map[string]int{plainBase(l.BaseURL): l.AtOnce}
+	for _, m := range l.sharers() {
+		m.takeFrom(l)
+		server := plainBase(*m.base)
+		if atOnce[server] == 0 && server != plainBase(l.BaseURL) {
+			atOnce[server] = *m.atOnce
+		}
+	}
+	for _, m := range l.sharers() {
+		if *m.atOnce == 0 {
+			*m.atOnce = atOnce[plainBase(*m.base)]
+		}
 	}
 }
+
+// takeFrom fills in what a model leaves out and llm has, except for what a server's models share.
+func (m shared) takeFrom(l *LLM) {
+	if *m.base == "" {
+		*m.base = l.BaseURL
+	}
+	if *m.temperature == nil {
+		*m.temperature = l.Temperature
+	}
+	if *m.thinking == "" {
+		*m.thinking = l.Thinking
+	}
+	if plainBase(*m.base) != plainBase(l.BaseURL) {
+		return
+	}
+	if !m.key.IsSet() {
+		*m.key = l.APIKey
+	}
+	if *m.headers == nil {
+		*m.headers = l.Headers
+	}
+	if *m.extra == nil {
+		*m.extra = l.Extra
+	}
+}
+
+// checkAtOnce notes a model whose number of calls at once differs from that of its server.
+func (s *settings) checkAtOnce(l LLM) {
+	said := map[string]int{plainBase(l.BaseURL): l.AtOnce}
+	for _, m := range l.sharers() {
+		server := plainBase(*m.base)
+		number, known := said[server]
+		if !known {
+			said[server] = *m.atOnce
+			continue
+		}
+		what := "the number that another model at its server has: they share it"
+		if server == plainBase(l.BaseURL) {
+			what = "to be left out: its server is llm.base_url, so llm.at_once counts"
+		}
+		s.want(number == *m.atOnce, m.place+".at_once", what)
+	}
+}
+
+// plainBase returns a server's address in the form in which two are compared.
+func plainBase(address string) string { return strings.TrimRight(address, "/") }
 
 // LongestName bounds a model's name, in characters: Discord shows no more.
 const LongestName = 100
@@ -193,6 +265,7 @@ func (s *settings) checkModels(l LLM) {
 		want(!strings.HasPrefix(m.APIKeyEnv, "HARK_"), "api_key_env",
 			"a variable of your own: those that begin with HARK_ are Hark's")
 	}
+	s.checkAtOnce(l)
 }
 
 // readSecret returns what the file at path holds. where says what named it.

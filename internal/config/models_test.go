@@ -11,8 +11,8 @@ import (
 func TestListsInAnyForm(t *testing.T) {
 	t.Parallel()
 	want := []Model{
-		{Name: "b", Model: "bb", BaseURL: "http://b/v1", APIKey: NewSecret("k"), Window: 5},
-		{Name: "c", Model: "cc", BaseURL: "http://c/v1", Headers: Headers{"X": NewSecret("x"), "Y": NewSecret("y")}},
+		{Name: "b", Model: "bb", BaseURL: "http://b/v1", APIKey: NewSecret("k"), Window: 5, Thinking: "auto"},
+		{Name: "c", Model: "cc", BaseURL: "http://c/v1", Headers: Headers{"X": NewSecret("x"), "Y": NewSecret("y")}, Thinking: "auto"},
 	}
 	for _, text := range []string{
 		"llm.model = 'a'\n[[llm.models]]\nname = 'b'\nmodel = 'bb'\nbase_url = 'http://b/v1'\napi_key = 'k'\nwindow = 5\n" +
@@ -46,7 +46,7 @@ func TestExampleOfAList(t *testing.T) {
 	}
 	half := 0.7
 	want := []Model{{"local", "qwen3:8b", "http://localhost:11434/v1", Secret{}, "", "", 8192, false, &half,
-		Headers{"X-Title": NewSecret("Hark")}}}
+		Headers{"X-Title": NewSecret("Hark")}, "off", Extra{"top_k": NewSecret("40")}, 2}}
 	if got := load(t, text).LLM.Models; !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\ngot  %+v\nwant %+v", text, got, want)
 	}
@@ -61,7 +61,10 @@ model = "a"
 base_url = "https://one/v1"
 api_key = "one's"
 temperature = 0.5
+thinking = "low"
+at_once = 3
 headers = { "X-Key" = "one's too" }
+extra = { user = "one's third" }
 [[llm.models]]
 name = "same"
 model = "b"
@@ -69,29 +72,39 @@ model = "b"
 name = "other"
 model = "c"
 base_url = "https://two/v1"
+at_once = 2
 [[llm.models]]
 name = "own"
 model = "d"
 api_key = "own"
 temperature = 1
 headers = { "X-Own" = "own" }
+thinking = "high"
+extra = {}
+[[llm.models]]
+name = "last"
+model = "f"
+base_url = "https://two/v1/"
 [llm.fallback]
 model = "e"
 base_url = "https://three/v1"
 `)
 	one, half, full := NewSecret("one's"), 0.5, 1.0
 	headers := Headers{"X-Key": NewSecret("one's too")}
+	extra := Extra{"user": NewSecret(`"one's third"`)}
 	want := []Model{
-		{Name: "same", Model: "b", BaseURL: "https://one/v1", APIKey: one, Temperature: &half, Headers: headers},
-		{Name: "other", Model: "c", BaseURL: "https://two/v1", Temperature: &half},
+		{Name: "same", Model: "b", BaseURL: "https://one/v1", APIKey: one, Temperature: &half, Headers: headers,
+			Thinking: "low", Extra: extra, AtOnce: 3},
+		{Name: "other", Model: "c", BaseURL: "https://two/v1", Temperature: &half, Thinking: "low", AtOnce: 2},
 		{Name: "own", Model: "d", BaseURL: "https://one/v1", APIKey: NewSecret("own"), Temperature: &full,
-			Headers: Headers{"X-Own": NewSecret("own")}},
+			Headers: Headers{"X-Own": NewSecret("own")}, Thinking: "high", Extra: Extra{}, AtOnce: 3},
+		{Name: "last", Model: "f", BaseURL: "https://two/v1/", Temperature: &half, Thinking: "low", AtOnce: 2},
 	}
 	if !reflect.DeepEqual(c.LLM.Models, want) {
 		t.Errorf("got  %+v\nwant %+v", c.LLM.Models, want)
 	}
 	if f := (Fallback{Model: "e", BaseURL: "https://three/v1",
-		Temperature: &half}); !reflect.DeepEqual(c.LLM.Fallback, f) {
+		Temperature: &half, Thinking: "low"}); !reflect.DeepEqual(c.LLM.Fallback, f) {
 		t.Errorf("got %+v, want %+v", c.LLM.Fallback, f)
 	}
 	if seen := fmt.Sprintf("%+v %#v %v", c, c.LLM, c.LLM.Headers); strings.Contains(seen, "one's") ||

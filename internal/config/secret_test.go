@@ -17,6 +17,7 @@ func TestSecretsDoNotShow(t *testing.T) {
 	const word = "hunter2"
 	c := Default()
 	c.Discord.Token = NewSecret(word)
+	c.LLM.Extra, _ = extraOf(map[string]any{"user": word, "source": map[string]any{"key": word}})
 	hidden := struct{ inner Secret }{c.Discord.Token}
 	var out bytes.Buffer
 	for _, verb := range "vsqxXdobeEfgGtTpcU" {

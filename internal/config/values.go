@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
 // Resolved is a setting as it holds.
@@ -40,6 +41,10 @@ func (c Config) Values() (all []Resolved) {
 			if is.IsSet() {
 				value.Text = "set"
 			}
+		}
+		extra, is := f.to.(*Extra)
+		if is && len(*extra) > 0 {
+			value.Text = "set: " + strings.Join(extra.Names(), ", ")
 		}
 		if _, address := f.tag.Lookup("url"); address {
 			value.Text = withoutSecrets(value.Text)

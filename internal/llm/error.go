@@ -122,11 +122,34 @@ type speaker struct {
 
 func speakerOf(c Config) speaker {
 	secrets := append(slices.Collect(maps.Values(c.Headers)), c.APIKey)
+	secrets = append(secrets, textsIn(c.Extra)...)
 	return speaker{
 		model: c.Model, timeout: c.Timeout,
 		place:   cmp.Or(endpoint.Place(c.BaseURL), "the address in llm.base_url"),
 		secrets: slices.DeleteFunc(secrets, func(s string) bool { return s == "" }),
 	}
+}
+
+// shortestSecret is from how many bytes on a text among the further fields may be a secret.
+const shortestSecret = 12
+
+// textsIn returns the texts in a further field that may be secrets.
+func textsIn(value any) (all []string) {
+	switch v := value.(type) {
+	case string:
+		if len(v) >= shortestSecret {
+			all = append(all, v)
+		}
+	case map[string]any:
+		for _, inner := range v {
+			all = append(all, textsIn(inner)...)
+		}
+	case []any:
+		for _, inner := range v {
+			all = append(all, textsIn(inner)...)
+		}
+	}
+	return all
 }
 
 func problem(kind Kind, again bool, format string, args ...any) *Error {

@@ -491,3 +491,15 @@ func TestPromptsThatDoNotArrive(t *testing.T) {
 		}
 	}
 }
+
+// OpenAI's newest models take tools only without thoughts; Astra, which can't do without, gets none.
+func TestToolsWithoutThought(t *testing.T) {
+	t.Parallel()
+	for model, without := range map[string]bool{"gpt-6-luna": true, "gpt-5.6": true, "gpt-5.1": false, "gpt-4.1": false} {
+		c := New(Config{BaseURL: "https://api.openai.com/v1", Model: model, Thinking: ThinkHigh})
+		got := c.write(round(), form{}, 100).fields["reasoning_effort"]
+		if want := map[bool]string{true: "none", false: "high"}[without]; got != want {
+			t.Errorf("%s: %v; want %s", model, got, want)
+		}
+	}
+}

@@ -51,7 +51,7 @@ func (c *Client) write(r chat.Request, f form, maxTokens int) body {
 		b.fields["temperature"] = *t
 	}
 	c.addTools(&b, r, f)
-	maps.Copy(b.fields, c.thinking(r.Brief, maxTokens))
+	maps.Copy(b.fields, c.thinking(r.Brief, b.sent.tools))
 	maps.Copy(b.fields, c.config.Extra)
 	for _, name := range f.without {
 		delete(b.fields, name)

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 
 	"hark/internal/endpoint"
@@ -63,12 +64,19 @@ func serviceAt(address string) service {
 	return someServer
 }
 
-// thinking returns the fields that tell the server how much to think. brief: no thoughts are wanted.
-func (c *Client) thinking(brief bool, maxTokens int) map[string]any {
+// withoutThought matches OpenAI's models that take tools only beside reasoning_effort "none".
+var withoutThought = regexp.MustCompile(`^gpt-(5\.[6-9]|[6-9]|[1-9]\d)`)
+
+// thinking returns the fields that tell the server how much to think. brief: no thoughts are wanted; tools: some are
+// offered.
+func (c *Client) thinking(brief, tools bool) map[string]any {
 	level := c.config.Thinking
 	at := serviceAt(c.config.BaseURL)
 	if level == "" {
 		level = ThinkAsItLikes
+	}
+	if at == openAI && tools && withoutThought.MatchString(c.config.Model) {
+		level = ThinkOff
 	}
 	if brief && level != ThinkAsItLikes {
 		level = ThinkOff

@@ -180,6 +180,8 @@ func (l *llmcord) tellProviders() {
 			at := pair{key: "providers." + p.key + "." + q.key, line: q.line}
 			switch {
 			case blank(q.value), slices.Contains([]string{"base_url", "api_key", "extra_headers"}, q.key):
+			case q.key == "extra_body" && q.value.Kind == yaml.MappingNode:
+				l.taken(at, "its models, unless they have the same parameter")
 			case q.key == "extra_query":
 				l.left(at, "Hark adds nothing to an address. Azure has one that needs no version: https://NAME.openai.azure.com/openai/v1 in llm.base_url")
 			default:

@@ -1,9 +1,8 @@
 package migrate
 
 import (
-	"cmp"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -64,10 +63,10 @@ func (l *llmcord) model(p pair, called string) {
 		l.left(p, "a default model can't be called so beside others: add it as [[llm.models]]")
 		return
 	}
-	most := l.parameters(p, &m)
+	most := l.parameters(p, provider, &m)
 	l.used[provider] = true
 	if isDefault {
-		*first = models{m.BaseURL, m.APIKey, m.Model, most, m.Temperature, m.Vision, m.Headers, nil}
+		*first = models{m.BaseURL, m.APIKey, m.Model, most, m.Temperature, m.Vision, m.Headers, m.Thinking, m.Extra, nil}
 		l.taken(p, "llm.model"+also(m))
 		return
 	}
@@ -77,18 +76,32 @@ func (l *llmcord) model(p pair, called string) {
 	if m.Temperature == nil && first.Temperature != nil {
 		l.left(pair{key: p.key, line: p.line}, "it has no temperature of its own, so llm.temperature holds for it too")
 	}
-	first.Models = append(first.Models, m)
 	l.taken(p, "[[llm.models]], to be chosen with \"/model\""+also(m))
+	first.Models = append(first.Models, first.apart(m))
+}
+
+// apart returns m so that it doesn't take thinking and extra fields of the default model, which aren't its own.
+func (first models) apart(m model) model {
+	if m.Thinking == "" && first.Thinking != "" {
+		m.Thinking = "auto"
+	}
+	server := strings.TrimRight(m.BaseURL, "/")
+	if m.Extra == nil && first.Extra != nil && server == strings.TrimRight(first.BaseURL, "/") {
+		m.Extra = map[string]any{}
+	}
+	return m
 }
 
 // also lists a model's settings except its server.
 func also(m model) string {
+	extra, _ := m.Extra.(map[string]any)
+	fields := strings.Join(slices.Sorted(maps.Keys(extra)), ", ")
 	s := ""
 	for _, p := range []struct {
 		is   bool
 		what string
 	}{{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil, "temperature"},
-		{m.Vision, "vision"}} {
+		{m.Vision, "vision"}, {m.Thinking != "", "thinking"}, {len(extra) > 0, "extra (" + fields + ")"}} {
 		if p.is {
 			s += ", " + p.what
 		}
@@ -130,28 +143,4 @@ func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string 
 		return nil
 	}
 	return headers
-}
-
-// parameters takes a model's parameters, and returns the longest answer in tokens; 0 if not set.
-func (l *llmcord) parameters(p pair, m *model) (most int) {
-	for _, q := range pairs(p.value) {
-		at := pair{key: p.key + "." + q.key, line: q.line}
-		x, err := strconv.ParseFloat(scalar(q.value), 64)
-		is := err == nil
-		switch {
-		case q.key == "temperature" && is && x >= 0 && x <= 2:
-			m.Temperature = &x
-		case q.key == "temperature":
-			l.left(at, "a temperature is a number from 0 to 2")
-		case (q.key == "max_tokens" || q.key == "max_completion_tokens") && is && x >= 1 && x <= 1e9:
-			most = cmp.Or(most, int(x))
-			if l.file.LLM.Model == "" {
-				l.taken(at, "llm.max_tokens")
-			}
-		case blank(q.value):
-		default:
-			l.left(at, "Hark sends a model temperature and the longest answer only, so the server's default holds")
-		}
-	}
-	return most
 }

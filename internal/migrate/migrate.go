@@ -37,6 +37,8 @@ type models struct {
 	Temperature *float64          `toml:"temperature,omitempty"`
 	Vision      bool              `toml:"vision,omitempty"`
 	Headers     map[string]string `toml:"headers,omitempty,inline"`
+	Thinking    string            `toml:"thinking,omitempty"`
+	Extra       any               `toml:"extra,omitempty,inline"`
 	Models      []model           `toml:"models,omitempty"`
 }
 
@@ -48,4 +50,6 @@ type model struct {
 	Vision      bool              `toml:"vision,omitempty"`
 	Temperature *float64          `toml:"temperature,omitempty"`
 	Headers     map[string]string `toml:"headers,omitempty,inline"`
+	Thinking    string            `toml:"thinking,omitempty"`
+	Extra       any               `toml:"extra,omitempty,inline"` // a map[string]any; nil: it is left out
 }

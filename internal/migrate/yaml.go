@@ -3,6 +3,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -94,4 +95,67 @@ func scalar(n *yaml.Node) string {
 // blank reports whether a value is null or empty.
 func blank(n *yaml.Node) bool {
 	return n == nil || n.Kind == yaml.ScalarNode && scalar(n) == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
+}
+
+// mostValues bounds how many values a parameter holds: aliases can repeat each other without end.
+const mostValues = 1000
+
+// plain returns a value as it is in TOML; false if TOML has none such, or JSON.
+func plain(n *yaml.Node) (any, bool) {
+	left := mostValues
+	return plainOf(n, &left)
+}
+
+// plainOf is plain, with how many values may still come.
+func plainOf(n *yaml.Node, left *int) (any, bool) {
+	n = resolve(n)
+	*left--
+	if *left < 0 {
+		return nil, false
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return plainScalar(n)
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, item := range n.Content {
+			value, ok := plainOf(item, left)
+			if !ok {
+				return nil, false
+			}
+			list = append(list, value)
+		}
+		return list, true
+	case yaml.MappingNode:
+		table := map[string]any{}
+		for _, p := range pairs(n) {
+			value, ok := plainOf(p.value, left)
+			if !ok {
+				return nil, false
+			}
+			table[p.key] = value
+		}
+		return table, true
+	}
+	return nil, false
+}
+
+func plainScalar(n *yaml.Node) (any, bool) {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil, false
+	case "!!bool":
+		var value bool
+		err := n.Decode(&value)
+		return value, err == nil
+	case "!!int":
+		var value int64
+		err := n.Decode(&value)
+		return value, err == nil
+	case "!!float":
+		var value float64
+		err := n.Decode(&value)
+		return value, err == nil && !math.IsInf(value, 0) && !math.IsNaN(value)
+	}
+	return n.Value, true
 }
