@@ -3,11 +3,14 @@ package llm
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -26,12 +29,32 @@ const (
 // errIdle ends a call that shows no sign of life.
 var errIdle = errors.New("no sign of life")
 
+// caller asks a server once.
+type caller struct {
+	config Config
+	say    speaker
+	http   *http.Client
+	clock  clock
+}
+
+// httpClient follows no redirects: the prompt goes to the address that was configured, or nowhere.
+func httpClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:               http.ProxyFromEnvironment,
+			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 10 * time.Second,
+			ForceAttemptHTTP2:   true,
+			MaxIdleConnsPerHost: 4,
+			IdleConnTimeout:     90 * time.Second,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
 // call is one request and what answers it.
 type call struct {
-	config Config
-	http   *http.Client
-	say    speaker
-	clock  clock
+	caller
 	timer  timer         // ends the call when nothing is heard
 	body   []byte        // of a request for an answer
 	sent   sent          // what it holds
@@ -47,10 +70,10 @@ type answered struct {
 }
 
 // call asks once, in a form, for at most maxTokens. It returns what came, also with an error.
-func (c *Client) call(ctx context.Context, r chat.Request, f form, maxTokens int, show func(string)) (answered, error) {
+func (c caller) call(ctx context.Context, r chat.Request, f form, maxTokens int, show func(string)) (answered, error) {
 	inner, k, stop := c.begin(ctx)
 	defer stop()
-	b := c.write(r, f, maxTokens)
+	b := write(c.config, r, f, maxTokens)
 	k.sent = b.sent
 	body, err := b.encode()
 	if err != nil {
@@ -104,9 +127,9 @@ func toolsIn(r chat.Request) (names []string) {
 }
 
 // begin starts the clock of a call; stop ends both.
-func (c *Client) begin(ctx context.Context) (inner context.Context, k *call, stop func()) {
+func (c caller) begin(ctx context.Context) (inner context.Context, k *call, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	k = &call{config: c.config, http: c.http, say: c.say, clock: c.clock}
+	k = &call{caller: c}
 	k.timer = c.clock.after(c.config.Timeout, func() { cancel(errIdle) })
 	return inner, k, func() {
 		k.timer.Stop()
@@ -146,11 +169,11 @@ func (k *call) Do(r *http.Request) (*http.Response, error) {
 		resp.Body = k.lines
 		return resp, nil
 	}
-	return resp, k.list(resp)
+	return resp, k.keep(resp)
 }
 
-// list keeps the answer to a request for a list, of which go-openai hands on only a part.
-func (k *call) list(resp *http.Response) error {
+// keep keeps the answer to a request for a list, of which go-openai hands on only a part.
+func (k *call) keep(resp *http.Response) error {
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxList))
 	k.listed = data
@@ -196,6 +219,47 @@ func (k *call) explain(ctx, inner context.Context, err error, begun bool) error 
 		return k.say.unreachable(before.Err)
 	}
 	return k.say.cutOff(silent)
+}
+
+// list returns the names of the server's models, and the list as it came.
+func (c caller) list(ctx context.Context) (names []string, listed []byte, err error) {
+	inner, k, stop := c.begin(ctx)
+	defer stop()
+	list, err := k.openai().ListModels(inner)
+	if err != nil {
+		return nil, nil, k.explain(ctx, inner, err, false)
+	}
+	for _, m := range list.Models {
+		names = append(names, m.ID)
+	}
+	return names, k.listed, nil
+}
+
+// fetch asks the server for JSON beside its protocol.
+func (c caller) fetch(ctx context.Context, method, address, body string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	server, err := endpoint.NewServer(endpoint.Server{What: "model's", URL: c.config.BaseURL, Limit: 1 << 20,
+		Setting: "llm.base_url", Secret: "llm.api_key"})
+	if err != nil {
+		return err
+	}
+	for name, value := range c.config.Headers {
+		r.Header.Set(name, value)
+	}
+	if c.config.APIKey != "" {
+		r.Header.Set("Authorization", "Bearer "+c.config.APIKey)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	data, err := server.Do(r)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }
 
 var _ openai.HTTPDoer = (*call)(nil)

@@ -138,20 +138,6 @@ func (c *Client) List(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// list returns the names of the server's models, and the list as it came.
-func (c *Client) list(ctx context.Context) (names []string, listed []byte, err error) {
-	inner, k, stop := c.begin(ctx)
-	defer stop()
-	list, err := k.openai().ListModels(inner)
-	if err != nil {
-		return nil, nil, k.explain(ctx, inner, err, false)
-	}
-	for _, m := range list.Models {
-		names = append(names, m.ID)
-	}
-	return names, k.listed, nil
-}
-
 // final reports whether a call would fail as listing the models did.
 func final(err error) bool {
 	e, is := errors.AsType[*Error](err)

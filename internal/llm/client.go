@@ -4,9 +4,9 @@
 // the key, the prompt or the answer. Once a part of the answer was passed on, nothing is asked again. Begin with Client
 // and Models.
 //
-// From the bottom: form.go says what is left out, thinking.go how servers are told to think; request.go writes
-// a request; error.go makes errors; call.go asks once; window.go and habits.go are what is learnt of a server; client.go
-// asks until there is an answer, and model.go has models and their fallback.
+// From the bottom: config.go and clock.go; form.go says what is left out, thinking.go how servers are told to think;
+// request.go writes a request; error.go makes errors; call.go asks once; window.go and habits.go are what is learnt of
+// a server; client.go asks until there is an answer; model.go has models and their fallback, check.go tries them.
 package llm
 
 import (
@@ -14,65 +14,18 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"strings"
 	"time"
 
 	"hark/internal/chat"
 	"hark/internal/endpoint"
-	"hark/internal/pace"
 )
-
-// Config says which model is asked, and how.
-type Config struct {
-	BaseURL     string // up to and including /v1
-	APIKey      string // none is sent if empty
-	Model       string
-	MaxTokens   int               // of an answer, thoughts included; 0: as many as the server likes
-	Temperature *float32          // nil: the server's choice. Left out for models that have none.
-	Window      int               // tokens that it takes for prompt and answer together; 0: the server is asked
-	Vision      bool              // it can see; images are left out of what is sent to one that can't
-	Timeout     time.Duration     // until the server begins to answer, and between two signs of life; 0: a minute
-	Retries     int               // how often a call that came to nothing is made again; 0: never
-	Headers     map[string]string // sent with every request, besides those that the protocol needs; never shown
-	Extra       map[string]any    // further fields of each request for an answer; never shown
-	Thinking    Thinking          // how much the model thinks; empty: ThinkAsItLikes
-	AtOnce      int               // calls that the server gets at once; 0: 4, or 1 if it is on this machine
-	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client's own.
-	Breaker *endpoint.Breaker
-	// Queue bounds the calls that the server gets at once, for all clients that share it; nil: the client's own.
-	Queue *endpoint.Queue
-	// Called, if not nil, is called after each call of a model, with the time until its answer was whole and why
-	// it failed, except if the caller ended it.
-	Called func(model string, took time.Duration, failed error)
-	// Learned, if not nil, is called once with each thing that Hark learns of the model's server, a sentence.
-	Learned func(model, what string)
-}
 
 // Client asks one model. It may be used by several goroutines.
 type Client struct {
-	config Config
-	say    speaker
-	http   *http.Client
-	clock  clock
+	caller
 	habits habits
 	window window
-}
-
-// clock is time, which tests replace.
-type clock struct {
-	now   func() time.Time
-	after func(d time.Duration, f func()) timer
-	sleep func(ctx context.Context, d time.Duration) error
-	rand  func() float64 // in [0, 1)
-}
-
-// timer is a *time.Timer that was made with a function.
-type timer interface {
-	Reset(time.Duration) bool
-	Stop() bool
 }
 
 // New returns a client for the model that c names. It connects to nothing yet.
@@ -88,48 +41,7 @@ func New(c Config) *Client {
 	if c.Queue == nil {
 		c.Queue = endpoint.NewQueue(atOnce(c))
 	}
-	return &Client{config: c, say: speakerOf(c), http: httpClient(), clock: realClock()}
-}
-
-// atOnce returns how many calls a server gets at once. One on this machine may have a single slot, or share its memory
-// among several.
-func atOnce(c Config) int {
-	switch {
-	case c.AtOnce > 0:
-		return c.AtOnce
-	case endpoint.IsLocal(c.BaseURL):
-		return 1
-	}
-	return 4
-}
-
-// httpClient follows no redirects: the prompt goes to the address that was configured, or nowhere.
-func httpClient() *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout: 10 * time.Second,
-			ForceAttemptHTTP2:   true,
-			MaxIdleConnsPerHost: 4,
-			IdleConnTimeout:     90 * time.Second,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-func realClock() clock {
-	return clock{
-		now:   time.Now,
-		after: func(d time.Duration, f func()) timer { return time.AfterFunc(d, f) },
-		sleep: func(ctx context.Context, d time.Duration) error {
-			if pace.Sleep(ctx, d) != nil {
-				return context.Cause(ctx)
-			}
-			return nil
-		},
-		rand: rand.Float64,
-	}
+	return &Client{caller: caller{config: c, say: speakerOf(c), http: httpClient(), clock: realClock()}}
 }
 
 // Name returns the model's name.
@@ -230,14 +142,6 @@ func (c *Client) persist(ctx context.Context, r chat.Request, show func(string),
 	}
 }
 
-// sleepFor sleeps, unless d is 0.
-func (c clock) sleepFor(ctx context.Context, d time.Duration) error {
-	if d == 0 {
-		return nil
-	}
-	return c.sleep(ctx, d)
-}
-
 // askOnce makes one call and tells how it went.
 func (c *Client) askOnce(ctx context.Context, r chat.Request, f form, show func(string)) (answered, error) {
 	began := c.clock.now()
@@ -260,7 +164,7 @@ func (c *Client) longest(r chat.Request) int {
 	if wanted == 0 {
 		return 0
 	}
-	return AnswerTokens(wanted, c.window.size(c.clock.now(), c.config.Window)) + c.thoughtTokens(r.Brief)
+	return AnswerTokens(wanted, c.window.size(c.clock.now(), c.config.Window)) + thoughtTokens(c.config, r.Brief)
 }
 
 const (
@@ -282,7 +186,7 @@ func (c *Client) pause(err error, attempt int) (time.Duration, bool) {
 // learn remembers the form that the server took, and whether it read all of the prompt.
 func (c *Client) learn(t *try, reply chat.Reply, r chat.Request) {
 	told := c.habits.keep(t, c.clock.now())
-	if c.dropsPrompt(reply, r) {
+	if dropsPrompt(reply, r) {
 		told = append(told, c.habits.note(droppedPrompt)...)
 	}
 	if c.config.Learned == nil {
@@ -308,4 +212,19 @@ func (c *Client) fit(e *Error) *Error {
 	long.Status = e.Status
 	long.said = e.said
 	return long
+}
+
+// Window returns how many tokens the model takes for prompt and answer together, and how many of them the longest
+// answer leaves for a prompt; 0 and 0 if that isn't known. It may ask the server, for two seconds at most.
+func (c *Client) Window(ctx context.Context) (all, room int) {
+	if c.config.Window == 0 && c.config.BaseURL != "" && c.window.mustLook(c.clock.now()) {
+		looking, cancel := context.WithTimeout(ctx, lookFor)
+		c.window.list(look(looking, c.caller))
+		cancel()
+	}
+	all = c.window.size(c.clock.now(), c.config.Window)
+	if all == 0 {
+		return 0, 0
+	}
+	return all, all - AnswerTokens(c.config.MaxTokens, all)
 }

@@ -372,7 +372,7 @@ func TestThinking(t *testing.T) {
 		for _, level := range []Thinking{"", ThinkOff, ThinkLow, ThinkHigh} {
 			c := New(Config{BaseURL: at.url, Model: at.model, Thinking: level, MaxTokens: 1000})
 			for _, brief := range []bool{false, true} {
-				asked := c.write(chat.Request{Brief: brief}, form{}, c.longest(chat.Request{Brief: brief})).fields
+				asked := write(c.config, chat.Request{Brief: brief}, form{}, c.longest(chat.Request{Brief: brief})).fields
 				for _, name := range []string{"model", "stream", "stream_options"} {
 					delete(asked, name)
 				}
@@ -461,7 +461,7 @@ func TestWindowOfOllama(t *testing.T) {
 	} {
 		s := llmtest.New(t, llmtest.Also("/api/ps", test.ps), llmtest.Also("/api/show", test.show))
 		c, _ := client(s, nil)
-		if got := c.lookAtOllama(t.Context(), strings.TrimSuffix(c.config.BaseURL, "/v1")); got != test.want {
+		if got := lookAtOllama(t.Context(), c.caller, strings.TrimSuffix(c.config.BaseURL, "/v1")); got != test.want {
 			t.Errorf("%s: %d; want %d", name, got, test.want)
 		}
 	}
@@ -497,7 +497,7 @@ func TestToolsWithoutThought(t *testing.T) {
 	t.Parallel()
 	for model, without := range map[string]bool{"gpt-6-luna": true, "gpt-5.6": true, "gpt-5.1": false, "gpt-4.1": false} {
 		c := New(Config{BaseURL: "https://api.openai.com/v1", Model: model, Thinking: ThinkHigh})
-		got := c.write(round(), form{}, 100).fields["reasoning_effort"]
+		got := write(c.config, round(), form{}, 100).fields["reasoning_effort"]
 		if want := map[bool]string{true: "none", false: "high"}[without]; got != want {
 			t.Errorf("%s: %v; want %s", model, got, want)
 		}

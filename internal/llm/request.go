@@ -35,29 +35,29 @@ type body struct {
 }
 
 // write returns the request for at most maxTokens, or as many as the server likes if 0.
-func (c *Client) write(r chat.Request, f form, maxTokens int) body {
+func write(c Config, r chat.Request, f form, maxTokens int) body {
 	messages := f.shaped(r.Messages)
-	b := body{fields: map[string]any{"model": c.config.Model}}
+	b := body{fields: map[string]any{"model": c.Model}}
 	b.sent.streamed = !f.unstreamed
 	if !f.unstreamed {
 		b.fields["stream"] = true
 		b.fields["stream_options"] = openai.StreamOptions{IncludeUsage: true}
 	}
 	if maxTokens > 0 {
-		b.fields[tokensField(c.config.Model, f)] = maxTokens
+		b.fields[tokensField(c.Model, f)] = maxTokens
 	}
-	t := c.temperature(r)
-	if t != nil && !isReasoning(c.config.Model) {
+	t := temperature(c, r)
+	if t != nil && !isReasoning(c.Model) {
 		b.fields["temperature"] = *t
 	}
-	c.addTools(&b, r, f)
-	maps.Copy(b.fields, c.thinking(r.Brief, b.sent.tools))
-	maps.Copy(b.fields, c.config.Extra)
+	addTools(&b, r, f)
+	maps.Copy(b.fields, thinking(c, r.Brief, b.sent.tools))
+	maps.Copy(b.fields, c.Extra)
 	for _, name := range f.without {
 		delete(b.fields, name)
 	}
 	for i, m := range messages {
-		b.add(c.message(m, f), m, f.without)
+		b.add(message(m, c.Vision && !f.blind), m, f.without)
 		b.sent.neighbours = b.sent.neighbours || i > 0 && canJoin(messages[i-1], m)
 	}
 	top := slices.Sorted(maps.Keys(b.fields))
@@ -73,15 +73,15 @@ func tokensField(model string, f form) string {
 	return maxTokensField
 }
 
-func (c *Client) temperature(r chat.Request) *float32 {
+func temperature(c Config, r chat.Request) *float32 {
 	if r.Temperature == nil {
-		return c.config.Temperature
+		return c.Temperature
 	}
 	return new(float32(*r.Temperature))
 }
 
 // addTools offers the tools, unless the server takes none, or none beside outcomes that are a text.
-func (c *Client) addTools(b *body, r chat.Request, f form) {
+func addTools(b *body, r chat.Request, f form) {
 	calls := slices.ContainsFunc(r.Messages, func(m chat.Message) bool { return len(m.Calls) > 0 })
 	if len(r.Tools) == 0 || f.noTools || f.asText && calls {
 		return
@@ -156,8 +156,8 @@ func encoded(v any) json.RawMessage {
 	return data
 }
 
-// message returns m as it is sent: a plain text, unless there are images that the model can see.
-func (c *Client) message(m chat.Message, f form) openai.ChatCompletionMessage {
+// message returns m as it is sent: a plain text, unless there are images and the model sees.
+func message(m chat.Message, sees bool) openai.ChatCompletionMessage {
 	sent := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.CallID}
 	for _, call := range m.Calls {
 		sent.ToolCalls = append(sent.ToolCalls, openai.ToolCall{
@@ -165,7 +165,7 @@ func (c *Client) message(m chat.Message, f form) openai.ChatCompletionMessage {
 			Function: openai.FunctionCall{Name: functionName(call.Name), Arguments: object(call.Arguments)},
 		})
 	}
-	if c.config.Vision && !f.blind && len(m.Images) > 0 {
+	if sees && len(m.Images) > 0 {
 		sent.Content = ""
 		sent.MultiContent = parts(m)
 		return sent

@@ -69,28 +69,28 @@ var withoutThought = regexp.MustCompile(`^gpt-(5\.[6-9]|[6-9]|[1-9]\d)`)
 
 // thinking returns the fields that tell the server how much to think. brief: no thoughts are wanted; tools: some are
 // offered.
-func (c *Client) thinking(brief, tools bool) map[string]any {
-	level := c.config.Thinking
-	at := serviceAt(c.config.BaseURL)
+func thinking(c Config, brief, tools bool) map[string]any {
+	level := c.Thinking
+	at := serviceAt(c.BaseURL)
 	if level == "" {
 		level = ThinkAsItLikes
 	}
-	if at == openAI && tools && withoutThought.MatchString(c.config.Model) {
+	if at == openAI && tools && withoutThought.MatchString(c.Model) {
 		level = ThinkOff
 	}
 	if brief && level != ThinkAsItLikes {
 		level = ThinkOff
 	}
 	if level == ThinkAsItLikes {
-		if !brief || !isSafeToSwitchOff(at, c.config.Model) {
+		if !brief || !isSafeToSwitchOff(at, c.Model) {
 			return nil
 		}
 		level = ThinkOff
 	}
 	if at == openRouter {
-		return map[string]any{"reasoning": openRouterReasoning(c.config.Model, level)}
+		return map[string]any{"reasoning": openRouterReasoning(c.Model, level)}
 	}
-	return fieldsFor(at, c.config.Model, level)
+	return fieldsFor(at, c.Model, level)
 }
 
 // isSafeToSwitchOff reports whether a server takes the wish for no thoughts for a model that has none, or the model is
@@ -174,9 +174,9 @@ func openRouterReasoning(model string, level Thinking) map[string]any {
 
 // thoughtTokens returns what a budget of thoughts takes beside the answer: such a server wants a longest answer that has
 // room for both.
-func (c *Client) thoughtTokens(brief bool) int {
-	if brief || serviceAt(c.config.BaseURL) != openRouter || !strings.HasPrefix(c.config.Model, "anthropic/") {
+func thoughtTokens(c Config, brief bool) int {
+	if brief || serviceAt(c.BaseURL) != openRouter || !strings.HasPrefix(c.Model, "anthropic/") {
 		return 0
 	}
-	return budgets[c.config.Thinking]
+	return budgets[c.Thinking]
 }

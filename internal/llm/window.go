@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"hark/internal/chat"
-	"hark/internal/endpoint"
 	"hark/internal/tokens"
 )
 
@@ -80,27 +79,12 @@ func (w *window) list(size int) {
 	w.listed = size
 }
 
-// Window returns how many tokens the model takes for prompt and answer together, and how many of them the longest
-// answer leaves for a prompt; 0 and 0 if that isn't known. It may ask the server, for two seconds at most.
-func (c *Client) Window(ctx context.Context) (all, room int) {
-	if c.config.Window == 0 && c.config.BaseURL != "" && c.window.mustLook(c.clock.now()) {
-		looking, cancel := context.WithTimeout(ctx, lookFor)
-		c.window.list(c.look(looking))
-		cancel()
-	}
-	all = c.window.size(c.clock.now(), c.config.Window)
-	if all == 0 {
-		return 0, 0
-	}
-	return all, all - AnswerTokens(c.config.MaxTokens, all)
-}
-
 // windowKeys are what servers call a model's window in their lists.
 var windowKeys = []string{"context_length", "context_window", "max_model_len", "loaded_context_length", "n_ctx",
 	"max_context_length", "max_input_tokens", "context_size", "max_context_window"}
 
 // look asks the server for the model's window; 0 if it doesn't say.
-func (c *Client) look(ctx context.Context) int {
+func look(ctx context.Context, c caller) int {
 	_, listed, err := c.list(ctx)
 	if err == nil {
 		size := windowIn(listed, c.config.Model)
@@ -111,7 +95,7 @@ func (c *Client) look(ctx context.Context) int {
 	root := strings.TrimSuffix(c.config.BaseURL, "/v1")
 	switch serviceAt(c.config.BaseURL) {
 	case ollama:
-		return c.lookAtOllama(ctx, root)
+		return lookAtOllama(ctx, c, root)
 	case ownServer, someServer:
 		var props struct {
 			Settings struct {
@@ -162,7 +146,7 @@ var ollamaParameter = regexp.MustCompile(`(?m)^\s*num_ctx\s+(\d+)`)
 
 // lookAtOllama returns the window of a model that is loaded, else that of its Modelfile, else the one with which Ollama
 // starts. Its list doesn't tell.
-func (c *Client) lookAtOllama(ctx context.Context, root string) int {
+func lookAtOllama(ctx context.Context, c caller, root string) int {
 	var loaded struct {
 		Models []struct {
 			Name   string
@@ -196,39 +180,12 @@ func (c *Client) lookAtOllama(ctx context.Context, root string) int {
 	return 0
 }
 
-// fetch asks the server for JSON beside its protocol.
-func (c *Client) fetch(ctx context.Context, method, address, body string, into any) error {
-	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	server, err := endpoint.NewServer(endpoint.Server{What: "model's", URL: c.config.BaseURL, Limit: 1 << 20,
-		Setting: "llm.base_url", Secret: "llm.api_key"})
-	if err != nil {
-		return err
-	}
-	for name, value := range c.config.Headers {
-		r.Header.Set(name, value)
-	}
-	if c.config.APIKey != "" {
-		r.Header.Set("Authorization", "Bearer "+c.config.APIKey)
-	}
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	data, err := server.Do(r)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, into)
-}
-
 // leastCounted is from how many tokens on a server's count of a prompt tells whether it read all of it.
 const leastCounted = 200
 
 // dropsPrompt reports whether the server counted less than half of what it was sent. Images count for nothing here, and
 // not every server counts what it has cached.
-func (c *Client) dropsPrompt(reply chat.Reply, r chat.Request) bool {
+func dropsPrompt(reply chat.Reply, r chat.Request) bool {
 	bytes := 0
 	for _, m := range r.Messages {
 		bytes += len(m.Content)
