@@ -17,7 +17,8 @@ import (
 	"hark/internal/wait"
 )
 
-// front stands between Hark and a server. It has the model write the scripts that a test chooses, and records what is asked.
+// front stands between Hark and a server. It has the model write the scripts that a test chooses, and records what is
+// asked.
 type front struct {
 	http *httptest.Server
 

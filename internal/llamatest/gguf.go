@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// gguf is a file in llama.cpp's form, version 3: facts about a model, and its weights as 32-bit floats. Everything is in
-// little-endian order.
+// gguf is a file in llama.cpp's form, version 3: facts about a model, and its weights as 32-bit floats. Everything is
+// in little-endian order.
 type gguf struct {
 	facts   bytes.Buffer
 	count   uint64

@@ -13,9 +13,9 @@ type Script struct {
 	Endless bool // begins again at the end
 }
 
-// Model is a model without knowledge, whose weights are made so that it writes one of its scripts: the first, or the one
-// whose first token a request prefers (logit_bias). A script is a chain of tokens: the weights of each make the next one
-// certain, at any temperature. It knows neither prompt nor order otherwise.
+// Model is a model without knowledge, whose weights are made so that it writes one of its scripts: the first, or the
+// one whose first token a request prefers (logit_bias). A script is a chain of tokens: the weights of each make the
+// next one certain, at any temperature. It knows neither prompt nor order otherwise.
 type Model struct {
 	scripts []Script
 	starts  map[string]int // a script's name and its first token, which is no text

@@ -8,8 +8,8 @@ import (
 
 const embedded = 64 // numbers of an embedding
 
-// Embedder writes a model for embeddings to a file of its own and returns the path. Texts with the same words have similar
-// vectors.
+// Embedder writes a model for embeddings to a file of its own and returns the path. Texts with the same words have
+// similar vectors.
 func Embedder(tb testing.TB) string {
 	tb.Helper()
 	s := shape{arch: "llama", width: embedded}

@@ -16,7 +16,8 @@ import (
 // Variable is the environment variable that holds the path of a llama-server.
 const Variable = "HARK_TEST_LLAMA"
 
-// Server is a llama-server that ends with the test. Hark reaches it through a front of its own, which records the requests.
+// Server is a llama-server that ends with the test. Hark reaches it through a front of its own, which records the
+// requests.
 type Server struct {
 	*front
 
@@ -52,16 +53,16 @@ func Launch(tb testing.TB, model string, args ...string) *Server {
 	s := &Server{tb: tb, ended: make(chan struct{}), log: filepath.Join(dir, "log")}
 	s.start(exec.Command(program, append([]string{"--model", model, "--host", socket, "--threads", "1", "--offline"},
 		args...)...))
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", socket)
-	}}
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", socket)
+		},
+		DisableKeepAlives: true, // the server ends connections that are idle, even if a request is on its way
+	}
 	s.client = &http.Client{Transport: transport}
 	s.front = newFront(transport)
-	tb.Cleanup(func() {
-		s.Kill()
-		transport.CloseIdleConnections()
-	})
+	tb.Cleanup(s.Kill)
 	return s
 }
 

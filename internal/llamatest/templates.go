@@ -45,8 +45,8 @@ func CallOf(family, tool, arguments string) string {
 	case "mistral":
 		return "[TOOL_CALLS]" + tool + "[ARGS]" + arguments
 	case "thinking":
-		return "I should look.\n</think>\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>" + tool + "<｜tool▁sep｜>" + arguments +
-			"<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+		return "I should look.\n</think>\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>" + tool +
+			"<｜tool▁sep｜>" + arguments + "<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
 	}
 	return "```tool_code\n" + tool + "(" + arguments + ")\n```"
 }

@@ -47,7 +47,7 @@ func newVocabulary() *vocabulary {
 		v.add(word, normal)
 		v.add(" "+word, normal)
 	}
-	for _, marks := range []string{`":"`, `","`, `":{"`, `"},"`, `": "`, `", "`, "\n- ", ". ", ", ", `"`, ": ", "\n\n"} {
+	for _, marks := range []string{`":"`, `","`, `":{"`, `"},"`, `": "`, `", "`, "\n- ", "\n\n", ". ", ", ", ": "} {
 		v.add(marks, normal)
 	}
 	return v
