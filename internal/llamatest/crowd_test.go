@@ -40,8 +40,8 @@ func TestLlamaWaitingForASlotIsNoFailure(t *testing.T) {
 	t.Parallel()
 	s, m := serve(t, "chatml", []llamatest.Script{answers, endless}, "-np", "1", "-c", "32768")
 	c := client(s, func(c *llm.Config) {
-		c.Timeout = 2 * time.Second
-		c.MaxTokens = 6000 // which takes several seconds
+		c.Timeout = time.Second
+		c.MaxTokens = 3000 // which takes longer
 		c.Retries = 0
 	})
 	s.Play(m, func(r llamatest.Request) string {
