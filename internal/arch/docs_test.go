@@ -46,7 +46,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 
 // testVariables are read by the tests alone: Hark itself doesn't know them.
 var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI", "HARK_BENCH_DIR", "HARK_TEST_POSTGRES",
-	"HARK_TEST_BROWSER", "HARK_TEST_AXE"}
+	"HARK_TEST_BROWSER", "HARK_TEST_AXE", "HARK_TEST_LLAMA"}
 
 func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	t.Parallel()

@@ -70,6 +70,7 @@ var rules = map[string][]string{
 	"internal/fixture":             {},
 	"internal/golden":              {},
 	"internal/guildtest":           {"memory"},
+	"internal/llamatest":           {"internal/wait"},
 	"internal/llmtest":             {},
 	"internal/mcptest":             {},
 	"internal/mcpclient":           {"internal/answer/tools"},
@@ -111,7 +112,7 @@ var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "memory/postgres/postgrestest",
 	"internal/browsertest", "internal/discordtest",
-	"internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/mcptest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
+	"internal/fixture", "internal/golden", "internal/guildtest", "internal/llamatest", "internal/llmtest", "internal/mcptest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
