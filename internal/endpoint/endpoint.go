@@ -28,6 +28,7 @@ type Server struct {
 	Secret  string // the setting that holds Key
 	Example string // of an address
 	Missing string // what to check if there is nothing at the address
+	Switch  string // what llama.cpp's server needs to be started with for it
 	Limit   int64  // of bytes that are read of an answer
 
 	client http.Client
@@ -126,6 +127,8 @@ func (s *Server) refusal(status int, after time.Duration, body []byte) error {
 		advice = s.Missing
 	case status >= 300 && status < 400:
 		advice = "put the address it is really at into " + s.Setting
+	case status == http.StatusNotImplemented && s.Switch != "":
+		advice = "it isn't started for that (llama.cpp: " + s.Switch + ")"
 	case status == http.StatusTooManyRequests || status >= 500:
 		advice = "it is asked again later; " + advice
 	}
