@@ -152,7 +152,9 @@ func TestEndpointFaults(t *testing.T) {
 // A server of llama.cpp that was started for chats alone is told of with the switch that it lacks.
 func TestAServerThatIsStartedForSomethingElse(t *testing.T) {
 	t.Parallel()
-	s := newTight(t, func([]string) (int, string) { return http.StatusNotImplemented, "This server does not support embeddings" })
+	s := newTight(t, func([]string) (int, string) {
+		return http.StatusNotImplemented, "This server does not support embeddings"
+	})
 	_, err := s.endpoint(t, nil).Embed(t.Context(), memory.ForStorage, []string{"x"})
 	golden.Seen(t, strings.ReplaceAll(fmt.Sprint(err), s.address, "http://server"))
 }

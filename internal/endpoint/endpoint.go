@@ -120,6 +120,7 @@ func (s *Server) unreachable(err error) error {
 // refusal makes an error of an answer other than 200.
 func (s *Server) refusal(status int, after time.Duration, body []byte) error {
 	advice := "its log may say why"
+	text := strings.ToLower(string(body[:min(len(body), maxQuoted)]))
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		advice = "check " + s.Secret
@@ -129,12 +130,14 @@ func (s *Server) refusal(status int, after time.Duration, body []byte) error {
 		advice = "put the address it is really at into " + s.Setting
 	case status == http.StatusNotImplemented && s.Switch != "":
 		advice = "it isn't started for that (llama.cpp: " + s.Switch + ")"
+	case status == http.StatusServiceUnavailable && strings.Contains(text, "loading"):
+		advice = "it is still loading its model, and is asked again later"
 	case status == http.StatusTooManyRequests || status >= 500:
 		advice = "it is asked again later; " + advice
 	}
 	return &Refusal{
 		Err:    fmt.Errorf("%v answers %d %s: %s", s, status, http.StatusText(status), advice),
-		Status: status, After: after, text: strings.ToLower(string(body[:min(len(body), maxQuoted)])),
+		Status: status, After: after, text: text,
 	}
 }
 
