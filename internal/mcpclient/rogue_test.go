@@ -210,7 +210,7 @@ func TestManyBadTools(t *testing.T) {
 		}
 		asked++
 		w.Header().Set("Content-Type", "application/json")
-		many := strings.Repeat(`{"name":"b","inputSchema":{}},`, 10*maxLooked) + oneTool
+		many := strings.Repeat(`{"name":"b","inputSchema":{"type":"string"}},`, 10*maxLooked) + oneTool
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"nextCursor":"x","tools":[%s]}}`, m.ID, many)
 		return true
 	})
