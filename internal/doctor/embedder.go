@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hark/internal/config"
-	"hark/internal/embed"
 	"hark/internal/setup"
 	"hark/internal/store"
 	"hark/memory"
@@ -81,8 +80,7 @@ func prefixes(e config.Embedding) (detail, advice string) {
 	if e.Model == "" {
 		return "", ""
 	}
-	sent := setup.Prefixes(e)
-	wanted, known := embed.PrefixesOf(e.Model)
+	sent, wanted, known := setup.Prefixes(e)
 	unset := e.QueryPrefix == nil && e.DocumentPrefix == nil
 	detail = "questions begin with " + orNothing(sent.Query) + ", stored texts with " + orNothing(sent.Document)
 	lacks := sent.Query == "" && wanted.Query != "" || sent.Document == "" && wanted.Document != ""
@@ -90,7 +88,7 @@ func prefixes(e config.Embedding) (detail, advice string) {
 	case lacks:
 		return detail, fmt.Sprintf("it is known to need %s before questions and %s before stored texts: leave out "+
 			"embedding.query_prefix and embedding.document_prefix", orNothing(wanted.Query), orNothing(wanted.Document))
-	case known && sent == wanted && sent == (embed.Prefixes{}):
+	case known && sent == wanted && sent.None():
 		return "it needs no prefixes", ""
 	case known && sent == wanted:
 		return detail + ", as it needs", ""

@@ -11,6 +11,9 @@ import (
 // QuestionTimeout is how long a search waits for a question's vector. Without it, only full text finds.
 const QuestionTimeout = 4 * time.Second
 
+// Health is how a server did of late.
+type Health = endpoint.Health
+
 // Breaker leaves a failing embedder alone; see endpoint.Breaker. Questions wait for QuestionTimeout at most.
 type Breaker struct {
 	memory.Embedder

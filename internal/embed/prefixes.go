@@ -11,6 +11,9 @@ type Prefixes struct {
 	Document string // before a stored text
 }
 
+// None reports whether there are no prefixes.
+func (p Prefixes) None() bool { return p == Prefixes{} }
+
 // represent is what several models want before a question. They want nothing before a stored text.
 const represent = "Represent this sentence for searching relevant passages: "
 

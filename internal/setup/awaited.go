@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"hark/internal/endpoint"
+	"hark/internal/embed"
 	"hark/memory"
 )
 
@@ -103,14 +103,14 @@ func (w *awaited) Resting() bool {
 }
 
 // Health returns how the embedder did of late.
-func (w *awaited) Health() endpoint.Health {
-	if asks, is := w.now().(interface{ Health() endpoint.Health }); is {
+func (w *awaited) Health() embed.Health {
+	if asks, is := w.now().(interface{ Health() embed.Health }); is {
 		return asks.Health()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.found != nil { // it asks no server
-		return endpoint.Health{At: w.tried}
+		return embed.Health{At: w.tried}
 	}
-	return endpoint.Health{At: w.tried, Failed: w.told}
+	return embed.Health{At: w.tried, Failed: w.told}
 }

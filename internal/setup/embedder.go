@@ -11,16 +11,17 @@ import (
 	"hark/memory"
 )
 
-// Prefixes returns what is put before texts for an embedding server: what is set, else what is known of the model.
-func Prefixes(e config.Embedding) embed.Prefixes {
-	p, _ := embed.PrefixesOf(e.Model)
+// Prefixes returns what is put before texts for an embedding server: what is set, else what the model is known to want.
+func Prefixes(e config.Embedding) (sent, wanted embed.Prefixes, known bool) {
+	wanted, known = embed.PrefixesOf(e.Model)
+	sent = wanted
 	if e.QueryPrefix != nil {
-		p.Query = *e.QueryPrefix
+		sent.Query = *e.QueryPrefix
 	}
 	if e.DocumentPrefix != nil {
-		p.Document = *e.DocumentPrefix
+		sent.Document = *e.DocumentPrefix
 	}
-	return p
+	return sent, wanted, known
 }
 
 // NewEmbedder returns the configured embedder: a static model, that of a server, or the built-in one. It asks a server for
@@ -51,8 +52,9 @@ func NewEmbedder(ctx context.Context, c config.Config, shortened func(texts, tok
 // endpointConfig returns how the configured server is asked.
 func endpointConfig(c config.Config) embed.EndpointConfig {
 	e := c.Embedding
+	prefixes, _, _ := Prefixes(e)
 	return embed.EndpointConfig{
-		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Prefixes: Prefixes(e), Dimensions: e.Dimensions,
+		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Prefixes: prefixes, Dimensions: e.Dimensions,
 		Timeout: c.LLM.Timeout.Duration,
 	}
 }
