@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 
 	"hark/bot/command"
@@ -59,16 +60,17 @@ func healthOf(a *setup.App) command.Health {
 }
 
 func embedderHealth(a *setup.App) command.Service {
-	s := service(a.Embedder.Space().Name, endpoint.Health{})
-	server, is := a.Embedder.(interface{ Health() endpoint.Health })
-	if is {
-		s = service(s.Name, server.Health())
+	name := a.Embedder.Space().Name
+	if a.StandIn() != nil { // it has no space yet
+		name = cmp.Or(a.Config.Embedding.Model, filepath.Base(a.Config.Embedding.Path))
 	}
-	if a.StandIn != nil {
-		s.Failed = a.StandIn
+	server, asks := a.Embedder.(interface{ Health() endpoint.Health })
+	if !asks {
+		s := service(name, endpoint.Health{})
+		s.BuiltIn = true
+		return s
 	}
-	s.BuiltIn = !is && a.StandIn == nil
-	return s
+	return service(name, server.Health())
 }
 
 func service(name string, h endpoint.Health) command.Service {

@@ -1,15 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"hark/internal/config"
 	"hark/internal/embed"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
 	"hark/internal/setup"
+	"hark/internal/store"
 	"hark/internal/tokens"
 	"hark/memory"
 )
@@ -48,11 +49,19 @@ func TestHealthOfAnEmbedderThatIsStoodInFor(t *testing.T) {
 	if s := embedderHealth(a); !s.BuiltIn || s.Failed != nil || s.Name == "" {
 		t.Errorf("the built-in one: %+v", s)
 	}
-	a.StandIn = errors.New("it can't be reached")
-	if s := embedderHealth(a); s.BuiltIn || s.Failed != a.StandIn {
-		t.Errorf("one that stands in: %+v", s)
+	c := config.Default()
+	c.Data = t.TempDir()
+	c.Embedding.Model = "nomic-embed-text"
+	c.Embedding.BaseURL = nobody
+	absent, err := setup.Open(t.Context(), c, nil, store.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	a.Embedder, a.StandIn = embed.NewBreaker(embed.Builtin{}), nil
+	defer absent.Close()
+	if s := embedderHealth(absent); s.BuiltIn || s.Failed != absent.StandIn() || s.Name != "nomic-embed-text" {
+		t.Errorf("one that is awaited: %+v", s)
+	}
+	a.Embedder = embed.NewBreaker(embed.Builtin{})
 	if _, err := a.Embedder.Embed(t.Context(), memory.ForSearch, []string{"hello"}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,6 @@ import (
 	"hark/internal/exports"
 	"hark/internal/setup"
 	"hark/internal/terminal"
-	"hark/memory"
 )
 
 // builtIn is the built-in embedder's name for --embedding.
@@ -205,7 +205,10 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	if e.at != "" && cfg.Embedding.Model == "" {
 		return nil, errors.New("--embedding-url needs --embedding: which model is there?")
 	}
-	embedder, err := setup.NewEmbedder(c.Context(), cfg, memory.Space{})
+	var told sync.Once
+	embedder, err := setup.NewEmbedder(c.Context(), cfg, func(_, tokens int) {
+		told.Do(func() { e.tellShortened(tokens) })
+	})
 	if err != nil {
 		return nil, err
 	}

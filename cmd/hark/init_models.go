@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"hark/internal/config"
 	"hark/internal/doctor"
+	"hark/internal/embed"
 	"hark/internal/llm"
 	"hark/internal/setup"
 )
@@ -58,8 +61,8 @@ func (s *wizard) askModel(ctx context.Context) error {
 	l := &s.config.LLM
 	before := server{url: l.BaseURL, key: l.APIKey, model: l.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
-		return s.askServer(ctx, "Which model shall write the answers?", "none: answers quote what was said", usual, nil,
-			func(string) bool { return true })
+		return s.askServer(ctx, wanted{section: "llm.", question: "Which model shall write the answers?",
+			none: "none: answers quote what was said", fits: func(string) bool { return true }}, usual)
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
@@ -77,41 +80,57 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE",
 		"HARK_EMBEDDING_MODEL", "HARK_EMBEDDING_PATH")
 	e := &s.config.Embedding
-	before, dimensions := server{e.BaseURL, e.APIKey, e.Model, e.Path}, e.Dimensions
-	prefixes := map[string]string{
-		"embedding.query_prefix": e.QueryPrefix, "embedding.document_prefix": e.DocumentPrefix}
+	before := server{e.BaseURL, e.APIKey, e.Model, e.Path}
+	set := *e
 	model := server{url: s.config.LLM.BaseURL, key: s.config.LLM.APIKey, model: s.config.LLM.Model}
 	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
-		return s.askServer(ctx, "Which embedder shall find messages by their meaning?",
-			"none: the built-in one, which sends nothing anywhere", usual, &model,
-			func(name string) bool { return strings.Contains(strings.ToLower(name), "embed") })
+		return s.askServer(ctx, wanted{section: "embedding.",
+			question: "Which embedder shall find messages by their meaning?",
+			none:     "none: the built-in one, which sends nothing anywhere", other: &model,
+			fits: isEmbedder}, usual)
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
+		*e = set
 		e.BaseURL, e.APIKey, e.Model, e.Path = chosen.url, chosen.key, chosen.model, chosen.path
-		e.Dimensions = dimensions
-		if chosen.path != "" {
-			e.QueryPrefix, e.DocumentPrefix = "", ""
-		}
-		if chosen.model != before.model {
-			e.Dimensions = 0 // that of another model
+		if isAnother(before, chosen) {
+			e.Dimensions = 0
+			e.QueryPrefix = nil
+			e.DocumentPrefix = nil
 		}
 		return []doctor.Finding{s.flags.doctor(s.config).Embedder(ctx).For("embedder")}
 	})
 	if err != nil {
 		return err
 	}
-	if e.Dimensions != dimensions {
-		s.set("embedding.dimensions", 0)
-	}
-	for key, value := range prefixes {
-		if value != "" && chosen.path != "" {
-			s.set(key, "")
-		}
+	if isAnother(before, chosen) {
+		s.unsetOfModel(set)
 	}
 	s.setServer("embedding", before, chosen)
 	if chosen.path != before.path {
 		s.set("embedding.path", chosen.path)
 	}
 	return nil
+}
+
+// isEmbedder reports whether a model is likely one that embeds, by its name.
+func isEmbedder(name string) bool {
+	_, known := embed.PrefixesOf(name)
+	return known || strings.Contains(strings.ToLower(name), "embed")
+}
+
+// isAnother reports whether what is set of the embedding model before may not suit the chosen one.
+func isAnother(before, chosen server) bool { return chosen.model != before.model || chosen.path != "" }
+
+// unsetOfModel leaves out what was set of the embedding model before.
+func (s *wizard) unsetOfModel(set config.Embedding) {
+	if set.Dimensions != 0 {
+		s.set("embedding.dimensions", 0)
+	}
+	if set.QueryPrefix != nil {
+		s.set("embedding.query_prefix", nil)
+	}
+	if set.DocumentPrefix != nil {
+		s.set("embedding.document_prefix", nil)
+	}
 }
 
 // untilWell asks for a server until check finds nothing wrong or the user keeps it anyway. It offers the last choice.
@@ -153,15 +172,22 @@ func (s *wizard) setServer(section string, before, chosen server) {
 	s.set(section+".base_url", chosen.url)
 }
 
-// askServer asks where a model is served, and which of the server's models it is, those that fit first. It offers
-// other's key for the same address.
-func (s *wizard) askServer(ctx context.Context, question, none string, usual server, other *server,
-	fits func(string) bool) (server, error) {
-	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}
+// wanted is what a server is asked for.
+type wanted struct {
+	section        string // of its settings
+	question, none string
+	fits           func(name string) bool // such models are offered first
+	other          *server                // whose key is offered for the same address; nil: it is for the answers
+}
+
+// askServer asks where a model is served, and which of the server's models it is.
+func (s *wizard) askServer(ctx context.Context, w wanted, usual server) (server, error) {
+	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", w.none}
+	other := w.other
 	if other != nil {
 		places = append(places, "a static model in a directory, which also sends nothing anywhere")
 	}
-	place, err := s.Choose(ctx, question, places, usual.place())
+	place, err := s.Choose(ctx, w.question, places, usual.place())
 	if err != nil || place == nowhere {
 		return server{url: usual.url, key: usual.key}, err
 	}
@@ -195,15 +221,37 @@ func (s *wizard) askServer(ctx context.Context, question, none string, usual ser
 			return chosen, err
 		}
 	}
-	listing, cancel := context.WithTimeout(ctx, listTime)
-	names, err := llm.New(llm.Config{BaseURL: chosen.url, APIKey: chosen.key.Reveal(), Timeout: listTime}).List(listing)
-	cancel()
-	if err != nil {
-		fmt.Fprintln(s.Out, doctor.Failure(err, "name one").For("models"))
+	names, err := s.listModels(ctx, w, chosen)
+	if refusesKey(err) && place == atOllama { // which usually wants none
+		before := chosen.key.Reveal()
+		if err := s.askSecret(ctx, "Its key", "the refused one", &chosen.key); err != nil {
+			return chosen, err
+		}
+		if chosen.key.Reveal() != before {
+			names, _ = s.listModels(ctx, w, chosen)
+		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(gaugeBool(fits(b)), gaugeBool(fits(a))) })
 	chosen.model, err = s.Name(ctx, "Model", names, chosen.model)
 	return chosen, err
+}
+
+// listModels returns the names of a server's models, those that fit first. It says why it can't.
+func (s *wizard) listModels(ctx context.Context, w wanted, of server) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	names, err := llm.New(llm.Config{BaseURL: of.url, APIKey: of.key.Reveal(), Timeout: listTime}).List(ctx)
+	if err != nil {
+		fmt.Fprintln(s.Out, doctor.Failure(err, "name one").In(w.section).For("models"))
+		return nil, err
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(gaugeBool(w.fits(b)), gaugeBool(w.fits(a))) })
+	return names, nil
+}
+
+// refusesKey reports whether an error is that a server wants another key.
+func refusesKey(err error) bool {
+	refused, is := errors.AsType[*llm.Error](err)
+	return is && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden)
 }
 
 func (s *wizard) askURL(ctx context.Context, place int, usual server, isEmbedder bool) (string, error) {

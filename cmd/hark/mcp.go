@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"hark/bot/discord"
 	"hark/internal/answer"
@@ -54,7 +55,19 @@ func (f *flags) mcpCommand() *cobra.Command {
 				_ = a.IndexFew(ctx) // what can't be indexed now is found by its words
 				return ask(ctx)
 			}
-			return mcpserver.Serve(c.Context(), s, f.env.stdin, c.OutOrStdout())
+			group, ctx := errgroup.WithContext(c.Context())
+			ctx, cancel := context.WithCancel(ctx)
+			group.Go(func() error { // nothing is embedded between calls
+				return a.Indexing(ctx, func(ctx context.Context, _ memory.Embedder) error {
+					<-ctx.Done()
+					return nil
+				})
+			})
+			group.Go(func() error {
+				defer cancel()
+				return mcpserver.Serve(ctx, s, f.env.stdin, c.OutOrStdout())
+			})
+			return group.Wait()
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "show what the member of this `name` or id may read")

@@ -107,7 +107,7 @@ func TestProgramsOfMembers(t *testing.T) {
 		in, program := io.Pipe()
 		e.stdin = in
 		go func() { ended <- run(w.Context(), e, append([]string{"mcp"}, args...)); in.Close(); w.discord.Poke() }()
-		_, _ = io.WriteString(program, begin+request("search", map[string]any{"query": "ferry"})) // it may have ended
+		_, _ = io.WriteString(program, "no message\n"+begin+request("search", map[string]any{"query": "ferry"})) // it may have ended
 		w.discord.WaitFor("the program to be told", func() bool {
 			return strings.Contains(out.String(), `"id":2`) || len(ended) > 0
 		})
@@ -117,7 +117,9 @@ func TestProgramsOfMembers(t *testing.T) {
 		}
 		return out.String()
 	}
-	w.holds(stdio(0, "--operator"), "secret-eight")
+	told := stdio(0, "--operator")
+	w.holds(told, "secret-eight")
+	w.holds(told, "-32700")
 	w.holds(stdio(0, "--as", "otto"), "public-nine")
 	w.lacks(stdio(0, "--as", "otto"), "secret-eight")
 	w.holds(stdio(0, "--as", "ana"), "isn't a member of that server any more")

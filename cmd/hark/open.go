@@ -57,13 +57,20 @@ func (f *flags) withApp(
 		a.Missing = func(model string) {
 			fmt.Fprintf(f.env.stderr, "hark: the chosen model %q isn't configured; the default model answers\n", model)
 		}
-		for _, warning := range []error{a.StandIn, a.Tight} {
+		a.Shortened = f.tellShortened
+		for _, warning := range []error{a.StandIn(), a.Tight} {
 			if warning != nil {
 				fmt.Fprintln(f.env.stderr, "hark:", warning)
 			}
 		}
 		return do(c, a, args)
 	}
+}
+
+// tellShortened says how long a text the embedding server takes.
+func (f *flags) tellShortened(tokens int) {
+	fmt.Fprintf(f.env.stderr, "hark: the embedding server takes about %d tokens of a text: of longer ones, only the "+
+		"beginning is found by its meaning\n", tokens)
 }
 
 // openArchive opens the memory without embedder and model. It fails if there is none.

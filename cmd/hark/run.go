@@ -217,8 +217,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			return err
 		}
 	}
-	if a.StandIn != nil {
-		r.log.Warn().Err(a.StandIn).Msg("the configured embedder can't be used")
+	if err := a.StandIn(); err != nil {
+		r.log.Warn().Err(err).Msg("the configured embedder can't be used; it is tried again")
 	}
 	r.dropStreams(cfg.Data)
 	if a.Tight != nil {
@@ -230,6 +230,10 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	a.Learned = func(model, what string) {
 		r.log.Warn().Str("model", model).Msg(what)
+	}
+	a.Shortened = func(tokens int) {
+		r.log.Warn().Int("tokens", tokens).Msg("the embedding server takes about so many tokens of a text: of longer " +
+			"ones, only the beginning is found by its meaning")
 	}
 	a.Missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("the chosen model isn't configured; the default model answers")
@@ -295,23 +299,26 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
-	indexer := memory.Indexer{Queue: a.Store, Embedder: a.Embedder, Progress: r.indexed,
-		Failed: func(err error, wait time.Duration) {
-			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
-		}}
 	house := memory.Janitor{Store: log, Retention: cfg.Memory.Retention.Duration,
 		Prompts: cfg.Memory.KeepPrompts(), Records: setup.RecordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
 		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 		}}
 	// The janitor's looks into the store also tell the indexer what other processes logged.
+	stoodIn := a.StandIn() != nil
 	group.Go(func() error {
-		return lease.While(ctx, table, "janitor", func(ctx context.Context) error {
-			group, ctx := errgroup.WithContext(ctx)
-			group.Go(func() error { return indexer.Run(ctx) })
-			group.Go(func() error { return house.Run(ctx) })
-			group.Go(func() error { r.seal(ctx, a.Store); return nil })
-			return group.Wait()
+		return a.Indexing(ctx, func(ctx context.Context, e memory.Embedder) error {
+			if stoodIn && a.StandIn() == nil {
+				r.log.Info().Str("space", e.Space().Name).Msg("the configured embedder can be used now")
+			}
+			indexer := r.indexer(a.Store, e)
+			return lease.While(ctx, table, "janitor", func(ctx context.Context) error {
+				group, ctx := errgroup.WithContext(ctx)
+				group.Go(func() error { return indexer.Run(ctx) })
+				group.Go(func() error { return house.Run(ctx) })
+				group.Go(func() error { r.seal(ctx, a.Store); return nil })
+				return group.Wait()
+			})
 		})
 	})
 	r.startDigest(ctx, group, a)
@@ -324,6 +331,13 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 		r.log.Warn().Err(lease.ErrLost).Msg("beginning anew")
 	}
 	return err
+}
+
+// indexer returns what embeds messages in the background.
+func (r *runner) indexer(s memory.Store, e memory.Embedder) memory.Indexer {
+	return memory.Indexer{Queue: s, Embedder: e, Progress: r.indexed, Failed: func(err error, wait time.Duration) {
+		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
+	}}
 }
 
 // seal seals what isn't sealed yet, or has a key that is to be destroyed.

@@ -16,6 +16,8 @@ import (
 	"hark/bot/discord"
 	"hark/internal/config"
 	"hark/internal/discordtest"
+	"hark/internal/llmtest"
+	"hark/memory"
 	"hark/memory/sqlite"
 )
 
@@ -263,4 +265,31 @@ func TestForgettingOnThePageReachesSessions(t *testing.T) {
 	w.ask(w.general, w.ana, "who is the keeper?")
 	w.lacks(w.prompt(), "Ulla")
 	w.stopWell()
+}
+
+// An embedder that doesn't answer at the start is tried again while Hark runs, and embeds all that was said.
+func TestRunTriesTheEmbedderAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_EMBEDDING_MODEL"] = "nomic-embed-text"
+	w.env["HARK_EMBEDDING_BASE_URL"] = w.model.URL()
+	w.model.QueueEmbeddings(llmtest.Dropped)
+	w.start()
+	w.waitLog(`(the configured embedder can't be used; it is tried again)`)
+	w.discord.Say(w.general.ID, w.jane.ID, "the ferry leaves at noon")
+	w.waitLog(`(the configured embedder can be used now)`)
+	want := memory.Space{Name: `nomic-embed-text "search_document: "`, Dimensions: 64}
+	w.discord.WaitFor("vectors of the embedder", func() bool {
+		use, next := sqlite.StoredSpaces(t.Context(), w.env["HARK_DATA"])
+		return use == want && next == memory.Space{}
+	})
+	w.stop()
+	var embedded []string
+	for _, r := range w.model.Requests() {
+		embedded = append(embedded, r.Input...)
+	}
+	if all := strings.Join(embedded, "\n"); !strings.Contains(all, "search_document: ") ||
+		!strings.Contains(all, "the ferry leaves at noon") {
+		t.Errorf("it embedded %q", embedded)
+	}
 }

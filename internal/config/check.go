@@ -51,7 +51,7 @@ func (s *settings) check() {
 	s.checkModels(c.LLM)
 	s.checkMCP(c.Tools.MCP)
 	e := c.Embedding
-	alone := e.Model == "" && e.Dimensions == 0 && e.QueryPrefix == "" && e.DocumentPrefix == ""
+	alone := e.Model == "" && e.Dimensions == 0 && isBlank(e.QueryPrefix) && isBlank(e.DocumentPrefix)
 	s.want(e.Path == "" || alone, "embedding.path", "no other embedder beside it: leave out embedding.model, "+
 		"dimensions and the prefixes, which are for a server")
 	keep := c.Memory.Retention.Duration
@@ -80,6 +80,9 @@ func (s *settings) check() {
 	s.want(!c.Web.Password.IsSet() || utf8.RuneCountInString(c.Web.Password.Reveal()) >= leastPassword, "web.password",
 		"at least "+strconv.Itoa(leastPassword)+" characters")
 }
+
+// isBlank reports whether a text isn't set, or is empty.
+func isBlank(text *string) bool { return text == nil || *text == "" }
 
 // leastPassword is in characters.
 const leastPassword = 12

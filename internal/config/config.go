@@ -85,13 +85,14 @@ type Transcription struct {
 
 // Embedding is the model that turns texts into vectors.
 type Embedding struct {
-	Path           string `toml:"path"`
-	BaseURL        string `toml:"base_url" default:"https://api.openai.com/v1" url:""`
-	APIKey         Secret `toml:"api_key"`
-	Model          string `toml:"model"`
-	Dimensions     int    `toml:"dimensions" zero:"the model's own"`
-	QueryPrefix    string `toml:"query_prefix"`
-	DocumentPrefix string `toml:"document_prefix"`
+	Path       string `toml:"path"`
+	BaseURL    string `toml:"base_url" default:"https://api.openai.com/v1" url:""`
+	APIKey     Secret `toml:"api_key"`
+	Model      string `toml:"model"`
+	Dimensions int    `toml:"dimensions" zero:"the model's own"`
+	// The prefixes are nil if they aren't set: then they are what is known of the model.
+	QueryPrefix    *string `toml:"query_prefix" example:"\"query: \""`
+	DocumentPrefix *string `toml:"document_prefix" example:"\"passage: \""`
 }
 
 // Search is the model that reranks.

@@ -356,3 +356,28 @@ func TestLabelsInAnyForm(t *testing.T) {
 		}
 	}
 }
+
+// A prefix that isn't set is something else than an empty one, in the file and in a variable.
+func TestPrefixesThatAreNotSet(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text, variable string
+		want           string // of what is loaded
+	}{
+		{"", "", "<nil>"},
+		{"[embedding]\nquery_prefix = ''", "", `""`},
+		{"[embedding]\nquery_prefix = 'query: '", "", `"query: "`},
+		{"[embedding]\nquery_prefix = 'query: '", `""`, `""`},
+		{"", "question: ", `"question: "`},
+		{"[embedding]\npath = 'x'\nquery_prefix = ''", "", `""`},
+	} {
+		c, err := LoadText("file", tt.text, environ("HARK_EMBEDDING_QUERY_PREFIX", tt.variable))
+		got := "<nil>"
+		if p := c.Embedding.QueryPrefix; p != nil {
+			got = strconv.Quote(*p)
+		}
+		if err != nil || got != tt.want || c.Embedding.DocumentPrefix != nil {
+			t.Errorf("%q and %q: %s, %v", tt.text, tt.variable, got, err)
+		}
+	}
+}

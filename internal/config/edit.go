@@ -27,10 +27,10 @@ func SecretsIn(path string) ([]string, error) {
 	return slices.Sorted(maps.Keys(s.secrets)), nil
 }
 
-// Value is a key's new value: a string or an int.
+// Value is a key's new value.
 type Value struct {
 	Key string // such as "llm.model"
-	To  any
+	To  any    // a string or an int; nil: the key is left out
 }
 
 // Edit returns a file's text with values set. All else stays, comments too. It fails if a key is written in a way that
@@ -53,11 +53,18 @@ func Edit(text string, values []Value) (string, error) {
 	return text, nil
 }
 
-// with sets a key in a tree.
+// with sets a key in a tree, or leaves it out if value is nil.
 func with(tree any, key []string, value any) map[string]any {
 	table, _ := tree.(map[string]any)
 	if table == nil {
 		table = map[string]any{}
+	}
+	if _, there := table[key[0]]; value == nil && !there {
+		return table
+	}
+	if value == nil && len(key) == 1 {
+		delete(table, key[0])
+		return table
 	}
 	if len(key) > 1 {
 		value = with(table[key[0]], key[1:], value)
@@ -71,11 +78,14 @@ var errCannotEdit = errors.New(
 
 // edit sets one key: in place, in its section, or in a new section. It may fail to; Edit checks the result.
 func edit(text string, v Value) (string, error) {
+	m := newMarks([]byte(text))
+	if v.To == nil {
+		return without(text, m.at[v.Key]), nil
+	}
 	value, err := tomlValue(v.To)
 	if err != nil {
 		return "", err
 	}
-	m := newMarks([]byte(text))
 	if at := m.at[v.Key].value; at.Length > 0 {
 		return text[:at.Offset] + value + text[at.Offset+at.Length:], nil
 	}
@@ -91,6 +101,16 @@ func edit(text string, v Value) (string, error) {
 		text = strings.TrimRight(text, "\n") + "\n\n"
 	}
 	return text + "[" + section + "]\n" + line, nil
+}
+
+// without returns a file's text without the line of a key.
+func without(text string, key mark) string {
+	if key.value.Length == 0 { // it isn't there
+		return text
+	}
+	end := int(key.value.Offset + key.value.Length)
+	_, after, _ := strings.Cut(text[end:], "\n")
+	return text[:key.offset] + after
 }
 
 func tomlValue(v any) (string, error) {

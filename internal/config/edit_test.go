@@ -44,6 +44,12 @@ func TestEdit(t *testing.T) {
 		{"beside a text that looks like a section",
 			"[answer]\npersona = \"\"\"\n[llm]\nmodel = 'a'\n\"\"\"\n[llm]\nmodel = 'old'\n", "llm.model", "new",
 			"[answer]\npersona = \"\"\"\n[llm]\nmodel = 'a'\n\"\"\"\n[llm]\nmodel = 'new'\n"},
+		{"left out", "[llm]\nwindow = 3\nmodel = \"\"\"\nold\"\"\" # mine\nvision = true\n", "llm.model", nil,
+			"[llm]\nwindow = 3\nvision = true\n"},
+		{"the last left out", "[llm]\nmodel = 'old'", "llm.model", nil, "[llm]\n"},
+		{"left out where it isn't", "[llm]\nwindow = 3\n", "llm.model", nil, "[llm]\nwindow = 3\n"},
+		{"left out where its section isn't", "data = 'x'\n", "llm.model", nil, "data = 'x'\n"},
+		{"left out of a table of one line", "llm = { model = 'old', window = 3 }\n", "llm.model", nil, ""},
 		{"no TOML", "[llm", "llm.model", "new", ""},
 		{"no value", "", "llm.model", 3.5, ""},
 	} {

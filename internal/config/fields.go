@@ -135,6 +135,10 @@ func (f field) set(value any) (ok bool) {
 	switch to := f.to.(type) {
 	case *string:
 		*to, ok = value.(string)
+	case **string:
+		var text string
+		text, ok = value.(string)
+		*to = &text
 	case *Secret:
 		var text string
 		text, ok = value.(string)
@@ -250,6 +254,11 @@ func (f field) fromText(text string) any {
 		value, err = strconv.ParseInt(text, 10, 0)
 	case **float64:
 		value, err = strconv.ParseFloat(text, 64)
+	case **string:
+		if text == `""` { // an empty variable counts as not set
+			return ""
+		}
+		return text
 	default:
 		return text
 	}
@@ -264,6 +273,10 @@ func (f field) toml() string {
 	switch to := f.to.(type) {
 	case *string:
 		return strconv.Quote(*to)
+	case **string:
+		if *to != nil {
+			return strconv.Quote(**to)
+		}
 	case *Secret:
 		return `""`
 	case **float64:

@@ -73,11 +73,14 @@ func (t *Talk) Run(ctx context.Context) error {
 		notices = s
 		talking = func() error { return t.interactive(ctx, s) }
 	}
-	indexer := memory.Indexer{Queue: t.App.Store, Embedder: t.App.Embedder,
-		Failed: func(err error, wait time.Duration) {
-			fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
-		}}
-	group.Go(func() error { return indexer.Run(ctx) })
+	group.Go(func() error {
+		return t.App.Indexing(ctx, func(ctx context.Context, e memory.Embedder) error {
+			indexer := memory.Indexer{Queue: t.App.Store, Embedder: e, Failed: func(err error, wait time.Duration) {
+				fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
+			}}
+			return indexer.Run(ctx)
+		})
+	})
 	if t.App.Condenses() {
 		t.App.Digest.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
 			fmt.Fprintf(notices, "hark: the older part of the session is cut off: %v\n", err)

@@ -56,6 +56,16 @@ func (f Finding) For(check string) Finding {
 	return f
 }
 
+// In returns f, which speaks of the settings of the default model, as the finding of the model in another section, such
+// as "embedding.".
+func (f Finding) In(section string) Finding {
+	own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url",
+		"llm.model", section+"model")
+	f.Detail = own.Replace(f.Detail)
+	f.Advice = own.Replace(f.Advice)
+	return f
+}
+
 // Failure returns the finding of err. advice applies if err has none of its own.
 func Failure(err error, advice string) Finding {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")

@@ -8,7 +8,6 @@ import (
 
 	"hark/internal/llm"
 	"hark/internal/setup"
-	"hark/internal/store"
 	"hark/internal/terminal"
 	"hark/memory"
 )
@@ -39,12 +38,7 @@ func (d *Doctor) addModels(add func(name string, check func(context.Context) Fin
 func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) Finding {
 	how, err := d.ask(ctx, client)
 	if err != nil {
-		f := Failure(err, "its server may still be loading it: look at its log, and try again")
-		own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url",
-			"llm.model", section+"model")
-		f.Detail = own.Replace(f.Detail)
-		f.Advice = own.Replace(f.Advice)
-		return f
+		return Failure(err, "its server may still be loading it: look at its log, and try again").In(section)
 	}
 	f := d.window(ctx, client, how)
 	for _, learnt := range Learned(client) {
@@ -160,53 +154,4 @@ func (d *Doctor) tools(ctx context.Context, server string) Finding {
 		return advised(terminal.Plural(n, "tool"), strings.Join(left, "; "))
 	}
 	return passed("%s, for channels where admins choose %q (/hark set)", terminal.Plural(n, "tool"), server)
-}
-
-// samples is the number of texts to embed. They are as long as segments.
-const samples = 16
-
-// Embedder asks for some vectors, and compares their space with the stored ones.
-func (d *Doctor) Embedder(ctx context.Context) Finding {
-	use, next, _ := store.Of(d.Config).Spaces(ctx) // the check of the database reports errors
-	n := samples
-	if d.Brief {
-		n = 1
-	}
-	advice := "check embedding.base_url, embedding.model and embedding.api_key"
-	if d.Config.Embedding.Path != "" {
-		advice = "check embedding.path; docs/models.md says which models there are"
-	}
-	e, err := setup.NewEmbedder(ctx, d.Config, next, use)
-	if err != nil {
-		return Failure(err, advice)
-	}
-	texts := make([]string, n)
-	for i := range texts {
-		texts[i] = fmt.Sprintf("Is anybody there? %d. ", i) +
-			strings.Repeat("The party was in May, and the garden was full. ", 6)
-	}
-	started := time.Now()
-	if _, err := e.Embed(ctx, memory.ForStorage, texts); err != nil {
-		f := Failure(err, advice)
-		if strings.Contains(f.Detail, "vectors of length") {
-			f.Advice = "name the model that made the stored vectors, or give embedding.dimensions the new length: " +
-				"\"hark reindex\" then makes all anew"
-		}
-		return f
-	}
-	took := max(time.Since(started), time.Microsecond)
-	space := e.Space()
-	f := passed("%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
-		float64(n)/took.Seconds())
-	switch {
-	case use == (memory.Space{}) || use == space:
-	case next == space:
-		f.Detail += fmt.Sprintf("; its vectors replace those of %s, %d, when all are made",
-			use.Name, use.Dimensions)
-	default:
-		f.Detail += fmt.Sprintf("; the stored vectors are those of %s, with %d dimensions", use.Name, use.Dimensions)
-		f.Advice = "\"hark run\" makes them anew and uses the old ones meanwhile, \"hark reindex\" at once; " +
-			"or name the embedder that made them"
-	}
-	return f
 }

@@ -8,9 +8,11 @@ import (
 	"math"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
 
@@ -20,23 +22,27 @@ import (
 
 // EndpointConfig says which model embeds, and how it is asked.
 type EndpointConfig struct {
-	BaseURL        string // up to and including /v1
-	APIKey         string // none is sent if empty
-	Model          string
-	Dimensions     int           // the length asked of models that offer several; 0: the model's own
-	Known          int           // the length of the model's own vectors; 0: unknown
-	QueryPrefix    string        // what the model wants before a question, such as "query: "
-	DocumentPrefix string        // what it wants before a stored text
-	Timeout        time.Duration // of one request; 0: 30 seconds
-	Batch          int           // texts in one request at most; 0: 64
+	BaseURL    string // up to and including /v1
+	APIKey     string // none is sent if empty
+	Model      string
+	Prefixes   Prefixes
+	Dimensions int           // the length asked of models that offer several; 0: the model's own
+	Known      int           // the length of the model's own vectors; 0: unknown
+	Timeout    time.Duration // of one request; 0: 30 seconds
+	Batch      int           // texts in one request at most; 0: 64
+	// Shortened, if not nil, is called when only the beginnings of some texts were embedded, because the server takes
+	// about so many tokens of a text at most. It may be called concurrently.
+	Shortened func(texts, tokens int)
 }
 
 // Endpoint embeds with a model behind OpenAI's protocol. It may be used by several goroutines. It never asks twice.
 // Its errors hold nothing of the texts, the key, or what the server says, which may quote both.
 type Endpoint struct {
-	config EndpointConfig
-	server *endpoint.Server
-	space  memory.Space
+	config   EndpointConfig
+	server   *endpoint.Server
+	space    memory.Space
+	limits   *limits
+	refusals atomic.Int64 // of requests that were too long
 }
 
 // NewEndpoint returns an embedder of a model whose vectors' length c tells. It makes no call.
@@ -57,7 +63,7 @@ func OpenEndpoint(ctx context.Context, c EndpointConfig) (*Endpoint, error) {
 	if err != nil || e.space.Dimensions > 0 {
 		return e, err
 	}
-	vectors, err := e.ask(ctx, []string{c.DocumentPrefix + "hello"})
+	vectors, err := e.ask(ctx, c.Prefixes.Document, []string{"hello"})
 	if err != nil {
 		return nil, fmt.Errorf("ask embedding model %q for a vector: %w", c.Model, err)
 	}
@@ -69,7 +75,7 @@ func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	server, err := endpoint.NewServer(endpoint.Server{
 		What: "embedding", URL: strings.TrimRight(c.BaseURL, "/"), Limit: maxVectors,
 		Setting: "embedding.base_url", Secret: "embedding.api_key", Example: "http://localhost:11434/v1",
-		Missing: "check embedding.model, and that embedding.base_url ends in /v1",
+		Missing: "check embedding.model, and that embedding.base_url ends in /v1", Switch: "--embeddings",
 	})
 	if err != nil {
 		return nil, err
@@ -80,50 +86,89 @@ func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	if c.Batch <= 0 {
 		c.Batch = 64
 	}
-	e := &Endpoint{config: c, server: server}
-	e.space = memory.Space{Name: c.Model, Dimensions: c.Dimensions}
+	e := &Endpoint{config: c, server: server, limits: newLimits(c.Model)}
+	e.space = memory.Space{Name: spaceName(c.Model, c.Prefixes.Document), Dimensions: c.Dimensions}
 	if c.Dimensions == 0 {
 		e.space.Dimensions = c.Known
 	}
-	if c.DocumentPrefix != "" { // texts embedded without it lie elsewhere
-		e.space.Name = fmt.Sprintf("%s %q", c.Model, c.DocumentPrefix)
-	}
 	return e, nil
+}
+
+// spaceName names a model's space. Texts that are embedded with another prefix lie elsewhere. What is put before
+// questions doesn't matter: they aren't stored.
+func spaceName(model, documentPrefix string) string {
+	if documentPrefix == "" {
+		return model
+	}
+	return fmt.Sprintf("%s %q", model, documentPrefix)
+}
+
+// documentPrefixOf returns the prefix of the stored texts in a space; false if the space isn't model's.
+func documentPrefixOf(space memory.Space, model string) (prefix string, ok bool) {
+	if space.Name == model {
+		return "", true
+	}
+	quoted, ok := strings.CutPrefix(space.Name, model+" ")
+	if !ok {
+		return "", false
+	}
+	prefix, err := strconv.Unquote(quoted)
+	return prefix, err == nil && spaceName(model, prefix) == space.Name
 }
 
 // Space returns where the vectors lie: named by the model and what is put before texts.
 func (e *Endpoint) Space() memory.Space { return e.space }
 
+// Earlier returns an embedder of questions for vectors that the same model made of texts with another prefix; false if
+// a space isn't of such. Before texts without a prefix, questions had none either.
+func (e *Endpoint) Earlier(space memory.Space) (*Endpoint, bool) {
+	document, ok := documentPrefixOf(space, e.config.Model)
+	if !ok || space == e.space {
+		return nil, false
+	}
+	c := e.config
+	c.Known = space.Dimensions
+	c.Prefixes.Document = document
+	if document == "" {
+		c.Prefixes.Query = ""
+	}
+	earlier, err := NewEndpoint(c)
+	return earlier, err == nil && earlier.space == space
+}
+
+// prefix returns what goes before texts of a purpose.
+func (e *Endpoint) prefix(purpose memory.Purpose) string {
+	if purpose == memory.ForSearch {
+		return e.config.Prefixes.Query
+	}
+	return e.config.Prefixes.Document
+}
+
 // Embed returns a vector of length 1 for each text, nil for those that are blank.
 func (e *Endpoint) Embed(ctx context.Context, purpose memory.Purpose, texts []string) ([][]float32, error) {
-	prefix := e.config.DocumentPrefix
-	if purpose == memory.ForSearch {
-		prefix = e.config.QueryPrefix
-	}
-	vectors := make([][]float32, len(texts))
-	var batch []string
-	var places []int // in texts, of those in batch
+	var full []string
+	var places []int // in texts, of those in full
 	for i, text := range texts {
-		if strings.TrimSpace(text) != "" {
-			batch = append(batch, prefix+strings.TrimSpace(text))
+		if text = strings.TrimSpace(text); text != "" {
+			full = append(full, text)
 			places = append(places, i)
 		}
-		if len(batch) < e.config.Batch && i < len(texts)-1 || len(batch) == 0 {
-			continue
-		}
-		found, err := e.fit(ctx, batch)
+	}
+	vectors := make([][]float32, len(texts))
+	for len(full) > 0 {
+		n := e.limits.batch(min(e.config.Batch, len(full)))
+		found, err := e.fit(ctx, e.prefix(purpose), full[:n])
 		if err != nil {
 			return nil, fmt.Errorf("embed %d texts with model %q: %w", len(texts), e.config.Model, err)
 		}
 		for k, vector := range found {
 			vectors[places[k]] = vector
 		}
-		batch, places = nil, nil
+		full = full[n:]
+		places = places[n:]
 	}
 	return vectors, nil
 }
-
-const leastText = 64 // bytes; a text isn't cut below that
 
 // errTooLong is what a server says of a text that is longer than the model takes.
 var errTooLong error = tooLong{}
@@ -135,49 +180,124 @@ func (tooLong) Error() string { return "a text is longer than the model takes" }
 // OfText says that another text may be taken.
 func (tooLong) OfText() bool { return true }
 
-// fit embeds texts. Of one that is too long for the model, it embeds the beginning: otherwise it would hold up all
-// texts behind it.
-func (e *Endpoint) fit(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, err := e.ask(ctx, texts)
-	switch {
-	case !errors.Is(err, errTooLong):
-		return vectors, err
-	case len(texts) > 1:
-		first, err := e.fit(ctx, texts[:len(texts)/2])
-		if err != nil {
-			return nil, err
-		}
-		second, err := e.fit(ctx, texts[len(texts)/2:])
-		return append(first, second...), err
-	case len(texts[0]) > leastText:
-		return e.fit(ctx, []string{halve(texts[0])})
+// fit embeds texts. Of one that is too long for the model it embeds the beginning: otherwise it would hold up all texts
+// behind it. Of a request that is refused, the longest text is likely the cause, so it is tried alone: either that
+// teaches the limit for the others, or the others are to blame, or their number.
+func (e *Endpoint) fit(ctx context.Context, prefix string, texts []string) ([][]float32, error) {
+	shorter := e.limits.shortened(prefix, texts)
+	vectors, err := e.ask(ctx, prefix, shorter)
+	if err == nil {
+		e.tellShortened(texts, shorter)
 	}
-	return nil, err
+	if !errors.Is(err, errTooLong) {
+		return vectors, err
+	}
+	if len(texts) == 1 {
+		vector, err := e.fitOne(ctx, prefix, shorter[0])
+		return [][]float32{vector}, err
+	}
+	longest := e.limits.longest(shorter)
+	before := e.limits.text()
+	first, err := e.fit(ctx, prefix, texts[longest:longest+1])
+	if err != nil {
+		return nil, err
+	}
+	others := slices.Delete(slices.Clone(texts), longest, longest+1)
+	var rest [][]float32
+	if e.limits.text() != before {
+		rest, err = e.fit(ctx, prefix, others)
+	} else {
+		rest, err = e.fitHalves(ctx, prefix, others)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.Insert(rest, longest, first[0]), nil
 }
 
-func halve(text string) string {
-	at := len(text) / 2
-	for !utf8.RuneStart(text[at]) {
-		at--
+// fitHalves embeds texts in two requests, or more where these are refused. If neither is, there were too many texts.
+func (e *Endpoint) fitHalves(ctx context.Context, prefix string, texts []string) ([][]float32, error) {
+	half := (len(texts) + 1) / 2
+	refusals := e.refusals.Load()
+	vectors, err := e.fit(ctx, prefix, texts[:half])
+	if err != nil || half == len(texts) {
+		return vectors, err
 	}
-	return text[:at]
+	rest, err := e.fit(ctx, prefix, texts[half:])
+	if err != nil {
+		return nil, err
+	}
+	if e.refusals.Load() == refusals {
+		e.limits.learnBatch(half)
+	}
+	return append(vectors, rest...), nil
+}
+
+// fitOne embeds the beginning of a text that was refused, and learns how long one may be, to about a fifth.
+func (e *Endpoint) fitOne(ctx context.Context, prefix, text string) ([]float32, error) {
+	var vector []float32
+	passed := 0
+	refused := e.limits.counter.Count(prefix + text)
+	for refused-passed > max(1, passed/4) {
+		most := (passed + refused) / 2
+		shorter := e.limits.cut(prefix, text, most)
+		if vector == nil && len(shorter) == len(text) {
+			return nil, errTooLong // it can't be cut further
+		}
+		vectors, err := e.ask(ctx, prefix, []string{shorter})
+		switch {
+		case errors.Is(err, errTooLong):
+			refused = most
+			text = shorter
+		case err != nil:
+			return nil, err
+		default:
+			passed = most
+			vector = vectors[0]
+		}
+	}
+	if vector == nil {
+		return nil, errTooLong
+	}
+	e.limits.learnText(passed)
+	e.tellShortened([]string{text}, []string{""})
+	return vector, nil
+}
+
+// tellShortened tells of the texts of which only the beginning was embedded.
+func (e *Endpoint) tellShortened(texts, shorter []string) {
+	n := 0
+	for i := range texts {
+		if len(shorter[i]) < len(texts[i]) {
+			n++
+		}
+	}
+	if n > 0 && e.config.Shortened != nil {
+		e.config.Shortened(n, e.limits.text())
+	}
 }
 
 const maxVectors = 128 << 20 // bytes of an answer
 
 // ask makes one request.
-func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error) {
+func (e *Endpoint) ask(ctx context.Context, prefix string, texts []string) ([][]float32, error) {
+	input := make([]string, len(texts))
+	for i, text := range texts {
+		input[i] = prefix + text
+	}
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timeout)
 	defer cancel()
 	x := endpoint.Recorder{Server: e.server}
 	config := openai.DefaultConfig(e.config.APIKey)
-	config.BaseURL, config.HTTPClient = e.server.URL, &x
+	config.BaseURL = e.server.URL
+	config.HTTPClient = &x
 	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
-		Input: texts, Model: openai.EmbeddingModel(e.config.Model), Dimensions: e.config.Dimensions,
+		Input: input, Model: openai.EmbeddingModel(e.config.Model), Dimensions: e.config.Dimensions,
 	})
 	refused, is := errors.AsType[*endpoint.Refusal](err)
 	switch {
 	case is && isTooLong(refused):
+		e.refusals.Add(1)
 		return nil, errTooLong
 	case err != nil && x.Body == nil:
 		return nil, err
@@ -196,10 +316,17 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 // nullNumber matches a null in a list. go-openai would make it a 0 without a word.
 var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
 
+// isTooLong reports whether a server refuses a text because of its length.
 func isTooLong(r *endpoint.Refusal) bool {
-	return r.Status == http.StatusRequestEntityTooLarge || r.Status != http.StatusTooManyRequests &&
-		r.Says("context length", "context size", "context_length", "too long", "too large",
-			"maximum number of tokens", "max_tokens")
+	switch r.Status {
+	case http.StatusRequestEntityTooLarge:
+		return true
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+		return r.Says("context length", "context size", "context_length", "too long", "too large", "too many tokens",
+			"maximum number of tokens", "max_tokens", "token limit", "sequence length", "max_seq", "input length",
+			"maximum input", "max input", "batch size", "must have less than", "tokens allowed")
+	}
+	return false
 }
 
 // sorted returns the vectors of n texts in their order, each of length 1.
@@ -242,33 +369,3 @@ func normalize(vector []float32) bool {
 }
 
 var _ memory.Embedder = (*Endpoint)(nil)
-
-// QuestionTimeout is how long a search waits for a question's vector. Without it, only full text finds.
-const QuestionTimeout = 4 * time.Second
-
-// Breaker leaves a failing embedder alone; see endpoint.Breaker. Questions wait for QuestionTimeout at most.
-type Breaker struct {
-	memory.Embedder
-	endpoint.Breaker
-}
-
-// NewBreaker returns a Breaker of an embedder.
-func NewBreaker(e memory.Embedder) *Breaker {
-	return &Breaker{Embedder: e, Breaker: endpoint.Breaker{What: "embedder"}}
-}
-
-// Embed implements memory.Embedder. While the embedder is left alone, the error is an *endpoint.Resting.
-func (b *Breaker) Embed(ctx context.Context, purpose memory.Purpose, texts []string) (vectors [][]float32, err error) {
-	limit := time.Duration(0)
-	if purpose == memory.ForSearch {
-		limit = QuestionTimeout
-	}
-	err = b.Do(ctx, limit, func(ctx context.Context) error {
-		vectors, err = b.Embedder.Embed(ctx, purpose, texts)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return vectors, nil
-}

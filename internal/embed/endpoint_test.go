@@ -2,7 +2,6 @@ package embed
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"hark/internal/golden"
 	"hark/internal/llmtest"
@@ -84,7 +82,8 @@ func TestEndpointPrefixes(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	e := newTestEndpoint(t, s, func(c *EndpointConfig) {
-		c.QueryPrefix, c.DocumentPrefix, c.Dimensions, c.Known = "query: ", "passage: ", 32, 64
+		c.Prefixes = Prefixes{"query: ", "passage: "}
+		c.Dimensions = 32
 	})
 	if want := (memory.Space{Name: `nomic "passage: "`, Dimensions: 32}); e.Space() != want {
 		t.Errorf("space %v; want %v", e.Space(), want)
@@ -150,6 +149,16 @@ func TestEndpointFaults(t *testing.T) {
 	golden.Seen(t, told.String())
 }
 
+// A server of llama.cpp that was started for chats alone is told of with the switch that it lacks.
+func TestAServerThatIsStartedForSomethingElse(t *testing.T) {
+	t.Parallel()
+	s := newTight(t, func([]string) (int, string) {
+		return http.StatusNotImplemented, "This server does not support embeddings"
+	})
+	_, err := s.endpoint(t, nil).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	golden.Seen(t, strings.ReplaceAll(fmt.Sprint(err), s.address, "http://server"))
+}
+
 func TestEndpointSlow(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
@@ -165,64 +174,6 @@ func TestEndpointSlow(t *testing.T) {
 	if _, err = newTestEndpoint(t, s, nil).Embed(ctx, memory.ForStorage, []string{"x"}); !errors.Is(err,
 		context.Canceled) || strings.Contains(err.Error(), "base_url") {
 		t.Error(err)
-	}
-}
-
-// tight is a server that takes texts of at most limit bytes, without indexes in its answers.
-func tight(t *testing.T, limit int, got *[]string) string {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var request struct{ Input []string }
-		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-			t.Error(err)
-		}
-		for _, text := range request.Input {
-			if len(text) > limit {
-				w.WriteHeader(http.StatusBadRequest)
-				fmt.Fprint(w, `{"error":{"message":"This model's maximum context length is small"}}`)
-				return
-			}
-		}
-		var data []string
-		for _, text := range request.Input {
-			*got = append(*got, text)
-			data = append(data, fmt.Sprintf(`{"embedding":[%d,1]}`, len(text)))
-		}
-		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
-func TestEndpointLongTexts(t *testing.T) {
-	t.Parallel()
-	texts := []string{"short", "x" + strings.Repeat("語", 100), "also short", "last"}
-	var got []string
-	e, err := OpenEndpoint(t.Context(), EndpointConfig{BaseURL: tight(t, 120, &got), Model: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got = nil
-	vectors, err := e.Embed(t.Context(), memory.ForStorage, texts)
-	if err != nil || len(vectors) != 4 || len(got) != 4 {
-		t.Fatalf("%v of %q, %v", vectors, got, err)
-	}
-	for i, v := range vectors {
-		n := len(got[i])
-		if !strings.HasPrefix(texts[i], got[i]) || !utf8.ValidString(got[i]) ||
-			math.Abs(float64(v[0]/v[1])-float64(n)) > 0.1 {
-			t.Errorf("vector %d is %v, of %q", i, v, got[i])
-		}
-	}
-	if len(got[1]) != 73 {
-		t.Errorf("the long text was cut to %d bytes; want 73", len(got[1]))
-	}
-	hopeless, err := NewEndpoint(EndpointConfig{BaseURL: tight(t, 3, &got), Model: "m", Known: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if vectors, err := hopeless.Embed(t.Context(), memory.ForStorage, texts); !errors.Is(err, errTooLong) ||
-		vectors != nil {
-		t.Errorf("%v, %v", vectors, err)
 	}
 }
 

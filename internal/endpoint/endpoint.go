@@ -29,6 +29,7 @@ type Server struct {
 	Secret  string // the setting that holds Key
 	Example string // of an address
 	Missing string // what to check if there is nothing at the address
+	Switch  string // what llama.cpp's server needs to be started with for it
 	Limit   int64  // of bytes that are read of an answer
 
 	client http.Client
@@ -120,6 +121,7 @@ func (s *Server) unreachable(err error) error {
 // refusal makes an error of an answer other than 200.
 func (s *Server) refusal(status int, after time.Duration, body []byte) error {
 	advice := "its log may say why"
+	text := strings.ToLower(string(body[:min(len(body), maxQuoted)]))
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		advice = "check " + s.Secret
@@ -127,12 +129,16 @@ func (s *Server) refusal(status int, after time.Duration, body []byte) error {
 		advice = s.Missing
 	case status >= 300 && status < 400:
 		advice = "put the address it is really at into " + s.Setting
+	case status == http.StatusNotImplemented && s.Switch != "":
+		advice = "it isn't started for that (llama.cpp: " + s.Switch + ")"
+	case status == http.StatusServiceUnavailable && strings.Contains(text, "loading"):
+		advice = "it is still loading its model, and is asked again later"
 	case status == http.StatusTooManyRequests || status >= 500:
 		advice = "it is asked again later; " + advice
 	}
 	return &Refusal{
 		Err:    fmt.Errorf("%v answers %d %s: %s", s, status, http.StatusText(status), advice),
-		Status: status, After: after, text: strings.ToLower(string(body[:min(len(body), maxQuoted)])),
+		Status: status, After: after, text: text,
 	}
 }
 

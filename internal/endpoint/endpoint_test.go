@@ -31,7 +31,7 @@ func TestPost(t *testing.T) {
 	s, err := NewServer(Server{
 		What: "test", URL: strings.Replace(web.URL, "http://", "http://me:"+secret+"@", 1) +
 			"/v1/ask", Key: "k", Limit: maxQuoted + 100,
-		Setting: "test.url", Secret: "test.key", Missing: "look for it",
+		Setting: "test.url", Secret: "test.key", Missing: "look for it", Switch: "--tests",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestPost(t *testing.T) {
 		t.Error("a function was sent")
 	}
 	var told strings.Builder
-	for _, code := range []int{401, 403, 404, 301, 503, 400} {
+	for _, code := range []int{401, 403, 404, 301, 503, 501, 400} {
 		status = code
 		_, err = s.Post(t.Context(), nil)
 		var refused *Refusal

@@ -49,7 +49,7 @@ func TestLlamaWindowIsListed(t *testing.T) {
 	if _, err := c.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all, room := c.Window()
+	all, room := c.Window(t.Context())
 	if all != 2048 || room < 1024 || room > 2048 {
 		t.Errorf("%d of %d tokens are for the prompt", room, all)
 	}

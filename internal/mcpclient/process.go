@@ -46,19 +46,25 @@ func (p *process) Connect(ctx context.Context) (mcp.Connection, error) {
 	p.command.Stderr = said
 	p.command.WaitDelay = p.server.options.Timing.Grace // its children may keep the standard error open
 	input, err := p.command.StdinPipe()
-	if err == nil {
-		p.input = input
-		p.ReadCloser, err = p.command.StdoutPipe()
-	}
-	if err == nil {
-		err = p.command.Start()
-	}
 	if err != nil {
 		return nil, err
 	}
+	output, err := p.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	g := &guard{kill: p.kill}
+	p.input = input
+	p.ReadCloser = newLines(output, func(text []byte) error {
+		_, _ = said.Write(append(text, '\n'))
+		return g.count()
+	})
+	if err := p.command.Start(); err != nil {
+		return nil, err
+	}
 	context.AfterFunc(p.alive, func() { _ = input.Close() }) // a child may keep the other end open
-	inner, err := (&mcp.IOTransport{Reader: p, Writer: input, MaxLineLength: maxFrame}).Connect(ctx)
-	return &guard{Connection: inner, kill: p.kill}, err
+	g.Connection, err = (&mcp.IOTransport{Reader: p, Writer: input, MaxLineLength: maxFrame}).Connect(ctx)
+	return g, err
 }
 
 // Close has the command end, and kills it after Timing.Grace.
@@ -78,7 +84,7 @@ type guard struct {
 	unanswered atomic.Int64
 }
 
-// Read kills a command that sends too much.
+// Read implements mcp.Connection.
 func (g *guard) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		message, err := g.Connection.Read(ctx)
@@ -89,9 +95,8 @@ func (g *guard) Read(ctx context.Context) (jsonrpc.Message, error) {
 		if is && request.IsCall() {
 			g.unanswered.Add(1)
 		}
-		if g.messages.Add(1) > maxMessages || g.unanswered.Load() > maxUnanswered {
-			g.kill()
-			return nil, errTooLong
+		if err := g.count(); err != nil {
+			return nil, err
 		}
 		switch {
 		case !is:
@@ -101,6 +106,15 @@ func (g *guard) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return request, nil
 		}
 	}
+}
+
+// count counts a message, or what stands in the place of one. It kills a command that sends too much.
+func (g *guard) count() error {
+	if g.messages.Add(1) > maxMessages || g.unanswered.Load() > maxUnanswered {
+		g.kill()
+		return errTooLong
+	}
+	return nil
 }
 
 func (g *guard) Write(ctx context.Context, message jsonrpc.Message) error {

@@ -2,6 +2,7 @@ package mcpclient
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,8 +73,17 @@ func rogueMain() {
 		}
 		var m message
 		_ = json.Unmarshal([]byte(line), &m)
-		fmt.Println(m.answers(oneTool))
+		answer := m.answers(oneTool)
+		if kind == "greets" {
+			answer = among(answer)
+		}
+		fmt.Println(answer)
 		switch {
+		case kind == "babbles" && m.Method == "tools/call":
+			for err == nil {
+				_, err = fmt.Println("and another thing")
+			}
+			os.Exit(0)
 		case kind == "dies" && m.Method == "tools/list":
 			os.Exit(0)
 		case kind == "talks" && m.Method == "tools/call": // and reads nothing
@@ -83,6 +93,15 @@ func rogueMain() {
 			os.Exit(0)
 		}
 	}
+}
+
+// among returns an answer among what isn't one.
+func among(answer string) string {
+	var spread bytes.Buffer
+	if json.Indent(&spread, []byte(answer), "", "  ") == nil {
+		answer = spread.String()
+	}
+	return "Welcome!\n\n[INFO] loading\n{\"level\":\"info\",\"msg\":\"started\"}\n42\nnull\n[]\n{half\n  a line\n" + answer
 }
 
 func rogue(kind string) Server {
@@ -120,6 +139,68 @@ func TestTalks(t *testing.T) {
 		t.Fatalf("%q, %v", text, err)
 	}
 	w.awaits(connectionEnded)
+}
+
+// What a command writes beside its messages costs only itself, and the doctor can show it; but not without end.
+func TestGreets(t *testing.T) {
+	t.Parallel()
+	c, w := connect(t, rogue("greets"))
+	if text, failed, err := call(t, c.all(t), "a"); text != "fine" || failed || err != nil {
+		t.Errorf("%q, %v, %v", text, failed, err)
+	}
+	if said := c.Said("test"); !strings.Contains(said, "Welcome!") {
+		t.Errorf("it said %q", said)
+	}
+	if got := w.got(); len(got) != 0 {
+		t.Errorf("warned %q", got)
+	}
+	c, w = connect(t, rogue("babbles"))
+	_, _, _ = call(t, c.all(t), "a")
+	w.awaits(connectionEnded)
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	const one, two = `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","method":"x","params":{"a":"}\n{"}}`
+	for _, tt := range []struct {
+		name, in, want string
+		left           int
+	}{
+		{"nothing", "", "", 0},
+		{"messages", one + "\n" + two + "\n", one + "\n" + two + "\n", 0},
+		{"no line's end", one, one + "\n", 0},
+		{"other ends and blanks", "\ufeff" + one + "\r\n\r\n \t\n" + two + "\r\n", one + "\n" + two + "\n", 0},
+		{"text", "hello\n" + one + "\nhello again\n", one + "\n", 2},
+		{"text without an end", "loading 10%\rloading 100%" + one + "\n", one + "\n", 0},
+		{"other JSON", "{\"level\":5}\n[1]\n[]\n\"x\"\nfalse\n{}\n" + one + "\n", one + "\n", 6},
+		{"several in a list", "[" + one + "," + two + "]\n", "[" + one + "," + two + "]\n", 0},
+		{"over several lines", "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {\n  }\n}\n" + two + "\n",
+			"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {\n  }\n}\n" + two + "\n", 0},
+		{"a half before a whole", "{\"jsonrpc\":\n{half\n" + one + "\n{\"jsonrpc", one + "\n", 3},
+		{"what isn't UTF-8", "\xff\xfe\n" + one + "\n", one + "\n", 1},
+	} {
+		left := 0
+		l := newLines(io.NopCloser(strings.NewReader(tt.in)), func(text []byte) error {
+			left++
+			return nil
+		})
+		got, err := io.ReadAll(l)
+		if string(got) != tt.want || left != tt.left || err != nil {
+			t.Errorf("%s: %q, %v, left out %d; want %q, %d", tt.name, got, err, left, tt.want, tt.left)
+		}
+	}
+	for name, in := range map[string]string{"a long line": strings.Repeat("x", maxFrame+1), "many lines": "x\nx\nx\n"} {
+		left := 0
+		l := newLines(io.NopCloser(strings.NewReader(in+"\n"+one+"\n")), func([]byte) error {
+			if left++; left > 2 {
+				return errTooLong
+			}
+			return nil
+		})
+		if got, err := io.ReadAll(l); len(got) != 0 || !errors.Is(err, errTooLong) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
 }
 
 // script is a connection with messages to read.
@@ -210,7 +291,7 @@ func TestManyBadTools(t *testing.T) {
 		}
 		asked++
 		w.Header().Set("Content-Type", "application/json")
-		many := strings.Repeat(`{"name":"b","inputSchema":{}},`, 10*maxLooked) + oneTool
+		many := strings.Repeat(`{"name":"b","inputSchema":{"type":"string"}},`, 10*maxLooked) + oneTool
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"nextCursor":"x","tools":[%s]}}`, m.ID, many)
 		return true
 	})

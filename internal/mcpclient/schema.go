@@ -30,8 +30,11 @@ func schemaOf(input any) (json.RawMessage, error) {
 		return nil, fmt.Errorf("take more than %d bytes", maxSchema)
 	}
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	schema, is := parsed.(map[string]any)
-	if err != nil || !is || schema["type"] != "object" {
+	if err != nil {
+		return nil, errors.New("are no JSON")
+	}
+	schema, is := mended(parsed)
+	if !is {
 		return nil, errors.New("are no schema of an object")
 	}
 	for _, key := range combined {
@@ -39,13 +42,7 @@ func schemaOf(input any) (json.RawMessage, error) {
 			return nil, fmt.Errorf("have %q at the top, which models' servers don't take", key)
 		}
 	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	const name = "parameters"
-	if err = c.AddResource(name, parsed); err == nil {
-		_, err = c.Compile(name)
-	}
-	if err != nil {
+	if !withoutOdd(schema, func() error { return compiles(schema) }) {
 		return nil, errors.New("aren't a valid JSON schema")
 	}
 	if !clean(schema) {
@@ -54,7 +51,23 @@ func schemaOf(input any) (json.RawMessage, error) {
 	if schema["properties"] == nil { // some models' servers want it
 		schema["properties"] = map[string]any{}
 	}
-	return json.Marshal(schema)
+	text, err = json.Marshal(schema)
+	if len(text) > maxSchema { // by what it refers to
+		return nil, fmt.Errorf("take more than %d bytes", maxSchema)
+	}
+	return text, err
+}
+
+// compiles returns why a schema isn't one.
+func compiles(schema map[string]any) error {
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	const name = "parameters"
+	err := c.AddResource(name, schema)
+	if err == nil {
+		_, err = c.Compile(name)
+	}
+	return err
 }
 
 // noLoader keeps schemas from having files read or addresses fetched.

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 	"time"
@@ -202,16 +201,3 @@ func read(arguments json.RawMessage, to any) error {
 	}
 	return nil
 }
-
-// Serve serves one program on a pair of streams until ctx or the input ends.
-func Serve(ctx context.Context, c Config, in io.Reader, out io.Writer) error {
-	err := New(c).Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}})
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }

@@ -47,12 +47,13 @@ type Metrics struct {
 	Forgettings       *prometheus.CounterVec `name:"hark_forgettings_total" labels:"why" help:"Forgettings that were carried out, by reason."`
 	ForgottenMessages Counter                `name:"hark_forgotten_messages_total" help:"Messages that they took away."`
 
-	SearchSeconds    prometheus.Observer      `name:"hark_search_seconds" help:"How long searches for answers took."`
-	SearchResults    Counter                  `name:"hark_search_results_total" help:"What searches for answers found."`
-	RecallFailures   *prometheus.CounterVec   `name:"hark_recall_failures_total" labels:"of" help:"Searches, embeddings and rerankings that failed."`
-	EmbeddingSeconds *prometheus.HistogramVec `name:"hark_embedding_seconds" labels:"purpose" help:"How long an embedding server took, for questions or for what is stored."`
-	RerankingSeconds prometheus.Observer      `name:"hark_reranking_seconds" help:"How long the reranker took."`
-	RecallResting    Gauge                    `name:"hark_recall_resting" labels:"server" help:"1 while the embedding server or the reranker is left alone after failures, otherwise 0."`
+	SearchSeconds      prometheus.Observer      `name:"hark_search_seconds" help:"How long searches for answers took."`
+	SearchResults      Counter                  `name:"hark_search_results_total" help:"What searches for answers found."`
+	RecallFailures     *prometheus.CounterVec   `name:"hark_recall_failures_total" labels:"of" help:"Searches, embeddings and rerankings that failed."`
+	EmbeddingSeconds   *prometheus.HistogramVec `name:"hark_embedding_seconds" labels:"purpose" help:"How long an embedding server took, for questions or for what is stored."`
+	EmbeddingShortened Counter                  `name:"hark_embedding_shortened_total" help:"Texts of which only the beginning was embedded, because the embedding server refuses longer ones."`
+	RerankingSeconds   prometheus.Observer      `name:"hark_reranking_seconds" help:"How long the reranker took."`
+	RecallResting      Gauge                    `name:"hark_recall_resting" labels:"server" help:"1 while the embedding server or the reranker is left alone after failures, otherwise 0."`
 
 	Media       *prometheus.CounterVec `name:"hark_media_total" labels:"kind,outcome" help:"Voice messages and pictures of which a model was to tell, by outcome."`
 	MediaTokens Counter                `name:"hark_media_tokens_total" help:"Tokens that models took to describe pictures, as their servers count."`

@@ -44,7 +44,7 @@ func New(c Config) (*Reranker, error) {
 		What: "rerank", URL: c.URL, Key: c.APIKey, Setting: "search.rerank_url", Secret: "search.rerank_key",
 		Example: "http://localhost:8080/rerank",
 		Missing: "check search.rerank_model, and that search.rerank_url is the whole address, up to and including /rerank",
-		Limit:   maxAnswer,
+		Switch:  "--reranking", Limit: maxAnswer,
 	})
 	if err != nil {
 		return nil, err

@@ -252,6 +252,8 @@ func TestHostileServers(t *testing.T) {
 		{"refused with key", 422, secret},
 		{"neither form", 422, "texts? documents?"},
 		{"elsewhere", 307, ""},
+		{"loading", 503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`},
+		{"for chats", 501, "This server does not support reranking"},
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ request) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")

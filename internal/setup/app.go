@@ -35,8 +35,7 @@ const FewSegments = 2000
 type App struct {
 	Config   config.Config
 	Store    *sqlstore.Store
-	Embedder memory.Embedder // of what is stored
-	StandIn  error           // why Embedder isn't the one that is configured
+	Embedder memory.Embedder // the configured one; see Indexing for what stands in for it
 	Tight    error           // why prompts are shorter than configured
 	Models   *llm.Models
 	Builder  *builder.Builder // of prompts as configured
@@ -51,8 +50,14 @@ type App struct {
 	Learned func(model, what string)
 	// Broken, if not nil, is called with what is wrong with a server of tools.
 	Broken func(server, problem string)
+	// Shortened, if not nil, is called once, when the embedder has refused a text: it takes about so many tokens.
+	Shortened func(tokens int)
 
-	builders sync.Map // other builders by builderKey, made when first needed
+	awaited  *awaited     // Embedder, if it couldn't be used at the start
+	indexing sync.RWMutex // held by what makes vectors, so that their space doesn't change meanwhile
+	indexed  bool         // by Embedder, and not by what stood in for it; guarded by indexing
+	toldOf   sync.Once    // Shortened
+	builders sync.Map     // other builders by builderKey, made when first needed
 }
 
 // Open returns an App. Of o, the configuration says the space of vectors and their limit. m may be nil.
@@ -83,26 +88,27 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Opti
 	if err != nil {
 		return nil, err
 	}
-	a.Embedder, err = NewEmbedder(ctx, c, next, use)
+	a.Embedder, err = a.newEmbedder(ctx, use, next)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	space := memory.Space{}
-	if err != nil { // Hark can do without the embedding server
-		a.Embedder, a.StandIn = standIn(err, use)
+	o.Space = a.Embedder.Space()
+	if err != nil { // Hark can do without it
+		o.Space = memory.Space{}
+		if use == (memory.Space{}) {
+			o.Space = a.awaited.standIn.Space()
+		}
 	}
-	if err == nil || use == (memory.Space{}) {
-		space = a.Embedder.Space()
-	}
-	o.Space, o.IndexLimit = space, int64(c.Memory.IndexLimit)<<20
+	o.IndexLimit = int64(c.Memory.IndexLimit) << 20
 	if a.Store, err = place.Open(ctx, o); err != nil {
 		return nil, err
 	}
-	if b, asks := a.Embedder.(*embed.Breaker); asks {
-		a.Embedder = meteredEmbedder{b, a.Metrics}
+	// Until the vectors are made anew, those in use may be the built-in embedder's, or of texts with another prefix.
+	embedders := []memory.Embedder{embed.Builtin{}, a.Embedder}
+	if earlier := earlierEmbedder(c, use); earlier != nil {
+		embedders = append(embedders, a.metered(earlier))
 	}
-	// Until the vectors are made anew, those in use may be the built-in embedder's.
-	engine := search.New(a.Store, a.Store, a.Embedder, embed.Builtin{})
+	engine := search.New(a.Store, a.Store, embedders...)
 	if a.Reranker != nil {
 		engine.WithReranker(meteredReranker{a.Reranker, a.Metrics})
 	}
@@ -235,12 +241,6 @@ type builderKey struct {
 	window   int
 	language string
 	layout   string
-}
-
-// Index embeds what is pending. progress may be nil.
-func (a *App) Index(ctx context.Context, progress func(done int)) error {
-	indexer := memory.Indexer{Queue: a.Store, Embedder: a.Embedder}
-	return indexer.Drain(ctx, progress)
 }
 
 // IndexFew embeds what is pending before a search, unless that would take long.

@@ -102,7 +102,7 @@ func TestEmbeddersComeAndGo(t *testing.T) {
 	recalls(t, a, 1, true)
 
 	opens("model", nobody) // it was never reached
-	golden.Seen(t, fmt.Sprint(a.StandIn))
+	golden.Seen(t, fmt.Sprint(a.StandIn()))
 	says(t, a, "the ferry was late once again")
 	indexes(t, a)
 	lies(t, a, builtin, none, 0)
@@ -114,8 +114,8 @@ func TestEmbeddersComeAndGo(t *testing.T) {
 	recalls(t, a, 2, true)
 
 	opens("model", nobody) // half-way
-	if a.StandIn != nil {
-		t.Errorf("it says %v", a.StandIn)
+	if a.StandIn() != nil {
+		t.Errorf("it says %v", a.StandIn())
 	}
 	lies(t, a, builtin, model, 2)
 	recalls(t, a, 2, true)
@@ -135,10 +135,10 @@ func TestEmbeddersComeAndGo(t *testing.T) {
 	lies(t, a, model, none, 1)
 
 	opens("another", nobody)
-	golden.Seen(t, fmt.Sprint(a.StandIn))
+	golden.Seen(t, fmt.Sprint(a.StandIn()))
 	lies(t, a, model, none, 1)
 	recalls(t, a, 3, false)
-	if err := a.Index(t.Context(), nil); err == nil || !strings.Contains(err.Error(), a.StandIn.Error()) {
+	if err := a.Index(t.Context(), nil); err == nil || !strings.Contains(err.Error(), a.StandIn().Error()) {
 		t.Errorf("it embeds with nobody: %v", err)
 	}
 
@@ -159,7 +159,7 @@ func TestEmbeddersComeAndGo(t *testing.T) {
 func TestAnEmbedderThatWasNeverThere(t *testing.T) {
 	t.Parallel()
 	a := opens(t, t.TempDir(), "model", nobody)
-	if a.StandIn == nil {
+	if a.StandIn() == nil {
 		t.Error("it says nothing")
 	}
 	says(t, a, "the ferry leaves at noon")

@@ -11,9 +11,24 @@ import (
 	"hark/memory"
 )
 
+// Prefixes returns what is put before texts for an embedding server: what is set, else what the model is known to want.
+func Prefixes(e config.Embedding) (sent, wanted embed.Prefixes, known bool) {
+	wanted, known = embed.PrefixesOf(e.Model)
+	sent = wanted
+	if e.QueryPrefix != nil {
+		sent.Query = *e.QueryPrefix
+	}
+	if e.DocumentPrefix != nil {
+		sent.Document = *e.DocumentPrefix
+	}
+	return sent, wanted, known
+}
+
 // NewEmbedder returns the configured embedder: a static model, that of a server, or the built-in one. It asks a server for
 // its vectors' dimensions only if they are neither configured nor found in known, the spaces of stored vectors.
-func NewEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (memory.Embedder, error) {
+// shortened may be nil; see embed.EndpointConfig.
+func NewEmbedder(ctx context.Context, c config.Config, shortened func(texts, tokens int),
+	known ...memory.Space) (memory.Embedder, error) {
 	e := c.Embedding
 	switch {
 	case e.Path != "":
@@ -21,22 +36,64 @@ func NewEmbedder(ctx context.Context, c config.Config, known ...memory.Space) (m
 	case e.Model == "":
 		return embed.Builtin{}, nil
 	}
-	ec := embed.EndpointConfig{
-		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Dimensions: e.Dimensions,
-		QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix, Timeout: c.LLM.Timeout.Duration,
-	}
-	for _, space := range known {
-		ec.Known = space.Dimensions
-		if endpoint, err := embed.NewEndpoint(ec); err == nil && endpoint.Space() == space {
-			return embed.NewBreaker(endpoint), nil
+	ec := endpointConfig(c)
+	ec.Shortened = shortened
+	endpoint := knownEndpoint(ec, known)
+	if endpoint == nil {
+		var err error
+		endpoint, err = embed.OpenEndpoint(ctx, ec)
+		if err != nil {
+			return nil, err
 		}
 	}
-	ec.Known = 0
-	endpoint, err := embed.OpenEndpoint(ctx, ec)
-	if err != nil {
-		return nil, err
-	}
 	return embed.NewBreaker(endpoint), nil
+}
+
+// endpointConfig returns how the configured server is asked.
+func endpointConfig(c config.Config) embed.EndpointConfig {
+	e := c.Embedding
+	prefixes, _, _ := Prefixes(e)
+	return embed.EndpointConfig{
+		BaseURL: e.BaseURL, APIKey: e.APIKey.Reveal(), Model: e.Model, Prefixes: prefixes, Dimensions: e.Dimensions,
+		Timeout: c.LLM.Timeout.Duration,
+	}
+}
+
+// knownEndpoint returns an endpoint whose vectors' dimensions are those of a space that it made, be it with another
+// prefix; nil if none is known.
+func knownEndpoint(ec embed.EndpointConfig, known []memory.Space) (earlier *embed.Endpoint) {
+	for _, space := range known {
+		ec.Known = space.Dimensions
+		endpoint, err := embed.NewEndpoint(ec)
+		if err != nil {
+			continue
+		}
+		if endpoint.Space() == space {
+			return endpoint
+		}
+		if _, made := endpoint.Earlier(space); made && earlier == nil {
+			earlier = endpoint
+		}
+	}
+	return earlier
+}
+
+// earlierEmbedder returns an embedder of questions for vectors in a space that the configured model made with another
+// prefix; nil if it made none in it.
+func earlierEmbedder(c config.Config, use memory.Space) memory.Embedder {
+	if c.Embedding.Path != "" || c.Embedding.Model == "" {
+		return nil
+	}
+	ec := endpointConfig(c)
+	ec.Known = use.Dimensions
+	endpoint, err := embed.NewEndpoint(ec)
+	if err != nil {
+		return nil
+	}
+	if earlier, made := endpoint.Earlier(use); made {
+		return embed.NewBreaker(earlier)
+	}
+	return nil
 }
 
 // NewReranker returns the configured reranker; nil if there is none. It makes no request.
@@ -54,9 +111,9 @@ func NewReranker(c config.Config) (*rerank.Reranker, error) {
 // If the stored vectors are the built-in embedder's, it embeds new messages; otherwise those wait.
 func standIn(err error, use memory.Space) (memory.Embedder, error) {
 	if use == (memory.Space{}) || use == (embed.Builtin{}).Space() {
-		return embed.Builtin{}, fmt.Errorf("%w; Hark uses the built-in embedder until it is restarted", err)
+		return embed.Builtin{}, fmt.Errorf("%w; until it can be used, Hark uses the built-in embedder", err)
 	}
-	err = fmt.Errorf("%w; until it is restarted, Hark finds messages by words only", err)
+	err = fmt.Errorf("%w; until it can be used, Hark finds messages by words only", err)
 	return absent{use, err}, err
 }
 

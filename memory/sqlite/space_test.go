@@ -356,6 +356,34 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 	checkSound(t, b)
 }
 
+// The space of new vectors changes while the store is open, as it does when one is opened for another.
+func TestUseSpace(t *testing.T) {
+	t.Parallel()
+	_, s := storeInOldSpace(t, 3)
+	apply(t, s, posted(general, 8000, "plums"))
+	wantWaiting(t, s, 1)
+	ended, cancel := context.WithCancel(bg)
+	cancel()
+	wantError(t, s.UseSpace(ended, newSpace))
+	wantWaiting(t, s, 1) // for vectors of the space before
+	must(t, s.UseSpace(bg, newSpace))
+	must(t, s.UseSpace(bg, newSpace))
+	segments := pendingIn(t, s, 4)
+	wantError(t, s.Embedded(bg, segments, vectorsOf(len(segments), oldSpace.Dimensions)))
+	wantSpace(t, s, oldSpace, newSpace)
+	must(t, s.Embedded(bg, segments, vectorsOf(len(segments), newSpace.Dimensions)))
+	wantSpace(t, s, newSpace, oldSpace)
+	checkSound(t, s)
+}
+
+// vectorsOf returns n vectors.
+func vectorsOf(n, dimensions int) (vectors [][]float32) {
+	for range n {
+		vectors = append(vectors, pointing(1).vector("x", dimensions))
+	}
+	return vectors
+}
+
 // The last process to open a file decides which space is filled; the earlier one gets an error.
 func TestTwoStoresFillTwoSpaces(t *testing.T) {
 	t.Parallel()

@@ -130,8 +130,9 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 	if len(segments) != len(embedded) {
 		return fmt.Errorf("store vectors: %d for %d segments", len(embedded), len(segments))
 	}
+	space := *s.space.Load()
 	for i, v := range embedded {
-		if err := CheckVector(v, s.options.Space); err != nil {
+		if err := CheckVector(v, space); err != nil {
 			return fmt.Errorf("store the vector of segment %d: %w", segments[i].ID, err)
 		}
 	}

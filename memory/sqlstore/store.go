@@ -17,8 +17,8 @@ import (
 
 // Options configure a store.
 type Options struct {
-	// Space is the space of new vectors. Vectors of another stay in use until every segment has one in
-	// Space. The last process to open the database decides. The zero Space changes nothing.
+	// Space is the space of new vectors, until UseSpace changes it. Vectors of another stay in use until every segment
+	// has one in Space. The last process to open the database decides. The zero Space changes nothing.
 	Space memory.Space
 	// Tokens counts a text's tokens. It must be safe for concurrent use.
 	Tokens func(string) int
@@ -37,6 +37,7 @@ type Store struct {
 	vault   *Vault // nil without a key
 	ingest  ingest
 	wake    chan struct{}
+	space   atomic.Pointer[memory.Space] // of new vectors
 
 	missed      atomic.Int64 // counts the commits of this process that the caches may lack
 	caughtUp    atomic.Int64 // missed when all caches were last read
@@ -57,6 +58,7 @@ func New(e Engine, o Options) *Store {
 	s := &Store{engine: e, options: o, vault: o.Vault, wake: make(chan struct{}, 1), ingest: ingest{
 		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{},
 		guildIDs: map[int64]memory.GuildID{}, segments: map[int64]int64{}}}
+	s.space.Store(&o.Space)
 	if s.vault != nil {
 		s.vault.read = e
 	}

@@ -30,6 +30,17 @@ func (s *Store) Space(ctx context.Context) (memory.Space, error) {
 	return parseSpace(use), s.failed(err, "read the space of the vectors")
 }
 
+// UseSpace changes the space of new vectors, as Options.Space chooses it. Vectors of the space before must not be
+// stored any more: end what makes them first.
+func (s *Store) UseSpace(ctx context.Context, space memory.Space) error {
+	before := s.space.Swap(&space)
+	err := s.useSpace(ctx)
+	if err != nil {
+		s.space.Store(before)
+	}
+	return err
+}
+
 // useSpace activates the store's space if the database has no vectors of another. Else the shadow set is filled
 // with it.
 func (s *Store) useSpace(ctx context.Context) error {
@@ -37,11 +48,12 @@ func (s *Store) useSpace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.options.Space == (memory.Space{}) {
-		s.options.Space = parseSpace(use)
+	own := *s.space.Load()
+	if own == (memory.Space{}) {
+		s.space.Store(new(parseSpace(use)))
 		return nil
 	}
-	if own := NameOf(s.options.Space); own == use && next == "" || own == next {
+	if name := NameOf(own); name == use && next == "" || name == next {
 		return nil
 	}
 	return s.writing(ctx, (*transaction).useSpace)
@@ -49,7 +61,8 @@ func (s *Store) useSpace(ctx context.Context) error {
 
 func (t *transaction) useSpace() {
 	t.changed.Space = true
-	own, next := NameOf(t.store.options.Space), t.meta("next")
+	own := NameOf(*t.store.space.Load())
+	next := t.meta("next")
 	if own == next { // another process was faster
 		return
 	}
@@ -100,7 +113,7 @@ func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 	if err != nil {
 		return vectorSet{}, err
 	}
-	switch own := NameOf(s.options.Space); own {
+	switch own := NameOf(*s.space.Load()); own {
 	case use:
 		return activeSet, nil
 	case next:
