@@ -272,6 +272,7 @@ func TestLlamaEmbedderAndReranker(t *testing.T) {
 	c.env["HARK_EMBEDDING_MODEL"] = "embedder"
 	c.env["HARK_EMBEDDING_BASE_URL"] = embedder.URL()
 	c.env["HARK_SEARCH_RERANK_URL"] = reranker.URL() + "/rerank"
+	c.env["HARK_SEARCH_RERANK_TIMEOUT"] = "1m" // other tests use the machine, too
 	data := t.TempDir()
 	c.run(0, "import", writeFile(t, llamaPast(20)), "--data", data)
 	c.run(0, "chat", "--data", data)

@@ -144,7 +144,7 @@ func TestLlamaEndTokensAreNotShown(t *testing.T) {
 	t.Parallel()
 	for family, end := range map[string]string{
 		"chatml": "<|im_end|>\n<|im_start|>user\nThanks!",
-		"llama3": "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks!",
+		"llama3": "<|eot_id|>\n\nThanks!",
 		"gemma":  "<end_of_turn>\n<start_of_turn>user\nThanks!",
 	} {
 		t.Run(family, func(t *testing.T) {

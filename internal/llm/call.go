@@ -67,6 +67,7 @@ type answered struct {
 	reply  chat.Reply
 	passed bool // something was shown
 	whole  bool // the server wrote an answer, though it may hold nothing
+	empty  bool // it wrote no text, nor thoughts
 }
 
 // call asks once, in a form, for at most maxTokens. It returns what came, also with an error.
@@ -102,7 +103,7 @@ func (c caller) call(ctx context.Context, r chat.Request, f form, maxTokens int,
 			if err != nil {
 				return answered{reply: reply, passed: a.HasPassed()}, k.say.namelessCall()
 			}
-			return answered{reply: reply, passed: a.HasPassed(), whole: true}, nil
+			return answered{reply: reply, passed: a.HasPassed(), whole: true, empty: a.IsEmpty()}, nil
 		default:
 			reply := a.Part() // what may be half a mark is shown to nobody
 			reply.Model = c.config.Model

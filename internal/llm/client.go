@@ -147,7 +147,7 @@ func (c *Client) askOnce(ctx context.Context, r chat.Request, f form, show func(
 	began := c.clock.now()
 	came, err := c.call(ctx, r, f, c.longest(r), show)
 	if err == nil && len(came.reply.Calls) == 0 && strings.TrimSpace(came.reply.Text) == "" {
-		err = c.say.silent(came.reply)
+		err = c.say.silent(came)
 	}
 	if c.config.Called != nil && ctx.Err() == nil {
 		c.config.Called(c.config.Model, c.clock.now().Sub(began), err)

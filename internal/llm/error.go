@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"hark/internal/chat"
 	"hark/internal/endpoint"
 	"hark/internal/llm/failure"
 	"hark/internal/llm/stream"
@@ -197,7 +196,11 @@ func (s speaker) namelessCall() *Error {
 }
 
 // silent says why a whole answer holds nothing to show.
-func (s speaker) silent(r chat.Reply) *Error {
+func (s speaker) silent(came answered) *Error {
+	r := came.reply
+	if r.FinishReason == "length" && came.empty { // the prompt left no room for a word
+		return s.tooLong(r.PromptTokens, r.PromptTokens+1)
+	}
 	switch r.FinishReason {
 	case "length":
 		return problem(BadAnswer, false, "the model %q used up all its tokens in thought and gave no answer: raise "+
@@ -262,8 +265,8 @@ func (s speaker) known(f failure.Failure) *Error {
 		return problem(BadAnswer, false, "the model's server at %s sends us elsewhere%s: put the address it is "+
 			"really at into llm.base_url", s.place, about)
 	case f.IsLoading():
-		e := problem(Server, true, "the model's server at %s is still loading the model %q%s: try again in a moment",
-			s.place, s.model, about)
+		e := problem(Server, true, "the model %q at %s is still being loaded%s: try again in a moment", s.model, s.place,
+			about)
 		e.loading = true
 		return e
 	}

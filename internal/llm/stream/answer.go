@@ -83,6 +83,9 @@ func (a *Answer) pass(said string) {
 // HasPassed reports whether something was shown.
 func (a *Answer) HasPassed() bool { return a.passed }
 
+// IsEmpty reports whether no text came, nor thoughts.
+func (a *Answer) IsEmpty() bool { return a.size == 0 }
+
 // HasBegun reports whether something was shown, or a call came.
 func (a *Answer) HasBegun() bool { return a.passed || len(a.calls.all) > 0 }
 
