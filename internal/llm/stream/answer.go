@@ -83,8 +83,8 @@ func (a *Answer) pass(said string) {
 // HasPassed reports whether something was shown.
 func (a *Answer) HasPassed() bool { return a.passed }
 
-// IsEmpty reports whether no text came, nor thoughts.
-func (a *Answer) IsEmpty() bool { return a.size == 0 }
+// IsEmpty reports whether neither text nor thoughts came, nor a call.
+func (a *Answer) IsEmpty() bool { return a.size == 0 && len(a.calls.all) == 0 }
 
 // HasBegun reports whether something was shown, or a call came.
 func (a *Answer) HasBegun() bool { return a.passed || len(a.calls.all) > 0 }
