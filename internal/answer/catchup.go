@@ -195,7 +195,10 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 		return c, errors.Join(err, errMissedChanged)
 	}
 	var cited []int
-	c.Text, cited = manifest.Citations(reply.Text, func(n int) bool { return n > c.Left && n <= len(m.said) })
+	c.Text, cited = manifest.Citations(reply.Text, manifest.Numbers{
+		Known: func(n int) bool { return n > c.Left && n <= len(m.said) },
+		Said:  func(notation string) bool { return strings.Contains(lines, notation) },
+	})
 	for _, n := range cited {
 		c.Sources = append(c.Sources, m.now.source(n, m.said[n-1]))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
 	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
@@ -230,12 +231,19 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (text string, err error) {
 	e.countPrompt(r.Prompt.Report)
 	r.result = r.result.Only() // a model may write for minutes
-	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), func(text string) {
+	draft := manifest.Draft{Of: r.numbers()}
+	shown := ""
+	show := func(text string, done bool) {
 		if r.began == 0 && strings.TrimSpace(text) != "" {
 			r.began = r.elapsed()
 		}
-		stream(text)
-	})
+		if next := draft.Show(text, done); next != shown {
+			shown = next
+			stream(shown)
+		}
+	}
+	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), func(text string) { show(text, false) })
+	show(text, true)
 	return text, err
 }
 
