@@ -192,6 +192,10 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			full, err = e.ask(ctx, q, r, stream)
 		}
 	}
+	if err == nil && isNothing(full, r.numbers()) {
+		full = ""
+		err = ErrEmpty
+	}
 	if ok, checkErr := e.revalidate(ctx, q, r); !ok {
 		if checkErr != nil { // what couldn't be revalidated isn't shown
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
@@ -208,7 +212,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
 		r.log.Restart()
-		a, quoteErr := e.quote(ctx, q, again, modelAway)
+		a, quoteErr := e.quote(ctx, q, again, noteOn(err))
 		a.ModelError = err
 		return a, quoteErr
 	}
@@ -221,10 +225,32 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	a.Trace.Model = a.Model
 	e.tracePrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
-	if err == nil && strings.TrimSpace(a.Text) == "" {
-		err = ErrEmpty
-	}
 	return a, err
+}
+
+// isNothing reports whether nothing of a model's text would be shown.
+func isNothing(text string, of manifest.Numbers) bool {
+	kept, _ := manifest.Citations(text, of)
+	return kept == ""
+}
+
+// Errors by which a model says that it is still being loaded, or gave an empty answer. See Model.
+type (
+	loading interface{ Loading() bool }
+	empty   interface{ Empty() bool }
+)
+
+// noteOn returns what is said where quotes stand in for a model that failed with err.
+func noteOn(err error) string {
+	var load loading
+	var nothing empty
+	switch {
+	case errors.As(err, &load) && load.Loading():
+		return modelLoading
+	case errors.Is(err, ErrEmpty), errors.As(err, &nothing) && nothing.Empty():
+		return modelEmpty
+	}
+	return modelAway
 }
 
 // ask has the model write the answer. It returns the text so far even with an error.

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -67,8 +68,6 @@ func TestModelThatFails(t *testing.T) {
 		{"after a space", scripted{pieces: []string{" \n"}, err: broken},
 			"> The lighthouse password is swordfish", true, nil},
 		{"in the middle", scripted{pieces: []string{"It is [1] [7]"}, err: broken}, "It is [1]", false, broken},
-		{"writing nothing", scripted{}, "", false, ErrEmpty},
-		{"writing nothing but inventions", scripted{pieces: []string{" [7]"}}, "", false, ErrEmpty},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -87,6 +86,46 @@ func TestModelThatFails(t *testing.T) {
 				}
 			} else if a.Text != tt.text || a.ModelError != nil || a.Model != "parrot-1" {
 				t.Errorf("got %q by %q, away %v", a.Text, a.Model, a.ModelError)
+			}
+		})
+	}
+}
+
+// unwell is a model's error that says what is wrong.
+type unwell struct{ loading, empty bool }
+
+func (unwell) Error() string   { return "no answer" }
+func (f unwell) Loading() bool { return f.loading }
+func (f unwell) Empty() bool   { return f.empty }
+
+// Without an answer there are quotes. One note says why, also where nothing was found.
+func TestWhyThereAreOnlyQuotes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		model        scripted
+		quotes, none string
+	}{
+		"away":                       {scripted{err: errors.New("out of order")}, modelAway, awayNone},
+		"another failure":            {scripted{err: unwell{}}, modelAway, awayNone},
+		"loading":                    {scripted{err: fmt.Errorf("sorry: %w", unwell{loading: true})}, modelLoading, loadingNone},
+		"an empty answer":            {scripted{err: unwell{empty: true}}, modelEmpty, emptyNone},
+		"writing nothing":            {scripted{}, modelEmpty, emptyNone},
+		"writing spaces":             {scripted{pieces: []string{" ", "\n"}}, modelEmpty, emptyNone},
+		"writing but inventions":     {scripted{pieces: []string{" [7]"}}, modelEmpty, emptyNone},
+		"writing but a bad citation": {scripted{pieces: []string{"[9]: https://example.org"}}, modelEmpty, emptyNone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, &tt.model)
+			for _, question := range []string{"What is the lighthouse password?", "hello"} {
+				if a := w.answer(w.asks(lobby, question)); a.Text != tt.none || a.ModelError == nil || a.Model != "" {
+					t.Errorf("with nothing to quote: %q, %v", a.Text, a.ModelError)
+				}
+			}
+			w.says(day, harbor, ben, "The lighthouse password is swordfish")
+			a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+			if !strings.HasPrefix(a.Text, "> The lighthouse password is swordfish") || !strings.HasSuffix(a.Text, tt.quotes) {
+				t.Errorf("with quotes: %q", a.Text)
 			}
 		})
 	}
