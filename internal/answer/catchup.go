@@ -52,6 +52,7 @@ type CaughtUp struct {
 	Text    string
 	Sources []Source // that Text cites, by number
 	Model   string
+	Cut     bool  // as in an Answer
 	Away    error // why the model wrote no summary: to be logged, not shown
 	Instead error // why another model wrote it; nil: none did; to be logged, not shown
 	Usage   Usage
@@ -208,6 +209,7 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	if c.Model, c.Instead = m.resolved.model.Name(), reply.Instead; c.Instead != nil {
 		c.Model = reply.Model
 	}
+	c.Cut = e.isCut(reply)
 	return c, nil
 }
 

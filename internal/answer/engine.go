@@ -225,7 +225,17 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	a.Trace.Model = a.Model
 	e.tracePrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
+	a.Cut = err == nil && e.isCut(r.reply)
 	return a, err
+}
+
+// isCut reports whether a model wrote as much as it may, and counts that.
+func (e *Engine) isCut(reply chat.Reply) bool {
+	cut := reply.FinishReason == "length"
+	if cut {
+		e.options.Metrics.AnswersCut.Inc()
+	}
+	return cut
 }
 
 // isNothing reports whether nothing of a model's text would be shown.

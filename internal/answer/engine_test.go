@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"hark/internal/chat"
 )
 
 func TestModelGetsThePromptAndStreams(t *testing.T) {
@@ -128,6 +130,26 @@ func TestWhyThereAreOnlyQuotes(t *testing.T) {
 				t.Errorf("with quotes: %q", a.Text)
 			}
 		})
+	}
+}
+
+// A text that ends at the model's longest answer is known to be cut.
+func TestAnswersAtTheirLongest(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{"length", "stop", ""} {
+		w := newWorld(t, nil)
+		w.says(day, lobby, ben, "The lighthouse password is swordfish")
+		w.withTools().then = func(chat.Request) (chat.Reply, error) {
+			return chat.Reply{Text: "It is sword", FinishReason: reason}, nil
+		}
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		c := w.missed(lobby, noon.Add(-2*day))
+		if want := reason == "length"; a.Cut != want || c.Cut != want || a.Text != "It is sword" || c.Text != a.Text {
+			t.Errorf("%q: answered %q, cut %v; caught up by %q, cut %v", reason, a.Text, a.Cut, c.Text, c.Cut)
+		}
+		if n := w.counted()["hark_answers_cut_total"]; (n == 2) != (reason == "length") {
+			t.Errorf("%q: counted %d", reason, n)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 type servers struct {
 	parameters string // of the tools; empty: they take none
 	says       func(arguments string) (string, bool, error)
-	sent []string // arguments
+	sent       []string // arguments
 }
 
 func (s *servers) Servers() []string { return []string{"weather"} }
