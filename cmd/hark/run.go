@@ -221,10 +221,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(a.StandIn).Msg("the configured embedder can't be used")
 	}
 	r.dropStreams(cfg.Data)
-	if a.Tight != nil {
-		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).
-			Int("answer", cfg.LLM.MaxTokens).Msg(a.Tight.Error())
-	}
+	r.checkWindows(cfg)
 	a.Broken = func(server, problem string) {
 		r.log.Warn().Str("server", server).Str("problem", problem).Msg("a server of tools, or a tool, can't be used")
 	}
@@ -321,6 +318,25 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 		r.log.Warn().Err(lease.ErrLost).Msg("beginning anew")
 	}
 	return err
+}
+
+// checkWindows logs which models' windows are too small for what is configured.
+func (r *runner) checkWindows(cfg config.Config) {
+	for _, m := range cfg.LLM.All() {
+		own := setup.For(cfg, m)
+		tight := setup.CheckWindow(own)
+		level := zerolog.WarnLevel
+		if errors.Is(tight, setup.ErrSmallWindow) {
+			level = zerolog.ErrorLevel
+		}
+		if tight != nil {
+			r.log.WithLevel(level).Str("model", m.Name).Int("window", setup.Window(own)).
+				Int("prompt", setup.PromptTokens(own)).Int("answer", setup.AnswerTokens(own)).Msg(tight.Error())
+		}
+		if err := setup.CheckTools(own); err != nil {
+			r.log.Warn().Str("model", m.Name).Msg(err.Error())
+		}
+	}
 }
 
 // seal seals what isn't sealed yet, or has a key that is to be destroyed.

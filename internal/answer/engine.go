@@ -176,7 +176,11 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	full, err := e.ask(ctx, q, r, stream)
 	var shortened error
 	sent := r.Prompt.Report.Tokens + r.talk.SentTokens()
-	if most := smaller(sent, err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
+	most := smaller(sent, err)
+	if most < leastPrompt(r.resolved.builder) { // it would hold hardly more than the question
+		most = 0
+	}
+	if most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
 		// Nothing of the first prompt was shown to anybody, so all of it is read again.
 		again, recallErr := e.recall(ctx, q, r.searchText, most)
@@ -299,6 +303,12 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 		out.HeldBack = e.heldBack(ctx, r)
 	}
 	return out, nil
+}
+
+// leastPrompt returns the tokens of the smallest prompt that is worth asking again with.
+func leastPrompt(b *builder.Builder) int {
+	const part = 2
+	return min(b.Layout().UsefulTokens(), b.MaxTokens()/part)
 }
 
 // tooLong is a model's error that refuses a prompt. See Model.

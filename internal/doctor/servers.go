@@ -2,10 +2,12 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"hark/internal/config"
 	"hark/internal/llm"
 	"hark/internal/setup"
 	"hark/internal/store"
@@ -53,18 +55,37 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 		f.Detail, f.Advice = own.Replace(f.Detail), own.Replace(f.Advice)
 		return f
 	}
-	window, room := client.Window()
-	switch {
-	case window == 0:
-		return passed("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)
-	case room < setup.WantedTokens(d.Config):
-		f := passed("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens",
-			client.Name(), how, window, max(0, room))
+	window, _ := client.Window()
+	return d.window(client.Name(), how, window)
+}
+
+// window says whether a model's window has room for what is configured.
+func (d *Doctor) window(model, how string, window int) Finding {
+	if window == 0 {
+		return passed("%s: %s; the size of its window is unknown (llm.window)", model, how)
+	}
+	own := setup.For(d.Config, config.Model{Model: model, Window: window})
+	room := setup.PromptTokens(own)
+	tight := setup.CheckWindow(own)
+	f := passed("%s: %s; its window has %d tokens", model, how, window)
+	if tight != nil {
+		f.Detail += fmt.Sprintf(", which leaves %d for a prompt, less than builder.max_tokens", max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: " +
 			"until then prompts are shorter"
+	}
+	if errors.Is(tight, setup.ErrSmallWindow) {
+		f.OK = false
+		f.Advice = "serve it with a larger window (llm.window): so short a prompt has room for hardly more than the question"
 		return f
 	}
-	return passed("%s: %s; its window has %d tokens", client.Name(), how, window)
+	tools := setup.CheckTools(own)
+	switch {
+	case tools != nil && tight != nil:
+		f.Detail += ", and has no room for tools"
+	case tools != nil:
+		f.Advice = tools.Error()
+	}
+	return f
 }
 
 // reranker asks which of two texts answers a question.

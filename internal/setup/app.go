@@ -207,7 +207,7 @@ func (a *App) builderOf(model, language string, layout builder.Layout) *builder.
 	if !known {
 		for _, m := range a.Config.LLM.Models {
 			if m.Name == model {
-				c.LLM.Model, c.LLM.Window = m.Model, m.Window
+				c = For(c, m)
 			}
 		}
 		b, _ := NewBuilder(c) // nil with an error, which only a window or a budget that is too small can cause

@@ -199,7 +199,7 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	c := config.Default()
 	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
 	c.Builder.Labels["lore"] = "Garten"
-	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
+	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4", Window: 60}}
 	own, err := NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,6 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	if r := other.Build(builder.Input{Query: builder.Turn{Content: "hello"}}).Report; r.Window != 9000 {
 		t.Errorf("another model's window is %d", r.Window)
 	}
-	a.Config.LLM.MaxTokens = 8192 // all of what the other has
 	if a.builderOf("tiny", "", "") != nil {
 		t.Error("a builder without room for a prompt")
 	}
