@@ -42,6 +42,46 @@ func TestStopTellsWhoWaits(t *testing.T) {
 	}
 }
 
+// troubled is a model's error that says what is wrong.
+type troubled struct{ loading, crowded bool }
+
+func (troubled) Error() string   { return "503" }
+func (t troubled) Loading() bool { return t.loading }
+func (t troubled) Crowded() bool { return t.crowded }
+
+// The reason of an interruption doesn't say that there is no answer: some of it is there.
+func TestWhyAnAnswerIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"crowded":     troubled{crowded: true},
+		"loading":     troubled{loading: true},
+		"not gone on": &llm.Error{Kind: llm.BadAnswer},
+		"nothing":     answer.ErrEmpty,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t).run(t).ready(t)
+			s.oracle.answer = gives(answer.Answer{Text: "The **dead"}, err)
+			s.replied(t, s.ask("when?"))
+		})
+	}
+}
+
+// An answer that reached its longest length says so, to members and in the log.
+func TestAnswersThatAreCutOff(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.oracle.answer = gives(answer.Answer{Text: "The **deadline [2] is", Cut: true, Model: "parrot-1",
+		Sources: []answer.Source{{Number: 2, Guild: s.guildID, Channel: s.channelID, Message: 77, Author: "Jane"}}}, nil)
+	s.replied(t, s.ask("when?"))
+	s.logs(t, "llm.max_tokens")
+	s.oracle.answer = gives(answer.Answer{Text: "The deadline is Friday"}, nil)
+	s.replied(t, s.ask("and then?"))
+	if n := strings.Count(s.out.String(), "llm.max_tokens"); n != 1 {
+		t.Errorf("logged %d times", n)
+	}
+}
+
 func TestFailuresSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -55,6 +95,8 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		"cut off":        &llm.Error{Kind: llm.CutOff},
 		"no answer":      &llm.Error{Kind: llm.BadAnswer},
 		"empty":          answer.ErrEmpty,
+		"loading":        fmt.Errorf("write: %w", troubled{loading: true}),
+		"crowded":        fmt.Errorf("write: %w", troubled{crowded: true}),
 		"late":           fmt.Errorf("write: %w", context.DeadlineExceeded),
 		"memory":         fmt.Errorf("%w: %w", answer.ErrRecall, errDown),
 		"something else": errDown,

@@ -43,13 +43,24 @@ func (l Layout) DefaultTokens() int {
 	return DefaultMaxTokens
 }
 
+// UsefulTokens returns the least budget with which the layout's prompts are worth an answer.
+func (l Layout) UsefulTokens() int {
+	if l == LayoutPlain {
+		return PlainMaxTokens / 3
+	}
+	return UsefulTokens
+}
+
 const (
 	// DefaultMaxTokens is the default budget of a prompt, PlainMaxTokens that of LayoutPlain.
 	DefaultMaxTokens = 4000
 	PlainMaxTokens   = 700
 	// MinTokens is enough for every layout with the labels of every language: headings, one sentence of
-	// instructions and a few words of the query.
-	MinTokens = 50
+	// instructions and some words of the query.
+	MinTokens = 100
+	// UsefulTokens is the least budget of a prompt that is worth an answer, but in LayoutPlain: it has the rules, a
+	// question and some of what was said. Below it the question still stands, and little else.
+	UsefulTokens = 700
 
 	// Characters of a history line and of a person's data that are shown at first.
 	DefaultLineChars = 150
@@ -97,7 +108,7 @@ type Builder struct {
 }
 
 // New returns an error for an unknown layout, an invalid label or section limit, or a budget too small for
-// the headings and a few words of the query.
+// the headings and some words of the query.
 func New(o Options, count Counter) (*Builder, error) {
 	o = o.withDefaults()
 	shares, err := o.check()
@@ -124,8 +135,8 @@ func New(o Options, count Counter) (*Builder, error) {
 }
 
 const (
-	spareTokens = 2 // where parts meet that are counted separately
-	leastQuery  = 4 // least tokens of the query
+	spareTokens = 2  // where parts meet that are counted separately
+	leastQuery  = 24 // least tokens of the query
 )
 
 func (o Options) withDefaults() Options {

@@ -48,6 +48,36 @@ func TestNewRefuses(t *testing.T) {
 	golden.Seen(t, told.String())
 }
 
+// The question has room before anything else, in every layout and with the labels of every language: a short one is
+// whole, and of a long one both ends are there.
+func TestTheQuestionIsAlwaysThere(t *testing.T) {
+	t.Parallel()
+	const short = "When is the deadline of the report?"
+	long := short + strings.Repeat(" Well, as I said before.", 300) + " Or is it over?"
+	for _, layout := range Layouts() {
+		for _, language := range Languages() {
+			labels, _ := LabelsIn(language, true)
+			o := Options{Layout: layout, Labels: labels}
+			least := newBuilder(t, o).least
+			for _, tokens := range []int{least, least + 1, MinTokens, UsefulTokens, 4000} {
+				o.MaxTokens = tokens
+				in := everywhere(strings.Repeat("so much was said here, ", 40))
+				in.Persona = strings.Repeat("You are wordy. ", 200)
+				for question, parts := range map[string][]string{short: {short}, long: {"When is", "over?"}} {
+					in.Query.Content = question
+					p := newBuilder(t, o).Build(in)
+					last := p.Messages[len(p.Messages)-1].Content
+					for _, part := range parts {
+						if !strings.Contains(last, part) {
+							t.Errorf("%s in %s, %d tokens: there is no %q in %q", layout, language, tokens, part, last)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // New's least budget suffices, and so does MinTokens for every layout.
 func TestLeastBudget(t *testing.T) {
 	t.Parallel()

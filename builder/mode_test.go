@@ -134,7 +134,7 @@ func TestSectionsAsSet(t *testing.T) {
 			func(s SectionReport) bool { return s.Dropped+s.Cut == 0 && s.Why == "" }},
 		{"system", Options{MaxTokens: 300}, SectionSystem,
 			func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
-		{"instruction", Options{MaxTokens: 50}, SectionInstruction,
+		{"instruction", Options{MaxTokens: 70}, SectionInstruction,
 			func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
 	} {
 		p := newBuilder(t, c.o).Build(in)

@@ -7,6 +7,7 @@ import (
 
 	"hark/bot/locale"
 	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 )
 
@@ -33,6 +34,9 @@ func (c *Commands) catchUp(ctx context.Context, x *interaction) (response, error
 		if got.Instead != nil {
 			c.Log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
 				int64(x.ID)).Msg("caught somebody up by another model")
+		}
+		if got.Cut {
+			c.Log.Warn().Str("model", got.Model).Int64("interaction", int64(x.ID)).Msg(reply.WasCut)
 		}
 		return showCaughtUp(x.Locale, got, since, noModel), got.Usage, nil
 	})
@@ -73,6 +77,7 @@ func missedHeading(l locale.Locale, got answer.CaughtUp, since time.Time) string
 // missedNotes says in small print what was left out.
 func missedNotes(l locale.Locale, got answer.CaughtUp) string {
 	return markdown.Lines(
+		when(got.Cut, l.Keyed(reply.CutOff)),
 		when(got.Bounded, l.Text("-# I go back 7 days and %s messages at most.", l.Number(answer.CatchUpMax))),
 		when(got.Left > 0 && got.Model != "", l.Count(got.Left, "-# The model had no room for the oldest %s of them.",
 			"-# The model had no room for the oldest %s of them.")))

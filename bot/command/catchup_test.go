@@ -39,6 +39,7 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 		{"no tokens", answer.CaughtUp{Since: at, Spoke: at, Messages: 1, Text: "x", Left: 3}, time.Time{}, true},
 		{"away", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Away: lost, Bounded: true},
 			at, false},
+		{"cut off", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Model: "m", Cut: true}, at, false},
 	} {
 		got := showCaughtUp(locale.Locale{}, test.got, test.since, test.noModel)
 		if len(got.More) > 0 {

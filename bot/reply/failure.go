@@ -28,7 +28,9 @@ const (
 	modelBusy    locale.MessageKey = "The language model is asked too much right now. Please ask again in a minute or two. (Code %s)"
 	modelLimit   locale.MessageKey = "That is more than the language model can read at once. Please ask a shorter question. (Code %s)"
 	modelCutOff  locale.MessageKey = "The language model broke off. Please ask again. (Code %s)"
+	modelLoading locale.MessageKey = "The language model is still being loaded. Please ask again in a minute. (Code %s)"
 	modelEmpty   locale.MessageKey = "The language model gave no answer. Please ask again, perhaps in other words. (Code %s)"
+	modelNoMore  locale.MessageKey = "The language model wrote no more. Please ask again, perhaps in other words. (Code %s)"
 	tookLong     locale.MessageKey = "That took longer than I may take for an answer. Please ask for less at once. (Code %s)"
 	failedAgain  locale.MessageKey = "That failed again, for the same reason as just before. (Code %s)"
 
@@ -41,8 +43,22 @@ var modelFailures = map[llm.Kind]locale.MessageKey{
 	llm.TooLong: modelLimit, llm.CutOff: modelCutOff, llm.BadAnswer: modelEmpty,
 }
 
+// Errors by which a model says that it is still being loaded, or that too much was asked of it at once.
+type (
+	loading interface{ Loading() bool }
+	crowded interface{ Crowded() bool }
+)
+
 // phraseOf returns what to say about an error without a sentence of its own.
 func phraseOf(err error) locale.MessageKey {
+	var load loading
+	var crowd crowded
+	switch {
+	case errors.As(err, &load) && load.Loading():
+		return modelLoading
+	case errors.As(err, &crowd) && crowd.Crowded():
+		return modelBusy
+	}
 	if phrase := modelFailures[llm.KindOf(err)]; phrase != "" {
 		return phrase
 	}
@@ -60,6 +76,11 @@ func phraseOf(err error) locale.MessageKey {
 // Failure returns what a member is told about err. The log has the error under the code that the member sees.
 // A failure that repeats in a channel within a minute is told briefly.
 func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string {
+	return r.failure(l, a, err, false)
+}
+
+// failure is Failure. begun reports whether some of the answer is shown.
+func (r *Replier) failure(l locale.Locale, a *ingest.Question, err error, begun bool) string {
 	var plain interface{ Sentence() string }
 	switch {
 	case errors.As(err, &plain):
@@ -68,7 +89,11 @@ func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string
 	case errors.Is(err, context.Canceled):
 		return l.Text(restarting)
 	}
-	words, code := phraseOf(err), errorCode()
+	words := phraseOf(err)
+	if begun && words == modelEmpty {
+		words = modelNoMore
+	}
+	code := errorCode()
 	r.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
 	r.Log.Error().Err(err).Str("code", code).Int64("question", int64(a.ID)).Msg("couldn't answer")
 	if a.Channel != 0 && r.isRepeated(a.Channel, words) {

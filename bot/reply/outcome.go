@@ -28,6 +28,12 @@ const (
 	stoppedLine = "-# ⏹️ Stopped."
 )
 
+// CutOff is the line below an answer that the model didn't finish, because it wrote as much as it may.
+const CutOff locale.MessageKey = "-# ⚠️ Cut off: the answer reached its longest length."
+
+// WasCut is the operator's line about such an answer.
+const WasCut = "the answer was cut off at llm.max_tokens: raise it, or choose a model that thinks less"
+
 // Outcome is what an Answerer returned.
 type Outcome struct {
 	Answer answer.Answer
@@ -219,6 +225,9 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	warn(got.Answer.Shortened).Msg("answered from a smaller prompt")
 	warn(got.Answer.Unranked).Msg("answered without the reranker")
 	warn(got.Answer.ToolFailed).Msg("a tool failed")
+	if got.err == nil && got.Answer.Cut {
+		r.Log.Warn().Str("model", got.Answer.Model).Int64("question", int64(a.ID)).Msg(WasCut)
+	}
 	text, tail, err := r.compose(l, a, got)
 	var contents []string
 	var files []markdown.File
@@ -271,7 +280,7 @@ func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (tex
 	defer crash.Recover("word an answer", &err)
 	// Text that was only streamed wasn't revalidated, so it doesn't stay.
 	text = markdown.EscapeSmallPrint(got.Answer.Text)
-	if got.err != nil {
+	if got.err != nil || got.Answer.Cut {
 		text = markdown.CompletePartial(text)
 	}
 	ran := ranNote(l, got.Answer.Ran) // whatever became of the answer
@@ -280,11 +289,15 @@ func (r *Replier) compose(l locale.Locale, a *ingest.Question, got Outcome) (tex
 	case errors.Is(got.err, errHalted):
 		tail = markdown.Lines(l.Text(stoppedLine), ran)
 	case got.err != nil:
-		why := r.Failure(l, a, got.err)
+		begun := strings.TrimSpace(text) != ""
+		why := r.failure(l, a, got.err, begun)
 		tail = markdown.Lines(l.Text(interrupted, why), ran)
-		if strings.TrimSpace(text) == "" {
-			text, tail = why, ran
+		if !begun {
+			text = why
+			tail = ran
 		}
+	case got.Answer.Cut:
+		tail = markdown.Lines(l.Keyed(CutOff), tail)
 	}
 	return memory.Clean(text), tail, nil
 }

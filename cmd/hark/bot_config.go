@@ -37,7 +37,7 @@ func askingLimits(c config.Config) reply.Limits {
 		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
 	}
 	if c.LLM.Model != "" {
-		l.Reserve = setup.PromptTokens(c) + c.LLM.MaxTokens
+		l.Reserve = setup.PromptTokens(c) + setup.AnswerTokens(c)
 	}
 	return l
 }

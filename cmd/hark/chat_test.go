@@ -34,6 +34,20 @@ func TestChatWithoutItsModelQuotes(t *testing.T) {
 	}
 }
 
+// Whoever runs Hark is told how to get longer answers.
+func TestChatTellsOfACutAnswer(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(t)
+	model.Queue(llmtest.Reply{Text: []string{"The zebra is he"}, Finish: "length"})
+	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}}
+	c.stdin = "Ana: @hark where is the zebra?\n"
+	c.run(0, "chat", "--data", t.TempDir())
+	const told = "hark: the answer reached its longest length and is cut off; llm.max_tokens sets that length\n"
+	if c.out.String() != "The zebra is he\n" || c.err.String() != told {
+		t.Errorf("got %q; told %q", c.out.String(), c.err.String())
+	}
+}
+
 func TestChatTellsOfTools(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)

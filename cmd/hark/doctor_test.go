@@ -89,11 +89,15 @@ func TestDoctor(t *testing.T) {
 			w.env["HARK_LLM_BASE_URL"] = llmtest.New(w.T, llmtest.Key("right")).URL()
 			w.env["HARK_LLM_API_KEY"] = "wr0ng-key"
 		}, wrong: "model"},
-		"unknown model":   {change: llm(llmtest.New(t, llmtest.Models("other"))), wrong: "model"},
-		"a page":          {change: func(w *world) { w.model.Queue(llmtest.Page(200)) }, wrong: "model"},
-		"a page of 502":   {change: func(w *world) { w.model.Queue(slices.Repeat([]llmtest.Reply{llmtest.Page(502)}, 4)...) }, wrong: "model"},
-		"a narrow window": {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "2000" }, advised: "model"},
-		"a wide window":   {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "20000" }},
+		"unknown model":     {change: llm(llmtest.New(t, llmtest.Models("other"))), wrong: "model"},
+		"a page":            {change: func(w *world) { w.model.Queue(llmtest.Page(200)) }, wrong: "model"},
+		"a page of 502":     {change: func(w *world) { w.model.Queue(slices.Repeat([]llmtest.Reply{llmtest.Page(502)}, 4)...) }, wrong: "model"},
+		"a narrow window":   {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "2000" }, advised: "model"},
+		"a tiny window":     {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "1024" }, wrong: "model"},
+		"no room for tools": {change: sets("HARK_LLM_WINDOW", "2400", "HARK_BUILDER_MAX_TOKENS", "1300"), advised: "model"},
+		"no tools are wanted": {change: sets("HARK_LLM_WINDOW", "2400", "HARK_BUILDER_MAX_TOKENS", "1300",
+			"HARK_ANSWER_TOOL_ROUNDS", "0")},
+		"a wide window": {change: func(w *world) { w.env["HARK_LLM_WINDOW"] = "20000" }},
 		"a second model fails": {change: func(w *world) {
 			w.configure("[[llm.models]]\nname = 'second'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1/v1'\n")
 		}, wrong: `model "second"`},

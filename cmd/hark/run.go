@@ -221,10 +221,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(err).Msg("the configured embedder can't be used; it is tried again")
 	}
 	r.dropStreams(cfg.Data)
-	if a.Tight != nil {
-		r.log.Warn().Int("window", setup.Window(cfg)).Int("prompt", setup.PromptTokens(cfg)).
-			Int("answer", cfg.LLM.MaxTokens).Msg(a.Tight.Error())
-	}
+	r.checkWindows(ctx, a)
 	a.Broken = func(server, problem string) {
 		r.log.Warn().Str("server", server).Str("problem", problem).Msg("a server of tools, or a tool, can't be used")
 	}
@@ -338,6 +335,26 @@ func (r *runner) indexer(s memory.Store, e memory.Embedder) memory.Indexer {
 	return memory.Indexer{Queue: s, Embedder: e, Progress: r.indexed, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}
+}
+
+// checkWindows logs which models' windows are too small for what is configured.
+func (r *runner) checkWindows(ctx context.Context, a *setup.App) {
+	for _, m := range a.Config.LLM.All() {
+		m.Window, _ = a.Models.ByName(m.Name).Window(ctx)
+		own := setup.For(a.Config, m)
+		tight := setup.CheckWindow(own)
+		level := zerolog.WarnLevel
+		if errors.Is(tight, setup.ErrSmallWindow) {
+			level = zerolog.ErrorLevel
+		}
+		if tight != nil {
+			r.log.WithLevel(level).Str("model", m.Name).Int("window", setup.Window(own)).
+				Int("prompt", setup.PromptTokens(own)).Int("answer", setup.AnswerTokens(own)).Msg(tight.Error())
+		}
+		if err := setup.CheckTools(own); err != nil {
+			r.log.Warn().Str("model", m.Name).Msg(err.Error())
+		}
+	}
 }
 
 // seal seals what isn't sealed yet, or has a key that is to be destroyed.

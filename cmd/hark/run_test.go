@@ -66,6 +66,25 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 	}
 }
 
+// Each model's window that is too small is told of once, as an error where prompts are of no use.
+func TestRunTellsOfSmallWindows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_LLM_WINDOW"] = "4096"
+	w.configure("[[llm.models]]\nname = 'tiny'\nmodel = 'm'\nwindow = 1024\n")
+	w.start()
+	w.stopWell()
+	for _, want := range []string{
+		`"level":"warn","model":"test-model","window":4096,"prompt":3096,"answer":1000,`,
+		`"model":"test-model",[^\n]*has no room for tools beside prompts of 3096`,
+		`"level":"error","model":"tiny","window":1024,"prompt":683,"answer":341,[^\n]*is too small`,
+	} {
+		if n := len(regexp.MustCompile(want).FindAllString(w.log.String(), -1)); n != 1 {
+			t.Errorf("%s is told %d times", want, n)
+		}
+	}
+}
+
 func TestRunStopsWhileItWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, discordtest.WithIntents(0))

@@ -93,6 +93,7 @@ type Answer struct {
 	Text    string   // Markdown with [n] where it cites source n; of any length
 	Sources []Source // those that Text cites, by number
 	Model   string   // that wrote it; empty: the answer is extractive
+	Cut     bool     // the model stopped in the middle, because it had written as much as it may
 	// These say why the model didn't write the answer, why another model did, why the prompt was made smaller, why
 	// the reranker's order is missing, and how the first tool failed. Log them; don't show them. nil: it didn't
 	// happen.

@@ -52,6 +52,7 @@ type CaughtUp struct {
 	Text    string
 	Sources []Source // that Text cites, by number
 	Model   string
+	Cut     bool  // as in an Answer
 	Away    error // why the model wrote no summary: to be logged, not shown
 	Instead error // why another model wrote it; nil: none did; to be logged, not shown
 	Usage   Usage
@@ -195,7 +196,10 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 		return c, errors.Join(err, errMissedChanged)
 	}
 	var cited []int
-	c.Text, cited = manifest.Citations(reply.Text, func(n int) bool { return n > c.Left && n <= len(m.said) })
+	c.Text, cited = manifest.Citations(reply.Text, manifest.Numbers{
+		Known: func(n int) bool { return n > c.Left && n <= len(m.said) },
+		Said:  func(notation string) bool { return strings.Contains(lines, notation) },
+	})
 	for _, n := range cited {
 		c.Sources = append(c.Sources, m.now.source(n, m.said[n-1]))
 	}
@@ -205,6 +209,7 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	if c.Model, c.Instead = m.resolved.model.Name(), reply.Instead; c.Instead != nil {
 		c.Model = reply.Model
 	}
+	c.Cut = e.isCut(reply)
 	return c, nil
 }
 

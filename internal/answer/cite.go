@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"hark/internal/answer/manifest"
+	"hark/internal/chat"
 	"hark/internal/text"
 	"hark/memory"
 )
 
 // cite returns the answer with this text and its citations.
 func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string) Answer {
-	text, cited := manifest.Citations(text, func(n int) bool { _, known := r.shown.Hit(n); return known })
+	text, cited := manifest.Citations(text, r.numbers())
 	a := Answer{Text: text, Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	for _, n := range cited {
 		hit, _ := r.shown.Hit(n)
@@ -22,6 +23,17 @@ func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string)
 	}
 	e.trackSources(ctx, q, r, &a, &r.shown)
 	return a
+}
+
+// numbers returns which numbers the model can cite.
+func (r *recalled) numbers() manifest.Numbers {
+	said := func(notation string) bool {
+		has := func(m chat.Message) bool {
+			return m.Role != chat.Assistant && strings.Contains(m.Content, notation) // else it is the model's own
+		}
+		return slices.ContainsFunc(r.messages(), has) || slices.ContainsFunc(r.talk.Messages, has)
+	}
+	return manifest.Numbers{Known: r.shown.IsNumber, Said: said}
 }
 
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,6 +13,28 @@ import (
 	"hark/memory"
 	"hark/search"
 )
+
+// Citations in any notation are sources, and while the answer is written nobody sees the notation, or the model's
+// own address.
+func TestNotationsAreSources(t *testing.T) {
+	t.Parallel()
+	model := &scripted{pieces: strings.SplitAfter("It is swordfish【1†x】, said Ben [1](https://example.org). The end.", "")}
+	w := newWorld(t, model)
+	w.says(day, harbor, ben, "The lighthouse password is swordfish")
+	shown := ""
+	a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), func(s string) {
+		if strings.ContainsAny(s, "【†(") || !strings.HasPrefix(s, shown) {
+			t.Errorf("after %q it streamed %q", shown, s)
+		}
+		shown = s
+	})
+	if want := "It is swordfish[1], said Ben [1]. The end."; err != nil || a.Text != want || shown != want {
+		t.Errorf("got %q after %q: %v", a.Text, shown, err)
+	}
+	if len(a.Sources) != 1 {
+		t.Errorf("sources %+v", a.Sources)
+	}
+}
 
 func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 	t.Parallel()

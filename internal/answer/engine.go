@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
 	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
@@ -175,7 +176,11 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	full, err := e.ask(ctx, q, r, stream)
 	var shortened error
 	sent := r.Prompt.Report.Tokens + r.talk.SentTokens()
-	if most := smaller(sent, err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
+	most := smaller(sent, err)
+	if most < leastPrompt(r.resolved.builder) { // it would hold hardly more than the question
+		most = 0
+	}
+	if most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
 		// Nothing of the first prompt was shown to anybody, so all of it is read again.
 		again, recallErr := e.recall(ctx, q, r.searchText, most)
@@ -190,6 +195,10 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 				was.Report.Tokens, r.Prompt.Report.Tokens)
 			full, err = e.ask(ctx, q, r, stream)
 		}
+	}
+	if err == nil && isNothing(full, r.numbers()) {
+		full = ""
+		err = ErrEmpty
 	}
 	if ok, checkErr := e.revalidate(ctx, q, r); !ok {
 		if checkErr != nil { // what couldn't be revalidated isn't shown
@@ -207,7 +216,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
 		r.log.Restart()
-		a, quoteErr := e.quote(ctx, q, again, modelAway)
+		a, quoteErr := e.quote(ctx, q, again, noteOn(err))
 		a.ModelError = err
 		return a, quoteErr
 	}
@@ -220,22 +229,61 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	a.Trace.Model = a.Model
 	e.tracePrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
-	if err == nil && strings.TrimSpace(a.Text) == "" {
-		err = ErrEmpty
-	}
+	a.Cut = err == nil && e.isCut(r.reply)
 	return a, err
+}
+
+// isCut reports whether a model wrote as much as it may, and counts that.
+func (e *Engine) isCut(reply chat.Reply) bool {
+	cut := reply.FinishReason == "length"
+	if cut {
+		e.options.Metrics.AnswersCut.Inc()
+	}
+	return cut
+}
+
+// isNothing reports whether nothing of a model's text would be shown.
+func isNothing(text string, of manifest.Numbers) bool {
+	kept, _ := manifest.Citations(text, of)
+	return kept == ""
+}
+
+// Errors by which a model says that it is still being loaded, or gave an empty answer. See Model.
+type (
+	loading interface{ Loading() bool }
+	empty   interface{ Empty() bool }
+)
+
+// noteOn returns what is said where quotes stand in for a model that failed with err.
+func noteOn(err error) string {
+	var load loading
+	var nothing empty
+	switch {
+	case errors.As(err, &load) && load.Loading():
+		return modelLoading
+	case errors.Is(err, ErrEmpty), errors.As(err, &nothing) && nothing.Empty():
+		return modelEmpty
+	}
+	return modelAway
 }
 
 // ask has the model write the answer. It returns the text so far even with an error.
 func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (text string, err error) {
 	e.countPrompt(r.Prompt.Report)
 	r.result = r.result.Only() // a model may write for minutes
-	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), func(text string) {
+	draft := manifest.Draft{Of: r.numbers()}
+	shown := ""
+	show := func(text string, done bool) {
 		if r.began == 0 && strings.TrimSpace(text) != "" {
 			r.began = r.elapsed()
 		}
-		stream(text)
-	})
+		if next := draft.Show(text, done); next != shown {
+			shown = next
+			stream(shown)
+		}
+	}
+	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), func(text string) { show(text, false) })
+	show(text, true)
 	return text, err
 }
 
@@ -255,6 +303,12 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 		out.HeldBack = e.heldBack(ctx, r)
 	}
 	return out, nil
+}
+
+// leastPrompt returns the tokens of the smallest prompt that is worth asking again with.
+func leastPrompt(b *builder.Builder) int {
+	const part = 2
+	return min(b.Layout().UsefulTokens(), b.MaxTokens()/part)
 }
 
 // tooLong is a model's error that refuses a prompt. See Model.

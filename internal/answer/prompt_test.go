@@ -168,7 +168,7 @@ func TestRecordsHoldNoText(t *testing.T) {
 	steps := []step{
 		uses("search_memory", `{"query":" The  canary","since":"2024-01-02","author":"Ben Canary","limit":3}`,
 			"canary", `{"x":"canary"}`, "search_memory", `{"canary":1}`),
-		uses("echo", `{"mode":"fast","n":4,"f":0.5,"b":true,"list":["canary",2],"deep":{"canary":1,"day":"2024-02-03"},"free":[1]}`, "search_memory", `{"query":"THE CANARY"}`), writes("It is canary [1]."),
+		uses("echo", `{"mode":"fast","n":4,"f":0.5,"b":true,"list":["canary",true],"deep":{"canary":1,"day":"2024-02-03"},"free":[1]}`, "search_memory", `{"query":"THE CANARY"}`), writes("It is canary [1]."),
 	}
 	tool := echo(`{"type":"object","properties":{"mode":{"type":"string","enum":["fast","slow"]},"n":{"type":"integer"},"f":{"type":"number","minimum":0.5},"b":{"type":"boolean"},
 		"list":{"type":"array","items":{"type":"string"}},"free":{"type":"array"},"deep":{"type":"object","properties":{"canary":{"type":"number","maximum":3},"day":{"type":"string","format":"date"}}}}}`,

@@ -57,6 +57,8 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	quotes := len(hits)+len(shown.Lore) > 0
 	switch {
 	case quotes:
+	case note != noModel:
+		b.WriteString(r.resolved.say(withoutQuotes[note]))
 	case r.result.SmallTalk():
 		b.WriteString(r.resolved.say(cantChat) + "\n\n")
 	case q.OnlyAsker:
@@ -64,7 +66,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	default:
 		b.WriteString(r.resolved.say(foundNone) + "\n\n")
 	}
-	if note != noModel || quotes && e.noteIsDue(q) {
+	if quotes && (note != noModel || e.noteIsDue(q)) {
 		b.WriteString(r.resolved.say(note))
 	}
 	a.Text = strings.TrimSpace(b.String())

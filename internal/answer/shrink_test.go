@@ -159,6 +159,41 @@ func TestRefusedTwice(t *testing.T) {
 	}
 }
 
+// A model that takes hardly more than the question isn't asked again: Hark quotes, and the log has its refusal.
+func TestRefusedForGood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.fill()
+	for name, tc := range map[string]struct {
+		options builder.Options
+		refuses refusal
+		again   bool
+	}{
+		"a window of 1024, all kept free":  {builder.Options{Citations: true}, refusal{room: 24}, false},
+		"a little below what is of use":    {builder.Options{Citations: true}, refusal{room: 900}, false},
+		"above it":                         {builder.Options{Citations: true}, refusal{room: 1400}, true},
+		"too little for the plain layout":  {builder.Options{Layout: builder.LayoutPlain}, refusal{room: 300}, false},
+		"enough for the plain layout":      {builder.Options{Layout: builder.LayoutPlain}, refusal{room: 400}, true},
+		"less than half of a small prompt": {builder.Options{MaxTokens: 400}, refusal{room: 100}, false},
+		"most of a small prompt":           {builder.Options{MaxTokens: 400}, refusal{room: 240, asked: 250}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &caller{steps: []step{fails(tc.refuses)}, then: writes("It is so.")}
+			w.engine = w.over(w.store, m, tc.options, Options{})
+			a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+			if tc.again != (len(m.got) == 2) || tc.again != (a.ModelError == nil) {
+				t.Errorf("%d requests, away %v", len(m.got), a.ModelError)
+			}
+			if !tc.again && !errors.As(a.ModelError, new(refusal)) {
+				t.Errorf("away %v", a.ModelError)
+			}
+			if last := m.last().Messages; !strings.Contains(last[len(last)-1].Content, "What is the lighthouse password?") {
+				t.Errorf("asked %q", last[len(last)-1].Content)
+			}
+		})
+	}
+}
+
 // Where the prompt can't be made smaller it isn't sent again.
 func TestRefusedAtItsSmallest(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/builder"
 	"hark/internal/chat"
 	"hark/internal/golden"
 	"hark/memory"
@@ -203,17 +204,17 @@ func TestBadCallsCanBeMended(t *testing.T) {
 		{"search_memory", ``, "bad arguments"},
 		{"search_memory", `{"query":null}`, "bad arguments"},
 		{"search_memory", `{"query":"x","q":"y"}`, "bad arguments"},
-		{"search_memory", `{"query":7}`, "bad arguments"},
 		{"search_memory", `{"query":"  "}`, "bad arguments"},
 		{"search_memory", `{"query":"` + long + `"}`, "bad arguments"},
 		{"search_memory", `{"query":"x","limit":0}`, "bad arguments"},
+		{"search_memory", `{"query":"x","limit":"three"}`, "bad arguments"},
+		{"search_memory", `{"query":["x","y"]}`, "bad arguments"},
 		{"search_memory", `{"query":"x","limit":2.5}`, "bad arguments"},
-		{"search_memory", `{"query":"x","limit":"3"}`, "bad arguments"},
 		{"search_memory", `{"query":"x","since":"yesterday"}`, "bad arguments"},
 		{"search_memory", `{"query":{}}`, "bad arguments"},
-		{"remember", `{"name":"x","text":"y","sources":[1,"2"]}`, "bad arguments"},
 		{"remember", `{"name":"x","text":"y","aliases":[` + strings.Repeat(`"a",`, 20) + `"a"]}`, "bad arguments"},
 		{"remember", `{"name":"x","text":true}`, "bad arguments"},
+		{"remember", `{"name":"x","text":"y","sources":[1,"two"]}`, "bad arguments"},
 		{"current_time", `{"zone":"Mars"}`, "bad arguments"},
 		{"current_time", `{"zone":"../../etc/passwd"}`, "bad arguments"},
 		{"current_time", `{"zone":"Local"}`, "bad arguments"},
@@ -245,6 +246,61 @@ func TestBadCallsCanBeMended(t *testing.T) {
 	golden.Seen(t, told.String())
 }
 
+// What models write wrongly without harm is taken, and sent back as it should have been.
+func TestHarmlessMistakesInCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
+	for _, tt := range []struct{ tool, arguments, sent string }{
+		{"search_memory", `{"query":"x","limit":"3","since":"","author":null,"channel":[]}`, `{"limit":3,"query":"x"}`},
+		{"search_memory", `"{\"query\":[\"x\"]}"`, `{"query":"x"}`},
+		{"search_memory", `{"query":7}`, `{"query":"7"}`},
+		{"recall_lore", ` `, `{}`},
+		{"current_time", `{"zone":""}`, `{"zone":""}`},
+		{"conversation_history", `{"filter":"{\"speaker\":\"USER\",\"from\":\"\"}","fields":"outcome_summary","limit":5.0}`,
+			`{"fields":["outcome_summary"],"filter":{"from":"","speaker":"user"},"limit":5}`},
+	} {
+		w.apply(memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "Lens", Text: "x", By: cleo, At: noon}})
+		m := w.withTools(uses(tt.tool, tt.arguments), writes("Well."))
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		checkShape(t, m.last())
+		if c := a.Trace.Calls; len(c) != 1 || c[0].Outcome != "ok" {
+			t.Errorf("%s(%s) came out as %+v: %q", tt.tool, tt.arguments, c, m.outcomes())
+		}
+		for _, said := range m.last().Messages {
+			for _, c := range said.Calls {
+				if c.Arguments != tt.sent {
+					t.Errorf("%s(%s) is sent back as %s", tt.tool, tt.arguments, c.Arguments)
+				}
+			}
+		}
+	}
+}
+
+// A model that calls at last although it can't is asked once more without calls. Its answer counts.
+func TestACallTooMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
+	for name, first := range map[string]Options{"after the last round": {ToolRounds: 1}, "without tools": {}} {
+		call := usesAfter("Let me look.", "search_memory", `{"query":"x"}`)
+		m := &caller{steps: []step{call}, then: writes("It is swordfish [1].")}
+		if first.ToolRounds > 0 {
+			m.steps = append(m.steps, uses("search_memory", `{"query":"y"}`))
+		}
+		w.engine = w.over(w.store, m, builder.Options{Citations: true}, first)
+		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+		if a.Text != "Let me look.\n\nIt is swordfish [1]." || len(a.Sources) != 1 || len(m.got) != len(m.steps)+1 {
+			t.Errorf("%s: answered %q after %d requests", name, a.Text, len(m.got))
+		}
+		last := m.last().Messages
+		if len(last) != 2 || strings.Contains(last[1].Content, "Nothing was found") != (first.ToolRounds > 0) ||
+			!strings.HasSuffix(last[1].Content, "No tools can be called. Answer the query now, with what you have.") {
+			t.Errorf("%s: asked %+v", name, last)
+		}
+	}
+}
+
 // A model that calls without end is ended.
 func TestEndlessCalls(t *testing.T) {
 	t.Parallel()
@@ -261,15 +317,26 @@ func TestEndlessCalls(t *testing.T) {
 			steps := slices.Repeat([]step{again}, 20)
 			steps[0] = uses("search_memory", `{"query":"x","limit":3}`)
 			m := w.withTools(steps...)
-			a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What is the lighthouse password?"), nil)
-			if !errors.Is(err, ErrEmpty) || len(m.got) != 5 {
-				t.Errorf("%d requests, %v", len(m.got), err)
+			a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+			if !errors.Is(a.ModelError, ErrEmpty) || len(m.got) != 6 {
+				t.Fatalf("%d requests, %v", len(m.got), a.ModelError)
 			}
+			if want := "> The lighthouse password is swordfish"; !strings.HasPrefix(a.Text, want) {
+				t.Errorf("answered %q", a.Text)
+			}
+			const over = "That was the last time that tools could be called for this answer. Answer the query now, with what " +
+				"you have."
+			flat := m.last() // it called again, so it gets what it was told without calls
+			if told := flat.Messages[len(flat.Messages)-1]; len(flat.Tools) > 0 || len(flat.Messages) != 2 ||
+				told.Role != chat.User || !strings.Contains(told.Content, over+"\n\nNo tools can be called.") {
+				t.Errorf("at last %q is said, with %d tools", told.Content, len(flat.Tools))
+			}
+			m.got = m.got[:5]
 			last := m.last()
 			checkShape(t, last)
-			if told := last.Messages[len(last.Messages)-1]; len(last.Tools) > 0 || told.Role != chat.User ||
-				!strings.HasPrefix(told.Content, "That was the last time that tools could be called for this answer.") {
-				t.Errorf("at last %q is said, with %d tools", told.Content, len(last.Tools))
+			if told := last.Messages[len(last.Messages)-1]; len(last.Tools) > 0 || told.Role != chat.FromTool ||
+				!strings.HasSuffix(told.Content, "\n\n"+over) {
+				t.Errorf("then %q is said, with %d tools", told.Content, len(last.Tools))
 			}
 			repeated := 0
 			for _, c := range a.Trace.Calls {
@@ -285,7 +352,7 @@ func TestEndlessCalls(t *testing.T) {
 			if name == "the same" {
 				golden.Seen(t, m.outcomes()[1])
 			}
-			if len(a.Records) != 6 || a.Records[5].Outcome != "failed" || a.Usage.Calls != 5 {
+			if len(a.Records) != 2 || a.Usage.Calls != 6 {
 				t.Errorf("records %+v, usage %+v", a.Records, a.Usage)
 			}
 		})

@@ -130,10 +130,15 @@ func echoes(text string) tools.Tool {
 	})
 }
 
-// checkShape checks that servers take a request: each call is answered, in order, right after it.
+// callID is what strict templates take as the id of a call.
+var callID = regexp.MustCompile(`^[0-9A-Za-z]{9}$`)
+
+// checkShape checks that strict servers take a request: each call is answered, in order, right after it, and by
+// nothing else than a tool's message. Ids are new, and of nine letters or digits.
 func checkShape(t testing.TB, r chat.Request) {
 	t.Helper()
 	var open []string
+	ids := map[string]bool{}
 	for i, m := range r.Messages {
 		if m.Role != chat.FromTool && len(open) > 0 {
 			t.Errorf("message %d is %s, while calls %q wait", i, m.Role, open)
@@ -148,12 +153,19 @@ func checkShape(t testing.TB, r chat.Request) {
 		}
 		for _, c := range m.Calls {
 			open = append(open, c.ID)
+			if !callID.MatchString(c.ID) || ids[c.ID] {
+				t.Errorf("message %d calls with the id %q", i, c.ID)
+			}
+			ids[c.ID] = true
 			if !json.Valid([]byte(c.Arguments)) || !strings.HasPrefix(strings.TrimSpace(c.Arguments), "{") {
 				t.Errorf("message %d calls with %q", i, c.Arguments)
 			}
 		}
 		if m.Role == chat.FromTool && strings.TrimSpace(m.Content) == "" {
 			t.Errorf("message %d tells nothing", i)
+		}
+		if before := r.Messages[max(i-1, 0)].Role; m.Role == chat.User && before == chat.FromTool {
+			t.Errorf("message %d is a user's behind a tool's", i)
 		}
 	}
 	if len(open) > 0 {
@@ -205,6 +217,8 @@ func TestInjectionsInOutcomes(t *testing.T) {
 					t.Errorf("%s: %q in %s", layout, bad, outcome)
 				}
 			}
+			outcome = strings.TrimSuffix(outcome, "\n\nThat was the last time that tools could be called for this answer. "+
+				"Answer the query now, with what you have.")
 			for _, line := range strings.Split(outcome, "\n") {
 				if !starts[byte('0'+i)].MatchString(line) && (line != "" || i != 0 && layout != builder.LayoutPlain) {
 					t.Errorf("%s: outcome %d has the line %q", layout, i, line)
@@ -276,7 +290,7 @@ func TestTheWindowIsNeverExceeded(t *testing.T) {
 				t.Fatalf("request %d of %d and the answer have %d tokens, the window %d", i+1, len(m.got),
 					tokens, o.Window)
 			}
-			if last := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(last,
+			if last := r.Messages[len(r.Messages)-1].Content; strings.Contains(last,
 				"There is no room left for more outcomes of tools.") {
 				full++
 			}

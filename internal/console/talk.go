@@ -351,12 +351,20 @@ func (t *Talk) print(a answer.Answer) {
 	default:
 		t.live.End()
 	}
+	if a.Cut {
+		t.warnCut()
+	}
 	if a.Model != "" {
 		t.cite(a.Sources)
 	}
 	for _, name := range a.Ran {
 		fmt.Fprintf(t.Out, "  with %s\n", terminal.OneLine(name))
 	}
+}
+
+// warnCut says that a text has no end.
+func (t *Talk) warnCut() {
+	fmt.Fprintln(t.Warn, "hark: the answer reached its longest length and is cut off; llm.max_tokens sets that length")
 }
 
 func (t *Talk) cite(sources []answer.Source) {

@@ -180,7 +180,7 @@ func (t *Talk) catchUpCommand() *cobra.Command {
 			fmt.Fprintf(t.Out, "%s here since %s\n", terminal.Plural(got.Messages, "message"),
 				got.Since.In(zone).Format(cli.MinuteLayout))
 			if got.Messages > 0 {
-				t.print(answer.Answer{Text: got.Text})
+				t.print(answer.Answer{Text: got.Text, Cut: got.Cut})
 				t.cite(got.Sources)
 			}
 			if got.Bounded {

@@ -2,10 +2,12 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"hark/internal/config"
 	"hark/internal/llm"
 	"hark/internal/setup"
 	"hark/internal/terminal"
@@ -40,7 +42,8 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 	if err != nil {
 		return Failure(err, "its server may still be loading it: look at its log, and try again").In(section)
 	}
-	f := d.window(ctx, client, how)
+	window, _ := client.Window(ctx)
+	f := d.window(client.Name(), how, window)
 	for _, learnt := range Learned(client) {
 		f.Detail += "; " + learnt.Detail
 		f.Advice = strings.TrimPrefix(f.Advice+"; "+learnt.Advice, "; ")
@@ -60,20 +63,33 @@ func (d *Doctor) ask(ctx context.Context, client *llm.Client) (how string, err e
 	return fmt.Sprintf("it answered within %v", took.Round(time.Millisecond)), client.ExamineAtOnce(ctx)
 }
 
-// window says how large the model's window is, and whether it is large enough.
-func (d *Doctor) window(ctx context.Context, client *llm.Client, how string) Finding {
-	window, room := client.Window(ctx)
-	switch {
-	case window == 0:
-		return passed("%s: %s; the size of its window is unknown (llm.window)", client.Name(), how)
-	case room < setup.WantedTokens(d.Config):
-		f := passed("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens",
-			client.Name(), how, window, max(0, room))
+// window says whether a model's window has room for what is configured.
+func (d *Doctor) window(model, how string, window int) Finding {
+	if window == 0 {
+		return passed("%s: %s; the size of its window is unknown (llm.window)", model, how)
+	}
+	own := setup.For(d.Config, config.Model{Model: model, Window: window})
+	room := setup.PromptTokens(own)
+	tight := setup.CheckWindow(own)
+	f := passed("%s: %s; its window has %d tokens", model, how, window)
+	if tight != nil {
+		f.Detail += fmt.Sprintf(", which leaves %d for a prompt, less than builder.max_tokens", max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: " +
 			"until then prompts are shorter"
+	}
+	if errors.Is(tight, setup.ErrSmallWindow) {
+		f.OK = false
+		f.Advice = "serve it with a larger window (llm.window): so short a prompt has room for hardly more than the question"
 		return f
 	}
-	return passed("%s: %s; its window has %d tokens", client.Name(), how, window)
+	tools := setup.CheckTools(own)
+	switch {
+	case tools != nil && tight != nil:
+		f.Detail += ", and has no room for tools"
+	case tools != nil:
+		f.Advice = tools.Error()
+	}
+	return f
 }
 
 // Learned returns what Hark learned of a model's server, and what it does about it.

@@ -19,6 +19,7 @@ import (
 
 	"hark/internal/chat"
 	"hark/internal/endpoint"
+	"hark/internal/tokens"
 )
 
 // Client asks one model. It may be used by several goroutines.
@@ -164,7 +165,7 @@ func (c *Client) longest(r chat.Request) int {
 	if wanted == 0 {
 		return 0
 	}
-	return AnswerTokens(wanted, c.window.size(c.clock.now(), c.config.Window)) + thoughtTokens(c.config, r.Brief)
+	return tokens.ForAnswer(c.window.size(c.clock.now(), c.config.Window), wanted) + thoughtTokens(c.config, r.Brief)
 }
 
 const (
@@ -203,7 +204,7 @@ func (c *Client) noticeLimit(e *Error) {
 		return
 	}
 	c.window.learn(e.limit, c.clock.now())
-	e.room = e.limit - AnswerTokens(c.config.MaxTokens, e.limit)
+	e.room = e.limit - tokens.ForAnswer(e.limit, c.config.MaxTokens)
 }
 
 // fit makes an error of a prompt that didn't fit, although the server wrote nothing else.
@@ -226,5 +227,5 @@ func (c *Client) Window(ctx context.Context) (all, room int) {
 	if all == 0 {
 		return 0, 0
 	}
-	return all, all - AnswerTokens(c.config.MaxTokens, all)
+	return all, all - tokens.ForAnswer(all, c.config.MaxTokens)
 }

@@ -22,15 +22,6 @@ const (
 	ollamaStart = 4096            // tokens that Ollama loads a model with, unless it is told otherwise
 )
 
-// AnswerTokens returns the longest answer beside a window: what is wanted, but at most a third of the window. Both are
-// tokens; window is 0 if unknown.
-func AnswerTokens(wanted, window int) int {
-	if window <= 0 {
-		return wanted
-	}
-	return min(wanted, max(1, window/3))
-}
-
 // window is what is known of how many tokens a server takes.
 type window struct {
 	mu     sync.Mutex

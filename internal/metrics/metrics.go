@@ -67,6 +67,7 @@ type Metrics struct {
 	Questions            *prometheus.CounterVec   `name:"hark_questions_total" labels:"outcome" help:"Questions answered, and those that something failed of."`
 	QuestionsRefused     *prometheus.CounterVec   `name:"hark_questions_refused_total" labels:"limit" help:"Questions not answered, or by quotes alone, by the limit that was reached."`
 	AnswerTokens         Counter                  `name:"hark_answer_tokens_total" help:"Tokens that models read and wrote for answers."`
+	AnswersCut           Counter                  `name:"hark_answers_cut_total" help:"Answers that ended at the longest length that llm.max_tokens allows."`
 	QuestionsWaiting     Gauge                    `name:"hark_questions_waiting" help:"Questions that wait for an answer."`
 	QuestionsBusy        Gauge                    `name:"hark_questions_busy" help:"Questions being answered."`
 	ModelSeconds         *prometheus.HistogramVec `name:"hark_model_call_seconds" labels:"model" help:"How long calls of models took until their answers were whole or had failed, by model."`

@@ -199,7 +199,7 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	c := config.Default()
 	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
 	c.Builder.Labels["lore"] = "Garten"
-	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4", Window: 100}}
+	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4", Window: 60}}
 	own, err := NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)

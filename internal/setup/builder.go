@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/config"
 	"hark/internal/tokens"
 )
@@ -19,10 +20,13 @@ func Window(c config.Config) int {
 	return cmp.Or(c.LLM.Window, tokens.Window(c.LLM.Model))
 }
 
+// AnswerTokens returns how many tokens of the model's window are kept free for an answer.
+func AnswerTokens(c config.Config) int { return tokens.ForAnswer(Window(c), c.LLM.MaxTokens) }
+
 // PromptTokens returns the longest prompt: as configured, or what an answer leaves of the model's window.
 func PromptTokens(c config.Config) int {
 	if window := Window(c); window > 0 {
-		return min(WantedTokens(c), window-c.LLM.MaxTokens)
+		return min(WantedTokens(c), window-AnswerTokens(c))
 	}
 	return WantedTokens(c)
 }
@@ -32,15 +36,57 @@ func WantedTokens(c config.Config) int {
 	return cmp.Or(c.Builder.MaxTokens, builder.Layout(c.Builder.Layout).DefaultTokens())
 }
 
-// CheckWindow returns a warning if prompts are shorter than configured. No command fails with it.
+// ErrSmallWindow is why a model can't be used well: its window hasn't room for a useful prompt.
+var ErrSmallWindow = errors.New("the model's window is too small")
+
+// CheckWindow returns a warning if prompts are shorter than configured. It is ErrSmallWindow if they are too short to
+// be of use. No command but the doctor fails with it.
 func CheckWindow(c config.Config) error {
 	most := PromptTokens(c)
-	if most == WantedTokens(c) {
+	wanted := WantedTokens(c)
+	useful := builder.Layout(c.Builder.Layout).UsefulTokens()
+	switch {
+	case most == wanted:
 		return nil
+	case most < min(wanted, useful):
+		return fmt.Errorf("%w: %d tokens leave %d for a prompt, and less than %d have room for hardly more than the "+
+			"question: serve it with a larger one, or say in llm.window how large it is", ErrSmallWindow, Window(c),
+			max(0, most), useful)
 	}
 	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) and "+
-		"an answer of %d (llm.max_tokens): prompts have %d at most; llm.window says how large it is",
-		Window(c), WantedTokens(c), c.LLM.MaxTokens, most)
+		"an answer of %d (llm.max_tokens, a third of the window at most): prompts have %d at most; llm.window says how "+
+		"large it is", Window(c), wanted, AnswerTokens(c), most)
+}
+
+// CheckTools returns a warning if the model's window has no room for tools beside prompts, so that none is ever
+// offered.
+func CheckTools(c config.Config) error {
+	if c.LLM.Model == "" || c.Answer.ToolRounds <= 0 {
+		return nil
+	}
+	b, err := NewBuilder(c)
+	if err != nil {
+		return nil // which is told elsewhere
+	}
+	set := tools.New(tools.Options{Rounds: c.Answer.ToolRounds, NoRecords: c.Memory.KeepRecords() == 0})
+	most, fits := set.Room(b)
+	switch {
+	case fits:
+		return nil
+	case most < b.Layout().UsefulTokens():
+		return fmt.Errorf("the model's window of %d tokens has no room for tools beside prompts, so questions are "+
+			"answered without: serve it with a larger one, or set answer.tool_rounds = 0", Window(c))
+	}
+	return fmt.Errorf("the model's window of %d tokens has no room for tools beside prompts of %d, so most questions are "+
+		"answered without: serve it with a larger one, or set builder.max_tokens = %d, which makes room for them",
+		Window(c), PromptTokens(c), most/100*100)
+}
+
+// For returns a configuration with one of its models as the default.
+func For(c config.Config, m config.Model) config.Config {
+	c.LLM.Model = m.Model
+	c.LLM.Window = m.Window
+	return c
 }
 
 // NewBuilder returns a builder of prompts that fit the configured model's window.
@@ -55,19 +101,15 @@ func NewBuilder(c config.Config) (*builder.Builder, error) {
 	}
 	o := builder.Options{
 		Layout: builder.Layout(c.Builder.Layout), MaxTokens: PromptTokens(c), MaxChars: c.Builder.MaxContextChars,
-		Window: Window(c), Answer: c.LLM.MaxTokens, Labels: l, Sections: limits,
+		Window: Window(c), Answer: AnswerTokens(c), Labels: l, Sections: limits,
 		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars,
 		// The plain layout is for models too small to cite by number.
 		Citations: c.Builder.Citations && c.Builder.Layout != string(builder.LayoutPlain),
 	}
-	if o.MaxTokens <= 0 {
-		return nil, fmt.Errorf("the model's window of %d tokens has no room for a prompt beside an answer of %d: "+
-			"lower llm.max_tokens, or say in llm.window how large the window is", o.Window, o.Answer)
-	}
 	b, err := builder.New(o, tokens.For(c.LLM.Model))
 	if err != nil && CheckWindow(c) != nil {
-		return nil, fmt.Errorf("%w; of the model's window of %d tokens an answer of %d leaves no more: "+
-			"lower llm.max_tokens, or say in llm.window how large the window is", err, o.Window, o.Answer)
+		return nil, fmt.Errorf("%w; the model's window of %d tokens leaves no more: serve it with a larger one, or say in "+
+			"llm.window how large it is", err, o.Window)
 	}
 	return b, err
 }

@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +20,7 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		model                          string
 		window, prompt, answer, layout string // empty: the default
 		known, want                    int    // the window, and the longest prompt; 0: an error
-		fails                          bool
+		fails, small                   bool
 	}{
 		{known: 0, want: 4000},
 		{model: "llama3", known: 0, want: 4000},
@@ -29,13 +31,21 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		{model: "llama3", window: "4096", known: 4096, want: 3096},
 		{model: "llama3", window: "5000", known: 5000, want: 4000},
 		{window: "4096", known: 4096, want: 3096},
-		{model: "llama3", window: "1000", known: 1000, fails: true},
-		{model: "llama3", window: "1020", known: 1020, fails: true},
-		{model: "gpt-4", answer: "8160", known: 8192, fails: true},
+		{model: "llama3", window: "2048", known: 2048, want: 1366},
+		{model: "llama3", window: "4096", answer: "4000", known: 4096, want: 2731},
+		{model: "gpt-4", answer: "8160", known: 8192, want: 4000},
+		{model: "llama3", window: "1049", known: 1049, want: 700},
+		{model: "llama3", window: "1048", known: 1048, want: 699, small: true},
+		{model: "llama3", window: "1024", known: 1024, want: 683, small: true},
+		{model: "llama3", window: "1024", prompt: "300", known: 1024, want: 300},
+		{model: "llama3", window: "1024", layout: "plain", known: 1024, want: 683},
+		{model: "llama3", window: "300", layout: "plain", known: 300, want: 200, small: true},
+		{model: "llama3", window: "60", known: 60, fails: true},
+		{model: "llama3", window: "1", known: 1, fails: true},
 		{model: "llama3", prompt: "20", fails: true},
 	} {
 		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window,
-			"HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer}
+			"HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer, "HARK_BUILDER_LAYOUT": tc.layout}
 		c, err := config.Load("", func(key string) (string, bool) { v := env[key]; return v, v != "" })
 		if err != nil {
 			t.Fatal(err)
@@ -45,9 +55,56 @@ func TestPromptsFitTheWindow(t *testing.T) {
 			golden.Seen(t, fmt.Sprint(err))
 			continue
 		}
-		if tight := CheckWindow(c); err != nil || b == nil || Window(c) != tc.known ||
-			PromptTokens(c) != tc.want || (tight != nil) != (tc.want < WantedTokens(c)) {
+		tight := CheckWindow(c)
+		if err != nil || b == nil || Window(c) != tc.known || PromptTokens(c) != tc.want ||
+			(tight != nil) != (tc.want < WantedTokens(c)) || errors.Is(tight, ErrSmallWindow) != tc.small {
 			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, Window(c), PromptTokens(c), tight, err)
+		}
+		if tight != nil {
+			golden.Seen(t, tight.Error())
+		}
+	}
+}
+
+// A window that has no room for tools beside prompts is told of, with the longest prompt that leaves room.
+func TestToolsFitTheWindow(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		window, prompt, rounds string
+		model                  string
+		tight                  bool
+	}{
+		{model: "llama3"},
+		{model: "llama3", window: "8192"},
+		{model: "llama3", window: "4096", tight: true},
+		{model: "llama3", window: "4096", prompt: "2000"},
+		{model: "llama3", window: "4096", rounds: "0"},
+		{window: "4096"},
+		{model: "llama3", window: "2500", tight: true},
+		{model: "llama3", window: "1500", tight: true},
+		{model: "llama3", window: "20"},
+	} {
+		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window,
+			"HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_ANSWER_TOOL_ROUNDS": tc.rounds}
+		c, err := config.Load("", func(key string) (string, bool) { v := env[key]; return v, v != "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		tight := CheckTools(c)
+		if (tight != nil) != tc.tight {
+			t.Errorf("%+v: %v", tc, tight)
+		}
+		if tight == nil {
+			continue
+		}
+		golden.Seen(t, tight.Error())
+		said := regexp.MustCompile(`builder.max_tokens = (\d+)`).FindStringSubmatch(tight.Error())
+		if said == nil {
+			continue
+		}
+		c.Builder.MaxTokens, _ = strconv.Atoi(said[1])
+		if err := CheckTools(c); err != nil {
+			t.Errorf("%+v: as advised: %v", tc, err)
 		}
 	}
 }

@@ -199,6 +199,15 @@ func Window(model string) int {
 	return f.window
 }
 
+// ForAnswer returns how many tokens of a window are kept free for an answer of at most longest tokens: a third of it
+// at most, so that a prompt has room, too. A window of 0 is unknown.
+func ForAnswer(window, longest int) int {
+	if window <= 0 {
+		return longest
+	}
+	return min(longest, window/3)
+}
+
 // isOpenAI is what OpenAI itself puts behind a family's name: dates, versions, sizes, uses. What somebody
 // else has trained and named after it, like "gpt-4-x-alpaca", may have any vocabulary and window.
 var isOpenAI = regexp.MustCompile(

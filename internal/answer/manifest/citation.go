@@ -13,43 +13,55 @@ var Citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
 var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
 
 // Citations returns the Markdown that a model wrote, and the numbers it cites, in order. Known numbers stay, one to
-// a bracket; invented ones vanish, with the space before them. Mention tags become Discord's again: they ping
-// nobody in what Hark sends. Code stays as it is.
-func Citations(text string, known func(int) bool) (kept string, cited []int) {
-	kept = outsideCode(text, func(prose string) string {
-		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
-			if known(n) && !slices.Contains(cited, n) {
+// a bracket, in whatever notation they were written; invented ones vanish, with the space before them, if they have
+// the form [n]. Mention tags become Discord's again: they ping nobody in what Hark sends. Code stays as it is.
+func Citations(text string, of Numbers) (kept string, cited []int) {
+	kept = outsideCode(text, func(prose string, begins bool) string {
+		prose, gone := withoutDefinitions(shownTag.ReplaceAllString(prose, "<@$1>"), begins)
+		if gone {
+			prose = heading().ReplaceAllString(prose, "")
+		}
+		return replaceCitations(normalized(prose, of), func(n int) bool {
+			if of.Known(n) && !slices.Contains(cited, n) {
 				cited = append(cited, n)
 			}
-			return known(n)
+			return of.Known(n)
 		})
 	})
 	slices.Sort(cited)
 	return strings.TrimSpace(kept), cited
 }
 
-// Uncited returns a text without citations, and with Discord's own mention tags.
-func Uncited(s string) string {
-	return replaceCitations(shownTag.ReplaceAllString(s, "<@$1>"), func(int) bool { return false })
+// Uncited returns a text without citations, and with Discord's own mention tags. Known numbers are removed in any
+// notation, others in the form [n].
+func Uncited(s string, of Numbers) string {
+	s = normalized(shownTag.ReplaceAllString(s, "<@$1>"), of)
+	return replaceCitations(s, func(int) bool { return false })
 }
 
 // replaceCitations rewrites the citations in prose: [n] for each known number, nothing for others. A bracket after
-// a letter is an index, and one before a parenthesis a link.
+// a letter is an index, and one before a parenthesis a link, if their numbers are unknown.
 func replaceCitations(prose string, known func(int) bool) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range Citation.FindAllStringSubmatchIndex(prose, -1) {
-		if strings.HasPrefix(prose[m[1]:], "(") {
-			continue
-		}
 		var kept strings.Builder
 		for _, digits := range strings.Split(prose[m[2]:m[3]], ",") {
-			if n, _ := strconv.Atoi(strings.TrimSpace(digits)); known(n) {
-				kept.WriteString("[" + strconv.Itoa(n) + "]")
+			n, _ := strconv.Atoi(strings.TrimSpace(digits))
+			if known(n) {
+				kept.WriteString(bracketed(n))
 			}
 		}
 		before := prose[at:m[0]]
+		end := m[1]
 		if kept.Len() == 0 {
+			if strings.HasPrefix(prose[end:], "(") {
+				continue
+			}
+			for strings.HasSuffix(before, "[") && strings.HasPrefix(prose[end:], "]") { // [[7]]
+				before = strings.TrimSuffix(before, "[")
+				end++
+			}
 			if before != "" && isNameByte(before[len(before)-1]) {
 				continue
 			}
@@ -57,7 +69,7 @@ func replaceCitations(prose string, known func(int) bool) string {
 		}
 		b.WriteString(before)
 		b.WriteString(kept.String())
-		at = m[1]
+		at = end
 	}
 	b.WriteString(prose[at:])
 	return b.String()
@@ -67,10 +79,29 @@ func isNameByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// outsideCode applies f to the parts of Markdown text that aren't code.
-func outsideCode(text string, f func(string) string) string {
+// outsideCode applies f to the parts of Markdown text that aren't code. begins reports whether a part begins a line.
+func outsideCode(text string, f func(prose string, begins bool) string) string {
 	var b strings.Builder
-	at, from := 0, 0
+	for _, p := range parts(text) {
+		shown := text[p.start:p.end]
+		if !p.code {
+			shown = f(shown, p.start == 0 || text[p.start-1] == '\n')
+		}
+		b.WriteString(shown)
+	}
+	return b.String()
+}
+
+// part is code or prose.
+type part struct {
+	start, end int
+	code       bool
+}
+
+// parts divides Markdown text into code and prose.
+func parts(text string) (all []part) {
+	at := 0
+	from := 0
 	for {
 		open := strings.IndexByte(text[from:], '`')
 		if open < 0 {
@@ -83,12 +114,11 @@ func outsideCode(text string, f func(string) string) string {
 			from = open + width
 			continue
 		}
-		b.WriteString(f(text[at:open]))
-		b.WriteString(text[open:end])
-		at, from = end, end
+		all = append(all, part{start: at, end: open}, part{start: open, end: end, code: true})
+		at = end
+		from = end
 	}
-	b.WriteString(f(text[at:]))
-	return b.String()
+	return append(all, part{start: at, end: len(text)})
 }
 
 // codeEnd is where the code that width backticks at open begin ends: after as many again, in the same paragraph.

@@ -111,6 +111,12 @@ func (m *Manifest) Hit(n int) (search.Hit, bool) {
 	return m.Hits[at], true
 }
 
+// IsNumber reports whether a hit has number n.
+func (m *Manifest) IsNumber(n int) bool {
+	_, is := m.Hit(n)
+	return is
+}
+
 // IsHit reports whether a message is among hits.
 func IsHit(hits []search.Hit, m memory.Message) bool {
 	return slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Message.ID == m.ID })

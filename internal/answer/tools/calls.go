@@ -48,6 +48,7 @@ const (
 	noMoreRounds = "That was the last time that tools could be called for this answer."
 	noMoreRoom   = "There is no room left for more outcomes of tools."
 	noMoreTime   = "There is no time left for tools."
+	callsOff     = "No tools can be called."
 	thenAnswer   = " Answer the query now, with what you have."
 )
 
@@ -58,7 +59,7 @@ func (l *loop) answer(ctx context.Context) error {
 	if l.started.IsZero() {
 		l.started = l.set.Now()
 	}
-	calls := l.withIDs(l.reply.Calls)
+	calls := l.prepared(l.reply.Calls)
 	said := chat.Message{Role: chat.Assistant, Content: l.reply.Text, Calls: calls, Extra: l.reply.Extra}
 	if l.tokensLeft()-l.t.tokensOf(said)-len(calls)*minOutcomeTokens < 0 {
 		for i, c := range calls {
@@ -97,17 +98,39 @@ func (l *loop) answer(ctx context.Context) error {
 	return nil
 }
 
-// withIDs returns calls with unique ids: some servers count anew with each reply.
-func (l *loop) withIDs(calls []chat.Call) []chat.Call {
+// prepared returns the calls that are answered, with ids of their own and mended arguments.
+func (l *loop) prepared(calls []chat.Call) []chat.Call {
 	calls = slices.Clone(calls[:min(len(calls), maxAnswered)])
 	for i := range calls {
 		c := &calls[i]
-		if c.ID == "" || l.ids[c.ID] {
-			c.ID = fmt.Sprintf("call_%d_%d", l.rounds, i+1)
+		c.ID = l.idFor(c.ID)
+		at := l.t.Talk.index(c.Name)
+		if at >= 0 && len(c.Arguments) <= maxArgumentBytes {
+			c.Arguments = l.t.Talk.offered[at].mended(c.Arguments)
 		}
-		l.ids[c.ID] = true
 	}
 	return calls
+}
+
+// idChars is the length of a call's id: some models' templates take no other, and nothing but letters and digits.
+const idChars = 9
+
+// idFor returns the id that a model gave a call, if it has the right form and is new, else another: some servers
+// count anew with each reply.
+func (l *loop) idFor(given string) string {
+	id := given
+	for n := len(l.ids) + 1; !isID(id) || l.ids[id]; n++ {
+		id = fmt.Sprintf("call%0*d", idChars-len("call"), n)
+	}
+	l.ids[id] = true
+	return id
+}
+
+func isID(s string) bool {
+	isOther := func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	return len(s) == idChars && !strings.ContainsFunc(s, isOther)
 }
 
 func (l *loop) append(m chat.Message) {
@@ -121,10 +144,24 @@ func (l *loop) append(m chat.Message) {
 	l.t.Talk.Tokens += l.t.tokensOf(m)
 }
 
-// end tells the model that it can't call tools any more.
+// end tells the model that it can't call tools any more, at the end of the last outcome: strict servers take no
+// user's message behind a tool's. If there is no outcome yet, see messages.
 func (l *loop) end(why string) {
 	l.ended = why
-	l.append(chat.Message{Role: chat.User, Content: why + thenAnswer})
+	why = "\n\n" + why + thenAnswer
+	talk := l.t.Talk
+	if len(talk.Messages) == 0 {
+		talk.Tokens += l.t.Builder.Tokens(why)
+		return
+	}
+	last := &talk.Messages[len(talk.Messages)-1]
+	talk.Tokens -= l.t.tokensOf(*last)
+	last.Content += why
+	talk.Tokens += l.t.tokensOf(*last)
+	mark, is := talk.foreign[last.CallID]
+	if is {
+		talk.foreign[last.CallID] = mark + why
+	}
 }
 
 // tokensLeft returns the tokens for further calls and outcomes, without end's.

@@ -19,6 +19,7 @@ type loop struct {
 	text     string
 	reply    chat.Reply // the last
 	ended    string     // why tools can't be called any more; empty: they can
+	flat     bool       // outcomes are sent as text, because the model went on calling
 	rounds   int
 	started  time.Time       // when the first call came
 	answered map[string]int  // the calls that were answered, by number
@@ -37,10 +38,15 @@ func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (strin
 	l := &loop{set: s, t: t, stream: stream, answered: map[string]int{}, ids: map[string]bool{}}
 	for {
 		err := l.ask(ctx)
-		if err != nil || len(l.reply.Calls) == 0 || !l.mayCall() {
+		switch {
+		case err != nil || len(l.reply.Calls) == 0 || l.flat:
 			return l.text, l.reply, err
+		case l.mayCall():
+			err = l.answer(ctx)
+		default: // it calls although it can't: once more, without the calls before that it may go on from
+			l.flat = true
 		}
-		if err := l.answer(ctx); err != nil {
+		if err != nil {
 			return l.text, l.reply, err
 		}
 	}
@@ -52,7 +58,7 @@ func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "
 func (l *loop) ask(ctx context.Context) error {
 	request := chat.Request{
 		Temperature: l.t.Temperature, Brief: l.t.Brief, Tenant: uint64(l.t.Question.Guild),
-		Messages: append(l.t.Answer.Messages(), l.t.Talk.Messages...),
+		Messages: l.messages(),
 	}
 	if l.mayCall() {
 		for _, t := range l.t.Talk.offered {
@@ -70,6 +76,31 @@ func (l *loop) ask(ctx context.Context) error {
 	l.text, l.reply = joinText(before, reply.Text), reply
 	l.t.Log.AddUsage(l.t.Builder, reply, l.t.Prompt.Report.Tokens+l.t.Talk.SentTokens())
 	return err
+}
+
+// messages returns the prompt, the calls and their outcomes as the model is sent them.
+func (l *loop) messages() []chat.Message {
+	all := l.t.Answer.Messages()
+	if l.flat {
+		return flattened(all, l.t.Talk.Messages)
+	}
+	if l.ended != "" && len(l.t.Talk.Messages) == 0 { // there is no outcome to say so
+		last := &all[len(all)-1]
+		last.Content += "\n\n" + l.ended + thenAnswer
+	}
+	return append(all, l.t.Talk.Messages...)
+}
+
+// flattened returns a prompt with the outcomes of calls as text at its end.
+func flattened(prompt, talk []chat.Message) []chat.Message {
+	last := &prompt[len(prompt)-1]
+	for _, m := range talk {
+		if m.Role == chat.FromTool {
+			last.Content += "\n\n" + m.Content
+		}
+	}
+	last.Content += "\n\n" + callsOff + thenAnswer
+	return prompt
 }
 
 // joinText adds then as a paragraph of its own.

@@ -52,10 +52,11 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	if err != nil {
 		return Outcome{}, err
 	}
-	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: manifest.Uncited(a.Name),
-		Text: manifest.Uncited(a.Text)}
+	numbers := manifest.Numbers{Known: t.Shown.IsNumber}
+	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: manifest.Uncited(a.Name, numbers),
+		Text: manifest.Uncited(a.Text, numbers)}
 	for _, alias := range a.Aliases {
-		lore.Own = append(lore.Own, manifest.Uncited(alias))
+		lore.Own = append(lore.Own, manifest.Uncited(alias, numbers))
 	}
 	if all, small := t.allShown(); small {
 		sources = all

@@ -25,6 +25,7 @@ type schema struct {
 	// told of it.
 	keep func(text string) (string, bool)
 
+	document  any                // the whole, tightened
 	validator *jsonschema.Schema // of the whole
 }
 
@@ -42,6 +43,7 @@ func schemaOf(parameters json.RawMessage) (*schema, error) {
 		return nil, err
 	}
 	tighten(document)
+	s.document = document
 	const name = "parameters"
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
@@ -78,11 +80,9 @@ func tighten(schema any) {
 	tighten(s["items"])
 }
 
-// arguments parses what a model wrote, without nulls. The error is a CallError.
+// arguments parses what a model wrote, mended and without nulls. The error is a CallError.
 func (s *schema) arguments(written string) (map[string]any, error) {
-	if strings.TrimSpace(written) == "" {
-		written = "{}" // as some models write no arguments
-	}
+	written = mended(s.document, written)
 	var args map[string]any
 	if json.Unmarshal([]byte(written), &args) != nil || args == nil {
 		return nil, callErrorf("The arguments aren't a JSON object. %s", s.fieldList())

@@ -72,6 +72,17 @@ func (t *Talk) fits(b *builder.Builder) bool {
 	return window == 0 || window-answer-t.offeredTokens-minRoom >= prompt/2
 }
 
+// Room returns the longest prompt beside which tools are offered, and whether b's fit: if not, the model is never
+// offered any. What a question alone may not be offered counts, too.
+func (s *Set) Room(b *builder.Builder) (longest int, fits bool) {
+	talk := Talk{}
+	for _, tool := range s.Tools {
+		talk = talk.with(b, tool)
+	}
+	_, window, answer := b.Room()
+	return 2 * max(0, window-answer-talk.offeredTokens-minRoom), talk.fits(b)
+}
+
 // index returns which of the tools offered has a name; -1 if none.
 func (t *Talk) index(name string) int {
 	return slices.IndexFunc(t.offered, func(o Tool) bool { return o.Name == name })

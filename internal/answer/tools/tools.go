@@ -179,6 +179,18 @@ func NewTool[A any](name, description, parameters string, call func(*Turn, conte
 	}
 }
 
+// mended returns a call's arguments as the tool's parameters have them. See the function.
+func (t *Tool) mended(arguments string) string {
+	if t.schema != nil {
+		return mended(t.schema.document, arguments)
+	}
+	document, ok := decoded(string(t.Parameters))
+	if !ok {
+		return arguments
+	}
+	return mended(document, arguments)
+}
+
 // CallError tells a model what is wrong with its call. It holds only what is in the call or what readers of the
 // answer may know.
 type CallError string
