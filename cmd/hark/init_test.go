@@ -128,8 +128,9 @@ func TestInitAndTheEmbeddersKey(t *testing.T) {
 		"2", server.URL(), "e-key", "1")
 	w.sees(asked)
 	w.lacks(asked, "llm.api_key")
-	if want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token +
-		"'\n\n[llm]\nmodel = ''\n\n[embedding]\nbase_url = '" + server.URL() + "'\napi_key = 'e-key'\nmodel = 'bge-m3'\n"; file != want {
+	want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token +
+		"'\n\n[llm]\nmodel = ''\n\n[embedding]\nbase_url = '" + server.URL() + "'\napi_key = 'e-key'\nmodel = 'bge-m3'\n"
+	if file != want {
 		t.Errorf("\ngot  %s\nwant %s", file, want)
 	}
 }

@@ -46,7 +46,8 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		`"clientInfo":{"name":"x","version":"1"}}}`, 1)
 	says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, 0)
 	for _, line := range []string{`{"jsonrpc":"2.0","id":5,"method":"pi`, `{"id":7,"method":"ping"}`,
-		`{"jsonrpc":"1.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "42", "null", "[]", "\xff",
+		`{"jsonrpc":"1.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0"}`,
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "42", "null", "[]", "\xff",
 		strings.Repeat("[", 20_000), strings.Repeat(" ", 2<<20) + "{"} {
 		says(line, 1)
 	}
