@@ -194,6 +194,11 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	case builtIn:
 		cfg.Embedding.Model, cfg.Embedding.Path = "", ""
 	default:
+		if e.embedding != cfg.Embedding.Model { // what is set is another model's
+			cfg.Embedding.Dimensions = 0
+			cfg.Embedding.QueryPrefix = nil
+			cfg.Embedding.DocumentPrefix = nil
+		}
 		cfg.Embedding.Model, cfg.Embedding.Path = e.embedding, ""
 	}
 	if e.path != "" {

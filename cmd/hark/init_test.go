@@ -120,6 +120,40 @@ func TestInitAndKeys(t *testing.T) {
 	w.lacks(file, "environments-key")
 }
 
+// What is said of a key that the embedder's server refuses names the embedder's own setting. A server of Ollama's is
+// asked for with a key only if it wants one.
+func TestInitAndTheEmbeddersKey(t *testing.T) {
+	t.Parallel()
+	w := toInit(t)
+	server := llmtest.New(t, llmtest.Key("e-key"), llmtest.Models("bge-m3", "chat"))
+	_, asked, file := w.initialise(0, w.discord.Token, "4",
+		"3", server.URL(), "wr0ng-key", "bge-m3", "y",
+		"2", server.URL(), "e-key", "1")
+	w.sees(asked)
+	w.lacks(asked, "llm.api_key")
+	want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token +
+		"'\n\n[llm]\nmodel = ''\n\n[embedding]\nbase_url = '" + server.URL() + "'\napi_key = 'e-key'\nmodel = 'bge-m3'\n"
+	if file != want {
+		t.Errorf("\ngot  %s\nwant %s", file, want)
+	}
+}
+
+// What is set of one embedding model goes with it.
+func TestInitWithAnotherEmbedder(t *testing.T) {
+	t.Parallel()
+	w := toInit(t)
+	server := llmtest.New(t, llmtest.Models("old", "nomic-embed-text"))
+	w.configure("[discord]\ntoken = '" + w.discord.Token + "'\n[embedding]\nmodel = 'old'\nbase_url = '" + server.URL() +
+		"'\nquery_prefix = 'q: '\ndimensions = 32\ndocument_prefix = ''\n")
+	_, asked, file := w.initialise(0, "y", "", "4", "3", "", "", "nomic-embed-text")
+	w.sees(asked)
+	c, err := config.LoadText("", file, w.environment(nil, nil).lookup)
+	if e := c.Embedding; err != nil || e.Model != "nomic-embed-text" || e.QueryPrefix != nil || e.DocumentPrefix != nil ||
+		e.Dimensions != 0 {
+		t.Errorf("%v: %s", err, file)
+	}
+}
+
 // Wrong answers can be corrected or kept.
 func TestInitKeepsWhatIsAmiss(t *testing.T) {
 	t.Parallel()

@@ -107,7 +107,8 @@ func TestProgramsOfMembers(t *testing.T) {
 		in, program := io.Pipe()
 		e.stdin = in
 		go func() { ended <- run(w.Context(), e, append([]string{"mcp"}, args...)); in.Close(); w.discord.Poke() }()
-		_, _ = io.WriteString(program, "no message\n"+begin+request("search", map[string]any{"query": "ferry"})) // it may have ended
+		// it may have ended
+		_, _ = io.WriteString(program, "no message\n"+begin+request("search", map[string]any{"query": "ferry"}))
 		w.discord.WaitFor("the program to be told", func() bool {
 			return strings.Contains(out.String(), `"id":2`) || len(ended) > 0
 		})

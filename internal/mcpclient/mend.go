@@ -11,8 +11,8 @@ import (
 )
 
 // Servers write schemas that are odd in harmless ways: a null for what isn't there, words of another version of JSON
-// Schema, a pattern in another dialect. What they mean is mended, and what can't be read is left out, so that a tool isn't
-// lost because of a detail.
+// Schema, a pattern in another dialect. What they mean is mended, and what can't be read is left out, so that a tool
+// isn't lost because of a detail.
 
 // typeNames are all that "type" may name.
 var typeNames = []string{"object", "string", "number", "integer", "boolean", "array", "null"}

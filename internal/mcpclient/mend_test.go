@@ -12,29 +12,44 @@ import (
 
 // odd are schemas as servers write them.
 var odd = []string{
-	`{}`, `null`, `[]`, `true`, `{"properties":{"a":{}}}`, `{"type":"OBJECT"}`, `{"type":["object","null"]}`, `{"type":null}`,
+	`{}`, `null`, `[]`, `true`, `{"properties":{"a":{}}}`, `{"type":"OBJECT"}`, `{"type":["object","null"]}`,
+	`{"type":null}`,
 	`{"type":"object","required":null,"properties":null,"description":null}`,
 	`{"type":"object","properties":[],"required":[]}`,
-	`{"type":"object","properties":{"a":{"type":"string","required":true},"b":{"type":"string","required":false},"c":null}}`,
-	`{"type":"object","required":"a","properties":{"a":"string","b":{"type":["string","string","null","void"]},"c":{"type":"any"}}}`,
+	`{"type":"object","properties":{"a":{"type":"string","required":true},"b":{"type":"string",` +
+		`"required":false},"c":null}}`,
+	`{"type":"object","required":"a","properties":{"a":"string","b":{"type":["string","string","null",` +
+		`"void"]},"c":{"type":"any"}}}`,
 	`{"type":"object","required":["a",1,"a"],"properties":{"a":{"required":true}}}`,
-	`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?!x).*$"},"b":{"pattern":"^x$"},"c":{"pattern":5}}}`,
+	`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?!x).*$"},"b":{"pattern":"^x$"},` +
+		`"c":{"pattern":5}}}`,
 	`{"type":"object","patternProperties":{"^(?!x)":{"type":"string"},"^x":{"type":"string"}}}`,
-	`{"type":"object","properties":{"a":{"type":"number","minimum":1,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":false}}}`,
-	`{"type":"object","properties":{"a":{"enum":null},"b":{"enum":[]},"c":{"enum":["x",null]},"d":{"enum":"x"},"e":{"default":null}}}`,
-	`{"type":"object","additionalProperties":"no","properties":{"a":{"format":"uuid4"},"b":{"format":null},"c":{"format":5}}}`,
-	`{"type":"object","properties":{"a":{"type":"array","items":[{"type":"string"}]},"b":{"items":[{},{}]},"c":{"items":null}}}`,
+	`{"type":"object","properties":{"a":{"type":"number","minimum":1,"exclusiveMinimum":true,"maximum":9,` +
+		`"exclusiveMaximum":false}}}`,
+	`{"type":"object","properties":{"a":{"enum":null},"b":{"enum":[]},"c":{"enum":["x",null]},` +
+		`"d":{"enum":"x"},"e":{"default":null}}}`,
+	`{"type":"object","additionalProperties":"no","properties":{"a":{"format":"uuid4"},"b":{"format":null},` +
+		`"c":{"format":5}}}`,
+	`{"type":"object","properties":{"a":{"type":"array","items":[{"type":"string"}]},"b":{"items":[{},{}]},` +
+		`"c":{"items":null}}}`,
 	`{"$schema":"http://json-schema.org/draft-04/schema#","id":"x","$id":"urn:x","type":"object"}`,
-	`{"$schema":"https://example.org/mine","type":"object","properties":{"a":{"$schema":"?","minLength":"3","maxLength":-1,"title":5}}}`,
-	`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"},"b":{"$ref":"#/definitions/A","type":"string"},"c":{"$ref":"#c"}},` +
+	`{"$schema":"https://example.org/mine","type":"object","properties":{"a":{"$schema":"?",` +
+		`"minLength":"3","maxLength":-1,"title":5}}}`,
+	`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"},"b":{"$ref":"#/definitions/A",` +
+		`"type":"string"},"c":{"$ref":"#c"}},` +
 		`"$defs":{"A":{"type":"string","nullable":true,"minimum":null}}}`,
-	`{"$ref":"#/definitions/In","definitions":{"In":{"$ref":"#/definitions/Real"},"Real":{"properties":{"a":{"type":"string"}}}}}`,
+	`{"$ref":"#/definitions/In","definitions":{"In":{"$ref":"#/definitions/Real"},` +
+		`"Real":{"properties":{"a":{"type":"string"}}}}}`,
 	`{"$ref":"#"}`,
-	`{"type":"object","anyOf":null,"oneOf":[],"properties":{"a":{"anyOf":[{"type":"string","pattern":"(?<=x)"},null]}}}`,
-	`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"array","items":{"required":null,"minItems":{}}}}}}}`,
-	`{"type":"object","properties":{"type":{"type":"string"},"required":{"type":"boolean"},"$ref":{"type":"string"},"pattern":{}}}`,
+	`{"type":"object","anyOf":null,"oneOf":[],"properties":{"a":{"anyOf":[{"type":"string",` +
+		`"pattern":"(?<=x)"},null]}}}`,
+	`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"array",` +
+		`"items":{"required":null,"minItems":{}}}}}}}`,
+	`{"type":"object","properties":{"type":{"type":"string"},"required":{"type":"boolean"},` +
+		`"$ref":{"type":"string"},"pattern":{}}}`,
 	// These can't be parameters, or their tools could break all requests.
-	`"object"`, `false`, `5`, `[{}]`, `{"type":"string"}`, `{"type":["string","null"]}`, `{"anyOf":[{"type":"object"}]}`,
+	`"object"`, `false`, `5`, `[{}]`, `{"type":"string"}`, `{"type":["string","null"]}`,
+	`{"anyOf":[{"type":"object"}]}`,
 	`{"$ref":"#/$defs/A","$defs":{"A":{"type":"array"}}}`, `{"$ref":"https://example.org/a"}`,
 	`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`,
 }
@@ -51,7 +66,8 @@ func TestOddSchemas(t *testing.T) {
 			return false
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s,{"name":"none"}]}}`, m.ID, strings.Join(tools, ","))
+		all := strings.Join(tools, ",") + `,{"name":"none"}`
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`, m.ID, all)
 		return true
 	})
 	c, _ := connect(t, s)

@@ -45,8 +45,9 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	says(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},`+
 		`"clientInfo":{"name":"x","version":"1"}}}`, 1)
 	says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, 0)
-	for _, line := range []string{`{"jsonrpc":"2.0","id":5,"method":"pi`, `{"id":7,"method":"ping"}`, `{"jsonrpc":"1.0","id":"x","method":"ping"}`,
-		`{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "42", "null", "[]", "\xff",
+	for _, line := range []string{`{"jsonrpc":"2.0","id":5,"method":"pi`, `{"id":7,"method":"ping"}`,
+		`{"jsonrpc":"1.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0"}`,
+		`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "42", "null", "[]", "\xff",
 		strings.Repeat("[", 20_000), strings.Repeat(" ", 2<<20) + "{"} {
 		says(line, 1)
 	}

@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// newEmbedder returns the configured embedder, or else one that is awaited and why it can't be used yet. use and next are
-// the spaces of stored vectors.
+// newEmbedder returns the configured embedder, or else one that is awaited and why it can't be used yet. use and next
+// are the spaces of stored vectors.
 func (a *App) newEmbedder(ctx context.Context, use, next memory.Space) (memory.Embedder, error) {
 	e, err := NewEmbedder(ctx, a.Config, a.shortened, next, use)
 	if err == nil {

@@ -2,13 +2,19 @@ package setup
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"hark/internal/config"
 	"hark/internal/embed"
 	"hark/internal/llmtest"
+	"hark/internal/metrics/metricstest"
 	"hark/internal/store"
 	"hark/memory"
 )
@@ -159,4 +165,41 @@ func TestPrefixesOfAModelAreApplied(t *testing.T) {
 	lies(t, a, prefixed, none, 0)
 	recalls(t, a, 1, true)
 	asked(append(all, "search_document: the ferry leaves at noon", "search_query: which ferry?")...)
+}
+
+// Texts of which only the beginning is embedded are counted, and told of once.
+func TestShortenedTextsAreCounted(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct{ Input []string }
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		var data []string
+		for _, text := range request.Input {
+			if len(strings.Fields(text)) > 100 {
+				w.WriteHeader(http.StatusBadRequest)
+				fmt.Fprint(w, `{"error":{"message":"the input is too long"}}`)
+				return
+			}
+			data = append(data, `{"embedding":[1,1]}`)
+		}
+		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
+	}))
+	t.Cleanup(server.Close)
+	a := opens(t, t.TempDir(), "model", server.URL)
+	told := 0
+	a.Shortened = func(tokens int) {
+		told++
+		if tokens < 50 || tokens > 200 {
+			t.Errorf("it takes %d tokens", tokens)
+		}
+	}
+	for n := range 3 {
+		says(t, a, strings.Repeat("the ferry is late again ", 40+n))
+	}
+	says(t, a, "the ferry leaves at noon")
+	indexes(t, a)
+	counted := metricstest.Counted(t, a.Metrics)["hark_embedding_shortened_total"]
+	if counted != 3 || told != 1 {
+		t.Errorf("%d texts were counted, and told of %d times", counted, told)
+	}
 }
