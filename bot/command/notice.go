@@ -77,19 +77,23 @@ func (n *Notices) See(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range subjects {
-		if s.Told {
+		if s.Told || s.Stated {
 			n.guilds[s.Guild] = true
 			pace.Wake(n.Wake)
 		}
 	}
 }
 
-// UpdateAll updates every notice. It retries temporary failures at its next call.
+// UpdateAll updates every notice, and tells owners what of what was stated of roles doesn't count any more. It retries temporary failures at its next call.
 func (n *Notices) UpdateAll(ctx context.Context) {
 	n.mu.Lock()
 	guilds := slices.Sorted(maps.Keys(n.guilds))
 	n.mu.Unlock()
 	for _, id := range guilds {
+		if err := n.tellRefuted(ctx, id); err != nil && ctx.Err() == nil {
+			n.Log.Warn().Err(discord.Redact(err)).Int64("guild", int64(id)).
+				Msg("couldn't tell an owner what was stated of roles and isn't true; trying again")
+		}
 		err := n.update(ctx, id)
 		if err == nil || ctx.Err() != nil {
 			continue

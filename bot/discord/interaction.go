@@ -52,6 +52,8 @@ type Interaction struct {
 		Components []Component `json:"components"`
 		Resolved   struct {
 			Messages map[string]*Message `json:"messages"`
+			Users    map[string]*User    `json:"users"`
+			Members  map[string]*Member  `json:"members"` // those of Users who are in the guild
 		} `json:"resolved"`
 	} `json:"data"`
 	Message *struct {
