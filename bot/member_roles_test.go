@@ -197,3 +197,20 @@ func TestStatementsThatArentTrueDontCount(t *testing.T) {
 		t.Errorf("the owner was told %d times", len(told))
 	}
 }
+
+// Whose program asks is looked up at Discord, and contradicts what is stated like everybody else.
+func TestProgramsContradictStatements(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t)
+	s.run(t).ready(t)
+	s.waitIDs()
+	s.apply(t, memory.SettingChosen{Guild: s.guildID, Key: memory.SettingPrograms, Value: "on", At: s.discord.Now()})
+	s.use(t, s.guild.Owner, "hark audience", opt("role", s.staff.ID), opt("also", s.verified.ID))
+	s.opens(t, true, "it is stated")
+	s.has(s.bo, s.staff) // which Hark isn't told
+	s.opens(t, true, "nobody was seen")
+	if _, err := s.bot.Asker(t.Context(), s.guildID, s.boID); err != nil {
+		t.Fatal(err)
+	}
+	s.opens(t, false, "bo contradicts it")
+}
