@@ -311,8 +311,11 @@ func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 			return at, err
 		}
 	}
-	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.hash, 36),
-		EnforceNonce: true, AllowedMentions: discord.NoMentions, Components: buttons})
+	m := discord.Saying(text)
+	m.Nonce = "n" + strconv.FormatUint(at.hash, 36)
+	m.EnforceNonce = true
+	m.Components = buttons
+	p, err := t.Post(ctx, m)
 	at.message = p.ID
 	return at, err
 }

@@ -47,8 +47,10 @@ func (n *Notices) tellOwner(ctx context.Context, g *memory.Guild, i memory.Impli
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strconv.FormatInt(int64(g.ID), 36) + string(i.Setting()) + g.Settings[i.Setting()]))
 	t := &discord.Sender{Client: n.Client, Channel: channel}
-	_, err = t.Post(ctx, discord.Outgoing{Content: text, Nonce: "i" + strconv.FormatUint(h.Sum64(), 36),
-		EnforceNonce: true, AllowedMentions: discord.NoMentions})
+	m := discord.Saying(text)
+	m.Nonce = "i" + strconv.FormatUint(h.Sum64(), 36)
+	m.EnforceNonce = true
+	_, err = t.Post(ctx, m)
 	return err
 }
 

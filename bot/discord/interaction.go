@@ -192,7 +192,9 @@ func (c *Client) EditResponse(ctx context.Context, i *Interaction, m any, files 
 // FollowUp sends an ephemeral follow-up message.
 func (c *Client) FollowUp(ctx context.Context, i *Interaction, text string, files []markdown.File) error {
 	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(i.Application)), i.Token)
-	m := Outgoing{Content: text, Flags: FlagEphemeral, AllowedMentions: NoMentions, Attachments: Attachments(files)}
+	m := Saying(text)
+	m.Flags |= FlagEphemeral
+	m.Attachments = Attachments(files)
 	return c.call(ctx, http.MethodPost, address, i.bucket("more"), withFiles(m, files), nil)
 }
 
