@@ -37,8 +37,8 @@ const takeTurn = `UPDATE turn SET version = version + 1, writer = $1
 	RETURNING version, set_config('idle_in_transaction_session_timeout', $3, true),
 	(SELECT true FROM process WHERE name = $2 FOR KEY SHARE)`
 
-// Transact implements sqlstore.Engine.
-func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Transact implements sqlstore.Engine. What lasts is the server's to decide: synchronous_commit.
+func (e *engine) Transact(ctx context.Context, _ bool, f func(sqlstore.Tx) error) error {
 	if e.closed {
 		return errors.New("write to the database: the store is closed")
 	}
