@@ -53,7 +53,7 @@ func (c *Commands) state(ctx context.Context, x *interaction, i memory.Implied) 
 	if !x.server.MayHave(i.Role) || !x.server.MayHave(i.Also) {
 		return "", refusal(x.Text("Please choose roles that only some members have: not a bot's role, and not the one that everybody has."))
 	}
-	if err := c.refuses(ctx, x, i); err != nil {
+	if err := c.contradicts(ctx, x, i); err != nil {
 		return "", err
 	}
 	if err := c.decideImplied(ctx, x, x.server.Stated(i, x.who(), c.Now())); err != nil {
@@ -73,9 +73,9 @@ func (c *Commands) decideImplied(ctx context.Context, x *interaction, e memory.S
 	return c.loadGuild(ctx, x)
 }
 
-// refuses returns a refusal if somebody who is known contradicts i. Discord is asked about those who did when they were
+// contradicts returns a refusal if somebody who is known contradicts i. Discord is asked about those who did when they were
 // last seen.
-func (c *Commands) refuses(ctx context.Context, x *interaction, i memory.Implied) error {
+func (c *Commands) contradicts(ctx context.Context, x *interaction, i memory.Implied) error {
 	if i.RefutedBy(x.roles()) {
 		return refusal(x.Text(contradicted, x.who(), i.Role, i.Also))
 	}

@@ -43,6 +43,7 @@ type Interaction struct {
 	// AppPermissions are what Hark may do in the channel; 0 if Discord doesn't say.
 	AppPermissions Permissions `json:"app_permissions"`
 	Data           struct {
+		ID       Snowflake `json:"id"` // the command's
 		Name     string    `json:"name"`
 		Target   Snowflake `json:"target_id"`
 		Options  []Option  `json:"options"`
