@@ -84,7 +84,8 @@ func (n *Notices) See(subjects []ingest.Subject) {
 	}
 }
 
-// UpdateAll updates every notice, and tells owners what of what was stated of roles doesn't count any more. It retries temporary failures at its next call.
+// UpdateAll updates every notice, and tells owners what of what was stated of roles doesn't count any more. It retries
+// temporary failures at its next call.
 func (n *Notices) UpdateAll(ctx context.Context) {
 	n.mu.Lock()
 	guilds := slices.Sorted(maps.Keys(n.guilds))

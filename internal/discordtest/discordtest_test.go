@@ -107,7 +107,8 @@ func TestEveryAnswerIsDiscords(t *testing.T) {
 		"/channels/" + c.ID.String() + "/threads/archived/public",
 		"/channels/" + c.ID.String() + "/messages", "/channels/" + c.ID.String() + "/messages/" + said.ID.String(),
 		"/applications/" + discord.AppID.String() + "/commands",
-		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands"} {
+		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands",
+		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands/permissions"} {
 		r.want(200, 0, "GET", path, nil)
 	}
 	if body := r.want(200, 0, "GET", "/channels/"+c.ID.String()+"/threads/archived/public",

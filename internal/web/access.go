@@ -35,9 +35,9 @@ const (
 	cookieName  = "hark_session"
 	// hostPrefix has a browser take the cookie only by https, and from this host alone.
 	hostPrefix = "__Host-"
-	keyFile     = "inspect.json"
-	keyBytes    = 32
-	nonceBytes  = 16
+	keyFile    = "inspect.json"
+	keyBytes   = 32
+	nonceBytes = 16
 )
 
 // access decides who may see the pages: whoever has a session, which a login link or the password begins, or whom the
