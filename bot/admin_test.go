@@ -221,3 +221,57 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 		t.Errorf("after another choice: %+v, %v", g, err)
 	}
 }
+
+// Should Discord pass on a use that it should have refused, Hark refuses it, unless the server gave the command to
+// whoever uses it. Nothing of it counts for buttons and forms either.
+func TestCommandsLookAgain(t *testing.T) {
+	t.Parallel()
+	s := choosing(t)
+	s.discord.LetAllUseCommands()
+	s.says(t, s.use(t, s.bo, "hark settings"))
+	for _, name := range []string{"hark memory", "hark status", "model", "hark limits"} {
+		if m := s.use(t, s.bo, name); !strings.Contains(m.Content, notGiven) || len(m.Components) > 0 {
+			t.Errorf("/%s tells %q with %s", name, m.Content, m.Components)
+		}
+	}
+	said := s.discord.Say(s.channel, s.ana.ID, "the tulips are planted")
+	if m := s.discord.MessageAction(said, s.bo.ID, starCommand).WaitMessage(); !strings.Contains(m.Content, notGiven) {
+		t.Errorf("a star: %q", m.Content)
+	}
+	offered := func() int {
+		return len(s.discord.Complete(s.channel, s.bo.ID, "model", opt("model", "")).Wait().Choices())
+	}
+	if n := offered(); n != 0 {
+		t.Errorf("%d models are offered", n)
+	}
+	role := s.discord.AddRole(s.guild.ID, "moderators", 0)
+	s.discord.UpdateMember(s.guild.ID, s.bo.ID, func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
+	s.discord.SetCommandPermission(s.guild.ID, role.ID, "model", true)
+	if n := offered(); n == 0 {
+		t.Error("the server gave it to the role, and no model is offered")
+	}
+	if m := s.use(t, s.bo, "model"); strings.Contains(m.Content, notGiven) {
+		t.Errorf("the server gave it to the role: %q", m.Content)
+	}
+	if m := s.use(t, s.bo, "hark memory"); !strings.Contains(m.Content, notGiven) {
+		t.Errorf("the server gave them another: %q", m.Content)
+	}
+	s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "model", false)
+	s.discord.Advance(2 * time.Minute)
+	if m := s.use(t, s.bo, "model"); !strings.Contains(m.Content, notGiven) {
+		t.Errorf("the server took it from them: %q", m.Content)
+	}
+	s.discord.SetCommandPermission(s.guild.ID, s.guild.ID, "hark", true)
+	if m := s.use(t, s.bo, "hark memory"); strings.Contains(m.Content, notGiven) {
+		t.Errorf("the server gave it to everybody: %q", m.Content)
+	}
+	s.discord.Advance(2 * time.Minute)
+	failing := s.discord.Inject("GET /applications/*/guilds/*/commands/permissions", 1000, discordtest.Forbidden())
+	if m := s.use(t, s.bo, "hark memory"); !strings.Contains(m.Content, useAgain) {
+		t.Errorf("nobody can tell: %q", m.Content)
+	}
+	if m := s.use(t, s.ana, "hark memory"); strings.Contains(m.Content, useAgain) {
+		t.Errorf("who manages the server is refused: %q", m.Content)
+	}
+	failing.Release()
+}

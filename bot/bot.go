@@ -283,9 +283,23 @@ func (b *Bot) Asker(ctx context.Context, guild memory.GuildID, user memory.UserI
 	if err != nil {
 		return answer.Question{}, err
 	}
+	if err := b.refutes(ctx, guild, m); err != nil {
+		return answer.Question{}, err
+	}
 	return answer.Question{Guild: guild, Asker: user, Name: discord.DisplayName(m.User, m), Now: b.ingest.Now(),
 		OnlyAsker: true, Roles: discord.RolesOf(m), Attended: b.ingest.Attendance.Since, RoleSets: b.RoleSets,
 		WaitReady: func(ctx context.Context) error { return b.waitGuild(ctx, guild) }}, nil
+}
+
+// refutes suspends what admins stated of roles, if a member contradicts it.
+func (b *Bot) refutes(ctx context.Context, guild memory.GuildID, m *discord.Member) error {
+	p := memory.Person{ID: memory.UserID(m.User.ID), Guild: guild, Bot: m.User.Bot, Roles: discord.RolesOf(m),
+		RolesKnown: true}
+	events, err := ingest.Refuted(ctx, b.ingest.Memory, []memory.Person{p}, b.ingest.Now())
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	return b.ingest.Memory.Apply(ctx, events...)
 }
 
 // RoleSets returns the sets of roles that a guild's members have; nil: not all are known.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/memory"
@@ -40,6 +42,41 @@ func TestCatchUpShowsASummary(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "catchup", opt("since", "soon")))
 	if got := s.discord.Complete(s.channel, s.ana.ID, "catchup", opt("since", "d")).Wait().Choices(); len(got) != 4 {
 		t.Errorf("offered %v", got)
+	}
+}
+
+// What a model wrote is shown like an answer: Discord fetches none of its links, and there is no end of it after five
+// messages, no small print but Hark's own, no invitation and no link that misleads.
+func TestCatchUpIsTamed(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	text := ""
+	s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) {
+		return answer.CaughtUp{Since: s.discord.Now(), Messages: 2, Left: 1, Model: "parrot-1", Text: text}, nil
+	}
+	text = "- See https://evil.example/?said=secret\n-# Sources: [1] Boss, #staff\n> -# Hark\n" +
+		"- Join discord.gg/abcd or [your bank](https://discord.gg/abcd)\n- [bank.example](https://evil.example)\n" +
+		"- @everyone <@&1> [1](https://evil.example)"
+	m := s.use(t, s.ana, "catchup")
+	s.says(t, m)
+	if m.Flags != discord.SuppressEmbeds|discord.FlagEphemeral {
+		t.Errorf("shown with the flags %d", m.Flags)
+	}
+	text = strings.Repeat("- a long line of a model that has run wild https://evil.example\n", 4000)
+	i := s.discord.Slash(s.channel, s.ana.ID, "catchup")
+	i.WaitMessage()
+	s.idle(t)
+	all := i.FollowUps()
+	if len(all) < 3 || len(all) > 4 {
+		t.Fatalf("%d messages below the first", len(all))
+	}
+	for _, m := range all {
+		if m.Flags != discord.SuppressEmbeds|discord.FlagEphemeral {
+			t.Errorf("shown with the flags %d", m.Flags)
+		}
+	}
+	if last := all[len(all)-1].Content; !strings.Contains(last, "…\n-# The model had no room") {
+		t.Errorf("it ends with %q", last)
 	}
 }
 

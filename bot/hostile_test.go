@@ -137,7 +137,7 @@ func TestOddInteractions(t *testing.T) {
 	s.discord.WaitFor("an answer", func() bool {
 		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
 			return strings.Contains(r.Path, "/6/unknown/callback") && strings.Contains(string(r.Body), unknownTool) &&
-				strings.Contains(string(r.Body), `"flags":64`)
+				strings.Contains(string(r.Body), `"flags":68`)
 		})
 	})
 	s.discord.Allow(discordtest.BadRequest)

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func gatedScene(t *testing.T, options ...discordtest.Option) *behindRoles {
 
 func (s *behindRoles) has(who discordtest.User, roles ...discordtest.Role) {
 	s.discord.UpdateMember(s.guild.ID, who.ID, func(m *discordtest.Member) {
-		m.Roles = nil
+		m.Roles = []discordtest.ID{}
 		for _, r := range roles {
 			m.Roles = append(m.Roles, r.ID)
 		}
@@ -147,4 +148,69 @@ func TestRolesAreStated(t *testing.T) {
 	s.discord.RemoveRole(s.guild.ID, s.verified.ID)
 	s.opens(t, false, "the role is gone")
 	state()
+}
+
+// Only the owner and administrators state which roles go together. Once a member is seen who contradicts it, it counts
+// no more, not even for that member's own question, until it is true and stated again.
+func TestStatementsThatArentTrueDontCount(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t)
+	s.discord.SetCommandPermission(s.guild.ID, s.bo.ID, "hark", true)
+	s.run(t).ready(t)
+	s.waitIDs()
+	owner := s.guild.Owner
+	role, also := opt("role", s.staff.ID), opt("also", s.verified.ID)
+	s.says(t, s.use(t, s.bo, "hark audience", role, also))
+	s.opens(t, false, "whoever isn't an administrator states nothing")
+	s.use(t, owner, "hark audience", role, also)
+	s.opens(t, true, "the owner stated it")
+
+	cy := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, s.staff.ID)
+	s.oracle.answer = says("Saturday")
+	s.discord.Say(s.office, cy.ID, s.discord.Bot.Mention()+" what was said in the hall?")
+	s.answered(t, s.office, "Saturday")
+	s.opens(t, false, "cy contradicts it")
+	if q := s.oracle.questions()[0]; q.OnlyAsker || !slices.Equal(q.Roles, []memory.RoleID{memory.RoleID(s.staff.ID)}) {
+		t.Errorf("the asker's roles aren't known: %+v", q)
+	}
+	direct := s.directWith(owner.ID)
+	toldOwner := func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Garden") }
+	s.says(t, s.discord.WaitSent(direct, toldOwner))
+	for _, name := range []string{"hark audience", "hark status", "privacy"} {
+		s.says(t, s.use(t, owner, name))
+	}
+	s.stops(t)
+	s.with(t, Config{Token: s.discord.Token}).begins(t)
+	s.opens(t, false, "it doesn't count after a restart either")
+
+	s.says(t, s.use(t, owner, "hark audience", role, also)) // cy, as Discord has them
+	s.has(owner, s.staff)
+	s.says(t, s.use(t, owner, "hark audience", role, also))
+	s.has(owner)
+	s.has(cy, s.staff, s.verified) // which Hark isn't told
+	s.says(t, s.use(t, owner, "hark audience", role, also))
+	s.opens(t, true, "it is true now, and stated again")
+	s.says(t, s.use(t, s.bo, "hark audience", role, also, opt("reset", true)))
+	s.opens(t, false, "whoever may use the command takes it back")
+	told := slices.DeleteFunc(s.discord.Sent(direct), func(m discordtest.Sent) bool { return !toldOwner(m) })
+	if len(told) != 1 {
+		t.Errorf("the owner was told %d times", len(told))
+	}
+}
+
+// Whose program asks is looked up at Discord, and contradicts what is stated like everybody else.
+func TestProgramsContradictStatements(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t)
+	s.run(t).ready(t)
+	s.waitIDs()
+	s.apply(t, memory.SettingChosen{Guild: s.guildID, Key: memory.SettingPrograms, Value: "on", At: s.discord.Now()})
+	s.use(t, s.guild.Owner, "hark audience", opt("role", s.staff.ID), opt("also", s.verified.ID))
+	s.opens(t, true, "it is stated")
+	s.has(s.bo, s.staff) // which Hark isn't told
+	s.opens(t, true, "nobody was seen")
+	if _, err := s.bot.Asker(t.Context(), s.guildID, s.boID); err != nil {
+		t.Fatal(err)
+	}
+	s.opens(t, false, "bo contradicts it")
 }

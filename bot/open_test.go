@@ -300,3 +300,41 @@ func TestQuestionsLeftOpenWhileDiscordFails(t *testing.T) {
 		t.Errorf("answered by %+v", m)
 	}
 }
+
+// Whoever was told to ask again isn't answered at the next start, wherever the process ended: what it said is in Discord,
+// though not in the log.
+func TestRefusedQuestionsAreNotAnsweredAfterARestart(t *testing.T) {
+	t.Parallel()
+	german := locale.Named("de")
+	for name, told := range map[string]string{
+		"too many wait":    "I'm busy: 5 questions are waiting for me in this channel. Please ask again in a minute or two.",
+		"in German":        german.Text("I'm busy: %s questions are waiting for me in this server. Please ask again in a minute or two.", "20"),
+		"a limit":          "You've asked me 5 times within a minute. Please ask again <t:1782907260:R>.",
+		"paused":           "Those who manage this server have paused me, so I don't answer for now.",
+		"the process ends": "I'm being restarted. Please ask again in a minute.",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _, _ := opens(t, false)
+			q, a := s.leavesOpen(t)
+			first := s.senderOf(a)
+			first.Purpose = "b"
+			refused, err := first.Create(t.Context(), 0, told, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.discord.Advance(6 * time.Minute) // nonces are forgotten by then
+			s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+			s.answered(t, s.channel, "Friday") // the question before
+			s.closed(t)
+			s.idle(t)
+			if got := s.replies(); len(got) != 2 || len(s.oracle.questions()) != 1 {
+				t.Errorf("the answers are %q", got)
+			}
+			said, logged := find(s.log, func(e memory.Posted) bool { return e.Message.ID == refused.ID })
+			if !logged || said.Message.ReplyTo != memory.MessageID(q.ID) || said.Message.Content != "" {
+				t.Errorf("logged: %v, %+v", logged, said.Message)
+			}
+		})
+	}
+}

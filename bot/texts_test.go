@@ -32,6 +32,7 @@ const (
 // Texts and limits of package command.
 const (
 	notAllowed    = "Only those who may manage this server can decide that."
+	notGiven      = "You may not use this command: it needs a permission that you don't have here"
 	useAgain      = "I can't tell any more whether you may decide that. Please use the command once more."
 	promptFile    = "context.txt"
 	unknownTool   = "I don't know this command any more. Reload Discord to see those I know."

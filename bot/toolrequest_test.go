@@ -157,8 +157,9 @@ func (s *scene) leavesRequest(t *testing.T, q discordtest.Message) discordtest.M
 	t.Helper()
 	o := reply.Owned{Asker: s.anaID, Question: memory.MessageID(q.ID), Before: []memory.MessageID{1}}
 	to := &discord.Sender{Client: s.bot.ingest.Client, Channel: s.channelID}
-	m, err := to.Post(t.Context(), discord.Outgoing{Content: "May I?", AllowedMentions: discord.NoMentions,
-		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, "Run it", o.ID(reply.ButtonRun)))}})
+	asks := discord.Saying("May I?")
+	asks.Components = []discord.Component{discord.Row(discord.Button(discord.StyleGreen, "Run it", o.ID(reply.ButtonRun)))}
+	m, err := to.Post(t.Context(), asks)
 	if err != nil {
 		t.Fatal(err)
 	}

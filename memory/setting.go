@@ -1,11 +1,9 @@
 package memory
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -128,35 +126,6 @@ func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) 
 		return c.Settings[key], c.ID
 	}
 	return g.Settings[key], 0
-}
-
-// Implied is an admin's statement that everybody with Role also has Also.
-type Implied struct{ Role, Also RoleID }
-
-// impliedKey is the prefix of these keys. Each statement has its own, so that none replaces another.
-const impliedKey = "implied "
-
-// Setting returns the guild setting that holds i. Its value is ignored.
-func (i Implied) Setting() Setting {
-	return Setting(fmt.Sprintf("%s%d %d", impliedKey, i.Role, i.Also))
-}
-
-// Implied returns the admins' statements about existing roles that people can have.
-func (g *Guild) Implied() (all []Implied) {
-	for key := range g.Settings {
-		rest, is := strings.CutPrefix(string(key), impliedKey)
-		if !is {
-			continue
-		}
-		var i Implied
-		if _, err := fmt.Sscanf(rest, "%d %d", &i.Role, &i.Also); err == nil && g.MayHave(i.Role) && g.MayHave(i.Also) {
-			all = append(all, i)
-		}
-	}
-	slices.SortFunc(all, func(a, b Implied) int {
-		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Also, b.Also))
-	})
-	return all
 }
 
 // MayHave reports whether some people can have a role and others not.

@@ -29,8 +29,9 @@ var ErrRefused = errors.New("refused")
 //   - Reads don't wait for writes. Returned slices and pointers may be shared: don't change them.
 //   - An unknown channel or person has no data. That isn't an error.
 type Store interface {
-	// Apply stores all events or none, durably. Applying them again changes nothing. It is safe for
-	// concurrent use; an invalid event fails only its own call, with ErrRefused.
+	// Apply stores all events or none. They outlive the process. If the machine loses its power, the last moments'
+	// may be missing, but not what somebody decided (see Decides) nor what came before that. Applying events again
+	// changes nothing. It is safe for concurrent use; an invalid event fails only its own call, with ErrRefused.
 	Apply(ctx context.Context, events ...Event) error
 	Close() error
 

@@ -14,6 +14,9 @@ type Place struct {
 	Viewer memory.UserID
 	// Roles are the viewer's roles when they asked, without @everyone; nil if unknown.
 	Roles []memory.RoleID
+	// Asker are the roles of whoever asks, as Discord sent them with the question; nil if unknown. What admins stated of
+	// roles doesn't count if they contradict it.
+	Asker []memory.RoleID
 	// Operator is set at the command line, where whoever has the files reads the answer.
 	Operator bool
 	// Sets are the sets of roles that the guild's members have, if all are known; nil: members may have any.
@@ -99,7 +102,7 @@ func NewAudience(g *memory.Guild, p Place, people People) *Audience {
 		a.at = &memory.Channel{} // counts as a channel that everybody can read
 	}
 	if a.sets == nil {
-		a.sets = PossibleRoleSets(g)
+		a.sets = possible(g, standing(g.Implied(), p.Asker))
 	}
 	return a
 }

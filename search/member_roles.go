@@ -175,6 +175,22 @@ func (r *MemberRoles) Check(m memory.Person) {
 	}
 }
 
+// Refute reports whether a member of a guild is known to contradict i. It is false while not all members are known.
+func (r *MemberRoles) Refute(guild memory.GuildID, i memory.Implied) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.guilds[guild]
+	if at == nil || !at.complete || r.lost {
+		return false
+	}
+	for _, set := range at.sets {
+		if i.RefutedBy(set.roles) {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *MemberRoles) fingerprint(id memory.UserID) uint64 { return maphash.Comparable(r.seed, id) }
 
 func sorted(roles []memory.RoleID) []memory.RoleID {

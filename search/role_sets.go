@@ -83,6 +83,11 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 // nil. Many audiences of a guild can share them.
 func PossibleRoleSets(g *memory.Guild) *RoleSets { return possible(g, g.Implied()) }
 
+// standing returns the statements that somebody with those roles doesn't contradict.
+func standing(implied []memory.Implied, roles []memory.RoleID) []memory.Implied {
+	return slices.DeleteFunc(implied, func(i memory.Implied) bool { return i.RefutedBy(roles) })
+}
+
 // possible returns the sets needed to find a counterexample if members may have any roles: no role, each one and
 // each pair that people can have, with the roles they imply. Anybody may have a role known only from overwrites.
 func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {

@@ -38,15 +38,16 @@ func (c *Commands) catchUp(ctx context.Context, x *interaction) (response, error
 		if got.Cut {
 			c.Log.Warn().Str("model", got.Model).Int64("interaction", int64(x.ID)).Msg(reply.WasCut)
 		}
-		return showCaughtUp(x.Locale, got, since, noModel), got.Usage, nil
+		shown, err := showCaughtUp(x.Locale, got, since, noModel)
+		return shown, got.Usage, err
 	})
 }
 
 // showCaughtUp shows what the user missed since the given time; zero: since they last wrote.
-func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel bool) response {
+func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel bool) (response, error) {
 	notes := missedNotes(l, got)
 	if got.Messages == 0 {
-		return response{Content: markdown.Lines(nothingMissed(l, got, since), notes)}
+		return response{Content: markdown.Lines(nothingMissed(l, got, since), notes)}, nil
 	}
 	switch {
 	case got.Model != "":
@@ -57,8 +58,7 @@ func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel
 	default:
 		notes = markdown.Lines(l.Text("-# No language model is available to sum this up, so these are the most telling lines."), notes)
 	}
-	pages := markdown.Messages(missedHeading(l, got, since)+"\n"+got.Text, notes, markdown.LinksTo(got.Sources))
-	return response{Content: pages[0], More: pages[1:]}
+	return likeAnswer(l, missedHeading(l, got, since), got.Text, notes, got.Sources)
 }
 
 func missedHeading(l locale.Locale, got answer.CaughtUp, since time.Time) string {

@@ -41,15 +41,18 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 			at, false},
 		{"cut off", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Model: "m", Cut: true}, at, false},
 	} {
-		got := showCaughtUp(locale.Locale{}, test.got, test.since, test.noModel)
-		if len(got.More) > 0 {
-			t.Errorf("%s: more than a page", test.name)
+		got, err := showCaughtUp(locale.Locale{}, test.got, test.since, test.noModel)
+		if err != nil || len(got.More) > 0 {
+			t.Errorf("%s: more than a page, or %v", test.name, err)
 		}
 		all = append(all, "== "+test.name+"\n"+got.Content)
 	}
 	golden.Seen(t, strings.Join(all, "\n"))
-	long := showCaughtUp(locale.Locale{},
+	long, err := showCaughtUp(locale.Locale{},
 		answer.CaughtUp{Since: at, Messages: 9, Text: strings.Repeat("> many words\n", 400)}, at, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, page := range append(long.More, long.Content) {
 		if markdown.Units(page) > markdown.MessageLimit {
 			t.Errorf("a page has %d units", markdown.Units(page))

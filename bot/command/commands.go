@@ -49,6 +49,7 @@ type Commands struct {
 
 	running, rejecting, completing semaphore
 	grantCache                     *grantCache
+	overrides                      *overrides
 	// exporting has whose data is being exported, by guild: one person's at a time, since all of it is in memory.
 	exporting sync.Map
 	agreeing  sync.Mutex // held while proposed lore is kept, so that none is kept twice
@@ -61,6 +62,8 @@ type action = func(ctx context.Context, x *interaction) (response, error)
 type handler struct {
 	// managers restricts it to those who manage the server or whom the server gave the command.
 	managers bool
+	// needs are the permissions that a command asks for, unless the server gives it to somebody; 0: none.
+	needs memory.Permissions
 	// refuse returns why it can't be done, from the interaction alone; "" if it can. May be nil.
 	refuse func(x *interaction) string
 	// updates changes the clicked message, rather than showing a new one.
@@ -89,17 +92,33 @@ func (h handler) refuses(x *interaction) string {
 	return h.refuse(x)
 }
 
+// refuses returns why the user of x may not use h, with a second look at what Discord enforces.
+func (c *Commands) refuses(ctx context.Context, h handler, x *interaction) string {
+	if why := h.refuses(x); why != "" {
+		return why
+	}
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
+	defer cancel()
+	why, err := c.overrides.requireGrant(limit, x, h.needs)
+	if ctx.Err() == nil {
+		c.warn(x, err, "couldn't learn whether somebody may use a command")
+	}
+	return why
+}
+
 // New returns the commands. Commands.Put takes each use.
 func New(o *Options, n *Notices) *Commands {
 	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
 		results:    ttl.New[discord.Snowflake, *resultCache](maxResults),
 		grantCache: &grantCache{ttl.New[ingest.Membership, bool](maxGrants), o.Now},
+		overrides:  newOverrides(o),
 		running:    make(semaphore, parallelCommands), rejecting: make(semaphore, parallelCommands),
 		completing: make(semaphore, parallelCommands)}
 	c.handlers = c.components()
 	for _, e := range c.entries() {
 		h := *e.handler
 		h.managers = e.Type == discord.CommandSlash && e.Permissions != nil
+		h.needs = e.needs
 		c.handlers[e.path] = h
 	}
 	return c
@@ -120,10 +139,11 @@ func (c *Commands) answer(ctx context.Context, x *interaction) error {
 	if !known {
 		return x.say(ctx, x.Text(unknownCommandText))
 	}
-	if why := h.refuses(x); why != "" {
+	if why := c.refuses(ctx, h, x); why != "" {
 		x.outcome = CommandRefused
 		return x.say(ctx, why)
 	}
+	c.grantCache.grant(x)
 	if h.opens != nil && x.Type != discord.InteractionForm {
 		if opened, err := c.open(ctx, h, x); opened || err != nil {
 			return err
@@ -325,7 +345,7 @@ func (c *Commands) complete(ctx context.Context, x *interaction) error {
 	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
 	offered := completions{Choices: []optionChoice{}}
-	if h := c.handlers[x.Path()]; h.completes != nil && h.refuses(x) == "" {
+	if h := c.handlers[x.Path()]; h.completes != nil && c.refuses(limit, h, x) == "" {
 		choices, err := safely(limit, c, x, "completion", h.completes)
 		if ctx.Err() == nil {
 			c.warn(x, err, "couldn't complete what somebody typed")

@@ -31,24 +31,31 @@ type grantCache struct {
 
 const maxGrants = 1 << 12
 
-// note stores who uses /hark, and sets x.granted if a component or form that it showed is used. Public components are
+// note sets x.granted if a component or form is used that /hark showed to whoever just used it. Public components are
 // excluded.
 func (p *grantCache) note(x *interaction) {
-	who, now := ingest.Membership{Guild: x.guild(), User: x.who()}, p.now()
-	switch x.Type {
-	case discord.InteractionCommand:
-		if x.Data.Name != adminCommand || x.Guild == 0 {
-			return
-		}
-		p.Put(who, !x.May(discord.ManageGuild), now, now.Add(grantTTL))
-	case discord.InteractionComponent, discord.InteractionForm:
-		permitted, _ := p.Get(who, now)
-		x.granted = permitted && !x.IsPublic()
+	if x.Type != discord.InteractionComponent && x.Type != discord.InteractionForm {
+		return
 	}
+	permitted, _ := p.Get(membershipOf(x), p.now())
+	x.granted = permitted && !x.IsPublic()
+}
+
+// grant stores that the user of x may use /hark, if x is such a use and they may by the server's settings alone.
+func (p *grantCache) grant(x *interaction) {
+	if x.Type != discord.InteractionCommand || x.Data.Name != adminCommand || x.Guild == 0 {
+		return
+	}
+	now := p.now()
+	p.Put(membershipOf(x), !x.May(discord.ManageGuild), now, now.Add(grantTTL))
+}
+
+func membershipOf(x *interaction) ingest.Membership {
+	return ingest.Membership{Guild: x.guild(), User: x.who()}
 }
 
 // requireManager returns why the user of x may not decide for the server; "" if they may. Discord enforces who may use
-// commands. See docs/decisions/0020-who-may-command.md.
+// commands, and overrides.requireGrant looks again. See docs/decisions/0020-who-may-command.md.
 func requireManager(x *interaction) string {
 	switch {
 	case x.Guild == 0:

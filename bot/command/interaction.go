@@ -28,8 +28,9 @@ type interaction struct {
 
 // say responds with text, at once.
 func (x *interaction) say(ctx context.Context, text string) error {
-	return x.respond(ctx, discord.Response{Type: discord.RespondMessage,
-		Data: discord.Outgoing{Content: text, Flags: discord.FlagEphemeral, AllowedMentions: discord.NoMentions}})
+	m := discord.Saying(text)
+	m.Flags |= discord.FlagEphemeral
+	return x.respond(ctx, discord.Response{Type: discord.RespondMessage, Data: m})
 }
 
 func (x *interaction) respond(ctx context.Context, r discord.Response) error {

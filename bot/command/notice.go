@@ -77,19 +77,24 @@ func (n *Notices) See(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range subjects {
-		if s.Told {
+		if s.Told || s.Stated {
 			n.guilds[s.Guild] = true
 			pace.Wake(n.Wake)
 		}
 	}
 }
 
-// UpdateAll updates every notice. It retries temporary failures at its next call.
+// UpdateAll updates every notice, and tells owners what of what was stated of roles doesn't count any more. It retries
+// temporary failures at its next call.
 func (n *Notices) UpdateAll(ctx context.Context) {
 	n.mu.Lock()
 	guilds := slices.Sorted(maps.Keys(n.guilds))
 	n.mu.Unlock()
 	for _, id := range guilds {
+		if err := n.tellRefuted(ctx, id); err != nil && ctx.Err() == nil {
+			n.Log.Warn().Err(discord.Redact(err)).Int64("guild", int64(id)).
+				Msg("couldn't tell an owner what was stated of roles and isn't true; trying again")
+		}
 		err := n.update(ctx, id)
 		if err == nil || ctx.Err() != nil {
 			continue
@@ -307,8 +312,11 @@ func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 			return at, err
 		}
 	}
-	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.hash, 36),
-		EnforceNonce: true, AllowedMentions: discord.NoMentions, Components: buttons})
+	m := discord.Saying(text)
+	m.Nonce = "n" + strconv.FormatUint(at.hash, 36)
+	m.EnforceNonce = true
+	m.Components = buttons
+	p, err := t.Post(ctx, m)
 	at.message = p.ID
 	return at, err
 }

@@ -65,3 +65,21 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 		}
 	}
 }
+
+// What a model proposes can't mislead whoever is to agree to it, and is kept as it was shown.
+func TestProposedLoreIsTamed(t *testing.T) {
+	t.Parallel()
+	a := &ingest.Question{ID: 1 << 40, Guild: 7, Channel: 8, Asker: 9}
+	text, shown, err := reply.ShowLore(locale.Locale{}, a, memory.Lore{Name: "Bank discord.gg/abcd",
+		Text: "It is [bank.example](https://evil.example)\n-# From: the boss\nJoin discord.gg/abcd",
+		Own:  []string{"[a.example](https://evil.example)"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const kept = "It is bank.example (<https://evil.example>)\n\\-# From: the boss\nJoin <https://discord.gg/abcd>"
+	want := "Shall I remember this?\n**Bank <https://discord.gg/abcd>**\n> " + strings.ReplaceAll(kept, "\n", "\n> ") +
+		"\n-# Also called: a.example (<https://evil.example>)"
+	if text != want || shown.Text != kept {
+		t.Errorf("it is shown as\n%s\nand kept as\n%s", text, shown.Text)
+	}
+}

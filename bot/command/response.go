@@ -8,6 +8,8 @@ import (
 	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
+	"hark/internal/answer"
+	"hark/memory"
 )
 
 // response is what an interaction shows.
@@ -20,8 +22,20 @@ type response struct {
 
 // edit returns s as an edit of a message that replaces all components.
 func (s response) edit() discord.Outgoing {
-	return discord.Outgoing{Content: s.Content, AllowedMentions: discord.NoMentions,
-		Components: append([]discord.Component{}, s.Components...), Attachments: discord.Attachments(s.Files)}
+	m := discord.Saying(s.Content)
+	m.Components = append([]discord.Component{}, s.Components...)
+	m.Attachments = discord.Attachments(s.Files)
+	return m
+}
+
+// likeAnswer lays out what a model or members wrote, like an answer: below a heading and above a foot of Hark's own, in at
+// most as many messages, without small print, invitations or misleading links.
+func likeAnswer(l locale.Locale, heading, text, foot string, sources []answer.Source) (response, error) {
+	pages, _, err := markdown.Answer(l, heading+"\n"+markdown.EscapeSmallPrint(memory.Clean(text)), foot, sources, false)
+	if err != nil {
+		return response{}, err
+	}
+	return response{Content: pages[0], More: pages[1:]}, nil
 }
 
 // paragraphs returns the lines of texts on as many pages as they need.

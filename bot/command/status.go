@@ -42,7 +42,7 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 		mark = "⏸️ "
 	}
 	shown := paragraphs(x.Text("**How I am**"), c.connection(x), all, c.writing(x), kept, expiring, shut,
-		c.services(x, g), c.spentLine(x, may.All),
+		x.refutedLine(), c.services(x, g), c.spentLine(x, may.All),
 		mark+c.pauseLine(x.Locale, g), x.Text("-# Hark %s", cmp.Or(c.Version, "?")))
 	shown.Components = append(agree, forget...)
 	return shown, nil

@@ -43,6 +43,7 @@ type Interaction struct {
 	// AppPermissions are what Hark may do in the channel; 0 if Discord doesn't say.
 	AppPermissions Permissions `json:"app_permissions"`
 	Data           struct {
+		ID       Snowflake `json:"id"` // the command's
 		Name     string    `json:"name"`
 		Target   Snowflake `json:"target_id"`
 		Options  []Option  `json:"options"`
@@ -52,6 +53,8 @@ type Interaction struct {
 		Components []Component `json:"components"`
 		Resolved   struct {
 			Messages map[string]*Message `json:"messages"`
+			Users    map[string]*User    `json:"users"`
+			Members  map[string]*Member  `json:"members"` // those of Users who are in the guild
 		} `json:"resolved"`
 	} `json:"data"`
 	Message *struct {
@@ -190,7 +193,9 @@ func (c *Client) EditResponse(ctx context.Context, i *Interaction, m any, files 
 // FollowUp sends an ephemeral follow-up message.
 func (c *Client) FollowUp(ctx context.Context, i *Interaction, text string, files []markdown.File) error {
 	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(i.Application)), i.Token)
-	m := Outgoing{Content: text, Flags: FlagEphemeral, AllowedMentions: NoMentions, Attachments: Attachments(files)}
+	m := Saying(text)
+	m.Flags |= FlagEphemeral
+	m.Attachments = Attachments(files)
 	return c.call(ctx, http.MethodPost, address, i.bucket("more"), withFiles(m, files), nil)
 }
 

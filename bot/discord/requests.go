@@ -119,6 +119,33 @@ func (c *Client) SetCommands(ctx context.Context, app string, guild memory.Guild
 	return c.call(ctx, http.MethodPut, address, address, list, into)
 }
 
+// CommandOverride is what a guild decided about one command, or, with the application's id, about all.
+type CommandOverride struct {
+	Command     Snowflake           `json:"id"`
+	Permissions []CommandPermission `json:"permissions"`
+}
+
+// CommandPermission says whether a role, a user or a channel may use a command.
+// https://discord.com/developers/docs/interactions/application-commands#application-command-permissions-object
+type CommandPermission struct {
+	ID      Snowflake `json:"id"` // the guild's is everybody's
+	Kind    int       `json:"type"`
+	Allowed bool      `json:"permission"`
+}
+
+// Whom a CommandPermission is about, besides channels.
+const (
+	ForRole = 1
+	ForUser = 2
+)
+
+// CommandOverrides fetches what a guild decided about who may use the commands.
+func (c *Client) CommandOverrides(ctx context.Context, app Snowflake, guild memory.GuildID) (all []CommandOverride,
+	err error) {
+	address := commandsAt(fmt.Sprint(int64(app)), guild) + "/permissions"
+	return all, c.get(ctx, address, &all)
+}
+
 // Direct returns the channel of direct messages with a user.
 func (c *Client) Direct(ctx context.Context, user memory.UserID) (memory.ChannelID, error) {
 	var channel Channel

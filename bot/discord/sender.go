@@ -58,10 +58,17 @@ type Outgoing struct {
 	Components      []Component       `json:"components,omitzero"`
 }
 
-// AsText is an edit that leaves nothing but content and pings nobody.
+// Saying is a message with content that pings nobody, and whose links Discord doesn't fetch.
+func Saying(content string) Outgoing {
+	return Outgoing{Content: content, AllowedMentions: NoMentions, Flags: SuppressEmbeds}
+}
+
+// AsText is an edit that leaves nothing but content.
 func AsText(content string) Outgoing {
-	return Outgoing{Content: content, AllowedMentions: NoMentions, Flags: SuppressEmbeds,
-		Attachments: []uploadRef{}, Components: []Component{}}
+	m := Saying(content)
+	m.Attachments = []uploadRef{}
+	m.Components = []Component{}
+	return m
 }
 
 // Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes

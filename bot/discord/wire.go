@@ -119,7 +119,12 @@ type Message struct {
 		Channel Snowflake `json:"channel_id"`
 	} `json:"message_reference"`
 	Referenced *Message `json:"referenced_message"`
-	Snapshots  []struct {
+	// Interaction is the use of a command that the message answers.
+	Interaction *struct {
+		User   *User   `json:"user"`
+		Member *Member `json:"member"`
+	} `json:"interaction"`
+	Snapshots []struct {
 		Message Message `json:"message"`
 	} `json:"message_snapshots"`
 }

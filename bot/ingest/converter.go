@@ -59,7 +59,8 @@ type converted struct {
 	ready       memory.GuildID            // a guild that the events describe completely
 	update      bool                      // the events carry an older message's current state
 	heard       memory.MessageID          // a message sent or a command used just now; 0: neither
-	met         []seenMember              // members whose roles the event has
+	met         []seenMember              // members whose roles the event has, and who acted or were named
+	seen        []memory.Person           // all members whose roles the event has
 	members     func(*search.MemberRoles) // records who has which roles; may be nil
 	plan        *catchUpPlan              // the channels' newest messages, if the event has them
 	incomplete  []incomplete              // to be fetched
@@ -238,6 +239,29 @@ type personKey struct {
 	guild  memory.GuildID
 	user   memory.UserID
 	member bool
+}
+
+// saw records a member whose roles an event has, whether or not anything of it is logged.
+func (c *converter) saw(out *converted, guild discord.Snowflake, u *discord.User, m *discord.Member) {
+	if u == nil || u.ID == 0 || m == nil || m.Roles == nil || guild == 0 {
+		return
+	}
+	out.seen = append(out.seen, memory.Person{ID: memory.UserID(u.ID), Guild: memory.GuildID(guild), Bot: u.Bot,
+		Roles: discord.RolesOf(m), RolesKnown: true})
+}
+
+// sawIn records the members whose roles a message has: its author, those whom it mentions, and who used the command
+// that it answers.
+func (c *converter) sawIn(out *converted, w *discord.Message) {
+	c.saw(out, w.Guild, w.Author, w.Member)
+	for _, u := range w.Mentions {
+		if u != nil {
+			c.saw(out, w.Guild, u, u.Member)
+		}
+	}
+	if used := w.Interaction; used != nil {
+		c.saw(out, w.Guild, used.User, used.Member)
+	}
 }
 
 // person logs somebody if anything about them is new.

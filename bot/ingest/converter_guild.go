@@ -48,6 +48,7 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	out.members = func(r *search.MemberRoles) { r.Open(guild.ID) }
 	for _, m := range g.Members {
 		if m != nil {
+			c.saw(out, g.ID, m.User, m)
 			c.person(out, guild.ID, m.User, m)
 		}
 	}
@@ -206,6 +207,7 @@ type wireGuildMember struct {
 // memberSeen is about Hark itself and, with the Server Members intent, about everybody. Others aren't logged
 // here, but when they write.
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
+	c.saw(out, w.Guild, w.User, &w.Member)
 	p, ok := personOf(&w.Member, w.Guild)
 	switch {
 	case !ok:
@@ -260,6 +262,7 @@ func (c *converter) membersChunk(w *wireMembersChunk, out *converted) {
 			return
 		}
 		all = append(all, p)
+		c.saw(out, w.Guild, m.User, m)
 	}
 	if w.Members == nil || w.Index == nil {
 		out.err = errNoRoles

@@ -23,12 +23,14 @@ const typeForward = 1
 // messageCreate is a new message, and the question that it may ask.
 func (c *converter) messageCreate(w *discord.Message, out *converted) {
 	out.heard = memory.MessageID(w.ID)
+	c.sawIn(out, w)
 	c.message(w, true, out)
 	out.ask = c.question(w)
 }
 
 // messageUpdate is an edit, or another change such as a pin. A partial update has only the new text.
 func (c *converter) messageUpdate(w *discord.Message, out *converted) {
+	c.sawIn(out, w)
 	if c.sourceWasDeleted(w, out) {
 		return
 	}
@@ -79,10 +81,14 @@ func (c *converter) messageDelete(w *discord.Deletion, out *converted) {
 	}
 }
 
-// interaction records who used a command.
+// interaction records who used a command, and whom they chose.
 func (c *converter) interaction(w *discord.Interaction, out *converted) {
+	for id, m := range w.Data.Resolved.Members {
+		c.saw(out, w.Guild, w.Data.Resolved.Users[id], m)
+	}
 	if w.Member != nil {
 		out.heard = memory.MessageID(w.ID)
+		c.saw(out, w.Guild, w.Member.User, w.Member)
 		c.person(out, memory.GuildID(w.Guild), w.Member.User, w.Member)
 	}
 }

@@ -11,6 +11,7 @@ type Subject struct {
 	filtered      bool               // logged only where messages are remembered
 	fromHark      bool               // Hark said it
 	Told          bool               // it carries the whole guild
+	Stated        bool               // it decides what counts of what admins stated of roles
 	Ended         bool               // the channel or guild is gone
 	affectsPolicy bool               // it may change what is remembered where
 	affectsAccess bool               // it may change who may read
@@ -47,6 +48,10 @@ func subjectOf(e memory.Event) Subject {
 		return Subject{Guild: e.Guild, affectsPolicy: true, affectsAccess: true}
 	case memory.PersonSeen:
 		return Subject{Guild: e.Person.Guild, person: e.Person.ID}
+	case memory.SettingChosen:
+		if e.Key.States() {
+			return Subject{Guild: e.Guild, Stated: true}
+		}
 	case memory.Chose:
 		return Subject{Guild: e.Guild, affectsPolicy: true}
 	}

@@ -75,6 +75,7 @@ func (w *Writer) write(ctx context.Context, batch []Item) error {
 // commit is a set of events to commit together, and what waits for it.
 type commit struct {
 	events []memory.Event
+	seen   []memory.Person // members whose roles the events had
 	asks   []*Question
 	logged []chan<- struct{}
 	// incomplete is to be fetched after the commit.
@@ -112,6 +113,7 @@ func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	w.noteMembers(c)
 	out.events = append(out.events, c.events...)
+	out.seen = append(out.seen, c.seen...)
 	for _, s := range subjectsOf(c.events) {
 		out.dropWithdrawn(s)
 	}
@@ -256,11 +258,19 @@ func (w *Writer) merge(ctx context.Context, update memory.Guild, out *commit) er
 
 // flush commits out, tells those who wait for it, and empties it.
 func (w *Writer) flush(ctx context.Context, out *commit) error {
+	refuted, err := w.refuted(ctx, out.seen)
+	if err != nil {
+		return err
+	}
+	out.events = append(out.events, refuted...)
 	if len(out.events) > 0 {
 		if err := w.commit(ctx, out.events); err != nil {
 			return err
 		}
 		if err := w.noteAccessChanges(ctx, out.events); err != nil {
+			return err
+		}
+		if err := w.refuteNew(ctx, out); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,12 @@ var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
 // EscapeSmallPrint escapes small print in a model's text: the lines below an answer are Hark's own.
 func EscapeSmallPrint(text string) string { return smallPrint.ReplaceAllString(text, `$1\-#`) }
 
+// Tamed returns a text as it is shown in a message, without small print, invitations or misleading links.
+func Tamed(text string) string {
+	f := format(EscapeSmallPrint(memory.Clean(text)), nil)
+	return f.shown(0, len(f.text))
+}
+
 // Answer lays out an answer as messages that end with tail. asFiles makes files of long code and of an answer with too
 // many messages. It never panics.
 func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,

@@ -43,3 +43,18 @@ func TestModelsMakeNoSmallPrint(t *testing.T) {
 		}
 	}
 }
+
+func TestTextsAreTamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain [1] `code`":                     "plain [1] `code`",
+		"a\n-# small\n> -# quoted":             "a\n\\-# small\n> \\-# quoted",
+		"join discord.gg/abcd":                 "join <https://discord.gg/abcd>",
+		"[bank.example](https://evil.example)": "bank.example (<https://evil.example>)",
+		"```\ndiscord.gg/abcd\n```":            "```\ndiscord.gg/abcd\n```",
+	} {
+		if got := Tamed(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}

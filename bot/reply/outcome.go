@@ -172,8 +172,9 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	got.quota = spends
 	q := answer.Question{
 		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
-		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), WaitReady: settled,
-		Attended: r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
+		Roles: a.Roles, Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(),
+		WaitReady: settled,
+		Attended:  r.Attendance.Since, RoleSets: r.MemberRoles.Sets,
 		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
 	q.SessionStands = func() bool {

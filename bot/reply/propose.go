@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,12 +77,24 @@ func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Q
 
 var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
 
+// tamed returns lore of a model's as it can be shown in a channel, and so is kept.
+func tamed(l memory.Lore) memory.Lore {
+	l.Name = markdown.Tamed(l.Name)
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text), "\n")
+	shown := markdown.Tamed(quoted + strings.Join(lines, "\n"+quoted))
+	l.Text = strings.TrimPrefix(strings.ReplaceAll(shown, "\n"+quoted, "\n"), quoted)
+	l.Own = slices.Clone(l.Own)
+	for i, name := range l.Own {
+		l.Own[i] = markdown.Tamed(name)
+	}
+	return l
+}
+
 // ShowLore returns the message that shows lore, with as many of its other names as fit. Only what it shows is
 // kept.
 func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memory.Lore, error) {
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.ID), a.Guild, a.Channel, a.Asker, a.ID.Time()
-	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
-	l, err := l.Checked()
+	l, err := tamed(l).Checked()
 	if err != nil {
 		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
 	}

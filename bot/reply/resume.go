@@ -14,8 +14,8 @@ import (
 	"hark/memory"
 )
 
-// The commit of its message opens a question in the log; the commit of its answer closes it. So each is answered
-// once, whenever the process ends.
+// The commit of its message opens a question in the log; the commit of its answer, or of what is said instead, closes
+// it. Where the process ended between that and its commit, Discord has it. So each is answered once, or refused once.
 
 // Resume takes up the questions that an earlier process left open. It answers recent ones in place of what is
 // shown, and marks the partial answers of others as interrupted. It returns when all are taken up, or ctx ends.
@@ -57,9 +57,14 @@ func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestio
 		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Withdrawn: true}
 	}
 	a.Resumed = true
-	shown, err := r.partsShown(ctx, q)
+	page, err := r.ownAfter(ctx, q)
 	if err != nil {
 		return err
+	}
+	shown := partsShown(page, q)
+	if told := refusalOf(page, q); told != nil && len(shown) == 0 {
+		r.recordRefusal(last, a, told)
+		return nil
 	}
 	for _, m := range shown {
 		a.Shown = append(a.Shown, memory.MessageID(m.ID))
@@ -96,9 +101,8 @@ func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (a *
 	return r.Filler.Question(w), r.IsOurs(w), nil
 }
 
-// partsShown returns the messages of an unlogged answer. Their buttons name the question and the messages
-// before.
-func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
+// ownAfter returns Hark's messages after a question, and deletes requests to run a tool for it.
+func (r *Replier) ownAfter(ctx context.Context, q memory.OpenQuestion) ([]discord.Message, error) {
 	page, err := r.Client.Messages(ctx, q.Guild, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
@@ -108,6 +112,12 @@ func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown 
 	}
 	page = slices.DeleteFunc(page, func(m discord.Message) bool { return !r.IsOurs(&m) })
 	r.dropRequests(ctx, q.Channel, q.ID, page)
+	return page, nil
+}
+
+// partsShown returns the messages of an unlogged answer, of Hark's after its question. Their buttons name the question
+// and the messages before.
+func partsShown(page []discord.Message, q memory.OpenQuestion) (shown []discord.Message) {
 	for _, m := range page {
 		if o, name := ownedOf(&m); o.Question == q.ID && name != ButtonRun {
 			of := append(o.Before, memory.MessageID(m.ID))
@@ -116,7 +126,7 @@ func (r *Replier) partsShown(ctx context.Context, q memory.OpenQuestion) (shown 
 			})...)
 		}
 	}
-	return shown, nil
+	return shown
 }
 
 // IsOurs reports whether Hark wrote a message.

@@ -188,9 +188,6 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return discord.ErrNoToken
 	}
 	place := store.Of(cfg)
-	if err := place.KeyIsApart(); err != nil {
-		return err
-	}
 	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: " +
 			"give it a directory that it owns")

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -51,9 +52,16 @@ func TestARunningHarkSealsItsMemory(t *testing.T) {
 	beside := filepath.Join(data, "hark.key")
 	put(w, beside, "a passphrase of the operator\n")
 	w.env["HARK_MEMORY_KEY_FILE"] = beside
-	for _, command := range []string{"run", "doctor"} {
-		stdout, stderr := w.hark(1, command)
-		w.holds(stdout+stderr, "lies in the data directory")
+	export := filepath.Join(t.TempDir(), "export.json")
+	for _, command := range [][]string{{"run"}, {"doctor"}, {"chat"}, {"context", "what?"}, {"mcp", "--operator"},
+		{"search", "lighthouse"}, {"trace"}, {"web"}, {"backfill"}, {"export", "--user", "jane", "--out", export},
+		{"export", "--salvage", "--out", export}, {"forget", "--user", "jane", "--yes"}, {"import", backup},
+		{"backup", filepath.Join(t.TempDir(), "copy.db")}, {"key", "rotate", "--data"}, {"key", "rotate", "--to", key},
+		{"move", "--to", "postgres://127.0.0.1:9/hark"}, {"reindex"}, {"restore", "--yes", backup}} {
+		stdout, stderr := w.hark(1, command...)
+		if told := stdout + stderr; !strings.Contains(told, "lies in the data directory") {
+			t.Errorf("%v says %q", command, told)
+		}
 	}
 	delete(w.env, "HARK_MEMORY_KEY_FILE")
 	if err := os.Remove(beside); err != nil {

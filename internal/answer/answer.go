@@ -54,7 +54,8 @@ type Question struct {
 	fetched *attachments
 	// OnlyAsker: nobody else will see the answer.
 	OnlyAsker bool
-	// Roles are the asker's, if Discord sent them; else nil. They count with OnlyAsker.
+	// Roles are the asker's, if Discord sent them; else nil. With OnlyAsker they decide what may be used; otherwise they
+	// only disprove what admins stated of roles.
 	Roles []memory.RoleID
 	// Operator is set at the command line: the operator may read what Discord hasn't placed.
 	Operator bool

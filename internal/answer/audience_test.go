@@ -323,3 +323,30 @@ func TestAnswersObeyWhoIsThere(t *testing.T) {
 	}}, Options{})
 	hasNot(t, w.answer(q).Text, "swordfish")
 }
+
+// What admins stated of roles decides who reads an answer, unless whoever asks contradicts it. If a member does while
+// the model writes, the answer is withdrawn.
+func TestAnswersObeyWhatIsStatedAndSeen(t *testing.T) {
+	t.Parallel()
+	const office, crew = memory.ChannelID(77), memory.RoleID(78)
+	w := newWorld(t, nil)
+	w.apply(memory.RoleSeen{Guild: guild, Role: memory.Role{ID: crew}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: office, Guild: guild, Overwrites: []memory.Overwrite{
+			{Role: memory.RoleID(guild), Deny: memory.ViewChannel}, {Role: crew, Allow: memory.ViewChannel}}}})
+	w.says(day, vault, cleo, "The lighthouse password is swordfish")
+	q := w.asks(office, "What is the lighthouse password?")
+	hasNot(t, w.whole(q), "swordfish")
+	i := memory.Implied{Role: crew, Also: keepers}
+	w.apply((&memory.Guild{ID: guild}).Stated(i, 1, noon))
+	has(t, w.whole(q), "swordfish")
+	q.Roles = []memory.RoleID{crew, keepers}
+	has(t, w.whole(q), "swordfish")
+	q.Roles = []memory.RoleID{crew}
+	hasNot(t, w.whole(q), "swordfish")
+	hasNot(t, w.answer(q).Text, "swordfish")
+	q.Roles = nil
+	w.alter(&scripted{pieces: []string{"It is swordfish [1]."}, before: func() {
+		w.apply((&memory.Guild{ID: guild}).Refuted(i, noon.Add(time.Second)))
+	}}, Options{})
+	hasNot(t, w.answer(q).Text, "swordfish")
+}

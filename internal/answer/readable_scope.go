@@ -159,7 +159,7 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	if q.Everywhere && q.Operator {
 		return digest.Each(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
 	}
-	place := search.Place{Channel: q.Channel, Operator: q.Operator}
+	place := search.Place{Channel: q.Channel, Operator: q.Operator, Asker: q.Roles}
 	if q.OnlyAsker {
 		place.Viewer, place.Roles = q.Asker, q.Roles
 	}

@@ -48,6 +48,9 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, m *storedMessage) {
 		s.refuse(c, Empty, refuse(400, 50006, "Cannot send an empty message"), "nothing is in it")
 	}
 	s.checkComponents(c, b.Components)
+	if after.Flags = b.flags(after.Flags); after.Content != "" && after.Flags&suppressEmbeds == 0 {
+		s.misuse(Previews, "%s %s: flags have to be there with SUPPRESS_EMBEDS", c.r.Method, c.path)
+	}
 	a := b.Allowed
 	if !a.locked() && (m == nil || b.Content != nil) {
 		s.misuse(Unlocked, `%s %s: allowed_mentions has to be there with "parse":[]`, c.r.Method, c.path)
@@ -61,6 +64,18 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, m *storedMessage) {
 	}
 	s.checkFiles(c, b, m)
 	s.checkSchema(c)
+}
+
+// flags returns a message's flags after a body: those that a bot can set, and of an older message (0: there is none) the
+// others as they were.
+func (b *messageBody) flags(were int) int {
+	switch {
+	case b.Flags == nil:
+		return were
+	case were == 0:
+		return *b.Flags & (suppressEmbeds | 1<<12 | Ephemeral)
+	}
+	return were&^suppressEmbeds | *b.Flags&suppressEmbeds
 }
 
 // hasLength reports whether a text has 1 to most characters.

@@ -64,14 +64,14 @@ func place(discord *Server) (Guild, Channel, User) {
 
 // plain is a message as it ought to be sent.
 func plain(text string) map[string]any {
-	return map[string]any{"content": text, "allowed_mentions": map[string]any{"parse": []string{}}}
+	return map[string]any{"content": text, "flags": suppressEmbeds, "allowed_mentions": map[string]any{"parse": []string{}}}
 }
 
 // misused returns a fake in which misuses don't fail the test, but that none of those kinds is reported does.
 func misused(t *testing.T, kinds ...Misuse) *Server {
 	t.Helper()
 	discord := New(t)
-	discord.Allow(append(kinds, Deviation, BadRequest, Unlocked, Pings)...)
+	discord.Allow(append(kinds, Deviation, BadRequest, Unlocked, Pings, Previews)...)
 	t.Cleanup(func() {
 		if !slices.ContainsFunc(discord.misuses, func(r report) bool { return slices.Contains(kinds, r.Kind) }) {
 			t.Errorf("reported %v, want one of %q", discord.misuses, kinds)
@@ -107,7 +107,8 @@ func TestEveryAnswerIsDiscords(t *testing.T) {
 		"/channels/" + c.ID.String() + "/threads/archived/public",
 		"/channels/" + c.ID.String() + "/messages", "/channels/" + c.ID.String() + "/messages/" + said.ID.String(),
 		"/applications/" + discord.AppID.String() + "/commands",
-		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands"} {
+		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands",
+		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands/permissions"} {
 		r.want(200, 0, "GET", path, nil)
 	}
 	if body := r.want(200, 0, "GET", "/channels/"+c.ID.String()+"/threads/archived/public",
@@ -221,7 +222,7 @@ type step struct {
 
 func TestMisuse(t *testing.T) {
 	t.Parallel()
-	const locked = `"allowed_mentions":{"parse":[]}`
+	const locked = `"flags":4,"allowed_mentions":{"parse":[]}`
 	post := func(status, code int, body string) []step {
 		return []step{{0, "POST /channels/CHANNEL/messages", body, status, code}}
 	}
@@ -249,6 +250,8 @@ func TestMisuse(t *testing.T) {
 		"parse null":          {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"parse":null}}`)},
 		"no parse":            {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"users":[]}}`)},
 		"parse users":         {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"parse":["users"]}}`)},
+		"previews":            {Previews, post(200, 0, `{"content":"a","allowed_mentions":{"parse":[]}}`)},
+		"previews again":      {Previews, post(200, 0, `{"content":"a","flags":64,"allowed_mentions":{"parse":[]}}`)},
 		"a ping":              {Pings, post(200, 0, `{"content":"hi <@USER>"}`)},
 		"a ping of everyone":  {Pings, post(200, 0, `{"content":"@everyone"}`)},
 		"a ping of a role":    {Pings, post(200, 0, `{"content":"<@&ROLE>"}`)},
@@ -270,7 +273,9 @@ func TestMisuse(t *testing.T) {
 			[]step{{0, "POST /webhooks/APP/TOKEN", `{"content":"b"}`, 404, 10015}}},
 		"wrong type": {BadRequest,
 			[]step{callback(0, 400, 50035, `{"type":7,"data":{"content":"a",`+locked+`}}`)}},
-		"empty answer":    {Empty, []step{callback(0, 400, 50006, `{"type":4,"data":{"content":"",`+locked+`}}`)}},
+		"empty answer": {Empty, []step{callback(0, 400, 50006, `{"type":4,"data":{"content":"",`+locked+`}}`)}},
+		"answer with previews": {Previews, []step{callback(0, 204, 0,
+			`{"type":4,"data":{"content":"a","flags":0,"allowed_mentions":{"parse":[]}}}`)}},
 		"unlocked answer": {Unlocked, []step{callback(0, 204, 0, `{"type":4,"data":{"content":"a"}}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {

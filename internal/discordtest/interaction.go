@@ -84,7 +84,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 		first, subs = name, ""
 	}
 	cmd := s.registered(c.GuildID, first, kind)
-	if !s.mayUse(c, user, cmd) {
+	if !s.letsAll && !s.mayUse(c, user, cmd) {
 		s.fatalf("Discord doesn't show %q to user %d: see SetCommandPermission", first, user)
 	}
 	data := object{"id": cmd.ID, "name": cmd.Name, "type": cmd.Type}

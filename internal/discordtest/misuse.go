@@ -5,12 +5,13 @@ import "fmt"
 // Misuse is a kind of request that a bot must not make.
 type Misuse string
 
-// The reported misuses. Discord refuses all except Unlocked and Pings.
+// The reported misuses. Discord refuses all except Unlocked, Pings and Previews.
 const (
 	TooLong        Misuse = "content over 2,000 characters"
 	Empty          Misuse = "empty message"
 	Unlocked       Misuse = "allowed_mentions not locked"
 	Pings          Misuse = "ping that nobody allowed"
+	Previews       Misuse = "text whose links Discord would fetch"
 	MixedMentions  Misuse = "allowed_mentions contradict themselves"
 	BadComponents  Misuse = "components that break Discord's limits"
 	Late           Misuse = "interaction answered after 3 seconds"

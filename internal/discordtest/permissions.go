@@ -90,6 +90,40 @@ func (s *Server) SetCommandPermission(guildID, roleOrUser ID, command string, ma
 	s.commandPermissions[commandPermission{guildID, roleOrUser, command}] = may
 }
 
+// getCommandPermissions tells what a guild decided, by command.
+func (s *Server) getCommandPermissions(c *call) reply {
+	s.ownApp(c)
+	g := c.id("guild")
+	of := map[ID][]object{}
+	for p, may := range s.commandPermissions {
+		if p.guild != g {
+			continue
+		}
+		kind := 1
+		if s.users[p.who] != nil {
+			kind = 2
+		}
+		for _, where := range []ID{g, 0} {
+			for _, cmd := range s.commands[where] {
+				if cmd.Name == p.command {
+					of[cmd.ID] = append(of[cmd.ID], object{"id": p.who, "type": kind, "permission": may})
+				}
+			}
+		}
+	}
+	all := []object{}
+	for id, permissions := range of {
+		all = append(all, object{"id": id, "application_id": s.AppID, "guild_id": g, "permissions": permissions})
+	}
+	return ok(all)
+}
+
+// LetAllUseCommands has Discord pass on uses of commands that it should refuse.
+func (s *Server) LetAllUseCommands() {
+	defer s.change()()
+	s.letsAll = true
+}
+
 // CanUseCommand reports whether a user may use a slash command in a channel.
 func (s *Server) CanUseCommand(channelID, user ID, command string) bool {
 	s.mu.Lock()

@@ -204,10 +204,11 @@ func (s *Server) table() map[string]handler {
 		"GET /channels/{channel_id}/threads/archived/public":            s.getArchived(PublicThread, false),
 		"GET /channels/{channel_id}/threads/archived/private":           s.getArchived(PrivateThread, false),
 
-		"GET /applications/{application_id}/commands":                   s.getCommands,
-		"PUT /applications/{application_id}/commands":                   s.putCommands,
-		"GET /applications/{application_id}/guilds/{guild_id}/commands": s.getCommands,
-		"PUT /applications/{application_id}/guilds/{guild_id}/commands": s.putCommands,
+		"GET /applications/{application_id}/commands":                               s.getCommands,
+		"PUT /applications/{application_id}/commands":                               s.putCommands,
+		"GET /applications/{application_id}/guilds/{guild_id}/commands":             s.getCommands,
+		"PUT /applications/{application_id}/guilds/{guild_id}/commands":             s.putCommands,
+		"GET /applications/{application_id}/guilds/{guild_id}/commands/permissions": s.getCommandPermissions,
 
 		"POST /interactions/{interaction_id}/{interaction_token}/callback":   s.postCallback,
 		"POST /webhooks/{webhook_id}/{webhook_token}":                        s.postFollowUp,

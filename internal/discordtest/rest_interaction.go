@@ -44,7 +44,7 @@ func (s *Server) postCallback(c *call) reply {
 		s.check(c, i.channel, &m, nil)
 		i.original = s.composeFor(c, i, &m)
 	case b.Type == 5 && i.kind != 4:
-		i.original = s.composeFor(c, i, &messageBody{Flags: m.Flags & Ephemeral})
+		i.original = s.composeFor(c, i, &messageBody{Flags: new(m.flags(0) & Ephemeral)})
 		i.original.Flags |= Loading
 	case b.Type == 6 && i.source != nil:
 		i.original = i.source
@@ -59,7 +59,7 @@ func (s *Server) postCallback(c *call) reply {
 		s.badBody(c, err)
 	}
 	i.answered = true
-	i.response = Response{Type: b.Type, Ephemeral: m.Flags&Ephemeral != 0, Data: b.Data}
+	i.response = Response{Type: b.Type, Ephemeral: m.flags(0)&Ephemeral != 0, Data: b.Data}
 	return noContent()
 }
 

@@ -15,7 +15,7 @@ type messageBody struct {
 	Embeds       []json.RawMessage `json:"embeds"`
 	Components   []json.RawMessage `json:"components"`
 	Allowed      *allowedMentions  `json:"allowed_mentions"`
-	Flags        int               `json:"flags"`
+	Flags        *int              `json:"flags"` // nil: an edit keeps them
 	Nonce        string            `json:"nonce"`
 	EnforceNonce bool              `json:"enforce_nonce"`
 	Attachments  []Attachment      `json:"attachments"`
@@ -118,7 +118,7 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *s
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
 	m.Embeds, m.Components = append([]json.RawMessage{}, b.Embeds...), filled(b.Components, new(int))
-	m.Flags = b.Flags & (suppressEmbeds | 1<<12 | Ephemeral)
+	m.Flags = b.flags(0)
 	m.Bodies, m.Doors = []json.RawMessage{c.body}, []int{doorOf(c.r)}
 	s.attach(c, b, m)
 	if b.Reference != nil {
@@ -173,10 +173,7 @@ func (s *Server) editMessage(c *call, ch *channel, m *storedMessage, b *messageB
 	s.rewrite(m, text)
 	m.MentionEveryone = m.MentionEveryone && b.Allowed.parses("everyone")
 	s.attach(c, b, m)
-	if flags := (struct{ Flags *int }{}); json.Unmarshal(c.body, &flags) == nil && flags.Flags != nil {
-		m.Flags = m.Flags&^suppressEmbeds | *flags.Flags&suppressEmbeds
-	}
-	m.Flags &^= Loading
+	m.Flags = b.flags(m.Flags) &^ Loading
 	if m.Flags&Ephemeral == 0 {
 		s.emitMessage("MESSAGE_UPDATE", ch, m)
 	}

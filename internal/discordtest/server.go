@@ -51,6 +51,7 @@ type Server struct {
 	commands           map[ID][]*command // by guild; 0 for the global ones
 	locales            map[ID]string     // of users who use Discord in another than en-US
 	commandPermissions map[commandPermission]bool
+	letsAll            bool // use commands that they may not use
 	interactions       map[string]*Interaction
 	nonces             map[string]*storedMessage
 	cdn                map[string][]byte // files by the path of their URL

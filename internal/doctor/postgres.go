@@ -30,7 +30,7 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{Failure(err, "check store").For("database")}
 	}
-	return []Finding{stored(r).For("database"), serverOf(r).For("database server"),
+	return []Finding{stored(r).For("database"), serverOf(r).For("database server"), commits(r).For("database commits"),
 		connections(r).For("database connections"), replication(r).For("replication"), readers(r).For("erasing"),
 		leases(r).For("leases")}
 }
@@ -84,6 +84,24 @@ func serverOf(r postgres.Report) Finding {
 	return f
 }
 
+// commits says whether what is committed stays.
+func commits(r postgres.Report) Finding {
+	var lost, advice []string
+	if !r.Fsync {
+		lost = append(lost, "fsync is off: a power failure can damage the database beyond repair")
+		advice = append(advice, "set fsync = on in postgresql.conf and reload it")
+	}
+	if r.Commit == "off" {
+		lost = append(lost, "synchronous_commit is off: a crash of the server or a failover loses what was said in the last "+
+			"moments, and Hark doesn't fetch it again (what people decide is committed synchronously all the same)")
+		advice = append(advice, fmt.Sprintf("ALTER ROLE %q SET synchronous_commit = on, and restart Hark", r.User))
+	}
+	if len(lost) > 0 {
+		return advised(strings.Join(lost, "; "), strings.Join(advice, "; "))
+	}
+	return passed("fsync is on, and synchronous_commit is %s", r.Commit)
+}
+
 func connections(r postgres.Report) Finding {
 	free := r.MostConnections - r.Connections
 	f := passed("%d of %d are in use", r.Connections, r.MostConnections)
@@ -107,6 +125,12 @@ func replication(r postgres.Report) Finding {
 		}
 	}
 	f.Detail = strings.Join(all, "; ")
+	waits := slices.ContainsFunc(r.Standbys, func(s postgres.Standby) bool { return s.Sync })
+	if f.Advice == "" && (!waits || r.Commit == "local" || r.Commit == "off") {
+		f.Detail += "; no commit waits for a standby"
+		f.Advice = "a failover loses what was said in the last moments, and Hark doesn't fetch it again: set " +
+			"synchronous_standby_names, and synchronous_commit = on"
+	}
 	return f
 }
 

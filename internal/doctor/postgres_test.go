@@ -24,8 +24,8 @@ func TestDatabases(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{postgrestest.URL(t), postgrestest.Bare(t)} {
 		all := findings(t, address)
-		for _, check := range []string{"database", "database server", "database connections", "replication", "erasing",
-			"leases"} {
+		for _, check := range []string{"database", "database server", "database commits", "database connections",
+			"replication", "erasing", "leases"} {
 			if !strings.Contains(all, "✓ "+check+": ") && !strings.Contains(all, "! "+check+": ") {
 				t.Errorf("%s isn't in\n%s", check, all)
 			}
@@ -33,6 +33,11 @@ func TestDatabases(t *testing.T) {
 		if strings.Contains(all, "✗") {
 			t.Error(all)
 		}
+	}
+	unsure := postgrestest.URL(t)
+	unsure += map[bool]string{true: "&", false: "?"}[strings.Contains(unsure, "?")] + "synchronous_commit=off"
+	if all := findings(t, unsure); !strings.Contains(all, "synchronous_commit is off: a crash") {
+		t.Error(all)
 	}
 	if all := findings(t, "postgres://hark:secret-password@127.0.0.1:9/hark"); strings.Count(all, "\n") != 1 ||
 		!strings.HasPrefix(all, "✗ database: ") || strings.Contains(all, "secret-password") {
@@ -51,6 +56,15 @@ func TestReports(t *testing.T) {
 		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.3"}}), "! : PostgreSQL "},
 		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.4"}}), "✓"},
 		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.9.0"}, Ahead: -2 * clockTolerance}), "set both clocks"},
+		{commits(postgres.Report{Fsync: true, Commit: "on"}), "✓ : fsync is on, and synchronous_commit is on"},
+		{commits(postgres.Report{Commit: "on"}), "! : fsync is off"},
+		{commits(postgres.Report{Fsync: true, Commit: "off"}), "! : synchronous_commit is off"},
+		{commits(postgres.Report{Commit: "off"}), "beyond repair; synchronous_commit is off"},
+		{replication(postgres.Report{Commit: "on", Standbys: []postgres.Standby{{Name: "b"}}}),
+			"no commit waits for a standby → a failover loses"},
+		{replication(postgres.Report{Commit: "local", Standbys: []postgres.Standby{{Name: "b", Sync: true}}}),
+			"no commit waits for a standby"},
+		{replication(postgres.Report{Commit: "on", Standbys: []postgres.Standby{{Name: "a"}, {Name: "b", Sync: true}}}), "✓"},
 		{connections(postgres.Report{Connections: 95, MostConnections: 97}), "! : 95 of 97 are in use"},
 		{replication(postgres.Report{Standbys: []postgres.Standby{{Name: "b", Lag: 2 * longLag}}}),
 			"! : b is 2m0s and 0 B behind"},

@@ -2,6 +2,7 @@ package guildtest
 
 import (
 	"slices"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -104,22 +105,47 @@ func (g *guild) drawChannel(i, channels int) {
 	g.Guild.Channels = append(g.Guild.Channels, c)
 }
 
-// State draws what admins state of roles, writes it into the guild, and returns everybody for whom it holds.
-func (w *World) State(t *rapid.T) []Member {
+// State draws what admins state of roles, and what of it a member was seen to contradict. It writes that into the
+// guild. It returns the roles of whoever asks, and everybody for whom the rest holds that these don't contradict either.
+func (w *World) State(t *rapid.T) (asker []memory.RoleID, everybody []Member) {
 	w.Guild.Settings = map[memory.Setting]string{}
+	stated := map[memory.Implied]bool{} // whether it counts
 	for range rapid.IntRange(1, 3).Draw(t, "stated") {
 		role := rapid.SampledFrom(append(w.Roles, 0))
 		i := memory.Implied{Role: role.Draw(t, "whoever has"), Also: role.Draw(t, "has")}
-		w.Guild.Settings[i.Setting()] = "on"
-		if i.Role != 0 && i.Also != 0 && i.Role != w.ghost() && i.Also != w.ghost() { // what isn't there is nobody's
+		is := w.Guild.Stated(i, 0, time.Unix(0, 0))
+		stated[i] = rapid.IntRange(0, 3).Draw(t, "seen to be true") > 0
+		if !stated[i] {
+			is = w.Guild.Refuted(i, time.Unix(0, 0))
+		}
+		w.Guild.Settings[i.Setting()] = is.Value
+	}
+	asker = w.drawAsker(t, stated)
+	for i, counts := range stated {
+		there := i.Role != 0 && i.Also != 0 && i.Role != w.ghost() && i.Also != w.ghost() // what isn't is nobody's
+		refuted := slices.Contains(asker, i.Role) && !slices.Contains(asker, i.Also)
+		if counts && there && !refuted {
 			w.Stated = append(w.Stated, i)
 		}
 	}
-	return slices.DeleteFunc(w.Everybody(), func(m Member) bool {
+	return asker, slices.DeleteFunc(w.Everybody(), func(m Member) bool {
 		return slices.ContainsFunc(w.Stated, func(i memory.Implied) bool {
 			return slices.Contains(m.Roles, i.Role) && !slices.Contains(m.Roles, i.Also)
 		})
 	})
+}
+
+// drawAsker draws the roles of whoever asks, often such as contradict what was stated; nil: they are unknown.
+func (w World) drawAsker(t *rapid.T, stated map[memory.Implied]bool) []memory.RoleID {
+	all := append([][]memory.RoleID{nil}, w.anyRoles()...)
+	if rapid.Bool().Draw(t, "contradicts") {
+		all = nil
+		for i := range stated {
+			all = append(all, []memory.RoleID{i.Role})
+		}
+		slices.SortFunc(all, slices.Compare[[]memory.RoleID])
+	}
+	return rapid.SampledFrom(all).Draw(t, "the asker's")
 }
 
 func (w *World) ghost() memory.RoleID { return memory.RoleID(w.Guild.ID) + ghost }

@@ -13,12 +13,21 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Secret returns the key of a sealed memory; nil without one.
+// Secret returns the key of a sealed memory; nil without one. It refuses a key file in the data directory: see KeyIsApart.
 func (p Place) Secret() (*seal.Secret, error) {
 	if p.KeyFile == "" {
 		return nil, nil
 	}
+	if err := p.KeyIsApart(); err != nil {
+		return nil, err
+	}
 	return seal.ReadSecret(p.KeyFile)
+}
+
+// keyed returns p with the key of another file.
+func (p Place) keyed(keyFile string) Place {
+	p.KeyFile = keyFile
+	return p
 }
 
 // KeyIsApart returns an error if the key file lies in the data directory: who copies that has both.
@@ -101,7 +110,7 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 		return r, err
 	}
 	if keys.Backup = keys.Replaced; keyFile != "" {
-		if keys.Backup, err = seal.ReadSecret(keyFile); err != nil {
+		if keys.Backup, err = p.keyed(keyFile).Secret(); err != nil {
 			return r, err
 		}
 	}
@@ -120,11 +129,8 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 
 // RotateKey wraps the data keys by the key of another file. No Hark may use the memory.
 func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint string, err error) {
-	secret, err := Place{KeyFile: keyFile}.Secret()
+	secret, err := p.keyed(keyFile).Secret()
 	if err != nil {
-		return "", err
-	}
-	if err := (Place{Dir: p.Dir, URL: p.URL, KeyFile: keyFile}).KeyIsApart(); err != nil {
 		return "", err
 	}
 	if err := p.mustBeSealed(ctx); err != nil {

@@ -103,6 +103,9 @@ func (p Place) Move(ctx context.Context, to Place, progress sqlstore.Progress) (
 		return moved, fmt.Errorf("the memory is in %s already: name where else it should be", to)
 	}
 	for _, place := range []Place{p, to} {
+		if err := place.KeyIsApart(); err != nil {
+			return moved, err
+		}
 		release, err := place.lockForMove(ctx)
 		if err != nil {
 			return moved, err

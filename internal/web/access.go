@@ -23,8 +23,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"hark/internal/atomicfile"
 	"hark/internal/health"
 )
@@ -35,9 +33,11 @@ const (
 	maxSessions = 100
 	maxBody     = 64 << 10 // bytes of a form
 	cookieName  = "hark_session"
-	keyFile     = "inspect.json"
-	keyBytes    = 32
-	nonceBytes  = 16
+	// hostPrefix has a browser take the cookie only by https, and from this host alone.
+	hostPrefix = "__Host-"
+	keyFile    = "inspect.json"
+	keyBytes   = 32
+	nonceBytes = 16
 )
 
 // access decides who may see the pages: whoever has a session, which a login link or the password begins, or whom the
@@ -46,7 +46,7 @@ type access struct {
 	Config
 	key    []byte
 	origin *http.CrossOriginProtection
-	tries  *rate.Limiter // of passwords
+	tries  *tries
 	now    func() time.Time
 
 	mu       sync.Mutex
@@ -63,7 +63,7 @@ type linkKey struct {
 
 func newAccess(c Config) *access {
 	a := &access{Config: c, key: make([]byte, keyBytes), origin: http.NewCrossOriginProtection(),
-		tries: rate.NewLimiter(rate.Every(2*time.Second), 5), sessions: map[[sha256.Size]byte]time.Time{},
+		tries: newTries(), sessions: map[[sha256.Size]byte]time.Time{},
 		used: map[string]time.Time{}, now: time.Now}
 	_, _ = rand.Read(a.key) // never fails
 	return a
@@ -198,14 +198,24 @@ func (a *access) begin(w http.ResponseWriter, now time.Time) {
 	a.setCookie(w, value, int(sessionTime.Seconds()))
 }
 
+// isSecure reports whether people open the pages by https.
+func (a *access) isSecure() bool { return strings.HasPrefix(a.url(), "https:") }
+
+func (a *access) cookie() string {
+	if a.isSecure() {
+		return hostPrefix + cookieName
+	}
+	return cookieName
+}
+
 func (a *access) setCookie(w http.ResponseWriter, value string, age int) {
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: value, Path: "/", MaxAge: age, HttpOnly: true,
-		Secure: strings.HasPrefix(a.url(), "https:"), SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: a.cookie(), Value: value, Path: "/", MaxAge: age, HttpOnly: true,
+		Secure: a.isSecure(), SameSite: http.SameSiteStrictMode})
 }
 
 // end ends a session.
 func (a *access) end(w http.ResponseWriter, r *http.Request) {
-	if c, err := r.Cookie(cookieName); err == nil {
+	if c, err := r.Cookie(a.cookie()); err == nil {
 		a.mu.Lock()
 		delete(a.sessions, sha256.Sum256([]byte(c.Value)))
 		a.mu.Unlock()
@@ -217,7 +227,7 @@ func (a *access) isLoggedIn(r *http.Request) bool {
 	if name := a.Web.ProxyHeader; name != "" && r.Header.Get(name) != "" {
 		return true
 	}
-	c, err := r.Cookie(cookieName)
+	c, err := r.Cookie(a.cookie())
 	if err != nil {
 		return false
 	}
@@ -295,9 +305,9 @@ func (d loginData) refresh() string {
 }
 
 func logInByPassword(v *visit) error {
-	if !v.access.tries.AllowN(v.access.now(), 1) {
+	if !v.access.tries.allow(v.r.RemoteAddr, v.access.now()) {
 		return v.show(http.StatusTooManyRequests, "login", "Log in", loginData{Password: true,
-			Wrong: "Too many tries: wait some seconds."})
+			Wrong: "Too many tries: wait some seconds. On the machine itself, hark web --link lets you in at once."})
 	}
 	if !v.access.isPassword(v.r.PostFormValue("password")) {
 		return v.show(http.StatusUnauthorized, "login", "Log in", loginData{Password: v.Web.Password.IsSet(),

@@ -233,7 +233,8 @@ func (v *visit) askAs(q *answer.Question, t *trial) {
 		return
 	}
 	q.Asker, q.Name = user, cmp.Or(known[0].DisplayName(), t.As)
-	if q.OnlyAsker = t.Alone && !q.Everywhere; q.OnlyAsker && known[0].RolesKnown {
+	q.OnlyAsker = t.Alone && !q.Everywhere
+	if known[0].RolesKnown {
 		q.Roles = known[0].Roles
 		if q.Roles == nil {
 			q.Roles = []memory.RoleID{} // known to be none

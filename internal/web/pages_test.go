@@ -225,3 +225,23 @@ func TestPromptsLinkToTheirMessages(t *testing.T) {
 		}
 	}
 }
+
+// The page of settings tells what admins stated of roles, and what of it isn't used any more.
+func TestSettingsTellWhatIsStatedOfRoles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.settle()
+	const crew, keepers memory.RoleID = 9000051, 9000052
+	stated := memory.Implied{Role: crew, Also: keepers}
+	refuted := memory.Implied{Role: keepers, Also: crew}
+	g := &memory.Guild{ID: garden}
+	w.apply(memory.RoleSeen{Guild: garden, Role: memory.Role{ID: crew, Name: "Crew"}},
+		memory.RoleSeen{Guild: garden, Role: memory.Role{ID: keepers, Name: "Keepers"}}, g.Stated(stated, tom, w.last),
+		g.Refuted(refuted, w.last))
+	body := w.get(w.client(), http.StatusOK, "/settings?guild=%d", garden)
+	for _, want := range []string{"Crew also has @Keepers<", "Keepers also has @Crew (not used:"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("it lacks %q:\n%s", want, body)
+		}
+	}
+}

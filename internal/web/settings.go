@@ -101,10 +101,14 @@ func (v *visit) settingsOf(d *settingsData) {
 			add(&d.Rows, string(key), c.Settings[key], v.channelRef(g.ID, c.ID), c.SetBy[key], setCommand)
 		}
 	}
-	for _, i := range g.Implied() {
-		add(&d.Rows, "audience", v.roleName(g, i.Role)+" also has "+v.roleName(g, i.Also), refOf{}, g.SetBy[i.Setting()],
-			audienceCommand)
+	stated := func(all []memory.Implied, note string) {
+		for _, i := range all {
+			value := v.roleName(g, i.Role) + " also has " + v.roleName(g, i.Also) + note
+			add(&d.Rows, "audience", value, refOf{}, g.SetBy[i.Setting()], audienceCommand)
+		}
 	}
+	stated(g.Implied(), "")
+	stated(g.Suspended(), " (not used: Hark saw a member with the first role and without the second)")
 	add(&d.Keeps, "remember", choiceNames[g.Choice], refOf{}, g.By, memoryCommand)
 	for _, c := range inOrder(g) {
 		add(&d.Keeps, "remember", choiceNames[c.Choice], v.channelRef(g.ID, c.ID), c.By, memoryCommand)

@@ -18,6 +18,10 @@ type Report struct {
 	SchemaVersion int64         // 0 if there is none
 	Known         int64         // newest version that this Hark supports
 
+	// Fsync and Commit are the server's settings fsync and synchronous_commit, as Hark's connections have them.
+	Fsync  bool
+	Commit string
+
 	Connections, MostConnections int
 	Standbys                     []Standby
 	Readers                      []Reader
@@ -35,6 +39,7 @@ type Standby struct {
 	Name  string
 	Bytes int64 // of WAL that it hasn't replayed
 	Lag   time.Duration
+	Sync  bool // a commit waits for it
 }
 
 // Reader keeps deleted rows in their pages, since it may still see them.
@@ -75,7 +80,8 @@ func (e *engine) examine(ctx context.Context, r *Report) (err error) {
 	}
 	sent := time.Now()
 	var clock time.Time
-	if err := e.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&clock); err != nil {
+	if err := e.pool.QueryRow(ctx, `SELECT clock_timestamp(), current_setting('fsync')::boolean,
+			current_setting('synchronous_commit')`).Scan(&clock, &r.Fsync, &r.Commit); err != nil {
 		return err
 	}
 	switch received := time.Now(); {
@@ -93,7 +99,8 @@ func (e *engine) examine(ctx context.Context, r *Report) (err error) {
 	}
 	if r.Standbys, err = collect[Standby](ctx, e, `SELECT coalesce(nullif(application_name, ''), client_addr::text, ''),
 			coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_lsn() END,
-				replay_lsn), 0)::bigint, coalesce(replay_lag, '0') FROM pg_stat_replication ORDER BY 1`); err != nil {
+				replay_lsn), 0)::bigint, coalesce(replay_lag, '0'), coalesce(sync_state IN ('sync', 'quorum'), false)
+			FROM pg_stat_replication ORDER BY 1`); err != nil {
 		return err
 	}
 	if r.Readers, err = collect[Reader](ctx, e, `

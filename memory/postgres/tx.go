@@ -37,12 +37,16 @@ const takeTurn = `UPDATE turn SET version = version + 1, writer = $1
 	RETURNING version, set_config('idle_in_transaction_session_timeout', $3, true),
 	(SELECT true FROM process WHERE name = $2 FOR KEY SHARE)`
 
+// commitsLastingly has a transaction wait until its commit is on the server's disk, where synchronous_commit is off.
+const commitsLastingly = `SELECT set_config('synchronous_commit', 'on', true)
+	WHERE current_setting('synchronous_commit') = 'off'`
+
 // Transact implements sqlstore.Engine.
-func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
+func (e *engine) Transact(ctx context.Context, lasting bool, f func(sqlstore.Tx) error) error {
 	if e.closed {
 		return errors.New("write to the database: the store is closed")
 	}
-	if err := e.transactFenced(context.WithoutCancel(ctx), f); err != nil {
+	if err := e.transactFenced(context.WithoutCancel(ctx), lasting, f); err != nil {
 		e.version = 0 // makes the next transaction read everything cached again
 		return fmt.Errorf("write to the database: %w", explain(err))
 	}
@@ -50,7 +54,7 @@ func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error 
 }
 
 // transactFenced interrupts a transaction when this process loses its leases.
-func (e *engine) transactFenced(ctx context.Context, f func(sqlstore.Tx) error) error {
+func (e *engine) transactFenced(ctx context.Context, lasting bool, f func(sqlstore.Tx) error) error {
 	process, lost, err := e.leases.fence()
 	if err != nil {
 		return err
@@ -64,14 +68,14 @@ func (e *engine) transactFenced(ctx context.Context, f func(sqlstore.Tx) error) 
 		case <-ctx.Done():
 		}
 	}()
-	err = e.transact(ctx, process, f)
+	err = e.transact(ctx, process, lasting, f)
 	if err != nil && context.Cause(ctx) != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.Tx) error) error {
+func (e *engine) transact(ctx context.Context, process string, lasting bool, f func(sqlstore.Tx) error) error {
 	t, err := retried(ctx, func() (*tx, error) { return e.begin(ctx) })
 	if err != nil {
 		return err
@@ -96,6 +100,11 @@ func (e *engine) transact(ctx context.Context, process string, f func(sqlstore.T
 		err = e.watch.changed(ctx, t, guilds, true)
 		e.watch.mu.Unlock()
 		if err != nil {
+			return err
+		}
+	}
+	if lasting {
+		if err := t.exec(commitsLastingly); err != nil {
 			return err
 		}
 	}

@@ -65,8 +65,32 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 
 // Transact implements sqlstore.Engine. ctx doesn't interrupt it: the driver can't tell whether an interrupted
 // statement took effect.
-func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return e.transact(ctx, func(t *tx) error { return f(t) })
+func (e *engine) Transact(ctx context.Context, lasting bool, f func(sqlstore.Tx) error) error {
+	do := func() error { return e.transact(ctx, func(t *tx) error { return f(t) }) }
+	if !lasting {
+		return do()
+	}
+	return e.lastingly(ctx, do)
+}
+
+// How a commit is written: to the write-ahead log, which outlives the process, or through to the disk.
+const (
+	syncAtCheckpoints = "PRAGMA synchronous = 1"
+	syncAtCommits     = "PRAGMA synchronous = 2"
+)
+
+// lastingly does what commits, and has the commits written through to the disk, with all before them. It isn't a prepared
+// statement, because SQLite obeys this pragma when it is prepared.
+func (e *engine) lastingly(ctx context.Context, do func() error) error {
+	if e.writer.closed {
+		return do() // which says so
+	}
+	ctx = context.WithoutCancel(ctx)
+	if _, err := e.write.ExecContext(ctx, syncAtCommits); err != nil {
+		return fmt.Errorf("write to the database: %w", explain(err))
+	}
+	defer func() { _, _ = e.write.ExecContext(ctx, syncAtCheckpoints) }() // if it fails, commits are only slower
+	return do()
 }
 
 // transact runs f in a transaction that ctx doesn't interrupt. The caller holds the write lock.

@@ -37,8 +37,9 @@ type Engine interface {
 	// waits to write.
 	WriteLock() chan struct{}
 	ReleaseWriteLock(idle bool)
-	// Transact commits all of f or nothing. The caller holds the write lock. ctx doesn't interrupt it.
-	Transact(ctx context.Context, f func(Tx) error) error
+	// Transact commits all of f or nothing. The caller holds the write lock. ctx doesn't interrupt it. With lasting, a
+	// power failure doesn't undo it either, as far as that is the engine's to decide.
+	Transact(ctx context.Context, lasting bool, f func(Tx) error) error
 
 	// FindText returns matches, best first.
 	FindText(ctx context.Context, q TextQuery) ([]TextMatch, error)

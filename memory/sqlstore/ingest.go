@@ -31,6 +31,7 @@ type ingest struct {
 type batch struct {
 	events  []event
 	forgets bool       // whether its events begin a forgetting
+	decides bool       // whether it has a decision: see memory.Decides
 	done    chan error // buffered; gets the outcome
 }
 
@@ -43,7 +44,7 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 	if err != nil || len(prepared) == 0 {
 		return err
 	}
-	b := &batch{events: prepared, done: make(chan error, 1)}
+	b := &batch{events: prepared, decides: slices.ContainsFunc(events, memory.Decides), done: make(chan error, 1)}
 	s.ingest.mu.Lock()
 	s.ingest.waiting = append(s.ingest.waiting, b)
 	s.ingest.mu.Unlock()
@@ -119,7 +120,8 @@ func (s *Store) commitWaiting() {
 }
 
 func (s *Store) commit(batches []*batch) error {
-	return s.transact(context.Background(), func(t *transaction) {
+	decides := slices.ContainsFunc(batches, func(b *batch) bool { return b.decides })
+	return s.transact(context.Background(), decides, func(t *transaction) {
 		for _, b := range batches {
 			for i := range b.events {
 				t.apply(&b.events[i])
@@ -130,6 +132,15 @@ func (s *Store) commit(batches []*batch) error {
 }
 
 func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
+	return s.locked(ctx, false, f)
+}
+
+// deciding is writing for what somebody decided.
+func (s *Store) deciding(ctx context.Context, f func(*transaction)) error {
+	return s.locked(ctx, true, f)
+}
+
+func (s *Store) locked(ctx context.Context, lasting bool, f func(*transaction)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -139,7 +150,7 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 		return ctx.Err()
 	}
 	defer func() { s.engine.ReleaseWriteLock(s.ingest.isIdle()) }()
-	return s.transact(ctx, f)
+	return s.transact(ctx, lasting, f)
 }
 
 // stepTime is about how long a transaction of a long write takes, so others wait briefly.
@@ -174,7 +185,7 @@ func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done
 
 // transact runs f in a transaction and publishes its changes to readers. The caller holds the write lock.
 // ctx doesn't interrupt it.
-func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) {
+func (s *Store) transact(ctx context.Context, lasting bool, f func(*transaction)) (err error) {
 	whole := false
 	defer func() {
 		if !whole || err != nil {
@@ -184,7 +195,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	ctx = context.WithoutCancel(ctx)
 	var done *transaction
 	commits := false
-	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
+	err = s.engine.Transact(ctx, lasting, func(tx Tx) (err error) {
 		defer recoverFailure(&err)
 		s.dropMade(done)
 		done = s.newTransaction(ctx, tx)

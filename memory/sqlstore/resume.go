@@ -16,7 +16,7 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 		f.At = time.Now()
 	}
 	var id int64
-	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
+	if err := s.deciding(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
 		return memory.DeletionReport{}, fmt.Errorf("begin to forget: %w", err)
 	}
 	if _, err := s.hide(ctx, id); err != nil { // even if ctx is done

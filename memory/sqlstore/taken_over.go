@@ -21,7 +21,7 @@ type Taken struct {
 // (schema old) has. It only records forgettings. It takes over what is readable; the error describes the rest.
 // The caller holds the write lock. key is that of the replaced database, if it is sealed.
 func TakeOver(ctx context.Context, s *Store, key *seal.Secret, r *Taken) error {
-	if err := s.transact(ctx, func(t *transaction) { t.takeKeys(key) }); err != nil {
+	if err := s.transact(ctx, false, func(t *transaction) { t.takeKeys(key) }); err != nil {
 		return err
 	}
 	var errs []error
@@ -31,7 +31,7 @@ func TakeOver(ctx context.Context, s *Store, key *seal.Secret, r *Taken) error {
 		(*transaction).takeTaken, (*transaction).takeShown, (*transaction).takeRewritten, (*transaction).takeEdited,
 		decided(settingTable), decided(limitTable), (*transaction).takeSpent,
 	} {
-		errs = append(errs, s.transact(ctx, func(t *transaction) { take(t, r) }))
+		errs = append(errs, s.transact(ctx, false, func(t *transaction) { take(t, r) }))
 	}
 	return errors.Join(errs...)
 }
