@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"errors"
+	"html/template"
 	"net/http"
 	"slices"
 	"time"
@@ -33,7 +34,7 @@ type answerRow struct {
 	Place    refOf
 	Guild    refOf
 	Asker    refOf
-	Question string
+	Question template.HTML
 	Trace    memory.Trace
 }
 
@@ -132,7 +133,7 @@ func (v *visit) listAnswers(d *answersData, q memory.TraceQuery) error {
 			return err
 		}
 		if len(said) > 0 {
-			row.Question = v.named(said[0])
+			row.Question = v.markupLine(t.Guild, said[0].Text())
 		}
 		d.Answers = append(d.Answers, row)
 	}
@@ -203,7 +204,7 @@ type recalledRow struct {
 	URL     string
 	Author  refOf
 	Channel refOf
-	Text    string
+	Body    template.HTML
 	Time    time.Time
 	Gone    bool
 	Changed bool // edited since
@@ -338,7 +339,8 @@ func (v *visit) recalledRows(t memory.Trace) ([]recalledRow, error) {
 		row := recalledRow{TraceHit: h, URL: messageURL(guild, h.Channel, h.Message),
 			Channel: v.channelRef(guild, h.Channel), Time: h.Message.Time(), Gone: !ok, What: whatBecame(h)}
 		if ok {
-			row.Author, row.Text = v.personRef(guild, m.Author), v.named(m)
+			row.Author = v.personRef(guild, m.Author)
+			row.Body = v.markup(guild, m.Text())
 			row.Changed = m.Kind != memory.FromHark && m.AsSource(false).Version != h.Edited
 		}
 		for _, why := range h.Why {

@@ -308,6 +308,7 @@ func (v *visit) funcs() template.FuncMap {
 		"percent":     func(of float64) string { return fmt.Sprintf("%.0f %%", 100*of) },
 		"two":         func(f float64) string { return fmt.Sprintf("%.2f", f) },
 		"line":        visible,
+		"markup":      v.markup,
 		"words":       words,
 		"mark":        func(relevance float64) string { return v.app.Builder.Labels().Relevance(relevance) },
 		"add":         func(a, b int) int { return a + b },
