@@ -153,7 +153,7 @@ func (v *visit) listUnanswered(d *answersData, q memory.TraceQuery) error {
 		Asker: q.Asker, Limit: countedCalls})
 	for _, r := range records {
 		if r.Answer == 0 && len(d.Unanswered) < answersShown {
-			d.Unanswered = append(d.Unanswered, unansweredRow{messageURL(r.Guild, r.Channel, r.Question), r.Timestamp,
+			d.Unanswered = append(d.Unanswered, unansweredRow{v.messageURL(r.Guild, r.Channel, r.Question), r.Timestamp,
 				v.channelRef(r.Guild, r.Channel), v.personRef(r.Guild, r.Asker), r.Outcome})
 		}
 	}
@@ -336,7 +336,7 @@ func (v *visit) recalledRows(t memory.Trace) ([]recalledRow, error) {
 	for _, h := range t.Recalled {
 		m, ok := there[memory.MessageRef{Channel: h.Channel, Message: h.Message}]
 		guild := cmp.Or(m.Guild, t.Guild)
-		row := recalledRow{TraceHit: h, URL: messageURL(guild, h.Channel, h.Message),
+		row := recalledRow{TraceHit: h, URL: v.messageURL(guild, h.Channel, h.Message),
 			Channel: v.channelRef(guild, h.Channel), Time: h.Message.Time(), Gone: !ok, What: whatBecame(h)}
 		if ok {
 			row.Author = v.personRef(guild, m.Author)

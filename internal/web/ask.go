@@ -153,7 +153,10 @@ func (v *visit) choicesOf(g *memory.Guild) choiceGroup {
 	group := choiceGroup{Name: v.guildRef(g.ID).Name}
 	for _, c := range inOrder(g) {
 		name := v.channelRef(g.ID, c.ID).Name
-		if c.Kind.IsThread() {
+		switch {
+		case isStray(g, c):
+			name = "(thread) " + name
+		case c.Kind.IsThread():
 			name = "↳ " + name
 		}
 		if c.Kind != memory.CategoryChannel {

@@ -96,7 +96,7 @@ func channelPage(v *visit) error {
 		Forget: "/forget?" + encode("guild", g.ID.String(), "channel", c.ID.String()),
 		Asks:   "/ask?" + encode("in", c.ID.String()), Audience: "/audience?" + encode("guild", g.ID.String(), "place",
 			c.ID.String())}
-	if c.Parent != 0 {
+	if g.Channel(c.Parent) != nil {
 		d.Parent = v.channelRef(g.ID, c.Parent)
 	}
 	scope := memory.Scope{Channels: []memory.ChannelID{c.ID}}
@@ -250,7 +250,7 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 
 // said returns a message as the log shows it.
 func (v *visit) said(m memory.Message) said {
-	s := said{ID: m.ID, URL: messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
+	s := said{ID: m.ID, URL: v.messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
 		Time: m.Time(), Text: v.named(m), Body: v.markup(m.Guild, m.Text()), Edited: m.Edited, Starred: m.Starred, ReplyTo: m.ReplyTo,
 		Bot: m.Kind == memory.FromBot || m.Kind == memory.FromWebhook, Hark: m.Kind == memory.FromHark,
 		Avatar: 1 + int(uint64(m.Author)%threadColours)}
