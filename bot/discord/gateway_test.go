@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -32,6 +33,42 @@ func TestSessionsADay(t *testing.T) {
 			t.Errorf("waited %s, not an hour", waited)
 		}
 	})
+}
+
+// A slot that passed while the process stood still isn't used: another is reserved, up to a limit. One that comes late
+// is kept for a later connection.
+func TestSlotsThatPass(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		took []time.Duration // reserving each slot
+		wait time.Duration   // until each slot
+		want int             // slots
+		err  error
+	}{
+		"in time":  {took: []time.Duration{slotSlack}, wait: time.Second, want: 1},
+		"passed":   {took: []time.Duration{slotSlack + 1, 0}, wait: time.Second, want: 2},
+		"far away": {took: []time.Duration{time.Hour, time.Hour, time.Hour, time.Hour}, want: slotTries},
+		"late":     {took: []time.Duration{0}, wait: slotPatience + 1, want: 1, err: errEarly},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				reserved := 0
+				g := &Gateway{Slot: func(context.Context, int) (time.Duration, error) {
+					time.Sleep(tt.took[reserved])
+					reserved++
+					return tt.wait, nil
+				}}
+				err := g.waitSlot(t.Context(), 1)
+				if err != tt.err || reserved != tt.want {
+					t.Errorf("%v after %d slots, not %v after %d", err, reserved, tt.err, tt.want)
+				}
+				if kept := g.slot != (slot{}); kept != (err != nil) {
+					t.Errorf("kept a slot: %t", kept)
+				}
+			})
+		})
+	}
 }
 
 func TestCloseCodes(t *testing.T) {

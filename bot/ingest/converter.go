@@ -26,19 +26,25 @@ type rawEvent struct {
 	data json.RawMessage
 	// fetched, if not nil, replaces data.
 	fetched *fetched
-	read    func(*converter, *converted) // nil: data isn't decoded yet
+	decoded decoded
+}
+
+// decoded is an event's data.
+type decoded struct {
+	message *discord.Message             // that the event is about; may be nil
+	read    func(*converter, *converted) // nil: the data isn't decoded yet
 }
 
 // ReadEvent returns a decoded gateway event, or nil if its kind doesn't matter. convert reports what can't be
 // decoded.
 func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
-	read := readers[kind]
-	if read == nil {
+	decode := readers[kind]
+	if decode == nil {
 		return nil
 	}
 	e = &rawEvent{kind: kind, data: data}
 	defer func() { _ = recover() }()
-	e.read, _ = read(e.data)
+	e.decoded, _ = decode(e.data)
 	return e
 }
 
@@ -104,13 +110,13 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 			err = fmt.Errorf("convert %s %d: %s", e.kind, discord.EventID(e.data), crash.Report("read", r))
 		}
 	}()
-	if read := readers[e.kind]; read != nil && e.read == nil {
-		e.read, out.err = read(e.data)
+	if decode := readers[e.kind]; decode != nil && e.decoded.read == nil {
+		e.decoded, out.err = decode(e.data)
 	}
 	if e.fetched != nil {
 		c.fetched(e.fetched, &out)
-	} else if e.read != nil {
-		e.read(c, &out)
+	} else if e.decoded.read != nil {
+		e.decoded.read(c, &out)
 	}
 	if out.err != nil {
 		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, discord.EventID(e.data), out.err)
@@ -197,7 +203,7 @@ func (c *converter) isLate(u incomplete, out *converted) bool {
 }
 
 // readers decode the kinds of events that matter.
-var readers = map[string]func(json.RawMessage) (func(*converter, *converted), error){
+var readers = map[string]func(json.RawMessage) (decoded, error){
 	"MESSAGE_CREATE":      reader((*converter).messageCreate),
 	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
 	"MESSAGE_DELETE":      reader((*converter).messageDelete),
@@ -224,13 +230,14 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 
-func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
-	return func(data json.RawMessage) (func(*converter, *converted), error) {
+func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (decoded, error) {
+	return func(data json.RawMessage) (decoded, error) {
 		v := new(T)
 		if err := discord.Unmarshal(data, v); err != nil {
-			return nil, err
+			return decoded{}, err
 		}
-		return func(c *converter, out *converted) { read(c, v, out) }, nil
+		message, _ := any(v).(*discord.Message)
+		return decoded{message, func(c *converter, out *converted) { read(c, v, out) }}, nil
 	}
 }
 

@@ -35,10 +35,8 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 		return
 	}
 	out.update = true
-	kind := c.kindOf(w)
-	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
-	out.ask = c.edited(w, whole)
-	if whole || !c.logged(kind) {
+	out.ask = c.edited(w)
+	if isWhole(w) || !c.logged(c.kindOf(w)) {
 		c.message(w, false, out)
 		return
 	}
@@ -51,6 +49,11 @@ func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 			At:      w.Edited,
 		})
 	}
+}
+
+// isWhole reports whether an update has the whole message.
+func isWhole(w *discord.Message) bool {
+	return w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
 }
 
 // sourceDeleted flags a crosspost whose source was deleted.

@@ -53,7 +53,7 @@ type Options struct {
 // Timing holds intervals.
 type Timing struct {
 	Retry  time.Duration // before the second attempt to write the log; doubles each time
-	Gather time.Duration // between commits, so that many events share one
+	Gather time.Duration // between commits, so that many events share one; a question doesn't wait for it
 	Sweep  time.Duration // between pages compared with the log
 	Fill   time.Duration // between looks for gaps, which other processes may have recorded
 	Aside  time.Duration // before a failed fetch is tried again

@@ -74,18 +74,32 @@ func (a *Question) WithText(now *Question) *Question {
 // RoundOf returns a moment's round in at most five letters and digits.
 func RoundOf(at time.Time) string { return strconv.FormatInt(at.UnixMilli()%(36*36*36*36*36), 36) }
 
+// asks reports whether a decoded event asks Hark something, or takes a question back. It is false if that can't be
+// told: convert reports why.
+func (c *converter) asks(e *rawEvent) (is bool) {
+	defer func() { _ = recover() }()
+	w := e.decoded.message
+	if w == nil {
+		return false
+	}
+	if e.kind == "MESSAGE_CREATE" {
+		return c.question(w) != nil
+	}
+	return c.edited(w) != nil
+}
+
 // EditedWithin is how long after it was sent an edited message can still become a question.
 const EditedWithin = time.Minute
 
 // edited returns what an edited message asks Hark, or nil. Message and edit must be recent: a pin repeats the old
 // edit time. An update with only a text is Brief. A message that now asks nothing is Withdrawn.
-func (c *converter) edited(w *discord.Message, whole bool) *Question {
+func (c *converter) edited(w *discord.Message) *Question {
 	if w.Edited.IsZero() || w.Content == nil {
 		return nil
 	}
 	place := Question{ID: memory.MessageID(w.ID), Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel)}
 	a := &place
-	if whole {
+	if isWhole(w) {
 		a = c.question(w)
 	} else if text, named := Strip(c.self, *w.Content); named || a.Guild == memory.DirectGuild {
 		a.Text, a.Brief = memory.Clean(text), true

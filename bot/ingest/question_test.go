@@ -27,7 +27,7 @@ func TestOldEditsAskNothing(t *testing.T) {
 		c := newConverter(1, false, func() time.Time { return sent.Time().Add(test.heard) })
 		w := &discord.Message{ID: discord.Snowflake(sent), Channel: 3, Guild: 2, Content: &text,
 			Edited: sent.Time().Add(test.edited)}
-		if a := c.edited(w, false); (a != nil) != test.asks {
+		if a := c.edited(w); (a != nil) != test.asks {
 			t.Errorf("edited after %v, heard of after %v: %+v", test.edited, test.heard, a)
 		}
 	}

@@ -93,6 +93,14 @@ func (q *Queue) take(ctx context.Context) []Item {
 	}
 }
 
+// after returns the items behind the first n, and whether the queue is closed.
+func (q *Queue) after(n int) (items []Item, closed bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	end := len(q.items)
+	return q.items[n:end:end], q.closed
+}
+
 // done marks the first n items as committed.
 func (q *Queue) done(n int) {
 	q.mu.Lock()

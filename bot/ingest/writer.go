@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"hark/internal/lease"
 	"hark/internal/pace"
@@ -51,9 +52,38 @@ func (w *Writer) Run(ctx context.Context) (left int) {
 		w.Queue.done(len(batch))
 		w.Progress()
 		if len(batch) < batchItems { // else more may be waiting
-			_ = pace.Sleep(ctx, w.Timing.Gather)
+			w.gather(ctx)
 		}
 	}
+}
+
+// gather waits, so that more events share the next commit. It returns early once somebody waits for an event.
+func (w *Writer) gather(ctx context.Context) {
+	pause := time.NewTimer(w.Timing.Gather)
+	defer pause.Stop()
+	seen := 0
+	for {
+		items, closed := w.Queue.after(seen)
+		if closed || slices.ContainsFunc(items, w.isAwaited) {
+			return
+		}
+		seen += len(items)
+		select {
+		case <-w.Queue.wake:
+		case <-pause.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// isAwaited reports whether somebody in Discord waits for an item: it asks Hark something, or is the use of a command.
+func (w *Writer) isAwaited(it Item) bool {
+	if it.Raw == nil {
+		return false
+	}
+	return it.Logged != nil || w.convert.asks(it.Raw)
 }
 
 // write converts and commits a batch. It fails only when ctx ends or the leases are lost.

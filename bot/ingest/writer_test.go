@@ -19,6 +19,11 @@ func rawItem(kind, data string) Item {
 	return Item{Raw: &rawEvent{kind: kind, data: json.RawMessage(data)}}
 }
 
+// readItem is an event as the gateway queues it.
+func readItem(kind, data string) Item {
+	return Item{Raw: ReadEvent(kind, json.RawMessage(data))}
+}
+
 // newTestWriter is a pump that nobody waits for.
 func newTestWriter(q *Queue, log memory.Store) *Writer {
 	o := &Options{Self: self, Memory: log, CatchUp: 30 * 24 * time.Hour, Reconcile: true, Queue: q,
@@ -96,6 +101,94 @@ func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 		[]Item{said(100, "on Friday"), said(101, fmt.Sprintf("<@%d> when?", self))}); err != nil || asked != 1 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
+}
+
+// In the pause between commits, what somebody waits for is committed at once, with all that came before it. The rest
+// gathers.
+func TestQuestionsEndThePause(t *testing.T) {
+	t.Parallel()
+	message := func(id int, text string) Item {
+		return readItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,`+
+			`"content":"%s","mentions":[{"id":"%d"}]}`, id, ana, text, self))
+	}
+	mention := fmt.Sprintf("<@%d> when?", self)
+	use := readItem("INTERACTION_CREATE", `{"id":"103","guild_id":"1","member":{"user":{"id":"10","username":"ana"}}}`)
+	use.Logged = make(chan struct{})
+	edited := message(103, mention)
+	edited.Raw = ReadEvent("MESSAGE_UPDATE", json.RawMessage(fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1",`+
+		`"edited_timestamp":"%s","content":"%s"}`, memory.FirstMessageID(sameTime()), sameTime().Format(time.RFC3339),
+		mention)))
+	for name, tt := range map[string]struct {
+		last  Item
+		waits bool // for the end of the pause
+		asks  int
+	}{
+		"a question":         {last: message(103, mention), asks: 1},
+		"an edited question": {last: edited, asks: 1},
+		"a use of a command": {last: use},
+		"a message":          {last: message(103, "on Friday"), waits: true},
+		"one without a text": {last: readItem("MESSAGE_CREATE", `{"id":"103","mentions":[null]}`), waits: true},
+		"Hark's own":         {last: Item{Events: []memory.Event{memory.Deleted{}}}, waits: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log := newFakeLog(t)
+			synctest.Test(t, func(t *testing.T) {
+				q := NewQueue()
+				p := newTestWriter(q, log)
+				asked := 0
+				p.ask = func(*Question) {
+					asked++
+					if n := len(log.said()); n < 3 {
+						t.Errorf("asked when %d messages are logged", n)
+					}
+				}
+				done := make(chan int, 1)
+				go func() { done <- p.Run(t.Context()) }()
+				for id := 100; id < 103; id++ {
+					q.Put(message(id, "hello"))
+					synctest.Wait()
+				}
+				if n := len(log.said()); n != 1 {
+					t.Errorf("%d messages are logged before the pause ends", n)
+				}
+				q.Put(tt.last)
+				synctest.Wait()
+				if waits := q.Len() > 0; waits != tt.waits || asked != tt.asks {
+					t.Errorf("it waits: %t; asked %d times", waits, asked)
+				}
+				time.Sleep(p.Timing.Gather)
+				synctest.Wait()
+				if q.Len() > 0 || log.calls > 3 {
+					t.Errorf("%d items are left after %d commits", q.Len(), log.calls)
+				}
+				q.Close()
+				if left := <-done; left != 0 {
+					t.Errorf("%d left", left)
+				}
+			})
+		})
+	}
+}
+
+// A queue that closes ends the pause, too: a shutdown doesn't wait for it.
+func TestClosingEndsThePause(t *testing.T) {
+	t.Parallel()
+	log := newFakeLog(t)
+	synctest.Test(t, func(t *testing.T) {
+		q := NewQueue()
+		q.Put(Item{Events: []memory.Event{memory.Deleted{}}})
+		p := newTestWriter(q, log)
+		p.Timing.Gather = time.Hour
+		done := make(chan int, 1)
+		began := time.Now()
+		go func() { done <- p.Run(t.Context()) }()
+		synctest.Wait()
+		q.Close()
+		if left := <-done; left != 0 || time.Since(began) != 0 {
+			t.Errorf("%d left after %v", left, time.Since(began))
+		}
+	})
 }
 
 func TestWriterRetriesWithPauses(t *testing.T) {

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"errors"
+	"html/template"
 	"net/http"
 	"slices"
 	"time"
@@ -33,7 +34,7 @@ type answerRow struct {
 	Place    refOf
 	Guild    refOf
 	Asker    refOf
-	Question string
+	Question template.HTML
 	Trace    memory.Trace
 }
 
@@ -132,7 +133,7 @@ func (v *visit) listAnswers(d *answersData, q memory.TraceQuery) error {
 			return err
 		}
 		if len(said) > 0 {
-			row.Question = v.named(said[0])
+			row.Question = v.markupLine(t.Guild, said[0].Text())
 		}
 		d.Answers = append(d.Answers, row)
 	}
@@ -152,7 +153,7 @@ func (v *visit) listUnanswered(d *answersData, q memory.TraceQuery) error {
 		Asker: q.Asker, Limit: countedCalls})
 	for _, r := range records {
 		if r.Answer == 0 && len(d.Unanswered) < answersShown {
-			d.Unanswered = append(d.Unanswered, unansweredRow{messageURL(r.Guild, r.Channel, r.Question), r.Timestamp,
+			d.Unanswered = append(d.Unanswered, unansweredRow{v.messageURL(r.Guild, r.Channel, r.Question), r.Timestamp,
 				v.channelRef(r.Guild, r.Channel), v.personRef(r.Guild, r.Asker), r.Outcome})
 		}
 	}
@@ -203,7 +204,7 @@ type recalledRow struct {
 	URL     string
 	Author  refOf
 	Channel refOf
-	Text    string
+	Body    template.HTML
 	Time    time.Time
 	Gone    bool
 	Changed bool // edited since
@@ -335,10 +336,11 @@ func (v *visit) recalledRows(t memory.Trace) ([]recalledRow, error) {
 	for _, h := range t.Recalled {
 		m, ok := there[memory.MessageRef{Channel: h.Channel, Message: h.Message}]
 		guild := cmp.Or(m.Guild, t.Guild)
-		row := recalledRow{TraceHit: h, URL: messageURL(guild, h.Channel, h.Message),
+		row := recalledRow{TraceHit: h, URL: v.messageURL(guild, h.Channel, h.Message),
 			Channel: v.channelRef(guild, h.Channel), Time: h.Message.Time(), Gone: !ok, What: whatBecame(h)}
 		if ok {
-			row.Author, row.Text = v.personRef(guild, m.Author), v.named(m)
+			row.Author = v.personRef(guild, m.Author)
+			row.Body = v.markup(guild, m.Text())
 			row.Changed = m.Kind != memory.FromHark && m.AsSource(false).Version != h.Edited
 		}
 		for _, why := range h.Why {

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/http"
 	"slices"
 	"time"
@@ -78,7 +79,7 @@ type hit struct {
 	Author    refOf
 	Channel   refOf
 	Time      time.Time
-	Text      string
+	Body      template.HTML
 	Relevance float64
 	Reasons   []reason
 	InPrompt  bool
@@ -152,7 +153,10 @@ func (v *visit) choicesOf(g *memory.Guild) choiceGroup {
 	group := choiceGroup{Name: v.guildRef(g.ID).Name}
 	for _, c := range inOrder(g) {
 		name := v.channelRef(g.ID, c.ID).Name
-		if c.Kind.IsThread() {
+		switch {
+		case isStray(g, c):
+			name = "(thread) " + name
+		case c.Kind.IsThread():
 			name = "↳ " + name
 		}
 		if c.Kind != memory.CategoryChannel {
@@ -261,7 +265,7 @@ func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
 	for _, h := range r.Result.Hits {
 		m := h.Message
 		one := hit{Ref: messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
-			Channel: v.channelRef(m.Guild, m.Channel), Time: m.Time(), Text: v.named(m), Relevance: h.Relevance,
+			Channel: v.channelRef(m.Guild, m.Channel), Time: m.Time(), Body: v.markup(m.Guild, m.Text()), Relevance: h.Relevance,
 			InPrompt: shown[m.ID]}
 		for _, w := range h.Why {
 			one.Reasons = append(one.Reasons, reason{cmp.Or(reasonNames[w.Kind], w.Kind), w.Detail, w.Weight,

@@ -3,12 +3,11 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"math"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -35,7 +34,9 @@ type said struct {
 	Initial   string
 	Avatar    int // a colour
 	Time      time.Time
-	Text      string
+	Text      string        // as it was written, with names
+	Body      template.HTML // as Discord shows it
+	Line      template.HTML // the same on one line
 	Edited    time.Time
 	Starred   bool
 	Bot, Hark bool
@@ -95,7 +96,7 @@ func channelPage(v *visit) error {
 		Forget: "/forget?" + encode("guild", g.ID.String(), "channel", c.ID.String()),
 		Asks:   "/ask?" + encode("in", c.ID.String()), Audience: "/audience?" + encode("guild", g.ID.String(), "place",
 			c.ID.String())}
-	if c.Parent != 0 {
+	if g.Channel(c.Parent) != nil {
 		d.Parent = v.channelRef(g.ID, c.Parent)
 	}
 	scope := memory.Scope{Channels: []memory.ChannelID{c.ID}}
@@ -232,6 +233,7 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 		k := slices.IndexFunc(replied, func(r memory.Message) bool { return r.ID == m.ReplyTo })
 		if m.ReplyTo != 0 && k >= 0 {
 			to := v.said(replied[k])
+			to.Line = v.markupLine(replied[k].Guild, replied[k].Text())
 			shown.Reply = &to
 		}
 		row.Said = &shown
@@ -248,8 +250,8 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 
 // said returns a message as the log shows it.
 func (v *visit) said(m memory.Message) said {
-	s := said{ID: m.ID, URL: messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
-		Time: m.Time(), Text: v.named(m), Edited: m.Edited, Starred: m.Starred, ReplyTo: m.ReplyTo,
+	s := said{ID: m.ID, URL: v.messageURL(m.Guild, m.Channel, m.ID), Author: v.personRef(m.Guild, m.Author),
+		Time: m.Time(), Text: v.named(m), Body: v.markup(m.Guild, m.Text()), Edited: m.Edited, Starred: m.Starred, ReplyTo: m.ReplyTo,
 		Bot: m.Kind == memory.FromBot || m.Kind == memory.FromWebhook, Hark: m.Kind == memory.FromHark,
 		Avatar: 1 + int(uint64(m.Author)%threadColours)}
 	if s.Hark {
@@ -263,27 +265,6 @@ func (v *visit) said(m memory.Message) said {
 		}
 	}
 	return s
-}
-
-// tag matches mentions of people and channels.
-var tag = regexp.MustCompile(`<(@!?|#)(\d+)>`)
-
-// named returns what a message says, with names for the tags of people and channels.
-func (v *visit) named(m memory.Message) string {
-	return tag.ReplaceAllStringFunc(m.Text(), func(text string) string {
-		part := tag.FindStringSubmatch(text)
-		n, err := strconv.ParseInt(part[2], 10, 64)
-		g := v.archive.GuildByID(m.Guild)
-		switch {
-		case err != nil:
-			return text
-		case part[1] == "#":
-			return v.channelRef(m.Guild, memory.ChannelID(n)).Name
-		case memory.UserID(n) == g.Self:
-			return "@Hark"
-		}
-		return "@" + v.personRef(m.Guild, memory.UserID(n)).Name
-	})
 }
 
 // asked returns a question without the mention of Hark.

@@ -55,7 +55,9 @@ type serverData struct {
 type channelRow struct {
 	Ref        refOf
 	Kind       string
-	Thread     bool
+	Thread     bool // below its channel
+	Stray      bool // a thread whose channel isn't remembered
+	FirstStray bool
 	Messages   int
 	Remembered bool
 	Choice     string
@@ -90,13 +92,15 @@ func serverPage(v *visit) error {
 		if c.Kind == memory.CategoryChannel {
 			continue
 		}
-		row := channelRow{Ref: v.channelRef(g.ID, c.ID), Kind: kindNames[c.Kind], Thread: c.Kind.IsThread(),
+		row := channelRow{Ref: v.channelRef(g.ID, c.ID), Kind: kindNames[c.Kind],
+			Thread: c.Kind.IsThread(), Stray: isStray(g, c),
 			Remembered: v.policy().Remembers(g, c.ID), Choice: choiceNames[c.Choice], Gaps: missing[c.ID],
 			AgeLimited: c.AgeLimited, Shut: c.Shut}
 		if row.Messages, _, err = v.app.Store.Frequencies(v.ctx, memory.Scope{Channels: []memory.ChannelID{c.ID}}, nil,
 			0); err != nil {
 			return err
 		}
+		row.FirstStray = row.Stray && (len(d.Channels) == 0 || !d.Channels[len(d.Channels)-1].Stray)
 		d.Channels = append(d.Channels, row)
 	}
 	known, err := v.app.Store.People(v.ctx, g.ID)
@@ -114,11 +118,21 @@ func serverPage(v *visit) error {
 	return v.show(http.StatusOK, "server", d.Ref.Name, d)
 }
 
-// inOrder returns the channels of g by name, each followed by its threads.
+// isStray reports whether c is a thread whose channel isn't remembered: one from a file, without its forum.
+func isStray(g *memory.Guild, c memory.Channel) bool {
+	return c.Kind.IsThread() && g.Channel(c.Parent) == nil
+}
+
+// inOrder returns the channels of g by name, each followed by its threads. Stray threads are last, those of one channel
+// together.
 func inOrder(g *memory.Guild) []memory.Channel {
 	all := slices.Clone(g.Channels)
+	const last = "\U0010FFFF"
 	name := func(c memory.Channel) string { return strings.ToLower(c.Name) + c.ID.String() }
 	key := func(c memory.Channel) string {
+		if isStray(g, c) {
+			return last + c.Parent.String() + "\x00" + name(c)
+		}
 		if parent := g.Channel(c.Parent); c.Kind.IsThread() && parent != nil {
 			return name(*parent) + "\x00" + name(c)
 		}
@@ -250,7 +264,7 @@ func personPage(v *visit) error {
 			row.Place = v.channelRef(g.ID, f.Channel)
 		}
 		if f.Message != 0 {
-			row.Source = messageURL(g.ID, f.Channel, f.Message)
+			row.Source = v.messageURL(g.ID, f.Channel, f.Message)
 		}
 		d.Facts = append(d.Facts, row)
 	}
@@ -356,7 +370,7 @@ func lore(v *visit) error {
 			if c := v.channelRef(g.ID, of.Channel); !slices.Contains(row.Channels, c) {
 				row.Channels = append(row.Channels, c)
 			}
-			source := loreSource{URL: messageURL(g.ID, of.Channel, of.Message), Channel: v.channelRef(g.ID, of.Channel)}
+			source := loreSource{URL: v.messageURL(g.ID, of.Channel, of.Message), Channel: v.channelRef(g.ID, of.Channel)}
 			there, err := v.app.Store.Around(v.ctx, of.Channel, []memory.MessageID{of.Message}, 0, 0)
 			if err != nil {
 				return err

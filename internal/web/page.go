@@ -256,15 +256,32 @@ func (v *visit) personRef(guild memory.GuildID, user memory.UserID) refOf {
 	return refOf{cmp.Or(p.DisplayName(), user.String()), fmt.Sprintf("/memory/%d/people/%d", guild, user)}
 }
 
+// channelRef names a channel. A category has no page, nor has a channel that isn't remembered.
 func (v *visit) channelRef(guild memory.GuildID, channel memory.ChannelID) refOf {
-	return refOf{"#" + v.archive.ChannelName(guild, channel), fmt.Sprintf("/memory/%d/%d", guild, channel)}
+	c := v.archive.GuildByID(guild).Channel(channel)
+	name := v.archive.ChannelName(guild, channel)
+	switch {
+	case c == nil:
+		return refOf{Name: "#" + name}
+	case c.Kind == memory.CategoryChannel:
+		return refOf{Name: name}
+	}
+	return refOf{"#" + name, fmt.Sprintf("/memory/%d/%d", guild, channel)}
 }
 
 func (v *visit) guildRef(guild memory.GuildID) refOf {
 	return refOf{archive.GuildName(v.archive.GuildByID(guild)), fmt.Sprintf("/memory/%d", guild)}
 }
 
-// messageURL is where the log shows a message.
+// messageURL is where the log shows a message; "" if its channel isn't remembered.
+func (v *visit) messageURL(guild memory.GuildID, channel memory.ChannelID, message memory.MessageID) string {
+	if v.channelRef(guild, channel).URL == "" {
+		return ""
+	}
+	return messageURL(guild, channel, message)
+}
+
+// messageURL is where the log of a channel that is remembered shows a message.
 func messageURL(guild memory.GuildID, channel memory.ChannelID, message memory.MessageID) string {
 	return fmt.Sprintf("/memory/%d/%d?at=%d#m%[3]d", guild, channel, message)
 }
@@ -308,6 +325,7 @@ func (v *visit) funcs() template.FuncMap {
 		"percent":     func(of float64) string { return fmt.Sprintf("%.0f %%", 100*of) },
 		"two":         func(f float64) string { return fmt.Sprintf("%.2f", f) },
 		"line":        visible,
+		"markup":      v.markup,
 		"words":       words,
 		"mark":        func(relevance float64) string { return v.app.Builder.Labels().Relevance(relevance) },
 		"add":         func(a, b int) int { return a + b },

@@ -130,8 +130,8 @@ func TestTheLogIsWhole(t *testing.T) {
 	lines := map[string]int{}
 	for at := fmt.Sprintf("/memory/%d/%d", garden, general); at != ""; {
 		body := w.get(in, http.StatusOK, "%s", at)
-		for part := range strings.SplitSeq(body, "<bdi>line ") {
-			if n, _, is := strings.Cut(part, "</bdi>"); is && len(n) < 4 {
+		for part := range strings.SplitSeq(body, `dir="auto">line `) {
+			if n, _, is := strings.Cut(part, "</div>"); is && len(n) < 4 {
 				lines[n]++
 			}
 		}
