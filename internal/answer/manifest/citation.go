@@ -13,8 +13,8 @@ var Citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
 var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
 
 // Citations returns the Markdown that a model wrote, and the numbers it cites, in order. Known numbers stay, one to
-// a bracket, in whatever notation they were written; invented ones vanish, with the space before them, if they have
-// the form [n]. Mention tags become Discord's again: they ping nobody in what Hark sends. Code stays as it is.
+// a bracket, in whatever notation they were written; invented ones vanish, with the space before them, if they can be
+// nothing else. Mention tags become Discord's again: they ping nobody in what Hark sends. Code stays as it is.
 func Citations(text string, of Numbers) (kept string, cited []int) {
 	kept = outsideCode(text, func(prose string, begins bool) string {
 		prose, gone := withoutDefinitions(shownTag.ReplaceAllString(prose, "<@$1>"), begins)
@@ -33,7 +33,7 @@ func Citations(text string, of Numbers) (kept string, cited []int) {
 }
 
 // Uncited returns a text without citations, and with Discord's own mention tags. Known numbers are removed in any
-// notation, others in the form [n].
+// notation, others where they can be nothing else.
 func Uncited(s string, of Numbers) string {
 	s = normalized(shownTag.ReplaceAllString(s, "<@$1>"), of)
 	return replaceCitations(s, func(int) bool { return false })

@@ -32,7 +32,7 @@ func TestCitations(t *testing.T) {
 		{"So [1a] [x] [].", "So [1a] [x] [].", nil},
 		{"It's arr[7], arr[0] and m_2[9].", "It's arr[7], arr[0] and m_2[9].", nil},
 		{"見た[7]。", "見た。", nil},
-		{"See [1](http://x) and [7](http://x).", "See [1] and [7](http://x).", []int{1}},
+		{"See [1](http://x) and [7](http://x).", "See [1] and.", []int{1}},
 		{"`x [7]` [7]", "`x [7]`", nil},
 		{"``x ` [7]`` [7] [1]", "``x ` [7]`` [1]", []int{1}},
 		{"```go\na [7]\n\n``\n``` so [7] [2]", "```go\na [7]\n\n``\n``` so [2]", []int{2}},

