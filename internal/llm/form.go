@@ -20,9 +20,6 @@ type form struct {
 	unstreamed  bool     // the answer comes whole
 }
 
-// isPlain reports whether a server takes all.
-func (f form) isPlain() bool { return f.without == nil && f.equals(form{}) }
-
 func (f form) equals(other form) bool {
 	same := slices.Equal(f.without, other.without)
 	f.without = nil
