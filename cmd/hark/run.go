@@ -30,6 +30,7 @@ import (
 	"hark/internal/web"
 	"hark/memory"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 func (f *flags) runCommand() *cobra.Command {
@@ -198,7 +199,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Strs("files", taken).Msg(
 			"others on this machine could read what is remembered: the data directory is private now")
 	}
-	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Seal: true, Patience: vectorPatience, Progress: func(done, total int) {
+	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Seal: true, Index: vectors.Options{Patience: vectorPatience}, Progress: func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}

@@ -48,9 +48,8 @@ func TestReports(t *testing.T) {
 		want  string
 	}{
 		{stored(postgres.Report{Exists: true, SchemaVersion: 9, Known: 1}), "✗"},
-		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.3"}}), "! : PostgreSQL "},
-		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.4"}}), "✓"},
-		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.9.0"}, Ahead: -2 * clockTolerance}), "set both clocks"},
+		{serverOf(postgres.Report{Server: postgres.Server{Version: "15.0"}}), "✓ : PostgreSQL 15.0, the primary"},
+		{serverOf(postgres.Report{Ahead: -2 * clockTolerance}), "set both clocks"},
 		{connections(postgres.Report{Connections: 95, MostConnections: 97}), "! : 95 of 97 are in use"},
 		{replication(postgres.Report{Standbys: []postgres.Standby{{Name: "b", Lag: 2 * longLag}}}),
 			"! : b is 2m0s and 0 B behind"},

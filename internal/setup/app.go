@@ -94,7 +94,8 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Opti
 	if err == nil || use == (memory.Space{}) {
 		space = a.Embedder.Space()
 	}
-	o.Space, o.IndexLimit = space, int64(c.Memory.IndexLimit)<<20
+	o.Space = space
+	o.Index.Limit = int64(c.Memory.IndexLimit) << 20
 	if a.Store, err = place.Open(ctx, o); err != nil {
 		return nil, err
 	}

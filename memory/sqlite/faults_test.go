@@ -236,7 +236,6 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE message SET author = 'x'", "Stretches"},
 		{"DROP TABLE fulltext", "FullText"},
 		{"UPDATE vector SET steps = x'01'", "Nearest"},
-		{"UPDATE vector SET sketch = x'01'", "Nearest"},
 		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", "Trace"},
 		{"UPDATE trace SET body = '{\"recalled\":[[1]],\"channels\":[1000]}'", "Trace"},
 		{"UPDATE trace SET body = '{\"recalled\":[[0,1,0,0,-1]],\"channels\":[1000]}'", "Trace"},
