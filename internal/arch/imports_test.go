@@ -115,14 +115,15 @@ var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "memory/po
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
-	"github.com/bwmarrin/discordgo":     {"bot/discord", "internal/discordtest"},
-	"github.com/modelcontextprotocol":   {"internal/mcpclient", "internal/mcpserver", "internal/mcptest"},
-	"github.com/chromedp":               {"internal/browsertest"},
-	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
-	"modernc.org/sqlite":                {"memory/sqlite"},
-	"github.com/jackc/pgx":              {"memory/postgres", "memory/postgres/postgrestest"},
-	"go.yaml.in/yaml/v3":                {"internal/migrate"},
-	"github.com/prometheus":             {"internal/metrics"},
+	"github.com/bwmarrin/discordgo":      {"bot/discord", "internal/discordtest"},
+	"github.com/modelcontextprotocol":    {"internal/mcpclient", "internal/mcpserver", "internal/mcptest"},
+	"github.com/chromedp":                {"internal/browsertest"},
+	"github.com/sashabaranov/go-openai":  {"internal/embed", "internal/llm"},
+	"modernc.org/sqlite":                 {"memory/sqlite"},
+	"github.com/philippgille/chromem-go": {"memory/vectors"},
+	"github.com/jackc/pgx":               {"memory/postgres", "memory/postgres/postgrestest"},
+	"go.yaml.in/yaml/v3":                 {"internal/migrate"},
+	"github.com/prometheus":              {"internal/metrics"},
 }
 
 // besides is a rule that forbids the packages named and allows all others.
