@@ -32,7 +32,8 @@ func (t *transaction) putVector(to vectorSet, v vector) {
 		t.noteVector(v.segment, vectors.Row{Channel: channelInGuild(v.channel), First: v.first, Last: v.last,
 			Steps: v.steps, Sketch: v.sketch})
 	}
-	sketch, steps := v.sketch, v.steps
+	sketch := v.sketch
+	steps := v.steps
 	if v.key != nil {
 		sketch = v.key.Seal(sketch, vectorPlace("sketch", v.segment))
 		steps = v.key.Seal(steps, vectorPlace("steps", v.segment))
@@ -49,7 +50,8 @@ func (t *transaction) noteVector(segment int64, r vectors.Row) {
 	guild := segment >> SegmentBits
 	r.ID = segment & (1<<SegmentBits - 1)
 	c := t.vectors[guild]
-	if c.Rows = append(c.Rows, r); c.Many || len(c.Rows) > mostNoted {
+	c.Rows = append(c.Rows, r)
+	if c.Many || len(c.Rows) > mostNoted {
 		c.Many = true
 		c.Rows = nil
 	}
@@ -109,7 +111,8 @@ type source struct{ *Store }
 const isOfSpace = "EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)"
 
 const (
-	loadFrom     = ` FROM vector v JOIN segment s ON s.id = v.segment WHERE v.segment >= ? AND v.segment < ? AND ` + isOfSpace
+	loadFrom = " FROM vector v JOIN segment s ON s.id = v.segment WHERE v.segment >= ? AND v.segment < ? AND " +
+		isOfSpace
 	loadSteps    = "SELECT v.segment, s.channel, s.first, s.last, v.steps" + loadFrom
 	loadSketches = "SELECT v.segment, s.channel, s.first, s.last, v.sketch" + loadFrom
 )
@@ -130,22 +133,23 @@ func (s source) Load(ctx context.Context, guild int64, space memory.Space, begin
 func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Space, begin func(rows int) bool,
 	put func(vectors.Row) error) (version int64, err error) {
 	first, end := guild<<SegmentBits, (guild+1)<<SegmentBits
-	known, err := Found(RowOf(ctx, q, "SELECT version FROM vector_version WHERE guild = ?", guild).Scan(&version))
-	if err != nil || !known {
-		version = 0
-	}
-	of := s.in(q, guild)
-	segments := 0
-	if err == nil {
-		err = RowOf(ctx, of, "SELECT count(*) FROM segment WHERE id >= ? AND id < ?", first, end).Scan(&segments)
-	}
+	// Without a row the version is 0.
+	_, err = Found(RowOf(ctx, q, "SELECT version FROM vector_version WHERE guild = ?", guild).Scan(&version))
 	if err != nil {
 		return 0, err
 	}
-	query, part := loadSketches, "sketch"
+	of := s.in(q, guild)
+	segments := 0
+	err = RowOf(ctx, of, "SELECT count(*) FROM segment WHERE id >= ? AND id < ?", first, end).Scan(&segments)
+	if err != nil {
+		return 0, err
+	}
 	exact := begin(segments)
+	query := loadSketches
+	part := "sketch"
 	if exact {
-		query, part = loadSteps, "steps"
+		query = loadSteps
+		part = "steps"
 	}
 	return version, Each(ctx, of, func(scan Scanner) error {
 		var r vectors.Row
@@ -196,6 +200,8 @@ func (s source) Steps(ctx context.Context, guild int64, space memory.Space, ids 
 // readVectors returns the next limit vectors of a set after a segment, by segment, as q sees them. They are decrypted.
 func (v *Vault) readVectors(ctx context.Context, q Querier, from vectorSet, space memory.Space, after int64,
 	limit int) ([]vector, error) {
+	query := fmt.Sprintf(`SELECT v.segment, s.channel, s.first, s.last, v.sketch, v.steps
+		FROM %s v JOIN segment s ON s.id = v.segment WHERE v.segment > ? ORDER BY v.segment LIMIT ?`, from.table)
 	return list(ctx, q, func(scan Scanner, to *vector) error {
 		err := scan(&to.segment, &to.channel, &to.first, &to.last, &to.sketch, &to.steps)
 		if err != nil {
@@ -208,8 +214,8 @@ func (v *Vault) readVectors(ctx context.Context, q Querier, from vectorSet, spac
 		if err == nil {
 			err = vectors.Check(steps, sketch, space.Dimensions)
 		}
-		to.sketch, to.steps = sketch, steps
+		to.sketch = sketch
+		to.steps = steps
 		return rowError(err, "the vector of segment", to.segment)
-	}, fmt.Sprintf(`SELECT v.segment, s.channel, s.first, s.last, v.sketch, v.steps
-		FROM %s v JOIN segment s ON s.id = v.segment WHERE v.segment > ? ORDER BY v.segment LIMIT ?`, from.table), after, limit)
+	}, query, after, limit)
 }

@@ -51,7 +51,8 @@ func TestGuildsAskedAboutLastStayLoaded(t *testing.T) {
 	if s := x.Stats(); s.Rows != 30 || s.Bytes != exactBytes(30) || s.Loads != 4 {
 		t.Errorf("it holds %+v", s)
 	}
-	if got := find(t, x, random(1), 100, always(1, 0), always(2, 0), always(3, 0), always(4, 0), always(5, 0)); len(got) != 50 {
+	all := []Scope{always(1, 0), always(2, 0), always(3, 0), always(4, 0), always(5, 0)}
+	if got := find(t, x, random(1), 100, all...); len(got) != 50 {
 		t.Errorf("all guilds together find %d of 50", len(got))
 	}
 }
@@ -120,15 +121,63 @@ func TestConcurrentDeletionIsCompleteAfterTheSearch(t *testing.T) {
 	wantFound(t, x, 2, 1)
 	g := x.guilds[1]
 	vector := g.exact.arena.at(g.table.slots[1])
-	g.mu.RLock() // as a search
-	x.Apply(map[int64]Change{1: source.commit(1, Row{ID: 1})})
-	if g.count.Load() != 2 {
-		t.Error("the table changed under a search")
-	}
-	g.mu.RUnlock()
-	g.settle() // as a search at its end
+	search, err := x.Search(t.Context(), space, []Scope{always(1, 0)})
+	must(t, err)
+	defer search.Close()
+	during := asked{t.Context(), func() {
+		x.Apply(map[int64]Change{1: source.commit(1, Row{ID: 1})})
+		if g.count.Load() != 2 {
+			t.Error("the table changed under a search")
+		}
+	}}
+	_, _, err = search.Nearest(during, random(1), 10)
+	must(t, err)
 	if g.count.Load() != 1 || slices.ContainsFunc(vector, func(v float32) bool { return v != 0 }) {
 		t.Error("the vector is in memory still")
+	}
+}
+
+// asked is a context that calls a function when it is asked whether it has ended, as a search does when chromem-go has
+// ranked.
+type asked struct {
+	context.Context
+	then func()
+}
+
+func (a asked) Err() error {
+	a.then()
+	return nil
+}
+
+// A change that follows one that is missing isn't applied: the guild is loaded again.
+func TestAMissingChangeIsNoticed(t *testing.T) {
+	t.Parallel()
+	source := newSource()
+	source.commit(1, row(1, 0, random(1)))
+	x := newIndex(t, source, Options{})
+	wantFound(t, x, 1, 1)
+	source.commit(1, row(2, 0, random(2))) // by another process, and nobody has noticed yet
+	x.Apply(map[int64]Change{1: source.commit(1, row(3, 0, random(3)))})
+	wantLoaded(t, x, 0)
+	wantFound(t, x, 3, 1)
+}
+
+// A search says how near those are at most that it left out.
+func TestHowNearTheOthersAre(t *testing.T) {
+	t.Parallel()
+	for _, holds := range []int{9, 0} { // exact, and by sketches
+		x, _ := limited(t, 2, 5, holds)
+		search, err := x.Search(t.Context(), space, []Scope{always(1, 0), always(2, 0)})
+		must(t, err)
+		all, beyond, err := search.Nearest(t.Context(), random(1), 10)
+		if must(t, err); len(all) != 10 || !NothingLeft(beyond) {
+			t.Errorf("of 10, %d are found, and others are at most as near as %v", len(all), beyond)
+		}
+		some, beyond, err := search.Nearest(t.Context(), random(1), 2)
+		if must(t, err); len(some) != 4 || NothingLeft(beyond) || beyond != some[3].Similarity {
+			t.Errorf("of 10, %d are found, and others are at most as near as %v", len(some), beyond)
+		}
+		search.Close()
 	}
 }
 
@@ -380,7 +429,8 @@ type sameRow struct {
 }
 
 // Load implements Source.
-func (s *sameRow) Load(_ context.Context, _ int64, _ memory.Space, begin func(int) bool, put func(Row) error) (int64, error) {
+func (s *sameRow) Load(_ context.Context, _ int64, _ memory.Space, begin func(int) bool,
+	put func(Row) error) (int64, error) {
 	begin(s.n)
 	for i := range s.n {
 		r := s.row

@@ -203,7 +203,9 @@ func searchWhileWriting(t *testing.T, limit int64) {
 	for guild := range int64(guilds) {
 		scopes := []Scope{always(guild, 0, 1, 2, 3)}
 		question := random(1000)
-		if got, want := find(t, x, question, each, scopes...), source.exactly(scopes, question, each); !slices.Equal(got, want) {
+		got := find(t, x, question, each, scopes...)
+		want := source.exactly(scopes, question, each)
+		if !slices.Equal(got, want) {
 			t.Errorf("guild %d: found %v, want %v", guild, got, want)
 		}
 	}
