@@ -37,6 +37,7 @@ require (
 	github.com/go-json-experiment/json v1.27.2
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
+	github.com/philippgille/chromem-go v0.7.0
 	github.com/pressly/goose/v3 v3.28.0
 	golang.org/x/exp v0.0.0-20260824195058-e88cd73687aa
 )

@@ -25,6 +25,7 @@ import (
 	counting "hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
+	"hark/memory/vectors"
 	"hark/search"
 )
 
@@ -145,7 +146,7 @@ func newTalkIn(b *testing.B, of town) *talk {
 func opened(tb testing.TB, dir string) *sqlite.Store {
 	tb.Helper()
 	store, err := sqlite.Open(tb.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space(),
-		Tokens: counting.New().Count, Patience: 100 * time.Millisecond, IndexLimit: 64 << 20})
+		Tokens: counting.New().Count, Index: vectors.Options{Patience: 100 * time.Millisecond, Limit: 64 << 20}})
 	if err != nil {
 		tb.Fatal(err)
 	}

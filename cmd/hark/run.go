@@ -30,6 +30,7 @@ import (
 	"hark/internal/web"
 	"hark/memory"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 func (f *flags) runCommand() *cobra.Command {
@@ -195,7 +196,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Strs("files", taken).Msg(
 			"others on this machine could read what is remembered: the data directory is private now")
 	}
-	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Seal: true, Patience: vectorPatience, Progress: func(done, total int) {
+	index := vectors.Options{Patience: vectorPatience}
+	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Seal: true, Index: index, Progress: func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}

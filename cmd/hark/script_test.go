@@ -252,7 +252,7 @@ func steady(text string, names ...string) string {
 	}
 	text = regexp.MustCompile(`\b(?:`+strings.Join(days, "|")+
 		`)(?:[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?`).ReplaceAllString(text, "NOW")
-	text = vectors.ReplaceAllString(text, "")
+	text = embedded.ReplaceAllString(text, "")
 	text = temporary.ReplaceAllString(text, "DIR")
 	text = stamp.ReplaceAllString(text, "<t:NOW")
 	text = volatile.ReplaceAllString(text, "…")
@@ -273,7 +273,7 @@ var volatile = regexp.MustCompile(
 
 var (
 	temporary = regexp.MustCompile(`/[^\s"':]*/Test[^\s"'/]*/\d{3}`)
-	vectors   = regexp.MustCompile(`, \d+ vectors?\b`) // made in the background
+	embedded  = regexp.MustCompile(`, \d+ vectors?\b`) // made in the background
 	stamp     = regexp.MustCompile(`<t:\d+`)
 	madeID    = regexp.MustCompile(`\b\d{16,20}\b`)
 )

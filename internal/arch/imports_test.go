@@ -18,12 +18,13 @@ const module = "hark/"
 // bot ← cmd/hark.
 var rules = map[string][]string{
 	"memory":                       {},
-	"memory/sqlite":                {"memory", "memory/seal", "memory/sqlstore", "memory/sqlite/pagefile"},
+	"memory/vectors":               {"memory"},
+	"memory/sqlite":                {"memory", "memory/seal", "memory/sqlstore", "memory/sqlite/pagefile", "memory/vectors"},
 	"memory/sqlite/pagefile":       {},
 	"memory/seal":                  {},
-	"memory/sqlstore":              {"memory", "memory/seal"},
+	"memory/sqlstore":              {"memory", "memory/seal", "memory/vectors"},
 	"memory/sqlite/sqlitetest":     {"memory/sqlite", "internal/fixture"},
-	"memory/postgres":              {"memory", "memory/seal", "memory/sqlstore"},
+	"memory/postgres":              {"memory", "memory/seal", "memory/sqlstore", "memory/vectors"},
 	"memory/postgres/postgrestest": {"memory/postgres"},
 	"memory/memorytest":            {"memory", "internal/embed"},
 	"search":                       {"memory"},
@@ -75,7 +76,8 @@ var rules = map[string][]string{
 	"internal/mcptest":             {},
 	"internal/mcpclient":           {"internal/answer/tools"},
 	"internal/wait":                {},
-	"internal/store":               {"memory", "memory/seal", "memory/sqlstore", "memory/sqlite", "memory/postgres", "internal/config"},
+	"internal/store": {"memory", "memory/seal", "memory/sqlstore", "memory/sqlite", "memory/postgres", "memory/vectors",
+		"internal/config"},
 	"internal/setup": {"memory", "memory/sqlstore", "search", "builder", "internal/answer", "internal/config",
 		"internal/digest", "internal/embed", "internal/embed/static", "internal/llm", "internal/media", "internal/mcpclient",
 		"internal/answer/tools", "internal/rerank", "internal/store"},
@@ -116,14 +118,15 @@ var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "memory/po
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
-	"github.com/bwmarrin/discordgo":     {"bot/discord", "internal/discordtest"},
-	"github.com/modelcontextprotocol":   {"internal/mcpclient", "internal/mcpserver", "internal/mcptest"},
-	"github.com/chromedp":               {"internal/browsertest"},
-	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
-	"modernc.org/sqlite":                {"memory/sqlite"},
-	"github.com/jackc/pgx":              {"memory/postgres", "memory/postgres/postgrestest"},
-	"go.yaml.in/yaml/v3":                {"internal/migrate"},
-	"github.com/prometheus":             {"internal/metrics"},
+	"github.com/bwmarrin/discordgo":      {"bot/discord", "internal/discordtest"},
+	"github.com/modelcontextprotocol":    {"internal/mcpclient", "internal/mcpserver", "internal/mcptest"},
+	"github.com/chromedp":                {"internal/browsertest"},
+	"github.com/sashabaranov/go-openai":  {"internal/embed", "internal/llm"},
+	"modernc.org/sqlite":                 {"memory/sqlite"},
+	"github.com/philippgille/chromem-go": {"memory/vectors"},
+	"github.com/jackc/pgx":               {"memory/postgres", "memory/postgres/postgrestest"},
+	"go.yaml.in/yaml/v3":                 {"internal/migrate"},
+	"github.com/prometheus":              {"internal/metrics"},
 }
 
 // besides is a rule that forbids the packages named and allows all others.

@@ -120,7 +120,7 @@ type Memory struct {
 	CatchUp        Duration `toml:"catch_up" default:"30d"`
 	Reconcile      bool     `toml:"reconcile" default:"true"`
 	EditAnswers    bool     `toml:"edit_answers" default:"true"`
-	IndexLimit     int      `toml:"index_limit" default:"128"`
+	IndexLimit     int      `toml:"index_limit" default:"64"`
 	SessionGap     Duration `toml:"session_gap" default:"30m" such:"30m"`
 	SessionTurns   int      `toml:"session_turns" default:"45"`
 	CondenseTurns  int      `toml:"condense_turns" default:"32"`

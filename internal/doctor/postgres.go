@@ -67,19 +67,10 @@ func amounts(messages, channels, guilds, waiting, unfinished int, where string) 
 }
 
 func serverOf(r postgres.Report) Finding {
-	vector := "pgvector " + r.Vector
-	if r.Vector == "" {
-		vector = "pgvector " + r.Available + " to be installed at the first start"
-	} else if !r.Approximates() {
-		vector += " (older than 0.8.4, so vectors of large servers are compared one by one)"
-	}
-	f := passed("PostgreSQL %s, the primary; %s; the user %q owns Hark's tables", r.Version, vector, r.User)
-	switch {
-	case r.Ahead.Abs() > clockTolerance:
+	f := passed("PostgreSQL %s, the primary; the user %q owns Hark's tables", r.Version, r.User)
+	if r.Ahead.Abs() > clockTolerance {
 		f.Detail += fmt.Sprintf("; its clock is %v from this machine's", r.Ahead.Abs().Round(time.Second))
 		f.Advice = "set both clocks by NTP"
-	case !r.Approximates() && r.Vector != "":
-		f.Advice = "upgrade pgvector to 0.8.4 or newer"
 	}
 	return f
 }

@@ -53,9 +53,8 @@ func TestReports(t *testing.T) {
 		want  string
 	}{
 		{stored(postgres.Report{Exists: true, SchemaVersion: 9, Known: 1}), "✗"},
-		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.3"}}), "! : PostgreSQL "},
-		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.8.4"}}), "✓"},
-		{serverOf(postgres.Report{Server: postgres.Server{Vector: "0.9.0"}, Ahead: -2 * clockTolerance}), "set both clocks"},
+		{serverOf(postgres.Report{Server: postgres.Server{Version: "15.0"}}), "✓ : PostgreSQL 15.0, the primary"},
+		{serverOf(postgres.Report{Ahead: -2 * clockTolerance}), "set both clocks"},
 		{commits(postgres.Report{Fsync: true, Commit: "on"}), "✓ : fsync is on, and synchronous_commit is on"},
 		{commits(postgres.Report{Commit: "on"}), "! : fsync is off"},
 		{commits(postgres.Report{Fsync: true, Commit: "off"}), "! : synchronous_commit is off"},

@@ -99,7 +99,7 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Opti
 			o.Space = a.awaited.standIn.Space()
 		}
 	}
-	o.IndexLimit = int64(c.Memory.IndexLimit) << 20
+	o.Index.Limit = int64(c.Memory.IndexLimit) << 20
 	if a.Store, err = place.Open(ctx, o); err != nil {
 		return nil, err
 	}

@@ -137,8 +137,9 @@ func TestEveryTableIsMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := map[bool][]string{
-		true:  {"vector", "vector_next", "vector_version", "data_key", "sqlite_sequence", "sqlite_stat1"},
-		false: {"embedding", "embedding_next", "text_size", "turn", "changed", "erasable", "process", "lease", "identify", "data_key"},
+		true: {"vector", "vector_next", "vector_version", "data_key", "sqlite_sequence", "sqlite_stat1"},
+		false: {"embedding", "embedding_next", "vector_version", "text_size", "turn", "changed", "erasable", "process", "lease", "identify",
+			"data_key"},
 	}
 	schemas := map[bool]map[string][]string{
 		true: columns(t, "sqlite", filepath.Join(file.Dir, sqlite.FileName),

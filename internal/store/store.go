@@ -17,6 +17,7 @@ import (
 	"hark/memory/postgres"
 	"hark/memory/sqlite"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 // Place is where a memory is: a database if URL is set, else a file in the data directory Dir.
@@ -68,13 +69,12 @@ func (p Place) Spaces(ctx context.Context) (use, next memory.Space, err error) {
 	return stored.Use, stored.Next, err
 }
 
-// Options configure an open store. Only a file's vectors are held in memory, so only it has limits of them.
+// Options configure an open store.
 type Options struct {
-	Space      memory.Space          // of new vectors; see sqlstore.Options
-	Seal       bool                  // begin to seal a plain memory; see sqlstore.Options
-	IndexLimit int64                 // see sqlite.Options
-	Patience   time.Duration         // see sqlite.Options
-	Progress   func(done, total int) // see sqlite.Options
+	Space    memory.Space          // of new vectors; see sqlstore.Options
+	Seal     bool                  // begin to seal a plain memory; see sqlstore.Options
+	Index    vectors.Options       // of the vectors in memory
+	Progress func(done, total int) // see sqlite.Options
 }
 
 // Open opens the memory. It creates one if there is none.
@@ -85,10 +85,11 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal})
+		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal,
+			Index: o.Index})
 	}
 	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{
-		Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal, IndexLimit: o.IndexLimit, Patience: o.Patience, Progress: o.Progress,
+		Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal, Index: o.Index, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"hark/memory/postgres"
 	"hark/memory/postgres/postgrestest"
 	"hark/memory/sqlite"
+	"hark/memory/vectors"
 )
 
 // figures are what a benchmark measured of an engine.
@@ -41,15 +42,16 @@ func BenchmarkEngines(b *testing.B) {
 			var many, one figures
 			for b.Loop() {
 				url := postgrestest.URL(b)
+				index := vectors.Options{Limit: 64 << 20}
 				p, err := postgres.Open(b.Context(), url, postgres.Options{Space: embed.Builtin{}.Space(),
-					Tokens: tokens.New().Count})
+					Tokens: tokens.New().Count, Index: index})
 				must(b, err)
 				many = measure(b, p, size.guilds, size.messages)
 				must(b, connect(b, url).QueryRow(b.Context(), "SELECT pg_database_size(current_database())").Scan(&many.message))
 				must(b, p.Close())
 				dir := b.TempDir()
 				s, err := sqlite.Open(b.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: tokens.New().Count,
-					IndexLimit: 128 << 20})
+					Index: index})
 				must(b, err)
 				one = measure(b, s, size.guilds, size.messages)
 				must(b, s.Close())

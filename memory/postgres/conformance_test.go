@@ -11,6 +11,7 @@ import (
 	"hark/memory/postgres"
 	"hark/memory/postgres/postgrestest"
 	"hark/memory/seal"
+	"hark/memory/vectors"
 )
 
 // TestMain draws fewer examples than usual: each operation is many round trips to the server.
@@ -36,14 +37,15 @@ func openToy(t testing.TB, url string) memory.Store {
 
 func openEmpty(t testing.TB) memory.Store { return openToy(t, postgrestest.URL(t)) }
 
-// openSealed opens a sealed store.
+// openSealed opens a sealed store. It holds only the sketches of vectors in memory.
 func openSealed(t testing.TB, url string) memory.Store {
 	t.Helper()
 	secret, err := seal.ParseSecret("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	s, err := postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space(), Secret: secret,
+		Index: vectors.Options{Limit: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

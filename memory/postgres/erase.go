@@ -50,7 +50,7 @@ func (t *tx) noteErasable() error {
 	}
 	tables := make([]string, 0, len(t.changed))
 	for table := range t.changed {
-		if table != "" && table != "turn" {
+		if table != "" && table != "turn" && table != "vector_version" {
 			tables = append(tables, table)
 		}
 	}
@@ -73,14 +73,8 @@ type erasable struct {
 	by    string // the last transaction that deleted something
 }
 
-// Erase implements sqlstore.Engine: it vacuums the tables in which text was deleted. If nobody waits for that, it also
-// indexes large guilds.
+// Erase implements sqlstore.Engine: it vacuums the tables in which text was deleted.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
-	if wait { // something was deleted
-		e.open.drop()
-	} else if err := e.buildIndexes(ctx); err != nil {
-		return err
-	}
 	e.eraser.mu.Lock()
 	defer e.eraser.mu.Unlock()
 	if !wait && time.Now().Before(e.eraser.after) {

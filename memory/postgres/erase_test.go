@@ -122,8 +122,9 @@ func TestStatisticsHoldNothingThatWasSaid(t *testing.T) {
 	if must(t, rows.Err()); !with["message.author"] || !with["setting.key"] {
 		t.Errorf("only %v have statistics", with)
 	}
-	for _, c := range append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "embedding", Column: "values"},
-		sqlstore.SealedColumn{Table: "embedding_next", Column: "values"}, sqlstore.SealedColumn{Table: "fulltext", Column: "terms"},
+	for _, c := range append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "embedding", Column: "steps"},
+		sqlstore.SealedColumn{Table: "embedding", Column: "sketch"}, sqlstore.SealedColumn{Table: "embedding_next", Column: "sketch"},
+		sqlstore.SealedColumn{Table: "embedding_next", Column: "steps"}, sqlstore.SealedColumn{Table: "fulltext", Column: "terms"},
 		sqlstore.SealedColumn{Table: "data_key", Column: "wrapped"}) {
 		var target int
 		must(t, db.QueryRow(t.Context(), `SELECT coalesce(attstattarget, -1) FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2`,

@@ -34,12 +34,6 @@ func OnClaim(t lease.Table, f func()) { t.(*leases).onClaim = f }
 // OnRenewal has f called after each renewal. It comes before the first Claim.
 func OnRenewal(t lease.Table, f func()) { t.(*leases).onRenewal = f }
 
-// WithExactSegments returns o for a store that indexes a guild with more segments, whatever pgvector's version.
-func (o Options) WithExactSegments(n int) Options {
-	o.exactSegments = n
-	return o
-}
-
 // Traced returns o with a tracer of every statement that the server is sent.
 func (o Options) Traced(by pgx.QueryTracer) Options {
 	o.tracer = by

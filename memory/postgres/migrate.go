@@ -55,12 +55,7 @@ func (e *engine) prepareDatabase(ctx context.Context) error {
 			now, known)
 	}
 	if now < known {
-		if _, err = provider.Up(ctx); err == nil {
-			server, err = e.inspectServer(ctx) // pgvector is there now
-		}
-	}
-	if e.indexes.most == 0 && server.Approximates() {
-		e.indexes.most = exactSegments
+		_, err = provider.Up(ctx)
 	}
 	return err
 }

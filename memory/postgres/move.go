@@ -2,12 +2,9 @@ package postgres
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"hark/memory"
 	"hark/memory/sqlstore"
@@ -78,26 +75,4 @@ func columnOf[T any](rows [][]any, column int) []*T {
 		}
 	}
 	return values
-}
-
-// Vectors implements sqlstore.Engine.
-func (e *engine) Vectors(ctx context.Context, q sqlstore.Querier, _ memory.Space, shadow bool, after int64,
-	limit int) (all []sqlstore.Vector, err error) {
-	table, types := "vector", pgtype.NewMap()
-	if shadow {
-		table = "vector_next"
-	}
-	err = sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
-		var v sqlstore.Vector
-		var sealed []byte
-		err := scan(&v.Segment, &v.Channel, &v.First, &v.Last, types.SQLScanner(&v.Values), &sealed)
-		v.Key = e.vault.KeyOf(sealed)
-		if err == nil {
-			v.Values, err = e.openVector(v.Segment, v.Values, sealed)
-		}
-		all = append(all, v)
-		return err
-	}, `SELECT segment, channel, first, last, "values"::real[], sealed FROM `+table+" WHERE segment > ? ORDER BY segment LIMIT ?",
-		after, limit)
-	return all, err
 }

@@ -1,13 +1,13 @@
-// Package postgres is the engine of sqlstore for many machines: a PostgreSQL database with pgvector, which several
-// processes may use at once. Everything in memory is a cache of it. Only the table message holds what people wrote;
+// Package postgres is the engine of sqlstore for many machines: a PostgreSQL database, which several processes
+// may use at once. Everything in memory is a cache of it. Only the table message holds what people wrote;
 // full text holds hashes of it.
 //
 // One transaction writes at a time: it holds the only row of the table turn. Its counter tells each process whether
 // others have written since it last looked. Nothing relies on the state of a session, so PgBouncer may pool
 // transactions.
 //
-// Begin reading at Open; statement.go turns the store's SQL into PostgreSQL's, tx.go commits, fulltext.go and vector.go
-// search, lease.go shares jobs, erase.go vacuums.
+// Begin reading at Open; statement.go turns the store's SQL into PostgreSQL's, tx.go commits, fulltext.go
+// searches, lease.go shares jobs, erase.go vacuums.
 package postgres
 
 import (
@@ -30,6 +30,7 @@ import (
 	"hark/memory"
 	"hark/memory/seal"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 // Options configure a store.
@@ -44,13 +45,14 @@ type Options struct {
 	Seal bool
 	// Moving opens the store for sqlstore.Move.
 	Moving bool
+	// Index configures the vectors in memory.
+	Index vectors.Options
 
 	// Of tests:
-	exactSegments int // instead of the constant, whatever pgvector's version
-	tracer        pgx.QueryTracer
+	tracer pgx.QueryTracer
 }
 
-// engine is the database: reads, writes, other processes' writes, full text and vectors.
+// engine is the database: reads, writes, other processes' writes and full text.
 type engine struct {
 	pool  *pgxpool.Pool
 	db    *sql.DB // of pool
@@ -66,9 +68,7 @@ type engine struct {
 	closed  bool
 	version int64 // of turn after the last transaction; another one's is higher
 
-	eraser  eraser
-	indexes vectorIndexes
-	open    openVectors
+	eraser eraser
 }
 
 // IsURL reports whether a store is named by the URL of a PostgreSQL database.
@@ -86,8 +86,8 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 		return nil, err
 	}
 	e.vault = sqlstore.NewVault(o.Secret, true)
-	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Vault: e.vault, Seal: o.Seal, Moving: o.Moving})
-	e.indexes.most = o.exactSegments
+	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Vault: e.vault, Seal: o.Seal, Moving: o.Moving,
+		Index: o.Index})
 	if err := e.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())
 	}

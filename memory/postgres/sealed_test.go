@@ -45,8 +45,8 @@ func embedAll(t testing.TB, s *sqlstore.Store) {
 func TestEveryColumnIsSealedOrVisibleForAReason(t *testing.T) {
 	t.Parallel()
 	visible := map[string]string{ // of this engine
-		"embedding.values": "empty in a sealed memory", "embedding_next.values": "empty in a sealed memory",
-		"embedding.sealed": "sealed by PutVector", "embedding_next.sealed": "sealed by PutVector",
+		"embedding.sketch": "sealed by putVector", "embedding_next.sketch": "sealed by putVector",
+		"embedding.steps": "sealed by putVector", "embedding_next.steps": "sealed by putVector",
 		"fulltext.terms": "keyed hashes", "turn.writer": "a random name of a process", "erasable.name": "a name of a table",
 		"process.name": "a random name of a process", "lease.job": "a shard", "lease.owner": "a random name of a process",
 		"lease.note": "a session with Discord",
@@ -162,7 +162,8 @@ func TestASwappedOrPlantedValueIsNamed(t *testing.T) {
 	must(t, s.Apply(t.Context(), memorytest.Canaries("canary")...))
 	embedAll(t, s)
 	db := connect(t, url)
-	for _, c := range append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "embedding", Column: "sealed", Key: "segment"}) {
+	for _, c := range append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "embedding", Column: "steps", Key: "segment"},
+		sqlstore.SealedColumn{Table: "embedding", Column: "sketch", Key: "segment"}) {
 		name, of, sealed := c.Table, c.Column+"::text", fmt.Sprintf("length(%s) > 40", c.Column)
 		if c.Table == "embedding" {
 			name = "vector"
@@ -195,7 +196,7 @@ func TestASwappedOrPlantedValueIsNamed(t *testing.T) {
 			values[0], `\x61`)
 	}
 	must(t, sqlstore.Verify(t.Context(), s))
-	_, err := db.Exec(t.Context(), `UPDATE embedding SET sealed = NULL, "values" = array_fill(1, ARRAY[$1::int])::halfvec`,
+	_, err := db.Exec(t.Context(), "UPDATE embedding SET steps = decode(repeat('01', $1), 'hex')",
 		memorytest.Embedder{}.Space().Dimensions)
 	must(t, err)
 	query := make([]float32, memorytest.Embedder{}.Space().Dimensions)

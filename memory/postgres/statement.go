@@ -64,7 +64,7 @@ var (
 // synonyms are words of the store's SQL that PostgreSQL calls otherwise.
 var synonyms = map[string]string{
 	"user":             `"user"`,
-	"vector":           "embedding", // pgvector has a type of that name, and each table is a type
+	"vector":           "embedding", // a database may have pgvector, with a type of that name, and each table is a type
 	"vector_next":      "embedding_next",
 	"vector_before":    "embedding_before",
 	"json_array":       "jsonb_build_array",

@@ -14,9 +14,11 @@ import (
 	"hark/internal/text"
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
-const indexLimit = 128 << 20 // the default of memory.index_limit
+const indexLimit = 64 << 20 // the default of memory.index_limit
 
 func hybrid(b *testing.B, s *Store, guild memory.GuildID) {
 	scope := everywhereIn(b, s, guild)
@@ -59,7 +61,7 @@ func BenchmarkMillion(b *testing.B) {
 			for b.Loop() {
 				debug.FreeOSMemory()
 				started := time.Now()
-				s, err := Open(bg, dir, Options{Space: embed.Builtin{}.Space(), IndexLimit: indexLimit})
+				s, err := Open(bg, dir, Options{Space: embed.Builtin{}.Space(), Index: vectors.Options{Limit: indexLimit}})
 				must(b, err)
 				opening = append(opening, time.Since(started))
 				hybrid(b, s, 1)
@@ -79,14 +81,10 @@ func BenchmarkMillion(b *testing.B) {
 				debug.FreeOSMemory()
 				least = residentMemory(b)
 				runtime.ReadMemStats(&stats)
-				size = 0
-				for _, x := range s.engine.vectors.guilds {
-					size += x.size.Load()
-				}
-				loading = append(loading, cpuOf(b, func() {
-					x := &index{guild: 1, space: s.engine.options.Space}
-					must(b, x.fill(bg, s.engine))
-				}))
+				index := sqlstore.Index(s.Store)
+				size = index.Stats().Bytes
+				index.Drop(1)
+				loading = append(loading, cpuOf(b, func() { loadGuild(b, s) }))
 				closed(b, s)
 			}
 			info, err := os.Stat(filepath.Join(dir, FileName))
@@ -105,6 +103,13 @@ func BenchmarkMillion(b *testing.B) {
 			b.ReportMetric(float64(info.Size())/float64(of.guilds*of.messages), "B/message")
 		})
 	}
+}
+
+// loadGuild loads the vectors of guild 1.
+func loadGuild(b *testing.B, s *Store) {
+	search, err := sqlstore.Index(s.Store).Search(bg, s.engine.options.Space, []vectors.Scope{{Guild: 1}})
+	must(b, err)
+	search.Close()
 }
 
 func residentMemory(b *testing.B) float64 {

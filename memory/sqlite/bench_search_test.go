@@ -148,6 +148,8 @@ func rawSearch(b *testing.B, s *Store, scope memory.Scope) func(terms []string, 
 		WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120`)
 	must(b, err)
 	b.Cleanup(func() { statement.Close() })
+	index := sqlstore.Index(s.Store)
+	scopes := scopesOf(nos)
 	return func(terms []string, vector []float32) {
 		rows, err := statement.QueryContext(bg, strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR "),
 			nos[0]<<sqlstore.SequenceBits, (nos[len(nos)-1]+1)<<sqlstore.SequenceBits)
@@ -157,14 +159,10 @@ func rawSearch(b *testing.B, s *Store, scope memory.Scope) func(terms []string, 
 			must(b, rows.Scan(new(int64), new(float64)))
 		}
 		must(b, rows.Err())
-		_, err = s.engine.Nearest(bg, sqlstore.VectorQuery{Space: s.engine.options.Space, Scope: scope, Channels: nos,
-			Vector: vector, Limit: 20}, func(found []sqlstore.Near) ([]memory.VectorHit, error) {
-			hits := make([]memory.VectorHit, min(20, len(found)))
-			for i := range hits {
-				hits[i].Similarity = float64(found[i].Similarity)
-			}
-			return hits, nil
-		})
+		near, err := index.Search(bg, s.engine.options.Space, scopes)
+		must(b, err)
+		defer near.Close()
+		_, _, err = near.Nearest(bg, vector, 20)
 		must(b, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 // BenchmarkStart opens a killed process's files until the first message is logged and the first full-text
@@ -33,7 +34,7 @@ func BenchmarkStart(b *testing.B) {
 				var s *Store
 				cpu = append(cpu, cpuOf(b, func() {
 					var err error
-					s, err = Open(bg, dir, Options{Space: embed.Builtin{}.Space(), IndexLimit: indexLimit})
+					s, err = Open(bg, dir, Options{Space: embed.Builtin{}.Space(), Index: vectors.Options{Limit: indexLimit}})
 					must(b, err)
 					apply(b, s, posted(1000, 1, "the first after the kill"))
 					logged = append(logged, time.Since(started))

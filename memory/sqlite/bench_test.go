@@ -20,6 +20,7 @@ import (
 	"hark/memory"
 	"hark/memory/memorytest"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 // openBench opens a store that the benchmark closes.
 func openBench(b *testing.B, dir string) *Store {
 	b.Helper()
-	s, err := Open(bg, dir, Options{Space: embed.Builtin{}.Space()})
+	s, err := Open(bg, dir, Options{Space: embed.Builtin{}.Space(), Index: vectors.Options{Limit: indexLimit}})
 	must(b, err)
 	b.Cleanup(func() { s.Close() })
 	return s

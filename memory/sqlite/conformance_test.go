@@ -10,6 +10,7 @@ import (
 	"hark/memory/seal"
 	"hark/memory/sqlite"
 	"hark/memory/sqlite/sqlitetest"
+	"hark/memory/vectors"
 )
 
 func openToy(t testing.TB, dir string) memory.Store {
@@ -29,14 +30,15 @@ func TestConformance(t *testing.T) {
 	memorytest.Reopen(t, sqlitetest.Dir, openSome)
 }
 
-// openSealed opens a sealed store.
+// openSealed opens a sealed store. It holds only the sketches of vectors in memory.
 func openSealed(t testing.TB, dir string) memory.Store {
 	t.Helper()
 	secret, err := seal.ParseSecret(sealedKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: memorytest.Embedder{}.Space(), Secret: secret})
+	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: memorytest.Embedder{}.Space(), Secret: secret,
+		Index: vectors.Options{Limit: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/memorytest"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 // Whichever statement of a write fails, the write returns an error and changes nothing, and the same write
@@ -236,7 +238,6 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE message SET author = 'x'", "Stretches"},
 		{"DROP TABLE fulltext", "FullText"},
 		{"UPDATE vector SET steps = x'01'", "Nearest"},
-		{"UPDATE vector SET sketch = x'01'", "Nearest"},
 		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", "Trace"},
 		{"UPDATE trace SET body = '{\"recalled\":[[1]],\"channels\":[1000]}'", "Trace"},
 		{"UPDATE trace SET body = '{\"recalled\":[[0,1,0,0,-1]],\"channels\":[1000]}'", "Trace"},
@@ -267,6 +268,25 @@ func TestReadsThatFail(t *testing.T) {
 				t.Errorf("answered %v, %v", answer, err)
 			}
 		})
+	}
+}
+
+// A damaged sketch is an error where only sketches are in memory.
+func TestASketchThatIsDamaged(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space(), Index: vectors.Options{Limit: 1}})
+	must(t, err)
+	defer s.Close()
+	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "pears"))
+	drain(t, s)
+	if got := nearest(t, s, in(general), "apples"); len(got) != 2 {
+		t.Errorf("found %v", got)
+	}
+	sqlstore.Index(s.Store).Drop(1)
+	execute(t, s.engine.write, "UPDATE vector SET sketch = x'01'")
+	hits, err := s.Nearest(bg, in(general), s.engine.options.Space, unit(), 10)
+	if err == nil || len(hits) > 0 {
+		t.Errorf("found %v, %v", hits, err)
 	}
 }
 

@@ -333,3 +333,14 @@ func allSegments(t testing.TB, s *Store) (segments []memory.Segment) {
 	}, "SELECT id, version FROM segment ORDER BY id"))
 	return segments
 }
+
+// inGuild is a message in a guild's only channel, which has the guild's id.
+func inGuild(g memory.GuildID, n int, content string) memory.Posted {
+	p := posted(memory.ChannelID(g), n, content)
+	p.Message.Guild = g
+	return p
+}
+
+func spent(user memory.UserID, n, tokens int) memory.Spent {
+	return memory.Spent{Guild: guild, User: user, Question: id(n), Tokens: tokens}
+}

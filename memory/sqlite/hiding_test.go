@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // thirtyMessages is a store with thirty messages by three authors, whose engine is hooked.
@@ -144,10 +145,8 @@ func TestVectorsOfWhatIsHiddenGo(t *testing.T) {
 				newSpace.Dimensions)}, 2)))
 		}
 		wantFound(t, s, newSpace, 0)
-		for _, loaded := range s.engine.vectors.guilds {
-			if n := loaded.count.Load(); n != 1 { // the other channel's
-				t.Errorf("%d vectors are in memory", n)
-			}
+		if n := sqlstore.Index(s.Store).Stats().Rows; n != 1 { // the other channel's
+			t.Errorf("%d vectors are in memory", n)
 		}
 		pendingIn(t, s, 1) // what is left is embedded anew
 		checkSound(t, s)

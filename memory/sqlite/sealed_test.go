@@ -431,8 +431,8 @@ func TestEveryColumnIsSealedOrVisibleForAReason(t *testing.T) {
 	t.Parallel()
 	visible := map[string]string{ // of this engine
 		"fulltext.content": "keyed hashes; it isn't stored",
-		"vector.sketch":    "sealed by PutVector", "vector.steps": "sealed by PutVector",
-		"vector_next.sketch": "sealed by PutVector", "vector_next.steps": "sealed by PutVector",
+		"vector.sketch":    "sealed by putVector", "vector.steps": "sealed by putVector",
+		"vector_next.sketch": "sealed by putVector", "vector_next.steps": "sealed by putVector",
 	}
 	s := open(t, emptyDir(t))
 	found := 0

@@ -3,7 +3,7 @@
 //
 // Several processes may have the file open. Each sees the others' commits before it writes or answers.
 //
-// Begin reading at Open; writer.go commits, index_cache.go holds vectors in memory, zeroing.go erases.
+// Begin reading at Open; writer.go commits, zeroing.go erases.
 package sqlite
 
 import (
@@ -24,6 +24,7 @@ import (
 	"hark/memory"
 	"hark/memory/seal"
 	"hark/memory/sqlstore"
+	"hark/memory/vectors"
 )
 
 // Options configure a store.
@@ -33,12 +34,8 @@ type Options struct {
 	// Tokens counts a text's tokens. It must be safe for concurrent use, and tokens.New's whatever the
 	// model: stored counts outlive the choice of one. If nil, Message.Tokens stays 0.
 	Tokens func(string) int
-	// IndexLimit bounds the bytes of memory for vectors; 0: no limit. The most recently searched guilds
-	// stay, at least one.
-	IndexLimit int64
-	// Patience is how long a search waits for a guild's vectors to load, before it goes on without them;
-	// 0: no limit. Loading continues for later searches.
-	Patience time.Duration
+	// Index configures the vectors in memory.
+	Index vectors.Options
 	// Progress, if not nil, gets how many of total messages long work at opening has done.
 	Progress func(done, total int)
 	// Secret is the key of a sealed memory; nil: none.
@@ -57,7 +54,7 @@ type Store struct {
 	engine *engine
 }
 
-// engine is the file: reads, writes, other processes' writes, full text, vectors and erasing.
+// engine is the file: reads, writes, other processes' writes, full text and erasing.
 type engine struct {
 	writeDB *sql.DB
 	write   *sql.Conn // writeDB's only connection, for the holder of the write lock
@@ -74,7 +71,6 @@ type engine struct {
 
 	eraseAfter time.Time // until then, Erase without wait does nothing
 
-	vectors    indexCache
 	statements statements
 
 	// changed is called after another process's write, before a transaction continues or a read is
@@ -122,7 +118,8 @@ func newStore(e *engine) *Store {
 	e.writer.lock, e.leases = make(chan struct{}, 1), lease.NewAlone()
 	e.vault = sqlstore.NewVault(e.options.Secret, false)
 	return &Store{sqlstore.New(e, sqlstore.Options{Vault: e.vault,
-		Space: e.options.Space, Tokens: e.options.Tokens, Seal: e.options.Seal, Moving: e.options.Moving}), e}
+		Space: e.options.Space, Tokens: e.options.Tokens, Seal: e.options.Seal, Moving: e.options.Moving,
+		Index: e.options.Index}), e}
 }
 
 // makePrivate creates the database if needed, and lets only its owner read it.
@@ -159,8 +156,6 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) e
 }
 
 func (e *engine) open(ctx context.Context, path string, patience time.Duration) (err error) {
-	e.vectors.limit, e.vectors.evictedTimeout, e.vectors.loadSlots = e.options.IndexLimit, evictedTimeout,
-		make(chan struct{}, maxLoads)
 	e.writer.removed = time.Now() // a killed process may have left removed text in the write-ahead log
 	e.writer.name, e.writer.busyTimeout = rand.Text(), patience
 	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
@@ -209,7 +204,6 @@ func (e *engine) Close() error {
 		_ = e.truncateLog(context.Background(), 0)
 	}
 	e.writer.closed = true
-	e.vectors.close()
 	e.clearOpenMark()
 	errs := []error{e.watch.close(), e.writer.dirty.close()}
 	if e.read != nil {

@@ -16,35 +16,6 @@ type tx struct {
 	inBulk      bool     // RemoveInBulk was called
 	zeroed      []uint32 // pages that were written only to zero their unallocated space
 	sqlstore.Changes
-	put     []storedVector         // new vectors in the active space
-	vectors map[int64]vectorChange // by guild: see bumpVectorVersions
-}
-
-// bumpVectorVersions increments the versions of the guilds whose vectors this transaction changes, so other
-// processes reload only those.
-func (t *tx) bumpVectorVersions() error {
-	t.vectors = map[int64]vectorChange{}
-	for _, segment := range t.Gone {
-		c := t.vectors[segment>>sqlstore.SegmentBits]
-		c.gone = append(c.gone, segment)
-		t.vectors[segment>>sqlstore.SegmentBits] = c
-	}
-	for _, v := range t.put {
-		c := t.vectors[v.segment>>sqlstore.SegmentBits]
-		c.put = append(c.put, v)
-		t.vectors[v.segment>>sqlstore.SegmentBits] = c
-	}
-	for guild, c := range t.vectors {
-		if err := t.row(`INSERT INTO vector_version VALUES (?, 1) ON CONFLICT DO UPDATE SET version = version + 1
-			RETURNING version`, guild).Scan(&c.version); err != nil {
-			return err
-		}
-		t.vectors[guild] = c
-	}
-	if t.Space {
-		return t.exec("UPDATE vector_version SET version = version + 1")
-	}
-	return nil
 }
 
 func (t *tx) statement(query string) (*sql.Stmt, error) {
@@ -118,5 +89,5 @@ func (t *tx) row(query string, args ...any) sqlstore.Row {
 
 // Changed implements sqlstore.Tx.
 func (t *tx) Changed(c sqlstore.Changes) {
-	t.Text, t.Space, t.Gone = t.Text || c.Text, t.Space || c.Space, append(t.Gone, c.Gone...)
+	t.Text = t.Text || c.Text
 }

@@ -48,8 +48,7 @@ func (e *engine) Notice(ctx context.Context) error {
 	}
 	// If this engine wrote last, it noticed the others then.
 	if last != e.writer.name {
-		err := errors.Join(e.loadSpace(ctx),
-			w.read(ctx, func(q sqlstore.Reader) error { return e.changed(ctx, q, everywhere, false) }))
+		err := w.read(ctx, func(q sqlstore.Reader) error { return e.changed(ctx, q, everywhere, false) })
 		if err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}

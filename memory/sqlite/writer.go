@@ -30,14 +30,6 @@ type writer struct {
 	dirty      dirtyPages
 	version    int64 // PRAGMA data_version after the last transaction; differs once another process wrote
 	statements map[string]*sql.Stmt
-	sketcher   *sketcher // the last used
-}
-
-func (w *writer) sketcherOf(dimensions int) *sketcher {
-	if w.sketcher == nil || w.sketcher.dimensions() != dimensions {
-		w.sketcher = newSketcher(dimensions)
-	}
-	return w.sketcher
 }
 
 // WriteLock implements sqlstore.Engine.
@@ -110,7 +102,7 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 		for _, number := range t.zeroed {
 			e.writer.dirty.pages.Remove(number)
 		}
-		err = e.publish(t)
+		e.noteRemovals(t)
 	}
 	if err != nil {
 		e.writer.forget() // the caches may hold what wasn't committed
@@ -147,9 +139,6 @@ func (t *tx) run(f func(*tx) error) error {
 		}
 		t.engine.writer.zeroed = false
 	}
-	if err := t.bumpVectorVersions(); err != nil {
-		return err
-	}
 	if err := t.exec("COMMIT"); err != nil {
 		return err
 	}
@@ -177,25 +166,17 @@ func (t *tx) refreshIfChanged() error {
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {
 		return err
 	}
-	if err := e.loadSpace(t.ctx); err != nil {
-		return err
-	}
 	return e.Latest(t.ctx, func(q sqlstore.Reader) error { return e.changed(t.ctx, q, everywhere, true) })
 }
 
-func (e *engine) publish(t *tx) error {
+// noteRemovals notes after a commit that removed text may be in the write-ahead log.
+func (e *engine) noteRemovals(t *tx) {
 	if t.Text || t.othersWrote {
-		if e.writer.removals++; e.writer.removed.IsZero() {
+		e.writer.removals++
+		if e.writer.removed.IsZero() {
 			e.writer.removed = time.Now()
 		}
 	}
-	if t.Space {
-		if err := e.loadSpace(t.ctx); err != nil {
-			return err
-		}
-	}
-	e.vectors.apply(t.vectors)
-	return nil
 }
 
 func (w *writer) close() error {

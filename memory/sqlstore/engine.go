@@ -20,7 +20,7 @@ type Reader interface {
 	In(guild memory.GuildID) Querier
 }
 
-// Engine is a database with a Store's tables, full text and vectors. It prepares each statement once.
+// Engine is a database with a Store's tables and full text. It prepares each statement once.
 type Engine interface {
 	Reader // reads what is committed
 	// Snapshot calls read with the state at one moment.
@@ -45,11 +45,6 @@ type Engine interface {
 	FindText(ctx context.Context, q TextQuery) ([]TextMatch, error)
 	// CountText counts messages with q's terms, up to q.Limit. It ignores times and authors.
 	CountText(ctx context.Context, q TextQuery) (int, error)
-	// Nearest calls hits with the segments nearest to a vector, nearest first, and again with more until
-	// hits returns as many as q asks for. Without vectors in q.Space it returns ErrNoVectors.
-	Nearest(ctx context.Context, q VectorQuery,
-		hits func([]Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error)
-
 	// Size returns the bytes that the database takes on its disk.
 	Size(ctx context.Context) (int64, error)
 	// Checked waits for a check that runs since the database was opened, and returns the damage that it found.
@@ -57,10 +52,6 @@ type Engine interface {
 	// Leases returns the table of the jobs that processes share. Transact fails with lease.ErrLost once this process has
 	// lost its leases, until it claims anew.
 	Leases() lease.Table
-	// Vectors returns the next limit vectors of a space after a segment, by segment, as q sees them, for a move to another
-	// engine.
-	Vectors(ctx context.Context, q Querier, space memory.Space, shadow bool, after int64, limit int) ([]Vector, error)
-
 	// Explain adds advice to a database error.
 	Explain(err error) error
 	// Erase overwrites deleted data, as Store.Erase.
@@ -94,17 +85,13 @@ type Tx interface {
 	ClearText() error
 	// Insert adds rows to a table. Each value is an int64, a string or nil.
 	Insert(table string, columns []string, rows [][]any) error
-	// PutVector stores a segment's vector in the active or the shadow set.
-	PutVector(v Vector, shadow bool) error
 	// Changed is called before the commit.
 	Changed(c Changes)
 }
 
 // Changes are what a transaction changed that an engine may cache.
 type Changes struct {
-	Text  bool    // text of people was deleted
-	Space bool    // the active vectors, or which segments have which numbers
-	Gone  []int64 // segments whose vectors were deleted
+	Text bool // text of people was deleted
 	// Guilds are those whose structure, people or lore changed; memory.Everywhere: perhaps all.
 	Guilds []memory.GuildID
 }
@@ -123,26 +110,4 @@ type TextMatch struct {
 	Channel int64 // number
 	ID      memory.MessageID
 	Score   float64 // higher is better
-}
-
-// VectorQuery asks for the segments nearest to Vector.
-type VectorQuery struct {
-	Space    memory.Space
-	Scope    memory.Scope
-	Guilds   []memory.GuildID // of the channels
-	Channels []int64          // numbers, ascending
-	Vector   []float32
-	Limit    int
-}
-
-type Vector struct {
-	Segment, Channel int64
-	First, Last      memory.MessageID // the segment's messages lie between them
-	Values           []float32
-	Key              *DataKey // that it is sealed with; nil: none
-}
-
-type Near struct {
-	Segment    int64
-	Similarity float32
 }

@@ -252,7 +252,7 @@ func (b *forgettingRun) dropStructure() {
 		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, chooser = 0, asked = 0, since = 0,
 			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
 	clear(b.store.ingest.guildNos)
-	b.changed.Space = true // numbers may be reused
+	b.changed.space = true // numbers may be reused
 	b.dropUnused(b.of)
 }
 

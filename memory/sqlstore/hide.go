@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hark/memory"
+	"hark/memory/vectors"
 )
 
 // candidate is a message that a rule covered when it was read.
@@ -109,8 +110,9 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	}
 	t.dropMessageRowsOf(d.ids, o.User != 0)
 	t.uncount(d.counted)
-	segments, vectors := t.shrinkSegments(d.segments)
-	r.Segments, r.Vectors = r.Segments+segments, r.Vectors+vectors
+	segments, embedded := t.shrinkSegments(d.segments)
+	r.Segments += segments
+	r.Vectors += embedded
 	t.changed.Text = true // again, because Erase may have run since begin
 	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", jsonText(r), id)
 	return r
@@ -164,20 +166,20 @@ func (t *transaction) uncount(counted map[presenceKey]int) {
 }
 
 // shrinkSegments takes so many messages out of each segment and deletes the segments' vectors.
-func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) {
+func (t *transaction) shrinkSegments(out map[int64]int) (segments, embedded int) {
 	defer t.in(t.guild)()
 	for _, ids := range byGuild(slices.Sorted(maps.Keys(out)), SegmentBits) {
 		t.enter(t.guildOfNo(ids[0] >> SegmentBits << ChannelBits))
-		vectors += t.shrinkInGuild(ids, out)
+		embedded += t.shrinkInGuild(ids, out)
 	}
 	for _, c := range t.store.ingest.channels {
 		c.tail = nil // nothing may continue a deleted segment, whose number may be reused
 	}
-	return len(out), vectors
+	return len(out), embedded
 }
 
 // shrinkInGuild returns how many of a guild's segments had a vector.
-func (t *transaction) shrinkInGuild(shrunk []int64, out map[int64]int) (vectors int) {
+func (t *transaction) shrinkInGuild(shrunk []int64, out map[int64]int) (embedded int) {
 	by := map[int][]int64{}
 	for _, id := range shrunk {
 		by[out[id]] = append(by[out[id]], id)
@@ -187,12 +189,15 @@ func (t *transaction) shrinkInGuild(shrunk []int64, out map[int64]int) (vectors 
 			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`,
 			n, jsonOf(ids))
 	}
-	t.changed.Gone, t.changed.pending = append(t.changed.Gone, shrunk...), true
+	t.changed.pending = true
+	for _, segment := range shrunk {
+		t.noteVector(segment, vectors.Row{})
+	}
 	ids := jsonOf(shrunk)
 	for _, set := range []vectorSet{activeSet, shadowSet} {
-		vectors = max(vectors,
+		embedded = max(embedded,
 			t.exec("DELETE FROM "+set.table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
 	}
 	t.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
-	return vectors
+	return embedded
 }

@@ -201,6 +201,7 @@ func (s *Store) transact(ctx context.Context, lasting bool, f func(*transaction)
 		done = s.newTransaction(ctx, tx)
 		f(done)
 		done.flush()
+		done.numberVectorChanges()
 		done.changed.Guilds = done.changed.guilds()
 		tx.Changed(done.changed.Changes)
 		commits = true
@@ -214,10 +215,11 @@ func (s *Store) transact(ctx context.Context, lasting bool, f func(*transaction)
 		for _, f := range done.committed {
 			f()
 		}
-		err = s.publish(ctx, done.changed)
+		err = s.publish(ctx, done)
 	}
-	if commits && err != nil {
-		s.missed.Add(1) // it may be committed
+	if commits && err != nil { // it may be committed
+		s.missed.Add(1)
+		s.dropVectors(done.vectors)
 	}
 	whole = true
 	return err
@@ -248,6 +250,9 @@ func (s *Store) notice(ctx context.Context) error {
 	return s.engine.Latest(ctx, func(q Reader) error {
 		err := s.reload(ctx, q, []memory.GuildID{memory.Everywhere})
 		if err == nil {
+			err = s.refreshVectors(ctx, q)
+		}
+		if err == nil {
 			s.caughtUp.Store(missed)
 		}
 		return err
@@ -264,6 +269,9 @@ func (s *Store) invalidateCaches(ctx context.Context, q Reader, guilds []memory.
 	if err := s.noticeSealing(ctx, q, guilds); err != nil {
 		return err
 	}
+	if err := s.refreshVectors(ctx, q); err != nil {
+		return err
+	}
 	return s.reload(ctx, q, guilds)
 }
 
@@ -272,6 +280,7 @@ type changes struct {
 	Changes
 	structure map[memory.GuildID]bool // guilds that changed, or their roles or channels; Everywhere: all
 	people    map[memory.GuildID]bool // guilds whose people or lore changed
+	space     bool                    // the active vectors, or which segments have which numbers
 	pending   bool
 	newest    memory.MessageID
 }
@@ -284,7 +293,9 @@ func (c changes) guilds() []memory.GuildID {
 }
 
 // publish updates the readers' caches after a commit.
-func (s *Store) publish(ctx context.Context, c changes) error {
+func (s *Store) publish(ctx context.Context, t *transaction) error {
+	s.index.Apply(t.vectors)
+	c := t.changed
 	s.mu.Lock()
 	s.newest = max(s.newest, c.newest)
 	if len(c.people) > 0 {
@@ -298,11 +309,21 @@ func (s *Store) publish(ctx context.Context, c changes) error {
 	if c.pending {
 		s.wakeUp()
 	}
-	if len(c.structure) == 0 {
+	if len(c.structure) == 0 && !c.space {
 		return nil
 	}
 	guilds := slices.Collect(maps.Keys(c.structure))
-	return s.engine.Latest(ctx, func(q Reader) error { return s.reload(ctx, q, guilds) })
+	return s.engine.Latest(ctx, func(q Reader) error {
+		if c.space {
+			if err := s.refreshVectors(ctx, q); err != nil {
+				return err
+			}
+		}
+		if len(guilds) == 0 {
+			return nil
+		}
+		return s.reload(ctx, q, guilds)
+	})
 }
 
 func (s *Store) wakeUp() {

@@ -134,7 +134,7 @@ func (m *mover) finish(ctx context.Context) error {
 		return err
 	}
 	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
-		t.changed.structure[memory.Everywhere], t.changed.Space, t.changed.pending = true, true, true
+		t.changed.structure[memory.Everywhere], t.changed.space, t.changed.pending = true, true, true
 		t.exec("DELETE FROM meta WHERE key = ?", movingKey)
 	})
 }
@@ -353,21 +353,22 @@ func (m *mover) copyVectors(ctx context.Context) error {
 		if len(m.at.After) > 0 {
 			after = m.at.After[0].(int64)
 		}
-		var some []Vector
+		var some []vector
 		if space != (memory.Space{}) {
-			if some, err = m.from.engine.Vectors(ctx, m.read, space, shadow, after, movedRows); err != nil {
+			some, err = m.from.vault.readVectors(ctx, m.read, setOf(shadow), space, after, movedRows)
+			if err != nil {
 				return m.from.failed(err, "read the vectors")
 			}
 		}
 		to := moving{Stage: m.at.Stage + 1}
 		if len(some) > 0 {
-			to = moving{m.at.Stage, []any{some[len(some)-1].Segment}}
+			to = moving{m.at.Stage, []any{some[len(some)-1].segment}}
 		}
 		if err := m.write(ctx, to, func(t *transaction) {
 			for _, v := range some {
-				t.enter(t.guildOfNo(v.Channel))
-				v.Key = t.keyIfSealed(t.guild)
-				ensure(t.PutVector(v, shadow))
+				t.enter(t.guildOfNo(v.channel))
+				v.key = t.keyIfSealed(t.guild)
+				t.putVector(setOf(shadow), v)
 			}
 		}); err != nil {
 			return fmt.Errorf("copy the vectors: %w", err)
@@ -465,7 +466,7 @@ func (table moved) sums(ctx context.Context, v *Vault, of Querier, columns []str
 // empty removes what was copied, so that a new move can begin.
 func (m *mover) empty(ctx context.Context) error {
 	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
-		t.changed.structure[memory.Everywhere], t.changed.Space, t.changed.Text = true, true, true
+		t.changed.structure[memory.Everywhere], t.changed.space, t.changed.Text = true, true, true
 		ensure(t.ClearText())
 		t.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next")
 		for _, table := range movedTables[1:] {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"hark/memory"
+	"hark/memory/vectors"
 )
 
 // Wake implements memory.Store.
@@ -144,24 +145,26 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 
 // storeVectors stores the vectors of segments that are unchanged since they were read, and clears their pending
 // flag. A nil vector means that there is nothing to embed.
-func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vectors [][]float32) {
+func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, embedded [][]float32) {
 	defer t.in(t.guild)()
 	for i, s := range segments {
 		t.enter(t.guildOfNo(s.ID >> SegmentBits << ChannelBits))
-		v, waits := Vector{Segment: s.ID, Values: vectors[i], Key: t.keyIfSealed(t.guild)}, 0
-		if v.Values == nil {
+		v := vector{segment: s.ID, key: t.keyIfSealed(t.guild)}
+		waits := 0
+		if embedded[i] == nil {
 			waits = 2
 		}
 		if !t.row("UPDATE segment SET "+to.flag+" = ? WHERE id = ? AND version = ? RETURNING channel, first, last",
-			waits, s.ID, s.Version).into(&v.Channel, &v.First, &v.Last) {
+			waits, s.ID, s.Version).into(&v.channel, &v.first, &v.last) {
 			continue
 		}
-		if v.Values != nil {
-			ensure(t.PutVector(v, to == shadowSet))
+		if embedded[i] != nil {
+			v.steps, v.sketch = t.store.encoder.Encode(embedded[i])
+			t.putVector(to, v)
 			continue
 		}
 		if to == activeSet {
-			t.changed.Gone = append(t.changed.Gone, s.ID)
+			t.noteVector(s.ID, vectors.Row{})
 		}
 		t.exec("DELETE FROM "+to.table+" WHERE segment = ?", s.ID)
 	}

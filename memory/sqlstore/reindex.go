@@ -135,7 +135,7 @@ func (t *transaction) resegment(no int64) {
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0")
-	t.changed.Space, t.changed.Text = true, true
+	t.changed.space, t.changed.Text = true, true
 	clear(t.store.ingest.segments)
 	c := t.knownChannel(value[memory.ChannelID](t, "SELECT id FROM channel WHERE no = ?", no))
 	if c == nil {

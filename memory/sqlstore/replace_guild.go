@@ -53,7 +53,7 @@ func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, wr
 		r.fillText()
 		r.addRules(ctx)
 		t.changed.structure[guild], t.changed.people[guild] = true, true
-		t.changed.Space, t.changed.Text, t.changed.pending = true, true, true
+		t.changed.space, t.changed.Text, t.changed.pending = true, true, true
 		t.store.ingest.forget()
 	})
 }
@@ -160,15 +160,16 @@ func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
 		return
 	}
 	for after := int64(0); use != (memory.Space{}); {
-		some, err := r.from.engine.Vectors(ctx, r.from.engine, use, false, after, movedRows)
+		some, err := r.from.vault.readVectors(ctx, r.from.engine, activeSet, use, after, movedRows)
 		if ensure(err); len(some) == 0 {
 			return
 		}
-		after = some[len(some)-1].Segment
+		after = some[len(some)-1].segment
 		for _, v := range some {
-			v.Segment, v.Channel = v.Segment+r.shift<<SegmentBits, v.Channel+r.shift<<ChannelBits
-			v.Key = r.keyIfSealed(r.of)
-			ensure(r.PutVector(v, false))
+			v.segment += r.shift << SegmentBits
+			v.channel += r.shift << ChannelBits
+			v.key = r.keyIfSealed(r.of)
+			r.putVector(activeSet, v)
 		}
 	}
 }

@@ -392,39 +392,37 @@ func (t *transaction) resealVectors(shadow bool, state *resealing, limit int) (n
 	if len(state.After) > 0 {
 		from = state.After[0].(int64)
 	}
-	some, err := t.store.engine.Vectors(t.ctx, t, use, shadow, from, limit)
+	some, err := t.store.vault.readVectors(t.ctx, t, setOf(shadow), use, from, limit)
 	for errors.Is(err, seal.ErrChanged) && limit > 1 {
 		limit /= 2
-		some, err = t.store.engine.Vectors(t.ctx, t, use, shadow, from, limit)
+		some, err = t.store.vault.readVectors(t.ctx, t, setOf(shadow), use, from, limit)
 	}
 	if errors.Is(err, seal.ErrChanged) {
 		return t.reembedNext(shadow, from)
 	}
 	ensure(err)
-	some = slices.DeleteFunc(some, func(v Vector) bool { return v.Segment >= until })
+	some = slices.DeleteFunc(some, func(v vector) bool { return v.segment >= until })
 	defer t.in(t.guild)()
 	for _, v := range some {
-		t.enter(t.guildOfNo(v.Channel))
-		if key := t.keyIfSealed(t.guild); v.Key != key {
-			v.Key = key
-			ensure(t.PutVector(v, shadow))
+		t.enter(t.guildOfNo(v.channel))
+		key := t.keyIfSealed(t.guild)
+		if v.key != key {
+			v.key = key
+			t.putVector(setOf(shadow), v)
 		}
-		last = []any{v.Segment}
+		last = []any{v.segment}
 	}
 	return len(some), last
 }
 
 // reembedNext has the vector after a segment made anew: it was changed.
 func (t *transaction) reembedNext(shadow bool, from int64) (n int, last []any) {
-	set := activeSet
-	if shadow {
-		set = shadowSet
-	}
+	set := setOf(shadow)
 	segment := value[int64](t, "SELECT min(segment) FROM "+set.table+" WHERE segment > ?", from)
 	t.deleteVectors(segment)
 	t.exec("UPDATE segment SET pending = 1, version = version + 1, next = (SELECT count(*) FROM meta WHERE key = 'next') "+
 		"WHERE id = ?", segment)
-	t.changed.Space, t.changed.pending = true, true
+	t.changed.space, t.changed.pending = true, true
 	return 1, []any{segment}
 }
 

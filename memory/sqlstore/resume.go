@@ -181,7 +181,7 @@ func (t *transaction) finish(id int64) {
 		return
 	}
 	if o.whole && o.Channel == 0 && o.User == 0 {
-		t.changed.structure[o.Guild], t.changed.Space, t.changed.Text = true, true, true
+		t.changed.structure[o.Guild], t.changed.space, t.changed.Text = true, true, true
 		clear(t.store.ingest.channels)
 		clear(t.store.ingest.guildNos)
 		clear(t.store.ingest.guildIDs)

@@ -21,7 +21,7 @@ var guildOfNumber = fmt.Sprintf("coalesce((SELECT g.id FROM guild g WHERE g.no =
 
 const guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
 
-// sealedTables are all columns of text that are sealed. Vectors are too: each engine has its own columns for them.
+// sealedTables are all columns of text that are sealed. Vectors are too: see putVector.
 var sealedTables = []sealedTable{
 	{"guild", "id", "x.id", []string{"name"}},
 	{"role", "guild, id", "x.guild", []string{"name"}},
@@ -192,8 +192,8 @@ func atID[A ~int64](table, column string, id A) Place {
 	return Place{table: table, column: column, a: int64(id)}
 }
 
-// VectorPlace returns the place of a part of a segment's vector.
-func VectorPlace(part string, segment int64) Place { return atID(VectorTables[0], part, segment) }
+// vectorPlace returns the place of a part of a segment's vector.
+func vectorPlace(part string, segment int64) Place { return atID(VectorTables[0], part, segment) }
 
 func placeOfSetting(guild memory.GuildID, channel memory.ChannelID, key memory.Setting) Place {
 	return Place{table: "setting", column: "value", a: int64(guild), b: int64(channel), key: string(key)}
@@ -278,12 +278,12 @@ func Verify(ctx context.Context, s *Store) error {
 	use, next, err := Spaces(ctx, s.engine)
 	for i, space := range []memory.Space{use, next} {
 		for after := int64(-1); err == nil && space != (memory.Space{}); {
-			var some []Vector
-			some, err = s.engine.Vectors(ctx, s.engine, space, i > 0, after, movedRows)
+			var some []vector
+			some, err = s.vault.readVectors(ctx, s.engine, setOf(i > 0), space, after, movedRows)
 			if len(some) == 0 {
 				break
 			}
-			after = some[len(some)-1].Segment
+			after = some[len(some)-1].segment
 		}
 	}
 	return s.failed(err, "verify what is sealed")

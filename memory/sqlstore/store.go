@@ -1,5 +1,5 @@
 // Package sqlstore implements memory.Store in SQL: the rules of keeping, deriving and forgetting, written once for
-// every database. An Engine is the database: its connections, full text and vectors. Memory only caches it.
+// every database. An Engine is the database: its connections and full text. Memory only caches it.
 //
 // Begin at Store.Apply in ingest.go, which commits events. apply.go applies each of them, provenance.go deletes
 // what was derived from something deleted, and forget.go begins a forgetting.
@@ -13,6 +13,7 @@ import (
 
 	"hark/internal/lease"
 	"hark/memory"
+	"hark/memory/vectors"
 )
 
 // Options configure a store.
@@ -28,6 +29,8 @@ type Options struct {
 	Seal bool
 	// Moving opens a store for Move, although a move to it isn't complete.
 	Moving bool
+	// Index configures the vectors in memory.
+	Index vectors.Options
 }
 
 // Store is a memory.Store over an Engine.
@@ -35,6 +38,8 @@ type Store struct {
 	engine  Engine
 	options Options
 	vault   *Vault // nil without a key
+	index   *vectors.Index
+	encoder vectors.Encoder // for the holder of the write lock
 	ingest  ingest
 	wake    chan struct{}
 	space   atomic.Pointer[memory.Space] // of new vectors
@@ -62,6 +67,7 @@ func New(e Engine, o Options) *Store {
 	if s.vault != nil {
 		s.vault.read = e
 	}
+	s.index = vectors.New(source{s}, o.Index)
 	e.Watch(s.invalidateCaches)
 	return s
 }
@@ -77,6 +83,9 @@ func Open(ctx context.Context, s *Store) error {
 	}
 	if s.options.Moving {
 		return nil
+	}
+	if err := s.engine.Latest(ctx, func(q Reader) error { return s.refreshVectors(ctx, q) }); err != nil {
+		return err
 	}
 	if moving, err := s.meta(ctx, movingKey); moving != "" || err != nil {
 		return cmp.Or(err, ErrMoving)
@@ -97,8 +106,14 @@ func (s *Store) Erase(ctx context.Context, wait bool) error {
 	if err := s.finishFullText(ctx, nil); err != nil {
 		return err
 	}
+	if wait { // something was deleted
+		s.index.Settle()
+	}
 	return s.engine.Erase(ctx, wait)
 }
 
 // Close implements memory.Store. Cancel running reads first: they may fail.
-func (s *Store) Close() error { return s.engine.Close() }
+func (s *Store) Close() error {
+	s.index.Close()
+	return s.engine.Close()
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hark/memory"
+	"hark/memory/vectors"
 )
 
 // transaction is a running write. It collects what a batch of events changes, and flush writes it once.
@@ -19,10 +20,11 @@ type transaction struct {
 	store         *Store
 	guild         memory.GuildID // that statements are about; memory.Everywhere: all
 	changed       changes
-	deletedCounts memory.DeletionReport // derived things deleted
-	committed     []func()              // called after the commit
-	hideNext      bool                  // whether the caller must hide a forgetting next
-	made          []*DataKey            // new data keys
+	deletedCounts memory.DeletionReport    // derived things deleted
+	committed     []func()                 // called after the commit
+	hideNext      bool                     // whether the caller must hide a forgetting next
+	made          []*DataKey               // new data keys
+	vectors       map[int64]vectors.Change // of the active vectors, by the guild's number
 
 	terms    []rowTerms // not yet written to full text
 	segments map[int64]*segmentChange
@@ -33,6 +35,7 @@ type transaction struct {
 
 func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
 	return &transaction{Tx: tx, ctx: ctx, store: s, guild: memory.Everywhere,
+		vectors:  map[int64]vectors.Change{},
 		changed:  changes{structure: map[memory.GuildID]bool{}, people: map[memory.GuildID]bool{}},
 		segments: map[int64]*segmentChange{}, presence: map[presenceKey]*presenceChange{},
 		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/memory"
+	"hark/memory/vectors"
 )
 
 // meta names the space of the active vectors ("space") and, while another is being filled, of the shadow vectors
@@ -60,7 +61,7 @@ func (s *Store) useSpace(ctx context.Context) error {
 }
 
 func (t *transaction) useSpace() {
-	t.changed.Space = true
+	t.changed.space = true
 	own := NameOf(*t.store.space.Load())
 	next := t.meta("next")
 	if own == next { // another process was faster
@@ -91,7 +92,7 @@ func (t *transaction) activateShadow() {
 	if next == "" || t.has("SELECT 1 FROM segment WHERE next = 1 LIMIT 1") {
 		return
 	}
-	t.changed.Space = true
+	t.changed.space = true
 	t.resealVectorsAgain()
 	t.execAll(nil, "ALTER TABLE vector RENAME TO vector_before", "ALTER TABLE vector_next RENAME TO vector",
 		"ALTER TABLE vector_before RENAME TO vector_next", "UPDATE segment SET pending = next WHERE pending <> next")
@@ -150,7 +151,7 @@ func (t *transaction) sweepStep() {
 
 // deleteVectors deletes a segment's vectors from both sets.
 func (t *transaction) deleteVectors(segment int64) {
-	t.changed.Gone = append(t.changed.Gone, segment)
+	t.noteVector(segment, vectors.Row{})
 	t.execAll([]any{segment}, "DELETE FROM "+activeSet.table+" WHERE segment = ?", "DELETE FROM "+
 		shadowSet.table+" WHERE segment = ?")
 }

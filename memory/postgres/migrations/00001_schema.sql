@@ -1,6 +1,4 @@
 -- +goose Up
-CREATE EXTENSION IF NOT EXISTS vector;
-
 -- What the store's statements call so in SQLite.
 -- +goose StatementBegin
 CREATE FUNCTION json_each(list text, OUT value bigint) RETURNS SETOF bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 20
@@ -200,25 +198,21 @@ CREATE INDEX segment_next ON segment (id) WHERE next = 1;
 CREATE TABLE embedding (
   guild    bigint NOT NULL,
   segment  bigint NOT NULL,
-  channel  bigint NOT NULL, -- channel.no
-  first    bigint NOT NULL, -- the segment's messages lie between them
-  last     bigint NOT NULL,
-  "values" halfvec, -- or
-  sealed   bytea,
+  sketch   bytea NOT NULL, -- some bits of it
+  steps    bytea NOT NULL, -- the whole: see memory/vectors
   PRIMARY KEY (segment, guild)
 );
-CREATE INDEX embedding_channel ON embedding (channel);
 CREATE TABLE embedding_next ( -- of another space than embedding, whose place it takes once it is complete
   guild    bigint NOT NULL,
   segment  bigint NOT NULL,
-  channel  bigint NOT NULL,
-  first    bigint NOT NULL,
-  last     bigint NOT NULL,
-  "values" halfvec, -- or
-  sealed   bytea,
+  sketch   bytea NOT NULL,
+  steps    bytea NOT NULL,
   PRIMARY KEY (segment, guild)
 );
-CREATE INDEX embedding_next_channel ON embedding_next (channel);
+CREATE TABLE vector_version ( -- counts what changes a guild's vectors in use
+  guild    bigint PRIMARY KEY, -- guild.no; rows stay, since numbers are given out again
+  version  bigint NOT NULL
+);
 
 CREATE TABLE trace (
   guild   bigint NOT NULL,
@@ -493,8 +487,8 @@ ALTER TABLE message ALTER content SET STATISTICS 0, ALTER extra SET STATISTICS 0
 ALTER TABLE early_edit ALTER content SET STATISTICS 0;
 ALTER TABLE called ALTER name SET STATISTICS 0;
 ALTER TABLE fulltext ALTER terms SET STATISTICS 0;
-ALTER TABLE embedding ALTER "values" SET STATISTICS 0, ALTER sealed SET STATISTICS 0;
-ALTER TABLE embedding_next ALTER "values" SET STATISTICS 0, ALTER sealed SET STATISTICS 0;
+ALTER TABLE embedding ALTER sketch SET STATISTICS 0, ALTER steps SET STATISTICS 0;
+ALTER TABLE embedding_next ALTER sketch SET STATISTICS 0, ALTER steps SET STATISTICS 0;
 ALTER TABLE trace ALTER body SET STATISTICS 0;
 ALTER TABLE fact ALTER text SET STATISTICS 0;
 ALTER TABLE lore ALTER name SET STATISTICS 0, ALTER own SET STATISTICS 0, ALTER text SET STATISTICS 0;

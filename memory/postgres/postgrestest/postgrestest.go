@@ -55,7 +55,7 @@ func Bare(t testing.TB) string {
 func skip(t testing.TB) {
 	t.Helper()
 	if os.Getenv(Variable) == "" {
-		t.Skipf("set %s to the URL of a PostgreSQL server with pgvector to run this test", Variable)
+		t.Skipf("set %s to the URL of a PostgreSQL server to run this test", Variable)
 	}
 }
 

@@ -1,7 +1,8 @@
-package sqlite
+package vectors
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -22,11 +23,25 @@ type sketcher struct {
 	flips [rotations][]uint32 // the sign bit where the sign is flipped, else 0
 }
 
-func newSketcher(dimensions int) *sketcher {
-	k := &sketcher{width: 64} // at least a word
-	for k.width < dimensions {
-		k.width *= 2
+// newWidth returns the width of padded vectors.
+func newWidth(dimensions int) int {
+	width := 64 // at least a word
+	for width < dimensions {
+		width *= 2
 	}
+	return width
+}
+
+// checkSketch returns why bytes aren't a sketch of a vector that is padded to width.
+func checkSketch(sketch []byte, width int) error {
+	if n := rotations * width / 8; len(sketch) != n {
+		return fmt.Errorf("a sketch takes %d bytes and not %d", len(sketch), n)
+	}
+	return nil
+}
+
+func newSketcher(dimensions int) *sketcher {
+	k := &sketcher{width: newWidth(dimensions)}
 	random := rand.New(rand.NewPCG(1, uint64(dimensions)))
 	for i := range k.flips {
 		k.flips[i] = make([]uint32, dimensions)
@@ -72,7 +87,7 @@ func hadamard(v []float32) {
 	}
 }
 
-// sketch returns a quantised vector's sketch in the file's format, one rotation after the other.
+// sketch returns a quantised vector's sketch as it is stored, one rotation after the other.
 func (k *sketcher) sketch(steps []byte) []byte {
 	v := make([]float32, len(steps))
 	for i, b := range steps {

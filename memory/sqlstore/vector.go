@@ -1,0 +1,221 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"hark/memory"
+	"hark/memory/vectors"
+)
+
+// vector is a segment's vector, as it is stored.
+type vector struct {
+	segment, channel int64
+	first, last      memory.MessageID // the segment's messages lie between them
+	steps, sketch    []byte           // see vectors.Encoder
+	key              *DataKey         // that seals both; nil: none
+}
+
+func setOf(shadow bool) vectorSet {
+	if shadow {
+		return shadowSet
+	}
+	return activeSet
+}
+
+// putVector stores a vector, sealed by its key.
+func (t *transaction) putVector(to vectorSet, v vector) {
+	if to == activeSet {
+		t.noteVector(v.segment, vectors.Row{Channel: channelInGuild(v.channel), First: v.first, Last: v.last,
+			Steps: v.steps, Sketch: v.sketch})
+	}
+	sketch := v.sketch
+	steps := v.steps
+	if v.key != nil {
+		sketch = v.key.Seal(sketch, vectorPlace("sketch", v.segment))
+		steps = v.key.Seal(steps, vectorPlace("steps", v.segment))
+	}
+	t.later(table{to.table, 1, "segment, sketch, steps"}.upsert(values(3)), v.segment, sketch, steps)
+}
+
+// mostNoted is how many changes of a guild's vectors a transaction lists for the index. After more it loads the guild
+// again.
+const mostNoted = 10_000
+
+// noteVector notes what becomes of a segment's active vector: a row without steps is deleted.
+func (t *transaction) noteVector(segment int64, r vectors.Row) {
+	guild := segment >> SegmentBits
+	r.ID = segment & (1<<SegmentBits - 1)
+	c := t.vectors[guild]
+	c.Rows = append(c.Rows, r)
+	if c.Many || len(c.Rows) > mostNoted {
+		c.Many = true
+		c.Rows = nil
+	}
+	t.vectors[guild] = c
+}
+
+// numberVectorChanges raises the versions of the guilds whose active vectors the transaction changes, so that other
+// processes reload only those.
+func (t *transaction) numberVectorChanges() {
+	defer t.in(memory.Everywhere)()
+	for guild, c := range t.vectors {
+		t.row(`INSERT INTO vector_version (guild, version) VALUES (?, 1)
+			ON CONFLICT (guild) DO UPDATE SET version = vector_version.version + 1 RETURNING version`, guild).into(&c.Version)
+		t.vectors[guild] = c
+	}
+	if t.changed.space {
+		t.exec("UPDATE vector_version SET version = version + 1")
+	}
+}
+
+// dropVectors drops what a transaction that failed may have changed.
+func (s *Store) dropVectors(changes map[int64]vectors.Change) {
+	for guild := range changes {
+		s.index.Drop(guild)
+	}
+}
+
+// refreshVectors has the index drop what isn't as q reads it.
+func (s *Store) refreshVectors(ctx context.Context, q Reader) error {
+	guilds := s.index.Guilds()
+	name, _, err := readSpaces(ctx, q)
+	use := parseSpace(name)
+	if err != nil || use != s.index.Space() {
+		s.index.Reset(use)
+		return err
+	}
+	if len(guilds) == 0 {
+		return nil
+	}
+	versions, err := mapOf[int64, int64](ctx, q,
+		"SELECT guild, version FROM vector_version WHERE guild IN (SELECT value FROM json_each(?))", jsonOf(guilds))
+	if err != nil {
+		s.index.Reset(use)
+		return err
+	}
+	s.index.Refresh(guilds, versions)
+	return nil
+}
+
+// Index returns the vectors in memory, for tests and measurements.
+func Index(s *Store) *vectors.Index { return s.index }
+
+// source reads vectors for the index.
+type source struct{ *Store }
+
+// isOfSpace is the condition that the active vectors are of a space.
+const isOfSpace = "EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)"
+
+const (
+	loadFrom = " FROM vector v JOIN segment s ON s.id = v.segment WHERE v.segment >= ? AND v.segment < ? AND " +
+		isOfSpace
+	loadSteps    = "SELECT v.segment, s.channel, s.first, s.last, v.steps" + loadFrom
+	loadSketches = "SELECT v.segment, s.channel, s.first, s.last, v.sketch" + loadFrom
+)
+
+// in returns a Querier of the guild with a number.
+func (s source) in(q Reader, guild int64) Querier { return q.In(s.numbers().guilds[guild]) }
+
+// Load implements vectors.Source.
+func (s source) Load(ctx context.Context, guild int64, space memory.Space, begin func(rows int) bool,
+	put func(vectors.Row) error) (version int64, err error) {
+	err = s.engine.Snapshot(ctx, func(q Reader) error {
+		version, err = s.load(ctx, q, guild, space, begin, put)
+		return err
+	})
+	return version, err
+}
+
+func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Space, begin func(rows int) bool,
+	put func(vectors.Row) error) (version int64, err error) {
+	first, end := guild<<SegmentBits, (guild+1)<<SegmentBits
+	// Without a row the version is 0.
+	_, err = Found(RowOf(ctx, q, "SELECT version FROM vector_version WHERE guild = ?", guild).Scan(&version))
+	if err != nil {
+		return 0, err
+	}
+	of := s.in(q, guild)
+	segments := 0
+	err = RowOf(ctx, of, "SELECT count(*) FROM segment WHERE id >= ? AND id < ?", first, end).Scan(&segments)
+	if err != nil {
+		return 0, err
+	}
+	exact := begin(segments)
+	query := loadSketches
+	part := "sketch"
+	if exact {
+		query = loadSteps
+		part = "steps"
+	}
+	return version, Each(ctx, of, func(scan Scanner) error {
+		var r vectors.Row
+		var channel int64
+		var stored sql.RawBytes
+		if err := scan(&r.ID, &channel, &r.First, &r.Last, &stored); err != nil {
+			return err
+		}
+		plain, err := s.vault.Open(stored, vectorPlace(part, r.ID))
+		if err != nil {
+			return err
+		}
+		if exact {
+			r.Steps = plain
+		} else {
+			r.Sketch = plain
+		}
+		r.Channel = channelInGuild(channel)
+		r.ID -= first
+		return put(r)
+	}, query, first, end, NameOf(space))
+}
+
+// Steps implements vectors.Source.
+func (s source) Steps(ctx context.Context, guild int64, space memory.Space, ids []int64,
+	put func(id int64, steps []byte) error) error {
+	first := guild << SegmentBits
+	segments := make([]int64, len(ids))
+	for i, id := range ids {
+		segments[i] = first + id
+	}
+	slices.Sort(segments) // neighbours share a page
+	return Each(ctx, s.in(s.engine, guild), func(scan Scanner) error {
+		var segment int64
+		var stored sql.RawBytes
+		if err := scan(&segment, &stored); err != nil {
+			return err
+		}
+		steps, err := s.vault.Open(stored, vectorPlace("steps", segment))
+		if err != nil {
+			return err
+		}
+		return put(segment-first, steps)
+	}, `SELECT v.segment, v.steps FROM json_each(?) j CROSS JOIN vector v ON v.segment = j.value
+		WHERE `+isOfSpace, jsonOf(segments), NameOf(space))
+}
+
+// readVectors returns the next limit vectors of a set after a segment, by segment, as q sees them. They are decrypted.
+func (v *Vault) readVectors(ctx context.Context, q Querier, from vectorSet, space memory.Space, after int64,
+	limit int) ([]vector, error) {
+	query := fmt.Sprintf(`SELECT v.segment, s.channel, s.first, s.last, v.sketch, v.steps
+		FROM %s v JOIN segment s ON s.id = v.segment WHERE v.segment > ? ORDER BY v.segment LIMIT ?`, from.table)
+	return list(ctx, q, func(scan Scanner, to *vector) error {
+		err := scan(&to.segment, &to.channel, &to.first, &to.last, &to.sketch, &to.steps)
+		if err != nil {
+			return err
+		}
+		to.key = v.KeyOf(to.steps)
+		sketch, err1 := v.Open(to.sketch, vectorPlace("sketch", to.segment))
+		steps, err2 := v.Open(to.steps, vectorPlace("steps", to.segment))
+		err = cmp.Or(err1, err2)
+		if err == nil {
+			err = vectors.Check(steps, sketch, space.Dimensions)
+		}
+		to.sketch = sketch
+		to.steps = steps
+		return rowError(err, "the vector of segment", to.segment)
+	}, query, after, limit)
+}
