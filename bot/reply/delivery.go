@@ -46,7 +46,7 @@ type sentPart struct {
 type delivery struct {
 	to     poster
 	pace   time.Duration
-	typing time.Duration // how often typing is renewed until there is text
+	typing time.Duration // how often typing is renewed while no text comes
 	// buttons returns the buttons below the last part, given the parts before it; nil: none.
 	buttons func(done bool, before []memory.MessageID) []discord.Component
 
@@ -90,6 +90,7 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	renew := time.NewTicker(d.typing)
 	defer renew.Stop()
 	_ = d.to.Typing(ctx) // an ornament
+	before := ""         // what had come when typing was last due
 	for {
 		select {
 		case <-done:
@@ -97,9 +98,11 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 		case <-ctx.Done():
 			return nil
 		case <-renew.C:
-			if d.latest() == "" {
+			text := strings.TrimSpace(d.latest())
+			if text == before { // the model waits its turn, or thinks, perhaps after a tool
 				_ = d.to.Typing(ctx)
 			}
+			before = text
 			continue
 		case <-d.fresh:
 		}

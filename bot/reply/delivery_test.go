@@ -142,11 +142,15 @@ func TestDelivery(t *testing.T) {
 			}
 		}, []string{"text 30, the end"}, []string{
 			"0.0 typing", "0.3 create text 2", "1.8 edit 1 text 13", "3.3 edit 1 text 25", "3.9 edit 1 text…16"}},
-		"types until there is text": {wall{}, func(d *delivery) {
+		"types while no text comes": {wall{}, func(d *delivery) {
+			d.stream("\n") // which is none
 			time.Sleep(20 * time.Second)
 			d.stream("text")
-			time.Sleep(20 * time.Second)
-		}, []string{"text"}, []string{"0.0 typing", "8.0 typing", "16.0 typing", "20.0 create text"}},
+			time.Sleep(21 * time.Second)
+			d.stream("text goes on") // after a tool
+			time.Sleep(3 * time.Second)
+		}, []string{"text goes on"}, []string{"0.0 typing", "8.0 typing", "16.0 typing", "20.0 create text", "32.0 typing",
+			"40.0 typing", "41.0 edit 1 text goes on"}},
 		"keeps full parts as they are": {wall{}, streams(paragraph, paragraph+paragraph, paragraph+paragraph+
 			paragraph), []string{paragraph, paragraph, paragraph},
 			[]string{"0.0 typing", "0.0 create aaaa…1502", "5.0 create aaaa…1502", "10.0 create aaaa…1502"}},

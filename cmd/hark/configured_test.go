@@ -28,7 +28,7 @@ func TestWindowIsToldAndObeyed(t *testing.T) {
 	c.stdin += "Ana: @hark where is the zebra?\n"
 	c.run(0, "chat", "--data", data)
 	golden.Seen(t, c.err.String())
-	if n := tokens.For("llama3").Count(model.Requests()[0].Prompt()); n > 1048 || n < 524 {
+	if n := tokens.For("llama3").Count(model.Requests()[0].Prompt()); n > 1366 || n < 683 {
 		t.Errorf("a prompt of %d tokens", n)
 	}
 
@@ -36,7 +36,7 @@ func TestWindowIsToldAndObeyed(t *testing.T) {
 	w.env["HARK_LLM_WINDOW"] = "4500"
 	w.start()
 	w.holds(w.log.String(), `"level":"warn","window":4500,"prompt":3500,"answer":1000`)
-	w.env["HARK_LLM_WINDOW"] = "900"
+	w.env["HARK_LLM_WINDOW"] = "60"
 	w.stop()
 	_, told := w.hark(1, "run")
 	lines := strings.Split(strings.TrimSpace(told), "\n")

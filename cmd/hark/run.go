@@ -347,8 +347,8 @@ func (r *runner) checkWindows(ctx context.Context, a *setup.App) {
 			level = zerolog.ErrorLevel
 		}
 		if tight != nil {
-			r.log.WithLevel(level).Str("model", m.Name).Int("window", setup.Window(own)).
-				Int("prompt", setup.PromptTokens(own)).Int("answer", setup.AnswerTokens(own)).Msg(tight.Error())
+			r.log.WithLevel(level).Int("window", setup.Window(own)).Int("prompt", setup.PromptTokens(own)).
+				Int("answer", setup.AnswerTokens(own)).Str("model", m.Name).Msg(tight.Error())
 		}
 		if err := setup.CheckTools(own); err != nil {
 			r.log.Warn().Str("model", m.Name).Msg(err.Error())

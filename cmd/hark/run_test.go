@@ -76,9 +76,9 @@ func TestRunTellsOfSmallWindows(t *testing.T) {
 	w.start()
 	w.stopWell()
 	for _, want := range []string{
-		`"level":"warn","model":"test-model","window":4096,"prompt":3096,"answer":1000,`,
+		`"level":"warn","window":4096,"prompt":3096,"answer":1000,"model":"test-model",`,
 		`"model":"test-model",[^\n]*has no room for tools beside prompts of 3096`,
-		`"level":"error","model":"tiny","window":1024,"prompt":683,"answer":341,[^\n]*is too small`,
+		`"level":"error","window":1024,"prompt":683,"answer":341,"model":"tiny",[^\n]*is too small`,
 	} {
 		if n := len(regexp.MustCompile(want).FindAllString(w.log.String(), -1)); n != 1 {
 			t.Errorf("%s is told %d times", want, n)

@@ -77,6 +77,7 @@ type Error struct {
 	unknown bool            // Hark doesn't know why: the server may take another form
 	ofText  bool            // the model's own words failed: others may be better
 	loading bool
+	empty   bool
 
 	room  int // see TooLong
 	asked int
@@ -107,6 +108,9 @@ func (e *Error) TooLong() (room, asked int, is bool) { return e.room, e.asked, e
 
 // Loading reports whether the server is still loading the model.
 func (e *Error) Loading() bool { return e.loading }
+
+// Empty reports whether the model wrote nothing.
+func (e *Error) Empty() bool { return e.empty }
 
 // Crowded reports whether the server ended the answer because it wrote too much at once.
 func (e *Error) Crowded() bool { return e.Kind == Crowded }
@@ -208,7 +212,9 @@ func (s speaker) silent(came answered) *Error {
 	case "content_filter":
 		return problem(BadAnswer, false, "the model's server withheld the answer, because of its content filter")
 	}
-	return problem(BadAnswer, true, "the model %q gave an empty answer", s.model)
+	e := problem(BadAnswer, true, "the model %q gave an empty answer", s.model)
+	e.empty = true
+	return e
 }
 
 // failed returns the error that a server tells of, by its status or in the midst of a stream.
