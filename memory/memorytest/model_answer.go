@@ -19,16 +19,20 @@ func (a answer) stored() memory.Trace {
 	t := a.Trace
 	t.Sources = nil
 	t = t.WithSources(a.from...)
-	for i, s := range t.Sources {
-		if s.Kind == memory.SourceFact {
-			t.Sources[i].Channel = 0
-		}
-	}
 	kinds := []memory.SourceKind{memory.SourceMessage, memory.SourceFact, memory.SourceLore, memory.SourceSummary}
+	place := func(s memory.Source) memory.ChannelID {
+		if s.Kind == memory.SourceFact {
+			return 0
+		}
+		return s.Channel
+	}
 	slices.SortFunc(t.Sources, func(a, b memory.Source) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
-			cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.ID, b.ID))
+			cmp.Compare(place(a), place(b)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Channel, b.Channel))
 	})
+	for i, s := range t.Sources {
+		t.Sources[i].Channel = place(s)
+	}
 	t.Named = slices.DeleteFunc(about(t), func(id memory.UserID) bool { return id == 0 })
 	slices.Sort(t.Named)
 	t.Named = slices.Compact(t.Named)

@@ -99,7 +99,7 @@ func has[T any](list []T, place int64) bool { return 0 <= place && place < int64
 // which a fact's guild doesn't count.
 func sourcesOfTrace(columns string) string {
 	return fmt.Sprintf(`(SELECT json_group_array(json_array(%s)
-		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
+		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id, o.place) FROM derived d CROSS JOIN source o ON o.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer)`, columns, aFact)
 }
 
