@@ -46,6 +46,8 @@ type wire struct {
 	Error   json.RawMessage
 	Errors  json.RawMessage
 	Message json.RawMessage
+	Msg     json.RawMessage
+	Said    json.RawMessage `json:"error_msg"`
 	Detail  json.RawMessage
 	Type    json.RawMessage
 	Status  json.RawMessage
@@ -97,7 +99,7 @@ func (f *Failure) addFields(w wire) {
 }
 
 func (f *Failure) addWords(w wire) {
-	for _, field := range []json.RawMessage{w.Detail, w.Message} {
+	for _, field := range []json.RawMessage{w.Said, w.Msg, w.Detail, w.Message} {
 		if IsGiven(field) {
 			f.Message = words(field)
 		}

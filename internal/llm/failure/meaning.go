@@ -70,9 +70,12 @@ var badTextSaid = pattern.Of(`(?i)does not match the expected [a-z-]+ format|une
 	`|function could not be called|failed to (?:parse|call) (?:a |the )?(?:tool|function|model|output|input at pos)` +
 	`|(?:tool|function) call(?:s)?(?: validation)? (?:parsing )?failed|parse error.{0,40}tool call|failed_generation`)
 
+// TornCall is the code of a failure whose server ended the answer because it can't read the model's call of a tool.
+const TornCall = "malformed_function_call"
+
 // IsOfText reports whether the server can't read what its model wrote: another text may be better.
 func (f Failure) IsOfText() bool {
-	return f.Code == "tool_use_failed" || badTextSaid().MatchString(f.Message)
+	return f.Code == "tool_use_failed" || f.Code == TornCall || badTextSaid().MatchString(f.Message)
 }
 
 // noToolsSaid matches how servers say that a model can't or may not call tools. It counts only if tools were sent.

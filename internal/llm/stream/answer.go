@@ -24,9 +24,12 @@ type Answer struct {
 	show   func(string)
 	text   text
 	calls  calls
+	extra  gathered
+	half   string // of a character, at the end of what came
 	reply  chat.Reply
 	passed bool
-	size   int
+	size   int // bytes of text and thoughts
+	beside int // bytes of what the server put beside them
 }
 
 // NewAnswer returns an empty answer. It calls show, which may be nil, with what members may see, as it comes. tools are
@@ -41,16 +44,21 @@ func NewAnswer(show func(string), tools []string) *Answer {
 // Add takes an event. The error is a failure.Failure if the server tells of one, or wraps ErrBadEvent if the event makes
 // no sense.
 func (a *Answer) Add(event []byte) error {
-	e, err := parseEvent(event)
+	e, err := parseEvent(event, a.half)
 	if err != nil {
 		return err
 	}
+	a.half = e.half
 	if e.prompt > 0 || e.completion > 0 {
 		a.reply.PromptTokens = e.prompt
 		a.reply.CompletionTokens = e.completion
 	}
 	a.size += len(e.text) + e.thought
-	if a.size > maxAnswer {
+	a.beside += bytesOf(e.extra)
+	for _, p := range e.calls {
+		a.beside += bytesOf(p.extra)
+	}
+	if a.size > maxAnswer || a.beside > maxBeside {
 		return ErrTooMuch
 	}
 	for _, p := range e.calls {
@@ -59,7 +67,7 @@ func (a *Answer) Add(event []byte) error {
 			return err
 		}
 	}
-	a.reply.Extra = a.reply.Extra.Merge(e.extra)
+	a.extra.add(e.extra)
 	a.pass(a.text.write(e.text))
 	switch {
 	case e.finish != "":
@@ -123,5 +131,6 @@ func (a *Answer) End() (chat.Reply, error) {
 // Part returns what there is of the answer, without calls: half a call is none.
 func (a *Answer) Part() chat.Reply {
 	a.reply.Text = a.text.shown.String()
+	a.reply.Extra = a.extra.all()
 	return a.reply
 }

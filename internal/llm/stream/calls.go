@@ -49,6 +49,15 @@ func piecesOf(raw json.RawMessage) (pieces []piece) {
 	return pieces
 }
 
+// oldCall reads a call in the field that had it before there were lists of calls.
+func oldCall(raw json.RawMessage) (pieces []piece) {
+	function := objectOf(raw)
+	if len(function) == 0 {
+		return nil
+	}
+	return []piece{{hasIndex: true, name: textOf(function["name"]), arguments: argumentsOf(function["arguments"])}}
+}
+
 func pieceOf(fields map[string]json.RawMessage) (p piece) {
 	p.index, p.hasIndex = numberOf(fields["index"])
 	p.id = textOf(fields["id"])
@@ -96,7 +105,7 @@ type building struct {
 	id        string
 	name      string
 	arguments strings.Builder
-	extra     chat.Extra
+	extra     gathered
 }
 
 // add takes a piece.
@@ -124,7 +133,7 @@ func (c *calls) add(p piece) error {
 	case c.continues(b, p):
 		b.name += p.name
 	}
-	b.extra = b.extra.Merge(p.extra)
+	b.extra.add(p.extra)
 	if b.arguments.Len()+len(p.arguments) > maxArguments {
 		return errManyCalls
 	}
@@ -155,7 +164,7 @@ func (c *calls) belongs(p piece) *building {
 			return b
 		}
 		return nil
-	case b.isWhole() && strings.TrimSpace(p.arguments) != "":
+	case begin([]byte(p.arguments), '{') && b.isWhole():
 		return nil // another call of the same tool
 	}
 	return b
@@ -180,6 +189,9 @@ func (c *calls) candidate(p piece) (last *building) {
 func (b *building) isWhole() bool { return isObject(b.arguments.String()) }
 
 func isObject(text string) bool {
+	if !strings.HasSuffix(strings.TrimRight(text, " \t\r\n"), "}") { // most pieces end here, so the rest isn't read
+		return false
+	}
 	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && json.Valid([]byte(text))
 }
 
@@ -193,7 +205,7 @@ func (c *calls) end(finish string) (all []chat.Call, ok bool) {
 		if b.name == "" {
 			return nil, false
 		}
-		all = append(all, chat.Call{ID: newID(), Name: b.name, Arguments: b.arguments.String(), Extra: b.extra})
+		all = append(all, chat.Call{ID: newID(), Name: b.name, Arguments: b.arguments.String(), Extra: b.extra.all()})
 	}
 	return all, true
 }

@@ -8,9 +8,14 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 )
 
-const maxEvent = 4 << 20 // bytes of one event, or of an answer that isn't streamed
+const (
+	maxEvent = 4 << 20   // bytes of one event, or of an answer that isn't streamed
+	maxBody  = 256 << 20 // bytes of an answer, with all that stands beside the text
+	maxTries = 64        // lines of one event after each of which it may be whole without an empty line
+)
 
 // ErrBadEvent is wrapped by the reasons why an answer makes no sense.
 var ErrBadEvent = errors.New("no answer of a model")
@@ -37,6 +42,8 @@ type Lines struct {
 	out     []byte // smoothed and not read yet
 	name    string // of the event whose data comes next
 	partial []byte // data of an event that isn't whole yet
+	tries   int    // how often that was tried
+	size    int    // bytes that came
 	begun   bool
 	ended   bool // the answer says that it is whole
 	afterCR bool // a line feed that follows belongs to the last line
@@ -90,6 +97,8 @@ func (l *Lines) take(line []byte) error {
 	switch {
 	case first && isDocument(line):
 		return l.document(line)
+	case len(l.partial) > 0 && !field.Match(line):
+		return l.goOn(line) // of an event whose first line alone says that it is data
 	case line[0] == '{' && json.Valid(line):
 		l.emit(line)
 	case first && line[0] == '<':
@@ -98,6 +107,7 @@ func (l *Lines) take(line []byte) error {
 		return errNotJSON
 	case bytes.HasPrefix(line, []byte("event:")):
 		l.name = string(bytes.TrimSpace(line[len("event:"):]))
+		l.ended = l.ended || isDone(l.name)
 	case bytes.HasPrefix(line, []byte("data:")):
 		return l.data(bytes.TrimSpace(line[len("data:"):]))
 	case bytes.HasPrefix(line, []byte("error:")):
@@ -146,7 +156,7 @@ func (l *Lines) data(line []byte) error {
 	if len(line) == 0 {
 		return nil
 	}
-	if string(line) == done {
+	if isDone(string(line)) {
 		l.ended = true
 		err := l.flush()
 		l.out = append(l.out, "data: "+done+"\n"...)
@@ -160,24 +170,51 @@ func (l *Lines) data(line []byte) error {
 		}
 	}
 	if values == nil || len(l.partial) > 0 {
-		if len(l.partial)+len(line) > maxEvent {
-			return ErrTooMuch
-		}
-		l.partial = append(append(l.partial, line...), '\n')
-		values = split(l.partial)
+		return l.goOn(line)
 	}
+	l.emitAll(values)
+	return nil
+}
+
+// goOn takes a further line of an event, or the first of several.
+func (l *Lines) goOn(line []byte) error {
+	if len(l.partial)+len(line) > maxEvent {
+		return ErrTooMuch
+	}
+	l.partial = append(append(l.partial, line...), '\n')
+	values := l.tryWhole()
 	if values == nil {
 		return nil
 	}
 	l.partial = nil
+	l.tries = 0
 	l.emitAll(values)
 	return nil
+}
+
+// tryWhole returns the values of an event that has several lines, if these are all.
+func (l *Lines) tryWhole() []json.RawMessage {
+	l.tries++
+	if l.tries > maxTries {
+		return nil
+	}
+	return split(l.partial)
+}
+
+// isDone reports whether data, or an event's name, says that the answer is whole.
+func isDone(said string) bool {
+	switch strings.ToLower(said) {
+	case "[done]", `"[done]"`, "done", "end", "complete":
+		return true
+	}
+	return false
 }
 
 // flush ends an event. One that is torn by the stream's end is dropped.
 func (l *Lines) flush() error {
 	data := bytes.TrimSpace(l.partial)
 	l.partial = nil
+	l.tries = 0
 	if len(data) == 0 || l.err != nil && data[0] == '{' {
 		return nil
 	}
@@ -260,6 +297,10 @@ func (l *Lines) readLine() (line []byte, err error) {
 		b, err := l.lines.ReadByte()
 		if err != nil {
 			return line, err
+		}
+		l.size++
+		if l.size > maxBody {
+			return nil, ErrTooMuch
 		}
 		followsCR := l.afterCR
 		l.afterCR = b == '\r'

@@ -28,6 +28,9 @@ func TestEvents(t *testing.T) {
 		"event: error\ndata: {\"a\":1}\n\ndata: {}\n":    "data: { \"error\":{\"a\":1}}\ndata: { }\n",
 		"event: error\ndata: it \"broke\"\n":             "data: { \"error\":\"it \\\"broke\\\"\"}\n",
 		"error: {\"a\":1}\n\ndata: {}\n":                 "data: { \"error\":{\"a\":1}}\ndata: { }\n",
+		"data: {\n\"a\":\n{}\n}\n\n":                     "data: { \"a\":{}}\n",
+		"data: [done]\n\n":                               "data: [DONE]\n",
+		"data: \"[DONE]\"":                               "data: [DONE]\n",
 		"data: {\"a\":1}\ndata: {\"a\"":                  "data: { \"a\":1}\n",
 		"data: {\"a\":1}\n{not json}\n<html>\n{\"b\":2}": "data: { \"a\":1}\ndata: { \"b\":2}\n",
 	} {
@@ -37,6 +40,10 @@ func TestEvents(t *testing.T) {
 				t.Errorf("%q became %q, %v; want %q", body, got, err, want)
 			}
 		}
+	}
+	many := "data: [\n" + strings.Repeat("data: {},\n", 100_000) + "data: {}]\n\n" // this is to be read in no long time
+	if got, err := smooth(strings.NewReader(many)); len(got) != len("data: []\n")+3*100_000+2 || err != nil {
+		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	if _, err := smooth(io.MultiReader(strings.NewReader("{\n"),
 		iotest.ErrReader(io.ErrClosedPipe))); err != io.ErrClosedPipe {
@@ -60,7 +67,7 @@ func FuzzEvents(f *testing.F) {
 			if strings.HasPrefix(lines.Text(), `data: {"error"`) || !strings.HasPrefix(lines.Text(), "data: ") {
 				t.Fatalf("line %q", lines.Text())
 			}
-			parseEvent([]byte(strings.TrimPrefix(lines.Text(), "data: ")))
+			parseEvent([]byte(strings.TrimPrefix(lines.Text(), "data: ")), "")
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,9 +17,13 @@ type text struct {
 	tools []string // names of those that the model knows
 
 	shown   strings.Builder // all that members may see
+	at      place           // where that ends
 	held    string          // not decided yet: the beginning of a mark, or of a call
-	shut    string          // what ends the thought that was opened; empty outside one
+	shut    shutter         // of the thought that was opened
 	opened  bool            // a thought was
+	first   bool            // the thought was opened before anything was shown
+	nested  bool            // the thought seems to hold another
+	wrapper string          // the tag round the answer, such as </answer>, when it was opened; empty: none
 	ended   bool            // the answer has
 	call    strings.Builder // what may be a call of a tool, and all that follows
 	isCall  bool            // it is being written to call
@@ -35,7 +40,7 @@ func (t *text) write(piece string) string {
 		case t.isCall:
 			t.call.WriteString(rest)
 			rest = ""
-		case t.shut != "":
+		case !t.shut.isNone():
 			rest = t.skip(rest)
 		default:
 			rest = t.step(&out, rest)
@@ -49,14 +54,15 @@ func (t *text) end() (shown string, calls []chat.Call) {
 	var out strings.Builder
 	switch {
 	case t.isCall:
-		calls = written(t.call.String(), t.tools)
-		if len(calls) == 0 && t.isPlain && !triesToCall(t.call.String(), t.tools) {
+		said := t.call.String()
+		calls = t.calls(said)
+		if len(calls) == 0 && t.isPlain && !triesToCall(said, t.tools) {
 			inner := &text{}
-			said := inner.write(t.call.String())
+			begun := inner.write(said)
 			rest, _ := inner.end()
-			t.show(&out, said+rest)
+			t.show(&out, begun+rest)
 		}
-	case t.shut == "":
+	case t.shut.isNone() && !isTornMark(t.held):
 		t.show(&out, t.held)
 	}
 	t.held = ""
@@ -64,24 +70,50 @@ func (t *text) end() (shown string, calls []chat.Call) {
 	return out.String(), calls
 }
 
+// calls returns the calls that a text is. One of a tool that the model made up counts if a mark says that it is one, or
+// if there is no other text: the model is told that there is no such tool.
+func (t *text) calls(said string) []chat.Call {
+	found := written(said, t.tools)
+	if len(found) == 0 && (!t.isPlain || !t.at.begun) {
+		found = strange(said, t.isPlain)
+	}
+	return found
+}
+
+// isTornMark reports whether an answer ends amid a mark that can be nothing else, or with that of a call.
+func isTornMark(held string) bool {
+	return strings.HasPrefix(held, "<|") || strings.HasPrefix(held, "<｜") || plainMarkAt(held).what == calling
+}
+
+// longestOpening is how many bytes of a line tell whether a call may begin there.
+const longestOpening = 256
+
 // step deals with the beginning of rest, which stands outside thoughts and calls, and returns what follows.
 func (t *text) step(out *strings.Builder, rest string) string {
-	if t.shown.Len() == 0 {
+	if !t.at.begun {
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-		switch beginsCall(rest, t.tools) {
-		case maybe:
+	}
+	if !t.at.amidLine && !t.at.isCode() {
+		start := rest[:min(len(rest), longestOpening)]
+		found := beginsCall(start, t.tools)
+		switch {
+		case found == maybe && len(start) < longestOpening:
 			t.held = rest
 			return ""
-		case yes:
+		case found != no:
 			t.isCall = true
 			t.isPlain = true
 			return rest
 		}
 	}
-	at := strings.IndexAny(rest, signs)
-	if at < 0 {
+	at := strings.IndexAny(rest, signs+"\n")
+	switch {
+	case at < 0:
 		t.show(out, rest)
 		return ""
+	case rest[at] == '\n': // what begins a line is looked at by the next step
+		t.show(out, rest[:at+1])
+		return rest[at+1:]
 	}
 	t.show(out, rest[:at])
 	return t.mark(out, rest[at:])
@@ -89,74 +121,171 @@ func (t *text) step(out *strings.Builder, rest string) string {
 
 // mark deals with rest's first character, which may begin a mark, and returns what follows.
 func (t *text) mark(out *strings.Builder, rest string) string {
-	what, length, shut := markAt(rest)
-	if (what == ends || what == calling) && isCode(t.shown.String()) {
-		what = noMark
-	}
-	switch what {
+	found := t.markAt(rest)
+	switch found.what {
 	case mayBegin:
 		t.held = rest
 		return ""
 	case dropped:
-		return rest[length:]
+		return rest[found.length:]
 	case ends:
-		t.ended = !isStruck(rest, t.shown.String())
-		if t.ended {
-			return ""
-		}
+		t.ended = true
+		return ""
 	case calling:
 		t.isCall = true
 		t.isPlain = false
 		return rest
 	case thinks:
-		t.shut = shut
+		t.shut = found.shut
 		t.opened = true
-		return rest[length:]
+		t.first = !t.at.begun
+		return rest[found.length:]
 	case thought:
-		if !t.opened && t.lineBegins() {
-			t.opened = true
-			t.shown.Reset()
-			out.Reset()
-			return rest[length:]
-		}
+		t.opened = true
+		t.nested = false
+		t.shown.Reset()
+		t.at = place{}
+		out.Reset()
+		return rest[found.length:]
 	}
 	_, n := utf8.DecodeRuneInString(rest)
 	t.show(out, rest[:n])
 	return rest[n:]
 }
 
-// isStruck reports whether rest begins with the end of a text that <s> strikes out.
-func isStruck(rest, shown string) bool {
-	return strings.HasPrefix(rest, "</s>") && strings.Contains(shown, "<s>")
+// markAt returns the mark that rest begins with, if it means here what it does elsewhere.
+func (t *text) markAt(rest string) mark {
+	found := t.wrapperAt(rest)
+	if found.what == noMark {
+		found = markAt(rest)
+	}
+	if found.what == noMark {
+		found = t.toolTagAt(rest)
+	}
+	switch {
+	case found.what == mayBegin:
+	case found.what == thought:
+		headless := !t.opened && !t.at.inked
+		if !headless && !t.nested {
+			return mark{}
+		}
+	case t.at.isCode(), found.what == ends && t.at.hasStruck && strings.HasPrefix(rest, "</s>"):
+		return mark{}
+	case found.what == calling && isTag(rest[:found.length]):
+		return t.decide(found, rest)
+	}
+	return found
+}
+
+// isTag reports whether a mark is a tag without attributes, which people may speak of.
+func isTag(mark string) bool {
+	return strings.HasSuffix(mark, ">") && !strings.HasSuffix(mark, "|>") && !strings.HasSuffix(mark, "｜>")
+}
+
+// decide says whether the tag of a call begins one, or the text speaks of it: then words follow, or a punctuation mark.
+func (t *text) decide(found mark, rest string) mark {
+	after := rest[found.length:]
+	trimmed := strings.TrimLeft(after, " ")
+	spaces := len(after) - len(trimmed)
+	switch {
+	case spaces > longestSpace:
+		return found
+	case trimmed == "":
+		return mark{what: mayBegin}
+	case strings.IndexByte(",.;:!?)'`*", trimmed[0]) >= 0:
+		return mark{}
+	case spaces == 0 || !isWord(trimmed[0]):
+		return found
+	}
+	for _, name := range t.tools {
+		whole, begun := begins(trimmed, name)
+		if whole {
+			return found
+		}
+		if begun {
+			return mark{what: mayBegin}
+		}
+	}
+	return mark{}
+}
+
+// isWord reports whether b may belong to a word.
+func isWord(b byte) bool { return isNameByte(b) || b >= utf8.RuneSelf }
+
+// toolTagAt finds a tag that has the name of a tool, as some models call it.
+func (t *text) toolTagAt(rest string) mark {
+	for _, name := range t.tools {
+		whole, begun := begins(rest, "<"+name)
+		switch {
+		case begun || whole && len(rest) == len("<"+name):
+			return mark{what: mayBegin}
+		case whole && strings.IndexByte(">/ \n\t", rest[len("<"+name)]) >= 0:
+			return mark{what: calling, length: len("<" + name)}
+		}
+	}
+	return mark{}
+}
+
+// wrappers are tags round the whole answer.
+var wrappers = []string{"answer", "response", "final_answer", "final"}
+
+// wrapperAt finds the tag round the answer.
+func (t *text) wrapperAt(rest string) mark {
+	tags := []string{t.wrapper}
+	if !t.at.begun {
+		tags = nil
+		for _, name := range wrappers {
+			tags = append(tags, "<"+name+">")
+		}
+	}
+	for _, tag := range slices.DeleteFunc(tags, func(tag string) bool { return tag == "" }) {
+		whole, begun := begins(rest, tag)
+		switch {
+		case begun:
+			return mark{what: mayBegin}
+		case whole:
+			t.wrapper = "</" + strings.TrimLeft(tag, "</")
+			return mark{what: dropped, length: len(tag)}
+		}
+	}
+	return mark{}
 }
 
 // skip drops the thought that rest begins with.
 func (t *text) skip(rest string) string {
 	for i := range len(rest) {
-		whole, begun := begins(rest[i:], t.shut)
-		if whole {
-			rest = rest[i+len(t.shut):]
-			t.shut = ""
-			return rest
+		length, may := t.shut.at(rest[i:])
+		if length > 0 {
+			t.shut = shutter{}
+			return rest[i+length:]
 		}
-		if begun {
+		if may {
 			t.held = rest[i:]
 			break
 		}
+		again, may := t.opensAgain(rest[i:])
+		if may {
+			t.held = rest[i:]
+			break
+		}
+		t.nested = t.nested || again
 	}
 	return ""
 }
 
-// lineBegins reports whether nothing but space was shown of the line so far.
-func (t *text) lineBegins() bool {
-	s := t.shown.String()
-	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:]) == ""
+// opensAgain reports whether a thought with which the text began holds another beginning, so that it may end twice.
+func (t *text) opensAgain(rest string) (again, may bool) {
+	if t.shut.tag == "" || !t.first || t.nested {
+		return false, false
+	}
+	return begins(rest, "<"+t.shut.tag+">")
 }
 
 func (t *text) show(out *strings.Builder, said string) {
-	if t.shown.Len() == 0 {
+	if !t.at.begun {
 		said = strings.TrimLeftFunc(said, unicode.IsSpace)
 	}
 	t.shown.WriteString(said)
+	t.at.pass(said)
 	out.WriteString(said)
 }

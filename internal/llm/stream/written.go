@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"regexp"
@@ -11,156 +12,13 @@ import (
 	"hark/internal/pattern"
 )
 
-// verdict says whether a text is a call of a tool.
-type verdict int
-
-const (
-	no verdict = iota
-	maybe
-	yes
-)
-
-// callKeys are the first keys of calls that are written as JSON.
-var callKeys = []string{"name", "function", "tool", "tool_name", "action", "tool_calls", "type", "id", "recipient_name",
-	"function_call", "function_name", "arguments", "parameters", "thought"}
-
-// openings are what calls begin with that no mark announces, besides JSON and tools' names.
-var openings = []string{"Action:", "Thought:", "functools[", "to=functions.", "print(default_api.", "default_api.",
-	"functions.", ">>>"}
-
-// fences are the kinds of code blocks in which calls stand.
-var fences = []string{"", "json", "tool_call", "tool_calls", "tool_code", "tool", "xml", "python", "text"}
-
-// beginsCall reports whether text, which is what a model writes first, begins like a call of one of tools. It may be
-// another thing all the same.
-func beginsCall(text string, tools []string) verdict {
-	if len(tools) == 0 || text == "" {
-		return no
-	}
-	if text[0] == '`' {
-		return beginsFence(text, tools)
-	}
-	if text[0] == '[' {
-		inner := strings.TrimLeft(text[1:], " \n\t")
-		if inner == "" {
-			return maybe
-		}
-		return max(beginsObject(inner), beginsName(inner, tools))
-	}
-	found := max(beginsObject(text), beginsName(text, tools))
-	for _, opening := range openings {
-		whole, begun := begins(text, opening)
-		switch {
-		case whole:
-			return yes
-		case begun:
-			found = max(found, maybe)
-		}
-	}
-	return found
-}
-
-func beginsFence(text string, tools []string) verdict {
-	const fence = "```"
-	if len(text) < len(fence) {
-		if strings.HasPrefix(fence, text) {
-			return maybe
-		}
-		return no
-	}
-	rest, is := strings.CutPrefix(text, fence)
-	if !is {
-		return no
-	}
-	kind, body, ended := strings.Cut(rest, "\n")
-	kind = strings.TrimSpace(kind)
-	switch {
-	case !ended && slices.ContainsFunc(fences, func(f string) bool { return strings.HasPrefix(f, kind) }):
-		return maybe
-	case !ended || !slices.Contains(fences, kind):
-		return no
-	}
-	body = strings.TrimLeft(body, " \n\t")
-	if body == "" {
-		return maybe
-	}
-	if body[0] == '<' {
-		what, _, _ := markAt(body)
-		switch what {
-		case calling:
-			return yes
-		case mayBegin:
-			return maybe
-		}
-		return no
-	}
-	if body[0] == '`' {
-		return no
-	}
-	return beginsCall(body, tools)
-}
-
-// beginsObject reports whether text begins like a JSON object that is a call.
-func beginsObject(text string) verdict {
-	rest, is := strings.CutPrefix(text, "{")
-	if !is {
-		return no
-	}
-	rest = strings.TrimLeft(rest, " \n\t")
-	if rest == "" {
-		return maybe
-	}
-	rest, is = strings.CutPrefix(rest, `"`)
-	if !is {
-		return no
-	}
-	key, _, ended := strings.Cut(rest, `"`)
-	switch {
-	case ended && slices.Contains(callKeys, key):
-		return yes
-	case !ended && slices.ContainsFunc(callKeys, func(k string) bool { return strings.HasPrefix(k, key) }):
-		return maybe
-	}
-	return no
-}
-
-// beginsName reports whether text begins with a tool's name and what follows it in a call.
-func beginsName(text string, tools []string) verdict {
-	found := no
-	for _, name := range tools {
-		if len(text) <= len(name) {
-			if strings.HasPrefix(name, text) {
-				found = maybe
-			}
-			continue
-		}
-		rest, is := strings.CutPrefix(text, name)
-		if !is {
-			continue
-		}
-		rest = strings.TrimLeft(rest, " \n\t")
-		switch {
-		case rest == "":
-			found = maybe
-		case strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "[ARGS]"):
-			return yes
-		}
-	}
-	return found
-}
-
-// triesToCall reports whether a text that is no call names a tool in the way of one.
-func triesToCall(text string, tools []string) bool {
-	return slices.ContainsFunc(tools, func(name string) bool {
-		as := regexp.MustCompile(`"(?:name|function|tool|tool_name|action|recipient_name|function_name)"\s*:\s*"(?:functions\.)?` +
-			regexp.QuoteMeta(name) + `"|(?m:^Action:\s*)` + regexp.QuoteMeta(name) + `\b|^\W*` + regexp.QuoteMeta(name) + `\s*[({]`)
-		return as.MatchString(text)
-	})
-}
-
 // written returns the calls of tools that a text is, in the order in which they stand there. Models write them in the
 // ways of many templates: as JSON with a name and arguments, as a name before JSON, as tags, and as Python.
 func written(text string, tools []string) []chat.Call {
+	if len(text) > maxWritten {
+		return nil
+	}
+	text = strings.ReplaceAll(text, `<|"|>`, `"`) // Gemma
 	found := objects(text, tools)
 	if len(found) == 0 {
 		found = named(text, tools)
@@ -175,32 +33,72 @@ func written(text string, tools []string) []chat.Call {
 	return all
 }
 
+// What a text of calls may cost to read.
+const (
+	maxWritten = 256 << 10 // bytes
+	maxTorn    = 50        // values that begin and don't end
+)
+
 // objects returns the calls that are written as JSON objects.
 func objects(text string, tools []string) (found []chat.Call) {
-	for text != "" {
+	torn := 0
+	for torn < maxTorn && len(found) < maxCalls {
 		at := strings.IndexAny(text, "{[")
 		if at < 0 {
 			break
 		}
 		value, rest, is := valueAt(text[at:])
 		if !is {
+			torn++
 			text = text[at+1:]
 			continue
 		}
-		calls := callsIn(value, tools, 0)
-		found = append(found, calls...)
+		found = append(found, callsIn(value, tools, 0)...)
 		text = rest
 	}
 	return found
 }
 
-// valueAt returns the JSON value that text begins with, and what follows it.
+// strange returns the calls that a text is, of tools that the model doesn't know. plain: nothing says that it is a call,
+// so no other text may stand beside it.
+func strange(text string, plain bool) (found []chat.Call) {
+	if len(text) > maxWritten {
+		return nil
+	}
+	at := max(0, strings.IndexAny(text, "{["))
+	value, rest, is := valueAt(text[at:])
+	if !is || plain && (!isFence(text[:at]) || !isFence(rest)) {
+		return nil
+	}
+	items := listOf(value)
+	if items == nil {
+		items = []json.RawMessage{value}
+	}
+	for _, item := range items[:min(len(items), maxCalls)] {
+		fields := objectOf(item)
+		name := textOf(fields["name"])
+		arguments, has := argumentsIn(fields)
+		if strangeName().MatchString(name) && has && isObject(arguments) && len(arguments) <= maxArguments {
+			found = append(found, chat.Call{ID: newID(), Name: name, Arguments: arguments})
+		}
+	}
+	return found
+}
+
+var strangeName = pattern.Of(`^[A-Za-z][\w.-]{0,63}$`)
+
+// isFence reports whether nothing but the beginning or the end of a block of code stands in text.
+func isFence(text string) bool {
+	return strings.Trim(text, "` \r\n\tjson") == ""
+}
+
+// valueAt returns the JSON value that text begins with, and what follows it. What models often write wrongly is mended.
 func valueAt(text string) (value json.RawMessage, rest string, is bool) {
 	d := json.NewDecoder(strings.NewReader(text))
-	if d.Decode(&value) != nil {
-		return nil, "", false
+	if d.Decode(&value) == nil {
+		return value, text[d.InputOffset():], true
 	}
-	return value, text[d.InputOffset():], true
+	return mended(text)
 }
 
 // callsIn returns the calls that a JSON value is: one, or a list of them.
@@ -223,21 +121,23 @@ func callsIn(value json.RawMessage, tools []string, depth int) (found []chat.Cal
 	}
 	for _, key := range []string{"name", "function", "tool", "tool_name", "action", "recipient_name", "function_name"} {
 		name := toolOf(textOf(fields[key]), tools)
-		if name != "" {
-			return append(found, chat.Call{Name: name, Arguments: argumentsIn(fields)})
+		if name != "" && fields["description"] == nil { // what a tool is for stands in its definition
+			arguments, _ := argumentsIn(fields)
+			return append(found, chat.Call{Name: name, Arguments: arguments})
 		}
 	}
 	return found
 }
 
-func argumentsIn(fields map[string]json.RawMessage) string {
+// argumentsIn returns a call's arguments, and whether it has any.
+func argumentsIn(fields map[string]json.RawMessage) (arguments string, has bool) {
 	for _, key := range []string{"arguments", "parameters", "args", "input", "action_input", "tool_input", "kwargs",
 		"tool_parameters", "params"} {
 		if len(fields[key]) > 0 {
-			return argumentsOf(fields[key])
+			return argumentsOf(fields[key]), true
 		}
 	}
-	return "{}"
+	return "{}", false
 }
 
 // toolOf returns the tool that a written name means; empty if none. Kimi writes functions.search_memory:0.
@@ -255,44 +155,48 @@ const longestGap = 120
 
 // named returns the calls that are written as a tool's name and then its arguments.
 func named(text string, tools []string) (found []chat.Call) {
-	for {
-		name, rest := nextName(text, tools)
-		if name == "" {
-			return found
+	places := namesIn(text, tools)
+	for i, at := range places {
+		end := len(text)
+		if i+1 < len(places) {
+			end = places[i+1].start
 		}
-		end := len(rest)
-		following, after := nextName(rest, tools)
-		if following != "" {
-			end = len(rest) - len(after) - len(following)
-		}
-		arguments, is := argumentsAfter(rest[:end])
+		arguments, is := argumentsAfter(text[at.end:end])
 		if is {
-			found = append(found, chat.Call{Name: name, Arguments: arguments})
+			found = append(found, chat.Call{Name: text[at.start:at.end], Arguments: arguments})
 		}
-		text = rest
 	}
+	return found
 }
 
-// nextName returns the first tool that text names, and what follows the name.
-func nextName(text string, tools []string) (name, rest string) {
-	first := len(text)
+// span is a part of a text.
+type span struct{ start, end int }
+
+// namesIn returns where text names tools, but for tags that end and for more than calls may be.
+func namesIn(text string, tools []string) (all []span) {
 	for _, tool := range tools {
-		at := strings.Index(text, tool)
-		if at >= 0 && (at < first || at == first && len(tool) > len(name)) && standsAlone(text, at, len(tool)) {
-			first = at
-			name = tool
+		from := 0
+		for count := 0; count < maxCalls && tool != ""; count++ {
+			at := strings.Index(text[from:], tool)
+			if at < 0 {
+				break
+			}
+			found := span{from + at, from + at + len(tool)}
+			if standsAlone(text, found) && !strings.HasSuffix(text[:found.start], "</") {
+				all = append(all, found)
+			}
+			from = found.end
 		}
 	}
-	if name == "" {
-		return "", ""
-	}
-	return name, text[first+len(name):]
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	return slices.CompactFunc(all, func(a, b span) bool { return a.start == b.start })
 }
 
 // standsAlone reports whether no letter or digit stands beside a part of text.
-func standsAlone(text string, at, length int) bool {
-	end := at + length
-	return (at == 0 || !isNameByte(text[at-1])) && (end == len(text) || !isNameByte(text[end]))
+func standsAlone(text string, part span) bool {
+	before := part.start > 0 && isNameByte(text[part.start-1])
+	after := part.end < len(text) && isNameByte(text[part.end])
+	return !before && !after
 }
 
 func isNameByte(b byte) bool {
@@ -300,9 +204,12 @@ func isNameByte(b byte) bool {
 }
 
 var (
-	parameterTag = pattern.Of(`(?s)<parameter(?:=|\s+name=)"?([\w.-]+)"?[^>]*>(.*?)</parameter>`)
+	parameterTag = pattern.Of(`(?s)<(?:[a-z]+:)?parameter(?:=|\s+name=)"?([\w.-]+)"?[^>]*>(.*?)</(?:[a-z]+:)?parameter>`)
 	parameterBar = pattern.Of(`(?s)<｜DSML｜parameter name="([\w.-]+)"[^>]*>(.*?)</｜DSML｜parameter>`)
 	argumentPair = pattern.Of(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+	childTag     = pattern.Of(`(?s)<([A-Za-z_][\w.-]*)>(.*?)</([A-Za-z_][\w.-]*)>`)
+	attribute    = pattern.Of(`([A-Za-z_][\w.-]*)="([^"]*)"`)
+	ownTag       = pattern.Of(`^(?:\s+[A-Za-z_][\w.-]*="[^"]*")*\s*/?>`)
 	pythonCall   = pattern.Of(`(?s)^\s*\((.*?)\)\s*(?:\]|\)|$|,|\n|<|` + "`" + `)`)
 	pythonValue  = pattern.Of(`(?s)\s*([A-Za-z_]\w*)\s*=\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"']+)\s*(?:,|$)`)
 )
@@ -314,6 +221,10 @@ func argumentsAfter(rest string) (arguments string, is bool) {
 		if len(pairs) > 0 {
 			return fromPairs(pairs), true
 		}
+	}
+	pairs := pairsInTag(rest)
+	if len(pairs) > 0 {
+		return fromPairs(pairs), true
 	}
 	python := pythonCall().FindStringSubmatch(rest)
 	if python != nil {
@@ -330,6 +241,21 @@ func argumentsAfter(rest string) (arguments string, is bool) {
 	}
 	// Without arguments, nothing but marks may follow.
 	return "{}", at < 0 && !hasWords(rest)
+}
+
+// pairsInTag returns the names and values in a tag that has the tool's name, as attributes or as tags within it.
+func pairsInTag(rest string) [][]string {
+	start := ownTag().FindString(rest)
+	if start == "" {
+		return nil
+	}
+	pairs := attribute().FindAllStringSubmatch(start, -1)
+	for _, child := range childTag().FindAllStringSubmatch(rest[len(start):], -1) {
+		if child[1] == child[3] {
+			pairs = append(pairs, child)
+		}
+	}
+	return pairs
 }
 
 // fromPairs returns a JSON object of names and values. A value that is a JSON number, list or the like stays one.
