@@ -3,6 +3,7 @@ package tokens_test
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,11 +16,14 @@ import (
 
 func TestModels(t *testing.T) {
 	t.Parallel()
-	const o200k, cl100k, p50k, r50k, none = tokenizer.O200kBase, tokenizer.Cl100kBase, tokenizer.P50kBase,
-		tokenizer.R50kBase, ""
+	const (
+		o200k  = tokenizer.O200kBase
+		cl100k = tokenizer.Cl100kBase
+		none   = ""
+	)
 	const telling = "Les éléphants 日本語 при 1234567\n    return x" // each encoding has another count of it
 	counts := map[tokenizer.Encoding]int{}
-	for _, encoding := range []tokenizer.Encoding{o200k, cl100k, p50k, r50k} {
+	for _, encoding := range []tokenizer.Encoding{o200k, cl100k} {
 		codec, err := tokenizer.Get(encoding)
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +32,7 @@ func TestModels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if different := slices.Compact(slices.Sorted(maps.Values(counts))); len(different) != 4 {
+	if different := slices.Compact(slices.Sorted(maps.Values(counts))); len(different) != 2 {
 		t.Fatalf("the counts %v don't tell encodings apart", counts)
 	}
 	for _, tc := range []struct {
@@ -65,11 +69,13 @@ func TestModels(t *testing.T) {
 		{"azure/gpt-35-turbo-16k", cl100k, 16_385},
 		{"text-embedding-3-small", cl100k, 8_192},
 		{"davinci-002", cl100k, 16_384},
-		{"text-davinci-003", p50k, 4_097},
-		{"code-davinci-002", p50k, 0},
-		{"text-davinci-001", r50k, 2_049},
-		{"davinci", r50k, 2_049},
-		{"gpt2", r50k, 1_024},
+		// OpenAI has switched these off, and Hark doesn't bring their vocabularies.
+		{"text-davinci-003", none, 0},
+		{"code-davinci-002", none, 0},
+		{"text-davinci-001", none, 0},
+		{"davinci", none, 0},
+		{"babbage", none, 0},
+		{"gpt2", none, 0},
 		{"gpt-4-x-alpaca", none, 0},
 		{"gpt-4-alpaca-13b", none, 0},
 		{"gpt-4o-distil-llama-8b", none, 0},
@@ -116,16 +122,32 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// The library's package that has all encodings would bring two vocabularies more, 2.5 MB, that no current model uses.
+func TestUnusedVocabulariesAreNotLinked(t *testing.T) {
+	t.Parallel()
+	listed, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(listed))
+	if !slices.Contains(packages, "github.com/tiktoken-go/tokenizer/codec") {
+		t.Error("the library isn't among what is imported")
+	}
+	if slices.Contains(packages, "github.com/tiktoken-go/tokenizer") {
+		t.Error("github.com/tiktoken-go/tokenizer is imported, which links all vocabularies: import its package codec instead")
+	}
+}
+
 // What is stored is only used where the model's count can be found from it.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	stored := tokens.New()
 	for _, s := range scripts(t) {
 		n := stored.Count(s.text)
-		for _, model := range []string{"", "gpt-4o", "gpt-4", "davinci", "llama3"} {
+		for _, model := range []string{"", "gpt-4o", "gpt-4", "llama3"} {
 			c := tokens.For(model)
 			got, want := c.Stored(s.text, n), c.Count(s.text)
-			if recount := strings.HasPrefix(model, "gpt-4") && model != "gpt-4o" || model == "davinci"; recount {
+			if recount := strings.HasPrefix(model, "gpt-4") && model != "gpt-4o"; recount {
 				want = 0
 			}
 			if got != want {

@@ -1,5 +1,5 @@
-// Package tokens counts a text's tokens: exactly for OpenAI's encodings, with an estimate that tends to be too high for
-// others.
+// Package tokens counts a text's tokens: exactly for the encodings of OpenAI's current models, with an estimate that tends
+// to be too high for all others.
 //
 // The vocabularies are in the binary, and are loaded when a Counter is first asked. Counting never fails, and takes
 // time in proportion to the text's length.
@@ -13,7 +13,15 @@ import (
 	"sync/atomic"
 	"unicode"
 
-	"github.com/tiktoken-go/tokenizer"
+	library "github.com/tiktoken-go/tokenizer/codec" // the package above it links vocabularies that no current model uses
+)
+
+// encoding names a vocabulary of OpenAI's.
+type encoding string
+
+const (
+	o200k  encoding = "o200k_base"
+	cl100k encoding = "cl100k_base"
 )
 
 // deleted is the one character that the library's patterns skip, which would make any number of them free.
@@ -25,7 +33,7 @@ const mostSpace = 256
 
 // Counter counts tokens. It may be used by several goroutines at once.
 type Counter struct {
-	encoding tokenizer.Encoding
+	encoding encoding
 	estimate bool // encoding's count is where an estimate begins
 }
 
@@ -36,12 +44,12 @@ func New() *Counter { return For("") }
 // others. Without a name it is New's. The first count loads a vocabulary, which takes some 20 ms and 12 MB.
 func For(model string) *Counter {
 	if model == "" {
-		return &Counter{encoding: tokenizer.O200kBase}
+		return &Counter{encoding: o200k}
 	}
 	if f, known := familyOf(model); known {
 		return &Counter{encoding: f.encoding}
 	}
-	return &Counter{encoding: tokenizer.O200kBase, estimate: true}
+	return &Counter{encoding: o200k, estimate: true}
 }
 
 // Count returns how many tokens s is: 0 if it is empty, and never more than its bytes if it is valid UTF-8.
@@ -81,7 +89,7 @@ func (c *Counter) encoded(s string) (n int) {
 
 // codec is the library's, with the counts of recent words. Of the words it keeps hashes only.
 type codec struct {
-	tokenizer.Codec
+	*library.Codec
 	seed  maphash.Seed
 	words [1 << 15]atomic.Uint64 // a hash whose low byte is the count; 0 if there is none
 }
@@ -116,80 +124,61 @@ func (c *Counter) Stored(s string, stored int) int {
 	switch {
 	case c.estimate:
 		return estimate(s, stored)
-	case c.encoding == tokenizer.O200kBase:
+	case c.encoding == o200k:
 		return stored
 	}
 	return 0
 }
 
 // codecs are loaded when they are first asked. All counters share them.
-var codecs = map[tokenizer.Encoding]func() *codec{
-	tokenizer.O200kBase:  load(tokenizer.O200kBase),
-	tokenizer.Cl100kBase: load(tokenizer.Cl100kBase),
-	tokenizer.P50kBase:   load(tokenizer.P50kBase),
-	tokenizer.R50kBase:   load(tokenizer.R50kBase),
+var codecs = map[encoding]func() *codec{
+	o200k:  load(library.NewO200kBase),
+	cl100k: load(library.NewCl100kBase),
 }
 
-// load can't fail: the names are the library's constants, and its tables are in the binary.
-func load(name tokenizer.Encoding) func() *codec {
+func load(vocabulary func() *library.Codec) func() *codec {
 	return sync.OnceValue(func() *codec {
-		c, err := tokenizer.Get(name)
-		if err != nil {
-			panic("tokens: " + err.Error())
-		}
-		return &codec{Codec: c, seed: maphash.MakeSeed()}
+		return &codec{Codec: vocabulary(), seed: maphash.MakeSeed()}
 	})
 }
 
 // family are models that have an encoding and a window in common.
 type family struct {
 	name     string // what their names begin with
-	encoding tokenizer.Encoding
+	encoding encoding
 	window   int // tokens of prompt and answer together; 0: not known
 }
 
-// families are OpenAI's, as its documentation lists them. The first that fits a name counts.
+// families are OpenAI's, as its documentation lists them, without those of encodings that no current model uses. The
+// first that fits a name counts.
 var families = []family{
-	{"gpt-5-chat", tokenizer.O200kBase, 128_000},
-	{"gpt-5", tokenizer.O200kBase, 400_000},
-	{"gpt-oss", tokenizer.O200kBase, 131_072},
-	{"o1-mini", tokenizer.O200kBase, 128_000},
-	{"o1-preview", tokenizer.O200kBase, 128_000},
-	{"o1", tokenizer.O200kBase, 200_000},
-	{"o3", tokenizer.O200kBase, 200_000},
-	{"o4", tokenizer.O200kBase, 200_000},
-	{"codex-mini", tokenizer.O200kBase, 200_000},
-	{"gpt-4.1", tokenizer.O200kBase, 1_047_576},
-	{"gpt-4.5", tokenizer.O200kBase, 128_000},
-	{"gpt-4o", tokenizer.O200kBase, 128_000},
-	{"chatgpt-4o", tokenizer.O200kBase, 128_000},
-	{"gpt-4-turbo", tokenizer.Cl100kBase, 128_000},
-	{"gpt-4-1106", tokenizer.Cl100kBase, 128_000},
-	{"gpt-4-0125", tokenizer.Cl100kBase, 128_000},
-	{"gpt-4-vision", tokenizer.Cl100kBase, 128_000},
-	{"gpt-4-32k", tokenizer.Cl100kBase, 32_768},
-	{"gpt-4", tokenizer.Cl100kBase, 8_192},
-	{"gpt-3.5-turbo-instruct", tokenizer.Cl100kBase, 4_096},
-	{"gpt-3.5-turbo-0301", tokenizer.Cl100kBase, 4_096},
-	{"gpt-3.5-turbo-0613", tokenizer.Cl100kBase, 4_096},
-	{"gpt-3.5", tokenizer.Cl100kBase, 16_385},
-	{"text-embedding-3", tokenizer.Cl100kBase, 8_192},
-	{"text-embedding-ada-002", tokenizer.Cl100kBase, 8_192},
-	{"davinci-002", tokenizer.Cl100kBase, 16_384},
-	{"babbage-002", tokenizer.Cl100kBase, 16_384},
-	{"text-davinci-003", tokenizer.P50kBase, 4_097},
-	{"text-davinci-002", tokenizer.P50kBase, 4_097},
-	{"code-davinci", tokenizer.P50kBase, 0},
-	{"code-cushman", tokenizer.P50kBase, 2_048},
-	{"text-davinci", tokenizer.R50kBase, 2_049},
-	{"text-curie", tokenizer.R50kBase, 2_049},
-	{"text-babbage", tokenizer.R50kBase, 2_049},
-	{"text-ada", tokenizer.R50kBase, 2_049},
-	{"davinci", tokenizer.R50kBase, 2_049},
-	{"curie", tokenizer.R50kBase, 2_049},
-	{"babbage", tokenizer.R50kBase, 2_049},
-	{"ada", tokenizer.R50kBase, 2_049},
-	{"gpt2", tokenizer.R50kBase, 1_024},
+	{"gpt-5-chat", o200k, 128_000},
+	{"gpt-5", o200k, 400_000},
+	{"gpt-oss", o200k, 131_072},
+	{"o1-mini", o200k, 128_000},
+	{"o1-preview", o200k, 128_000},
+	{"o1", o200k, 200_000},
+	{"o3", o200k, 200_000},
+	{"o4", o200k, 200_000},
+	{"codex-mini", o200k, 200_000},
+	{"gpt-4.1", o200k, 1_047_576},
+	{"gpt-4.5", o200k, 128_000},
+	{"gpt-4o", o200k, 128_000},
+	{"chatgpt-4o", o200k, 128_000},
+	{"gpt-4-turbo", cl100k, 128_000},
+	{"gpt-4-1106", cl100k, 128_000},
+	{"gpt-4-0125", cl100k, 128_000},
+	{"gpt-4-vision", cl100k, 128_000},
+	{"gpt-4-32k", cl100k, 32_768},
+	{"gpt-4", cl100k, 8_192},
+	{"gpt-3.5-turbo-instruct", cl100k, 4_096},
+	{"gpt-3.5-turbo-0301", cl100k, 4_096},
+	{"gpt-3.5-turbo-0613", cl100k, 4_096},
+	{"gpt-3.5", cl100k, 16_385},
+	{"text-embedding-3", cl100k, 8_192},
+	{"text-embedding-ada-002", cl100k, 8_192},
+	{"davinci-002", cl100k, 16_384},
+	{"babbage-002", cl100k, 16_384},
 }
 
 // Window returns how many tokens a model's prompt and answer may have together, by its name; 0 if unknown. A server
@@ -212,7 +201,7 @@ func ForAnswer(window, longest int) int {
 // else has trained and named after it, like "gpt-4-x-alpaca", may have any vocabulary and window.
 var isOpenAI = regexp.MustCompile(
 	`^(?:[-.@](?:\d{1,4}|\d{8}|\d{1,3}[bk]|mini|nano|micro|small|large|turbo|preview|instruct|latest|audio|realtime|search|transcribe|diarize|tts|` +
-		`chat|codex|pro|max|vision|high|medium|low|minimal|xhigh|deep|research|safeguard|api|edit|insert|code|extended|similarity|doc|query|text|none))+$`)
+		`chat|codex|pro|max|vision|high|medium|low|minimal|xhigh|deep|research|safeguard|api|code|extended|none))+$`)
 
 func familyOf(model string) (family, bool) {
 	name := plainName(model)

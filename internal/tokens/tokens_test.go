@@ -34,7 +34,7 @@ func TestCount(t *testing.T) {
 }
 
 // models have all the encodings, and the estimate.
-var models = []string{"gpt-4o", "gpt-4", "text-davinci-003", "davinci", "llama"}
+var models = []string{"gpt-4o", "gpt-4", "llama"}
 
 func TestCountIsBoundedByBytes(t *testing.T) {
 	t.Parallel()
