@@ -20,6 +20,7 @@ RUN mkdir -p /out/data && chmod 0700 /out/data
 # Brings the certificates of the public authorities, for Discord and the model, and /tmp.
 FROM gcr.io/distroless/static-debian12
 COPY --from=build /out/hark /hark
+COPY --from=build /src/internal/licences/licences.txt /licences.txt
 COPY --from=build --chown=65532:65532 /out/data /data
 # A number, so that Kubernetes can see that it isn't root.
 USER 65532:65532

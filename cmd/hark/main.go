@@ -20,6 +20,7 @@ import (
 
 	"hark/internal/cli"
 	"hark/internal/console"
+	"hark/internal/licences"
 	"hark/internal/terminal"
 )
 
@@ -147,12 +148,21 @@ func newRoot(env *environment) *cobra.Command {
 }
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	terms := false
+	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print version, commit and date",
+		Short: "Print version, commit and date, or licences",
 		Args:  cli.NoArguments,
-		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", buildInfo()) },
+		Run: func(c *cobra.Command, _ []string) {
+			if terms {
+				fmt.Fprint(c.OutOrStdout(), licences.Text)
+				return
+			}
+			fmt.Fprintln(c.OutOrStdout(), "hark", buildInfo())
+		},
 	}
+	c.Flags().BoolVar(&terms, "licences", false, "print the licences of Hark and of all that is part of it")
+	return c
 }
 
 // build is what Go stamped into the binary.

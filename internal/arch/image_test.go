@@ -36,6 +36,18 @@ func TestBuildContext(t *testing.T) {
 	}
 }
 
+// The licences of what is linked go along with each image and archive.
+func TestLicencesGoAlong(t *testing.T) {
+	t.Parallel()
+	const text = "internal/licences/licences.txt"
+	if !strings.Contains(read(t, "Dockerfile"), "\nCOPY --from=build /src/"+text+" /licences.txt\n") {
+		t.Error("the Dockerfile doesn't copy " + text + " into the image")
+	}
+	if !strings.Contains(read(t, ".goreleaser.yaml"), "\n      - src: "+text+"\n        dst: licences.txt\n") {
+		t.Error(".goreleaser.yaml doesn't put " + text + " into the archives")
+	}
+}
+
 // The image has no time zones of its own.
 func TestCommandHasTimeZones(t *testing.T) {
 	t.Parallel()

@@ -57,6 +57,7 @@ var rules = map[string][]string{
 	"internal/pace":                {},
 	"internal/ttl":                 {},
 	"internal/config":              {},
+	"internal/licences":            {},
 	"internal/metrics":             {},
 	"internal/metrics/metricstest": {"internal/metrics"},
 	"internal/dates":               {},
