@@ -68,7 +68,7 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	case err == nil:
 		s.text = string(data)
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read configuration: %w", err)
+		return nil, fmt.Errorf("read configuration: %w", config.Unreadable(s.path, err))
 	}
 	if s.config, err = config.LoadText(s.path, s.text, f.env.lookup); err != nil {
 		return nil, fmt.Errorf("%w\nfix that first, or name another file with --config", err)

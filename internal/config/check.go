@@ -170,8 +170,8 @@ func (s *settings) checkTags(f field) {
 	}
 }
 
-// instead says, for each field of a request that Hark writes, what sets it. "%s" is the model's section.
-var instead = map[string]string{
+// settingFor says, for each field of a request that Hark writes, what sets it. "%s" is the model's section.
+var settingFor = map[string]string{
 	"model":                 "%s.model names the model",
 	"messages":              "Hark writes them, and answer.persona adds to them",
 	"tools":                 "answer.tool_rounds and tools.mcp say which there are",
@@ -186,7 +186,7 @@ var instead = map[string]string{
 // WrittenByHark reports whether Hark itself writes a field of requests to a model, so that it can't be an extra one.
 // Some servers read the names of fields in any case.
 func WrittenByHark(field string) bool {
-	_, is := instead[strings.ToLower(field)]
+	_, is := settingFor[strings.ToLower(field)]
 	return is
 }
 
@@ -194,7 +194,7 @@ func WrittenByHark(field string) bool {
 func (s *settings) checkExtra(f field, extra Extra) {
 	section := strings.TrimSuffix(itemNumber.ReplaceAllString(f.key, ""), ".extra")
 	for _, name := range extra.Names() {
-		why := strings.ReplaceAll(instead[strings.ToLower(name)], "%s", section)
+		why := strings.ReplaceAll(settingFor[strings.ToLower(name)], "%s", section)
 		s.want(!WrittenByHark(name), within(f.key, quoted(name)), "to be left out: "+why)
 	}
 }

@@ -246,9 +246,25 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 		return Config{}, fmt.Errorf("read configuration: %w; name a file that exists, or none to go by the defaults",
 			err)
 	case err != nil && !missing:
-		return Config{}, fmt.Errorf("read configuration: %w", err)
+		return Config{}, fmt.Errorf("read configuration: %w", Unreadable(path, err))
 	}
 	return LoadText(path, string(data), env)
+}
+
+// Unreadable adds to an error of reading a file what its owner can do about it.
+func Unreadable(path string, err error) error { return unreadableBy(os.Getuid(), path, err) }
+
+// unreadableBy is Unreadable for a process of a user; -1 where users have no numbers.
+func unreadableBy(user int, path string, err error) error {
+	info, unknown := os.Stat(path)
+	switch {
+	case unknown == nil && info.IsDir():
+		return fmt.Errorf("%s is a directory: name a file; if Docker made it because the file that it should mount was "+
+			"missing, put that file in its place", path)
+	case errors.Is(err, fs.ErrPermission) && user > 0:
+		return fmt.Errorf("%w; Hark runs as user %d: make that the file's owner, by chown %[2]d %s", err, user, path)
+	}
+	return err
 }
 
 // LoadText is Load for a file with that name and text.

@@ -57,14 +57,18 @@ func CheckEnv(environ []string) error {
 		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || kubernetes {
 			continue
 		}
-		problems = append(problems, fmt.Errorf("%s is not a variable of Hark's; did you mean %s?", name,
-			nearestVariable(name, known)))
+		advice := "docs/configuration.md names all"
+		near, ok := nearestVariable(name, known)
+		if ok {
+			advice = "did you mean " + near + "?"
+		}
+		problems = append(problems, fmt.Errorf("%s is not a variable of Hark's; %s", name, advice))
 	}
 	return errors.Join(problems...)
 }
 
 // nearestVariable compares variables as keys, so that sections count.
-func nearestVariable(name string, known []string) string {
+func nearestVariable(name string, known []string) (near string, ok bool) {
 	key := func(name string) string {
 		return strings.ToLower(strings.Replace(strings.TrimPrefix(name, "HARK_"), "_", ".", 1))
 	}
@@ -72,5 +76,9 @@ func nearestVariable(name string, known []string) string {
 	for i, k := range known {
 		keys[i] = key(k)
 	}
-	return known[slices.Index(keys, nearest(key(name), keys))]
+	best, ok := nearest(key(name), keys)
+	if !ok {
+		return "", false
+	}
+	return known[slices.Index(keys, best)], true
 }

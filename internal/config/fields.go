@@ -192,6 +192,15 @@ func anyOf(known []string) string {
 	return what + " or " + strconv.Quote(known[len(known)-1])
 }
 
+// isText reports whether the field is any text.
+func (f field) isText() bool {
+	switch f.to.(type) {
+	case *string, *Secret:
+		return true
+	}
+	return false
+}
+
 // wants describes the values of the field.
 func (f field) wants() string {
 	known := f.choices()

@@ -21,13 +21,10 @@ func (s *settings) parse(path string, data []byte) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	f := file{settings: s, path: path}
 	var tree map[string]any
-	if err := toml.Unmarshal(data, &tree); err != nil {
-		where := path
-		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
-			line, column := at.Position()
-			where = f.position(mark{line: line, column: column})
-		}
-		s.problem(where, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+	err := toml.Unmarshal(data, &tree)
+	if err != nil {
+		where, says := f.syntax(data, err)
+		s.problem(where, "%s", says)
 		return
 	}
 	f.at = newMarks(data).at
@@ -53,6 +50,26 @@ type file struct {
 type problem struct {
 	at   mark
 	says string
+}
+
+// syntax returns where data isn't TOML, and what is wrong there.
+func (f *file) syntax(data []byte, err error) (where, says string) {
+	other := notTOML(data)
+	if other != "" {
+		return f.position(mark{line: 1, column: 1}), other
+	}
+	says = strings.TrimPrefix(err.Error(), "toml: ")
+	at, ok := errors.AsType[*toml.DecodeError](err)
+	if !ok {
+		return f.path, says
+	}
+	line, column := at.Position()
+	where = f.position(mark{line: line, column: column})
+	before, known := newMarks(data).at[tableTwice(says)]
+	if known && before.header {
+		return where, fmt.Sprintf("this section began in line %d: put all its keys there", before.line)
+	}
+	return where, newSlip(data, line, column, says).explain()
 }
 
 func (f *file) position(m mark) string { return fmt.Sprintf("%s:%d:%d", f.path, m.line, m.column) }
@@ -137,7 +154,7 @@ func (f *file) value(to field, place string, said any, header bool) {
 	f.wrong(place, "%s wants %s", to.key, what)
 }
 
-// unknown notes an unknown key, with the nearest known one.
+// unknown notes an unknown key, with the nearest known one or with all that there are.
 func (f *file) unknown(key, place string, said any) {
 	var keys, names []string
 	listed := map[string]bool{}
@@ -150,15 +167,58 @@ func (f *file) unknown(key, place string, said any) {
 			keys = append(keys, field.key)
 		}
 	}
-	if _, isTable := said.(map[string]any); !isTable && !f.at[place].header {
-		f.wrong(place, "unknown key %s; did you mean %s?", key, nearest(key, keys))
+	own := strings.Trim(last(key), `"`)
+	if strings.HasPrefix(own, "HARK_") {
+		f.wrong(place, "%s", inFile(own))
 		return
 	}
-	best := nearest(key, names)
-	if listed[best] {
-		best = "[" + best + "]"
+	header := func(name string) string {
+		if listed[name] {
+			return "[[" + name + "]]"
+		}
+		return "[" + name + "]"
 	}
-	f.wrong(place, "unknown section [%s]; did you mean [%s]?", key, best)
+	if _, isTable := said.(map[string]any); !isTable && !f.at[place].header {
+		f.wrong(place, "unknown key %s; %s", key, instead(key, keys, header))
+		return
+	}
+	best, ok := nearest(key, names)
+	if ok {
+		f.wrong(place, "unknown section [%s]; did you mean %s?", key, header(best))
+		return
+	}
+	isPart := func(name string) bool { return strings.Contains(name, ".") }
+	for i, name := range names {
+		names[i] = header(name)
+	}
+	f.wrong(place, "unknown section [%s]; there are %s", key, listOf(slices.DeleteFunc(names, isPart)))
+}
+
+// instead says what may stand in place of an unknown key: the nearest, or all of its section.
+func instead(key string, known []string, header func(section string) string) string {
+	near, ok := nearest(key, known)
+	if ok {
+		return "did you mean " + near + "?"
+	}
+	var own []string
+	for _, k := range known {
+		if sectionOf(k) == sectionOf(key) {
+			own = append(own, last(k))
+		}
+	}
+	if sectionOf(key) == "" {
+		return "above all sections there are " + listOf(own)
+	}
+	return header(sectionOf(key)) + " has " + listOf(own)
+}
+
+// listOf joins names as a sentence has them.
+func listOf(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	end := len(names) - 1
+	return strings.Join(names[:end], ", ") + " and " + names[end]
 }
 
 // marks are the positions of keys in a file, by place, such as "llm.models[2].name".

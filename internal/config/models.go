@@ -272,7 +272,7 @@ func (s *settings) checkModels(l LLM) {
 func (s *settings) readSecret(where, path string) (string, bool) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		s.problem(where, "read secret: %w", err)
+		s.problem(where, "read secret: %w", Unreadable(path, err))
 		return "", false
 	}
 	text := strings.TrimSpace(string(data))

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Near returns the word of known that differs from word by a slip of the fingers.
 func Near(word string, known []string) (near string, ok bool) {
@@ -13,26 +16,65 @@ func Near(word string, known []string) (near string, ok bool) {
 	return near, near != "" && least <= max(1, len(word)/3)
 }
 
-// nearest returns the known key that was most likely meant: the same name in another section, else a similar name in
-// the same section.
-func nearest(key string, known []string) string {
+// nearest returns the known key that was most likely meant: one with the same or a similar name, first in the same
+// section. ok is false if none is near enough to be worth asking about.
+func nearest(key string, known []string) (near string, ok bool) {
 	const another = 2 // the distance of another section
-	best, least := "", 0
+	least := 0
 	for _, k := range known {
-		d := distance(key, k)
-		if last(key) == last(k) {
-			d = 0
-		} else if key[:len(key)-len(last(key))] != k[:len(k)-len(last(k))] {
+		d, similar := unlike(last(key), last(k))
+		if !similar {
+			continue
+		}
+		if d > 0 && sectionOf(key) != sectionOf(k) {
 			d += another
 		}
-		if best == "" || d < least {
-			best, least = k, d
+		if near == "" || d < least {
+			near = k
+			least = d
 		}
 	}
-	return best
+	return near, near != ""
+}
+
+// unlike returns how far a written name is from a known one; similar is false if it is too far to be that.
+func unlike(written, known string) (d int, similar bool) {
+	if plain(written) == plain(known) {
+		return 0, true
+	}
+	if holdsWords(written, known) || isBeginning(written, known) {
+		return 1, true
+	}
+	d = distance(written, known)
+	return d, d <= max(1, len(written)/3)
+}
+
+// plain returns a name without what people write in different ways.
+func plain(name string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+}
+
+// holdsWords reports whether a written name has all words of a known one: bot_token has that of token.
+func holdsWords(written, known string) bool {
+	isSign := func(r rune) bool { return r == '_' || r == '-' }
+	words := strings.FieldsFunc(strings.ToLower(written), isSign)
+	for word := range strings.FieldsFuncSeq(known, isSign) {
+		if !slices.Contains(words, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// isBeginning reports whether a known name goes on from a written one: embed begins embedding.
+func isBeginning(written, known string) bool {
+	return len(written) > 1 && strings.HasPrefix(known, strings.ToLower(written))
 }
 
 func last(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+// sectionOf returns the section of a key; "" if it is in none.
+func sectionOf(key string) string { return key[:max(0, strings.LastIndexByte(key, '.'))] }
 
 // distance returns the edit distance of a and b, with swaps of neighbours.
 func distance(a, b string) int {

@@ -10,6 +10,11 @@ import (
 	"hark/internal/golden"
 )
 
+var (
+	indented = regexp.MustCompile(`(?m)(^    .*\n)+`)
+	indent   = regexp.MustCompile(`(?m)^    `)
+)
+
 // TestProblemsOfFiles reads the files in testdata/problems.txt, the indented parts, and holds what is below
 // each against what is said of it. A file is added there, and -update writes the rest.
 func TestProblemsOfFiles(t *testing.T) {
@@ -20,8 +25,8 @@ func TestProblemsOfFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen strings.Builder
-	for _, block := range regexp.MustCompile(`(?m)(^    .*\n)+`).FindAllString(string(known), -1) {
-		file := write(t, "config.toml", regexp.MustCompile("(?m)^    ").ReplaceAllString(block, ""))
+	for _, block := range indented.FindAllString(string(known), -1) {
+		file := write(t, "config.toml", indent.ReplaceAllString(block, ""))
 		_, err := Load(file, environ("HARK_KEY", "k"))
 		if err == nil {
 			t.Errorf("%q: no error", block)
@@ -51,7 +56,7 @@ func TestProblemsOfVariables(t *testing.T) {
 func TestMisspeltVariables(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"HARK_LLM_MODLE", "HARK_TOKEN", "HARK_LLM_X", "HARK_DISCORD_TOKENFILE",
-		"HARK_LLM_MODEL_FILE", "HARK_CONFG", "HARK_LONG", "HARK_DISCORD_OPENAPI"} {
+		"HARK_LLM_MODEL_FILE", "HARK_CONFG", "HARK_LONG", "HARK_DISCORD_OPENAPI", "HARK_X", "HARK_DISCORD_BOT_TOKEN"} {
 		golden.Seen(t, fmt.Sprint(CheckEnv([]string{"PATH=/bin", name + "=hunter2", "HARK_LLM_MODEL=x"})))
 	}
 	fine := []string{"HARK_DATA=x", "HARK_CONFIG=y", "HARK_LLM_API_KEY_FILE=a",
