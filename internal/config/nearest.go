@@ -26,7 +26,11 @@ func nearest(key string, known []string) (near string, ok bool) {
 		if !similar {
 			continue
 		}
-		if d > 0 && sectionOf(key) != sectionOf(k) {
+		elsewhere := sectionOf(key) != sectionOf(k)
+		if elsewhere && d > 0 && !holdsWords(last(key), last(k)) {
+			continue // a slip of the fingers isn't in another section as well
+		}
+		if elsewhere && d > 0 {
 			d += another
 		}
 		if near == "" || d < least {
@@ -51,7 +55,7 @@ func unlike(written, known string) (d int, similar bool) {
 
 // plain returns a name without what people write in different ways.
 func plain(name string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+	return strings.NewReplacer("_", "", "-", "", `"`, "").Replace(strings.ToLower(name))
 }
 
 // holdsWords reports whether a written name has all words of a known one: bot_token has that of token.
