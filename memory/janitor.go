@@ -127,7 +127,7 @@ func (j *Janitor) visitAll(ctx context.Context, now time.Time, changed bool) err
 			continue
 		}
 		if err := j.visit(ctx, id, now, changed); err != nil {
-			errs = append(errs, fmt.Errorf("delete expired data of guild %d: %w", id, err))
+			errs = append(errs, fmt.Errorf("delete expired data of server %d: %w", id, err))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

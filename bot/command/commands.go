@@ -209,7 +209,7 @@ func (c *Commands) loadGuild(ctx context.Context, x *interaction) (err error) {
 // apply commits events and reloads the guild of x.
 func (c *Commands) apply(ctx context.Context, x *interaction, doing string, events ...memory.Event) error {
 	if err := c.Memory.Apply(ctx, events...); err != nil {
-		return fmt.Errorf("%s in guild %d: %w", doing, x.Guild, err)
+		return fmt.Errorf("%s in server %d: %w", doing, x.Guild, err)
 	}
 	return c.loadGuild(ctx, x)
 }

@@ -39,7 +39,7 @@ func writesNot(x *interaction) string {
 func (c *Commands) lore(ctx context.Context, x *interaction) ([]memory.Lore, error) {
 	all, err := c.Answers.Lore(ctx, c.question(x))
 	if err != nil {
-		return nil, fmt.Errorf("list the lore of guild %d: %w", x.Guild, err)
+		return nil, fmt.Errorf("list the lore of server %d: %w", x.Guild, err)
 	}
 	return all, nil
 }

@@ -64,7 +64,7 @@ func (c *Commands) member(ctx context.Context, x *interaction, user memory.UserI
 	}
 	found, err := c.Memory.People(ctx, x.guild(), user)
 	if err != nil {
-		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, x.guild(), err)
+		return member{}, fmt.Errorf("look up user %d in server %d: %w", user, x.guild(), err)
 	}
 	person, _ := first(found)
 	return member{person, out}, nil

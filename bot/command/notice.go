@@ -280,7 +280,7 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, er
 	if err != nil {
 		return noticeLocation{}, err
 	}
-	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
+	refused := fmt.Errorf("ask server %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
 		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{},
 			memory.ViewChannel|discord.SendMessages), n.Grants.Link(g.ID, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
@@ -292,7 +292,7 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, er
 	}
 	direct, err := n.Client.Direct(ctx, g.Owner)
 	if err != nil {
-		return noticeLocation{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
+		return noticeLocation{}, errors.Join(refused, discord.Wrap(err, "write to the owner of server",
 			memory.ChannelID(g.ID)))
 	}
 	at, err := n.postIn(ctx, g, direct)
@@ -348,7 +348,7 @@ func (n *Notices) candidates(ctx context.Context, known *memory.Guild) ([]memory
 		err = fmt.Errorf("%w: HTTP %d", discord.ErrGone, discord.Status(err))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at guild %d: %w", known.ID, err)
+		return nil, fmt.Errorf("look at server %d: %w", known.ID, err)
 	}
 	open := slices.DeleteFunc(g.Channels, func(c *discord.Channel) bool {
 		at, ok := discord.ChannelOf(c, known.ID)

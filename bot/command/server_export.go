@@ -46,7 +46,7 @@ func (c *Commands) exportServer(ctx context.Context, x *interaction, only memory
 	}
 	all, err := c.Memory.People(ctx, x.guild())
 	if err != nil {
-		return response{}, fmt.Errorf("look up the people of guild %d: %w", x.guild(), err)
+		return response{}, fmt.Errorf("look up the people of server %d: %w", x.guild(), err)
 	}
 	people := make(map[memory.UserID]memory.Person, len(all))
 	for _, p := range all {

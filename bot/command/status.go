@@ -35,7 +35,7 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 	}
 	may, err := c.questions.TokenQuota(ctx, ingest.Membership{Guild: x.guild()}, nil, c.Now())
 	if err != nil {
-		return response{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
+		return response{}, fmt.Errorf("look up what server %d has spent: %w", x.Guild, err)
 	}
 	mark := "✓ "
 	if _, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now()); paused {
@@ -95,11 +95,11 @@ func (c *Commands) keeping(ctx context.Context, x *interaction) (string, error) 
 	}
 	messages, _, err := c.Memory.Frequencies(ctx, scope, nil, 0)
 	if err != nil {
-		return "", fmt.Errorf("count the messages of guild %d: %w", g.ID, err)
+		return "", fmt.Errorf("count the messages of server %d: %w", g.ID, err)
 	}
 	people, err := c.Memory.People(ctx, g.ID)
 	if err != nil {
-		return "", fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
+		return "", fmt.Errorf("look up the people of server %d: %w", g.ID, err)
 	}
 	var known []memory.UserID
 	for _, p := range people {
@@ -111,7 +111,7 @@ func (c *Commands) keeping(ctx context.Context, x *interaction) (string, error) 
 	if !x.seesAll() {
 		wrote, err := c.Memory.Presence(ctx, scope, known)
 		if err != nil {
-			return "", fmt.Errorf("look up who wrote in guild %d: %w", g.ID, err)
+			return "", fmt.Errorf("look up who wrote in server %d: %w", g.ID, err)
 		}
 		counted = len(wrote)
 	}

@@ -17,7 +17,7 @@ var (
 		"in the Developer Portal (https://discord.com/developers/applications), with Reset Token if need be")
 	ErrIntents = errors.New("Discord refuses an intent: switch on \"Message Content Intent\" on the Bot page " +
 		"of your application in the Developer Portal (https://discord.com/developers/applications)")
-	ErrShards = errors.New("Discord demands more shards, as the bot is in too many guilds: set discord.shards to " +
+	ErrShards = errors.New("Discord demands more shards, as the bot is in too many servers: set discord.shards to " +
 		"\"auto\" or to a greater number")
 	ErrVersion     = errors.New("Discord doesn't speak this version of its gateway's protocol any more: use a newer Hark")
 	ErrUnreachable = errors.New("Discord can't be reached: check the network, and discord.api_url if you set it")

@@ -91,7 +91,7 @@ func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 func ShutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
 	self, err := log.People(ctx, g.ID, g.Self)
 	if err != nil {
-		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)
+		return nil, fmt.Errorf("look up Hark in server %d: %w", g.ID, err)
 	}
 	return search.UnreadableByHark(g, func(memory.UserID) (memory.Person, bool) {
 		if len(self) == 0 {

@@ -57,7 +57,7 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 // ready lists Hark's guilds: others may have removed it during an absence.
 func (c *converter) ready(w *wireReady, out *converted) {
 	if w.Guilds == nil {
-		out.err = errors.New("it doesn't say which guilds there are")
+		out.err = errors.New("it doesn't say which servers there are")
 		return
 	}
 	out.guilds, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin

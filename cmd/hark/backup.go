@@ -144,7 +144,7 @@ func (f *flags) streamBackup(c *cobra.Command, k *archive.Archive,
 
 func describeBackup(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", terminal.Plural(info.Messages, "message"),
-		terminal.Plural(info.Channels, "channel"), terminal.Plural(info.Guilds, "guild"))
+		terminal.Plural(info.Channels, "channel"), terminal.Plural(info.Guilds, "server"))
 	if !info.Newest.IsZero() {
 		text += ", the newest of " + info.Newest.Format(cli.MinuteLayout) + " UTC"
 	}
@@ -181,6 +181,9 @@ func (f *flags) restoreCommand() *cobra.Command {
 				file = kept
 			}
 			info, err := sqlite.ReadBackup(c.Context(), file)
+			if err != nil && file != args[0] {
+				err = named{err, strings.ReplaceAll(err.Error(), file, "what came from standard input")}
+			}
 			if err != nil {
 				return err
 			}
@@ -196,6 +199,16 @@ func (f *flags) restoreCommand() *cobra.Command {
 	c.Flags().StringVar(&keyFile, "key-file", "", "`file` with the key of a sealed backup, if it isn't memory.key_file's")
 	return c
 }
+
+// named is an error in other words.
+type named struct {
+	error
+	text string
+}
+
+func (n named) Error() string { return n.text }
+
+func (n named) Unwrap() error { return n.error }
 
 func (f *flags) replaced(ctx context.Context, place store.Place) string {
 	if !place.IsFile() {

@@ -135,6 +135,24 @@ func TestDoctor(t *testing.T) {
 			w.configure("[llm]\napi_key = 'wr0ng-key'\n")
 			w.chmod(0o640)
 		}, advised: "configuration"},
+		"a token file for all": {change: func(w *world) {
+			file := filepath.Join(w.TempDir(), "token")
+			put(w.T, file, w.discord.Token)
+			if err := os.Chmod(file, 0o644); err != nil {
+				w.Fatal(err)
+			}
+			delete(w.env, "HARK_DISCORD_TOKEN")
+			w.env["HARK_DISCORD_TOKEN_FILE"] = file
+		}, advised: "secrets"},
+		"a token file for a group": {change: func(w *world) {
+			file := filepath.Join(w.TempDir(), "token")
+			put(w.T, file, w.discord.Token)
+			if err := os.Chmod(file, 0o640); err != nil {
+				w.Fatal(err)
+			}
+			delete(w.env, "HARK_DISCORD_TOKEN")
+			w.env["HARK_DISCORD_TOKEN_FILE"] = file
+		}},
 		"a configuration without secrets": {change: func(w *world) { w.chmod(0o644) }},
 		"a directory that can't be written": {change: func(w *world) { w.env["HARK_DATA"] = "/proc/self" },
 			wrong: "data directory"},
@@ -178,11 +196,11 @@ func TestDoctor(t *testing.T) {
 			overwrite(w, w.env["HARK_DATA"], func([]byte) []byte {
 				return []byte("Dear Hark, this is a letter, and no database at all.")
 			})
-		}, wrong: "database"},
+		}, wrong: "database", advised: "sealed"},
 		"a damaged database": {change: func(w *world) {
 			w.remember("hello")
 			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { return b[:len(b)/2] })
-		}, wrong: "database"},
+		}, wrong: "database", advised: "sealed"},
 		"damaged full text": {change: func(w *world) {
 			w.remember("hello")
 			db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName))
@@ -197,7 +215,7 @@ func TestDoctor(t *testing.T) {
 			w.remember("hello")
 			// user_version
 			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { b[63] = 99; return b })
-		}, wrong: "database"},
+		}, wrong: "database", advised: "sealed"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

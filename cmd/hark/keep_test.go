@@ -87,7 +87,7 @@ func TestBackUpBesideARunningHark(t *testing.T) {
 	w.settled()
 	backup := filepath.Join(t.TempDir(), "all.hark")
 	out, _ := w.hark(0, "backup", backup)
-	w.holds(out, "in 2 channels of 1 guild")
+	w.holds(out, "in 2 channels of 1 server")
 	w.told(1, "restore", backup, "--yes")
 	out, _ = w.hark(0, "reindex")
 	w.holds(out, "indexed again.")

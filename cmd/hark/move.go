@@ -67,6 +67,6 @@ func (f *flags) move(c *cobra.Command, from, to store.Place) error {
 	fmt.Fprintf(c.OutOrStdout(), "Moved %s in %s of %s to %s; both are the same.\nBefore you start Hark, %s.\n"+
 		"%s is unchanged. Delete it once all is well: what is forgotten from now on stays in it.\n",
 		terminal.Plural(moved.Messages, "message"), terminal.Plural(moved.Channels, "channel"),
-		terminal.Plural(moved.Guilds, "guild"), to, next, old)
+		terminal.Plural(moved.Guilds, "server"), to, next, old)
 	return nil
 }

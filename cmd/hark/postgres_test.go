@@ -64,7 +64,7 @@ func TestCommandsWithPostgreSQL(t *testing.T) {
 	same(0, "import", lines)
 	all()
 	backup := filepath.Join(dir, "server.db")
-	if said := run(database, 0, "backup", "--guild", "900", backup); !strings.Contains(said, "in 1 channel of 1 guild") {
+	if said := run(database, 0, "backup", "--guild", "900", backup); !strings.Contains(said, "in 1 channel of 1 server") {
 		t.Error(said)
 	}
 	run(file, 1, "backup", "--guild", "900", backup)
@@ -81,7 +81,7 @@ func TestCommandsWithPostgreSQL(t *testing.T) {
 	}
 
 	other := withPassword(postgrestest.URL(t))
-	const moved = "Moved 40 messages in 1 channel of 1 guild to "
+	const moved = "Moved 40 messages in 1 channel of 1 server to "
 	if said := run(file, 0, "move", "--to", other); !strings.Contains(said, moved+"the database") {
 		t.Error(said)
 	}

@@ -51,6 +51,27 @@ func TestRunMakesItsDataPrivate(t *testing.T) {
 	}
 }
 
+// On an empty volume that everybody can read there was nothing to read: it is made private without a word.
+func TestAFreshVolumeIsNoWarning(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := filepath.Join(t.TempDir(), "volume")
+	err := errors.Join(os.MkdirAll(filepath.Join(dir, "lost+found"), 0o700), os.Chmod(dir, 0o777))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.env["HARK_DATA"] = dir
+	_, said := w.doctor()
+	w.holds(said, "✓ data directory: Hark can write to "+dir)
+	w.start()
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("it has mode %v, %v", info.Mode(), err)
+	}
+	w.stopWell()
+	w.lacks(w.log.String(), "others on this machine")
+}
+
 func TestAFullDiskIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

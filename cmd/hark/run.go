@@ -190,7 +190,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	place := store.Of(cfg)
 	if taken, err := doctor.MakePrivate(cfg.Data); err != nil {
-		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: " +
+		r.log.Warn().Err(err).Msg("others on this machine have access to the data directory, and Hark can't change that: " +
 			"give it a directory that it owns")
 	} else if len(taken) > 0 {
 		r.log.Warn().Strs("files", taken).Msg(

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ import (
 //	set NAME=VALUE     set a variable
 //	firstline PATTERN  the first line of stdout matches it
 //	private FILE…      only their owner can read the files
+//	cut FILE SIZE TO   copy the first bytes of a file
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -49,7 +51,10 @@ func TestScripts(t *testing.T) {
 			"set": func(s *testscript.TestScript, _ bool, args []string) {
 				sessionOf(s).env = append(sessionOf(s).env, args[0])
 			},
-			"firstline": firstLine, "private": private},
+			"firstline": firstLine,
+			"private":   private,
+			"cut":       cut,
+		},
 	})
 }
 
@@ -88,6 +93,12 @@ func private(s *testscript.TestScript, neg bool, args []string) {
 			s.Fatalf("%s has mode %o", name, info.Mode().Perm())
 		}
 	}
+}
+
+func cut(s *testscript.TestScript, _ bool, args []string) {
+	size, err := strconv.Atoi(args[1])
+	s.Check(err)
+	s.Check(os.WriteFile(s.MkAbs(args[2]), []byte(s.ReadFile(args[0]))[:size], 0o600))
 }
 
 func TestReadmesTwoCommands(t *testing.T) {

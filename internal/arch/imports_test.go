@@ -142,6 +142,7 @@ func allows(rule []string, pkg string) bool {
 
 // source is a Go file: its package's path in the module, and what it imports.
 type source struct {
+	name    string
 	pkg     string
 	test    bool
 	imports []string
@@ -213,7 +214,7 @@ func sources(t *testing.T, root string) []source {
 			return err
 		}
 		pkg := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(name)), root+"/")
-		s := source{pkg: pkg, test: strings.HasSuffix(name, "_test.go")}
+		s := source{name: name, pkg: pkg, test: strings.HasSuffix(name, "_test.go")}
 		for _, spec := range file.Imports {
 			s.imports = append(s.imports, strings.Trim(spec.Path.Value, `"`))
 		}

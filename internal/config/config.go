@@ -34,6 +34,8 @@ type Config struct {
 
 	// From is the variable, or the file and the place in it, that set each key.
 	From map[string]string
+	// SecretFiles are the files that secrets were read from, in no order.
+	SecretFiles []string
 }
 
 // Discord is the bot's account.
@@ -282,6 +284,7 @@ func LoadText(name, text string, env func(string) (string, bool)) (Config, error
 		return Config{}, err
 	}
 	c.From = s.from
+	c.SecretFiles = s.secretFiles
 	return c, nil
 }
 
@@ -291,6 +294,8 @@ type settings struct {
 	from     map[string]string // by place (see marks): the position or variable that set it
 	secrets  map[string]bool   // the keys of those that a file holds
 	problems []error
+
+	secretFiles []string // that were read
 }
 
 func newSettings(c *Config) *settings {

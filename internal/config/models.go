@@ -275,6 +275,7 @@ func (s *settings) readSecret(where, path string) (string, bool) {
 		s.problem(where, "read secret: %w", Unreadable(path, err))
 		return "", false
 	}
+	s.secretFiles = append(s.secretFiles, path)
 	text := strings.TrimSpace(string(data))
 	if text == "" {
 		s.problem(where, "%s is empty; put the secret into it", path)

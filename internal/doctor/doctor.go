@@ -122,6 +122,7 @@ func (d *Doctor) checks() (all []func(context.Context) []Finding) {
 		all = append(all, d.postgres)
 	}
 	add("sealed", d.sealed)
+	all = append(all, d.secretFiles)
 	if !d.Brief && d.Config.Web.Listen != "" {
 		add("health checks", d.health)
 	}

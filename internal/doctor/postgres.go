@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/lease"
+	"hark/internal/pace"
 	"hark/internal/setup"
 	"hark/internal/terminal"
 	"hark/memory/postgres"
@@ -19,11 +21,15 @@ const (
 	fewConnections = 10
 	// longLag is how far a standby may be behind.
 	longLag = time.Minute
+	// settling is how long it may take, after processes start or one dies, until each shard has an owner.
+	settling = lease.Life + 2*lease.Renewal
+	// settlingLook is the time between two looks at what settles.
+	settlingLook = time.Second
 )
 
 // postgres checks the database that store names.
 func (d *Doctor) postgres(ctx context.Context) []Finding {
-	r, err := postgres.Examine(ctx, d.Config.Store.Reveal())
+	r, err := settled(ctx, func() (postgres.Report, error) { return postgres.Examine(ctx, d.Config.Store.Reveal()) })
 	if err == nil {
 		err = r.Unfit()
 	}
@@ -34,6 +40,29 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 		connections(r).For("database connections"), replication(r).For("replication"), readers(r).For("erasing"),
 		leases(r).For("leases")}
 }
+
+// settled looks at a database until nothing is about to change: Harks that start share the shards among themselves, and
+// a server that starts answers soon.
+func settled(ctx context.Context, look func() (postgres.Report, error)) (postgres.Report, error) {
+	end := time.Now().Add(settling)
+	for {
+		r, err := look()
+		wait := postgres.IsStarting(err) || err == nil && isShared(r.Leases)
+		if !wait || !time.Now().Before(end) || pace.Sleep(ctx, settlingLook) != nil {
+			return r, err
+		}
+	}
+}
+
+// isShared reports whether a shard has no owner although there are processes.
+func isShared(leases []postgres.Lease) bool {
+	owned := slices.ContainsFunc(leases, isOwned)
+	return owned && slices.ContainsFunc(leases, func(l postgres.Lease) bool { return isShard(l.Job) && !isOwned(l) })
+}
+
+func isOwned(l postgres.Lease) bool { return l.Owner != "" && l.Left > 0 }
+
+func isShard(job string) bool { return strings.HasPrefix(job, "shard ") }
 
 func stored(r postgres.Report) Finding {
 	switch {
@@ -52,7 +81,7 @@ func stored(r postgres.Report) Finding {
 // amounts says how much is stored and what is still to be done with it.
 func amounts(messages, channels, guilds, waiting, unfinished int, where string) Finding {
 	found := passed("%s in %s of %s; %s", terminal.Plural(messages, "message"),
-		terminal.Plural(channels, "channel"), terminal.Plural(guilds, "guild"), where)
+		terminal.Plural(channels, "channel"), terminal.Plural(guilds, "server"), where)
 	if waiting > 0 {
 		found.Detail += fmt.Sprintf("; %s without a vector", terminal.Plural(waiting, "segment"))
 	}
@@ -149,7 +178,7 @@ func leases(r postgres.Report) Finding {
 	jobs, free := map[string][]string{}, []string(nil)
 	var owners []string
 	for _, l := range r.Leases {
-		if l.Owner == "" || l.Left <= 0 {
+		if !isOwned(l) {
 			free = append(free, l.Job)
 			continue
 		}
@@ -165,7 +194,7 @@ func leases(r postgres.Report) Finding {
 	if len(free) > 0 {
 		all = append(all, "nobody has "+strings.Join(free, ", "))
 	}
-	if len(owners) > 0 && slices.ContainsFunc(free, func(job string) bool { return strings.HasPrefix(job, "shard ") }) {
+	if len(owners) > 0 && slices.ContainsFunc(free, isShard) {
 		return advised(strings.Join(all, "; "), "if it stays so for a minute, see the logs: whose shard nobody has, those "+
 			"servers don't hear from Hark")
 	}

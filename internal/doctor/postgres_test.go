@@ -1,8 +1,11 @@
 package doctor
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"hark/internal/config"
 	"hark/memory/postgres"
@@ -42,6 +45,42 @@ func TestDatabases(t *testing.T) {
 	if all := findings(t, "postgres://hark:secret-password@127.0.0.1:9/hark"); strings.Count(all, "\n") != 1 ||
 		!strings.HasPrefix(all, "✗ database: ") || strings.Contains(all, "secret-password") {
 		t.Error(all)
+	}
+}
+
+// While Harks start and share the shards, the doctor waits; not if that never ends, nor if none runs.
+func TestDoctorWaitsForSharesOfShards(t *testing.T) {
+	t.Parallel()
+	owned := postgres.Lease{Job: "shard 0/2", Owner: "a", Left: 1}
+	free := postgres.Lease{Job: "shard 1/2"}
+	other := postgres.Lease{Job: "shard 1/2", Owner: "b", Left: 1}
+	idle := postgres.Lease{Job: "janitor"}
+	for name, c := range map[string]struct {
+		leases [][]postgres.Lease // at each look; the last one stays
+		looks  int
+	}{
+		"shared":        {[][]postgres.Lease{{owned, other}}, 1},
+		"a free job":    {[][]postgres.Lease{{owned, other, idle}}, 1},
+		"nobody runs":   {[][]postgres.Lease{{free}}, 1},
+		"being shared":  {[][]postgres.Lease{{owned, free}, {owned, free}, {owned, other}}, 3},
+		"never settles": {[][]postgres.Lease{{owned, free}}, 1 + int(settling/settlingLook)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			looks := 0
+			r, err := settled(t.Context(), func() (postgres.Report, error) {
+				now := c.leases[min(looks, len(c.leases)-1)]
+				looks++
+				return postgres.Report{Leases: now}, nil
+			})
+			last := c.leases[len(c.leases)-1]
+			if err != nil || looks != c.looks || !slices.Equal(r.Leases, last) {
+				t.Errorf("%s: %d looks, want %d: %v, %v", name, looks, c.looks, r.Leases, err)
+			}
+		})
+	}
+	broken := errors.New("broken")
+	if _, err := settled(t.Context(), func() (postgres.Report, error) { return postgres.Report{}, broken }); err != broken {
+		t.Error(err)
 	}
 }
 

@@ -18,17 +18,29 @@ func (d *Doctor) sealed(ctx context.Context) Finding {
 		return Failure(err, "")
 	}
 	found := d.sealedWith(ctx, place)
-	if readByOthers(place.KeyFile) {
+	if accessible(place.KeyFile, groupOrOthers) {
 		found.Detail += "; others on this machine can read the key file"
 		found.Advice = strings.TrimPrefix(found.Advice+"; chmod 600 "+place.KeyFile, "; ")
 	}
 	return found
 }
 
-// readByOthers reports whether others can read a key file. systemd and Docker look after those below /run.
-func readByOthers(path string) bool {
+// accessible reports whether a bit of who gives access to a file with a secret. systemd and Docker look after those below
+// /run.
+func accessible(path string, who os.FileMode) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().Perm()&groupOrOthers != 0 && runtime.GOOS != "windows" && !strings.HasPrefix(path, "/run/")
+	return err == nil && info.Mode().Perm()&who != 0 && runtime.GOOS != "windows" && !strings.HasPrefix(path, "/run/")
+}
+
+// secretFiles warns of files with secrets that everybody can read. A group may be meant to.
+func (d *Doctor) secretFiles(context.Context) (found []Finding) {
+	for _, path := range d.Config.SecretFiles {
+		if accessible(path, everybody) {
+			open := advised("everybody on this machine can access "+path+", which holds a secret", "chmod 600 "+path)
+			found = append(found, open.For("secrets"))
+		}
+	}
+	return found
 }
 
 func (d *Doctor) sealedWith(ctx context.Context, place store.Place) Finding {
@@ -38,7 +50,7 @@ func (d *Doctor) sealedWith(ctx context.Context, place store.Place) Finding {
 	s, err := place.Sealed(ctx)
 	switch {
 	case err != nil: // the check of the database tells it
-		return passed("it can't be told while the database can't be read")
+		return advised("unknown while the database can't be read", "see what is said of the database")
 	case s.Key == "" && s.Given == "":
 		return passed("no: whoever can read the disk can read what is remembered; memory.key_file seals it")
 	case s.Key == "":

@@ -103,7 +103,7 @@ func (b *batch) knownPeople(ctx context.Context, guild memory.GuildID) (map[memo
 	people, err := b.known.People(ctx, guild)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
 		b.failed = true
-		return nil, fmt.Errorf("people of guild %s: %w", guild, err)
+		return nil, fmt.Errorf("people of server %s: %w", guild, err)
 	}
 	known := make(map[memory.UserID]memory.Person, len(people))
 	for _, p := range people {

@@ -176,11 +176,11 @@ func (e *export) messages(ctx context.Context) error {
 // locate adds the guild and the channel. They are unplaced, because Discord hasn't confirmed them.
 func (e *export) locate() error {
 	if e.guild == nil || e.channel == nil {
-		return errors.New("the file doesn't say its guild and channel before its messages: " + expected)
+		return errors.New("the file doesn't say its server and channel before its messages: " + expected)
 	}
 	guild, channel := idOf[memory.GuildID](e.guild.ID), idOf[memory.ChannelID](e.channel.ID)
 	if channel == 0 || guild == 0 && e.guild.ID != "0" {
-		return errors.New("the export has no ids of its guild and channel: export the channel again with DiscordChatExporter")
+		return errors.New("the export has no ids of its server and channel: export the channel again with DiscordChatExporter")
 	}
 	e.place = unplaced(memory.Channel{
 		ID: channel, Guild: guild, Parent: idOf[memory.ChannelID](e.channel.Parent),

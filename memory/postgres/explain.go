@@ -32,6 +32,12 @@ var advice = map[string]string{
 	"25P03": "the server ended a write that took too long between two statements: Hark tries again",
 }
 
+// IsStarting reports whether a server refused because it is starting.
+func IsStarting(err error) bool {
+	server, is := errors.AsType[*pgconn.PgError](err)
+	return is && server.Code == "57P03"
+}
+
 // explain adds advice to an error of PostgreSQL's, unless it has some.
 func explain(err error) error {
 	if err == nil || errors.As(err, &explained{}) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -229,7 +231,48 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 		return info, fmt.Errorf("%s is in use, or was left by a Hark that died: \"hark backup\" makes a copy "+
 			"that is whole", path)
 	}
+	cut := whole(path, file.Size())
+	if cut != nil {
+		return info, cut
+	}
 	return readInfo(ctx, path, file.Size())
+}
+
+// whole returns an error if a database file has less than its header says. SQLite would take a missing rest of the last
+// page for zeros.
+func whole(path string, size int64) error {
+	if size == 0 {
+		return fmt.Errorf("%s is empty: %w; take another", path, ErrNotBackup)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	const (
+		magic     = "SQLite format 3\x00"
+		pageSize  = 16 // where the header has it, in two bytes
+		pageCount = 28 // the same, in four
+		headSize  = 100
+	)
+	head := make([]byte, min(size, headSize))
+	_, err = io.ReadFull(file, head)
+	if err != nil {
+		return err
+	}
+	isStart := strings.HasPrefix(magic, string(head[:min(size, int64(len(magic)))]))
+	if !isStart {
+		return nil // readInfo says that it is no backup
+	}
+	if size < headSize {
+		return fmt.Errorf("%s was cut off: it has only %d bytes; copy it once more, or take another", path, size)
+	}
+	page := int64(binary.BigEndian.Uint16(head[pageSize:]))
+	said := page * int64(binary.BigEndian.Uint32(head[pageCount:]))
+	if size < said {
+		return fmt.Errorf("%s was cut off: it has %d of %d bytes; copy it once more, or take another", path, size, said)
+	}
+	return nil
 }
 
 // Holds describes the memory in dir, even while Hark uses it; fs.ErrNotExist if there is none.

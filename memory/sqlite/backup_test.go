@@ -199,6 +199,32 @@ func TestReadBackup(t *testing.T) {
 	wantError(t, err)
 }
 
+// A backup that was cut off says so, wherever that was. SQLite itself doesn't notice that a part of the last page is
+// missing.
+func TestReadBackupThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "b")
+	_, err := Backup(t.Context(), written(t), path, false, nil)
+	must(t, err)
+	all, err := os.ReadFile(path)
+	must(t, err)
+	for size, want := range map[int]string{
+		0: "is empty", 10: "was cut off: it has only 10 bytes", 50: "was cut off: it has only 50 bytes",
+		100: "was cut off: it has 100 of ", 5000: "was cut off: ", len(all) / 2: "was cut off: ",
+		len(all) - 1: "was cut off: ", len(all): "",
+	} {
+		must(t, os.WriteFile(path, all[:size], 0o600))
+		_, err := ReadBackup(t.Context(), path)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("of %d bytes of %d: %v; want %q", size, len(all), err, want)
+		}
+	}
+	must(t, os.WriteFile(path, []byte(strings.Repeat("no database", 999)), 0o600))
+	if _, err := ReadBackup(t.Context(), path); !errors.Is(err, ErrNotBackup) {
+		t.Error(err)
+	}
+}
+
 func restored(t *testing.T, dir, backup string) (*Store, Restored) {
 	t.Helper()
 	r, err := Restore(t.Context(), dir, backup, Keys{}, nil)

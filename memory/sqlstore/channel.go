@@ -96,7 +96,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 	no := value[int64](t, "SELECT coalesce(max(no), ?1) + 1 FROM channel WHERE no >= ?1 AND no < ?2",
 		guild<<ChannelBits, (guild+1)<<ChannelBits)
 	if GuildOf(no) != guild {
-		ensure(fmt.Errorf("guild %d has %d channels, as many as can be numbered: %w", c.Guild,
+		ensure(fmt.Errorf("server %d has %d channels, as many as can be numbered: %w", c.Guild,
 			1<<ChannelBits-1, memory.ErrRefused))
 	}
 	// Nothing said before the guild chose to remember counts as missing.

@@ -93,7 +93,7 @@ func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
 	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine.In(guild), `SELECT c.id, max(c.heard, g.since) AS until
 		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`, guild)
-	return heard, s.failed(err, "read what was heard in guild %d", guild)
+	return heard, s.failed(err, "read what was heard in server %d", guild)
 }
 
 // Log implements memory.Store.

@@ -73,7 +73,7 @@ func (v *Vault) scanLore(scan Scanner, l *memory.Lore) error {
 
 // Lore implements memory.Store.
 func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error) {
-	return cached(ctx, s, &s.lore, guild, "read the lore of guild %d", func() ([]memory.Lore, error) {
+	return cached(ctx, s, &s.lore, guild, "read the lore of server %d", func() ([]memory.Lore, error) {
 		return list(ctx, s.engine.In(guild), s.vault.scanLore, selectLore("", "l.guild = ?"), guild)
 	})
 }

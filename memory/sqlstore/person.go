@@ -95,9 +95,9 @@ func (t *transaction) learn(e memory.Learn) {
 func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
 	if len(ids) > 0 {
 		people, err := s.readPeople(ctx, guild, ids)
-		return people, s.failed(err, "read people of guild %d", guild)
+		return people, s.failed(err, "read people of server %d", guild)
 	}
-	return cached(ctx, s, &s.people, guild, "read the people of guild %d", func() ([]memory.Person, error) {
+	return cached(ctx, s, &s.people, guild, "read the people of server %d", func() ([]memory.Person, error) {
 		return s.readPeople(ctx, guild, nil)
 	})
 }

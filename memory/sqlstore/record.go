@@ -203,5 +203,5 @@ func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Tim
 	spent, err := mapOf[memory.UserID, int](ctx, s.engine.In(guild), `SELECT user, sum(tokens) FROM spent
 		WHERE guild = ? AND question >= ? AND question < ? GROUP BY user`,
 		guild, memory.FirstMessageID(from), memory.FirstMessageID(until))
-	return spent, s.failed(err, "read what was spent in guild %d", guild)
+	return spent, s.failed(err, "read what was spent in server %d", guild)
 }

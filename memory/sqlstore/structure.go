@@ -346,7 +346,7 @@ func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 	if g, ok := s.guilds[id]; ok {
 		return g, nil
 	}
-	return nil, fmt.Errorf("guild %d: %w", id, memory.ErrNotFound)
+	return nil, fmt.Errorf("server %d: %w", id, memory.ErrNotFound)
 }
 
 func (s *Store) knows(guild memory.GuildID) bool {
