@@ -11,8 +11,8 @@ import (
 
 // The errors that end Run. Each says what to do about it.
 var (
-	ErrNoToken = errors.New("the bot's token is missing or isn't one: create an application in the Developer Portal " +
-		"(https://discord.com/developers/applications), and copy the token from its Bot page")
+	ErrNoToken = errors.New("no valid bot token: set HARK_DISCORD_TOKEN or discord.token, or run \"hark init\"; the token " +
+		"is on the Bot page of your application (https://discord.com/developers/applications)")
 	ErrToken = errors.New("Discord refuses the token: copy it anew from the Bot page of your application " +
 		"in the Developer Portal (https://discord.com/developers/applications), with Reset Token if need be")
 	ErrIntents = errors.New("Discord refuses an intent: switch on \"Message Content Intent\" on the Bot page " +

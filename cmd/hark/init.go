@@ -30,10 +30,9 @@ func (f *flags) initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, step := range []func(context.Context) error{s.askToken, s.askModel, s.askEmbedder} {
-				if err := step(c.Context()); err != nil {
-					return err
-				}
+			err = s.askAll(c.Context())
+			if err != nil {
+				return err
 			}
 			return s.finish(c)
 		},
@@ -48,7 +47,8 @@ type wizard struct {
 	*terminal.Asker
 	path    string
 	text    string           // of the file so far
-	config  config.Config    // of the text and the environment
+	file    config.Config    // of the text and the environment
+	config  config.Config    // with the answers so far
 	values  []config.Value   // to set in the text
 	account *discord.Account // nil if unknown
 }
@@ -70,12 +70,14 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read configuration: %w", config.Unreadable(s.path, err))
 	}
-	if s.config, err = config.LoadText(s.path, s.text, f.env.lookup); err != nil {
+	s.file, err = config.LoadText(s.path, s.text, f.env.lookup)
+	if err != nil {
 		return nil, fmt.Errorf("%w\nfix that first, or name another file with --config", err)
 	}
 	if f.data != "" {
-		s.config.Data = f.data
+		s.file.Data = f.data
 	}
+	s.config = s.file
 	if data == nil {
 		return s, nil
 	}
@@ -84,6 +86,29 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 		err = errors.New("nothing was changed")
 	}
 	return s, err
+}
+
+// askAll asks what is to be configured. The answer "back" leads to the question before; what was answered is offered
+// again.
+func (s *wizard) askAll(ctx context.Context) error {
+	s.Back = true
+	fmt.Fprintln(s.Out, "\nWrite \"back\" at any question to return to the one before.")
+	steps := []func(context.Context) error{s.askToken, s.askModel, s.askEmbedder}
+	set := make([]int, len(steps)) // how many values there were before each step
+	for i := 0; i < len(steps); {
+		set[i] = len(s.values)
+		err := steps[i](ctx)
+		switch {
+		case errors.Is(err, terminal.ErrBack):
+			i = max(0, i-1)
+			s.values = s.values[:set[i]]
+		case err != nil:
+			return err
+		default:
+			i++
+		}
+	}
+	return nil
 }
 
 // given returns the first of variables that is set; "" if none is.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/llm"
 	"hark/internal/setup"
+	"hark/internal/terminal"
 )
 
 // Where models are served, in the order in which they are offered.
@@ -30,6 +30,8 @@ const (
 const (
 	openAI = "https://api.openai.com/v1"
 	ollama = "http://localhost:11434/v1"
+
+	ollamaPort = ":11434/"
 )
 
 const listTime = 10 * time.Second
@@ -59,8 +61,10 @@ func (s server) place() int {
 func (s *wizard) askModel(ctx context.Context) error {
 	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
 	l := &s.config.LLM
-	before := server{url: l.BaseURL, key: l.APIKey, model: l.Model}
-	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
+	old := s.file.LLM
+	before := server{url: old.BaseURL, key: old.APIKey, model: old.Model}
+	offered := server{url: l.BaseURL, key: l.APIKey, model: l.Model}
+	chosen, err := s.untilWell(ctx, offered, func(usual server) (server, error) {
 		return s.askServer(ctx, wanted{section: "llm.", question: "Which model shall write the answers?",
 			none: "none: answers quote what was said", fits: func(string) bool { return true }}, usual)
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
@@ -80,10 +84,11 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE",
 		"HARK_EMBEDDING_MODEL", "HARK_EMBEDDING_PATH")
 	e := &s.config.Embedding
-	before := server{e.BaseURL, e.APIKey, e.Model, e.Path}
-	set := *e
+	set := s.file.Embedding
+	before := server{set.BaseURL, set.APIKey, set.Model, set.Path}
+	offered := server{e.BaseURL, e.APIKey, e.Model, e.Path}
 	model := server{url: s.config.LLM.BaseURL, key: s.config.LLM.APIKey, model: s.config.LLM.Model}
-	chosen, err := s.untilWell(ctx, before, func(usual server) (server, error) {
+	chosen, err := s.untilWell(ctx, offered, func(usual server) (server, error) {
 		return s.askServer(ctx, wanted{section: "embedding.",
 			question: "Which embedder shall find messages by their meaning?",
 			none:     "none: the built-in one, which sends nothing anywhere", other: &model,
@@ -141,14 +146,54 @@ func (s *wizard) untilWell(ctx context.Context, usual server,
 		if err != nil {
 			return chosen, err
 		}
-		checking, cancel := context.WithTimeout(ctx, doctor.Timeout)
-		found := check(checking, chosen)
-		cancel()
-		if again, err := s.again(ctx, found...); !again || err != nil {
+		again, err := s.checkServer(ctx, &chosen, check)
+		if !again || err != nil {
 			return chosen, err
 		}
 		usual = chosen
 	}
+}
+
+// checkServer checks a server, and asks for another key as long as it refuses the key. again says to ask for all anew.
+func (s *wizard) checkServer(ctx context.Context, chosen *server,
+	check func(context.Context, server) []doctor.Finding) (again bool, err error) {
+	for {
+		checking, cancel := context.WithTimeout(ctx, doctor.Timeout)
+		found := check(checking, *chosen)
+		cancel()
+		if !slices.ContainsFunc(found, func(f doctor.Finding) bool { return f.KeyRefused }) {
+			again, err = s.again(ctx, found...)
+			break
+		}
+		changed, asked := s.anotherKey(ctx, found, &chosen.key)
+		err = asked
+		if err != nil || !changed {
+			break
+		}
+	}
+	if errors.Is(err, terminal.ErrBack) {
+		return true, nil
+	}
+	return again, err
+}
+
+// anotherKey shows the findings on a refused key, and asks for another one. changed is false if it should stay.
+func (s *wizard) anotherKey(ctx context.Context, found []doctor.Finding, key *config.Secret) (changed bool, err error) {
+	if ctx.Err() != nil {
+		return false, terminal.ErrUnwritten
+	}
+	for _, f := range found {
+		fmt.Fprintln(s.Out, f)
+	}
+	kept := "keep this one anyway"
+	if !key.IsSet() {
+		kept = "none anyway"
+	}
+	text, err := s.Ask(ctx, "Another key, which isn't shown (Enter: "+kept+")", true)
+	if text != "" {
+		*key = config.NewSecret(text)
+	}
+	return text != "", err
 }
 
 // tellGiven says which environment variables override the answers.
@@ -180,32 +225,48 @@ type wanted struct {
 	other          *server                // whose key is offered for the same address; nil: it is for the answers
 }
 
-// askServer asks where a model is served, and which of the server's models it is.
+// askServer asks where a model is served, and which of the server's models it is. It offers the other server's address,
+// and its key for the same address.
 func (s *wizard) askServer(ctx context.Context, w wanted, usual server) (server, error) {
 	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", w.none}
-	other := w.other
-	if other != nil {
+	if w.other != nil {
 		places = append(places, "a static model in a directory, which also sends nothing anywhere")
 	}
-	place, err := s.Choose(ctx, w.question, places, usual.place())
-	if err != nil || place == nowhere {
-		return server{url: usual.url, key: usual.key}, err
-	}
-	if place == inDirectory {
-		fmt.Fprintln(s.Out, "Hark downloads nothing. Put tokenizer.json and model.safetensors of a model2vec model "+
-			"into a\ndirectory of its own, such as those of potion-base-8M (English, 30 MB), potion-retrieval-32M\n"+
-			"(English, for search, 130 MB) or potion-multilingual-128M (510 MB), from\n"+
-			"https://huggingface.co/minishlab. docs/models.md says more.")
-		path, err := s.Name(ctx, "Its directory, with tokenizer.json and model.safetensors", nil, usual.path)
-		if err == nil { // Hark may be started elsewhere
-			path, err = filepath.Abs(path)
+	for {
+		place, err := s.Choose(ctx, w.question, places, usual.place())
+		if err != nil || place == nowhere {
+			return server{url: usual.url, key: usual.key}, err
 		}
-		return server{url: usual.url, key: usual.key, path: path}, err
+		var chosen server
+		if place == inDirectory {
+			chosen, err = s.askDirectory(ctx, usual)
+		} else {
+			chosen, err = s.askServerAt(ctx, w, place, usual)
+		}
+		if !errors.Is(err, terminal.ErrBack) {
+			return chosen, err
+		}
 	}
+}
+
+func (s *wizard) askDirectory(ctx context.Context, usual server) (server, error) {
+	fmt.Fprintln(s.Out, "Hark downloads nothing. Put tokenizer.json and model.safetensors of a model2vec model "+
+		"into a\ndirectory of its own, such as those of potion-base-8M (English, 30 MB), potion-retrieval-32M\n"+
+		"(English, for search, 130 MB) or potion-multilingual-128M (510 MB), from\n"+
+		"https://huggingface.co/minishlab. docs/models.md says more.")
+	path, err := s.Name(ctx, "Its directory, with tokenizer.json and model.safetensors", nil, usual.path)
+	if err == nil { // Hark may be started elsewhere
+		path, err = filepath.Abs(path)
+	}
+	return server{url: usual.url, key: usual.key, path: path}, err
+}
+
+// askServerAt asks for a server's address, unless its place says it, its key and the model.
+func (s *wizard) askServerAt(ctx context.Context, w wanted, place int, usual server) (server, error) {
+	var err error
 	chosen := server{url: openAI}
 	if place != atOpenAI {
-		isEmbedder := other != nil
-		chosen.url, err = s.askURL(ctx, place, usual, isEmbedder)
+		chosen.url, err = s.askURL(ctx, place, usual, w.other)
 		if err != nil {
 			return chosen, err
 		}
@@ -213,68 +274,77 @@ func (s *wizard) askServer(ctx context.Context, w wanted, usual server) (server,
 	if chosen.url == usual.url {
 		chosen = usual
 		chosen.path = "" // it was another choice
-	} else if other != nil && other.model != "" && chosen.url == other.url {
-		chosen.key = other.key
+	} else if w.other != nil && w.other.model != "" && chosen.url == w.other.url {
+		chosen.key = w.other.key
 	}
 	if place != atOllama {
-		if err := s.askSecret(ctx, "Its key", "the one that is known", &chosen.key); err != nil {
+		err = s.askSecret(ctx, "Its key", "the one that is known", &chosen.key)
+		if err != nil {
 			return chosen, err
 		}
 	}
-	names, err := s.listModels(ctx, w, chosen)
-	if refusesKey(err) && place == atOllama { // which usually wants none
-		before := chosen.key.Reveal()
-		if err := s.askSecret(ctx, "Its key", "the refused one", &chosen.key); err != nil {
-			return chosen, err
-		}
-		if chosen.key.Reveal() != before {
-			names, _ = s.listModels(ctx, w, chosen)
-		}
+	names, err := s.listModels(ctx, w, &chosen)
+	if err != nil {
+		return chosen, err
 	}
 	chosen.model, err = s.Name(ctx, "Model", names, chosen.model)
 	return chosen, err
 }
 
-// listModels returns the names of a server's models, those that fit first. It says why it can't.
-func (s *wizard) listModels(ctx context.Context, w wanted, of server) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
-	names, err := llm.New(llm.Config{BaseURL: of.url, APIKey: of.key.Reveal(), Timeout: listTime}).List(ctx)
-	if err != nil {
-		fmt.Fprintln(s.Out, doctor.Failure(err, "name one").In(w.section).For("models"))
-		return nil, err
+// listModels returns the names of a server's models, those that fit first, or none if it doesn't tell them. It asks for
+// another key as long as the server refuses it.
+func (s *wizard) listModels(ctx context.Context, w wanted, at *server) ([]string, error) {
+	for {
+		listing, cancel := context.WithTimeout(ctx, listTime)
+		client := llm.New(llm.Config{BaseURL: at.url, APIKey: at.key.Reveal(), Timeout: listTime})
+		names, err := client.List(listing)
+		cancel()
+		if err == nil {
+			fitFirst := func(a, b string) int { return cmp.Compare(gaugeBool(w.fits(b)), gaugeBool(w.fits(a))) }
+			slices.SortStableFunc(names, fitFirst)
+			return names, nil
+		}
+		found := doctor.Failure(err, "name one").In(w.section).For("models")
+		if !found.KeyRefused {
+			fmt.Fprintln(s.Out, found)
+			return nil, nil
+		}
+		changed, err := s.anotherKey(ctx, []doctor.Finding{found}, &at.key)
+		if err != nil || !changed {
+			return nil, err
+		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(gaugeBool(w.fits(b)), gaugeBool(w.fits(a))) })
-	return names, nil
 }
 
-// refusesKey reports whether an error is that a server wants another key.
-func refusesKey(err error) bool {
-	refused, is := errors.AsType[*llm.Error](err)
-	return is && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden)
-}
-
-func (s *wizard) askURL(ctx context.Context, place int, usual server, isEmbedder bool) (string, error) {
+// askURL asks for a server's address. It offers the usual one, or that of the other server. other is nil if the server is
+// for the answers.
+func (s *wizard) askURL(ctx context.Context, place int, usual server, other *server) (string, error) {
 	question := "Its address, up to and including /v1"
 	wanted := "Please write an address that begins with http:// or https://, such as " + ollama + "."
 	at := ollama
 	if place == elsewhere {
 		question += ", or a name from the list"
 		at = ""
-		printServers(s.Out, isEmbedder)
-	} else if !isEmbedder {
+		printServers(s.Out, other != nil)
+	} else if other == nil {
 		fmt.Fprintln(s.Out, "Start Ollama with OLLAMA_CONTEXT_LENGTH=8192 or more: "+
 			"by default it may cut prompts at 4096 tokens.")
 	}
-	if usual.model != "" && usual.place() == place {
+	switch {
+	case usual.model != "" && usual.place() == place:
 		at = usual.url
+	case other != nil && other.place() == elsewhere && (place == elsewhere || strings.Contains(other.url, ollamaPort)):
+		at = other.url
+	}
+	if at != "" {
+		question += " [" + at + "]"
 	}
 	for {
-		written, err := s.Name(ctx, question, nil, at)
+		written, err := s.Ask(ctx, question, false)
 		if err != nil {
 			return "", err
 		}
-		address := addressOf(written)
+		address := addressOf(cmp.Or(written, at))
 		if config.IsAddress(address) {
 			return strings.TrimRight(address, "/"), nil
 		}

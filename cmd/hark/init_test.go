@@ -51,9 +51,9 @@ func TestInit(t *testing.T) {
 	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("H") })
 	out, asked, file := w.initialise(0,
 		w.discord.Token,
-		"3", "no address", model.URL()+"/", "wr0ng-key", "1", "y", // the list is refused, and so is 1 as a name
-		"3", "", "m0del-key", "77", "1",
-		"3", model.URL(), "", "1")
+		"3", "", "no address", model.URL()+"/", "wr0ng-key", "", "", "large", // the list is refused, and so is the model
+		"m0del-key",
+		"3", "", "", "77", "1")
 	if want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token + "'\n\n[llm]\nbase_url = '" +
 		model.URL() + "'\napi_key = 'm0del-key'\nmodel = 'large'\n\n" +
 		"[embedding]\nbase_url = '" + model.URL() +
@@ -70,6 +70,29 @@ func TestInit(t *testing.T) {
 	}
 	if code, said := w.doctor(); code != 0 {
 		t.Errorf("the doctor says\n%s", said)
+	}
+}
+
+// "back" leads to the question before, with what was answered, and nothing of what was taken back is written.
+func TestInitGoesBack(t *testing.T) {
+	t.Parallel()
+	w := toInit(t)
+	model := llmtest.New(t, llmtest.Key("m0del-key"), llmtest.Models("large", "nomic-embed-text"))
+	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("H") })
+	_, asked, file := w.initialise(0,
+		"back", w.discord.Token, "back", "", // from the model to the token
+		"3", "back", "3", model.URL(), "wr0ng-key", "Back", "3", model.URL(), "m0del-key", "2", // nomic answers as well
+		"5", "back", "back", // from the embedder to the model
+		"3", "", "", "large", "4")
+	if want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token + "'\n\n[llm]\nbase_url = '" + model.URL() +
+		"'\napi_key = 'm0del-key'\nmodel = 'large'\n\n[embedding]\nmodel = ''\n"; file != want {
+		t.Errorf("\ngot  %s\nwant %s", file, want)
+	}
+	w.sees(asked)
+	again := toInit(t)
+	_, _, file = again.initialise(0, "", "3", model.URL(), "m0del-key", "1", "back", "4", "4")
+	if want := newFileHead + "\n[llm]\nmodel = ''\n\n[embedding]\nmodel = ''\n"; file != want {
+		t.Errorf("a model that was taken back leaves\n%s", file)
 	}
 }
 
@@ -206,7 +229,7 @@ func TestInitKnowsServersByName(t *testing.T) {
 	var asked bytes.Buffer
 	w := wizard{Asker: terminal.NewAsker(strings.NewReader("nowhere\nlm studio\nhttp://here/v1/\n"), &asked)}
 	for _, want := range []string{"http://localhost:1234/v1", "http://here/v1"} {
-		got, err := w.askURL(t.Context(), elsewhere, server{}, false)
+		got, err := w.askURL(t.Context(), elsewhere, server{}, nil)
 		if err != nil || got != want {
 			t.Errorf("it is at %s, %v; want %s\n%s", got, err, want, &asked)
 		}

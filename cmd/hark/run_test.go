@@ -60,7 +60,8 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 			}
 			w.get(address, "/readyz", http.StatusOK, "ready")
 			w.stopWell()
-			if n := strings.Count(w.log.String(), test.want.Error()); n != 1 {
+			inLog := strings.ReplaceAll(test.want.Error(), `"`, `\"`)
+			if n := strings.Count(w.log.String(), inLog); n != 1 {
 				t.Errorf("said %d times", n)
 			}
 		})

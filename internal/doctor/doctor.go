@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"hark/internal/config"
+	"hark/internal/endpoint"
+	"hark/internal/llm"
 	"hark/internal/store"
 	"hark/internal/terminal"
 )
@@ -22,6 +24,8 @@ type Finding struct {
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
 	Advice string `json:"advice"` // what to do; if OK, what could be better
+	// KeyRefused says that a server of models refused the key.
+	KeyRefused bool `json:"-"`
 }
 
 func (f Finding) String() string {
@@ -76,7 +80,16 @@ func Failure(err error, advice string) Finding {
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}
-	return Finding{Detail: detail, Advice: cmp.Or(own, advice)}
+	return Finding{Detail: detail, Advice: cmp.Or(own, advice), KeyRefused: refusesKey(err)}
+}
+
+// refusesKey reports whether a server of models or embeddings refused the key.
+func refusesKey(err error) bool {
+	if model, is := errors.AsType[*llm.Error](err); is {
+		return model.Status == http.StatusUnauthorized
+	}
+	embedder, is := errors.AsType[*endpoint.Refusal](err)
+	return is && embedder.Status == http.StatusUnauthorized
 }
 
 // splitAdvice splits a sentence at its first colon outside parentheses: what happened, and what to do.

@@ -15,8 +15,10 @@ import (
 
 // Asker asks at a terminal, or reads answers from a pipe, one a line.
 type Asker struct {
-	in       io.Reader
+	// Back makes the answer "back" to any question ErrBack.
+	Back     bool
 	Out      io.Writer
+	in       io.Reader
 	terminal *os.File       // in; nil if it is no terminal
 	line     *term.Terminal // reads from terminal
 }
@@ -38,6 +40,9 @@ var errUnanswered = errors.New("the answers ended too soon; nothing was written"
 
 // ErrUnwritten means that Ctrl-C, Ctrl-D or a signal ended the questions.
 const ErrUnwritten = Interrupted("interrupted; nothing was written")
+
+// ErrBack means that somebody wants the question before, see Asker.Back.
+var ErrBack = errors.New("back to the question before")
 
 // Ask returns the answer to a question, trimmed. A secret isn't shown while it is typed.
 func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, error) {
@@ -65,7 +70,11 @@ func (a *Asker) Ask(ctx context.Context, question string, secret bool) (string, 
 	case errors.Is(err, io.EOF): // Ctrl-C or Ctrl-D
 		return "", ErrUnwritten
 	}
-	return strings.TrimSpace(line), err
+	answer := strings.TrimSpace(line)
+	if err == nil && a.Back && strings.EqualFold(answer, "back") {
+		return "", ErrBack
+	}
+	return answer, err
 }
 
 func (a *Asker) read(question string) (string, error) {
@@ -159,11 +168,15 @@ func (a *Asker) Name(ctx context.Context, question string, names []string, usual
 		}
 		n, err := strconv.Atoi(answer)
 		switch {
+		case answer == "" && len(shown) > 0:
+			fmt.Fprintf(a.Out, "Please write a number from 1 to %d, or a name.\n", len(shown))
+		case answer == "":
+			fmt.Fprintln(a.Out, "An answer is needed.")
 		case err == nil && 1 <= n && n <= len(shown):
 			return shown[n-1], nil
 		case err == nil && len(shown) > 0:
 			fmt.Fprintf(a.Out, "Please write a number from 1 to %d, or a name.\n", len(shown))
-		case answer != "":
+		default:
 			return answer, nil
 		}
 	}
