@@ -27,7 +27,7 @@ var (
 func SetUp(c *cobra.Command, stdin io.Reader, stdout, stderr io.Writer) {
 	c.SilenceUsage, c.SilenceErrors, c.PersistentPreRunE = true, true, refuseEmpty
 	c.SetFlagErrorFunc(flagError)
-	c.SetHelpFunc(func(c *cobra.Command, _ []string) { help(c, helpWidth(stdout)) })
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) { help(c, Width(stdout)) })
 	c.SetIn(stdin)
 	c.SetOut(stdout)
 	c.SetErr(stderr)

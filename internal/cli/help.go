@@ -19,7 +19,8 @@ import (
 // usualWidth is the width of a terminal that reports none.
 const usualWidth = 80
 
-func helpWidth(out io.Writer) int {
+// Width returns how wide text on out may be: a terminal's width, or what terminals usually have.
+func Width(out io.Writer) int {
 	if t, ok := terminal.Of(out); ok {
 		if width, _, err := term.GetSize(int(t.Fd())); err == nil && width > 0 {
 			return max(width, 30)
@@ -30,11 +31,11 @@ func helpWidth(out io.Writer) int {
 
 func help(c *cobra.Command, width int) {
 	var b strings.Builder
-	b.WriteString(wrapped(cmp.Or(c.Long, c.Short), "", width) + "\nUsage:\n")
+	b.WriteString(Wrapped(cmp.Or(c.Long, c.Short), "", width) + "\nUsage:\n")
 	if !c.HasAvailableSubCommands() {
-		b.WriteString(wrapped(c.UseLine(), "  ", width))
+		b.WriteString(Wrapped(c.UseLine(), "  ", width))
 	} else {
-		b.WriteString(wrapped(c.CommandPath()+" COMMAND [flags]", "  ", width))
+		b.WriteString(Wrapped(c.CommandPath()+" COMMAND [flags]", "  ", width))
 	}
 	if c.HasExample() {
 		b.WriteString("\nExamples:\n" + c.Example + "\n") // unwrapped, to be copied
@@ -52,7 +53,7 @@ func help(c *cobra.Command, width int) {
 		}
 	}
 	if c.HasAvailableSubCommands() {
-		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more about a command.",
+		b.WriteString("\n" + Wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more about a command.",
 			c.CommandPath()), "", width))
 	}
 	fmt.Fprint(c.OutOrStdout(), b.String())
@@ -70,15 +71,15 @@ func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
 			if sub.Hidden || sub.GroupID != g.ID {
 				continue
 			}
-			text := wrapped(sub.Short, strings.Repeat(" ", longest+4), width)
+			text := Wrapped(sub.Short, strings.Repeat(" ", longest+4), width)
 			b.WriteString(title + "  " + sub.Name() + text[2+len(sub.Name()):])
 			title = ""
 		}
 	}
 }
 
-// wrapped wraps text at width columns, behind indent. It keeps lines that begin with a space.
-func wrapped(text, indent string, width int) string {
+// Wrapped wraps text at width columns, behind indent. It keeps lines that begin with a space.
+func Wrapped(text, indent string, width int) string {
 	var b strings.Builder
 	column := 0
 	end := func() {

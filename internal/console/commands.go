@@ -159,27 +159,49 @@ func (t *Talk) helpCommand() *cobra.Command {
 					strings.Join(append(args[1:], "--help"), " "))
 			}
 			w := c.OutOrStdout()
-			fmt.Fprintln(w, "Lines are remembered, as said by you; \"Name: text\" is said by somebody else. "+
-				"A line with @hark is answered.")
-			for _, c := range t.commands() {
-				line := c.Use
-				if c.HasSubCommands() {
-					var subs []string
-					for _, s := range c.Commands() {
-						if !s.Hidden {
-							subs = append(subs, s.Name())
-						}
-					}
-					line += " " + strings.Join(subs, "|")
-				}
-				fmt.Fprintf(w, "  %-34s %s\n", line, c.Short)
-			}
-			fmt.Fprintln(w, "Put double quotes around an argument with spaces. \"/recall --help\" shows how a command is used.\n"+
-				"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and "+
-				"\"hark forget --user\" give and forget all about somebody.")
+			fmt.Fprint(w, helpText(t.commands(), cli.Width(w)))
 			return nil
 		},
 	}
+}
+
+// helpText lists commands. It breaks lines between words.
+func helpText(commands []*cobra.Command, width int) string {
+	const (
+		narrow = 70 // columns in which what a command does has no room beside it
+		edge   = "  "
+		below  = "      "
+		beside = "                                     " // where what a command does begins
+	)
+	var b strings.Builder
+	b.WriteString(cli.Wrapped("Lines are remembered, as said by you; \"Name: text\" is said by somebody else. "+
+		"A line with @hark is answered.", "", width))
+	for _, c := range commands {
+		line := edge + usageOf(c)
+		if width < narrow || len(line) >= len(beside) {
+			b.WriteString(line + "\n" + cli.Wrapped(c.Short, below, width))
+			continue
+		}
+		b.WriteString(line + cli.Wrapped(c.Short, beside, width)[len(line):])
+	}
+	b.WriteString(cli.Wrapped("Put double quotes around an argument with spaces. \"/recall --help\" shows how a command is used.\n"+
+		"What concerns a server (/privacy, /limits, /hark) is for Discord only; \"hark export --user\" and "+
+		"\"hark forget --user\" give and forget all about somebody.", "", width))
+	return b.String()
+}
+
+// usageOf returns how a command is written, with those below it.
+func usageOf(c *cobra.Command) string {
+	if !c.HasSubCommands() {
+		return c.Use
+	}
+	var below []string
+	for _, s := range c.Commands() {
+		if !s.Hidden {
+			below = append(below, s.Name())
+		}
+	}
+	return c.Use + " " + strings.Join(below, "|")
 }
 
 func (t *Talk) agrees(ctx context.Context, question string) (bool, error) {
