@@ -223,18 +223,35 @@ func (v *visit) channelOf(id memory.ChannelID) (*memory.Guild, *memory.Channel, 
 	return nil, nil, errNoPage
 }
 
-// person returns somebody as a guild knows them.
+// person returns somebody as a guild knows them, or another guild if the talk is the terminal's: it is about people of
+// all guilds.
 func (v *visit) person(guild memory.GuildID, user memory.UserID) memory.Person {
 	who := membership{guild, user}
 	p, known := v.people[who]
-	if !known {
-		p = memory.Person{ID: user, Guild: guild}
-		if found, err := v.app.Store.People(v.ctx, guild, user); err == nil && len(found) > 0 {
-			p = found[0]
-		}
-		v.people[who] = p
+	if known {
+		return p
 	}
+	p, known = v.lookUp(guild, user)
+	if !known && guild == memory.LocalGuild {
+		for _, g := range v.archive.Servers {
+			elsewhere, is := v.lookUp(g.ID, user)
+			if is {
+				p = elsewhere
+				break
+			}
+		}
+	}
+	v.people[who] = p
 	return p
+}
+
+// lookUp returns somebody as a guild knows them; known is false if it doesn't.
+func (v *visit) lookUp(guild memory.GuildID, user memory.UserID) (p memory.Person, known bool) {
+	found, err := v.app.Store.People(v.ctx, guild, user)
+	if err != nil || len(found) == 0 {
+		return memory.Person{ID: user, Guild: guild}, false
+	}
+	return found[0], true
 }
 
 type membership struct {
@@ -253,7 +270,7 @@ func (v *visit) personRef(guild memory.GuildID, user memory.UserID) refOf {
 		return refOf{"Hark", fmt.Sprintf("/memory/%d/people/%d", guild, user)}
 	}
 	p := v.person(guild, user)
-	return refOf{cmp.Or(p.DisplayName(), user.String()), fmt.Sprintf("/memory/%d/people/%d", guild, user)}
+	return refOf{cmp.Or(p.DisplayName(), user.String()), fmt.Sprintf("/memory/%d/people/%d", p.Guild, user)}
 }
 
 // channelRef names a channel. A category has no page, nor has a channel that isn't remembered.

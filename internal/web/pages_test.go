@@ -244,4 +244,34 @@ func TestSettingsTellWhatIsStatedOfRoles(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", want, body)
 		}
 	}
+// An answer in the terminal may be about people and channels of any server: they have their names there, too.
+func TestNamesInTheTerminal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.settle()
+	const (
+		terminal memory.ChannelID = 1
+		operator memory.UserID    = 77
+		question memory.MessageID = 1001
+		answered memory.MessageID = 1002
+	)
+	w.apply(
+		memory.GuildSeen{At: w.last, Guild: memory.Guild{ID: memory.LocalGuild, Self: 1,
+			Channels: []memory.Channel{{ID: terminal, Guild: memory.LocalGuild, Name: "terminal"}}}},
+		memory.PersonSeen{Person: memory.Person{ID: operator, Guild: memory.LocalGuild, Name: "Olga"}},
+		memory.Posted{Message: memory.Message{ID: question, Guild: memory.LocalGuild, Channel: terminal, Author: operator,
+			Content: "@hark who waters the tomatoes?"}},
+		memory.Posted{Message: memory.Message{ID: answered, Guild: memory.LocalGuild, Channel: terminal, Author: 1,
+			Kind: memory.FromHark, Content: fmt.Sprintf("<@%d> does, see <#%d>.", tom, planning)}},
+		memory.Answered{Trace: memory.Trace{Guild: memory.LocalGuild, Channel: terminal, Question: question, Answer: answered,
+			Asker: operator, Named: []memory.UserID{tom}}})
+	page := w.get(w.client(), http.StatusOK, "/answers/%d/%d", terminal, answered)
+	for _, want := range []string{"Olga", "@Tom does, see #planning.", fmt.Sprintf(`<a href="/memory/%d/people/%d"><bdi>Tom</bdi></a>`, garden, tom)} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q isn't in\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, ">"+tom.String()+"<") {
+		t.Error("Tom is a number")
+	}
 }
