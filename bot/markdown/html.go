@@ -102,14 +102,16 @@ var elements = map[string]element{
 	"__":  {"<u>", "</u>"},
 	"___": {"<u><em>", "</em></u>"},
 	"~~":  {"<s>", "</s>"},
-	"||":  {`<span class="spoiler">`, "</span>"},
+	"||":  {opening("span", "spoiler"), "</span>"},
 	"`":   {"<code>", "</code>"},
 	"``":  {"<code>", "</code>"},
 }
 
-// blocks are the tags of lines, by how they begin.
-var blocks = map[string]string{"# ": `<div class="heading first">`, "## ": `<div class="heading second">`,
-	"### ": `<div class="heading">`, "-# ": `<div class="small">`}
+// blocks are the classes of lines, by how they begin.
+var blocks = map[string]string{"# ": "heading1", "## ": "heading2", "### ": "heading3", "-# ": "small"}
+
+// opening returns an opening tag.
+func opening(element, class string) string { return "<" + element + ` class="` + class + `">` }
 
 func (w *htmlWriter) write(f *formatted) {
 	fences := countFences(f)
@@ -270,7 +272,7 @@ func (w *htmlWriter) begin(line, shown string) {
 		w.out.WriteString("<blockquote>")
 		w.quote = quotingRest
 	case blocks[line] != "":
-		w.out.WriteString(blocks[line])
+		w.out.WriteString(opening("div", blocks[line]))
 		w.block = line
 	default:
 		w.item(line, shown)
@@ -281,13 +283,13 @@ func (w *htmlWriter) begin(line, shown string) {
 func (w *htmlWriter) item(line, shown string) {
 	class := "item"
 	if shown != line {
-		class = "item inner"
+		class = "inner"
 	}
 	sign := strings.TrimSpace(line)
 	if len(sign) == 1 {
 		sign = "•"
 	}
-	w.out.WriteString(`<div class="` + class + `">` + html.EscapeString(sign) + " ")
+	w.out.WriteString(opening("div", class) + html.EscapeString(sign) + " ")
 	w.block = line
 }
 
@@ -410,5 +412,5 @@ func (w *htmlWriter) tag(shown string) {
 		return
 	}
 	w.endQuotedLines()
-	w.out.WriteString(`<span class="name"><bdi>` + html.EscapeString(name) + "</bdi></span>")
+	w.out.WriteString(opening("bdi", "name") + html.EscapeString(name) + "</bdi>")
 }

@@ -38,17 +38,17 @@ func TestHTMLIsAsDiscordShowsIt(t *testing.T) {
 		"a\n```go\nif a < b {\n```\nb":  "a\n<pre><code>if a &lt; b {\n</code></pre>b",
 		"```one line```":                "<pre><code>one line</code></pre>",
 		"``` open **a**":                "``` open **a**",
-		"# Big\n## Less\n### Least\nx": `<div class="heading first">Big</div><div class="heading second">Less</div>` +
-			`<div class="heading">Least</div>x`,
+		"# Big\n## Less\n### Least\nx": `<div class="heading1">Big</div><div class="heading2">Less</div>` +
+			`<div class="heading3">Least</div>x`,
 		"-# small *print*":           `<div class="small">small <em>print</em></div>`,
-		"# **big\nnot** bold":        `<div class="heading first">**big</div>not** bold`,
-		"a\n- one\n  - two\n1. b":    "a\n" + `<div class="item">• one</div><div class="item inner">• two</div><div class="item">1. b</div>`,
+		"# **big\nnot** bold":        `<div class="heading1">**big</div>not** bold`,
+		"a\n- one\n  - two\n1. b":    "a\n" + `<div class="item">• one</div><div class="inner">• two</div><div class="item">1. b</div>`,
 		"> said **so\n> and** so\nx": "<blockquote>said <strong>so\nand</strong> so</blockquote>x",
 		"> one\n\n> two":             "<blockquote>one</blockquote>\n<blockquote>two</blockquote>",
-		">>> all\n# of\nit":          `<blockquote>all` + "\n" + `<div class="heading first">of</div>it</blockquote>`,
+		">>> all\n# of\nit":          `<blockquote>all` + "\n" + `<div class="heading1">of</div>it</blockquote>`,
 		"> ```\n> a\n> b\n> ```\nc":  "<blockquote><pre><code>a\nb\n</code></pre></blockquote>c",
-		"<@1> in <#2> <@3> <:x:9>": `<span class="name"><bdi>@Ana &lt;b&gt;</bdi></span> in ` +
-			`<span class="name"><bdi>#general</bdi></span> &lt;@3&gt; &lt;:x:9&gt;`,
+		"<@1> in <#2> <@3> <:x:9>": `<bdi class="name">@Ana &lt;b&gt;</bdi> in ` +
+			`<bdi class="name">#general</bdi> &lt;@3&gt; &lt;:x:9&gt;`,
 		"[click](https://evil.example/a_b_c)":                      "<u>click</u> (https://evil.example/a_b_c)",
 		"see https://a.example/*x*?a=b&c=d":                        "see https://a.example/*x*?a=b&amp;c=d",
 		"[click](javascript:alert)":                                "[click](javascript:alert)",
@@ -66,7 +66,7 @@ func TestHTMLIsAsDiscordShowsIt(t *testing.T) {
 	for text, want := range map[string]string{
 		"# Big\n> said **so**\n- item": "Big said <strong>so</strong> - item",
 		"a\n```go\nb\n```\nc":          "a <code>b </code> c",
-		"> <@1>":                       `<span class="name"><bdi>@Ana &lt;b&gt;</bdi></span>`,
+		"> <@1>":                       `<bdi class="name">@Ana &lt;b&gt;</bdi>`,
 	} {
 		if got := string(HTMLLine(text, reading)); got != want {
 			t.Errorf("%q on a line\n is %s\nnot %s", text, got, want)
@@ -80,7 +80,7 @@ func TestHTMLIsAsDiscordShowsIt(t *testing.T) {
 
 // htmlTag matches each tag that HTML may make. Anything else is text, and has neither "<" nor ">".
 var htmlTag = regexp.MustCompile(`</?(?:em|strong|u|s|code|pre|blockquote|bdi|span|div|a)>` +
-	`|<div class="(?:heading|heading first|heading second|small|item|item inner)">|<span class="(?:spoiler|name)">` +
+	`|<div class="(?:heading[123]|small|item|inner)">|<span class="spoiler">|<bdi class="name">` +
 	`|<a href="/m\?at=[0-9-]+&amp;x">`)
 
 var emptyMarks = regexp.MustCompile(`[\s\\*_~|` + "`" + `<>#•()\[\]-]|&`)

@@ -267,27 +267,6 @@ func (v *visit) said(m memory.Message) said {
 	return s
 }
 
-// tag matches mentions of people and channels.
-var tag = regexp.MustCompile(`<(@!?|#)(\d+)>`)
-
-// named returns what a message says, with names for the tags of people and channels.
-func (v *visit) named(m memory.Message) string {
-	return tag.ReplaceAllStringFunc(m.Text(), func(text string) string {
-		part := tag.FindStringSubmatch(text)
-		n, err := strconv.ParseInt(part[2], 10, 64)
-		g := v.archive.GuildByID(m.Guild)
-		switch {
-		case err != nil:
-			return text
-		case part[1] == "#":
-			return v.channelName(m.Guild, memory.ChannelID(n))
-		case memory.UserID(n) == g.Self:
-			return "@Hark"
-		}
-		return "@" + v.personRef(m.Guild, memory.UserID(n)).Name
-	})
-}
-
 // channelName names a channel that a message of a guild links to. One in the terminal may link to any.
 func (v *visit) channelName(guild memory.GuildID, channel memory.ChannelID) string {
 	own, _, err := v.channelOf(channel)

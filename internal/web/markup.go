@@ -70,7 +70,7 @@ func (v *visit) tagName(guild memory.GuildID, text string) string {
 	g := v.archive.GuildByID(guild)
 	switch {
 	case m[1] == "#":
-		return v.channelRef(guild, memory.ChannelID(n)).Name
+		return v.channelName(guild, memory.ChannelID(n))
 	case m[1] == "@&":
 		return roleName(g, memory.RoleID(n))
 	case memory.UserID(n) == g.Self:

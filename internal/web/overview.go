@@ -77,6 +77,10 @@ type overviewData struct {
 	Live    *Live
 	Memory  int64 // bytes that the process holds
 	Amounts sqlstore.Amounts
+	Kept    int // messages
+	Other   int // of them those that can't be recalled: Hark's, notices and what is being forgotten
+	All     serverRow
+	Direct  serverRow // direct messages
 	Servers []serverRow
 	More    memory.GuildID // the first server of the next page; 0: there is none
 
@@ -84,6 +88,7 @@ type overviewData struct {
 
 	Messages, Answers, Tokens plot
 	NoRecords                 bool
+	Cut                       int // the plots of answers count only so many; 0: all
 	SearchP50, SearchP95      time.Duration
 	TotalP50, TotalP95        time.Duration
 	Timed                     int
@@ -132,13 +137,16 @@ func overview(v *visit) error {
 	if d.Servers, d.More, err = v.serverRows(0); err != nil {
 		return err
 	}
+	if err := v.countKept(&d); err != nil {
+		return err
+	}
 	if err := v.countWork(&d); err != nil {
 		return err
 	}
 	if err := v.countAnswers(&d); err != nil {
 		return err
 	}
-	if d.Messages, err = v.messagesByDay(v.allChannels()); err != nil {
+	if d.Messages, err = v.messagesByDay(v.countedChannels()); err != nil {
 		return err
 	}
 	return v.show(http.StatusOK, "overview", "Overview", d)
@@ -173,6 +181,28 @@ func (v *visit) serverRows(from memory.GuildID) (rows []serverRow, more memory.G
 	return rows, 0, nil
 }
 
+// countKept counts what is kept in all servers and in direct messages.
+func (v *visit) countKept(d *overviewData) (err error) {
+	if d.Kept, err = sqlstore.CountMessages(v.ctx, v.app.Store); err != nil {
+		return err
+	}
+	d.Direct.Channels = len(v.direct.Channels)
+	in := memory.Scope{Channels: channelsOf(v.direct)}
+	if d.Direct.Messages, _, err = v.app.Store.Frequencies(v.ctx, in, nil, 0); err != nil {
+		return err
+	}
+	d.All.Channels = len(v.countedChannels())
+	in.Channels = v.countedChannels()
+	if d.All.Messages, _, err = v.app.Store.Frequencies(v.ctx, in, nil, 0); err != nil {
+		return err
+	}
+	d.Other = max(0, d.Kept-d.All.Messages)
+	told, err := v.app.Store.Lore(v.ctx, memory.DirectGuild)
+	d.Direct.Lore = len(told)
+	d.All.Lore = int(d.Amounts.Lore)
+	return err
+}
+
 // channelsOf returns the channels of g that can hold messages.
 func channelsOf(g *memory.Guild) (ids []memory.ChannelID) {
 	for _, c := range g.Channels {
@@ -188,6 +218,11 @@ func (v *visit) allChannels() (ids []memory.ChannelID) {
 		ids = append(ids, channelsOf(g)...)
 	}
 	return ids
+}
+
+// countedChannels are all channels, with those of direct messages.
+func (v *visit) countedChannels() []memory.ChannelID {
+	return append(v.allChannels(), channelsOf(v.direct)...)
 }
 
 // countWork counts what remains to be done.
@@ -230,17 +265,20 @@ func (v *visit) messagesByDay(channels []memory.ChannelID) (plot, error) {
 		}
 		counts[a.Day]["messages"] += a.Messages
 	}
-	return perDay("Messages a day, with Hark's", now, plotDays, []string{"messages"}, counts), err
+	return perDay("Messages a day, of all kinds", now, plotDays, []string{"messages"}, counts), err
 }
 
 // countAnswers draws the answers and their tokens, by the records of calls, and tells how long the last took.
 func (v *visit) countAnswers(d *overviewData) error {
 	now := time.Now()
 	d.NoRecords = v.app.Config.Memory.KeepRecords() == 0
-	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: v.allChannels(),
+	records, err := v.app.Store.Records(v.ctx, memory.RecordQuery{Channels: v.countedChannels(),
 		Method: answer.MethodAnswer, Since: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-plotDays), Limit: countedCalls})
 	if err != nil {
 		return err
+	}
+	if len(records) == countedCalls {
+		d.Cut = countedCalls
 	}
 	outcomes, tokens := map[time.Time]map[string]int{}, map[time.Time]map[string]int{}
 	var models []string

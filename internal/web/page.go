@@ -34,6 +34,7 @@ type visit struct {
 
 	app     *setup.App
 	archive *archive.Archive
+	direct  *memory.Guild // the direct messages
 	people  map[membership]memory.Person
 }
 
@@ -59,7 +60,8 @@ func (v *visit) open() (err error) {
 	if v.archive, err = archive.New(v.ctx, v.app.Store, v.app.Config); err != nil {
 		return err
 	}
-	// Direct messages are used only where they were written, and nobody else looks at them.
+	// Direct messages are used only where they were written, and nobody else looks at them. They are only counted.
+	v.direct = v.archive.GuildByID(memory.DirectGuild)
 	v.archive.Servers = slices.DeleteFunc(v.archive.Servers,
 		func(g *memory.Guild) bool { return g.ID == memory.DirectGuild })
 	v.people = map[membership]memory.Person{}

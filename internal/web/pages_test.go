@@ -244,6 +244,8 @@ func TestSettingsTellWhatIsStatedOfRoles(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", want, body)
 		}
 	}
+}
+
 // An answer in the terminal may be about people and channels of any server: they have their names there, too.
 func TestNamesInTheTerminal(t *testing.T) {
 	t.Parallel()

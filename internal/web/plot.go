@@ -101,11 +101,19 @@ func (p plot) Empty() bool {
 	return !slices.ContainsFunc(p.Bars, func(b bar) bool { return b.Total > 0 })
 }
 
+// Total returns the sum of all bars.
+func (p plot) Total() (n int) {
+	for _, b := range p.Bars {
+		n += b.Total
+	}
+	return n
+}
+
 // Describe is the text for who can't see the plot.
 func (p plot) Describe() string {
-	total, most, when := 0, -1, ""
+	total := p.Total()
+	most, when := -1, ""
 	for _, b := range p.Bars {
-		total += b.Total
 		if b.Total > most {
 			most, when = b.Total, b.Label
 		}

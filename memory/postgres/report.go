@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"hark/memory"
 )
 
 // Report is the state of a server and its database, for an operator.
@@ -137,9 +139,9 @@ func (e *engine) examineSchema(ctx context.Context, r *Report) (err error) {
 			return err
 		}
 	}
-	if err := e.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel),
+	if err := e.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel WHERE kind <> $1),
 			(SELECT count(*) FROM message), (SELECT count(*) FROM segment WHERE pending = 1 OR next = 1),
-			(SELECT count(*) FROM forgetting WHERE done = 0)`).
+			(SELECT count(*) FROM forgetting WHERE done = 0)`, memory.CategoryChannel).
 		Scan(&r.Guilds, &r.Channels, &r.Messages, &r.Waiting, &r.Unfinished); err != nil {
 		return err
 	}

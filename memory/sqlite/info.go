@@ -65,9 +65,10 @@ func (s *Info) look(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	if err := db.QueryRowContext(ctx,
-		`SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
+		`SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel WHERE kind <> ?),
+		(SELECT count(*) FROM message),
 		(SELECT count(*) FROM segment WHERE pending = 1 OR next = 1),
-		(SELECT count(*) FROM forgetting WHERE done = 0)`).
+		(SELECT count(*) FROM forgetting WHERE done = 0)`, memory.CategoryChannel).
 		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished); err != nil {
 		return err
 	}

@@ -15,6 +15,13 @@ type Amounts struct {
 	Bytes   int64 // of the database on its disk
 }
 
+// CountMessages counts all messages, whoever wrote them, with those that are being forgotten.
+func CountMessages(ctx context.Context, s *Store) (n int, err error) {
+	err = s.row(ctx, "SELECT count(*) FROM message").Scan(&n)
+	return n, s.failed(err, "count messages")
+}
+
+// Count counts what s keeps of Hark's own making.
 func Count(ctx context.Context, s *Store) (a Amounts, err error) {
 	counted := s.row(ctx, `SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt),
 		(SELECT count(*) FROM record), (SELECT count(*) FROM lore WHERE text IS NOT NULL)`).
