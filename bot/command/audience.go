@@ -68,7 +68,7 @@ func (c *Commands) state(ctx context.Context, x *interaction, i memory.Implied) 
 // decideImplied commits what becomes of a statement, in the order in which members are seen.
 func (c *Commands) decideImplied(ctx context.Context, x *interaction, e memory.SettingChosen) error {
 	if err := c.Queue.Commit(ctx, []memory.Event{e}); err != nil {
-		return fmt.Errorf("keep what is stated of roles in guild %d: %w", x.Guild, err)
+		return fmt.Errorf("keep what is stated of roles in server %d: %w", x.Guild, err)
 	}
 	return c.loadGuild(ctx, x)
 }
@@ -84,7 +84,7 @@ func (c *Commands) contradicts(ctx context.Context, x *interaction, i memory.Imp
 	}
 	known, err := c.Memory.People(ctx, x.guild())
 	if err != nil {
-		return fmt.Errorf("look up the people of guild %d: %w", x.Guild, err)
+		return fmt.Errorf("look up the people of server %d: %w", x.Guild, err)
 	}
 	asked := 0
 	for _, p := range known {

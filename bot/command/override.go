@@ -47,7 +47,7 @@ func (o *overrides) requireGrant(ctx context.Context, x *interaction, needs memo
 	}
 	all, err := o.rest.CommandOverrides(ctx, x.Application, x.guild())
 	if err != nil {
-		return x.Text(useAgain), fmt.Errorf("ask Discord who may use the commands of guild %d: %w", x.Guild, err)
+		return x.Text(useAgain), fmt.Errorf("ask Discord who may use the commands of server %d: %w", x.Guild, err)
 	}
 	o.Put(x.guild(), &all, o.now(), o.now().Add(overridesTTL))
 	if gives(all, x) {

@@ -40,7 +40,7 @@ func (n *Notices) tellRefuted(ctx context.Context, id memory.GuildID) error {
 func (n *Notices) tellOwner(ctx context.Context, g *memory.Guild, i memory.Implied) error {
 	channel, err := n.Client.Direct(ctx, g.Owner)
 	if err != nil {
-		return discord.Wrap(err, "write to the owner of guild", memory.ChannelID(g.ID))
+		return discord.Wrap(err, "write to the owner of server", memory.ChannelID(g.ID))
 	}
 	l := n.Replies.LocaleIn(ctx, g.ID, 0)
 	text := l.Text(ownerRefuted, markdown.Plain(g.Name, 100), roleName(g, i.Role), roleName(g, i.Also))

@@ -31,7 +31,9 @@ func TestToolsWhileAnAnswerGrows(t *testing.T) {
 func TestHelpBreaksBetweenWords(t *testing.T) {
 	t.Parallel()
 	one := func(use string) func(*Talk) *cobra.Command {
-		return func(*Talk) *cobra.Command { return &cobra.Command{Use: use, Short: "Show what is remembered about it, and why"} }
+		return func(*Talk) *cobra.Command {
+			return &cobra.Command{Use: use, Short: "Show what is remembered about it, and why"}
+		}
 	}
 	commands := (&Talk{Recall: one("recall QUESTION"), Context: one("context QUESTION")}).commands()
 	want := strings.Fields(helpText(commands, 1000))

@@ -268,7 +268,7 @@ func TestNamesInTheTerminal(t *testing.T) {
 		memory.Answered{Trace: memory.Trace{Guild: memory.LocalGuild, Channel: terminal, Question: question, Answer: answered,
 			Asker: operator, Named: []memory.UserID{tom}}})
 	page := w.get(w.client(), http.StatusOK, "/answers/%d/%d", terminal, answered)
-	for _, want := range []string{"Olga", "@Tom does, see #planning.", fmt.Sprintf(`<a href="/memory/%d/people/%d"><bdi>Tom</bdi></a>`, garden, tom)} {
+	for _, want := range []string{"Olga", `<bdi class="name">@Tom</bdi> does, see <bdi class="name">#planning</bdi>.`, fmt.Sprintf(`<a href="/memory/%d/people/%d"><bdi>Tom</bdi></a>`, garden, tom)} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q isn't in\n%s", want, page)
 		}
