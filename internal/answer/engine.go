@@ -176,8 +176,8 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	full, err := e.ask(ctx, q, r, stream)
 	var shortened error
 	sent := r.Prompt.Report.Tokens + r.talk.SentTokens()
-	most := smaller(sent, err)
-	if most < leastPrompt(r.resolved.builder) { // it would hold hardly more than the question
+	most := worthwhile(smaller(sent, err), leastPrompt(r.resolved.builder), err)
+	if most >= r.Prompt.Report.Tokens { // it was as short already
 		most = 0
 	}
 	if most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
@@ -309,6 +309,23 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 func leastPrompt(b *builder.Builder) int {
 	const part = 2
 	return min(b.Layout().UsefulTokens(), b.MaxTokens()/part)
+}
+
+// worthwhile returns how many tokens a prompt may have that is made again: most, but at least so many that it holds more
+// than the question. Counts of tokens differ, so that may fit although the model says less; 0 if it says much less.
+func worthwhile(most, least int, err error) int {
+	if most == 0 || most >= least {
+		return most
+	}
+	var refused tooLong
+	room := 0
+	if errors.As(err, &refused) {
+		room, _, _ = refused.TooLong()
+	}
+	if room > 0 && 2*least > 3*room {
+		return 0
+	}
+	return least
 }
 
 // tooLong is a model's error that refuses a prompt. See Model.

@@ -170,9 +170,10 @@ func TestRefusedForGood(t *testing.T) {
 		again   bool
 	}{
 		"a window of 1024, all kept free":  {builder.Options{Citations: true}, refusal{room: 24}, false},
-		"a little below what is of use":    {builder.Options{Citations: true}, refusal{room: 900}, false},
+		"a little below what is of use":    {builder.Options{Citations: true}, refusal{room: 900}, true},
+		"hardly half of it":                {builder.Options{Citations: true}, refusal{room: 400}, false},
 		"above it":                         {builder.Options{Citations: true}, refusal{room: 1400}, true},
-		"too little for the plain layout":  {builder.Options{Layout: builder.LayoutPlain}, refusal{room: 300}, false},
+		"too little for the plain layout":  {builder.Options{Layout: builder.LayoutPlain}, refusal{room: 300}, true},
 		"enough for the plain layout":      {builder.Options{Layout: builder.LayoutPlain}, refusal{room: 400}, true},
 		"less than half of a small prompt": {builder.Options{MaxTokens: 400}, refusal{room: 100}, false},
 		"most of a small prompt":           {builder.Options{MaxTokens: 400}, refusal{room: 240, asked: 250}, true},
