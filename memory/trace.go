@@ -41,8 +41,6 @@ type Trace struct {
 	// HeldBack counts the best-matching messages that weren't used because some readers of the answer may not
 	// read them.
 	HeldBack int `json:"held_back,omitempty"`
-	// Declined is why too little was found to answer from; empty: enough was.
-	Declined Declined `json:"declined,omitempty"`
 	// Spent is how many tokens models read and wrote for it, over all calls.
 	Spent int `json:"spent,omitempty"`
 	// Search is how long the search took. The others are since it began: when the prompt was built, when the
@@ -51,25 +49,6 @@ type Trace struct {
 	Built  time.Duration `json:"built,omitempty"`
 	Began  time.Duration `json:"began,omitempty"`
 	Total  time.Duration `json:"total"`
-}
-
-// Declined is why a question's history counts as not found.
-type Declined string
-
-// Why a question's history counts as not found.
-const (
-	DeclinedSmallTalk Declined = "small talk" // it asks for nothing that could have been said
-	DeclinedLittle    Declined = "little"     // too little of it was found
-)
-
-// Quotes counts the messages and the lore that an answer without a model quotes.
-func (t Trace) Quotes() (messages, lore int) {
-	for _, h := range t.Recalled {
-		if h.Cited {
-			messages++
-		}
-	}
-	return messages, len(t.IDsOf(SourceLore))
 }
 
 // TraceHit is a recalled message.

@@ -86,18 +86,13 @@ func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response,
 // written says who wrote an answer, and how.
 func written(l locale.Locale, t memory.Trace) string {
 	by := l.Text("No model wrote it: none was asked, or it didn't answer, so I quoted what I recalled.")
-	messages, lore := t.Quotes()
 	switch model := markdown.Plain(t.Model, 60); {
-	case model == "" && messages+lore == 0:
-		by = l.Text("No model wrote it: none was asked, or it didn't answer. I quoted nothing.")
 	case model != "" && t.Mode != "":
 		by = l.Text("Written by the model %s, in the mode “%s”.", model, markdown.Plain(t.Mode, 30))
 	case model != "":
 		by = l.Text("Written by the model %s.", model)
 	}
-	return markdown.Lines(by, when(t.Declined == memory.DeclinedSmallTalk,
-		l.Text("The question asks for nothing that was said here.")),
-		when(t.Declined == memory.DeclinedLittle, l.Text("Too little of the question was found.")), when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
+	return markdown.Lines(by, when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
 }
 
 // dropping returns the heading of what was recalled and isn't in the prompt, with the reason.

@@ -215,7 +215,6 @@ type jsonTrace struct {
 	HeldBack  int              `json:"held_back,omitempty"`
 	Condensed int              `json:"condensed,omitempty"` // messages
 	TextOnly  bool             `json:"text_only,omitempty"`
-	Declined  memory.Declined  `json:"declined,omitempty"` // why too little was found
 	SearchMS  int64            `json:"search_ms"`
 	TotalMS   int64            `json:"total_ms"`
 	Sections  []cli.Section    `json:"sections"`
@@ -250,7 +249,6 @@ func traceJSON(k *archive.Archive, t memory.Trace) jsonTrace {
 		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens,
 		MaxTokens: t.MaxTokens, Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull,
 		Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
-		Declined: t.Declined,
 		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(),
 		Sections: cli.Sections(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
 	}

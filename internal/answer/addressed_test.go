@@ -53,23 +53,14 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 		if most == 0 && len(r.Result.People) > 1 {
 			t.Errorf("%q introduces %d people", question, len(r.Result.People))
 		}
-		declined := map[string]memory.Declined{cantChat: memory.DeclinedSmallTalk, foundNone: memory.DeclinedLittle}[want]
-		got := w.answer(q)
-		if got.Text != want || got.Trace.Declined != declined {
-			t.Errorf("%q: answered %q, declined as %q; want %q", question, got.Text, got.Trace.Declined, want)
-		}
-		if messages, lore := got.Trace.Quotes(); messages+lore > 0 {
-			t.Errorf("%q: %d messages and %d pieces of lore count as quoted", question, messages, lore)
+		if got := w.answer(q).Text; got != want {
+			t.Errorf("%q: answered %q, want %q", question, got, want)
 		}
 	}
 	for question, want := range map[string]string{"birthday?": "3 May", "Greta's dog": "Rufus",
 		"what is Greta's dog called?": "Rufus"} {
 		has(t, w.prompt(w.asks(lobby, question)), want)
-		got := w.answer(w.asks(lobby, question))
-		has(t, got.Text, want)
-		if messages, _ := got.Trace.Quotes(); messages == 0 || got.Trace.Declined != "" {
-			t.Errorf("%q: %d messages count as quoted, declined as %q", question, messages, got.Trace.Declined)
-		}
+		has(t, w.answer(w.asks(lobby, question)).Text, want)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"hark/internal/chat"
 	"hark/internal/text"
 	"hark/memory"
-	"hark/search"
 )
 
 // cite returns the answer with this text and its citations.
@@ -41,18 +40,8 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	return memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
 		Mode: string(r.mode.Is), Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
-		Built: r.built, Began: r.began, Declined: declinedOf(r.result),
+		Built: r.built, Began: r.began,
 	}
-}
-
-func declinedOf(found search.Result) memory.Declined {
-	switch {
-	case found.SmallTalk():
-		return memory.DeclinedSmallTalk
-	case found.Declined:
-		return memory.DeclinedLittle
-	}
-	return ""
 }
 
 const (

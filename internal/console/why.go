@@ -68,20 +68,12 @@ func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	p := printer{w}
 	p.say("How the answer of %s came about", t.Answer.Time().In(a.Config.Answer.Location()).Format(cli.MinuteLayout))
 	switch {
-	case t.Model == "" && isQuoting(t):
-		p.say("No model wrote it: I quoted what I recalled.")
 	case t.Model == "":
-		p.say("No model wrote it, and I quoted nothing.")
+		p.say("No model wrote it: I quoted what I recalled.")
 	case t.Mode != "":
 		p.say("Written by the model %s, in the mode %s.", terminal.OneLine(t.Model), terminal.OneLine(t.Mode))
 	default:
 		p.say("Written by the model %s.", terminal.OneLine(t.Model))
-	}
-	switch t.Declined {
-	case memory.DeclinedSmallTalk:
-		p.say("The question asks for nothing that could have been said.")
-	case memory.DeclinedLittle:
-		p.say("Too little of the question was found.")
 	}
 	if t.TextOnly {
 		p.say("Found by words only: I couldn't search by meaning.")
@@ -119,11 +111,6 @@ func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	}
 	cli.PrintCalls(w, t.Calls)
 	p.say("It took %.2f s, of which the search took %.2f s.", t.Total.Seconds(), t.Search.Seconds())
-}
-
-func isQuoting(t memory.Trace) bool {
-	messages, lore := t.Quotes()
-	return messages+lore > 0
 }
 
 // whyLeftOut says why messages that were recalled aren't in the prompt.

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"hark/internal/answer"
@@ -36,7 +35,6 @@ type answerRow struct {
 	Guild    refOf
 	Asker    refOf
 	Question template.HTML
-	Quoted   string
 	Trace    memory.Trace
 }
 
@@ -129,7 +127,7 @@ func (v *visit) listAnswers(d *answersData, q memory.TraceQuery) error {
 	for _, t := range traces {
 		row := answerRow{URL: "/answers/" + t.Channel.String() + "/" + t.Answer.String(), Time: t.Answer.Time(),
 			Place: v.channelRef(t.Guild, t.Channel), Guild: v.guildRef(t.Guild), Asker: v.personRef(t.Guild, t.Asker),
-			Quoted: quotedIn(t), Trace: t}
+			Trace: t}
 		said, err := v.app.Store.Around(v.ctx, t.Channel, []memory.MessageID{t.Question}, 0, 0)
 		if err != nil {
 			return err
@@ -183,27 +181,6 @@ type answerData struct {
 	AsHark    string // the question without an audience, for the operator
 	Audience  string
 	Spent     spent
-	Quoted    string // what an answer without a model quotes; empty: nothing
-	Because   string // why too little was found; empty: enough was
-}
-
-// declinedNames say why too little was found for a question.
-var declinedNames = map[memory.Declined]string{
-	memory.DeclinedSmallTalk: "The question asks for nothing that could have been said.",
-	memory.DeclinedLittle:    "Too little of the question was found.",
-}
-
-// quotedIn says what an answer without a model quotes.
-func quotedIn(t memory.Trace) string {
-	var parts []string
-	messages, lore := t.Quotes()
-	if messages > 0 {
-		parts = append(parts, number(messages)+plural(messages, "message"))
-	}
-	if lore > 0 {
-		parts = append(parts, number(lore)+plural(lore, "piece of lore"))
-	}
-	return strings.Join(parts, " and ")
 }
 
 // spent is what an answer cost, by its record.
@@ -259,8 +236,6 @@ func answerPage(v *visit) error {
 	t := traces[0]
 	d := answerData{Trace: t, Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
 		Asker: v.personRef(t.Guild, t.Asker), Uses: usesOf(t.Sections, t.MaxTokens), Steps: stepsOf(t)}
-	d.Quoted = quotedIn(t)
-	d.Because = declinedNames[t.Declined]
 	if t.Guild > 0 {
 		d.Audience = audienceURL(t.Guild, channel)
 	}

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -68,53 +67,5 @@ func TestTotalsAgree(t *testing.T) {
 	}
 	if strings.Contains(page, "just for you") || strings.Contains(page, `"/memory/0`) {
 		t.Error("direct messages are shown")
-	}
-}
-
-// An answer's page says what a quoting answer quotes, and why too little was found.
-func TestAnswersSayWhatTheyQuote(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.settle()
-	source := w.say(general, ana, time.Minute, "The deadline is Friday")
-	lore := memory.Lore{ID: 9_000_501, Guild: garden, Name: "Shed", Text: "It has a key", By: zoe, Channel: general, At: w.last}
-	w.apply(memory.LoreTold{Lore: lore})
-	shown := memory.TraceHit{Channel: general, Message: source, Relevance: 0.9, Why: []string{"words"}}
-	cited := shown
-	cited.Number, cited.Cited = 1, true
-	in := w.client()
-	for _, c := range []struct {
-		trace     memory.Trace
-		want, row string
-	}{
-		{memory.Trace{Recalled: []memory.TraceHit{cited}}, "No model wrote it: Hark quoted 1 message. It took 0 ms.", "quoted"},
-		{memory.Trace{Recalled: []memory.TraceHit{cited}, Sources: []memory.Source{lore.AsSource(true)}},
-			"No model wrote it: Hark quoted 1 message and 1 piece of lore. It took 0 ms.", "quoted"},
-		{memory.Trace{Recalled: []memory.TraceHit{shown}}, "No model wrote it, and Hark quoted nothing. It took 0 ms.",
-			"nothing quoted"},
-		{memory.Trace{Declined: memory.DeclinedSmallTalk}, "No model wrote it, and Hark quoted nothing. It took 0 ms. " +
-			"The question asks for nothing that could have been said. Nothing of the history is used.", "nothing quoted small talk"},
-		{memory.Trace{Declined: memory.DeclinedLittle, Model: "toy", Mode: "search"}, "Written by toy in the mode search. It took " +
-			"0 ms. Too little of the question was found. A model sees only the best of it, and without a model nothing is quoted.",
-			"toy little found"},
-	} {
-		asked := w.say(general, zoe, time.Minute, "when?")
-		w.ids++
-		m := memory.Message{ID: asked + 1<<22 + w.ids, Guild: garden, Channel: general, Author: harkUser, Kind: memory.FromHark,
-			Content: "**Friday** [1]", ReplyTo: asked}
-		c.trace.Guild, c.trace.Channel, c.trace.Question, c.trace.Answer, c.trace.Asker = garden, general, asked, m.ID, zoe
-		c.trace.Sources = append(c.trace.Sources, memory.Message{Channel: general, ID: asked}.AsSource(true))
-		w.apply(memory.Posted{Message: m}, memory.Answered{Trace: c.trace})
-		page := w.get(in, http.StatusOK, "/answers/%d/%d", general, m.ID)
-		if got := w.words(page, "<h2>How it came about</h2>", "<svg"); got != c.want {
-			t.Errorf("%q, not %q", got, c.want)
-		}
-		if !strings.Contains(page, `<div class="text" dir="auto"><strong>Friday</strong> [1]</div>`) {
-			t.Error("the answer isn't drawn as in Discord", page)
-		}
-		list := w.get(in, http.StatusOK, "/answers")
-		if got := w.words(list, "<tbody>", "</tr>"); !strings.Contains(got, "#general Garden "+c.row+" ") {
-			t.Errorf("%q has no %q", got, c.row)
-		}
 	}
 }
