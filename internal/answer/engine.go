@@ -177,7 +177,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	var shortened error
 	sent := r.Prompt.Report.Tokens + r.talk.SentTokens()
 	most := worthwhile(smaller(sent, err), leastPrompt(r.resolved.builder), err)
-	if most >= r.Prompt.Report.Tokens { // it was as short already
+	if most >= sent { // it was as short already
 		most = 0
 	}
 	if most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
