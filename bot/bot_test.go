@@ -77,6 +77,22 @@ func TestMentionGetsOneReply(t *testing.T) {
 	}
 }
 
+// Where no language is set, what stands below an answer and in place of one is in the question's.
+func TestWordsOfHarksOwnFollowTheQuestion(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t).ready(t)
+	s.oracle.answer = func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
+		if q.Text != "Wann ist das Sommerfest?" {
+			return answer.Answer{}, errors.New("broken")
+		}
+		return says("Freitag")(ctx, q, stream)
+	}
+	s.replied(t, s.ask("Wann ist das Sommerfest?"))
+	s.replied(t, s.ask("¿Cuándo es la fiesta de verano?"))
+	s.apply(t, memory.SettingChosen{Guild: s.guildID, Key: memory.SettingLanguage, Value: "fr", At: noon})
+	s.replied(t, s.ask("Wer hat den Schlüssel zum Schuppen?"))
+}
+
 func TestReplyAndDirectMessageAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := set(t)

@@ -167,7 +167,7 @@ func (r *Replier) noFilesNote(ctx context.Context, a *ingest.Question, err error
 	r.Log.Warn().Err(err).Int64("channel", int64(a.Channel)).Str("missing",
 		discord.PermissionNames(locale.Locale{}, missing)).Str("grant", r.Grants.Link(a.Guild, missing)).
 		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
-	return "-# " + r.Grants.Lacking(r.LocaleIn(ctx, a.Guild, a.Channel), a.Guild, a.Channel, missing)
+	return "-# " + r.Grants.Lacking(r.LocaleFor(ctx, a), a.Guild, a.Channel, missing)
 }
 
 // isRejected reports whether Discord refused the content.
@@ -189,6 +189,12 @@ func withoutRoles(contents []string) []string {
 		plain[i] = roleMention.ReplaceAllString(text, "@role")
 	}
 	return plain
+}
+
+// LocaleFor returns the locale of public messages about a question: the language set in its channel, the question's if
+// that is clear, or the configured one.
+func (r *Replier) LocaleFor(ctx context.Context, a *ingest.Question) locale.Locale {
+	return locale.Named(r.Choices.LanguageFor(r.Filter.Lookup(ctx, a.Guild), a.Channel, a.Text))
 }
 
 // LocaleIn returns the locale of public messages in a channel: the language set there, or the configured one.

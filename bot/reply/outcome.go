@@ -66,7 +66,7 @@ func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 
 // answerOnce answers one version of a question. An error means that it changed or is gone.
 func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
-	l := r.LocaleIn(last, a.Guild, a.Channel)
+	l := r.LocaleFor(last, a)
 	if a.Text == "" && len(a.Files) == 0 {
 		d.buttons = nil
 		r.removeExtras(last, d, a)
@@ -185,7 +185,7 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; !q.SessionStands() {
-		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged),
+		got.Answer, got.err = answer.Answer{Text: r.LocaleFor(ctx, a).Text(sessionChanged),
 			Ran: got.Answer.Ran}, nil
 	}
 	return got

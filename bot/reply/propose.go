@@ -55,7 +55,7 @@ func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []a
 
 func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Question, n int,
 	l memory.Lore) (discord.Posted, []memory.Source, error) {
-	in := r.LocaleIn(ctx, a.Guild, a.Channel)
+	in := r.LocaleFor(ctx, a)
 	text, l, err := ShowLore(in, a, l)
 	if err != nil {
 		return discord.Posted{}, nil, err

@@ -30,7 +30,7 @@ func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Quest
 		r.undelivered(last, a, err, "couldn't show an answer")
 		if isRejected(err) && (len(d.parts) == 0 || d.hasNewParts()) {
 			trace, d.buttons = memory.Trace{}, nil
-			l := r.LocaleIn(last, a.Guild, a.Channel)
+			l := r.LocaleFor(last, a)
 			sentence := []string{markdown.Lines(l.Text(cantShow), ranNote(l, r.questions.allRan(a.ID, nil)))}
 			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
 				_ = d.resend(last, r.thread(a, "f"+a.Round), sentence)

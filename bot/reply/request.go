@@ -54,7 +54,7 @@ func (r *Replier) agree(ctx context.Context, a *ingest.Question, asks answer.Too
 	if ctx.Err() != nil {
 		return answer.Unanswered
 	}
-	l := r.LocaleIn(ctx, a.Guild, a.Channel)
+	l := r.LocaleFor(ctx, a)
 	text := fmt.Sprintf("<@%d> ", a.Asker) +
 		l.Text(requestText, markdown.Plain(asks.Tool, longestTool), markdown.Plain(asks.Server, longestTool)) +
 		"\n```json\n" + asks.Arguments + "\n```"

@@ -149,7 +149,7 @@ func ownedOf(m *discord.Message) (o Owned, first string) {
 
 // markCut makes an unfinished answer's last message say that it was interrupted.
 func (r *Replier) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
-	l := r.LocaleIn(ctx, a.Guild, a.Channel)
+	l := r.LocaleFor(ctx, a)
 	o, first := ownedOf(end)
 	if first != ButtonStop || end.Content == nil {
 		return nil

@@ -105,7 +105,7 @@ func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left 
 	t.Refuse(a.ID)
 	if left = t.shouldTell(a, h); left {
 		t.scheduler.start(func() {
-			t.replier.say(last, a, purpose, LimitReached(t.replier.LocaleIn(last, a.Guild, a.Channel), h))
+			t.replier.say(last, a, purpose, LimitReached(t.replier.LocaleFor(last, a), h))
 		})
 	}
 	return false, left
@@ -137,7 +137,7 @@ func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left
 		t.count(tooManyWait)
 		if full.first {
 			t.scheduler.start(func() {
-				t.replier.say(last, a, "b", tooMany(t.replier.LocaleIn(last, a.Guild, a.Channel), full))
+				t.replier.say(last, a, "b", tooMany(t.replier.LocaleFor(last, a), full))
 			})
 		}
 		return false, full.first
@@ -162,7 +162,7 @@ func (t *Tracker) Close(last context.Context) (left int) {
 func (t *Tracker) TellStopping(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 && !t.replier.HandOver {
 		t.scheduler.start(func() {
-			t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild, a.Channel).Text(restarting))
+			t.replier.say(last, a, "r", t.replier.LocaleFor(last, a).Text(restarting))
 		})
 	}
 }

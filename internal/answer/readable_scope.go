@@ -108,6 +108,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		now.names.people = append(now.names.people, list)
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
+			now.settings.spoken = spokenLanguage(g, q.Channel, q.Text)
 		}
 		channels := digest.ByID(g)
 		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) &&

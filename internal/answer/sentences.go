@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"strings"
 
 	"hark/memory"
@@ -112,7 +113,8 @@ var sentences = map[string]map[string]string{
 
 // say translates a sentence; without a translation it stays English.
 func (v resolvedSettings) say(sentence string) string {
-	if said, there := sentences[v.Language][sentence]; there {
+	said, there := sentences[cmp.Or(v.spoken, v.Language)][sentence]
+	if there {
 		return said
 	}
 	return sentence

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"hark/builder"
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -43,6 +44,8 @@ type Settings struct {
 	Mode        builder.Mode // empty: inferred
 	// of labels and Hark's own sentences, one of builder.Languages; empty: the engine's own
 	Language string
+	// spoken is the language of Hark's own sentences in an answer, if it isn't Language: the question's.
+	spoken   string
 	Zone     *time.Location // in which times are told; nil: UTC
 	Programs bool           // whether members may connect programs of their own
 	Media    string         // which files models tell of, as memory.SettingMedia has it; empty: none
@@ -301,6 +304,22 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 		return all[i], nil
 	}
 	return "", memory.Complain("there is no setting %.100q", string(key))
+}
+
+// LanguageFor returns the language of Hark's own sentences about a question in a channel of g: the one set there, the
+// question's if that is clear, or the configured one.
+func (c Choices) LanguageFor(g *memory.Guild, channel memory.ChannelID, question string) string {
+	s := c.In(g, channel)
+	return cmp.Or(spokenLanguage(g, channel, question), s.Language)
+}
+
+// spokenLanguage returns a question's language if it is clear and none is set in a channel of g; else "".
+func spokenLanguage(g *memory.Guild, channel memory.ChannelID, question string) string {
+	set, _ := g.Setting(channel, memory.SettingLanguage)
+	if set != "" {
+		return ""
+	}
+	return text.Language(question)
 }
 
 // settings are the defaults.

@@ -134,6 +134,40 @@ func TestHarksOwnSentencesAreInTheLanguageThatIsSet(t *testing.T) {
 	}
 }
 
+// Where no language is set, Hark's own sentences are in the question's, if that is clear, or in the configured one.
+func TestHarksOwnSentencesAreInTheLanguageOfTheQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.engine = w.over(w.store, nil, builder.Options{}, Options{Language: "fr"})
+	for i, c := range []struct{ question, set, want string }{
+		{"What is the lighthouse password?", "", "en"},
+		{"Wie ist das Passwort für den Leuchtturm?", "", "de"},
+		{"¿Cuál es la contraseña del faro?", "", "es"},
+		{"灯台のパスワードは何ですか？", "", "ja"},
+		{"燈塔的密碼是什麼？", "", "zh-TW"},
+		{"Leuchtturmpasswort?", "", "fr"},
+		{"Wat is het wachtwoord van de vuurtoren?", "", "fr"},
+		{"What is the lighthouse password?", "de", "de"},
+		{"¿Cuál es la contraseña del faro?", "default", "es"},
+	} {
+		if c.set != "" {
+			w.apply(memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: strings.TrimPrefix(c.set, "default"),
+				At: noon.Add(time.Duration(i) * time.Second)})
+		}
+		want := resolvedSettings{Settings: Settings{Language: c.want}}.say(foundNone)
+		if a := w.answer(w.asks(lobby, c.question)); a.Text != want {
+			t.Errorf("%q with %q set: %q, want %q", c.question, c.set, a.Text, want)
+		}
+		g, err := w.store.Guild(t.Context(), guild)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (Choices{Default: w.engine.settings()}).LanguageFor(g, lobby, c.question); got != c.want {
+			t.Errorf("%q with %q set: the rest is in %q, want %q", c.question, c.set, got, c.want)
+		}
+	}
+}
+
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := Choices{Models: []string{"small", "large"}}
