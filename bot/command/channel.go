@@ -23,18 +23,36 @@ const silentHere = "I don't answer questions in this channel: those who manage t
 
 // logChannel remembers a channel or category.
 func (c *Commands) logChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	remembered := x.remembers(at.ID)
 	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, By: x.who(), At: c.Now()}
 	events := append(memory.NewPast(x.policy, x.server, chose, chose.At), chose)
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that channel %d is remembered", at.ID), events...); err != nil {
 		return response{}, err
 	}
 	c.Filler.Nudge()
-	state, err := c.channelState(ctx, x, at)
-	past := x.Text("-# I don't know what was said there before: `/hark backfill` fetches it.")
-	if at.Kind == memory.CategoryChannel {
-		past = ""
+	past, err := c.pastText(ctx, x, at, remembered)
+	if err != nil {
+		return response{}, err
 	}
+	state, err := c.channelState(ctx, x, at)
 	return paragraphs(state, past), err
+}
+
+// pastText says what Hark knows of a channel's past. remembered says whether it remembered the channel already.
+func (c *Commands) pastText(ctx context.Context, x *interaction, at memory.Channel, remembered bool) (string, error) {
+	if at.Kind == memory.CategoryChannel {
+		return "", nil
+	}
+	kept, err := c.Memory.Log(ctx, at.ID, 0, memory.FirstMessageID(c.Now()), 1)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("look up what is kept of channel %d: %w", at.ID, err)
+	case len(kept) == 0:
+		return x.Text("-# I don't know what was said there before: `/hark backfill` fetches it."), nil
+	case remembered:
+		return "", nil
+	}
+	return x.Text("-# What I kept from there earlier counts again. I don't know what was said in between: `/hark backfill` fetches it."), nil
 }
 
 // ignoreChannel stops remembering a channel or category.

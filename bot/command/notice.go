@@ -20,10 +20,14 @@ import (
 	"hark/memory"
 )
 
-const noticeText = "**May I remember what is said here?**\n" +
-	"Hi! I answer questions from what was said in this server, if I may remember it: the text of messages, who wrote them and when, and the names of files. Nobody is told what they couldn't read themselves. To answer, I show a language model what I remember that matters to the question.\n" +
-	"Those who manage this server decide. **Until then I keep nothing of what is said here**: I only know the conversation that is going on, and forget it afterwards.\n" +
-	"-# Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`."
+// The notice that asks, in three parts: the second is there if a language model is configured.
+const (
+	noticeAsks = "**May I remember what is said here?**\n" +
+		"Hi! I answer questions from what was said in this server, if I may remember it: the text of messages, who wrote them and when, and the names of files. Nobody is told what they couldn't read themselves."
+	noticeModel = " To answer, I show a language model what I remember that matters to the question."
+	noticeEnd   = "Those who manage this server decide. **Until then I keep nothing of what is said here**: I only know the conversation that is going on, and forget it afterwards.\n" +
+		"-# Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`."
+)
 
 const (
 	noticeOwner = "**%s**: there is no channel that everybody can read and I can write in, so I'm telling you as its owner. `/hark memory` there decides it."
@@ -208,7 +212,7 @@ func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.C
 	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
-		return markdown.Lines(owner, l.Text(noticeText))
+		return markdown.Lines(owner, askingText(l, n.Privacy))
 	}
 	shown := *g // as far as everybody can see it
 	shown.Choice = choiceFor(g, policy)
@@ -223,6 +227,12 @@ func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.C
 	foot := l.Text(noticeFoot)
 	return markdown.Lines(append(fitting(strings.Split(text, "\n"),
 		markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
+}
+
+// askingText asks what may be remembered.
+func askingText(l locale.Locale, p Privacy) string {
+	model := when(len(p.Models) > 0, l.Text(noticeModel))
+	return markdown.Lines(l.Text(noticeAsks)+model, l.Text(noticeEnd))
 }
 
 // asks reports whether the notice of g asks what may be remembered.

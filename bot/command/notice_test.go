@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strings"
 	"testing"
 
 	"hark/bot/locale"
@@ -29,7 +30,18 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 			t.Errorf("%q is too long", got)
 		}
 	}
-	if markdown.Units(noticeText) > markdown.MessageLimit {
-		t.Error("the notice is too long")
+	withModel := Privacy{Models: []string{"llm.example"}}
+	golden.Seen(t, askingText(locale.Locale{}, withModel))
+	golden.Seen(t, askingText(locale.Locale{}, Privacy{}))
+	for language, catalog := range locale.Catalogs() {
+		l := locale.Locale{Catalog: catalog}
+		with := askingText(l, withModel)
+		model := l.Text(noticeModel)
+		if markdown.Units(with) > markdown.MessageLimit {
+			t.Errorf("the notice is too long in %s", language)
+		}
+		if without := askingText(l, Privacy{}); strings.Replace(with, model, "", 1) != without || model == noticeModel {
+			t.Errorf("in %s: %q without a model, %q with one", language, without, with)
+		}
 	}
 }

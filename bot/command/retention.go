@@ -147,8 +147,10 @@ func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most ti
 	}
 	keep, at, set := g.Retention(id, most)
 	switch {
+	case !set && keep <= 0:
+		return l.Text("What is said in %s is remembered until it is deleted.", where)
 	case !set:
-		return l.Text("What is said in %s is remembered %s, by default.", where, retentionText(l, keep))
+		return l.Text("What is said in %s is remembered %s.", where, retentionText(l, keep))
 	case at == 0:
 		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where,
 			retentionText(l, keep))
@@ -162,7 +164,7 @@ func retentionText(l locale.Locale, keep time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case keep <= 0:
-		return l.Text("without end")
+		return l.Text("without a time limit")
 	case keep%day == 0:
 		return l.Count(int(keep/day), "for %s day", "for %s days")
 	default:
