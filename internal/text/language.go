@@ -25,7 +25,8 @@ func Language(s string) string {
 // notWritten matches what isn't in a language: code, addresses, Discord's tags, and Hark's own name.
 var notWritten = regexp.MustCompile("(?s)```.*?```|`[^`]*`|(?i)https?://\\S+|<[@#:/a-z][^<>]*>|@hark\\b")
 
-// foreignLetters counts the letters that aren't Latin, and what tells Japanese from Chinese and the ways of writing that.
+// foreignLetters counts the letters that aren't Latin, and what tells Japanese from Chinese and the ways of writing
+// that.
 type foreignLetters struct {
 	kana        int
 	ideographs  int
@@ -87,8 +88,8 @@ func (a foreignLetters) language() string {
 	return ""
 }
 
-// frequent are words that a language uses all the time, above all in questions. The languages that Hark doesn't speak are
-// here so that they aren't taken for one that it does.
+// frequent are words that a language uses all the time, above all in questions. The languages that Hark doesn't speak
+// are here so that they aren't taken for one that it does.
 var frequent = wordsOf(map[string]string{
 	"en": `a about an and any anybody anyone are as at be been but by can could did do does for from get had has
 		have he how i if im in is it its just last me my need next no not of on or our say said says she should so
@@ -143,10 +144,7 @@ var frequent = wordsOf(map[string]string{
 	"vi": `ai bao bạn các cho có của được gì hay khi không là mà một này nào như ở thì tôi và về với`,
 })
 
-// spoken are the languages among those that Hark speaks.
-var spoken = []string{"en", "de", "fr", "es"}
-
-// letters are those of each beyond a to z.
+// letters are those beyond a to z of the languages that Hark speaks, of those in frequent.
 var letters = map[string]string{
 	"en": "éï", "de": "äöüßé", "fr": "àâæçèéêëîïôœùûüÿ", "es": "áéíñóúü",
 }
