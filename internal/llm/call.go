@@ -24,6 +24,7 @@ import (
 const (
 	lastWords  = 10 * time.Second // that a server has for its counts once the answer may be whole
 	maxRefusal = 64 << 10         // bytes read of an answer that is an error
+	patience   = 10               // times the limit of silence for which signs of life alone keep a call alive
 )
 
 // errIdle ends a call that shows no sign of life.
@@ -56,6 +57,7 @@ func httpClient() *http.Client {
 type call struct {
 	caller
 	timer  timer         // ends the call when nothing is heard
+	heard  time.Time     // when it began, or an event came last
 	body   []byte        // of a request for an answer
 	sent   sent          // what it holds
 	lines  *stream.Lines // of the answer; nil: none came
@@ -90,6 +92,7 @@ func (c caller) call(ctx context.Context, r chat.Request, f form, maxTokens int,
 	for {
 		event, err := events.RecvRaw()
 		if err == nil {
+			k.heard = k.clock.now()
 			err = a.Add(event)
 		}
 		if a.MayBeWhole() {
@@ -130,7 +133,7 @@ func toolsIn(r chat.Request) (names []string) {
 // begin starts the clock of a call; stop ends both.
 func (c caller) begin(ctx context.Context) (inner context.Context, k *call, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	k = &call{caller: c}
+	k = &call{caller: c, heard: c.clock.now()}
 	k.timer = c.clock.after(c.config.Timeout, func() { cancel(errIdle) })
 	return inner, k, func() {
 		k.timer.Stop()
@@ -152,9 +155,9 @@ func (k *call) Do(r *http.Request) (*http.Response, error) {
 		r.Header.Set(name, value)
 	}
 	if k.body != nil {
-		r.Body = io.NopCloser(bytes.NewReader(k.body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(k.body)), nil }
+		r.Body, _ = r.GetBody() // it can't fail
 		r.ContentLength = int64(len(k.body))
-		r.GetBody = nil
 	}
 	resp, err := k.http.Do(r)
 	if err != nil {
@@ -166,11 +169,19 @@ func (k *call) Do(r *http.Request) (*http.Response, error) {
 		return nil, k.refusal(resp)
 	}
 	if k.body != nil {
-		k.lines = stream.NewLines(resp.Body, func() { k.timer.Reset(k.config.Timeout) })
+		k.lines = stream.NewLines(resp.Body, k.live)
 		resp.Body = k.lines
 		return resp, nil
 	}
 	return resp, k.keep(resp)
+}
+
+// live lets a call go on after a sign of life, which may be no more than that: some servers send comments while they
+// read a prompt.
+func (k *call) live() {
+	if k.clock.now().Sub(k.heard) < patience*k.config.Timeout {
+		k.timer.Reset(k.config.Timeout)
+	}
 }
 
 // keep keeps the answer to a request for a list, of which go-openai hands on only a part.

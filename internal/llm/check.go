@@ -39,7 +39,7 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	}
 	hi := chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hi"}}}
 	started := c.clock.now()
-	_, err := c.call(ctx, hi, form{}, tokens, nil)
+	_, err := c.call(ctx, hi, c.habits.known(started), tokens, nil)
 	took := c.clock.now().Sub(started)
 	if err == nil {
 		return took, nil

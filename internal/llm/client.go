@@ -131,6 +131,8 @@ func (c *Client) persist(ctx context.Context, r chat.Request, show func(string),
 			pause, again = c.pause(e, try.attempt)
 			again = again && try.attempt < c.config.Retries && !(e.unknown && try.ladder.begun)
 			try.attempt++
+			isLast := try.attempt == c.config.Retries
+			try.bare = e.Kind == BadAnswer && isLast // it may be the tools that the model can't deal with
 		}
 		if !again {
 			c.habits.giveUp(try, c.clock.now())

@@ -88,9 +88,13 @@ func (h *habits) keep(t *try, now time.Time) (told []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	found := t.ladder.form
-	before := sentences(h.current(now))
-	if found.equals(h.form) {
+	if found.equals(t.began) {
 		return nil
+	}
+	known := h.current(now)
+	before := sentences(known)
+	if !known.equals(t.began) { // another question found something meanwhile
+		found = found.with(known)
 	}
 	h.form = found
 	h.until = now.Add(formFor)
@@ -178,7 +182,7 @@ func (t *try) otherForm(e *Error) bool {
 }
 
 func keyOf(e *Error) string {
-	key := e.failure.Message + "\n" + e.failure.Code
+	key := e.failure.Likeness()
 	if e.sent.calls {
 		key += "\ncalls"
 	}

@@ -42,10 +42,14 @@ var tooLongSaid = pattern.Of(`(?i)context.length|context size|context window|con
 	`|number of tokens[^.]{0,60}(?:exceed|greater)|input is too long|range of input length|inputs tokens \+ max_new_tokens`)
 
 // lengthSaid matches what may mean that a prompt is too long: it speaks of tokens or of length, and of too much.
-var lengthSaid = pattern.Of(`(?i)(?:token|length|too long|context|window|prompt size|input size)`)
+var lengthSaid = pattern.Of(`(?i)token|length|too long|context|window|(?:prompt|input|request|messages?) (?:size|is|are) ` +
+	`|your (?:prompt|input|messages?)|上下文|长度|超长`)
 
-var tooMuchSaid = pattern.Of(`(?i)(?:exceed|too (?:long|large|many|big)|maximum|\bmax\b|limit|greater|longer|larger|reduce|` +
-	`shorten|truncat|over the|out of range|range of|overflow)`)
+var tooMuchSaid = pattern.Of(`(?i)exceed|too (?:long|large|many|big)|maximum|\bmax\b|limit|greater|longer|larger|reduce|` +
+	`shorten|truncat|over the|out of range|range of|overflow|zu lang|超过|超出|最大|超长`)
+
+// LeastWindow is what no model's window is smaller than, in tokens: a smaller number is something else.
+const LeastWindow = 256
 
 // IsTooLong reports whether the server says that the prompt doesn't fit: how many tokens it takes and how many it
 // counted, each 0 if it doesn't say. Older llama.cpp says so with 500.
@@ -74,6 +78,11 @@ func (f Failure) saysTooLong() bool {
 		return tooLongSaid().MatchString(f.Message)
 	}
 	return false
+}
+
+// MeansField reports whether a refusal with a status that usually means a long prompt is one of a field of the request.
+func (f Failure) MeansField(sent []string) bool {
+	return f.Status == http.StatusRequestEntityTooLarge && f.Named(sent) != "" && !lengthSaid().MatchString(f.Message)
 }
 
 // MayBeTooLong reports whether a refusal may mean that a prompt is too long, in words that Hark doesn't know. sent are

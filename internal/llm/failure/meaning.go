@@ -1,6 +1,9 @@
 package failure
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
@@ -33,6 +36,9 @@ func (f Failure) HasBadKey() bool {
 // HasNoModel reports whether the server lacks the model.
 func (f Failure) HasNoModel() bool {
 	if f.Code == "model_not_found" {
+		return true
+	}
+	if f.Status == http.StatusBadRequest && slices.Contains(f.Fields, "model") && !f.Says("support") {
 		return true
 	}
 	return (f.Status == http.StatusNotFound || f.Status == http.StatusBadRequest) && f.Says("model") &&
@@ -115,8 +121,37 @@ func (f Failure) isOfRequest() bool {
 }
 
 // plainField matches how a field is named whose name is also a word.
-const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]|\b(?:field|parameter|param|argument|property|key|option|input|name):? (?:%s)\b` +
+const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]|\b(?:field|parameter|param|argument|propert(?:y|ie)|key|option|input|name)s?:? (?:\w+(?:,| and) ){0,9}(?:%s)\b` +
 	`|\b(?:%s) (?:field|parameter|param|argument|property|option|is not|isn't|not permitted|is unsupported|unsupported|is unknown)`
+
+// inWords returns the message without the request, which some servers repeat in it: that names all fields and holds
+// everybody's words.
+func (f Failure) inWords() string {
+	if !strings.Contains(f.Message, `"messages"`) {
+		return f.Message
+	}
+	from := strings.IndexByte(f.Message, '{')
+	if from < 0 {
+		return f.Message
+	}
+	request := json.NewDecoder(strings.NewReader(f.Message[from:]))
+	var skipped json.RawMessage
+	if request.Decode(&skipped) != nil { // it is cut off
+		return f.Message[:from]
+	}
+	return f.Message[:from] + f.Message[from+int(request.InputOffset()):]
+}
+
+// likeness is a message's words that differ from one refusal for a reason to the next: with a digit, such as the number
+// of a request or the time.
+var likeness = pattern.Of(`[\w:.+-]*\d[\w:.+-]*`)
+
+// Likeness returns what two refusals for the same reason have in common. It holds no words of the message.
+func (f Failure) Likeness() string {
+	words := likeness().ReplaceAllString(f.inWords(), "")
+	sum := sha256.Sum256([]byte(words + "\n" + f.Code))
+	return hex.EncodeToString(sum[:])
+}
 
 // Named returns which of the names of fields that were sent the failure names; empty if none.
 func (f Failure) Named(sent []string) string {
@@ -139,14 +174,15 @@ func (f Failure) Named(sent []string) string {
 }
 
 func (f Failure) names(field string) bool {
-	if !strings.Contains(f.Message, field) {
+	message := f.inWords()
+	if !strings.Contains(message, field) {
 		return false
 	}
 	if strings.ContainsRune(field, '_') {
-		return containsWord(f.Message, field)
+		return containsWord(message, field)
 	}
 	as := regexp.MustCompile(`(?i)` + strings.ReplaceAll(plainField, "%s", regexp.QuoteMeta(field)))
-	return as.MatchString(f.Message)
+	return as.MatchString(message)
 }
 
 // containsWord reports whether text has word with no letter, digit or underscore beside it.
