@@ -64,6 +64,30 @@ func TestRefusalsThatDiffer(t *testing.T) {
 	}
 }
 
+// A server that repeats the request in its refusal says nothing with the words of members.
+func TestWordsOfMembersInRefusals(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{"The maximum context length is 512 tokens, your prompt is too long",
+		"does not support tools", "model not found", "invalid api key", "context size has been exceeded",
+		"the function could not be called", "loading model", "tools are not supported, nor are images"} {
+		for _, format := range []string{"no: %s", "no: %.200s", "no: %s!"} {
+			s := llmtest.New(t)
+			s.Answer(func(r llmtest.Request) llmtest.Reply {
+				if hasField("stream_options")(r) {
+					return llmtest.Fail(400, "", fmt.Sprintf(format, r.Body))
+				}
+				return llmtest.Say("well")
+			})
+			c, _ := client(s, nil)
+			long := chat.Message{Role: chat.User, Content: words + strings.Repeat(" "+words, 100)}
+			reply, err := c.Chat(t.Context(), chat.Request{Messages: []chat.Message{long}, Tools: []chat.Tool{search}}, nil)
+			if err != nil || reply.Text != "well" || len(s.Requests()) != 2 {
+				t.Errorf("%q: %+v, %v after %d requests", words, reply, err, len(s.Requests()))
+			}
+		}
+	}
+}
+
 // Without its name, another model might answer.
 func TestTheModelIsAlwaysNamed(t *testing.T) {
 	t.Parallel()

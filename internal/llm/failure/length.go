@@ -59,11 +59,12 @@ func (f Failure) IsTooLong() (limit, asked int, is bool) {
 	}
 	limit = f.limit
 	if limit <= 0 {
-		limit = firstNumber(limitSaid, beyondSaid().ReplaceAllString(f.Message, ""))
+		said := beyondSaid().ReplaceAllString(f.inWords(), "")
+		limit = firstNumber(limitSaid, said)
 	}
 	asked = f.asked
 	if asked <= 0 {
-		asked = firstNumber(askedSaid, f.Message)
+		asked = firstNumber(askedSaid, f.inWords())
 	}
 	return limit, asked, true
 }
@@ -74,25 +75,29 @@ func (f Failure) saysTooLong() bool {
 		return true
 	}
 	switch f.Status {
-	case 0, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
-		return tooLongSaid().MatchString(f.Message)
+	case 0, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
+		http.StatusNotImplemented:
+		return tooLongSaid().MatchString(f.inWords())
 	}
 	return false
 }
 
 // MeansField reports whether a refusal with a status that usually means a long prompt is one of a field of the request.
 func (f Failure) MeansField(sent []string) bool {
-	return f.Status == http.StatusRequestEntityTooLarge && f.Named(sent) != "" && !lengthSaid().MatchString(f.Message)
+	if f.Status != http.StatusRequestEntityTooLarge || f.Named(sent) == "" {
+		return false
+	}
+	return !lengthSaid().MatchString(f.inWords())
 }
 
 // MayBeTooLong reports whether a refusal may mean that a prompt is too long, in words that Hark doesn't know. sent are
 // the names of the request's fields: if one of them is named, that is what it's about.
 func (f Failure) MayBeTooLong(sent []string) bool {
-	switch f.Status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return lengthSaid().MatchString(f.Message) && tooMuchSaid().MatchString(f.Message) && f.Named(sent) == ""
+	if f.Status != http.StatusBadRequest && f.Status != http.StatusUnprocessableEntity {
+		return false
 	}
-	return false
+	said := f.inWords()
+	return lengthSaid().MatchString(said) && tooMuchSaid().MatchString(said) && f.Named(sent) == ""
 }
 
 func firstNumber(patterns []func() *regexp.Regexp, text string) int {

@@ -3,7 +3,6 @@ package failure
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
@@ -14,7 +13,7 @@ import (
 
 // Says reports whether the message has one of phrases, which are in lower case.
 func (f Failure) Says(phrases ...string) bool {
-	message := strings.ToLower(f.Message)
+	message := strings.ToLower(f.inWords())
 	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
@@ -30,7 +29,7 @@ var badKeySaid = pattern.Of(`(?i)\bapi[ _-]?key\b[^.]{0,40}\b(?:not valid|invali
 // HasBadKey reports whether the server refuses the key.
 func (f Failure) HasBadKey() bool {
 	return f.Status == http.StatusUnauthorized ||
-		f.Status == http.StatusBadRequest && (badKeySaid().MatchString(f.Message) || f.Code == "invalid_api_key")
+		f.Status == http.StatusBadRequest && (badKeySaid().MatchString(f.inWords()) || f.Code == "invalid_api_key")
 }
 
 // HasNoModel reports whether the server lacks the model.
@@ -55,7 +54,7 @@ func (f Failure) HasWrongAddress() bool {
 	if f.Status == http.StatusMethodNotAllowed {
 		return true
 	}
-	return f.Status == http.StatusNotFound && (nothingHere().MatchString(f.Message) || f.Code == "text/html")
+	return f.Status == http.StatusNotFound && (nothingHere().MatchString(f.inWords()) || f.Code == "text/html")
 }
 
 // IsLoading reports whether the server is still loading the model.
@@ -81,7 +80,7 @@ const TornCall = "malformed_function_call"
 
 // IsOfText reports whether the server can't read what its model wrote: another text may be better.
 func (f Failure) IsOfText() bool {
-	return f.Code == "tool_use_failed" || f.Code == TornCall || badTextSaid().MatchString(f.Message)
+	return f.Code == "tool_use_failed" || f.Code == TornCall || badTextSaid().MatchString(f.inWords())
 }
 
 // noToolsSaid matches how servers say that a model can't or may not call tools. It counts only if tools were sent.
@@ -94,7 +93,9 @@ var noToolsSaid = pattern.Of(
 		`|--enable-auto-tool-choice|--tool-call-parser|--jinja|cannot use tools`)
 
 // TakesNoTools reports whether the model, or its server, refuses tools.
-func (f Failure) TakesNoTools() bool { return f.isOfRequest() && noToolsSaid().MatchString(f.Message) }
+func (f Failure) TakesNoTools() bool {
+	return f.isOfRequest() && noToolsSaid().MatchString(f.inWords())
+}
 
 // noImagesSaid matches how servers say that a model can't see. It counts only if images were sent.
 var noImagesSaid = pattern.Of(
@@ -107,7 +108,7 @@ var noImagesSaid = pattern.Of(
 
 // TakesNoImages reports whether the model can't see.
 func (f Failure) TakesNoImages() bool {
-	return f.isOfRequest() && noImagesSaid().MatchString(f.Message)
+	return f.isOfRequest() && noImagesSaid().MatchString(f.inWords())
 }
 
 // isOfRequest reports whether the status allows that something of the request is refused. llama.cpp and Ollama refuse
@@ -123,24 +124,6 @@ func (f Failure) isOfRequest() bool {
 // plainField matches how a field is named whose name is also a word.
 const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]|\b(?:field|parameter|param|argument|propert(?:y|ie)|key|option|input|name)s?:? (?:\w+(?:,| and) ){0,9}(?:%s)\b` +
 	`|\b(?:%s) (?:field|parameter|param|argument|property|option|is not|isn't|not permitted|is unsupported|unsupported|is unknown)`
-
-// inWords returns the message without the request, which some servers repeat in it: that names all fields and holds
-// everybody's words.
-func (f Failure) inWords() string {
-	if !strings.Contains(f.Message, `"messages"`) {
-		return f.Message
-	}
-	from := strings.IndexByte(f.Message, '{')
-	if from < 0 {
-		return f.Message
-	}
-	request := json.NewDecoder(strings.NewReader(f.Message[from:]))
-	var skipped json.RawMessage
-	if request.Decode(&skipped) != nil { // it is cut off
-		return f.Message[:from]
-	}
-	return f.Message[:from] + f.Message[from+int(request.InputOffset()):]
-}
 
 // likeness is a message's words that differ from one refusal for a reason to the next: with a digit, such as the number
 // of a request or the time.
