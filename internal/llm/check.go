@@ -21,7 +21,8 @@ func (c *Client) Check(ctx context.Context) (how string, err error) {
 	if err != nil && final(err) {
 		return "", inFull(err)
 	}
-	if _, err := c.Try(ctx); err != nil {
+	_, err = c.Try(ctx)
+	if err != nil {
 		return "", err
 	}
 	return "it answered a call for the shortest of answers", nil
@@ -37,9 +38,13 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	if isReasoning(c.config.Model) {
 		tokens = 16 // with 1 they refuse
 	}
-	hi := chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hi"}}}
+	hi := chat.Message{
+		Role:    chat.User,
+		Content: "Hi",
+	}
+	q := question{request: chat.Request{Messages: []chat.Message{hi}}}
 	started := c.clock.now()
-	_, err := c.call(ctx, hi, c.habits.known(started), tokens, nil)
+	_, err := c.call(ctx, q, c.habits.known(started), tokens)
 	took := c.clock.now().Sub(started)
 	if err == nil {
 		return took, nil
@@ -59,7 +64,8 @@ func (c *Client) inFull(ctx context.Context, err error) error {
 		return err
 	}
 	full := *e
-	full.text += "; it has " + c.say.clean(strings.Join(names[:min(len(names), mostNamed)], ", "))
+	some := names[:min(len(names), mostNamed)]
+	full.text += "; it has " + c.say.clean(strings.Join(some, ", "))
 	return &full
 }
 
@@ -94,7 +100,7 @@ func (c *Client) ExamineAtOnce(ctx context.Context) error {
 
 // examine asks once. An answer that holds nothing will do, since it is short.
 func (c *Client) examine(ctx context.Context, r chat.Request) error {
-	came, err := c.chat(ctx, r, nil)
+	came, err := c.chat(ctx, question{request: r})
 	if came.whole {
 		return nil
 	}
@@ -114,17 +120,32 @@ func examination() chat.Request {
 			{Role: chat.Assistant, Content: "Good morning. It is."},
 			{Role: chat.User, Content: "Ben: and what time is it?"},
 		},
-		Tools: []chat.Tool{{Name: "current_time", Description: "Tells the time.",
-			Parameters: []byte(`{"type":"object","properties":{"zone":{"type":"string"}}}`)}},
+		Tools: []chat.Tool{{
+			Name:        "current_time",
+			Description: "Tells the time.",
+			Parameters:  []byte(`{"type":"object","properties":{"zone":{"type":"string"}}}`),
+		}},
 	}
 }
 
 // afterCall is a request that goes on after the model called the tool.
 func afterCall(r chat.Request) chat.Request {
 	const id = "hark00001"
-	r.Messages = append(r.Messages,
-		chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: id, Name: "current_time", Arguments: `{"zone":"UTC"}`}}},
-		chat.Message{Role: chat.FromTool, CallID: id, Content: "It is nine o'clock."})
+	call := chat.Call{
+		ID:        id,
+		Name:      "current_time",
+		Arguments: `{"zone":"UTC"}`,
+	}
+	called := chat.Message{
+		Role:  chat.Assistant,
+		Calls: []chat.Call{call},
+	}
+	outcome := chat.Message{
+		Role:    chat.FromTool,
+		CallID:  id,
+		Content: "It is nine o'clock.",
+	}
+	r.Messages = append(r.Messages, called, outcome)
 	return r
 }
 

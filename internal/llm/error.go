@@ -14,7 +14,6 @@ import (
 	"hark/internal/endpoint"
 	"hark/internal/llm/failure"
 	"hark/internal/llm/stream"
-	"hark/internal/pattern"
 	"hark/internal/text"
 )
 
@@ -329,9 +328,6 @@ func (s speaker) tooLong(limit, asked int) *Error {
 	e.asked = asked
 	return e
 }
-
-// plainCode matches codes that can't hold anybody's words.
-var plainCode = pattern.Of(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
 
 // describe returns the status and code in parentheses. A server may quote the key as a code.
 func (s speaker) describe(f failure.Failure) string {

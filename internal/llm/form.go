@@ -6,6 +6,7 @@ import (
 
 	"hark/internal/chat"
 	"hark/internal/llm/failure"
+	"hark/internal/pattern"
 )
 
 // form is how requests are written for a server that doesn't take all that OpenAI's does. The zero form is OpenAI's.
@@ -80,6 +81,9 @@ func (f form) says() (all []string) {
 	}
 	return all
 }
+
+// plainCode matches codes that can't hold anybody's words.
+var plainCode = pattern.Of(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
 
 // sent is what a request has that a server may refuse.
 type sent struct {

@@ -163,7 +163,11 @@ func named(text string, tools []string) (found []chat.Call) {
 		}
 		arguments, is := argumentsAfter(text[at.end:end])
 		if is {
-			found = append(found, chat.Call{Name: text[at.start:at.end], Arguments: arguments})
+			call := chat.Call{
+				Name:      text[at.start:at.end],
+				Arguments: arguments,
+			}
+			found = append(found, call)
 		}
 	}
 	return found
