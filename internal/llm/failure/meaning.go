@@ -122,8 +122,11 @@ func (f Failure) isOfRequest() bool {
 }
 
 // plainField matches how a field is named whose name is also a word.
-const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]|\b(?:field|parameter|param|argument|propert(?:y|ie)|key|option|input|name)s?:? (?:\w+(?:,| and) ){0,9}(?:%s)\b` +
-	`|\b(?:%s) (?:field|parameter|param|argument|property|option|is not|isn't|not permitted|is unsupported|unsupported|is unknown)`
+const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]` +
+	`|\b(?:field|parameter|param|argument|propert(?:y|ie)|key|option|input|name)s?:? ` +
+	`(?:\w+(?:,| and) ){0,9}(?:%s)\b` +
+	`|\b(?:%s) (?:field|parameter|param|argument|property|option` +
+	`|is not|isn't|not permitted|is unsupported|unsupported|is unknown)`
 
 // likeness is a message's words that differ from one refusal for a reason to the next: with a digit, such as the number
 // of a request or the time.
