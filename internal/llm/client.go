@@ -258,6 +258,10 @@ func (c *Client) pause(e *Error, attempt int) (time.Duration, bool) {
 // learn remembers the form that the server took, and whether it read all of the prompt.
 func (c *Client) learn(t *try, reply chat.Reply, r chat.Request) {
 	told := c.habits.keep(t, c.clock.now())
+	if t.bare {
+		noted := c.habits.note(vainTools)
+		told = append(told, noted...)
+	}
 	if dropsPrompt(reply, r) {
 		noted := c.habits.note(droppedPrompt)
 		told = append(told, noted...)

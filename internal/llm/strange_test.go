@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -186,6 +187,33 @@ func TestEmptyAnswersWithTools(t *testing.T) {
 		if err != nil || got.Text != "well" || len(s.Requests()) != 3 || !c.TakesTools() {
 			t.Errorf("%+v, %v after %d requests", got, err, len(s.Requests()))
 		}
+		if told := c.Learned(); !slices.Equal(told, []string{vainTools}) {
+			t.Errorf("told %q", told)
+		}
+	}
+}
+
+// A server that signs its model's calls is examined with one that it signed.
+func TestExamineGivesCallsBack(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	s.Answer(func(r llmtest.Request) llmtest.Reply {
+		switch {
+		case !strings.Contains(roles(r), "t"):
+			call := `{"index":0,"id":"x","function":{"name":"current_time","arguments":"{}"},"signature":"s"}`
+			return llmtest.Reply{
+				Body:        string(streamOf("tool_calls", `{"tool_calls":[`+call+`]}`)),
+				ContentType: "text/event-stream",
+			}
+		case !strings.Contains(string(r.Body), `"signature":"s"`):
+			return llmtest.Fail(400, "", "a signature is missing")
+		}
+		return llmtest.Say("well")
+	})
+	c, _ := client(s, nil)
+	_, err := c.Examine(t.Context())
+	if err != nil || len(c.Learned()) > 0 || len(s.Requests()) != 2 {
+		t.Errorf("%v, learned %q, %d requests", err, c.Learned(), len(s.Requests()))
 	}
 }
 
