@@ -34,11 +34,14 @@ func (q *Queue) AtOnce() int {
 	return q.most
 }
 
-// Lower allows one call fewer at once than ran when a server had too much to do, and at least one.
+// Lower allows one call fewer at once than ran when a server had too much to do, unless that was a single one.
 func (q *Queue) Lower(ran int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	lower := max(1, ran-1)
+	if ran < 2 {
+		return
+	}
+	lower := ran - 1
 	if q.most == 0 || lower < q.most {
 		q.most = lower
 	}

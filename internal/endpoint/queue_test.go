@@ -131,3 +131,15 @@ func TestQueueForgetsWhoGivesUp(t *testing.T) {
 		q.leave("c")
 	})
 }
+
+// A call that was crowded out although it ran alone says nothing of how many a server takes.
+func TestLowerThanOne(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ most, ran, want int }{{4, 1, 4}, {4, 0, 4}, {4, 2, 1}, {4, 4, 3}, {2, 9, 2}, {0, 1, 0}, {0, 3, 2}} {
+		q := NewQueue(test.most)
+		q.Lower(test.ran)
+		if got := q.AtOnce(); got != test.want {
+			t.Errorf("%d, of which %d ran: %d; want %d", test.most, test.ran, got, test.want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ import (
 const (
 	lastWords  = 10 * time.Second // that a server has for its counts once the answer may be whole
 	maxRefusal = 64 << 10         // bytes read of an answer that is an error
+	patience   = 10               // times the limit of silence for which signs of life alone keep a call alive
 )
 
 // errIdle ends a call that shows no sign of life.
@@ -56,6 +57,7 @@ func httpClient() *http.Client {
 type call struct {
 	caller
 	timer  timer         // ends the call when nothing is heard
+	heard  time.Time     // when it began, or an event came last
 	body   []byte        // of a request for an answer
 	sent   sent          // what it holds
 	lines  *stream.Lines // of the answer; nil: none came
@@ -70,46 +72,70 @@ type answered struct {
 	empty  bool // it wrote no text, nor thoughts
 }
 
+// question is a request, and who sees the answer as it comes.
+type question struct {
+	request chat.Request
+	show    func(string) // may be nil
+}
+
 // call asks once, in a form, for at most maxTokens. It returns what came, also with an error.
-func (c caller) call(ctx context.Context, r chat.Request, f form, maxTokens int, show func(string)) (answered, error) {
+func (c caller) call(ctx context.Context, q question, f form, maxTokens int) (answered, error) {
 	inner, k, stop := c.begin(ctx)
 	defer stop()
-	b := write(c.config, r, f, maxTokens)
+	b := write(c.config, q.request, f, maxTokens)
 	k.sent = b.sent
 	body, err := b.encode()
 	if err != nil {
 		return answered{}, err
 	}
 	k.body = body
-	events, err := k.openai().CreateChatCompletionStream(inner, openai.ChatCompletionRequest{Model: c.config.Model})
+	named := openai.ChatCompletionRequest{Model: c.config.Model} // Do sends body
+	events, err := k.openai().CreateChatCompletionStream(inner, named)
 	if err != nil {
 		return answered{}, k.explain(ctx, inner, err, false)
 	}
 	defer events.Close()
-	a := stream.NewAnswer(show, toolsIn(r))
+	a := stream.NewAnswer(q.show, toolsIn(q.request))
+	err = k.read(events, a)
+	if a.IsWhole(err, k.lines.HasEnded()) {
+		return k.finish(a)
+	}
+	came := answered{
+		reply:  a.Part(), // what may be half a mark is shown to nobody
+		passed: a.HasPassed(),
+	}
+	came.reply.Model = c.config.Model
+	return came, k.explain(ctx, inner, err, a.HasBegun())
+}
+
+// read takes events until there are no more, and returns why.
+func (k *call) read(events *openai.ChatCompletionStream, a *stream.Answer) error {
 	for {
 		event, err := events.RecvRaw()
 		if err == nil {
+			k.heard = k.clock.now()
 			err = a.Add(event)
 		}
 		if a.MayBeWhole() {
-			k.timer.Reset(min(lastWords, c.config.Timeout))
+			k.timer.Reset(min(lastWords, k.config.Timeout))
 		}
-		switch {
-		case err == nil:
-		case a.IsWhole(err, k.lines.HasEnded()):
-			reply, err := a.End()
-			reply.Model = c.config.Model
-			if err != nil {
-				return answered{reply: reply, passed: a.HasPassed()}, k.say.namelessCall()
-			}
-			return answered{reply: reply, passed: a.HasPassed(), whole: true, empty: a.IsEmpty()}, nil
-		default:
-			reply := a.Part() // what may be half a mark is shown to nobody
-			reply.Model = c.config.Model
-			return answered{reply: reply, passed: a.HasPassed()}, k.explain(ctx, inner, err, a.HasBegun())
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// finish returns a whole answer.
+func (k *call) finish(a *stream.Answer) (came answered, err error) {
+	came.reply, err = a.End()
+	came.reply.Model = k.config.Model
+	came.passed = a.HasPassed()
+	if err != nil {
+		return came, k.say.namelessCall()
+	}
+	came.whole = true
+	came.empty = a.IsEmpty()
+	return came, nil
 }
 
 // toolsIn returns the names of the tools that the model knows from a request.
@@ -119,7 +145,8 @@ func toolsIn(r chat.Request) (names []string) {
 	}
 	for _, m := range r.Messages {
 		for _, c := range m.Calls {
-			if !slices.Contains(names, c.Name) && c.Name != "" {
+			known := slices.Contains(names, c.Name)
+			if !known && c.Name != "" {
 				names = append(names, c.Name)
 			}
 		}
@@ -130,7 +157,10 @@ func toolsIn(r chat.Request) (names []string) {
 // begin starts the clock of a call; stop ends both.
 func (c caller) begin(ctx context.Context) (inner context.Context, k *call, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	k = &call{caller: c}
+	k = &call{
+		caller: c,
+		heard:  c.clock.now(),
+	}
 	k.timer = c.clock.after(c.config.Timeout, func() { cancel(errIdle) })
 	return inner, k, func() {
 		k.timer.Stop()
@@ -152,9 +182,9 @@ func (k *call) Do(r *http.Request) (*http.Response, error) {
 		r.Header.Set(name, value)
 	}
 	if k.body != nil {
-		r.Body = io.NopCloser(bytes.NewReader(k.body))
+		r.Body = k.newBody()
+		r.GetBody = func() (io.ReadCloser, error) { return k.newBody(), nil }
 		r.ContentLength = int64(len(k.body))
-		r.GetBody = nil
 	}
 	resp, err := k.http.Do(r)
 	if err != nil {
@@ -166,17 +196,31 @@ func (k *call) Do(r *http.Request) (*http.Response, error) {
 		return nil, k.refusal(resp)
 	}
 	if k.body != nil {
-		k.lines = stream.NewLines(resp.Body, func() { k.timer.Reset(k.config.Timeout) })
+		k.lines = stream.NewLines(resp.Body, k.live)
 		resp.Body = k.lines
 		return resp, nil
 	}
 	return resp, k.keep(resp)
 }
 
+func (k *call) newBody() io.ReadCloser {
+	return io.NopCloser(bytes.NewReader(k.body))
+}
+
+// live lets a call go on after a sign of life, which may be no more than that: some servers send comments while they
+// read a prompt.
+func (k *call) live() {
+	since := k.clock.now().Sub(k.heard)
+	if since < patience*k.config.Timeout {
+		k.timer.Reset(k.config.Timeout)
+	}
+}
+
 // keep keeps the answer to a request for a list, of which go-openai hands on only a part.
 func (k *call) keep(resp *http.Response) error {
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxList))
+	all := io.LimitReader(resp.Body, maxList)
+	data, err := io.ReadAll(all)
 	k.listed = data
 	resp.Body = io.NopCloser(bytes.NewReader(data))
 	return err
@@ -184,7 +228,8 @@ func (k *call) keep(resp *http.Response) error {
 
 // refusal returns the error that an answer other than 200 tells of.
 func (k *call) refusal(resp *http.Response) *Error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // the status says enough
+	start := io.LimitReader(resp.Body, maxRefusal)
+	body, _ := io.ReadAll(start) // the status says enough
 	f, is := failure.Read(body)
 	if !is && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
 		f.Code = "text/html"

@@ -21,7 +21,8 @@ func (c *Client) Check(ctx context.Context) (how string, err error) {
 	if err != nil && final(err) {
 		return "", inFull(err)
 	}
-	if _, err := c.Try(ctx); err != nil {
+	_, err = c.Try(ctx)
+	if err != nil {
 		return "", err
 	}
 	return "it answered a call for the shortest of answers", nil
@@ -37,9 +38,13 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	if isReasoning(c.config.Model) {
 		tokens = 16 // with 1 they refuse
 	}
-	hi := chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hi"}}}
+	hi := chat.Message{
+		Role:    chat.User,
+		Content: "Hi",
+	}
+	q := question{request: chat.Request{Messages: []chat.Message{hi}}}
 	started := c.clock.now()
-	_, err := c.call(ctx, hi, form{}, tokens, nil)
+	_, err := c.call(ctx, q, c.habits.known(started), tokens)
 	took := c.clock.now().Sub(started)
 	if err == nil {
 		return took, nil
@@ -59,7 +64,8 @@ func (c *Client) inFull(ctx context.Context, err error) error {
 		return err
 	}
 	full := *e
-	full.text += "; it has " + c.say.clean(strings.Join(names[:min(len(names), mostNamed)], ", "))
+	some := names[:min(len(names), mostNamed)]
+	full.text += "; it has " + c.say.clean(strings.Join(some, ", "))
 	return &full
 }
 
@@ -71,12 +77,13 @@ const examined = 32
 // Chat's, with the server's own words.
 func (c *Client) Examine(ctx context.Context) (time.Duration, error) {
 	started := c.clock.now()
-	err := c.examine(ctx, examination())
+	reply, err := c.examine(ctx, examination())
 	took := c.clock.now().Sub(started)
 	if err != nil {
 		return took, err
 	}
-	return took, c.examine(ctx, afterCall(examination()))
+	_, err = c.examine(ctx, afterCall(examination(), reply))
+	return took, err
 }
 
 // ExamineAtOnce asks as many questions at once as the server gets, or two.
@@ -87,18 +94,21 @@ func (c *Client) ExamineAtOnce(ctx context.Context) error {
 	}
 	failed := make(chan error)
 	for range 2 {
-		go func() { failed <- c.examine(ctx, examination()) }()
+		go func() {
+			_, err := c.examine(ctx, examination())
+			failed <- err
+		}()
 	}
 	return errors.Join(<-failed, <-failed)
 }
 
 // examine asks once. An answer that holds nothing will do, since it is short.
-func (c *Client) examine(ctx context.Context, r chat.Request) error {
-	came, err := c.chat(ctx, r, nil)
+func (c *Client) examine(ctx context.Context, r chat.Request) (chat.Reply, error) {
+	came, err := c.chat(ctx, question{request: r})
 	if came.whole {
-		return nil
+		return came.reply, nil
 	}
-	return c.inFull(ctx, err)
+	return came.reply, c.inFull(ctx, err)
 }
 
 // examination is shaped like the prompts of all layouts together.
@@ -114,18 +124,46 @@ func examination() chat.Request {
 			{Role: chat.Assistant, Content: "Good morning. It is."},
 			{Role: chat.User, Content: "Ben: and what time is it?"},
 		},
-		Tools: []chat.Tool{{Name: "current_time", Description: "Tells the time.",
-			Parameters: []byte(`{"type":"object","properties":{"zone":{"type":"string"}}}`)}},
+		Tools: []chat.Tool{{
+			Name:        "current_time",
+			Description: "Tells the time.",
+			Parameters:  []byte(`{"type":"object","properties":{"zone":{"type":"string"}}}`),
+		}},
 	}
 }
 
-// afterCall is a request that goes on after the model called the tool.
-func afterCall(r chat.Request) chat.Request {
-	const id = "hark00001"
-	r.Messages = append(r.Messages,
-		chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: id, Name: "current_time", Arguments: `{"zone":"UTC"}`}}},
-		chat.Message{Role: chat.FromTool, CallID: id, Content: "It is nine o'clock."})
+// afterCall is a request that goes on after the model called tools. If it didn't, a call is made up, which servers may
+// refuse that sign those of their models.
+func afterCall(r chat.Request, reply chat.Reply) chat.Request {
+	called := chat.Message{
+		Role:    chat.Assistant,
+		Content: reply.Text,
+		Calls:   reply.Calls,
+		Extra:   reply.Extra,
+	}
+	if len(reply.Calls) == 0 {
+		called = chat.Message{
+			Role:  chat.Assistant,
+			Calls: []chat.Call{exampleCall},
+		}
+	}
+	r.Messages = append(r.Messages, called)
+	for _, call := range called.Calls {
+		outcome := chat.Message{
+			Role:    chat.FromTool,
+			CallID:  call.ID,
+			Content: "It is nine o'clock.",
+		}
+		r.Messages = append(r.Messages, outcome)
+	}
 	return r
+}
+
+// exampleCall is a call as models make it.
+var exampleCall = chat.Call{
+	ID:        "hark00001",
+	Name:      "current_time",
+	Arguments: `{"zone":"UTC"}`,
 }
 
 // List returns the names of the server's models, in order. Its error is Chat's, with the server's own words.

@@ -42,7 +42,13 @@ func New(c Config) *Client {
 	if c.Queue == nil {
 		c.Queue = endpoint.NewQueue(atOnce(c))
 	}
-	return &Client{caller: caller{config: c, say: speakerOf(c), http: httpClient(), clock: realClock()}}
+	asks := caller{
+		config: c,
+		say:    speakerOf(c),
+		http:   httpClient(),
+		clock:  realClock(),
+	}
+	return &Client{caller: asks}
 }
 
 // Name returns the model's name.
@@ -55,10 +61,16 @@ func (c *Client) Health() endpoint.Health { return c.config.Breaker.Health() }
 func (c *Client) Resting() bool { return c.config.Breaker.Resting() }
 
 // CanSee reports whether the model is sent images.
-func (c *Client) CanSee() bool { return c.config.Vision && !c.habits.known(c.clock.now()).blind }
+func (c *Client) CanSee() bool {
+	known := c.habits.known(c.clock.now())
+	return c.config.Vision && !known.blind
+}
 
 // TakesTools reports whether the model is offered tools: false once its server has refused them.
-func (c *Client) TakesTools() bool { return !c.habits.known(c.clock.now()).noTools }
+func (c *Client) TakesTools() bool {
+	known := c.habits.known(c.clock.now())
+	return !known.noTools
+}
 
 // Learned returns what Hark learned of the server, a sentence each.
 func (c *Client) Learned() []string { return c.habits.told(c.clock.now()) }
@@ -67,44 +79,66 @@ func (c *Client) Learned() []string { return c.habits.told(c.clock.now()) }
 // which may be nil, as it comes, and returns all of it, with the model's calls of tools. A failure is an *Error; if
 // ctx ends first, its cause. Then Reply has what came before it, and no calls.
 func (c *Client) Chat(ctx context.Context, r chat.Request, show func(string)) (chat.Reply, error) {
-	came, err := c.chat(ctx, r, show)
+	came, err := c.chat(ctx, question{r, show})
 	return came.reply, err
 }
 
 // chat waits for the server, which may be busy or left alone, and asks.
-func (c *Client) chat(ctx context.Context, r chat.Request, show func(string)) (came answered, err error) {
-	leave, err := c.config.Queue.Enter(ctx, r.Tenant)
+func (c *Client) chat(ctx context.Context, q question) (came answered, err error) {
+	turn := &turn{
+		queue:  c.config.Queue,
+		tenant: q.request.Tenant,
+	}
+	err = turn.wait(ctx)
 	if err != nil {
 		return answered{}, err
 	}
-	defer func() { leave() }()
-	alone := func() error { // the server has too much to write at once
-		c.config.Queue.Lower(c.config.Queue.Running())
-		leave()
-		leave, err = c.config.Queue.EnterAlone(ctx, r.Tenant)
-		if err != nil {
-			leave = func() {}
-		}
-		return err
-	}
+	defer turn.end()
 	err = c.config.Breaker.Do(ctx, 0, func(ctx context.Context) error {
-		came, err = c.persist(ctx, r, show, alone)
+		came, err = c.persist(ctx, q, turn)
 		return err
 	})
-	if rests, is := errors.AsType[*endpoint.Resting](err); is {
+	rests, is := errors.AsType[*endpoint.Resting](err)
+	if is {
 		err = c.say.resting(rests.Left)
 	}
 	return came, err
 }
 
+// turn is a question's turn at a server that answers few at once.
+type turn struct {
+	queue  *endpoint.Queue
+	tenant uint64
+	leave  func() // nil: it isn't its turn
+}
+
+func (t *turn) wait(ctx context.Context) (err error) {
+	t.leave, err = t.queue.Enter(ctx, t.tenant)
+	return err
+}
+
+// waitAlone waits until the server answers nobody else: it had too much to write at once.
+func (t *turn) waitAlone(ctx context.Context) (err error) {
+	t.queue.Lower(t.queue.Running())
+	t.end()
+	t.leave, err = t.queue.EnterAlone(ctx, t.tenant)
+	return err
+}
+
+func (t *turn) end() {
+	if t.leave != nil {
+		t.leave()
+	}
+}
+
 // persist asks until there is an answer: in other forms if the server refuses the request, alone if it has too much to
 // write, without tools if it can't read what the model wrote, and otherwise after a pause.
-func (c *Client) persist(ctx context.Context, r chat.Request, show func(string), alone func() error) (answered, error) {
+func (c *Client) persist(ctx context.Context, q question, turn *turn) (answered, error) {
 	try := c.habits.begin(c.clock.now())
 	for {
-		came, err := c.askOnce(ctx, r, try.form(), show)
+		came, err := c.askOnce(ctx, q, try.form())
 		if came.whole {
-			c.learn(try, came.reply, r)
+			c.learn(try, came.reply, q.request)
 		}
 		if err == nil {
 			return came, nil
@@ -114,46 +148,80 @@ func (c *Client) persist(ctx context.Context, r chat.Request, show func(string),
 			return came, err
 		}
 		c.noticeLimit(e)
-		pause := time.Duration(0)
-		again := true
-		switch {
-		case e.Kind == Crowded && try.alone():
-			err := alone()
-			if err != nil {
-				return came, err
-			}
-		case e.Kind == Crowded:
-			return came, c.fit(e)
-		case e.ofText:
-			again = try.otherText(r)
-		case e.unknown && try.otherForm(e):
-		default:
-			pause, again = c.pause(e, try.attempt)
-			again = again && try.attempt < c.config.Retries && !(e.unknown && try.ladder.begun)
-			try.attempt++
-		}
-		if !again {
+		next := c.next(try, e, q.request)
+		if !next.again {
 			c.habits.giveUp(try, c.clock.now())
-			return came, try.first(err)
+			return came, try.first(next.failed)
 		}
-		slept := c.clock.sleepFor(ctx, pause)
-		if slept != nil {
-			return came, fmt.Errorf("wait to ask the model again (%w): %w", err, slept)
+		if next.alone {
+			err = turn.waitAlone(ctx)
+		} else {
+			err = c.waitAgain(ctx, next.pause, err)
+		}
+		if err != nil {
+			return came, err
 		}
 	}
 }
 
+// waitAgain waits before a call is made again that failed.
+func (c *Client) waitAgain(ctx context.Context, pause time.Duration, failed error) error {
+	slept := c.clock.sleepFor(ctx, pause)
+	if slept != nil {
+		return fmt.Errorf("wait to ask the model again (%w): %w", failed, slept)
+	}
+	return nil
+}
+
+// next is what follows a failed call.
+type next struct {
+	again  bool // it is made again
+	alone  bool // beside no other
+	pause  time.Duration
+	failed *Error // what is told if it isn't made again
+}
+
+// next says what follows a failed call, and counts that as done.
+func (c *Client) next(try *try, e *Error, r chat.Request) next {
+	switch {
+	case e.Kind == Crowded && try.alone():
+		return next{again: true, alone: true}
+	case e.Kind == Crowded:
+		return next{failed: c.fit(e)}
+	case e.ofText:
+		return next{again: try.otherText(r), failed: e}
+	case e.unknown && try.otherForm(e):
+		return next{again: true}
+	}
+	pause, again := c.pause(e, try.attempt)
+	inVain := e.unknown && try.ladder.begun
+	isLeft := try.attempt < c.config.Retries
+	try.attempt++
+	isLast := try.attempt == c.config.Retries
+	try.bare = e.Kind == BadAnswer && isLast // it may be the tools that the model can't deal with
+	return next{
+		again:  again && isLeft && !inVain,
+		pause:  pause,
+		failed: e,
+	}
+}
+
 // askOnce makes one call and tells how it went.
-func (c *Client) askOnce(ctx context.Context, r chat.Request, f form, show func(string)) (answered, error) {
+func (c *Client) askOnce(ctx context.Context, q question, f form) (answered, error) {
 	began := c.clock.now()
-	came, err := c.call(ctx, r, f, c.longest(r), show)
-	if err == nil && len(came.reply.Calls) == 0 && strings.TrimSpace(came.reply.Text) == "" {
+	came, err := c.call(ctx, q, f, c.longest(q.request))
+	if err == nil && isSilent(came.reply) {
 		err = c.say.silent(came)
 	}
 	if c.config.Called != nil && ctx.Err() == nil {
-		c.config.Called(c.config.Model, c.clock.now().Sub(began), err)
+		took := c.clock.now().Sub(began)
+		c.config.Called(c.config.Model, took, err)
 	}
 	return came, err
+}
+
+func isSilent(r chat.Reply) bool {
+	return len(r.Calls) == 0 && strings.TrimSpace(r.Text) == ""
 }
 
 // longest returns the longest answer in tokens, with a budget of thoughts if the server has one; 0: as it likes.
@@ -165,7 +233,10 @@ func (c *Client) longest(r chat.Request) int {
 	if wanted == 0 {
 		return 0
 	}
-	return tokens.ForAnswer(c.window.size(c.clock.now(), c.config.Window), wanted) + thoughtTokens(c.config, r.Brief)
+	now := c.clock.now()
+	window := c.window.size(now, c.config.Window)
+	thoughts := thoughtTokens(c.config, r.Brief)
+	return tokens.ForAnswer(window, wanted) + thoughts
 }
 
 const (
@@ -174,21 +245,26 @@ const (
 )
 
 // pause returns how long to wait before asking again; false if that won't help, or the server wants a longer pause.
-func (c *Client) pause(err error, attempt int) (time.Duration, bool) {
-	e, is := errors.AsType[*Error](err)
-	if !is || !e.again || e.after > longestPause {
+func (c *Client) pause(e *Error, attempt int) (time.Duration, bool) {
+	if !e.again || e.after > longestPause {
 		return 0, false
 	}
-	pause := min(firstPause<<min(attempt, 10), longestPause)
-	pause = pause/2 + time.Duration(c.clock.rand()*float64(pause/2))
-	return max(pause, e.after), true
+	longest := min(firstPause<<min(attempt, 10), longestPause)
+	half := longest / 2
+	spread := time.Duration(c.clock.rand() * float64(half))
+	return max(half+spread, e.after), true
 }
 
 // learn remembers the form that the server took, and whether it read all of the prompt.
 func (c *Client) learn(t *try, reply chat.Reply, r chat.Request) {
 	told := c.habits.keep(t, c.clock.now())
+	if t.bare {
+		noted := c.habits.note(vainTools)
+		told = append(told, noted...)
+	}
 	if dropsPrompt(reply, r) {
-		told = append(told, c.habits.note(droppedPrompt)...)
+		noted := c.habits.note(droppedPrompt)
+		told = append(told, noted...)
 	}
 	if c.config.Learned == nil {
 		return
@@ -204,7 +280,8 @@ func (c *Client) noticeLimit(e *Error) {
 		return
 	}
 	c.window.learn(e.limit, c.clock.now())
-	e.room = e.limit - tokens.ForAnswer(e.limit, c.config.MaxTokens)
+	answer := tokens.ForAnswer(e.limit, c.config.MaxTokens)
+	e.room = e.limit - answer
 }
 
 // fit makes an error of a prompt that didn't fit, although the server wrote nothing else.
@@ -218,7 +295,8 @@ func (c *Client) fit(e *Error) *Error {
 // Window returns how many tokens the model takes for prompt and answer together, and how many of them the longest
 // answer leaves for a prompt; 0 and 0 if that isn't known. It may ask the server, for two seconds at most.
 func (c *Client) Window(ctx context.Context) (all, room int) {
-	if c.config.Window == 0 && c.config.BaseURL != "" && c.window.mustLook(c.clock.now()) {
+	unknown := c.config.Window == 0 && c.config.BaseURL != ""
+	if unknown && c.window.mustLook(c.clock.now()) {
 		looking, cancel := context.WithTimeout(ctx, lookFor)
 		c.window.list(look(looking, c.caller))
 		cancel()
@@ -227,5 +305,6 @@ func (c *Client) Window(ctx context.Context) (all, room int) {
 	if all == 0 {
 		return 0, 0
 	}
-	return all, all - tokens.ForAnswer(all, c.config.MaxTokens)
+	answer := tokens.ForAnswer(all, c.config.MaxTokens)
+	return all, all - answer
 }

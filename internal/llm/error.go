@@ -14,7 +14,6 @@ import (
 	"hark/internal/endpoint"
 	"hark/internal/llm/failure"
 	"hark/internal/llm/stream"
-	"hark/internal/pattern"
 	"hark/internal/text"
 )
 
@@ -77,7 +76,7 @@ type Error struct {
 	unknown bool            // Hark doesn't know why: the server may take another form
 	ofText  bool            // the model's own words failed: others may be better
 	loading bool
-	empty   bool
+	empty   bool // the model wrote nothing
 
 	room  int // see TooLong
 	asked int
@@ -207,8 +206,8 @@ func (s speaker) silent(came answered) *Error {
 	}
 	switch r.FinishReason {
 	case "length":
-		return problem(BadAnswer, false, "the model %q used up all its tokens in thought and gave no answer: raise "+
-			"llm.max_tokens, or set llm.thinking to a lower level", s.model)
+		return problem(BadAnswer, false, "the model %q used up all its tokens, in thought or in a tool's call, and gave no "+
+			"answer: raise llm.max_tokens, or set llm.thinking to a lower level", s.model)
 	case "content_filter":
 		return problem(BadAnswer, false, "the model's server withheld the answer, because of its content filter")
 	}
@@ -220,6 +219,9 @@ func (s speaker) silent(came answered) *Error {
 // failed returns the error that a server tells of, by its status or in the midst of a stream.
 func (s speaker) failed(f failure.Failure, sent sent) *Error {
 	e := s.known(f)
+	if e != nil && e.Kind == TooLong && f.MeansField(sent.fields) {
+		e = nil
+	}
 	if e == nil && sent.length > largePrompt && f.MayBeTooLong(sent.fields) {
 		e = s.tooLong(0, 0)
 	}
@@ -298,14 +300,14 @@ func (s speaker) unknown(f failure.Failure, sent sent) *Error {
 		e = problem(Server, status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported,
 			"the model's server at %s failed%s: try again later; its log may say why", s.place, about)
 	}
-	e.unknown = mayTakeAnotherForm(f.Status)
+	e.unknown = mayTakeAnotherForm(f.Status) || e.Kind == Rejected && f.Named(sent.fields) != ""
 	return e
 }
 
 // mayTakeAnotherForm reports whether a server that refuses with this status may take another form of the request.
 func mayTakeAnotherForm(status int) bool {
 	switch status {
-	case 0, http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType,
+	case 0, http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
 		return true
 	}
@@ -314,6 +316,9 @@ func mayTakeAnotherForm(status int) bool {
 
 func (s speaker) tooLong(limit, asked int) *Error {
 	says := ""
+	if limit < failure.LeastWindow {
+		limit = 0
+	}
 	if limit > 0 {
 		says = fmt.Sprintf("; by the server's words it takes %d tokens (llm.window)", limit)
 	}
@@ -323,9 +328,6 @@ func (s speaker) tooLong(limit, asked int) *Error {
 	e.asked = asked
 	return e
 }
-
-// plainCode matches codes that can't hold anybody's words.
-var plainCode = pattern.Of(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
 
 // describe returns the status and code in parentheses. A server may quote the key as a code.
 func (s speaker) describe(f failure.Failure) string {

@@ -6,6 +6,7 @@ import (
 
 	"hark/internal/chat"
 	"hark/internal/llm/failure"
+	"hark/internal/pattern"
 )
 
 // form is how requests are written for a server that doesn't take all that OpenAI's does. The zero form is OpenAI's.
@@ -31,7 +32,25 @@ func (f form) flags() [7]bool {
 	return [7]bool{f.otherTokens, f.joined, f.oneSystem, f.asText, f.noTools, f.blind, f.unstreamed}
 }
 
+// with returns what a server takes that needs both.
+func (f form) with(other form) form {
+	for _, name := range other.without {
+		f = f.omit(name)
+	}
+	f.otherTokens = f.otherTokens || other.otherTokens
+	f.joined = f.joined || other.joined
+	f.oneSystem = f.oneSystem || other.oneSystem
+	f.asText = f.asText || other.asText
+	f.noTools = f.noTools || other.noTools
+	f.blind = f.blind || other.blind
+	f.unstreamed = f.unstreamed || other.unstreamed
+	return f
+}
+
 func (f form) omit(field string) form {
+	if slices.Contains(f.without, field) {
+		return f
+	}
 	f.without = append(slices.Clone(f.without), field)
 	return f
 }
@@ -39,6 +58,9 @@ func (f form) omit(field string) form {
 // says tells the operator what Hark does for the server.
 func (f form) says() (all []string) {
 	for _, name := range f.without {
+		if !plainCode().MatchString(name) { // a server names fields beside messages as it likes
+			name = "a field that it put beside a message"
+		}
 		all = append(all, "leaves out "+name)
 	}
 	for _, does := range []struct {
@@ -59,6 +81,9 @@ func (f form) says() (all []string) {
 	}
 	return all
 }
+
+// plainCode matches codes that can't hold anybody's words.
+var plainCode = pattern.Of(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
 
 // sent is what a request has that a server may refuse.
 type sent struct {
@@ -84,17 +109,29 @@ var steps = []step{
 	{"stream_options", has("stream_options"), func(f *form) { *f = f.omit("stream_options") }},
 	{"the name of max_tokens", hasTokens, func(f *form) { f.otherTokens = true }},
 	{"temperature", has("temperature"), func(f *form) { *f = f.omit("temperature") }},
+	{"thinking", hasThinking, func(f *form) {
+		for _, name := range thinkingFields {
+			*f = f.omit(name)
+		}
+	}},
 	{"neighbours", func(s sent) bool { return s.neighbours }, func(f *form) { f.joined = true }},
 	{"system", func(s sent) bool { return s.system }, func(f *form) {
 		f.joined = true
 		f.oneSystem = true
 	}},
-	{"tools", func(s sent) bool { return s.calls || s.tools }, nil}, // see withoutTools
+	{"tools", hasTools, nil}, // see withoutTools
 	{"stream", func(s sent) bool { return s.streamed }, func(f *form) { f.unstreamed = true }},
+	{"system and tools", func(s sent) bool { return s.system && hasTools(s) }, nil},
 }
 
 func has(field string) func(sent) bool {
 	return func(s sent) bool { return slices.Contains(s.fields, field) }
+}
+
+func hasTools(s sent) bool { return s.calls || s.tools }
+
+func hasThinking(s sent) bool {
+	return slices.ContainsFunc(thinkingFields, func(name string) bool { return has(name)(s) })
 }
 
 func hasTokens(s sent) bool { return has(maxTokensField)(s) || has(maxCompletionField)(s) }
@@ -125,7 +162,7 @@ type ladder struct {
 	form  form // the last that was sent
 	base  form // what is known to be needed
 	sent  sent // what the first had
-	said  string
+	said  failure.Failure
 	begun bool
 	named []string        // fields that were left out because the server named them
 	tried map[string]bool // steps, by name
@@ -141,11 +178,11 @@ func (l *ladder) next(f failure.Failure, s sent) bool {
 	switch {
 	case !l.begun:
 		l.sent = s
-	case f.Message+f.Code != l.said:
+	case f.Likeness() != l.said.Likeness():
 		l.base = l.form // the server took what it refused before
 	}
 	l.begun = true
-	l.said = f.Message + f.Code
+	l.said = f
 	switch {
 	case s.images && f.TakesNoImages() && l.try("images"):
 		l.base.blind = true
@@ -192,22 +229,23 @@ func (l *ladder) omit(field string) bool {
 func (l *ladder) renameTokens(field, other string) {
 	switch {
 	case l.form.otherTokens != l.base.otherTokens: // the last step brought it
-	case strings.Contains(l.said, other) && !slices.Contains(l.named, other):
+	case strings.Contains(l.said.Message, other) && !slices.Contains(l.named, other):
 		l.base.otherTokens = !l.base.otherTokens
 	default:
 		l.base = l.base.omit(field)
 	}
 }
 
-// climb takes the next step. Those about the shape of messages add up.
+// climb takes the next step.
 func (l *ladder) climb(s sent) bool {
 	for _, st := range steps {
 		if !st.matters(s) || !l.try(st.name) {
 			continue
 		}
-		shape := l.form
-		if !st.isOfShape() || !l.form.joined {
-			shape = l.base
+		shape := l.base
+		if st.name == "system and tools" {
+			shape.joined = true
+			shape.oneSystem = true
 		}
 		l.form = st.on(shape, s)
 		return true
@@ -224,11 +262,6 @@ func (l *ladder) climb(s sent) bool {
 		}
 	}
 	return !l.form.equals(before)
-}
-
-// isOfShape reports whether a step changes messages and not fields.
-func (st step) isOfShape() bool {
-	return st.name == "neighbours" || st.name == "system" || st.name == "tools"
 }
 
 // shaped returns messages as a server of this form takes them.

@@ -63,9 +63,14 @@ var taking = []struct {
 	}, llmtest.Fail(400, "", "no"), 6},
 	{"streams", func(r llmtest.Request) bool { return r.Stream }, llmtest.Fail(415, "", "no"), 8},
 	{"calls", func(r llmtest.Request) bool { return strings.Contains(roles(r), "t") }, llmtest.Fail(400, "", "no"), 7},
+	{"a field, with the status of a long prompt", hasField("stream_options"), llmtest.Fail(413, "", "unknown field: stream_options"), 2},
+	{"a field, with another status", hasField("temperature"), llmtest.Fail(409, "", "unknown field `temperature`"), 2},
+	{"two fields, both named", func(r llmtest.Request) bool {
+		return hasField("stream_options")(r) || hasField("temperature")(r)
+	}, llmtest.Fail(400, "", "unknown fields: stream_options, temperature"), 3},
 	{"two things in words that say nothing", func(r llmtest.Request) bool {
 		return r.Stream || strings.Contains(roles(r), "uu")
-	}, llmtest.Fail(400, "", "no"), 9},
+	}, llmtest.Fail(400, "", "no"), 10},
 }
 
 func hasField(name string) func(llmtest.Request) bool {
@@ -157,7 +162,7 @@ func TestServersThatRefuseAll(t *testing.T) {
 	s := llmtest.New(t)
 	s.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Fail(400, "", "no") })
 	c, _ := client(s, nil)
-	for i, want := range []int{9, 10} {
+	for i, want := range []int{10, 11} {
 		_, err := c.Chat(t.Context(), round(), nil)
 		if KindOf(err) != Rejected || len(s.Requests()) != want {
 			t.Errorf("question %d: %v after %d requests; want %d", i, err, len(s.Requests()), want)

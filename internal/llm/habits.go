@@ -21,6 +21,10 @@ const (
 const droppedPrompt = "the server counts less than half of what it is sent, so it drops a part of each prompt: give it " +
 	"a larger context (Ollama: OLLAMA_CONTEXT_LENGTH; llama.cpp: -c), and check its chat template"
 
+// vainTools is noted of a model that answered at last when it was offered no tools.
+const vainTools = "what the model wrote came to nothing while it had tools, so Hark asked without them: another model, or " +
+	"another chat template of its server, may help"
+
 // habits are what was learnt of a model's server.
 type habits struct {
 	mu    sync.Mutex
@@ -88,9 +92,13 @@ func (h *habits) keep(t *try, now time.Time) (told []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	found := t.ladder.form
-	before := sentences(h.current(now))
-	if found.equals(h.form) {
+	if found.equals(t.began) {
 		return nil
+	}
+	known := h.current(now)
+	before := sentences(known)
+	if !known.equals(t.began) { // another question found something meanwhile
+		found = found.with(known)
 	}
 	h.form = found
 	h.until = now.Add(formFor)
@@ -178,7 +186,7 @@ func (t *try) otherForm(e *Error) bool {
 }
 
 func keyOf(e *Error) string {
-	key := e.failure.Message + "\n" + e.failure.Code
+	key := e.failure.Likeness()
 	if e.sent.calls {
 		key += "\ncalls"
 	}

@@ -19,10 +19,17 @@ type Model struct {
 
 // WithFallback returns a model with a fallback, unless that is nil or the same model at the same place.
 func WithFallback(c, fallback *Client) *Model {
-	if fallback != nil && fallback.config.Model == c.config.Model && fallback.endpoint() == c.endpoint() {
+	if fallback != nil && fallback.isSame(c) {
 		fallback = nil
 	}
-	return &Model{Client: c, fallback: fallback}
+	return &Model{
+		Client:   c,
+		fallback: fallback,
+	}
+}
+
+func (c *Client) isSame(as *Client) bool {
+	return c.config.Model == as.config.Model && c.endpoint() == as.endpoint()
 }
 
 // CanSee reports whether the model or its fallback is sent images.
@@ -37,14 +44,18 @@ func (m *Model) TakesTools() bool { return m.Client.TakesTools() }
 // them wrote the answer, and Reply.Instead why it wasn't the first. The fallback isn't asked if the first may take
 // a shorter request.
 func (m *Model) Chat(ctx context.Context, r chat.Request, show func(string)) (chat.Reply, error) {
-	came, err := m.chat(ctx, r, show)
-	if err == nil || came.passed || m.fallback == nil || ctx.Err() != nil || KindOf(err) == TooLong {
+	q := question{r, show}
+	came, err := m.chat(ctx, q)
+	if err == nil || came.passed || ctx.Err() != nil {
+		return came.reply, err
+	}
+	if m.fallback == nil || KindOf(err) == TooLong {
 		return came.reply, err
 	}
 	if m.instead != nil {
 		m.instead(m.Name())
 	}
-	came, second := m.fallback.chat(ctx, r, show)
+	came, second := m.fallback.chat(ctx, q)
 	came.reply.Instead = err
 	if second != nil && ctx.Err() == nil {
 		second = fmt.Errorf("%w; it was asked because %w", second, err)
@@ -69,28 +80,41 @@ type Models struct {
 // NewModels makes clients of named, of which the first is the default. fallback is that of each; it may be nil.
 func NewModels(named []Named, fallback *Config) *Models {
 	m := &Models{models: map[string]*Model{}}
-	breakers := map[string]*endpoint.Breaker{}
-	queues := map[string]*endpoint.Queue{}
-	client := func(config Config) *Client {
-		c := New(config)
-		if known := queues[c.config.BaseURL]; known != nil {
-			c.config.Queue = known
-		}
-		queues[c.config.BaseURL] = c.config.Queue
-		if known := breakers[c.endpoint()]; known != nil {
-			c.config.Breaker = known
-		}
-		breakers[c.endpoint()] = c.config.Breaker
-		return c
+	at := shared{
+		breakers: map[string]*endpoint.Breaker{},
+		queues:   map[string]*endpoint.Queue{},
 	}
 	if fallback != nil {
-		m.fallback = client(*fallback)
+		m.fallback = at.client(*fallback)
 	}
 	for _, n := range named {
+		c := at.client(n.Config)
 		m.names = append(m.names, n.Name)
-		m.models[strings.ToLower(n.Name)] = WithFallback(client(n.Config), m.fallback)
+		m.models[strings.ToLower(n.Name)] = WithFallback(c, m.fallback)
 	}
 	return m
+}
+
+// shared is what clients at the same server have in common.
+type shared struct {
+	breakers map[string]*endpoint.Breaker // by endpoint
+	queues   map[string]*endpoint.Queue   // by address
+}
+
+// client returns a client that shares what others at its server have.
+func (s shared) client(config Config) *Client {
+	c := New(config)
+	queue := s.queues[c.config.BaseURL]
+	if queue != nil {
+		c.config.Queue = queue
+	}
+	s.queues[c.config.BaseURL] = c.config.Queue
+	breaker := s.breakers[c.endpoint()]
+	if breaker != nil {
+		c.config.Breaker = breaker
+	}
+	s.breakers[c.endpoint()] = c.config.Breaker
+	return c
 }
 
 // endpoint returns where and as whom the model is asked. It holds a secret.

@@ -57,8 +57,11 @@ func write(c Config, r chat.Request, f form, maxTokens int) body {
 		delete(b.fields, name)
 	}
 	for i, m := range messages {
-		b.add(message(m, c.Vision && !f.blind), m, f.without)
-		b.sent.neighbours = b.sent.neighbours || i > 0 && canJoin(messages[i-1], m)
+		written := message(m, c.Vision && !f.blind)
+		b.add(written, m, f.without)
+		if i > 0 && canJoin(messages[i-1], m) {
+			b.sent.neighbours = true
+		}
 	}
 	top := slices.Sorted(maps.Keys(b.fields))
 	top = slices.DeleteFunc(top, func(name string) bool { return name == "model" }) // nothing goes without it
@@ -82,8 +85,10 @@ func temperature(c Config, r chat.Request) *float32 {
 
 // addTools offers the tools, unless the server takes none, or none beside outcomes that are a text.
 func addTools(b *body, r chat.Request, f form) {
-	calls := slices.ContainsFunc(r.Messages, func(m chat.Message) bool { return len(m.Calls) > 0 })
-	if len(r.Tools) == 0 || f.noTools || f.asText && calls {
+	if len(r.Tools) == 0 || f.noTools {
+		return
+	}
+	if f.asText && slices.ContainsFunc(r.Messages, hasCalls) {
 		return
 	}
 	tools := make([]openai.Tool, len(r.Tools))
@@ -93,6 +98,8 @@ func addTools(b *body, r chat.Request, f form) {
 	b.fields["tools"] = tools
 	b.sent.tools = true
 }
+
+func hasCalls(m chat.Message) bool { return len(m.Calls) > 0 }
 
 // add adds a message, with what its server put beside it and its calls.
 func (b *body) add(m openai.ChatCompletionMessage, from chat.Message, without []string) {
@@ -131,7 +138,8 @@ func (b *body) addExtra(to map[string]json.RawMessage, extra chat.Extra, without
 			b.sent.fields = append(b.sent.fields, name)
 		}
 		if name == "function" {
-			value = encoded(chat.Extra(objectOf(to["function"])).Merge(objectOf(value)))
+			function := chat.Extra(objectOf(to[name]))
+			value = encoded(function.Merge(objectOf(value)))
 		}
 		to[name] = value
 	}
@@ -158,12 +166,13 @@ func encoded(v any) json.RawMessage {
 
 // message returns m as it is sent: a plain text, unless there are images and the model sees.
 func message(m chat.Message, sees bool) openai.ChatCompletionMessage {
-	sent := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.CallID}
+	sent := openai.ChatCompletionMessage{
+		Role:       m.Role,
+		Content:    m.Content,
+		ToolCallID: m.CallID,
+	}
 	for _, call := range m.Calls {
-		sent.ToolCalls = append(sent.ToolCalls, openai.ToolCall{
-			ID: call.ID, Type: openai.ToolTypeFunction,
-			Function: openai.FunctionCall{Name: functionName(call.Name), Arguments: object(call.Arguments)},
-		})
+		sent.ToolCalls = append(sent.ToolCalls, toolCall(call))
 	}
 	if sees && len(m.Images) > 0 {
 		sent.Content = ""
@@ -179,6 +188,17 @@ func message(m chat.Message, sees bool) openai.ChatCompletionMessage {
 	return sent
 }
 
+func toolCall(c chat.Call) openai.ToolCall {
+	return openai.ToolCall{
+		ID:   c.ID,
+		Type: openai.ToolTypeFunction,
+		Function: openai.FunctionCall{
+			Name:      functionName(c.Name),
+			Arguments: object(c.Arguments),
+		},
+	}
+}
+
 const (
 	// unseen tells a model that can't see that there are images, which its fallback may see.
 	unseen = "(There are images here that you can't see.)"
@@ -189,14 +209,20 @@ const (
 // parts returns a message's text and then its images.
 func parts(m chat.Message) (parts []openai.ChatMessagePart) {
 	if m.Content != "" {
-		parts = append(parts, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: m.Content})
+		text := openai.ChatMessagePart{
+			Type: openai.ChatMessagePartTypeText,
+			Text: m.Content,
+		}
+		parts = append(parts, text)
 	}
 	for _, image := range m.Images {
-		parts = append(parts, openai.ChatMessagePart{
-			Type: openai.ChatMessagePartTypeImageURL,
-			ImageURL: &openai.ChatMessageImageURL{URL: "data:" + image.Type + ";base64," +
-				base64.StdEncoding.EncodeToString(image.Data)},
-		})
+		data := base64.StdEncoding.EncodeToString(image.Data)
+		url := "data:" + image.Type + ";base64," + data
+		picture := openai.ChatMessagePart{
+			Type:     openai.ChatMessagePartTypeImageURL,
+			ImageURL: &openai.ChatMessageImageURL{URL: url},
+		}
+		parts = append(parts, picture)
 	}
 	return parts
 }
@@ -206,9 +232,14 @@ func tool(t chat.Tool) openai.Tool {
 	if len(schema) == 0 {
 		schema = json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	return openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
-		Name: t.Name, Description: t.Description, Parameters: schema,
-	}}
+	return openai.Tool{
+		Type: openai.ToolTypeFunction,
+		Function: &openai.FunctionDefinition{
+			Name:        t.Name,
+			Description: t.Description,
+			Parameters:  schema,
+		},
+	}
 }
 
 // object returns a call's arguments as servers take them back. Ollama, vLLM and llama.cpp refuse arguments that

@@ -20,6 +20,9 @@ const (
 	ThinkHigh      Thinking = "high"
 )
 
+// thinkingFields are all fields by which servers are told how much to think.
+var thinkingFields = []string{"reasoning_effort", "reasoning", "think", "thinking", "chat_template_kwargs"}
+
 // budgets are the tokens of thoughts by which Anthropic's models are told how much to think.
 var budgets = map[Thinking]int{ThinkLow: 1024, ThinkMedium: 4096, ThinkHigh: 16384}
 

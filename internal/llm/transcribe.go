@@ -53,7 +53,8 @@ func (t *Transcriber) Transcribe(ctx context.Context, ogg []byte) (said string, 
 	err = t.Do(ctx, t.config.Timeout, func(ctx context.Context) error {
 		x := endpoint.Recorder{Server: t.server}
 		config := openai.DefaultConfig(t.config.APIKey)
-		config.BaseURL, config.HTTPClient = t.server.URL, &x
+		config.BaseURL = t.server.URL
+		config.HTTPClient = &x
 		answer, err := openai.NewClientWithConfig(config).CreateTranscription(ctx, openai.AudioRequest{
 			Model: t.config.Model, FilePath: "voice-message.ogg", Reader: bytes.NewReader(ogg),
 			Format: openai.AudioResponseFormatJSON,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hark/internal/chat"
+	"hark/internal/llm/failure"
 	"hark/internal/tokens"
 )
 
@@ -90,11 +91,11 @@ func look(ctx context.Context, c caller) int {
 	case ownServer, someServer:
 		var props struct {
 			Settings struct {
-				Window float64 `json:"n_ctx"`
+				Window json.RawMessage `json:"n_ctx"`
 			} `json:"default_generation_settings"`
 		}
 		_ = c.fetch(ctx, http.MethodGet, root+"/props", "", &props) // llama.cpp has it, others haven't
-		return int(props.Settings.Window)
+		return whole(props.Settings.Window)
 	}
 	return 0
 }
@@ -124,10 +125,10 @@ func windowIn(listed []byte, model string) int {
 	return 0
 }
 
-// whole returns a number of tokens, which some write as a text; 0 for anything else.
+// whole returns a window in tokens, which some write as a text; 0 for anything else.
 func whole(raw json.RawMessage) int {
 	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	if err != nil || n < 1 || n > 1<<31 {
+	if err != nil || !(failure.LeastWindow <= n && n <= 1<<31) { // it may be no number: NaN
 		return 0
 	}
 	return int(n)
@@ -142,13 +143,14 @@ func lookAtOllama(ctx context.Context, c caller, root string) int {
 		Models []struct {
 			Name   string
 			Model  string
-			Window int `json:"context_length"`
+			Window json.RawMessage `json:"context_length"`
 		}
 	}
 	_ = c.fetch(ctx, http.MethodGet, root+"/api/ps", "", &loaded) // older ones don't tell
 	for _, m := range loaded.Models {
-		if m.Window > 0 && (m.Name == c.config.Model || m.Model == c.config.Model) {
-			return m.Window
+		size := whole(m.Window)
+		if size > 0 && (m.Name == c.config.Model || m.Model == c.config.Model) {
+			return size
 		}
 	}
 	var shown struct {

@@ -29,6 +29,26 @@ func Read(raw []byte) (f Failure, is bool) {
 	return f, is
 }
 
+// maxWords bounds how much of a message is looked at, in bytes.
+const maxWords = 64 << 10
+
+// inWords returns the message without the request, which some servers repeat in it: that names all fields and holds
+// everybody's words.
+func (f Failure) inWords() string {
+	said := f.Message[:min(len(f.Message), maxWords)]
+	from := strings.IndexByte(said, '{')
+	if from < 0 || !strings.Contains(said, `"messages"`) && !strings.Contains(said, `'messages'`) {
+		return said
+	}
+	request := json.NewDecoder(strings.NewReader(said[from:]))
+	var skipped json.RawMessage
+	err := request.Decode(&skipped)
+	if err != nil { // it is cut off, or no JSON
+		return said[:from]
+	}
+	return said[:from] + said[from+int(request.InputOffset()):]
+}
+
 // IsGiven reports whether a field that tells of errors does so: servers write null, {}, "" and the like for none.
 func IsGiven(raw json.RawMessage) bool {
 	switch string(bytes.TrimSpace(raw)) {

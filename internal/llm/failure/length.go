@@ -42,10 +42,14 @@ var tooLongSaid = pattern.Of(`(?i)context.length|context size|context window|con
 	`|number of tokens[^.]{0,60}(?:exceed|greater)|input is too long|range of input length|inputs tokens \+ max_new_tokens`)
 
 // lengthSaid matches what may mean that a prompt is too long: it speaks of tokens or of length, and of too much.
-var lengthSaid = pattern.Of(`(?i)(?:token|length|too long|context|window|prompt size|input size)`)
+var lengthSaid = pattern.Of(`(?i)token|length|too long|context|window|(?:prompt|input|request|messages?) (?:size|is|are) ` +
+	`|your (?:prompt|input|messages?)|上下文|长度|超长`)
 
-var tooMuchSaid = pattern.Of(`(?i)(?:exceed|too (?:long|large|many|big)|maximum|\bmax\b|limit|greater|longer|larger|reduce|` +
-	`shorten|truncat|over the|out of range|range of|overflow)`)
+var tooMuchSaid = pattern.Of(`(?i)exceed|too (?:long|large|many|big)|maximum|\bmax\b|limit|greater|longer|larger|reduce|` +
+	`shorten|truncat|over the|out of range|range of|overflow|zu lang|超过|超出|最大|超长`)
+
+// LeastWindow is what no model's window is smaller than, in tokens: a smaller number is something else.
+const LeastWindow = 256
 
 // IsTooLong reports whether the server says that the prompt doesn't fit: how many tokens it takes and how many it
 // counted, each 0 if it doesn't say. Older llama.cpp says so with 500.
@@ -55,11 +59,12 @@ func (f Failure) IsTooLong() (limit, asked int, is bool) {
 	}
 	limit = f.limit
 	if limit <= 0 {
-		limit = firstNumber(limitSaid, beyondSaid().ReplaceAllString(f.Message, ""))
+		said := beyondSaid().ReplaceAllString(f.inWords(), "")
+		limit = firstNumber(limitSaid, said)
 	}
 	asked = f.asked
 	if asked <= 0 {
-		asked = firstNumber(askedSaid, f.Message)
+		asked = firstNumber(askedSaid, f.inWords())
 	}
 	return limit, asked, true
 }
@@ -70,20 +75,29 @@ func (f Failure) saysTooLong() bool {
 		return true
 	}
 	switch f.Status {
-	case 0, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
-		return tooLongSaid().MatchString(f.Message)
+	case 0, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
+		http.StatusNotImplemented:
+		return tooLongSaid().MatchString(f.inWords())
 	}
 	return false
+}
+
+// MeansField reports whether a refusal with a status that usually means a long prompt is one of a field of the request.
+func (f Failure) MeansField(sent []string) bool {
+	if f.Status != http.StatusRequestEntityTooLarge || f.Named(sent) == "" {
+		return false
+	}
+	return !lengthSaid().MatchString(f.inWords())
 }
 
 // MayBeTooLong reports whether a refusal may mean that a prompt is too long, in words that Hark doesn't know. sent are
 // the names of the request's fields: if one of them is named, that is what it's about.
 func (f Failure) MayBeTooLong(sent []string) bool {
-	switch f.Status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return lengthSaid().MatchString(f.Message) && tooMuchSaid().MatchString(f.Message) && f.Named(sent) == ""
+	if f.Status != http.StatusBadRequest && f.Status != http.StatusUnprocessableEntity {
+		return false
 	}
-	return false
+	said := f.inWords()
+	return lengthSaid().MatchString(said) && tooMuchSaid().MatchString(said) && f.Named(sent) == ""
 }
 
 func firstNumber(patterns []func() *regexp.Regexp, text string) int {

@@ -1,6 +1,8 @@
 package failure
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"regexp"
 	"slices"
@@ -11,7 +13,7 @@ import (
 
 // Says reports whether the message has one of phrases, which are in lower case.
 func (f Failure) Says(phrases ...string) bool {
-	message := strings.ToLower(f.Message)
+	message := strings.ToLower(f.inWords())
 	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
@@ -27,12 +29,15 @@ var badKeySaid = pattern.Of(`(?i)\bapi[ _-]?key\b[^.]{0,40}\b(?:not valid|invali
 // HasBadKey reports whether the server refuses the key.
 func (f Failure) HasBadKey() bool {
 	return f.Status == http.StatusUnauthorized ||
-		f.Status == http.StatusBadRequest && (badKeySaid().MatchString(f.Message) || f.Code == "invalid_api_key")
+		f.Status == http.StatusBadRequest && (badKeySaid().MatchString(f.inWords()) || f.Code == "invalid_api_key")
 }
 
 // HasNoModel reports whether the server lacks the model.
 func (f Failure) HasNoModel() bool {
 	if f.Code == "model_not_found" {
+		return true
+	}
+	if f.Status == http.StatusBadRequest && slices.Contains(f.Fields, "model") && !f.Says("support") {
 		return true
 	}
 	return (f.Status == http.StatusNotFound || f.Status == http.StatusBadRequest) && f.Says("model") &&
@@ -49,7 +54,7 @@ func (f Failure) HasWrongAddress() bool {
 	if f.Status == http.StatusMethodNotAllowed {
 		return true
 	}
-	return f.Status == http.StatusNotFound && (nothingHere().MatchString(f.Message) || f.Code == "text/html")
+	return f.Status == http.StatusNotFound && (nothingHere().MatchString(f.inWords()) || f.Code == "text/html")
 }
 
 // IsLoading reports whether the server is still loading the model.
@@ -75,7 +80,7 @@ const TornCall = "malformed_function_call"
 
 // IsOfText reports whether the server can't read what its model wrote: another text may be better.
 func (f Failure) IsOfText() bool {
-	return f.Code == "tool_use_failed" || f.Code == TornCall || badTextSaid().MatchString(f.Message)
+	return f.Code == "tool_use_failed" || f.Code == TornCall || badTextSaid().MatchString(f.inWords())
 }
 
 // noToolsSaid matches how servers say that a model can't or may not call tools. It counts only if tools were sent.
@@ -88,7 +93,9 @@ var noToolsSaid = pattern.Of(
 		`|--enable-auto-tool-choice|--tool-call-parser|--jinja|cannot use tools`)
 
 // TakesNoTools reports whether the model, or its server, refuses tools.
-func (f Failure) TakesNoTools() bool { return f.isOfRequest() && noToolsSaid().MatchString(f.Message) }
+func (f Failure) TakesNoTools() bool {
+	return f.isOfRequest() && noToolsSaid().MatchString(f.inWords())
+}
 
 // noImagesSaid matches how servers say that a model can't see. It counts only if images were sent.
 var noImagesSaid = pattern.Of(
@@ -101,7 +108,7 @@ var noImagesSaid = pattern.Of(
 
 // TakesNoImages reports whether the model can't see.
 func (f Failure) TakesNoImages() bool {
-	return f.isOfRequest() && noImagesSaid().MatchString(f.Message)
+	return f.isOfRequest() && noImagesSaid().MatchString(f.inWords())
 }
 
 // isOfRequest reports whether the status allows that something of the request is refused. llama.cpp and Ollama refuse
@@ -115,8 +122,22 @@ func (f Failure) isOfRequest() bool {
 }
 
 // plainField matches how a field is named whose name is also a word.
-const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]|\b(?:field|parameter|param|argument|property|key|option|input|name):? (?:%s)\b` +
-	`|\b(?:%s) (?:field|parameter|param|argument|property|option|is not|isn't|not permitted|is unsupported|unsupported|is unknown)`
+const plainField = `["'` + "`" + `](?:%s)["'` + "`" + `]` +
+	`|\b(?:field|parameter|param|argument|propert(?:y|ie)|key|option|input|name)s?:? ` +
+	`(?:\w+(?:,| and) ){0,9}(?:%s)\b` +
+	`|\b(?:%s) (?:field|parameter|param|argument|property|option` +
+	`|is not|isn't|not permitted|is unsupported|unsupported|is unknown)`
+
+// likeness is a message's words that differ from one refusal for a reason to the next: with a digit, such as the number
+// of a request or the time.
+var likeness = pattern.Of(`[\w:.+-]*\d[\w:.+-]*`)
+
+// Likeness returns what two refusals for the same reason have in common. It holds no words of the message.
+func (f Failure) Likeness() string {
+	words := likeness().ReplaceAllString(f.inWords(), "")
+	sum := sha256.Sum256([]byte(words + "\n" + f.Code))
+	return hex.EncodeToString(sum[:])
+}
 
 // Named returns which of the names of fields that were sent the failure names; empty if none.
 func (f Failure) Named(sent []string) string {
@@ -139,14 +160,15 @@ func (f Failure) Named(sent []string) string {
 }
 
 func (f Failure) names(field string) bool {
-	if !strings.Contains(f.Message, field) {
+	message := f.inWords()
+	if !strings.Contains(message, field) {
 		return false
 	}
 	if strings.ContainsRune(field, '_') {
-		return containsWord(f.Message, field)
+		return containsWord(message, field)
 	}
 	as := regexp.MustCompile(`(?i)` + strings.ReplaceAll(plainField, "%s", regexp.QuoteMeta(field)))
-	return as.MatchString(f.Message)
+	return as.MatchString(message)
 }
 
 // containsWord reports whether text has word with no letter, digit or underscore beside it.

@@ -41,8 +41,8 @@ func NewAnswer(show func(string), tools []string) *Answer {
 	return a
 }
 
-// Add takes an event. The error is a failure.Failure if the server tells of one, or wraps ErrBadEvent if the event makes
-// no sense.
+// Add takes an event. The error is a failure.Failure if the server tells of one, or wraps ErrBadEvent if the event
+// makes no sense.
 func (a *Answer) Add(event []byte) error {
 	e, err := parseEvent(event, a.half)
 	if err != nil {

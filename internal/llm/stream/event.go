@@ -24,8 +24,8 @@ type event struct {
 	completion int        // tokens
 }
 
-// parseEvent returns a failure.Failure if the event tells of one, and ErrBadEvent if it makes no sense. half is what the
-// last event left of a character.
+// parseEvent returns a failure.Failure if the event tells of one, and ErrBadEvent if it makes no sense. half is what
+// the last event left of a character.
 func parseEvent(raw []byte, half string) (e event, err error) {
 	e.half = half
 	fields := objectOf(raw)

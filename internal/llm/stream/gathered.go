@@ -27,16 +27,29 @@ func (g *gathered) add(piece chat.Extra) {
 		return
 	}
 	g.parts = append(g.parts, gatheredPart{piece, 1})
-	for len(g.parts) > 1 && g.parts[len(g.parts)-2].pieces <= g.parts[len(g.parts)-1].pieces {
+	for g.isUneven() {
 		g.joinLast()
 	}
+}
+
+// isUneven reports whether the last two parts are to be joined.
+func (g *gathered) isUneven() bool {
+	last := len(g.parts) - 1
+	if last < 1 {
+		return false
+	}
+	return g.parts[last-1].pieces <= g.parts[last].pieces
 }
 
 func (g *gathered) joinLast() {
 	last := len(g.parts) - 1
 	before := g.parts[last-1]
 	after := g.parts[last]
-	g.parts = append(g.parts[:last-1], gatheredPart{before.fields.Merge(after.fields), before.pieces + after.pieces})
+	both := gatheredPart{
+		fields: before.fields.Merge(after.fields),
+		pieces: before.pieces + after.pieces,
+	}
+	g.parts = append(g.parts[:last-1], both)
 }
 
 // all returns the fields.

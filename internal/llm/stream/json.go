@@ -93,3 +93,19 @@ func tornBytes(text []byte) int {
 	}
 	return 0
 }
+
+// noNumber matches what Python writes for numbers that JSON doesn't have, or a text.
+var noNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
+
+// numbered returns JSON with null for numbers that JSON doesn't have.
+func numbered(data []byte) []byte {
+	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
+		return data
+	}
+	return noNumber.ReplaceAllFunc(data, func(found []byte) []byte {
+		if found[0] == '"' {
+			return found
+		}
+		return []byte("null")
+	})
+}

@@ -163,6 +163,9 @@ func (l *Lines) data(line []byte) error {
 		return err
 	}
 	values := split(line)
+	if values == nil && line[0] == '{' {
+		values = split(numbered(line))
+	}
 	if values != nil && len(l.partial) > 0 && line[0] == '{' {
 		err := l.flush() // what came before was torn
 		if err != nil {

@@ -199,8 +199,8 @@ func marksLike(text string) []plainMark {
 	return slices.Concat(byStart[start], byStart[lower])
 }
 
-// begins reports whether text begins with mark, and whether it may once there is more of it. The small letters of a mark
-// stand for capitals, too.
+// begins reports whether text begins with mark, and whether it may once there is more of it. The small letters of
+// a mark stand for capitals, too.
 func begins(text, mark string) (whole, begun bool) {
 	n := min(len(text), len(mark))
 	for i := range n {
@@ -224,7 +224,8 @@ func tagAt(text string) mark {
 	name := rest[:nameLength(rest)]
 	after := rest[len(name):]
 	lower := strings.ReplaceAll(lowerASCII(name), "-", "_")
-	if after == "" && slices.ContainsFunc(thoughtNames, func(known string) bool { return strings.HasPrefix(known, lower) }) {
+	mayBecome := func(known string) bool { return strings.HasPrefix(known, lower) }
+	if after == "" && slices.ContainsFunc(thoughtNames, mayBecome) {
 		return mark{what: mayBegin}
 	}
 	if !slices.Contains(thoughtNames, lower) || after == "" {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// mended returns the JSON value that text begins with, as models write it that aren't strict: with names in single quotes
-// or in none, line ends within texts, commas after the last item, and Python's constants. It returns what follows it,
-// too.
+// mended returns the JSON value that text begins with, as models write it that aren't strict: with names in single
+// quotes or in none, line ends within texts, commas after the last item, and Python's constants. It returns what
+// follows it, too.
 func mended(text string) (value json.RawMessage, rest string, is bool) {
 	m := mender{text: text}
 	for m.at < len(text) {

@@ -162,8 +162,8 @@ func beginsArguments(text string) verdict {
 func triesToCall(text string, tools []string) bool {
 	return slices.ContainsFunc(tools, func(name string) bool {
 		quoted := regexp.QuoteMeta(name)
-		as := regexp.MustCompile(`["'](?:name|function|tool|tool_name|action|recipient_name|function_name)["']\s*:\s*["']` +
-			`(?:functions\.)?` + quoted + `["']|(?m:^Action:\s*)` + quoted + `\b` +
+		as := regexp.MustCompile(`["'](?:name|function|tool|tool_name|action|recipient_name|function_name)["']` +
+			`\s*:\s*["'](?:functions\.)?` + quoted + `["']|(?m:^Action:\s*)` + quoted + `\b` +
 			`|^\W*` + quoted + `\s*[({]\s*(?:["'{)}]|\w+\s*[=:])`)
 		return as.MatchString(text)
 	})

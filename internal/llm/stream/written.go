@@ -59,8 +59,8 @@ func objects(text string, tools []string) (found []chat.Call) {
 	return found
 }
 
-// strange returns the calls that a text is, of tools that the model doesn't know. plain: nothing says that it is a call,
-// so no other text may stand beside it.
+// strange returns the calls that a text is, of tools that the model doesn't know. plain: nothing says that it is
+// a call, so no other text may stand beside it.
 func strange(text string, plain bool) (found []chat.Call) {
 	if len(text) > maxWritten {
 		return nil
@@ -163,7 +163,11 @@ func named(text string, tools []string) (found []chat.Call) {
 		}
 		arguments, is := argumentsAfter(text[at.end:end])
 		if is {
-			found = append(found, chat.Call{Name: text[at.start:at.end], Arguments: arguments})
+			call := chat.Call{
+				Name:      text[at.start:at.end],
+				Arguments: arguments,
+			}
+			found = append(found, call)
 		}
 	}
 	return found
@@ -204,7 +208,8 @@ func isNameByte(b byte) bool {
 }
 
 var (
-	parameterTag = pattern.Of(`(?s)<(?:[a-z]+:)?parameter(?:=|\s+name=)"?([\w.-]+)"?[^>]*>(.*?)</(?:[a-z]+:)?parameter>`)
+	parameterTag = pattern.Of(`(?s)<(?:[a-z]+:)?parameter(?:=|\s+name=)"?([\w.-]+)"?[^>]*>(.*?)` +
+		`</(?:[a-z]+:)?parameter>`)
 	parameterBar = pattern.Of(`(?s)<｜DSML｜parameter name="([\w.-]+)"[^>]*>(.*?)</｜DSML｜parameter>`)
 	argumentPair = pattern.Of(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 	childTag     = pattern.Of(`(?s)<([A-Za-z_][\w.-]*)>(.*?)</([A-Za-z_][\w.-]*)>`)
