@@ -122,7 +122,7 @@ func (t *transaction) guildNo(id memory.GuildID) int64 {
 	if no == 0 {
 		t.changed.structure[id] = true
 		if no = value[int64](t, "INSERT INTO guild (id) VALUES (?) RETURNING no", id); no > maxGuilds {
-			ensure(fmt.Errorf("there are %d guilds already, as many as can be numbered: %w", maxGuilds,
+			ensure(fmt.Errorf("there are %d servers already, as many as can be numbered: %w", maxGuilds,
 				memory.ErrRefused))
 		}
 	}
