@@ -195,20 +195,31 @@ func (s *settings) checkExtra(f field, extra Extra) {
 	section := strings.TrimSuffix(itemNumber.ReplaceAllString(f.key, ""), ".extra")
 	for _, name := range extra.Names() {
 		why := strings.ReplaceAll(settingFor[strings.ToLower(name)], "%s", section)
-		s.want(!WrittenByHark(name), within(f.key, quoted(name)), "to be left out: "+why)
+		s.forbid(WrittenByHark(name), within(f.key, quoted(name)), why)
 	}
 }
 
 // want notes what a setting should be. place is as in marks. The value isn't named: an address may hold a password.
 func (s *settings) want(ok bool, place, what string) {
-	if ok {
-		return
+	if !ok {
+		s.problem(s.position(place), "%s wants %s", itemNumber.ReplaceAllString(place, ""), what)
 	}
+}
+
+// forbid notes a setting that can't be there, and why. place is as in marks.
+func (s *settings) forbid(there bool, place, why string) {
+	if there {
+		s.problem(s.position(place), "Hark doesn't start with %s: delete it; %s", itemNumber.ReplaceAllString(place, ""), why)
+	}
+}
+
+// position returns where a setting is written, or where its section is if it is missing.
+func (s *settings) position(place string) string {
 	where, said := s.from[place]
-	if !said { // missing: use its section's position
+	if !said {
 		where = s.from[place[:max(0, strings.LastIndexByte(place, '.'))]]
 	}
-	s.problem(where, "%s wants %s", itemNumber.ReplaceAllString(place, ""), what)
+	return where
 }
 
 func (s *settings) wantOneOf(value, key string, known []string) {

@@ -227,11 +227,12 @@ func (s *settings) checkAtOnce(l LLM) {
 			said[server] = *m.atOnce
 			continue
 		}
-		what := "the number that another model at its server has: they share it"
+		place := m.place + ".at_once"
 		if server == plainBase(l.BaseURL) {
-			what = "to be left out: its server is llm.base_url, so llm.at_once counts"
+			s.forbid(number != *m.atOnce, place, "its server is llm.base_url, so llm.at_once counts")
+			continue
 		}
-		s.want(number == *m.atOnce, m.place+".at_once", what)
+		s.want(number == *m.atOnce, place, "the number that another model at its server has: they share it")
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *settings) checkSections(all Sections) {
 		l, place := all[name], "builder.sections."+name
 		for key, set := range map[string]bool{"priority": l.Priority != nil, "floor": l.Floor != nil,
 			"modes": l.Modes != ""} {
-			s.want(!set, place+"."+key, "to be left out: the section is always there, and has a ceiling only")
+			s.forbid(set, place+"."+key, "the section is always there, and has a ceiling only")
 		}
 	}
 }

@@ -339,14 +339,22 @@ func (t *Talk) letsRun(ctx context.Context, asks answer.ToolRequest) answer.Cons
 	return answer.Refused
 }
 
+// quoteNumber matches the number at the end of the line below a quote. In Discord it is a link to the message. Here it
+// would lead nowhere, and the line has the author, the place and the date.
+var quoteNumber = regexp.MustCompile(`(?m)^(— .+) \[\d+\]$`)
+
 // print shows what wasn't streamed of an answer, and its sources, unless it is a quotation, which names them.
 func (t *Talk) print(a answer.Answer) {
+	shown := a.Text
+	if a.Model == "" {
+		shown = quoteNumber.ReplaceAllString(a.Text, "$1")
+	}
 	switch {
 	case t.live == nil:
-		fmt.Fprintln(t.Out, terminal.Printable(a.Text))
+		fmt.Fprintln(t.Out, terminal.Printable(shown))
 	case a.Model == "":
 		t.live.Begin()
-		t.live.Show(a.Text)
+		t.live.Show(shown)
 		t.live.End()
 	default:
 		t.live.End()
