@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,14 +65,12 @@ func TestDocumentedSettings(t *testing.T) {
 	}
 }
 
-// The page about models has a block for each server that init knows, at the same address, with an embedder where the
-// server has one.
+// The page about models has a block for each server that init knows. Its address, its embedder and what it sets are what
+// init writes.
 func TestEachServerHasABlock(t *testing.T) {
 	t.Parallel()
 	page := string(content(t, "../../docs/models.md"))
-	all := append([]knownServer{{name: "OpenAI", url: openAI, embeds: true}, {name: "Ollama", url: ollama, embeds: true}},
-		knownServers...)
-	for _, s := range all {
+	for _, s := range allServers() {
 		_, section, found := strings.Cut(page, "\n### "+s.name+"\n")
 		section, _, _ = strings.Cut(section, "\n##")
 		blocks := settingsBlock.FindAllStringSubmatch(section, -1)
@@ -79,19 +78,60 @@ func TestEachServerHasABlock(t *testing.T) {
 			t.Errorf("%s has %d blocks", s.name, len(blocks))
 			continue
 		}
-		c, err := config.LoadText("block", blocks[0][1], ownKeys)
+		block, err := config.LoadText("block", blocks[0][1], ownKeys)
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
 			continue
 		}
-		hasEmbedder := c.Embedding.Model != ""
-		if c.LLM.Model == "" || c.LLM.BaseURL != s.url || hasEmbedder != s.embeds {
-			t.Errorf("%s: %q at %s, embedder %q", s.name, c.LLM.Model, c.LLM.BaseURL, c.Embedding.Model)
+		embedder := ""
+		if block.Embedding.Model != "" {
+			embedder = block.Embedding.BaseURL
 		}
-		if s.started != "" && !strings.Contains(section, "--port 8081") {
-			t.Errorf("%s isn't started as init says: %s", s.name, s.started)
+		if block.LLM.Model == "" || block.LLM.BaseURL != s.url || embedder != s.embedURL {
+			t.Errorf("%s: %q at %s, embedder at %q", s.name, block.LLM.Model, block.LLM.BaseURL, embedder)
+		}
+		for _, how := range []string{s.started, s.embedStarted} {
+			if _, port, has := strings.Cut(how, "--port "); has && !strings.Contains(section, "--port "+port[:4]) {
+				t.Errorf("%s isn't started as init says: %s", s.name, how)
+			}
+		}
+		want := unlikeTheModel(block.LLM, s)
+		got := unlikeTheModel(written(t, s), s)
+		if !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: docs/models.md has\n%+v\ninit writes\n%+v", s.name, want, got)
 		}
 	}
+}
+
+// written returns what init writes for a server.
+func written(t *testing.T, s knownServer) config.LLM {
+	t.Helper()
+	preset := config.Default().LLM
+	suited := suit(preset, server{}, server{url: s.url})
+	text, err := config.Edit("", suitedValues(preset, suited))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.LoadText("written", text, ownKeys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.LLM
+}
+
+// unlikeTheModel returns l without what depends on the model, on the account or on taste. The window does, unless the
+// server is started with it.
+func unlikeTheModel(l config.LLM, s knownServer) config.LLM {
+	l.Model = ""
+	l.BaseURL = ""
+	l.APIKey = config.Secret{}
+	l.Vision = false
+	l.Headers = nil
+	l.Extra = nil
+	if s.settings.window == 0 {
+		l.Window = 0
+	}
+	return l
 }
 
 // ownKeys is an environment that has every variable except Hark's own.

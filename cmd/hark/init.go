@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,8 @@ type wizard struct {
 	config  config.Config    // with the answers so far
 	values  []config.Value   // to set in the text
 	account *discord.Account // nil if unknown
+	kind    string           // of the server that writes the answers, see server
+	kept    []doctor.Finding // what is amiss and was kept anyway
 }
 
 func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
@@ -94,14 +97,17 @@ func (s *wizard) askAll(ctx context.Context) error {
 	s.Back = true
 	fmt.Fprintln(s.Out, "\nWrite \"back\" at any question to return to the one before.")
 	steps := []func(context.Context) error{s.askToken, s.askModel, s.askEmbedder}
-	set := make([]int, len(steps)) // how many values there were before each step
+	set := make([]int, len(steps))  // how many values there were before each step
+	kept := make([]int, len(steps)) // and how many findings
 	for i := 0; i < len(steps); {
 		set[i] = len(s.values)
+		kept[i] = len(s.kept)
 		err := steps[i](ctx)
 		switch {
 		case errors.Is(err, terminal.ErrBack):
 			i = max(0, i-1)
 			s.values = s.values[:set[i]]
+			s.kept = s.kept[:kept[i]]
 		case err != nil:
 			return err
 		default:
@@ -134,7 +140,20 @@ func (s *wizard) again(ctx context.Context, found ...doctor.Finding) (bool, erro
 	if !failed {
 		return false, nil
 	}
-	return s.Yes(ctx, "Enter it again? (no: keep it anyway)", true)
+	again, err := s.Yes(ctx, "Enter it again? (no: keep it anyway)", true)
+	if err == nil && !again {
+		s.keep(found)
+	}
+	return again, err
+}
+
+// keep notes what is amiss, to be named at the end.
+func (s *wizard) keep(found []doctor.Finding) {
+	for _, f := range found {
+		if !f.OK {
+			s.kept = append(s.kept, f)
+		}
+	}
 }
 
 func (s *wizard) askToken(ctx context.Context) error {
@@ -153,6 +172,8 @@ func (s *wizard) askToken(ctx context.Context) error {
 		if !s.config.Discord.Token.IsSet() {
 			fmt.Fprintln(s.Out, "Without a token Hark can't connect to Discord; \"hark chat\" works. "+
 				"Put it into discord.token or HARK_DISCORD_TOKEN later.")
+			s.keep([]doctor.Finding{{Check: "Discord", Detail: "there is no token",
+				Advice: "put it into discord.token or HARK_DISCORD_TOKEN, or run \"hark init\" again"}})
 			return nil
 		}
 		checking, cancel := context.WithTimeout(ctx, doctor.DiscordTime)
@@ -203,10 +224,20 @@ func (s *wizard) finish(c *cobra.Command) error {
 	if s.account != nil {
 		fmt.Fprintf(out, "Invite Hark into your server: %s\n", discord.InviteURL(s.account.App, 0))
 	}
-	next := "hark run"
-	if s.flags.config != "" {
-		next += fmt.Sprintf(" --config %q", s.flags.config)
+	for _, f := range s.kept {
+		fmt.Fprintf(out, "Still to mend: %s\n", strings.TrimPrefix(f.String(), "✗ "))
 	}
-	fmt.Fprintf(out, "Then start it: %s\n", next)
+	if len(s.kept) > 0 {
+		fmt.Fprintf(out, "Check it again: %s\n", s.command("doctor"))
+	}
+	fmt.Fprintf(out, "Then start it: %s\n", s.command("run"))
 	return nil
+}
+
+// command returns how to run one of Hark's commands with the file.
+func (s *wizard) command(name string) string {
+	if s.flags.config == "" {
+		return "hark " + name
+	}
+	return fmt.Sprintf("hark %s --config %q", name, s.flags.config)
 }

@@ -30,8 +30,6 @@ const (
 const (
 	openAI = "https://api.openai.com/v1"
 	ollama = "http://localhost:11434/v1"
-
-	ollamaPort = ":11434/"
 )
 
 const listTime = 10 * time.Second
@@ -41,6 +39,7 @@ type server struct {
 	key   config.Secret
 	model string // empty: none
 	path  string // of a static embedding model, instead
+	kind  string // a known server's name, if it was chosen by that
 }
 
 // place returns which of the offered places s is.
@@ -52,10 +51,16 @@ func (s server) place() int {
 		return nowhere
 	case s.url == openAI:
 		return atOpenAI
-	case s.url == ollama:
+	case s.url == ollama, s.kind == ollamaServer.name:
 		return atOllama
 	}
 	return elsewhere
+}
+
+// isOllama reports whether an Ollama writes the answers, here or elsewhere.
+func (s server) isOllama() bool {
+	known := s.known()
+	return s.model != "" && known != nil && known.name == ollamaServer.name
 }
 
 func (s *wizard) askModel(ctx context.Context) error {
@@ -63,31 +68,43 @@ func (s *wizard) askModel(ctx context.Context) error {
 	l := &s.config.LLM
 	old := s.file.LLM
 	before := server{url: old.BaseURL, key: old.APIKey, model: old.Model}
-	offered := server{url: l.BaseURL, key: l.APIKey, model: l.Model}
+	offered := server{url: l.BaseURL, key: l.APIKey, model: l.Model, kind: s.kind}
 	chosen, err := s.untilWell(ctx, offered, func(usual server) (server, error) {
 		return s.askServer(ctx, wanted{section: "llm.", question: "Which model shall write the answers?",
-			none: "none: answers quote what was said", fits: func(string) bool { return true }}, usual)
+			none: "none: answers quote what was said", fits: isWriter}, usual)
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
-		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
+		*l = old
+		l.BaseURL = chosen.url
+		l.APIKey = chosen.key
+		l.Model = chosen.model
+		if chosen.model == "" {
 			return nil
+		}
+		if isElsewhere(before, chosen) {
+			*l = suit(*l, before, chosen)
 		}
 		client := setup.NewModels(s.config).Default().Client
 		return []doctor.Finding{s.flags.doctor(s.config).Model(ctx, "llm.", client).For("model")}
 	})
 	if err == nil {
+		s.kind = chosen.kind
+		s.values = append(s.values, suitedValues(old, *l)...)
 		s.setServer("llm", before, chosen)
 	}
 	return err
 }
+
+// isElsewhere reports whether the chosen server is another one than before.
+func isElsewhere(before, chosen server) bool { return before.model == "" || chosen.url != before.url }
 
 func (s *wizard) askEmbedder(ctx context.Context) error {
 	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE",
 		"HARK_EMBEDDING_MODEL", "HARK_EMBEDDING_PATH")
 	e := &s.config.Embedding
 	set := s.file.Embedding
-	before := server{set.BaseURL, set.APIKey, set.Model, set.Path}
-	offered := server{e.BaseURL, e.APIKey, e.Model, e.Path}
-	model := server{url: s.config.LLM.BaseURL, key: s.config.LLM.APIKey, model: s.config.LLM.Model}
+	before := server{url: set.BaseURL, key: set.APIKey, model: set.Model, path: set.Path}
+	offered := server{url: e.BaseURL, key: e.APIKey, model: e.Model, path: e.Path}
+	model := server{url: s.config.LLM.BaseURL, key: s.config.LLM.APIKey, model: s.config.LLM.Model, kind: s.kind}
 	chosen, err := s.untilWell(ctx, offered, func(usual server) (server, error) {
 		return s.askServer(ctx, wanted{section: "embedding.",
 			question: "Which embedder shall find messages by their meaning?",
@@ -121,6 +138,9 @@ func isEmbedder(name string) bool {
 	_, known := embed.PrefixesOf(name)
 	return known || strings.Contains(strings.ToLower(name), "embed")
 }
+
+// isWriter reports whether a model likely writes answers.
+func isWriter(name string) bool { return !isEmbedder(name) }
 
 // isAnother reports whether what is set of the embedding model before may not suit the chosen one.
 func isAnother(before, chosen server) bool { return chosen.model != before.model || chosen.path != "" }
@@ -167,6 +187,9 @@ func (s *wizard) checkServer(ctx context.Context, chosen *server,
 		}
 		changed, asked := s.anotherKey(ctx, found, &chosen.key)
 		err = asked
+		if err == nil && !changed {
+			s.keep(found)
+		}
 		if err != nil || !changed {
 			break
 		}
@@ -228,19 +251,27 @@ type wanted struct {
 // askServer asks where a model is served, and which of the server's models it is. It offers the other server's address,
 // and its key for the same address.
 func (s *wizard) askServer(ctx context.Context, w wanted, usual server) (server, error) {
-	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", w.none}
+	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol, such as llama.cpp or LM Studio", w.none}
 	if w.other != nil {
 		places = append(places, "a static model in a directory, which also sends nothing anywhere")
 	}
+	listed := serverOffers(w.other != nil)
+	var names []string
+	for _, o := range listed {
+		names = append(names, o.name)
+	}
 	for {
-		place, err := s.Choose(ctx, w.question, places, usual.place())
+		place, err := s.Choose(ctx, w.question, places, usual.place(), names...)
 		if err != nil || place == nowhere {
 			return server{url: usual.url, key: usual.key}, err
 		}
 		var chosen server
-		if place == inDirectory {
+		switch named := place - len(places); {
+		case named >= 0:
+			chosen, err = s.askNamed(ctx, w, listed[named], usual)
+		case place == inDirectory:
 			chosen, err = s.askDirectory(ctx, usual)
-		} else {
+		default:
 			chosen, err = s.askServerAt(ctx, w, place, usual)
 		}
 		if !errors.Is(err, terminal.ErrBack) {
@@ -263,22 +294,52 @@ func (s *wizard) askDirectory(ctx context.Context, usual server) (server, error)
 
 // askServerAt asks for a server's address, unless its place says it, its key and the model.
 func (s *wizard) askServerAt(ctx context.Context, w wanted, place int, usual server) (server, error) {
-	var err error
-	chosen := server{url: openAI}
+	address := openAI
 	if place != atOpenAI {
-		chosen.url, err = s.askURL(ctx, place, usual, w.other)
+		var err error
+		address, err = s.askURL(ctx, place, usual, w.other)
 		if err != nil {
-			return chosen, err
+			return server{url: address}, err
 		}
 	}
+	kind := ""
+	switch {
+	case place == atOllama:
+		kind = ollamaServer.name
+	case address == usual.url:
+		kind = usual.kind
+	}
+	return s.askWhatAt(ctx, w, address, kind, usual)
+}
+
+// askNamed asks for the address of a server that was chosen by its name, if it may be another one, its key and the model.
+func (s *wizard) askNamed(ctx context.Context, w wanted, named offer, usual server) (server, error) {
+	address := named.url
+	if named.isLocal() {
+		if named.started != "" {
+			fmt.Fprintf(s.Out, "How it is started: %s\n", named.started)
+		}
+		var err error
+		address, err = s.askAddress(ctx, addressQuestion, addressWanted, nil, address)
+		if err != nil {
+			return server{url: address}, err
+		}
+	}
+	return s.askWhatAt(ctx, w, address, named.name, usual)
+}
+
+// askWhatAt asks for the key, unless the server is Ollama, and the model of the server at an address. kind is as in server.
+func (s *wizard) askWhatAt(ctx context.Context, w wanted, address, kind string, usual server) (server, error) {
+	chosen := server{url: address}
 	if chosen.url == usual.url {
 		chosen = usual
 		chosen.path = "" // it was another choice
 	} else if w.other != nil && w.other.model != "" && chosen.url == w.other.url {
 		chosen.key = w.other.key
 	}
-	if place != atOllama {
-		err = s.askSecret(ctx, "Its key", "the one that is known", &chosen.key)
+	chosen.kind = kind
+	if kind != ollamaServer.name {
+		err := s.askSecret(ctx, "Its key", "the one that is known", &chosen.key)
 		if err != nil {
 			return chosen, err
 		}
@@ -304,7 +365,7 @@ func (s *wizard) listModels(ctx context.Context, w wanted, at *server) ([]string
 			slices.SortStableFunc(names, fitFirst)
 			return names, nil
 		}
-		found := doctor.Failure(err, "name one").In(w.section).For("models")
+		found := doctor.Failure(err, "write the model's name").In(w.section).For("models")
 		if !found.KeyRefused {
 			fmt.Fprintln(s.Out, found)
 			return nil, nil
@@ -316,16 +377,24 @@ func (s *wizard) listModels(ctx context.Context, w wanted, at *server) ([]string
 	}
 }
 
-// askURL asks for a server's address. It offers the usual one, or that of the other server. other is nil if the server is
-// for the answers.
+const (
+	addressQuestion = "Its address, up to and including /v1"
+	addressWanted   = "Please write an address that begins with http:// or https://, such as " + ollama + "."
+)
+
+// askURL asks for the address of Ollama or of another server. It offers the usual one, or that of the other server or
+// beside it. other is nil if the server is for the answers.
 func (s *wizard) askURL(ctx context.Context, place int, usual server, other *server) (string, error) {
-	question := "Its address, up to and including /v1"
-	wanted := "Please write an address that begins with http:// or https://, such as " + ollama + "."
+	question := addressQuestion
+	wanted := addressWanted
 	at := ollama
+	var listed []offer
 	if place == elsewhere {
-		question += ", or a name from the list"
+		question += ", or a number or a name from the list"
+		wanted = "Please write a number or a name from the list, or an address that begins with http:// or https://."
 		at = ""
-		printServers(s.Out, other != nil)
+		listed = serverOffers(other != nil)
+		printOffers(s.Out, listed)
 	} else if other == nil {
 		fmt.Fprintln(s.Out, "Start Ollama with OLLAMA_CONTEXT_LENGTH=8192 or more: "+
 			"by default it may cut prompts at 4096 tokens.")
@@ -333,9 +402,16 @@ func (s *wizard) askURL(ctx context.Context, place int, usual server, other *ser
 	switch {
 	case usual.model != "" && usual.place() == place:
 		at = usual.url
-	case other != nil && other.place() == elsewhere && (place == elsewhere || strings.Contains(other.url, ollamaPort)):
-		at = other.url
+	case place == elsewhere && other != nil && other.place() == elsewhere,
+		place == atOllama && other != nil && other.isOllama():
+		at = embedderBeside(*other)
 	}
+	return s.askAddress(ctx, question, wanted, listed, at)
+}
+
+// askAddress asks for an address until there is one, or the name or number of a server in listed. It offers at. wanted
+// says what to write instead of anything else.
+func (s *wizard) askAddress(ctx context.Context, question, wanted string, listed []offer, at string) (string, error) {
 	if at != "" {
 		question += " [" + at + "]"
 	}
@@ -344,7 +420,7 @@ func (s *wizard) askURL(ctx context.Context, place int, usual server, other *ser
 		if err != nil {
 			return "", err
 		}
-		address := addressOf(cmp.Or(written, at))
+		address := addressOf(listed, cmp.Or(written, at))
 		if config.IsAddress(address) {
 			return strings.TrimRight(address, "/"), nil
 		}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -128,7 +131,7 @@ func TestInitAndKeys(t *testing.T) {
 	w.configure("[llm]\nmodel = 'gpt'\napi_key = 'openai-key'\n")
 	_, asked, file := w.initialise(0, "y", "2", model.URL(), "1", "4")
 	if want := "[llm]\nbase_url = '" + model.URL() +
-		"'\nmodel = 'test-model'\napi_key = ''\n\n[embedding]\nmodel = ''\n"; file != want {
+		"'\nwindow = 8192\nthinking = 'off'\ntimeout = '5m'\nmodel = 'test-model'\napi_key = ''\n\n[embedding]\nmodel = ''\n"; file != want {
 		t.Errorf("\ngot  %s\nwant %s", file, want)
 	}
 	w.sees(asked)
@@ -181,7 +184,7 @@ func TestInitWithAnotherEmbedder(t *testing.T) {
 func TestInitKeepsWhatIsAmiss(t *testing.T) {
 	t.Parallel()
 	w := toInit(t, discordtest.WithIntents(0))
-	_, asked, file := w.initialise(0, "wrong", "y", w.discord.Token, "y", "", "n", "2",
+	out, asked, file := w.initialise(0, "wrong", "y", w.discord.Token, "y", "", "n", "2",
 		"http://127.0.0.1:1/v1", "llama", "n", "2", "http://127.0.0.1:1/v1", "nomic", "n")
 	c, err := config.LoadText("", file, w.environment(nil, nil).lookup)
 	if err != nil || c.Discord.Token.Reveal() != w.discord.Token || c.LLM.Model != "llama" ||
@@ -191,7 +194,13 @@ func TestInitKeepsWhatIsAmiss(t *testing.T) {
 	if n := strings.Count(asked, "✗ intents: "); n != 2 {
 		t.Errorf("the intent is named %d times", n)
 	}
-	w.sees(asked)
+	for _, check := range []string{"intents", "model", "embedder"} {
+		if n := strings.Count(out, "Still to mend: "+check+": "); n != 1 {
+			t.Errorf("at the end %s is named %d times", check, n)
+		}
+	}
+	w.lacks(out, "Still to mend: Discord") // the second token was well
+	w.sees(asked + out)
 }
 
 func TestInitThatCantBe(t *testing.T) {
@@ -213,27 +222,123 @@ func TestInitThatCantBe(t *testing.T) {
 	}
 }
 
-// Other servers are chosen by their names, too. llama.cpp's says on which port to start it.
+// Other servers are chosen by their names or numbers, too. llama.cpp's says on which port to start it.
 func TestInitKnowsServersByName(t *testing.T) {
 	t.Parallel()
-	addresses := map[string]bool{}
-	for _, s := range knownServers {
-		if addressOf(strings.ToLower(s.name)) != s.url || !config.IsAddress(s.url) || addresses[s.url] {
-			t.Errorf("%s is at %s", s.name, s.url)
+	for _, embedders := range []bool{false, true} {
+		all := serverOffers(embedders)
+		addresses := map[string]bool{}
+		for i, o := range all {
+			byNumber := addressOf(all, strconv.Itoa(i+1))
+			if addressOf(all, strings.ToLower(o.name)) != o.url || byNumber != o.url || !config.IsAddress(o.url) ||
+				addresses[o.url] {
+				t.Errorf("%s is at %s", o.name, o.url)
+			}
+			addresses[o.url] = true
 		}
-		addresses[s.url] = true
+		var listed strings.Builder
+		printOffers(&listed, all)
+		golden.Seen(t, listed.String())
 	}
-	var all, embedders strings.Builder
-	printServers(&all, false)
-	printServers(&embedders, true)
 	var asked bytes.Buffer
-	w := wizard{Asker: terminal.NewAsker(strings.NewReader("nowhere\nlm studio\nhttp://here/v1/\n"), &asked)}
-	for _, want := range []string{"http://localhost:1234/v1", "http://here/v1"} {
+	w := wizard{Asker: terminal.NewAsker(strings.NewReader("nowhere\nlm-studio\n6\nhttp://here/v1/\n"), &asked)}
+	for _, want := range []string{"http://localhost:1234/v1", "http://localhost:8081/v1", "http://here/v1"} {
 		got, err := w.askURL(t.Context(), elsewhere, server{}, nil)
 		if err != nil || got != want {
 			t.Errorf("it is at %s, %v; want %s\n%s", got, err, want, &asked)
 		}
 	}
-	golden.Seen(t, all.String())
-	golden.Seen(t, embedders.String())
+}
+
+// A server can be named where the servers are offered. What docs/models.md has for it is written, and the embedder is
+// offered where that page starts a second server.
+func TestInitByTheNameOfAServer(t *testing.T) {
+	t.Parallel()
+	w := toInit(t)
+	model := llmtest.New(t, llmtest.Models("bge-m3", "qwen3"))
+	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("H") })
+	_, asked, file := w.initialise(0, w.discord.Token,
+		"lama", "LLaMA-cpp", model.URL(), "", "1", // the chat model comes first
+		"static", "back", "llama.cpp", model.URL(), "", "bge-m3")
+	if want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token + "'\n\n[llm]\nbase_url = '" + model.URL() +
+		"'\nmodel = 'qwen3'\nthinking = 'off'\ntimeout = '5m'\n\n[embedding]\nbase_url = '" + model.URL() +
+		"'\nmodel = 'bge-m3'\n"; file != want {
+		t.Errorf("\ngot  %s\nwant %s", file, want)
+	}
+	w.sees(asked)
+}
+
+func TestInitOffersAnEmbedderBesideTheModel(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ model, want string }{
+		{"http://localhost:8081/v1", "http://localhost:8082/v1"}, // llama.cpp
+		{"http://host.docker.internal:8081/v1", "http://host.docker.internal:8082/v1"},
+		{"http://localhost:8000/v1", "http://localhost:8001/v1"}, // vLLM
+		{"http://localhost:1234/v1", "http://localhost:1234/v1"}, // LM Studio
+		{"http://localhost:9999/v1", "http://localhost:9999/v1"},
+		{"https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1"},
+	} {
+		var asked bytes.Buffer
+		w := wizard{Asker: terminal.NewAsker(strings.NewReader("\n"), &asked)}
+		got, err := w.askURL(t.Context(), elsewhere, server{}, &server{url: c.model, model: "m"})
+		if err != nil || got != c.want {
+			t.Errorf("beside %s: %s, %v; want %s", c.model, got, err, c.want)
+		}
+	}
+	w := wizard{Asker: terminal.NewAsker(strings.NewReader("\n"), io.Discard)}
+	const moved = "http://ollama:11500/v1"
+	got, err := w.askURL(t.Context(), atOllama, server{}, &server{url: moved, model: "m", kind: "Ollama"})
+	if err != nil || got != moved {
+		t.Errorf("beside Ollama: %s, %v", got, err)
+	}
+}
+
+// What suited one server goes with it. What was set by hand stays.
+func TestInitWithAnotherServer(t *testing.T) {
+	t.Parallel()
+	preset := config.Default().LLM
+	ollamas := suit(preset, server{}, server{url: ollama})
+	if ollamas.Window != 8192 || ollamas.Thinking != "off" || ollamas.Timeout.Duration != localTimeout {
+		t.Errorf("Ollama has %+v", ollamas)
+	}
+	moved := suit(preset, server{}, server{url: "http://there:1/v1", kind: "Ollama"})
+	if !reflect.DeepEqual(ollamas, moved) {
+		t.Errorf("elsewhere it has %+v", moved)
+	}
+	text, err := config.Edit("[llm]\n", suitedValues(preset, ollamas))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand := ollamas
+	byHand.MaxTokens = 77
+	deepSeeks := suit(byHand, server{url: ollama}, server{url: "https://api.deepseek.com/v1"})
+	text, err = config.Edit(text, suitedValues(byHand, deepSeeks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "[llm]\nthinking = 'low'\n"; text != want || deepSeeks.MaxTokens != 77 {
+		t.Errorf("%d tokens, and\n%s", deepSeeks.MaxTokens, text)
+	}
+}
+
+// A server may refuse a key with 400 or 403. The key is asked for again, not the model.
+func TestInitAsksAgainForAKey(t *testing.T) {
+	t.Parallel()
+	for status, said := range map[int]string{
+		400: "API key not valid. Please pass a valid API key.",
+		403: "Invalid API key",
+	} {
+		w := toInit(t)
+		model := llmtest.New(t)
+		model.Answer(func(r llmtest.Request) llmtest.Reply {
+			if r.Header.Get("Authorization") == "Bearer m0del-key" {
+				return llmtest.Say("H")
+			}
+			return llmtest.Fail(status, "", said)
+		})
+		_, asked, _ := w.initialise(0, w.discord.Token, "3", model.URL(), "wr0ng-key", "1", "m0del-key", "none")
+		if n := strings.Count(asked, "Model (number or name)"); n != 1 || !strings.Contains(asked, "✓ model") {
+			t.Errorf("%d: the model is asked for %d times:\n%s", status, n, asked)
+		}
+	}
 }

@@ -426,8 +426,8 @@ func TestInitOnATerminal(t *testing.T) {
 	p.wait(" (Enter: none): ")
 	p.write(d.Token + "\r")
 	p.wait("✓ intents")
-	p.wait("Number [4]: ")
-	p.line("4", "Number [4]: ")
+	p.wait("Number or name [4]: ")
+	p.line("4", "Number or name [4]: ")
 	p.line("", "hark run --config ")
 	p.ended(0)
 	if strings.Contains(p.screen.String(), d.Token) {

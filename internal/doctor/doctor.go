@@ -86,7 +86,7 @@ func Failure(err error, advice string) Finding {
 // refusesKey reports whether a server of models or embeddings refused the key.
 func refusesKey(err error) bool {
 	if model, is := errors.AsType[*llm.Error](err); is {
-		return model.Status == http.StatusUnauthorized
+		return model.RefusesKey()
 	}
 	embedder, is := errors.AsType[*endpoint.Refusal](err)
 	return is && embedder.Status == http.StatusUnauthorized

@@ -85,6 +85,9 @@ type Error struct {
 
 func (e *Error) Error() string { return e.text }
 
+// RefusesKey reports whether the server refused the key.
+func (e *Error) RefusesKey() bool { return e.failure.HasBadKey() }
+
 // Is reports whether target is ErrCutOff and e is of that kind.
 func (e *Error) Is(target error) bool { return target == ErrCutOff && e.Kind == CutOff }
 
@@ -259,14 +262,20 @@ func (s speaker) known(f failure.Failure) *Error {
 	case f.HasBadKey():
 		return problem(Refused, false, "the model's server at %s refuses the key%s: check llm.api_key", s.place, about)
 	case status == http.StatusForbidden:
-		return problem(Refused, false, "the model's server at %s allows no access%s: may the key use %q? "+
-			"(llm.api_key, llm.model)", s.place, about, s.model)
+		advice := "check llm.api_key"
+		if s.model != "" {
+			advice = fmt.Sprintf("may the key use %q? (llm.api_key, llm.model)", s.model)
+		}
+		return problem(Refused, false, "the model's server at %s allows no access%s: %s", s.place, about, advice)
 	case f.HasNoModel():
 		return problem(NotFound, false, "the model's server at %s has no model %q%s: check llm.model", s.place,
 			s.model, about)
 	case f.HasWrongAddress():
-		return problem(NotFound, false, "the model's server at %s has nothing at this address%s: does llm.base_url "+
-			"end in /v1, and has it the model %q?", s.place, about, s.model)
+		advice := "does llm.base_url end in /v1?"
+		if s.model != "" { // none is named where the models are listed
+			advice = fmt.Sprintf("does llm.base_url end in /v1, and has it the model %q?", s.model)
+		}
+		return problem(NotFound, false, "the model's server at %s has nothing at this address%s: %s", s.place, about, advice)
 	case status == http.StatusTooManyRequests || f.Code == "rate_limit_exceeded":
 		return problem(RateLimited, true, "the model's server at %s takes no more calls for now%s", s.place, about)
 	case status >= 300 && status < 400:

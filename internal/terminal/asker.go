@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/term"
 )
@@ -117,27 +118,70 @@ func (a *Asker) Yes(ctx context.Context, question string, usual bool) (bool, err
 	}
 }
 
-// Choose asks for one of options, by number or text, and returns its index. An empty answer means usual.
-func (a *Asker) Choose(ctx context.Context, question string, options []string, usual int) (int, error) {
+// Choose asks for one of options, by number or by words of it, and returns its index. An empty answer means usual. It
+// also takes one of more names, which it doesn't list: their indexes follow those of options.
+func (a *Asker) Choose(ctx context.Context, question string, options []string, usual int, more ...string) (int, error) {
 	fmt.Fprintln(a.Out, question)
 	for i, option := range options {
 		fmt.Fprintf(a.Out, "  %d  %s\n", i+1, option)
 	}
 	for {
-		answer, err := a.Ask(ctx, fmt.Sprintf("Number [%d]", usual+1), false)
+		answer, err := a.Ask(ctx, fmt.Sprintf("Number or name [%d]", usual+1), false)
 		if err != nil {
 			return 0, err
 		}
 		if answer == "" {
 			return usual, nil
 		}
-		for i, option := range options {
-			if answer == strconv.Itoa(i+1) || strings.EqualFold(answer, option) {
-				return i, nil
+		for i, name := range more {
+			if SameName(name, answer) {
+				return len(options) + i, nil
 			}
 		}
-		fmt.Fprintf(a.Out, "Please write a number from 1 to %d.\n", len(options))
+		chosen := optionOf(options, answer)
+		if chosen >= 0 {
+			return chosen, nil
+		}
+		fmt.Fprintln(a.Out, "Please write a number or a name from the list.")
 	}
+}
+
+// SameName reports whether two names differ at most in case, spaces and punctuation, as "LM-Studio" and "lm studio" do.
+func SameName(a, b string) bool { return plain(a) == plain(b) }
+
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// optionOf returns the index of the option that an answer means: its number, all of it, what it begins with, or words
+// that no other option has; -1 if it means none.
+func optionOf(options []string, answer string) int {
+	answer = strings.ToLower(answer)
+	var begin, within []int
+	for i, option := range options {
+		option = strings.ToLower(option)
+		words := " " + option
+		switch {
+		case answer == strconv.Itoa(i+1), answer == option:
+			return i
+		case strings.HasPrefix(option, answer):
+			begin = append(begin, i)
+		case strings.Contains(words, " "+answer):
+			within = append(within, i)
+		}
+	}
+	switch {
+	case len(begin) == 1:
+		return begin[0]
+	case len(begin) == 0 && len(within) == 1:
+		return within[0]
+	}
+	return -1
 }
 
 // maxListed bounds the names that Name lists.

@@ -28,8 +28,11 @@ var badKeySaid = pattern.Of(`(?i)\bapi[ _-]?key\b[^.]{0,40}\b(?:not valid|invali
 
 // HasBadKey reports whether the server refuses the key.
 func (f Failure) HasBadKey() bool {
-	return f.Status == http.StatusUnauthorized ||
-		f.Status == http.StatusBadRequest && (badKeySaid().MatchString(f.inWords()) || f.Code == "invalid_api_key")
+	if f.Status == http.StatusUnauthorized {
+		return true
+	}
+	mayBe := f.Status == http.StatusBadRequest || f.Status == http.StatusForbidden
+	return mayBe && (badKeySaid().MatchString(f.inWords()) || f.Code == "invalid_api_key")
 }
 
 // HasNoModel reports whether the server lacks the model.
