@@ -59,7 +59,10 @@ var (
 	keyAndValue   = regexp.MustCompile(`^\s*([\w.-]+)\s*=\s*(.*?)\s*$`)
 	colonPair     = regexp.MustCompile(`^\s*([\w.-]+)\s*:(?:\s+(\S.*))?\s*$`)
 	yamlLine      = regexp.MustCompile(`^(---\s*$|\s*- )`)
-	variableLine  = regexp.MustCompile(`^\s*(?:export\s+)?"?(HARK_[A-Z0-9_]+)"?\s*[:=]`)
+	variableLine  = regexp.MustCompile(`^\s*(?:export\s+|set\s+|\$env:)?"?(HARK_[A-Z0-9_]+)"?\s*[:=]`)
+	fence         = regexp.MustCompile("^\\s*(```|~~~)")
+	spacePair     = regexp.MustCompile(`^\s*([\w.-]+)\s+["'\w]\S*\s*$`)
+	openSection   = regexp.MustCompile(`^\s*(\[{1,2})\s*([\w.-]+)\s*$`)
 	otherComment  = regexp.MustCompile(`^\s*(//|;|/\*|--)`)
 )
 
@@ -74,6 +77,8 @@ func (s slip) explain() string {
 		quotes = straight(pair[1])
 	}
 	switch {
+	case fence.MatchString(s.line):
+		return "this line is of the page that the settings were copied from: delete it"
 	case strings.Contains(s.says, "invalid escape"):
 		return "a backslash in \"…\" begins a special character: write single quotes, " + strings.ReplaceAll(quotes, `"`, "'")
 	case isCurly(s.at):
@@ -100,6 +105,8 @@ func (s slip) value(key, value string) string {
 	switch {
 	case value == "" || strings.HasPrefix(value, "#"):
 		return fmt.Sprintf("%s has no value: write %s, or put # before it", key, straight(key))
+	case strings.HasPrefix(value, "="):
+		return "a key and its value are joined by a single ="
 	case strings.HasSuffix(s.says, "U+002C ','") && strings.HasSuffix(value, ","):
 		return "a line doesn't end with a comma: delete it"
 	case strings.ContainsAny(value[:1], `"'[{`):
@@ -144,7 +151,13 @@ func (f field) wantsInFile() string {
 // form says what is wrong with a line that isn't a key and its value.
 func (s slip) form() string {
 	pair := colonPair.FindStringSubmatch(s.line)
+	open := openSection.FindStringSubmatch(s.line)
+	spaced := spacePair.FindStringSubmatch(s.line)
 	switch {
+	case open != nil:
+		return "the section's name isn't closed: write " + open[1] + open[2] + strings.Repeat("]", len(open[1]))
+	case spaced != nil && strings.HasPrefix(s.says, "expected '='"):
+		return "a key and its value are joined by =: write " + straight(spaced[1])
 	case yamlLine.MatchString(s.line):
 		return "this is YAML, and Hark reads TOML: write " + shortest
 	case pair != nil && pair[2] != "":
