@@ -14,7 +14,8 @@ var (
 	ErrNoToken = errors.New("no valid bot token: set HARK_DISCORD_TOKEN or discord.token, or run \"hark init\"; the token " +
 		"is on the Bot page of your application (https://discord.com/developers/applications)")
 	ErrToken = errors.New("Discord refuses the token: copy it anew from the Bot page of your application " +
-		"in the Developer Portal (https://discord.com/developers/applications), with Reset Token if need be")
+		"in the Developer Portal (https://discord.com/developers/applications), with Reset Token if need be, and set " +
+		"HARK_DISCORD_TOKEN or discord.token, or run \"hark init\"")
 	ErrIntents = errors.New("Discord refuses an intent: switch on \"Message Content Intent\" on the Bot page " +
 		"of your application in the Developer Portal (https://discord.com/developers/applications)")
 	ErrShards = errors.New("Discord demands more shards, as the bot is in too many servers: set discord.shards to " +

@@ -29,6 +29,9 @@ func TestChatWithoutItsModelQuotes(t *testing.T) {
 	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}}
 	c.stdin = "Jane: the zebra is here\nAna: @hark where is the zebra?\n"
 	c.run(0, "chat", "--data", t.TempDir())
+	if strings.Contains(c.out.String(), "[1]") || !strings.Contains(c.out.String(), "— **Jane** in #terminal, ") {
+		t.Errorf("a number leads nowhere, or there is no author: %q", c.out.String())
+	}
 	if !strings.Contains(c.out.String(), "> the zebra is here\n") || !strings.Contains(c.err.String(), "llm.api_key") {
 		t.Errorf("got %q; told %q", c.out.String(), c.err.String())
 	}

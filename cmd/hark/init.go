@@ -75,7 +75,7 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 	}
 	s.file, err = config.LoadText(s.path, s.text, f.env.lookup)
 	if err != nil {
-		return nil, fmt.Errorf("%w\nfix that first, or name another file with --config", err)
+		return nil, fmt.Errorf("%w\n%s", err, s.whatFirst())
 	}
 	if f.data != "" {
 		s.file.Data = f.data
@@ -89,6 +89,16 @@ func (f *flags) beginSetup(ctx context.Context) (*wizard, error) {
 		err = errors.New("nothing was changed")
 	}
 	return s, err
+}
+
+// whatFirst says what to do about a configuration that can't be used. Another file doesn't help if the environment is
+// wrong.
+func (s *wizard) whatFirst() string {
+	_, err := config.LoadText(s.path, "", s.env.lookup)
+	if err != nil {
+		return "fix that first"
+	}
+	return "fix that first, or name another file with --config"
 }
 
 // askAll asks what is to be configured. The answer "back" leads to the question before; what was answered is offered

@@ -213,6 +213,11 @@ func TestInitThatCantBe(t *testing.T) {
 	w.configure("[llm]\nmodle = 'x'\n")
 	_, asked, _ := w.initialise(1)
 	w.sees(asked)
+	w.configure("")
+	w.env["HARK_LLM_TIMEOUT"] = "300"
+	_, asked, _ = w.initialise(1)
+	w.lacks(asked, "another file") // which wouldn't help
+	delete(w.env, "HARK_LLM_TIMEOUT")
 	const table = "llm = { window = 3 }\n" // which can't be changed
 	w.configure(table)
 	_, asked, file = w.initialise(1, "y", "", "4", "4")

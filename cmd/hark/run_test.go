@@ -68,6 +68,30 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 	}
 }
 
+// Without a token, or with what can't be one, it is said where to put one and what else helps.
+func TestRunWithoutAToken(t *testing.T) {
+	t.Parallel()
+	d := discordtest.New(t)
+	for name, token := range map[string]string{"none": "", "two words": "your token", "refused": "your-token"} {
+		for _, inFile := range []bool{false, true} {
+			file := ""
+			env := map[string]string{"HARK_WEB_LISTEN": "127.0.0.1:0", "HARK_DISCORD_TOKEN": token,
+				"HARK_DISCORD_API_URL": d.URL}
+			if inFile {
+				file = "[discord]\ntoken = '" + token + "'\n"
+				delete(env, "HARK_DISCORD_TOKEN")
+			}
+			env["HARK_CONFIG"] = writeFile(t, file)
+			c := commandLine{T: t, env: env}
+			c.run(1, "run", "--data", t.TempDir())
+			said := c.err.String()
+			if !strings.Contains(said, "HARK_DISCORD_TOKEN") || !strings.Contains(said, "hark init") {
+				t.Errorf("%s, in a file: %t: %s", name, inFile, said)
+			}
+		}
+	}
+}
+
 // Each model's window that is too small is told of once, as an error where prompts are of no use.
 func TestRunTellsOfSmallWindows(t *testing.T) {
 	t.Parallel()

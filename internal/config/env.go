@@ -31,12 +31,27 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 		case !given:
 		case !utf8.ValidString(text):
 			s.problem(f.env(), "%s wants text in UTF-8", f.key)
+		case isBare(f.key) && isInQuotes(text):
+			s.problem(f.env(), "the quotes around the value are part of it: delete them")
 		case !f.set(f.fromText(text)):
 			s.problem(f.env(), "%s wants %s", f.key, f.wants())
 		default:
 			s.from[f.key] = f.env()
 		}
 	}
+}
+
+// isBare reports whether a setting's value has no quotes of its own. A persona or a password may have some.
+func isBare(key string) bool {
+	return slices.Contains([]string{"token", "api_key", "model", "base_url"}, last(key))
+}
+
+// isInQuotes reports whether text has quotes around it, as Docker's --env-file leaves them there.
+func isInQuotes(text string) bool {
+	first, size := utf8.DecodeRuneInString(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	isQuote := func(r rune) bool { return r == '"' || r == '\'' || isCurly(r) }
+	return size < len(text) && isQuote(first) && isQuote(last)
 }
 
 // CheckEnv returns an error for each HARK_ variable in environ, as of os.Environ, that nothing reads.

@@ -47,6 +47,7 @@ func TestProblemsOfVariables(t *testing.T) {
 		{"HARK_LLM_EXTRA", `{"top_k": 40} {}`}, {"HARK_LLM_EXTRA", "{ top_k = 40 }\nmore = 1"},
 		{"HARK_LLM_EXTRA", `{"model": "x"}`}, {"HARK_LLM_THINKING", "false"}, {"HARK_LLM_AT_ONCE", "-1"},
 		{"HARK_DISCORD_OPERATOR", strings.Repeat("ü", 301)},
+		{"HARK_DISCORD_TOKEN", `"abc.def"`}, {"HARK_LLM_MODEL", "“qwen3”"}, {"HARK_LLM_BASE_URL", "'http://x/v1'"},
 	} {
 		_, err := Load(write(t, "config.toml", ""), environ(c.name, c.value))
 		golden.Seen(t, fmt.Sprint(err))
