@@ -65,8 +65,8 @@ func TestDocumentedSettings(t *testing.T) {
 	}
 }
 
-// The page about models has a block for each server that init knows. Its address, its embedder and what it sets are what
-// init writes.
+// The page about models has a block for each server that init knows. Its address, its embedder and what it sets are
+// what init writes.
 func TestEachServerHasABlock(t *testing.T) {
 	t.Parallel()
 	page := string(content(t, "../../docs/models.md"))

@@ -251,7 +251,12 @@ type wanted struct {
 // askServer asks where a model is served, and which of the server's models it is. It offers the other server's address,
 // and its key for the same address.
 func (s *wizard) askServer(ctx context.Context, w wanted, usual server) (server, error) {
-	places := []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol, such as llama.cpp or LM Studio", w.none}
+	places := []string{
+		"OpenAI",
+		"Ollama",
+		"another server that speaks OpenAI's protocol, such as llama.cpp or LM Studio",
+		w.none,
+	}
 	if w.other != nil {
 		places = append(places, "a static model in a directory, which also sends nothing anywhere")
 	}
@@ -312,7 +317,8 @@ func (s *wizard) askServerAt(ctx context.Context, w wanted, place int, usual ser
 	return s.askWhatAt(ctx, w, address, kind, usual)
 }
 
-// askNamed asks for the address of a server that was chosen by its name, if it may be another one, its key and the model.
+// askNamed asks for the address of a server that was chosen by its name, if it may be another one, for its key and for
+// the model.
 func (s *wizard) askNamed(ctx context.Context, w wanted, named offer, usual server) (server, error) {
 	address := named.url
 	if named.isLocal() {
@@ -328,7 +334,8 @@ func (s *wizard) askNamed(ctx context.Context, w wanted, named offer, usual serv
 	return s.askWhatAt(ctx, w, address, named.name, usual)
 }
 
-// askWhatAt asks for the key, unless the server is Ollama, and the model of the server at an address. kind is as in server.
+// askWhatAt asks for the key, unless the server is Ollama, and the model of the server at an address. kind is as in
+// server.
 func (s *wizard) askWhatAt(ctx context.Context, w wanted, address, kind string, usual server) (server, error) {
 	chosen := server{url: address}
 	if chosen.url == usual.url {

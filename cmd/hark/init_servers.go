@@ -192,7 +192,8 @@ func suit(l config.LLM, before, chosen server) config.LLM {
 	return l
 }
 
-// known returns which of the known servers s is: the one that was chosen, or else the one at its address; nil if none.
+// known returns which of the known servers s is: the one that was chosen, or else the one at its address. It returns nil
+// if s is none.
 func (s server) known() *knownServer {
 	for _, k := range allServers() {
 		if k.name == s.kind {

@@ -131,7 +131,8 @@ func TestInitAndKeys(t *testing.T) {
 	w.configure("[llm]\nmodel = 'gpt'\napi_key = 'openai-key'\n")
 	_, asked, file := w.initialise(0, "y", "2", model.URL(), "1", "4")
 	if want := "[llm]\nbase_url = '" + model.URL() +
-		"'\nwindow = 8192\nthinking = 'off'\ntimeout = '5m'\nmodel = 'test-model'\napi_key = ''\n\n[embedding]\nmodel = ''\n"; file != want {
+		"'\nwindow = 8192\nthinking = 'off'\ntimeout = '5m'\n" +
+		"model = 'test-model'\napi_key = ''\n\n[embedding]\nmodel = ''\n"; file != want {
 		t.Errorf("\ngot  %s\nwant %s", file, want)
 	}
 	w.sees(asked)
