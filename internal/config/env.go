@@ -32,7 +32,7 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 		case !utf8.ValidString(text):
 			s.problem(f.env(), "%s wants text in UTF-8", f.key)
 		case !f.set(f.fromText(text)):
-			s.problem(f.env(), "%s wants %s", f.key, f.wants())
+			s.problem(f.env(), "%s wants %s", f.key, f.wantsInEnv(text))
 		default:
 			s.from[f.key] = f.env()
 		}
