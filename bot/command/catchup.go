@@ -53,6 +53,10 @@ func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel
 	case got.Model != "":
 	case noModel:
 		notes = markdown.Lines(l.Text("-# There are no tokens left for the language model today, so these are the lines that tell most."), notes)
+	case reply.IsLoading(got.Away):
+		notes = markdown.Lines(l.Text("-# The language model is still being loaded, so these are the lines that tell most."), notes)
+	case reply.IsCrowded(got.Away):
+		notes = markdown.Lines(l.Text("-# The language model is asked too much right now, so these are the lines that tell most."), notes)
 	case got.Away != nil:
 		notes = markdown.Lines(l.Text("-# The language model couldn't sum this up, so these are the lines that tell most."), notes)
 	default:

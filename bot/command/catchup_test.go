@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,9 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 		{"no tokens", answer.CaughtUp{Since: at, Spoke: at, Messages: 1, Text: "x", Left: 3}, time.Time{}, true},
 		{"away", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Away: lost, Bounded: true},
 			at, false},
+		{"loading", answer.CaughtUp{Since: at, Messages: 2, Text: "x", Away: fmt.Errorf("ask: %w", unwell{loading: true})},
+			at, false},
+		{"crowded", answer.CaughtUp{Since: at, Messages: 2, Text: "x", Away: unwell{}}, at, false},
 		{"cut off", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Model: "m", Cut: true}, at, false},
 	} {
 		got, err := showCaughtUp(locale.Locale{}, test.got, test.since, test.noModel)
@@ -62,6 +66,13 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 		t.Error("there is one page")
 	}
 }
+
+// unwell is a model that is being loaded, or is asked too much.
+type unwell struct{ loading bool }
+
+func (unwell) Error() string   { return "unwell" }
+func (u unwell) Loading() bool { return u.loading }
+func (u unwell) Crowded() bool { return !u.loading }
 
 // Days are read in the language of whoever asks, and named in it.
 func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {

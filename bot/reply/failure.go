@@ -49,14 +49,24 @@ type (
 	crowded interface{ Crowded() bool }
 )
 
+// IsLoading reports whether a model's server failed because it is still loading the model.
+func IsLoading(err error) bool {
+	var load loading
+	return errors.As(err, &load) && load.Loading()
+}
+
+// IsCrowded reports whether a model's server failed because too much was asked of it.
+func IsCrowded(err error) bool {
+	var crowd crowded
+	return errors.As(err, &crowd) && crowd.Crowded() || llm.KindOf(err) == llm.RateLimited
+}
+
 // phraseOf returns what to say about an error without a sentence of its own.
 func phraseOf(err error) locale.MessageKey {
-	var load loading
-	var crowd crowded
 	switch {
-	case errors.As(err, &load) && load.Loading():
+	case IsLoading(err):
 		return modelLoading
-	case errors.As(err, &crowd) && crowd.Crowded():
+	case IsCrowded(err):
 		return modelBusy
 	}
 	if phrase := modelFailures[llm.KindOf(err)]; phrase != "" {

@@ -38,7 +38,7 @@ var rules = map[string][]string{
 	"internal/llm":             {"internal/endpoint", "internal/llm/failure", "internal/llm/stream"},
 	"internal/llm/failure":     {},
 	"internal/llm/stream":      {"internal/llm/failure"},
-	"internal/endpoint":        {},
+	"internal/endpoint":        {"internal/llm/failure"},
 	"internal/embed":           {"memory", "internal/endpoint"},
 	"internal/embed/static":    {"memory"},
 	"internal/rerank":          {"internal/endpoint"},

@@ -223,8 +223,25 @@ func (s *settings) position(place string) string {
 }
 
 func (s *settings) wantOneOf(value, key string, known []string) {
-	s.want(slices.Contains(known, value), key, anyOf(known))
+	s.want(slices.Contains(known, value), key, anyOf(known)+meant(value, known))
 }
+
+// meant asks for the text of known that somebody probably meant who wrote value; "" if none is near.
+func meant(value string, known []string) string {
+	value = strings.ToLower(strings.TrimSpace(value))
+	near, ok := Near(value, known)
+	if slices.Contains(nothings, value) && slices.Contains(known, "off") {
+		near = "off"
+		ok = true
+	}
+	if !ok {
+		return ""
+	}
+	return "; did you mean " + strconv.Quote(near) + "?"
+}
+
+// nothings are what people write for "off".
+var nothings = []string{"none", "no", "false", "never", "disabled", "0"}
 
 // IsAddress reports whether a text is the http or https address of a server.
 func IsAddress(address string) bool {

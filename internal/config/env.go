@@ -34,7 +34,7 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 		case isBare(f.key) && isInQuotes(text):
 			s.problem(f.env(), "the quotes around the value are part of it: delete them")
 		case !f.set(f.fromText(text)):
-			s.problem(f.env(), "%s wants %s", f.key, f.wants())
+			s.problem(f.env(), "%s wants %s", f.key, f.wantsInEnv(text))
 		default:
 			s.from[f.key] = f.env()
 		}

@@ -201,6 +201,15 @@ func (f field) isText() bool {
 	return false
 }
 
+// isTable reports whether the field is a table of anybody's names.
+func (f field) isTable() bool {
+	switch f.to.(type) {
+	case *Headers, *Variables, *Extra:
+		return true
+	}
+	return false
+}
+
 // wants describes the values of the field.
 func (f field) wants() string {
 	known := f.choices()

@@ -144,6 +144,11 @@ func (f *file) value(to field, place string, said any, header bool) {
 		return
 	}
 	what := to.wants()
+	off, isBool := said.(bool)
+	choices := to.choices()
+	if isBool && !off && len(choices) > 0 {
+		what += meant("false", choices)
+	}
 	switch to.to.(type) {
 	case *Headers, *Variables, *Extra:
 	default:
@@ -156,7 +161,7 @@ func (f *file) value(to field, place string, said any, header bool) {
 
 // unknown notes an unknown key, with the nearest known one or with all that there are.
 func (f *file) unknown(key, place string, said any) {
-	var keys, names []string
+	var keys, names, tables []string
 	listed := map[string]bool{}
 	for _, s := range sectionsOf(new(Default())) {
 		if s.name != "" {
@@ -165,6 +170,9 @@ func (f *file) unknown(key, place string, said any) {
 		}
 		for _, field := range s.fields {
 			keys = append(keys, field.key)
+			if field.isTable() {
+				tables = append(tables, field.key)
+			}
 		}
 	}
 	own := strings.Trim(last(key), `"`)
@@ -180,6 +188,11 @@ func (f *file) unknown(key, place string, said any) {
 	}
 	if _, isTable := said.(map[string]any); !isTable && !f.at[place].header {
 		f.wrong(place, "unknown key %s; %s", key, instead(key, keys, header))
+		return
+	}
+	near, ok := nearest(key, tables)
+	if ok && sectionOf(near) == sectionOf(key) {
+		f.wrong(place, "unknown key %s; did you mean %s?", key, near)
 		return
 	}
 	best, ok := nearest(key, names)

@@ -116,6 +116,12 @@ func (s slip) value(key, value string) string {
 	if known && !f.isText() {
 		return f.key + " wants " + f.wantsInFile()
 	}
+	if choices := f.choices(); known && len(choices) > 0 {
+		if slices.Contains(choices, value) { // so it is no secret
+			return fmt.Sprintf("text needs quotes: write %s = %q", key, value)
+		}
+		return f.key + " wants " + anyOf(choices) + ", in quotes"
+	}
 	return "text needs quotes: write " + straight(key)
 }
 

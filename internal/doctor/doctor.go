@@ -77,6 +77,10 @@ func Failure(err error, advice string) Finding {
 		text = text[max(0, strings.Index(text, server)):] // cut what was attempted
 	}
 	detail, own := splitAdvice(text)
+	refused, is := errors.AsType[*endpoint.Refusal](err)
+	if is && refused.Said() != "" {
+		detail += fmt.Sprintf("; it says: %s", refused.Said())
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}

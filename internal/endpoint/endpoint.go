@@ -74,7 +74,9 @@ func (s *Server) Do(request *http.Request) ([]byte, error) {
 		return nil, s.unreachable(err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, s.refusal(resp.StatusCode, RetryAfter(resp.Header, time.Now()), answer)
+		refused := s.refusal(resp.StatusCode, RetryAfter(resp.Header, time.Now()), answer)
+		refused.said = quotable(answer, s.secrets(request))
+		return nil, refused
 	}
 	return answer, nil
 }
@@ -115,11 +117,11 @@ func (s *Server) unreachable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%v can't be reached, or is too slow: is it running? (%s) %w", s, s.Setting, err)
+	return fmt.Errorf("%v %v (%s) %w", s, Whynot(err), s.Setting, err)
 }
 
 // refusal makes an error of an answer other than 200.
-func (s *Server) refusal(status int, after time.Duration, body []byte) error {
+func (s *Server) refusal(status int, after time.Duration, body []byte) *Refusal {
 	advice := "its log may say why"
 	text := strings.ToLower(string(body[:min(len(body), maxQuoted)]))
 	switch {
@@ -152,6 +154,7 @@ type Refusal struct {
 	After  time.Duration // for which the server doesn't want to be asked; 0 if it doesn't say
 
 	text string // what the server says, in lower case
+	said string // the same for people
 }
 
 func (r *Refusal) Error() string { return r.Err.Error() }
@@ -161,6 +164,10 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 // RetryAfter is for how long the server doesn't want to be asked; 0 if it doesn't say.
 func (r *Refusal) RetryAfter() time.Duration { return r.After }
+
+// Said returns the server's own words, short, on one line and without secrets that it was sent; empty if it has none.
+// They may quote what was asked, so they are for checks that ask only for texts of Hark's own.
+func (r *Refusal) Said() string { return r.said }
 
 // OfText reports whether it is what was asked that is refused, so that something else may be taken.
 func (r *Refusal) OfText() bool {

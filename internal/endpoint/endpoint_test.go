@@ -1,12 +1,16 @@
 package endpoint
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -93,4 +97,56 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%q: %v; want %v", header, got, want)
 		}
 	}
+}
+
+// A server's own words are quoted tamely.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"error":{"message":"the model doesn't take\n\u001b[31m ` + secret + `"}}`: "the model doesn't take [31m …",
+		`{"detail":"no such model"}`:           "no such model",
+		"input is too large":                   "input is too large",
+		"<html><body>Bad Gateway</body>":       "",
+		"":                                     "",
+		`{"error":{}}`:                         "",
+		strings.Repeat("x", longestSaid+1):     strings.Repeat("x", longestSaid) + "…",
+		`{"error":"key pass-word of you me?"}`: "key … of you me?",
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, body)
+		}))
+		s, err := NewServer(Server{
+			What:  "test",
+			URL:   strings.Replace(web.URL, "http://", "http://me:pass-word@", 1),
+			Key:   secret,
+			Limit: maxQuoted,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Post(t.Context(), nil)
+		web.Close()
+		var refused *Refusal
+		if !errors.As(err, &refused) || refused.Said() != want {
+			t.Errorf("%s: %v; want %q", body, err, want)
+		}
+	}
+}
+
+// That nothing listens, that a name isn't known and that a server is slow are three sentences.
+func TestWhynot(t *testing.T) {
+	t.Parallel()
+	refused := &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	var told strings.Builder
+	for _, err := range []error{
+		refused,
+		&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "embedder", IsNotFound: true}},
+		&net.OpError{Op: "dial", Err: &net.DNSError{Err: "timeout", Name: "embedder", IsTimeout: true}},
+		context.DeadlineExceeded,
+		io.ErrUnexpectedEOF,
+	} {
+		fmt.Fprintln(&told, "it "+Whynot(fmt.Errorf("ask: %w", err)))
+	}
+	golden.Seen(t, told.String())
 }

@@ -266,10 +266,15 @@ func (c *Client) learn(t *try, reply chat.Reply, r chat.Request) {
 		noted := c.habits.note(droppedPrompt)
 		told = append(told, noted...)
 	}
+	c.tell(told)
+}
+
+// tell tells what is newly learnt of the server.
+func (c *Client) tell(learnt []string) {
 	if c.config.Learned == nil {
 		return
 	}
-	for _, what := range told {
+	for _, what := range learnt {
 		c.config.Learned(c.config.Model, what)
 	}
 }
@@ -295,11 +300,8 @@ func (c *Client) fit(e *Error) *Error {
 // Window returns how many tokens the model takes for prompt and answer together, and how many of them the longest
 // answer leaves for a prompt; 0 and 0 if that isn't known. It may ask the server, for two seconds at most.
 func (c *Client) Window(ctx context.Context) (all, room int) {
-	unknown := c.config.Window == 0 && c.config.BaseURL != ""
-	if unknown && c.window.mustLook(c.clock.now()) {
-		looking, cancel := context.WithTimeout(ctx, lookFor)
-		c.window.list(look(looking, c.caller))
-		cancel()
+	if c.config.BaseURL != "" && c.window.mustLook(c.clock.now()) {
+		c.lookAtWindow(ctx)
 	}
 	all = c.window.size(c.clock.now(), c.config.Window)
 	if all == 0 {
@@ -307,4 +309,16 @@ func (c *Client) Window(ctx context.Context) (all, room int) {
 	}
 	answer := tokens.ForAnswer(all, c.config.MaxTokens)
 	return all, all - answer
+}
+
+// lookAtWindow asks the server for the window, and tells if that is smaller than the configured one.
+func (c *Client) lookAtWindow(ctx context.Context) {
+	looking, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	found := look(looking, c.caller)
+	c.window.list(found)
+	if found.isLess(c.config.Window) {
+		said := smallerWindow(c.config.Window, found, serviceAt(c.config.BaseURL))
+		c.tell(c.habits.note(said))
+	}
 }

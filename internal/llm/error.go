@@ -162,8 +162,8 @@ func problem(kind Kind, again bool, format string, args ...any) *Error {
 }
 
 func (s speaker) unreachable(err error) *Error {
-	return problem(Unreachable, true, "the model's server at %s can't be reached (%v): is it running? (llm.base_url)",
-		s.place, err)
+	happened, ask, _ := strings.Cut(endpoint.Whynot(err), ": ")
+	return problem(Unreachable, true, "the model's server at %s %s (%v): %s (llm.base_url)", s.place, happened, err, ask)
 }
 
 func (s speaker) resting(left time.Duration) *Error {

@@ -210,8 +210,8 @@ func TestModels(t *testing.T) {
 	if m.Default() != nil || m.ByName("x") != nil || len(m.Names()) != 0 || m.Fallback() != nil {
 		t.Errorf("%+v", m)
 	}
-	small := Config{BaseURL: "http://a/v1/", Model: "small", Vision: true}
-	m = NewModels([]Named{{"Big one", Config{BaseURL: "http://a/v1", Model: "big", Window: 5000,
+	small := Config{BaseURL: "http://127.0.0.1:1/v1/", Model: "small", Vision: true}
+	m = NewModels([]Named{{"Big one", Config{BaseURL: "http://127.0.0.1:1/v1", Model: "big", Window: 5000,
 		MaxTokens: 700}}, {"Small", small}}, &small)
 	if m.Default().Name() != "big" || m.ByName("SMALL").Name() != "small" || m.ByName("smal") != nil ||
 		!slices.Equal(m.Names(), []string{"Big one", "Small"}) {

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -26,25 +27,36 @@ const (
 // window is what is known of how many tokens a server takes.
 type window struct {
 	mu     sync.Mutex
-	listed int // by the server; 0: not
+	listed listed
 	looked time.Time
 	learnt int // from its last refusal
 	until  time.Time
 }
 
-// size returns the window: as configured, else as listed, and less if a refusal said so of late; 0: unknown.
+// listed is the window that a server tells of.
+type listed struct {
+	size     int  // in tokens; 0: it tells of none
+	assumed  bool // it only says what the model could take, and Ollama mostly loads it with less
+	llamaCpp bool // it tells as llama.cpp does
+}
+
+// size returns the window: as configured, or as listed if that is less or nothing is configured, and less if a refusal
+// said so of late; 0: unknown.
 func (w *window) size(now time.Time, configured int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	known := configured
-	if known == 0 {
-		known = w.listed
+	if known == 0 || w.listed.isLess(configured) {
+		known = w.listed.size
 	}
 	if w.learnt > 0 && now.Before(w.until) && (known == 0 || w.learnt < known) {
 		return w.learnt
 	}
 	return known
 }
+
+// isLess reports whether the server tells of a smaller window than the configured one.
+func (l listed) isLess(configured int) bool { return l.size > 0 && !l.assumed && l.size < configured }
 
 // learn takes the limit of a refusal.
 func (w *window) learn(limit int, now time.Time) {
@@ -58,30 +70,43 @@ func (w *window) learn(limit int, now time.Time) {
 func (w *window) mustLook(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.listed > 0 || !w.looked.IsZero() && now.Sub(w.looked) < lookAgain {
+	if w.listed.size > 0 || !w.looked.IsZero() && now.Sub(w.looked) < lookAgain {
 		return false
 	}
 	w.looked = now
 	return true
 }
 
-func (w *window) list(size int) {
+func (w *window) list(found listed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.listed = size
+	w.listed = found
+}
+
+// smallerWindow says that a server lists a smaller window than is configured, and what to do.
+func smallerWindow(configured int, found listed, at service) string {
+	larger := "serve the model with a larger context"
+	switch {
+	case at == ollama:
+		larger += " (Ollama: OLLAMA_CONTEXT_LENGTH)"
+	case found.llamaCpp:
+		larger += " (llama.cpp: -c)"
+	}
+	return fmt.Sprintf("the server's window has %d tokens, and not %d as configured (llm.window), so prompts are made for "+
+		"%[1]d: %[3]s, or lower llm.window", found.size, configured, larger)
 }
 
 // windowKeys are what servers call a model's window in their lists.
 var windowKeys = []string{"context_length", "context_window", "max_model_len", "loaded_context_length", "n_ctx",
 	"max_context_length", "max_input_tokens", "context_size", "max_context_window"}
 
-// look asks the server for the model's window; 0 if it doesn't say.
-func look(ctx context.Context, c caller) int {
-	_, listed, err := c.list(ctx)
+// look asks the server for the model's window.
+func look(ctx context.Context, c caller) listed {
+	_, list, err := c.list(ctx)
 	if err == nil {
-		size := windowIn(listed, c.config.Model)
-		if size > 0 {
-			return size
+		found := windowIn(list, c.config.Model)
+		if found.size > 0 {
+			return found
 		}
 	}
 	root := strings.TrimSuffix(c.config.BaseURL, "/v1")
@@ -95,21 +120,24 @@ func look(ctx context.Context, c caller) int {
 			} `json:"default_generation_settings"`
 		}
 		_ = c.fetch(ctx, http.MethodGet, root+"/props", "", &props) // llama.cpp has it, others haven't
-		return whole(props.Settings.Window)
+		return listed{
+			size:     whole(props.Settings.Window),
+			llamaCpp: true,
+		}
 	}
-	return 0
+	return listed{}
 }
 
 // windowIn returns the window that a list of models gives for one, or for the only one.
-func windowIn(listed []byte, model string) int {
-	var list struct{ Data []map[string]json.RawMessage }
-	if json.Unmarshal(listed, &list) != nil {
-		return 0
+func windowIn(list []byte, model string) listed {
+	var models struct{ Data []map[string]json.RawMessage }
+	if json.Unmarshal(list, &models) != nil {
+		return listed{}
 	}
-	for _, m := range list.Data {
+	for _, m := range models.Data {
 		var id string
 		_ = json.Unmarshal(m["id"], &id)
-		if id != model && len(list.Data) > 1 {
+		if id != model && len(models.Data) > 1 {
 			continue
 		}
 		var meta map[string]json.RawMessage
@@ -117,12 +145,15 @@ func windowIn(listed []byte, model string) int {
 		for _, fields := range []map[string]json.RawMessage{meta, m} {
 			for _, key := range windowKeys {
 				if n := whole(fields[key]); n > 0 {
-					return n
+					return listed{
+						size:     n,
+						llamaCpp: key == "n_ctx",
+					}
 				}
 			}
 		}
 	}
-	return 0
+	return listed{}
 }
 
 // whole returns a window in tokens, which some write as a text; 0 for anything else.
@@ -138,7 +169,7 @@ var ollamaParameter = regexp.MustCompile(`(?m)^\s*num_ctx\s+(\d+)`)
 
 // lookAtOllama returns the window of a model that is loaded, else that of its Modelfile, else the one with which Ollama
 // starts. Its list doesn't tell.
-func lookAtOllama(ctx context.Context, c caller, root string) int {
+func lookAtOllama(ctx context.Context, c caller, root string) listed {
 	var loaded struct {
 		Models []struct {
 			Name   string
@@ -150,7 +181,7 @@ func lookAtOllama(ctx context.Context, c caller, root string) int {
 	for _, m := range loaded.Models {
 		size := whole(m.Window)
 		if size > 0 && (m.Name == c.config.Model || m.Model == c.config.Model) {
-			return size
+			return listed{size: size}
 		}
 	}
 	var shown struct {
@@ -159,18 +190,21 @@ func lookAtOllama(ctx context.Context, c caller, root string) int {
 	}
 	name, _ := json.Marshal(map[string]string{"model": c.config.Model, "name": c.config.Model}) // texts always encode
 	if c.fetch(ctx, http.MethodPost, root+"/api/show", string(name), &shown) != nil {
-		return 0
+		return listed{}
 	}
 	said := ollamaParameter.FindStringSubmatch(shown.Parameters)
 	if said != nil {
-		return whole(json.RawMessage(said[1]))
+		return listed{size: whole(json.RawMessage(said[1]))}
 	}
 	for key, value := range shown.Info {
 		if n := whole(value); n > 0 && strings.HasSuffix(key, ".context_length") {
-			return min(n, ollamaStart)
+			return listed{
+				size:    min(n, ollamaStart),
+				assumed: n > ollamaStart,
+			}
 		}
 	}
-	return 0
+	return listed{}
 }
 
 // leastCounted is from how many tokens on a server's count of a prompt tells whether it read all of it.
