@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/internal/body"
 	"hark/memory"
 )
 
@@ -107,7 +108,7 @@ func (c *converter) edited(w *discord.Message) *Question {
 		return nil
 	}
 	switch {
-	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != typeReply || w.Referenced != nil): // else unknown
+	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != body.Reply || w.Referenced != nil): // else unknown
 		place.Withdrawn = true
 		return &place
 	case a == nil || w.Edited.Sub(a.ID.Time()) > EditedWithin || c.now().Sub(w.Edited) > 2*EditedWithin:
@@ -125,7 +126,7 @@ func (c *converter) question(w *discord.Message) *Question {
 	}
 	text, named := Strip(c.self, *w.Content)
 	reply := w.Referenced
-	if typeOf(w) != typeReply || reply == nil || reply.Author == nil {
+	if typeOf(w) != body.Reply || reply == nil || reply.Author == nil {
 		reply = nil
 	}
 	// A mention inside code isn't one to Discord.
