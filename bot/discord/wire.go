@@ -92,23 +92,24 @@ type Member struct {
 
 // Message is a message, or an event's part of it.
 type Message struct {
-	ID          Snowflake                 `json:"id"`
-	Channel     Snowflake                 `json:"channel_id"`
-	Guild       Snowflake                 `json:"guild_id"`
-	Type        *int                      `json:"type"`
-	Author      *User                     `json:"author"`
-	Member      *Member                   `json:"member"`
-	Content     *string                   `json:"content"`
-	Edited      time.Time                 `json:"edited_timestamp"`
-	Webhook     Snowflake                 `json:"webhook_id"`
-	Flags       int                       `json:"flags"`
-	Mentions    []*User                   `json:"mentions"`
-	Attachments []wireFile                `json:"attachments"`
-	Embeds      body.List[wireEmbed]      `json:"embeds"`
-	Components  body.List[body.Component] `json:"components"`
-	Stickers    body.List[wireNamed]      `json:"sticker_items"`
-	Poll        *wirePoll                 `json:"poll"`
-	Reference   *struct {
+	ID           Snowflake                 `json:"id"`
+	Channel      Snowflake                 `json:"channel_id"`
+	Guild        Snowflake                 `json:"guild_id"`
+	Type         *int                      `json:"type"`
+	Author       *User                     `json:"author"`
+	Member       *Member                   `json:"member"`
+	Content      *string                   `json:"content"`
+	Edited       time.Time                 `json:"edited_timestamp"`
+	Webhook      Snowflake                 `json:"webhook_id"`
+	Flags        int                       `json:"flags"`
+	Mentions     []*User                   `json:"mentions"`
+	MentionRoles []Snowflake               `json:"mention_roles"`
+	Attachments  []wireFile                `json:"attachments"`
+	Embeds       body.List[wireEmbed]      `json:"embeds"`
+	Components   body.List[body.Component] `json:"components"`
+	Stickers     body.List[wireNamed]      `json:"sticker_items"`
+	Poll         *wirePoll                 `json:"poll"`
+	Reference    *struct {
 		Type    int       `json:"type"`
 		Message Snowflake `json:"message_id"`
 		Channel Snowflake `json:"channel_id"`

@@ -100,7 +100,7 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		Channel: memory.ChannelID(w.Channel),
 		Author:  memory.UserID(w.Author.ID),
 		Kind:    kind,
-		Content: said.Text(kind),
+		Content: said.AsText(kind),
 		Files:   filesOf(w),
 		Links:   said.Links(kind),
 		Edited:  w.Version(),

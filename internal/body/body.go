@@ -62,13 +62,13 @@ type Choice struct {
 // longestPreview is how many characters of a link's description are kept.
 const longestPreview = 300
 
-// Text returns the body as text of a message of kind: what was typed, then what it forwards, embeds, shows and asks. It is
+// AsText returns the body as text of a message of kind: what was typed, then what it forwards, embeds, shows and asks. It is
 // valid UTF-8 without NUL.
-func (b Body) Text(kind memory.Kind) string {
+func (b Body) AsText(kind memory.Kind) string {
 	var l lines
 	l.add(b.Content)
 	for _, f := range b.Forwards {
-		l.addMarked("[forwarded] ", f.Text(kind), "")
+		l.addMarked("[forwarded] ", f.AsText(kind), "")
 	}
 	for _, e := range b.Embeds {
 		if !b.isPreview(e, kind) {

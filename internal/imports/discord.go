@@ -296,7 +296,7 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 		Guild:   e.place.Guild,
 		Channel: e.place.ID,
 		Kind:    kind,
-		Content: said.Text(kind),
+		Content: said.AsText(kind),
 		Files:   m.files(),
 		Links:   said.Links(kind),
 		ReplyTo: idOf[memory.MessageID](replied),
