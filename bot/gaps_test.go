@@ -276,6 +276,19 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
+// Discord may tell of a channel's newest message before it lists it.
+func TestEmptyPageOfANewMessageIsDoubted(t *testing.T) {
+	t.Parallel()
+	s := missedSome(t)
+	empty := s.discord.Inject("GET /channels/*/messages", 1, discordtest.Untold("[]"))
+	s.with(t, Config{CatchUp: month, Token: s.discord.Token})
+	s.bot.timing.ingest.Aside = 0
+	s.bot.timing.ingest.Fill = 5 * time.Millisecond
+	s.run(t)
+	empty.WaitHits(1)
+	s.mirrors(t, s.channel)
+}
+
 // A message in a thread that wakes doesn't hide what was missed there.
 func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 	t.Parallel()

@@ -102,13 +102,27 @@ func (c *Commands) askAgain(ctx context.Context, x *interaction) (response, erro
 	return response{}, errShown
 }
 
+// names returns Hark's names in a guild, which may be nil.
+func (c *Commands) names(g *memory.Guild) ingest.Names {
+	n := ingest.Names{Self: c.Self}
+	if g == nil {
+		return n
+	}
+	for _, role := range g.Roles {
+		if role.Bot == c.Self {
+			n.Role = role.ID
+		}
+	}
+	return n
+}
+
 // asked returns the question in a message as it is now, asked by the user of x.
 func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageID) (*ingest.Question, error) {
 	m, err := c.message(ctx, x, id)
 	if err != nil {
 		return nil, err
 	}
-	text, _ := ingest.Strip(c.Self, m.Content)
+	text, _ := ingest.Strip(m.Content, c.names(x.server))
 	a := &ingest.Question{
 		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo,
 		Edited: m.Edited,

@@ -338,10 +338,7 @@ func (n *Notices) findPosted(ctx context.Context, channel memory.ChannelID) (mem
 		return 0, discord.Wrap(err, "look for the notice in channel", channel)
 	}
 	for _, m := range last {
-		asks := func(r discord.Component) bool {
-			return slices.ContainsFunc(r.Components, func(c discord.Component) bool { return c.CustomID == chooseChannels })
-		}
-		if n.Replies.IsOurs(&m) && slices.ContainsFunc(m.Components, asks) {
+		if n.Replies.IsOurs(&m) && slices.Contains(m.Uses(), chooseChannels) {
 			return memory.MessageID(m.ID), nil
 		}
 	}

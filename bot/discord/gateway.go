@@ -123,9 +123,12 @@ var errLost = errors.New("the connection to Discord is lost; connecting again")
 
 // Run keeps a connection until ctx ends, or returns one of the fatal errors.
 func (g *Gateway) Run(ctx context.Context) error {
-	s, starts := g.given(), sessionStarts{}
+	s := g.given()
+	starts := sessionStarts{}
 	defer func() { g.Session = g.left(s) }()
-	wait, failures, everUp := g.Timing.Retry, 0, false
+	rest := backoff{first: g.Timing.Retry, next: g.Timing.Retry}
+	failures := 0
+	everUp := false
 	for ctx.Err() == nil {
 		if s.id == "" && g.slot == (slot{}) {
 			g.waitToStart(ctx, starts.pause(time.Now()))
@@ -133,7 +136,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		up, err := g.connect(ctx, s)
 		g.Lost()
 		if used, is := errors.AsType[sessionLimitError](err); is {
-			g.waitToStart(ctx, max(time.Duration(used), wait))
+			g.waitToStart(ctx, max(time.Duration(used), rest.next))
 			continue
 		}
 		if errors.Is(err, errEarly) {
@@ -141,14 +144,15 @@ func (g *Gateway) Run(ctx context.Context) error {
 			continue
 		}
 		if no, is := errors.AsType[slotError](err); is && ctx.Err() == nil {
+			wait := rest.grow()
 			g.Log.Warn().Err(no.error).Dur("wait", wait).Msg("can't tell yet when a session may begin with Discord")
 			_ = pace.Sleep(ctx, wait)
-			wait = min(2*wait, maxReconnectWait)
 			continue
 		}
 		end := fatal(err)
 		if errors.Is(end, ErrIntents) && g.Members { // it was switched off meanwhile
-			g.Members, s = false, &gatewaySession{}
+			g.Members = false
+			s = &gatewaySession{}
 			g.Log.Warn().Msg("Discord refuses an intent; trying without Server Members")
 			continue
 		}
@@ -163,17 +167,46 @@ func (g *Gateway) Run(ctx context.Context) error {
 			s = &gatewaySession{}
 		}
 		if up {
-			wait, failures = g.Timing.Retry, 0
+			failures = 0
 			g.Metrics.GatewayLost.Inc()
 			g.State(errLost)
 		} else if failures++; !everUp && failures >= g.Timing.Reach {
 			return unreachable(err)
 		}
+		wait := rest.after(err, up)
 		g.Log.Warn().AnErr("why", Redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
-		_ = pace.Sleep(ctx, wait/2+rand.N(wait/2+1))
-		wait = min(2*wait, maxReconnectWait)
+		_ = pace.Sleep(ctx, wait)
 	}
 	return nil
+}
+
+// backoff tells how long to wait before the next attempt to connect.
+type backoff struct {
+	first time.Duration
+	next  time.Duration
+}
+
+// grow returns the next wait, after which the one that follows is twice as long.
+func (b *backoff) grow() time.Duration {
+	wait := b.next
+	b.next = min(2*wait, maxReconnectWait)
+	return wait
+}
+
+// after returns the wait after a connection that ended with err and was up or not. Where Discord has spoken, waits begin
+// anew. For a session that it doesn't know, it asks for a random wait of one to five seconds, which is two to ten
+// times the usual first one.
+// https://discord.com/developers/docs/events/gateway#resuming
+func (b *backoff) after(err error, up bool) time.Duration {
+	unknown := errors.Is(err, errInvalidSession)
+	if up || unknown {
+		b.next = b.first
+	}
+	if unknown {
+		return 2*b.first + rand.N(8*b.first+1)
+	}
+	wait := b.grow()
+	return wait/2 + rand.N(wait/2+1)
 }
 
 func (g *Gateway) intents() discordgo.Intent {

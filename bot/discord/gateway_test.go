@@ -89,3 +89,36 @@ func TestCloseCodes(t *testing.T) {
 		t.Error("wrong about what may be resumed")
 	}
 }
+
+// However long the gateway was away: once it has said that it doesn't know the session, the next attempt comes as soon
+// as Discord asks for.
+func TestBackoffBeginsAnewOnceTheGatewayHasSpoken(t *testing.T) {
+	t.Parallel()
+	const first = 500 * time.Millisecond
+	away := errors.New("connection refused")
+	b := backoff{first: first, next: first}
+	for range 20 {
+		wait := b.after(away, false)
+		if wait > maxReconnectWait {
+			t.Fatalf("a wait of %s", wait)
+		}
+	}
+	if wait := b.after(away, false); wait < maxReconnectWait/2 {
+		t.Errorf("after many failures a wait of only %s", wait)
+	}
+	for range 100 {
+		wait := b.after(errInvalidSession, false)
+		if wait < time.Second || wait > 5*time.Second {
+			t.Fatalf("Discord asks for one to five seconds, not %s", wait)
+		}
+	}
+	if wait := b.after(away, false); wait > first {
+		t.Errorf("a wait of %s after the gateway had spoken", wait)
+	}
+	for range 20 {
+		b.after(away, false)
+	}
+	if wait := b.after(away, true); wait > first {
+		t.Errorf("a wait of %s after a connection that was up", wait)
+	}
+}

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"time"
 
+	"hark/internal/body"
+
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -90,30 +92,24 @@ type Member struct {
 
 // Message is a message, or an event's part of it.
 type Message struct {
-	ID          Snowflake   `json:"id"`
-	Channel     Snowflake   `json:"channel_id"`
-	Guild       Snowflake   `json:"guild_id"`
-	Type        *int        `json:"type"`
-	Author      *User       `json:"author"`
-	Member      *Member     `json:"member"`
-	Content     *string     `json:"content"`
-	Edited      time.Time   `json:"edited_timestamp"`
-	Webhook     Snowflake   `json:"webhook_id"`
-	Flags       int         `json:"flags"`
-	Mentions    []*User     `json:"mentions"`
-	Attachments []wireFile  `json:"attachments"`
-	Embeds      []Embed     `json:"embeds"`
-	Components  []Component `json:"components"`
-	Stickers    []struct {
-		Name string `json:"name"`
-	} `json:"sticker_items"`
-	Poll *struct {
-		Question wirePollText `json:"question"`
-		Answers  []struct {
-			Media wirePollText `json:"poll_media"`
-		} `json:"answers"`
-	} `json:"poll"`
-	Reference *struct {
+	ID           Snowflake                 `json:"id"`
+	Channel      Snowflake                 `json:"channel_id"`
+	Guild        Snowflake                 `json:"guild_id"`
+	Type         *int                      `json:"type"`
+	Author       *User                     `json:"author"`
+	Member       *Member                   `json:"member"`
+	Content      *string                   `json:"content"`
+	Edited       time.Time                 `json:"edited_timestamp"`
+	Webhook      Snowflake                 `json:"webhook_id"`
+	Flags        int                       `json:"flags"`
+	Mentions     []*User                   `json:"mentions"`
+	MentionRoles []Snowflake               `json:"mention_roles"`
+	Attachments  []wireFile                `json:"attachments"`
+	Embeds       body.List[wireEmbed]      `json:"embeds"`
+	Components   body.List[body.Component] `json:"components"`
+	Stickers     body.List[wireNamed]      `json:"sticker_items"`
+	Poll         *wirePoll                 `json:"poll"`
+	Reference    *struct {
 		Type    int       `json:"type"`
 		Message Snowflake `json:"message_id"`
 		Channel Snowflake `json:"channel_id"`
@@ -141,21 +137,42 @@ type wireFile struct {
 	URL         string    `json:"url"`
 }
 
-// Embed is a block below a message: the preview of a link in it, or what a bot wrote.
-type Embed struct {
-	Type        string `json:"type"`
-	URL         string `json:"url"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
+type wireEmbed struct {
+	Type        string               `json:"type"`
+	URL         string               `json:"url"`
+	Title       string               `json:"title"`
+	Description string               `json:"description"`
+	Author      wireNamed            `json:"author"`
+	Footer      wireText             `json:"footer"`
+	Fields      body.List[wireField] `json:"fields"`
 }
 
-// IsLink reports whether it is a preview.
-// https://discord.com/developers/docs/resources/message#embed-object-embed-types
-func (e Embed) IsLink() bool {
-	return e.URL != "" && (e.Type == "link" || e.Type == "article" || e.Type == "video" || e.Type == "rich")
+type wireField struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
-type wirePollText struct {
+type wireNamed struct {
+	Name string `json:"name"`
+}
+
+type wirePoll struct {
+	Question wireText `json:"question"`
+	Answers  []struct {
+		ID    int      `json:"answer_id"`
+		Media wireText `json:"poll_media"`
+	} `json:"answers"`
+	Expiry  time.Time `json:"expiry"`
+	Results *struct {
+		Finalized bool `json:"is_finalized"`
+		Counts    []struct {
+			ID    int `json:"id"`
+			Count int `json:"count"`
+		} `json:"answer_counts"`
+	} `json:"results"`
+}
+
+type wireText struct {
 	Text string `json:"text"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"hark/bot/discord"
@@ -95,6 +96,7 @@ type converter struct {
 	reported *ttl.Cache[any, string] // people and channels as last logged
 	fetching map[any]int             // versions of the channels and guilds to fetch, by id
 	versions int
+	ownRoles sync.Map // memory.RoleID by memory.GuildID: see Names; also read by those who queue events
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {

@@ -20,6 +20,9 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	delete(c.fetching, memory.GuildID(g.ID))
 	guild := discord.GuildOf(g)
 	guild.Self = c.self
+	for _, role := range guild.Roles {
+		c.ownRole(guild.ID, role)
+	}
 	out.plan, out.ready = &catchUpPlan{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
 	for _, w := range slices.Concat(g.Channels, g.Threads) {
 		if w == nil {
@@ -190,7 +193,16 @@ func (c *converter) roleSeen(w *wireGuildRole, out *converted) {
 		c.guildUnknown(guild, out)
 		return
 	}
-	out.events = append(out.events, memory.RoleSeen{Guild: guild, Role: discord.RoleOf(w.Role)})
+	role := discord.RoleOf(w.Role)
+	c.ownRole(guild, role)
+	out.events = append(out.events, memory.RoleSeen{Guild: guild, Role: role})
+}
+
+// ownRole keeps a role that only Hark has.
+func (c *converter) ownRole(guild memory.GuildID, role memory.Role) {
+	if role.Bot == c.self && c.self != 0 {
+		c.ownRoles.Store(guild, role.ID)
+	}
 }
 
 func (c *converter) roleGone(w *wireGuildRole, out *converted) {

@@ -1,20 +1,9 @@
 package ingest
 
 import (
-	"strings"
-
 	"hark/bot/discord"
-	"hark/internal/text"
+	"hark/internal/body"
 	"hark/memory"
-)
-
-// The types of messages that somebody wrote; the others are Discord's notices.
-// https://discord.com/developers/docs/resources/message#message-object-message-types
-const (
-	typeDefault     = 0
-	typeReply       = 19
-	typeChatCommand = 20
-	typeMenuCommand = 23
 )
 
 // typeForward is a forwarded message's type of reference.
@@ -104,18 +93,19 @@ func (c *converter) message(w *discord.Message, live bool, out *converted) {
 		return
 	}
 	guild := memory.GuildID(w.Guild)
+	said := w.Body()
 	m := memory.Message{
 		ID:      memory.MessageID(w.ID),
 		Guild:   guild,
 		Channel: memory.ChannelID(w.Channel),
 		Author:  memory.UserID(w.Author.ID),
 		Kind:    kind,
-		Content: textOf(w),
+		Content: said.AsText(kind),
 		Files:   filesOf(w),
-		Links:   linksOf(w, kind),
-		Edited:  w.Edited,
+		Links:   said.Links(kind),
+		Edited:  w.Version(),
 	}
-	if r := w.Reference; r != nil && typeOf(w) == typeReply && r.Type != typeForward && r.Channel == w.Channel {
+	if r := w.Reference; r != nil && typeOf(w) == body.Reply && r.Type != typeForward && r.Channel == w.Channel {
 		m.ReplyTo = memory.MessageID(r.Message)
 	}
 	if guild == memory.DirectGuild && c.news(m.Channel, "") {
@@ -144,14 +134,14 @@ func (c *converter) logged(kind memory.Kind) bool {
 }
 
 func (c *converter) kindOf(w *discord.Message) memory.Kind {
-	switch t := typeOf(w); {
+	switch {
 	case w.Author != nil && memory.UserID(w.Author.ID) == c.self:
 		return memory.FromHark
 	case w.Webhook != 0:
 		return memory.FromWebhook
 	case w.Author != nil && w.Author.Bot:
 		return memory.FromBot
-	case t != typeDefault && t != typeReply && t != typeChatCommand && t != typeMenuCommand:
+	case !body.IsSaid(typeOf(w)):
 		return memory.FromSystem
 	}
 	return memory.FromMember
@@ -159,54 +149,9 @@ func (c *converter) kindOf(w *discord.Message) memory.Kind {
 
 func typeOf(w *discord.Message) int {
 	if w.Type == nil {
-		return typeDefault
+		return body.Default
 	}
 	return *w.Type
-}
-
-// textOf returns a message's text: what was typed or forwarded, a poll, a sticker's name.
-func textOf(w *discord.Message) string {
-	var lines []string
-	add := func(prefix, text, suffix string) {
-		if text != "" {
-			lines = append(lines, prefix+memory.Clean(text)+suffix)
-		}
-	}
-	if w.Content != nil {
-		add("", *w.Content, "")
-	}
-	for i := range w.Snapshots {
-		add("[forwarded] ", textOf(&w.Snapshots[i].Message), "")
-	}
-	if w.Poll != nil {
-		add("", w.Poll.Question.Text, "")
-		for _, a := range w.Poll.Answers {
-			add("- ", a.Media.Text, "")
-		}
-	}
-	for _, s := range w.Stickers {
-		add("[sticker: ", s.Name, "]")
-	}
-	return strings.Join(lines, "\n")
-}
-
-// longestPreview is how many characters of a link's description are kept.
-const longestPreview = 300
-
-// linksOf returns the previews of the links in a message. A bot's own embeds look like those of kind "rich".
-func linksOf(w *discord.Message, kind memory.Kind) []memory.Link {
-	var all []memory.Link
-	for _, e := range w.Embeds {
-		l := memory.Link{
-			Title: memory.Clean(e.Title), Description: text.Clip(memory.Clean(e.Description), longestPreview)}
-		if e.IsLink() && (kind == memory.FromMember || e.Type != "rich") && l != (memory.Link{}) {
-			all = append(all, l)
-		}
-	}
-	for i := range w.Snapshots {
-		all = append(all, linksOf(&w.Snapshots[i].Message, kind)...)
-	}
-	return memory.JoinLinks(all, nil)
 }
 
 func filesOf(w *discord.Message) []memory.File {

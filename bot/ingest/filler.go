@@ -235,7 +235,11 @@ func (f *Filler) handlePage(ctx context.Context, g memory.Gap, left int) {
 		} else {
 			f.failed(ctx, err, "couldn't fetch what is missing yet")
 		}
-		f.retryAt[gapKey(g)] = f.Now().Add(f.Timing.Aside)
+		rest := f.Timing.Aside
+		if errors.Is(err, errLag) {
+			rest = min(rest, lag/6)
+		}
+		f.retryAt[gapKey(g)] = f.Now().Add(rest)
 		return
 	}
 	delete(f.retryAt, gapKey(g))
@@ -334,6 +338,8 @@ func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, e
 			return ended, nil
 		case err != nil:
 			return got, err
+		case f.mayLag(g):
+			return got, fmt.Errorf("fetch messages of channel %d: %w", g.Channel, errLag)
 		}
 	}
 	for i := range page {
@@ -370,6 +376,16 @@ func (f *Filler) fetchPage(ctx context.Context, g memory.Gap) (got pageResult, e
 		got.events = append(got.events, memory.GapFound{Gap: rest})
 	}
 	return got, nil
+}
+
+// lag is how long Discord's list of messages may lack the newest message, of which it has told elsewhere.
+const lag = time.Minute
+
+var errLag = errors.New("Discord doesn't list yet what it has told of")
+
+// mayLag reports whether a gap that looks empty ends with a message so new that Discord may not list it yet.
+func (f *Filler) mayLag(g memory.Gap) bool {
+	return !g.Past && !isTimeID(g.Until) && f.Now().Sub(g.Until.Time()) < lag
 }
 
 // givesUp reports whether err ends a gap: the channel is gone, or missed messages can't be read and are now older

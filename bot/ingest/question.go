@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/internal/body"
 	"hark/memory"
 )
 
@@ -101,13 +102,13 @@ func (c *converter) edited(w *discord.Message) *Question {
 	a := &place
 	if isWhole(w) {
 		a = c.question(w)
-	} else if text, named := Strip(c.self, *w.Content); named || a.Guild == memory.DirectGuild {
+	} else if text, named := Strip(*w.Content, c.names(w.Guild)); named || a.Guild == memory.DirectGuild {
 		a.Text, a.Brief = memory.Clean(text), true
 	} else {
 		return nil
 	}
 	switch {
-	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != typeReply || w.Referenced != nil): // else unknown
+	case a == nil && c.kindOf(w) == memory.FromMember && (typeOf(w) != body.Reply || w.Referenced != nil): // else unknown
 		place.Withdrawn = true
 		return &place
 	case a == nil || w.Edited.Sub(a.ID.Time()) > EditedWithin || c.now().Sub(w.Edited) > 2*EditedWithin:
@@ -117,21 +118,18 @@ func (c *converter) edited(w *discord.Message) *Question {
 	return a
 }
 
-// question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark itself (not a
-// role), reply to Hark, or be direct.
+// question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark or the role
+// that only Hark has, reply to Hark, or be direct.
 func (c *converter) question(w *discord.Message) *Question {
 	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 {
 		return nil
 	}
-	text, named := Strip(c.self, *w.Content)
+	text, named := Strip(*w.Content, c.names(w.Guild))
 	reply := w.Referenced
-	if typeOf(w) != typeReply || reply == nil || reply.Author == nil {
+	if typeOf(w) != body.Reply || reply == nil || reply.Author == nil {
 		reply = nil
 	}
-	// A mention inside code isn't one to Discord.
-	named = named && slices.ContainsFunc(w.Mentions, func(u *discord.User) bool {
-		return u != nil && memory.UserID(u.ID) == c.self
-	})
+	named = named && c.names(w.Guild).mentioned(w)
 	answersUs := reply != nil && memory.UserID(reply.Author.ID) == c.self
 	if !named && !answersUs && w.Guild != 0 {
 		return nil
@@ -169,10 +167,34 @@ func (a *Question) Concerns(u *discord.User, self memory.UserID) {
 	}
 }
 
+// Names are the ids by which a text mentions Hark.
+type Names struct {
+	Self memory.UserID
+	Role memory.RoleID // the role that Discord made for Hark in the guild, and nobody else has; 0: none is known
+}
+
+// names returns Hark's names in a guild.
+func (c *converter) names(guild discord.Snowflake) Names {
+	role, _ := c.ownRoles.Load(memory.GuildID(guild))
+	own, _ := role.(memory.RoleID)
+	return Names{c.self, own}
+}
+
+// mentioned reports whether Discord took a message's mention of Hark for one: inside code it isn't.
+func (n Names) mentioned(w *discord.Message) bool {
+	isSelf := func(u *discord.User) bool { return u != nil && memory.UserID(u.ID) == n.Self }
+	isRole := func(id discord.Snowflake) bool { return memory.RoleID(id) == n.Role }
+	return slices.ContainsFunc(w.Mentions, isSelf) || slices.ContainsFunc(w.MentionRoles, isRole)
+}
+
 // Strip removes Hark's mentions from text, each with the space after it.
-func Strip(self memory.UserID, text string) (rest string, found bool) {
-	id := strconv.FormatInt(int64(self), 10)
-	for _, mention := range []string{"<@" + id + ">", "<@!" + id + ">"} {
+func Strip(text string, n Names) (rest string, found bool) {
+	self := n.Self.String()
+	mentions := []string{"<@" + self + ">", "<@!" + self + ">"}
+	if n.Role != 0 {
+		mentions = append(mentions, "<@&"+n.Role.String()+">")
+	}
+	for _, mention := range mentions {
 		found = found || strings.Contains(text, mention)
 		text = strings.ReplaceAll(text, mention+" ", "")
 		text = strings.ReplaceAll(text, mention, "")

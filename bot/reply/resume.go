@@ -136,12 +136,11 @@ func (r *Replier) IsOurs(m *discord.Message) bool {
 
 // ownedOf reads the buttons below m. first is ButtonStop if the answer was being written.
 func ownedOf(m *discord.Message) (o Owned, first string) {
-	for _, row := range m.Components {
-		for _, c := range row.Components {
-			switch name, args, _ := strings.Cut(c.CustomID, ":"); name {
-			case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete, ButtonRun:
-				return ReadOwned(strings.Split(args, ":")), name
-			}
+	for _, id := range m.Uses() {
+		name, args, _ := strings.Cut(id, ":")
+		switch name {
+		case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete, ButtonRun:
+			return ReadOwned(strings.Split(args, ":")), name
 		}
 	}
 	return Owned{}, ""

@@ -26,6 +26,7 @@ import (
 	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/lease"
+	"hark/internal/pace"
 	"hark/memory"
 	"hark/search"
 )
@@ -74,11 +75,11 @@ type Pool struct {
 	taken   int  // how many shards somebody had at the last look
 	failing bool // whether claiming fails
 
-	mu      sync.Mutex
-	of      int             // how many shards there are; 0: not running
-	waits   error           // for another number of shards, or nil
-	members map[int]*member // by shard
-	everUp  bool            // whether any bot was connected
+	mu          sync.Mutex
+	of          int             // how many shards there are; 0: not running
+	waits       error           // for another number of shards, or nil
+	unreachable bool            // it was logged that Discord can't be reached
+	members     map[int]*member // by shard
 }
 
 // member is a bot and its lease.
@@ -131,7 +132,14 @@ func (p *Pool) count(ctx context.Context) (int, error) {
 	if p.cfg.Shards > 0 {
 		return p.cfg.Shards, nil
 	}
-	return p.rest.Shards(ctx)
+	for {
+		n, err := p.rest.Shards(ctx)
+		if !errors.Is(err, discord.ErrUnreachable) {
+			return n, err
+		}
+		p.sayUnreachable(err)
+		_ = pace.Sleep(ctx, resting)
+	}
 }
 
 // hold runs the bots of this process's shards until ctx ends or a bot ends with an error that the others would meet.
@@ -186,19 +194,27 @@ func (p *Pool) remove(m *member) {
 // left takes note of a bot that has ended. It returns an error that the others would meet.
 func (p *Pool) left(ctx context.Context, m *member) error {
 	p.remove(m)
-	p.mu.Lock()
-	everUp := p.everUp
-	p.mu.Unlock()
 	switch {
 	case m.err == nil || ctx.Err() != nil:
 		return nil
-	case everUp && errors.Is(m.err, discord.ErrUnreachable):
-		p.logger.Warn().Err(m.err).Stringer("shard", m.Shard).Dur("wait", resting).
-			Msg("gave a shard back, as Discord can't be reached")
-		p.rests, p.free = time.Now().Add(resting), time.Time{}
+	case errors.Is(m.err, discord.ErrUnreachable):
+		p.sayUnreachable(m.err)
+		p.rests = time.Now().Add(resting)
+		p.free = time.Time{}
 		return nil
 	}
 	return m.err
+}
+
+// sayUnreachable logs that Discord can't be reached, until a bot is connected only once.
+func (p *Pool) sayUnreachable(err error) {
+	p.mu.Lock()
+	said := p.unreachable
+	p.unreachable = true
+	p.mu.Unlock()
+	if !said {
+		p.logger.Error().Err(err).Dur("every", resting).Msg("Discord can't be reached; trying again until it can")
+	}
 }
 
 // begin runs the bot of a claimed shard.
@@ -251,7 +267,7 @@ func (p *Pool) begin(ctx context.Context, l lease.Lease) error {
 // changed reports the state of all shards. Without one, a process is ready to take some.
 func (p *Pool) changed(why error) {
 	p.mu.Lock()
-	p.everUp = p.everUp || why == nil
+	p.unreachable = p.unreachable && why != nil
 	single := p.of == 1
 	p.mu.Unlock()
 	if p.cfg.Bot.State == nil {

@@ -396,3 +396,33 @@ func (b *board) gone(r *running) {
 	defer b.mu.Unlock()
 	r.table.(*process).die()
 }
+
+// A network that comes later than Hark mustn't end it, and is told of once.
+func TestUnreachableDiscordIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	p := &Pool{logger: zerolog.New(&out), members: map[int]*member{}}
+	away := fmt.Errorf("%w: no route", discord.ErrUnreachable)
+	told := func() int { return strings.Count(out.String(), "trying again until it can") }
+	for range 3 {
+		err := p.left(t.Context(), &member{err: away})
+		if err != nil {
+			t.Fatalf("the process ends: %v", err)
+		}
+		if !p.rests.After(time.Now()) {
+			t.Error("it is tried again at once")
+		}
+	}
+	if told() != 1 {
+		t.Errorf("told %d times: %s", told(), out.String())
+	}
+	p.changed(nil)
+	err := p.left(t.Context(), &member{err: away})
+	if err != nil || told() != 2 {
+		t.Errorf("after a connection: told %d times, %v", told(), err)
+	}
+	err = p.left(t.Context(), &member{err: discord.ErrToken})
+	if !errors.Is(err, discord.ErrToken) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -35,6 +35,7 @@ func (f *flags) importCommand() *cobra.Command {
 			paths, failed := f.filesIn(args)
 			var all imported
 			unread := 0
+			alike := map[string][]string{} // files by what is amiss with them
 			for _, path := range paths {
 				got, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
@@ -49,7 +50,17 @@ func (f *flags) importCommand() *cobra.Command {
 				}
 				if err != nil {
 					failed = true
-					fmt.Fprintf(c.ErrOrStderr(), "hark: %s: %v\n", path, err)
+					why := err.Error()
+					if alike[why] == nil {
+						fmt.Fprintf(c.ErrOrStderr(), "hark: %s: %s\n", path, why)
+					}
+					alike[why] = append(alike[why], path)
+				}
+			}
+			for _, why := range slices.Sorted(maps.Keys(alike)) {
+				others := alike[why][1:]
+				if len(others) > 0 {
+					fmt.Fprintf(c.ErrOrStderr(), "hark: likewise %s: %s\n", fewOf(others), why)
 				}
 			}
 			if len(paths) > 1 {
@@ -70,6 +81,15 @@ func (f *flags) importCommand() *cobra.Command {
 			return nil
 		}),
 	}
+}
+
+// fewOf names the first few files, and counts the others.
+func fewOf(paths []string) string {
+	const few = 3
+	if len(paths) <= few {
+		return strings.Join(paths, ", ")
+	}
+	return fmt.Sprintf("%s and %s", strings.Join(paths[:few], ", "), terminal.Plural(len(paths)-few, "other file"))
 }
 
 // imported counts what was read from a file.
@@ -166,6 +186,8 @@ func (i imported) line(path string) string {
 		{i.Answers, "answer",
 			"%s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it"},
 		{i.dropped, "message", "%s left out: they were deleted or forgotten here, or their author has opted out"},
+		{i.Notices, "notice", "among them %s of Discord's, such as who joined, which aren't found"},
+		{i.Zoneless, "message", "%s without a time zone: their times were taken as UTC"},
 		{i.Direct, "channel", "of these %s of direct messages: Hark tells of them in the same direct message and nowhere " +
 			"else, if memory.direct is on, and not at the command line"},
 		{i.Skipped, "unreadable message", "%s skipped, the first: " + strings.ReplaceAll(i.FirstSkipped, "%", "%%")},

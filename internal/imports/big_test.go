@@ -39,10 +39,10 @@ func TestBigFilesTakeLittleMemory(t *testing.T) {
 	}
 	exported := func(i int) string {
 		return fmt.Sprintf(`{"id":"%d","type":"Default","content":"%s","author":{"id":"%d","name":"A%d"}},`,
-			i+1, text, i%1000+1, i%1000)
+			1000000000000000001+i, text, i%1000+1, i%1000)
 	}
 	export := io.MultiReader(strings.NewReader(exportHead), stream(t, size, exported),
-		strings.NewReader(`{"id":"9000000000"}]}`))
+		strings.NewReader(`{"id":"1100000000000000000"}]}`))
 	for name, file := range map[string]io.Reader{"recall set": stream(t, size, setLine), "export": export} {
 		t.Run(name, func(t *testing.T) {
 			runtime.GC()

@@ -53,8 +53,12 @@ func foreign(head []byte) error {
 	case strings.HasPrefix(start, "sqlite format 3\x00"):
 		return errors.New(`the file is a SQLite database: "hark restore" puts a backup of Hark's back, and ` +
 			`import takes channel exports of DiscordChatExporter as JSON (--format Json) and recall sets`)
+	case strings.HasPrefix(start, "pk\x03\x04"):
+		return errZip
 	case strings.HasPrefix(start, "<"):
 		return errors.New("the file is HTML: " + asJSON)
+	case strings.HasPrefix(start, "id,timestamp,contents"):
+		return errPackage
 	case strings.HasPrefix(strings.ReplaceAll(start, `"`, ""), "authorid,author,date"):
 		return errors.New("the file is a CSV export: " + asJSON)
 	case strings.HasPrefix(start, "=====") && strings.Contains(start, "guild:"):
@@ -62,9 +66,45 @@ func foreign(head []byte) error {
 	case strings.IndexByte(start, 0) >= 0:
 		return errNUL
 	case start[0] == '[':
-		return errOther
+		return listOf(head)
 	}
 	return errNotJSON
+}
+
+// Exports of other programs, by their sentence: it is the same for each of an export's files.
+var (
+	errZip   = errors.New("the file is a zip: unpack it, and import the folder that is in it")
+	errSlack = errors.New("the file is of a Slack export, which Hark can't read: convert it to a recall set, " +
+		"whose form docs/coming-from.md shows")
+	errPackage = errors.New("the file is of the data package that Discord sends, which has only your own messages: " +
+		"export the channels with DiscordChatExporter instead")
+)
+
+// listOf returns an error that names the export of whose files a JSON list is one, by its first object.
+func listOf(head []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(head))
+	_, err := dec.Token()
+	var first map[string]json.RawMessage
+	if err == nil && dec.More() {
+		err = dec.Decode(&first)
+	}
+	has := func(keys ...string) bool {
+		for _, key := range keys {
+			if first[key] == nil {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case err != nil:
+		return errOther
+	case has("ts", "type"), has("team_id", "profile"), has("id", "created", "members"):
+		return errSlack
+	case has("ID", "Timestamp", "Contents"):
+		return errPackage
+	}
+	return errOther
 }
 
 // kindOf reads the first object's keys until they show the kind; "" if they don't.

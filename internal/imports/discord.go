@@ -1,15 +1,17 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"hark/internal/body"
 	"hark/memory"
 )
 
@@ -23,6 +25,7 @@ type (
 		ID     text `json:"id"`
 		Type   text `json:"type"`
 		Parent text `json:"categoryId"` // of a thread: its channel
+		Within text `json:"category"`   // the parent's name
 		Name   text `json:"name"`
 	}
 	exportUser struct {
@@ -37,18 +40,25 @@ type (
 		Attachments []struct {
 			FileName text `json:"fileName"`
 		} `json:"attachments"`
-		Embeds []struct {
-			URL         text `json:"url"`
-			Title       text `json:"title"`
-			Description text `json:"description"`
-			Fields      []struct {
-				Name  text `json:"name"`
-				Value text `json:"value"`
-			} `json:"fields"`
-		} `json:"embeds"`
+		Embeds   []exportEmbed `json:"embeds"`
 		Stickers []struct {
 			Name text `json:"name"`
 		} `json:"stickers"`
+	}
+	exportEmbed struct {
+		URL         text `json:"url"`
+		Title       text `json:"title"`
+		Description text `json:"description"`
+		Author      struct {
+			Name text `json:"name"`
+		} `json:"author"`
+		Footer struct {
+			Text text `json:"text"`
+		} `json:"footer"`
+		Fields []struct {
+			Name  text `json:"name"`
+			Value text `json:"value"`
+		} `json:"fields"`
 	}
 	exportMessage struct {
 		exportBody
@@ -68,27 +78,65 @@ type (
 	}
 )
 
-// channelKinds maps DiscordChatExporter's channel types. Any other type is a text channel.
-var channelKinds = map[text]memory.ChannelKind{
-	"GuildTextChat":       memory.TextChannel,
-	"GuildNews":           memory.TextChannel,
-	"GuildVoiceChat":      memory.VoiceChannel,
-	"GuildStageVoice":     memory.VoiceChannel,
-	"GuildForum":          memory.ForumChannel,
-	"GuildMedia":          memory.ForumChannel,
-	"GuildCategory":       memory.CategoryChannel,
-	"GuildNewsThread":     memory.PublicThread,
-	"GuildPublicThread":   memory.PublicThread,
-	"GuildPrivateThread":  memory.PrivateThread,
-	"DirectTextChat":      memory.DirectChannel,
-	"DirectGroupTextChat": memory.DirectChannel,
+// channelKinds are the kinds of channels by DiscordChatExporter's names of types in plain form, and by Discord's numbers
+// of them. Any other type is a text channel.
+// https://discord.com/developers/docs/resources/channel#channel-object-channel-types
+var channelKinds = map[string]memory.ChannelKind{
+	"guildtextchat":       memory.TextChannel,
+	"guildtext":           memory.TextChannel,
+	"0":                   memory.TextChannel,
+	"directtextchat":      memory.DirectChannel,
+	"dm":                  memory.DirectChannel,
+	"1":                   memory.DirectChannel,
+	"guildvoicechat":      memory.VoiceChannel,
+	"guildvoice":          memory.VoiceChannel,
+	"2":                   memory.VoiceChannel,
+	"directgrouptextchat": memory.DirectChannel,
+	"groupdm":             memory.DirectChannel,
+	"3":                   memory.DirectChannel,
+	"guildcategory":       memory.CategoryChannel,
+	"4":                   memory.CategoryChannel,
+	"guildnews":           memory.TextChannel,
+	"guildannouncement":   memory.TextChannel,
+	"5":                   memory.TextChannel,
+	"guildnewsthread":     memory.PublicThread,
+	"announcementthread":  memory.PublicThread,
+	"10":                  memory.PublicThread,
+	"guildpublicthread":   memory.PublicThread,
+	"publicthread":        memory.PublicThread,
+	"11":                  memory.PublicThread,
+	"guildprivatethread":  memory.PrivateThread,
+	"privatethread":       memory.PrivateThread,
+	"12":                  memory.PrivateThread,
+	"guildstagevoice":     memory.VoiceChannel,
+	"13":                  memory.VoiceChannel,
+	"guildforum":          memory.ForumChannel,
+	"15":                  memory.ForumChannel,
+	"guildmedia":          memory.ForumChannel,
+	"16":                  memory.ForumChannel,
 }
 
-// spoken are the types of messages that somebody wrote; all others are notices. DiscordChatExporter writes some as
-// numbers: 20 and 23 are answers to commands, 21 begins a thread.
-var spoken = map[text]bool{
-	"": true, "Default": true, "Reply": true,
-	"0": true, "19": true, "20": true, "21": true, "23": true,
+// messageTypes are Discord's numbers of the names that DiscordChatExporter has for types. It writes others as numbers.
+var messageTypes = map[string]int{
+	"":        body.Default,
+	"default": body.Default,
+	"reply":   body.Reply,
+}
+
+// isSaid reports whether somebody said messages of a type. Other programs write its name in other cases.
+func isSaid(named text) bool {
+	number, err := strconv.Atoi(string(named))
+	if err != nil {
+		var known bool
+		number, known = messageTypes[plain(named)]
+		return known && body.IsSaid(number)
+	}
+	return body.IsSaid(number)
+}
+
+// plain returns a type's name without its case, and without what stands between its words.
+func plain(named text) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(string(named)))
 }
 
 // export reads one export.
@@ -155,6 +203,7 @@ func (e *export) messages(ctx context.Context) error {
 		return errOther
 	}
 	e.b.guild(e.place.Guild, string(e.guild.Name))
+	e.parent()
 	e.b.channel(e.place)
 	for e.more() {
 		if err := ctx.Err(); err != nil {
@@ -184,40 +233,87 @@ func (e *export) locate() error {
 	}
 	e.place = unplaced(memory.Channel{
 		ID: channel, Guild: guild, Parent: idOf[memory.ChannelID](e.channel.Parent),
-		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name),
+		Kind: channelKinds[plain(e.channel.Type)], Name: string(e.channel.Name),
 	})
 	return nil
+}
+
+// parent adds what the channel is in: a thread's channel, or a category. Discord may have named it already.
+func (e *export) parent() {
+	if e.place.Parent == 0 || e.channel.Within == "" || e.place.Guild == memory.DirectGuild {
+		return
+	}
+	parent := unplaced(memory.Channel{
+		ID:    e.place.Parent,
+		Guild: e.place.Guild,
+		Kind:  memory.CategoryChannel,
+		Name:  string(e.channel.Within),
+	})
+	if e.place.Kind == memory.PublicThread || e.place.Kind == memory.PrivateThread {
+		parent.Kind = memory.TextChannel
+	}
+	e.b.events = append(e.b.events, memory.ChannelSeen{Channel: parent})
 }
 
 // retime gives a message a new id if its own isn't a snowflake of its time. The old one becomes its name.
 func (p *post) retime(m exportMessage) error {
 	at := timeOf(m.Time)
-	if at.IsZero() || at.Sub(p.ID.Time()).Abs() <= time.Minute {
+	if at.IsZero() {
+		return p.checkID()
+	}
+	if p.ID != 0 && at.Sub(p.ID.Time()).Abs() <= time.Minute {
 		return nil
 	}
 	id, err := messageID(at, string(m.ID))
 	if err != nil {
 		return err
 	}
-	p.ID, p.name = id, string(m.ID)
-	if p.ReplyTo != 0 {
-		p.ReplyTo, p.answers = 0, []string{string(m.Reference.Message)}
+	p.ID = id
+	p.name = string(m.ID)
+	p.ReplyTo = 0
+	return nil
+}
+
+// launch is when Discord began. Ids of earlier times aren't its own.
+var launch = memory.FirstMessageID(time.Date(2015, 5, 1, 0, 0, 0, 0, time.UTC))
+
+func (p *post) checkID() error {
+	if p.ID < launch {
+		return errors.New("no time, and its id isn't one that Discord gave")
 	}
 	return nil
 }
 
 func (e *export) message(ctx context.Context, m exportMessage) error {
-	id := idOf[memory.MessageID](m.ID)
-	if id == 0 {
+	if m.ID == "" {
 		return e.b.skip("message %d (before byte %d) has no id", e.count, e.dec.InputOffset())
 	}
+	kind := m.kind()
+	said := m.body()
+	replied := e.replied(m)
 	p := &post{Message: memory.Message{
-		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
-		Content: m.text(), Files: m.files(), Links: m.links(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
-		Edited: timeOf(m.Edited),
+		ID:      idOf[memory.MessageID](m.ID),
+		Guild:   e.place.Guild,
+		Channel: e.place.ID,
+		Kind:    kind,
+		Content: said.AsText(kind),
+		Files:   m.files(),
+		Links:   said.Links(kind),
+		ReplyTo: idOf[memory.MessageID](replied),
+		Starred: m.IsPinned,
+		Edited:  timeOf(m.Edited),
 	}}
 	if err := p.retime(m); err != nil {
-		return e.b.skip("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err)
+		return e.b.skip("message %d (before byte %d) has %v", e.count, e.dec.InputOffset(), err)
+	}
+	if p.name != "" && replied != "" {
+		p.answers = []string{string(replied)}
+	}
+	if kind == memory.FromSystem {
+		e.b.sum.Notices++
+	}
+	if isZoneless(m.Time) {
+		e.b.sum.Zoneless++
 	}
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
 		p.people = append(p.people, u.person(e.place.Guild))
@@ -225,19 +321,19 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	return e.b.post(ctx, p)
 }
 
-// replyTo returns the message that m replies to, if it is in the same channel.
-func (e *export) replyTo(m exportMessage) memory.MessageID {
+// replied returns the id that the file has for the message that m replies to, if that is in the same channel.
+func (e *export) replied(m exportMessage) text {
 	channel := idOf[memory.ChannelID](m.Reference.Channel)
 	if channel != 0 && channel != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
-		return 0
+		return ""
 	}
-	return idOf[memory.MessageID](m.Reference.Message)
+	return m.Reference.Message
 }
 
 // kind returns the kind of message. Modern accounts have the discriminator 0000 like webhooks, but aren't bots.
 func (m exportMessage) kind() memory.Kind {
 	switch {
-	case !spoken[m.Type]:
+	case !isSaid(m.Type):
 		return memory.FromSystem
 	case m.Author.IsBot && m.Author.Discriminator == "0000":
 		return memory.FromWebhook
@@ -247,44 +343,43 @@ func (m exportMessage) kind() memory.Kind {
 	return memory.FromMember
 }
 
-// text returns m's content, else what it forwards or embeds; then its stickers.
-func (m exportMessage) text() string {
-	parts := []string{string(m.Content)}
-	if m.Content == "" {
-		parts = m.embeds()
+// body returns what was written and what it forwards.
+func (m exportMessage) body() body.Body {
+	b := m.exportBody.body()
+	forwarded := m.Forwarded.body()
+	if !forwarded.IsEmpty() {
+		b.Forwards = append(b.Forwards, forwarded)
 	}
-	if m.Forwarded.Content != "" {
-		parts = append(parts, string(m.Forwarded.Content))
-	} else {
-		parts = append(parts, m.Forwarded.embeds()...)
-	}
-	for _, s := range append(m.Stickers, m.Forwarded.Stickers...) {
-		parts = append(parts, "[sticker: "+string(s.Name)+"]")
-	}
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
+	return b
 }
 
-func (b exportBody) embeds() []string {
-	var parts []string
+func (b exportBody) body() body.Body {
+	to := body.Body{Content: string(b.Content)}
 	for _, e := range b.Embeds {
-		parts = append(parts, string(e.Title), string(e.Description))
-		for _, f := range e.Fields {
-			parts = append(parts, strings.TrimPrefix(string(f.Name+": "+f.Value), ": "))
-		}
+		to.Embeds = append(to.Embeds, e.embed())
 	}
-	return parts
+	for _, s := range b.Stickers {
+		to.Stickers = append(to.Stickers, string(s.Name))
+	}
+	return to
 }
 
-// links returns the previews below what was written.
-func (m exportMessage) links() []memory.Link {
-	var all []memory.Link
-	for _, e := range m.Embeds {
-		l := memory.Link{Title: string(e.Title), Description: string(e.Description)}
-		if m.Content != "" && e.URL != "" && l != (memory.Link{}) {
-			all = append(all, l)
-		}
+func (e exportEmbed) embed() body.Embed {
+	to := body.Embed{
+		URL:         string(e.URL),
+		Title:       string(e.Title),
+		Description: string(e.Description),
+		Author:      string(e.Author.Name),
+		Footer:      string(e.Footer.Text),
 	}
-	return all
+	for _, f := range e.Fields {
+		field := body.Field{
+			Name:  string(f.Name),
+			Value: string(f.Value),
+		}
+		to.Fields = append(to.Fields, field)
+	}
+	return to
 }
 
 func (m exportMessage) files() []memory.File {
@@ -296,7 +391,16 @@ func (m exportMessage) files() []memory.File {
 }
 
 func (u exportUser) person(guild memory.GuildID) memory.Person {
-	p := memory.Person{ID: idOf[memory.UserID](u.ID), Guild: guild, Username: string(u.Name), Bot: u.IsBot}
+	p := memory.Person{
+		ID:       idOf[memory.UserID](u.ID),
+		Guild:    guild,
+		Username: string(u.Name),
+		Bot:      u.IsBot,
+	}
+	called := cmp.Or(u.ID, u.Name)
+	if p.ID == 0 && called != "" { // not Discord's id, as of a converted file
+		p.ID = UserID(string(called))
+	}
 	if u.Nickname != u.Name {
 		p.Nick = string(u.Nickname)
 	}

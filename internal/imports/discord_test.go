@@ -116,16 +116,16 @@ func TestExportedMessage(t *testing.T) {
 		"joined": {`"type":"GuildMemberJoin","content":"Joined the server."`,
 			memory.Message{Kind: memory.FromSystem, Content: "Joined the server."}},
 		"pinned":         {`"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":{"messageId":"5"}`, memory.Message{Kind: memory.FromSystem, Content: "Pinned a message."}},
-		"unnamed notice": {`"type":"46","content":"x"`, memory.Message{Kind: memory.FromSystem, Content: "x"}},
+		"unnamed notice": {`"type":"21","content":"x"`, memory.Message{Kind: memory.FromSystem, Content: "x"}},
 		"command":        {`"type":"20","content":"x"`, memory.Message{Content: "x"}},
 		"only a file": {`"content":"","attachments":[{"fileName":"a.png"},{"fileName":"b.png"}]`,
 			memory.Message{Files: []memory.File{{Name: "a.png"}, {Name: "b.png"}}}},
 		"sticker": {`"content":"hi","stickers":[{"id":"1","name":"Wave"}]`,
 			memory.Message{Content: "hi\n[sticker: Wave]"}},
 		"only an embed":   {bot + `"content":"","embeds":[{"title":"Build","description":"passed","fields":[{"name":"on","value":"main"},{"name":"","value":"now"}]}]`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "Build\npassed\non: main\nnow"}},
-		"content + embed": {`"content":"see","embeds":[{"title":"Page"}]`, memory.Message{Content: "see"}},
-		"forwarded":       {`"content":"","reference":{"type":"Forward","messageId":"5","channelId":"5002"},"forwardedMessage":{"content":"meet at six","attachments":[{"fileName":"map.png"}],"stickers":[{"name":"Sun"}]}`, memory.Message{Content: "meet at six\n[sticker: Sun]", Files: []memory.File{{Name: "map.png"}}}},
-		"forwarded embed": {`"content":"","forwardedMessage":{"embeds":[{"title":"T"}]}`, memory.Message{Content: "T"}},
+		"content + embed": {`"content":"see","embeds":[{"title":"Page"}]`, memory.Message{Content: "see\nPage"}},
+		"forwarded":       {`"content":"","reference":{"type":"Forward","messageId":"5","channelId":"5002"},"forwardedMessage":{"content":"meet at six","attachments":[{"fileName":"map.png"}],"stickers":[{"name":"Sun"}]}`, memory.Message{Content: "[forwarded] meet at six\n[sticker: Sun]", Files: []memory.File{{Name: "map.png"}}}},
+		"forwarded embed": {`"content":"","forwardedMessage":{"embeds":[{"title":"T"}]}`, memory.Message{Content: "[forwarded] T"}},
 		"reply elsewhere": {`"type":"Reply","content":"x","reference":{"messageId":"5","channelId":"6"}`,
 			memory.Message{Content: "x"}},
 		"bad edit time": {`"content":"x","timestampEdited":"soon"`, memory.Message{Content: "x"}},
@@ -139,8 +139,10 @@ func TestExportedMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newShelf()
-			s.read(t, exportHead+`{"id":"77",`+c.fields+`}]}`)
-			c.want.ID, c.want.Guild, c.want.Channel = 77, 5001, 5002
+			s.read(t, exportHead+`{"id":"1000000000000000077",`+c.fields+`}]}`)
+			c.want.ID = 1000000000000000077
+			c.want.Guild = 5001
+			c.want.Channel = 5002
 			if got := s.contents(); len(got) != 1 || !reflect.DeepEqual(got[0], c.want) {
 				t.Errorf("got %.300v\nwant %.300v", got, c.want)
 			}
@@ -154,6 +156,7 @@ func TestExportedChannel(t *testing.T) {
 		"GuildTextChat": memory.TextChannel, "GuildNews": memory.TextChannel, "GuildVoiceChat": memory.VoiceChannel,
 		"GuildStageVoice": memory.VoiceChannel, "GuildForum": memory.ForumChannel, "GuildPublicThread": memory.PublicThread,
 		"GuildNewsThread": memory.PublicThread, "GuildPrivateThread": memory.PrivateThread, "GuildSomethingNew": memory.TextChannel,
+		"GUILD_TEXT_CHAT": memory.TextChannel, "GUILD_FORUM": memory.ForumChannel, "12": memory.PrivateThread,
 	} {
 		s := newShelf()
 		s.read(t, fmt.Sprintf(`{"guild":{"id":"1"},"channel":{"id":2,"type":%q,"categoryId":null},"messages":[]}`, kind))
@@ -164,7 +167,7 @@ func TestExportedChannel(t *testing.T) {
 	for _, kind := range []string{"DirectTextChat", "DirectGroupTextChat"} {
 		s := newShelf()
 		s.read(t, `{"channel":{"id":"2","type":"`+kind+
-			`","categoryId":"0","name":"ada"},"guild":{"id":"0","name":"Direct Messages"},"messages":[{"id":"3","content":"x"}]}`)
+			`","categoryId":"0","name":"ada"},"guild":{"id":"0","name":"Direct Messages"},"messages":[{"id":"1000000000000000003","content":"x"}]}`)
 		want := memory.Channel{ID: 2, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ada",
 			Unplaced: true}
 		if got := s.channels[2]; !reflect.DeepEqual(got, want) || s.contents()[0].Guild != memory.DirectGuild {
@@ -173,12 +176,51 @@ func TestExportedChannel(t *testing.T) {
 	}
 }
 
+// Files that other programs made of other chats have ids of their own.
+func TestExportOfAnotherProgram(t *testing.T) {
+	t.Parallel()
+	const first = `{"id":"m1","type":"DEFAULT","timestamp":"2024-05-01 10:00:00","content":"The winch needs grease",
+		"author":{"id":"@ben:example.org","name":"ben"}}`
+	const second = `{"id":340282366920938463463374607431768211455,"type":"reply","timestamp":"2024-05-01T10:00:05Z",
+		"content":"number 4","author":{"name":"ada"},"reference":{"messageId":"m1"}}`
+	const third = `{"id":"m3","type":"RECIPIENT_ADD","timestamp":"2024-05-01T10:00:09Z","content":"",
+		"author":{"id":"@ben:example.org","name":"ben"}}`
+	s := newShelf()
+	sum := s.read(t, `{"guild":{"id":"5001","name":"Harbour"},
+		"channel":{"id":"5002","type":"GUILD_PUBLIC_THREAD","categoryId":"5003","category":"help","name":"Winch"},
+		"messages":[`+first+","+second+","+third+`]}`)
+	if sum.Messages != 3 || sum.Notices != 1 || sum.Zoneless != 1 || sum.Channels != 1 {
+		t.Errorf("the summary is %+v", sum)
+	}
+	got := s.contents()
+	if len(got) != 3 {
+		t.Fatalf("%d messages", len(got))
+	}
+	if at := got[0].Time().Format(time.RFC3339); at != "2024-05-01T10:00:00Z" {
+		t.Errorf("the first was said at %s", at)
+	}
+	if got[1].ReplyTo != got[0].ID {
+		t.Errorf("the second replies to %d, not to %d", got[1].ReplyTo, got[0].ID)
+	}
+	if got[0].Author == 0 || got[0].Author != got[2].Author || got[0].Author == got[1].Author {
+		t.Errorf("their authors are %d, %d, %d", got[0].Author, got[1].Author, got[2].Author)
+	}
+	if name := s.people[got[1].Author].Username; name != "ada" {
+		t.Errorf("the second author's name is %q", name)
+	}
+	thread := s.channels[5002]
+	parent := s.channels[5003]
+	if thread.Kind != memory.PublicThread || parent.Name != "help" || parent.Kind != memory.TextChannel {
+		t.Errorf("a thread %+v of %+v", thread, parent)
+	}
+}
+
 func TestExportSkipsMessagesWithoutId(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{`{"content":"x"}`, `{"id":"abc"}`, `{"id":"-4"}`, `{"id":"0"}`,
+	for _, bad := range []string{`{"content":"x"}`, `{"id":"abc"}`, `{"id":"77"}`, `{"id":"-4"}`, `{"id":"0"}`,
 		`{"id":null}`, `7`, `null`} {
 		s := newShelf()
-		sum := s.read(t, exportHead+`{"id":"1","content":"a"},`+bad+`,{"id":"2","content":"b"}]}`)
+		sum := s.read(t, exportHead+`{"id":"1000000000000000001","content":"a"},`+bad+`,{"id":"1000000000000000002","content":"b"}]}`)
 		if sum.Messages != 2 || sum.Skipped != 1 || !strings.HasPrefix(sum.FirstSkipped, "message 2 (before byte ") {
 			t.Errorf("%s: %+v", bad, sum)
 		}

@@ -39,7 +39,7 @@ func UserID(name string) memory.UserID {
 // which keeps the file's order within a millisecond, then a hash.
 func messageID(at time.Time, name string) (memory.MessageID, error) {
 	if at.Before(earliest) || !at.Before(latest) {
-		return 0, fmt.Errorf("time %s outside of %d to %d", at.Format(time.RFC3339), earliest.Year(), latest.Year()-1)
+		return 0, fmt.Errorf("a time %s outside of %d to %d", at.Format(time.RFC3339), earliest.Year(), latest.Year()-1)
 	}
 	low := trailingNumber(name)&(1<<numberBits-1)<<hashBits | hash63(name)&(1<<hashBits-1)
 	id := memory.FirstMessageID(at) + memory.MessageID(low)

@@ -33,6 +33,8 @@ type Summary struct {
 	Skipped      int    // messages that could not be read
 	FirstSkipped string // where the first of them is and what it lacks; empty if none was skipped
 	Direct       int    // of the channels those that are direct messages
+	Notices      int    // of the messages Discord's notices, which aren't found
+	Zoneless     int    // messages whose time has no zone; it was taken as UTC
 }
 
 // Known is the part of memory.Store that reading asks, so that an import doesn't give two messages one id or

@@ -204,8 +204,8 @@ func TestReadStopsWhenTheStoreFails(t *testing.T) {
 
 func TestReadStopsWhenCancelled(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{manyLines(2000), exportHead + strings.Repeat(`{"id":"7","content":"x"},`,
-		2000) + `{"id":"8"}]}`} {
+	for _, file := range []string{manyLines(2000), exportHead + strings.Repeat(`{"id":"1000000000000000007","content":"x"},`,
+		2000) + `{"id":"1000000000000000008"}]}`} {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := newShelf()
 		_, err := Read(ctx, strings.NewReader(file), s, func(events []memory.Event) error {

@@ -101,7 +101,7 @@ func readSet(ctx context.Context, src *source, b *batch) error {
 		}
 		id, err := messageID(at, string(l.ID))
 		if err != nil {
-			return b.skip("line %d has a %v", number, err)
+			return b.skip("line %d has %v", number, err)
 		}
 		return b.setMessage(ctx, l, id)
 	})

@@ -3,6 +3,7 @@ package imports
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"hark/memory"
@@ -54,11 +55,23 @@ func idOf[ID ~int64](s text) ID {
 	return ID(max(id, 0))
 }
 
-// timeOf is the time that s holds; zero if it holds none.
+// zoneless is a time as RFC 3339 has it, but for its zone.
+const zoneless = "2006-01-02T15:04:05"
+
+// timeOf is the time that s holds, in UTC if it has no zone; zero if it holds none.
 func timeOf(s text) time.Time {
-	at, err := time.Parse(time.RFC3339, string(s))
-	if err != nil {
-		return time.Time{}
+	words := strings.Replace(string(s), " ", "T", 1)
+	for _, layout := range []string{time.RFC3339, zoneless} {
+		at, err := time.Parse(layout, words)
+		if err == nil {
+			return at.UTC()
+		}
 	}
-	return at.UTC()
+	return time.Time{}
+}
+
+// isZoneless reports whether s holds a time without a zone.
+func isZoneless(s text) bool {
+	_, err := time.Parse(zoneless, strings.Replace(string(s), " ", "T", 1))
+	return err == nil
 }
