@@ -40,11 +40,16 @@ func TestPagesSayHowAnAnswerCameAbout(t *testing.T) {
 	page, row := asks("who waters the zeppelin?", true)
 	check("nothing", page, row, "No model wrote it: no tokens were left for the model. It quotes nothing: the search found nothing.",
 		"nothing quoted nothing found")
-	w.say(planning, tom, 1e12, "The deadline of the migration is Friday")
+	w.say(planning, tom, 1e12, "The deadline of the **migration** is Friday")
 	w.last = w.last.Add(1e13)
 	page, row = asks("what is the deadline of the migration?", true)
 	check("quotes", page, row, "No model wrote it: no tokens were left for the model. It quotes 1 message.", "quoted")
 	has(t, "quotes", w.words(page, "<h2>Recalled</h2>", "</ol>"), "cited")
+	above, _, _ := strings.Cut(page, "<h2>How it came about</h2>")
+	has(t, "quotes", above, "<blockquote>")
+	if strings.Contains(above, "**") || strings.Contains(above, "&gt; The") {
+		t.Errorf("quotes show Markdown's source:\n%s", above)
+	}
 	w.last = w.last.Add(1e13)
 	page, row = asks("thanks!", true)
 	check("small talk", page, row, "It quotes nothing: the question asks for nothing that could have been said here.",
