@@ -82,7 +82,8 @@ func TestChatSaysHowAnAnswerCameAbout(t *testing.T) {
 			"No model wrote it: none is configured.\nIt quotes nothing: the search found nothing.\n"},
 		{"@hark thanks!", "No model wrote it: none is configured.\n" +
 			"It quotes nothing: the question asks for nothing that could have been said here.\n"},
-		{"Jane: the zebra is here\nAna: @hark where is the zebra?", "No model wrote it: none is configured.\nIt quotes 1 message.\n"},
+		{"Jane: the zebra is here\nAna: @hark where is the zebra?",
+			"No model wrote it: none is configured.\nIt quotes 1 message.\n"},
 	} {
 		c.stdin = step.said + "\n/why\n"
 		c.run(0, "chat", "--data", data)

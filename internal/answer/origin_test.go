@@ -39,13 +39,15 @@ func TestTheTraceSaysHowItCameAbout(t *testing.T) {
 		{"no model", dog, quoting, false, memory.Origin{Writer: memory.NoModel, Found: memory.FoundEnough, Messages: 2}},
 		{"lore", "Regatta", quoting, false, memory.Origin{Writer: memory.NoModel, Found: memory.FoundEnough, Lore: 1}},
 		{"a failure", dog, failing, false, memory.Origin{Writer: memory.ModelFailed, Found: memory.FoundEnough, Messages: 2}},
-		{"an empty answer", dog, silent, false, memory.Origin{Writer: memory.ModelEmpty, Found: memory.FoundEnough, Messages: 2}},
+		{"an empty answer", dog, silent, false,
+			memory.Origin{Writer: memory.ModelEmpty, Found: memory.FoundEnough, Messages: 2}},
 		{"no tokens", dog, writing, true, memory.Origin{Writer: memory.NoTokens, Found: memory.FoundEnough, Messages: 2}},
 		{"declined", zeppelin, quoting, false, memory.Origin{Writer: memory.NoModel, Found: memory.FoundLittle}},
 		{"declined, failed", zeppelin, failing, false, memory.Origin{Writer: memory.ModelFailed, Found: memory.FoundLittle}},
 		{"small talk", "thanks!", quoting, false, memory.Origin{Writer: memory.NoModel, Found: memory.FoundSmallTalk}},
 		{"a model", dog, writing, false, memory.Origin{Writer: memory.WrittenByModel, Found: memory.FoundEnough}},
-		{"a model, declined", zeppelin, writing, false, memory.Origin{Writer: memory.WrittenByModel, Found: memory.FoundLittle}},
+		{"a model, declined", zeppelin, writing, false,
+			memory.Origin{Writer: memory.WrittenByModel, Found: memory.FoundLittle}},
 	} {
 		q := w.asks(lobby, c.question)
 		q.NoModel = c.noTokens

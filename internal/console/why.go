@@ -69,7 +69,8 @@ func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
 	p.say("How the answer of %s came about", t.Answer.Time().In(a.Config.Answer.Location()).Format(cli.MinuteLayout))
-	for _, sentence := range markdown.Origin(locale.Locale{}, t.Origin, terminal.OneLine(t.Model), terminal.OneLine(t.Mode)) {
+	model := terminal.OneLine(t.Model)
+	for _, sentence := range markdown.Origin(locale.Locale{}, t.Origin, model, terminal.OneLine(t.Mode)) {
 		p.say("%s", sentence)
 	}
 	if t.TextOnly {

@@ -258,7 +258,8 @@ func answerPage(v *visit) error {
 			"or something that it was made from")}
 	}
 	t := traces[0]
-	d := answerData{Trace: t, Origin: markdown.Origin(locale.Locale{}, t.Origin, t.Model, t.Mode), Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
+	d := answerData{Trace: t, Origin: markdown.Origin(locale.Locale{}, t.Origin, t.Model, t.Mode),
+		Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
 		Asker: v.personRef(t.Guild, t.Asker), Uses: usesOf(t.Sections, t.MaxTokens), Steps: stepsOf(t)}
 	if t.Guild > 0 {
 		d.Audience = audienceURL(t.Guild, channel)

@@ -38,7 +38,8 @@ func TestPagesSayHowAnAnswerCameAbout(t *testing.T) {
 		has(t, what, row, wantRow)
 	}
 	page, row := asks("who waters the zeppelin?", true)
-	check("nothing", page, row, "No model wrote it: no tokens were left for the model. It quotes nothing: the search found nothing.",
+	check("nothing", page, row,
+		"No model wrote it: no tokens were left for the model. It quotes nothing: the search found nothing.",
 		"nothing quoted nothing found")
 	w.say(planning, tom, 1e12, "The deadline of the **migration** is Friday")
 	w.last = w.last.Add(1e13)
