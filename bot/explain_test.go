@@ -98,11 +98,21 @@ func TestWhyDidYouSayThat(t *testing.T) {
 		}}, nil
 	}
 	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
-	trace = memory.Trace{}
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
 		return answer.Explanation{Trace: trace}, nil
 	}
-	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
+	for _, trace = range []memory.Trace{
+		{},
+		{Origin: memory.Origin{Writer: memory.ModelFailed, Found: memory.FoundEnough, Messages: 2, Lore: 1}},
+		{Origin: memory.Origin{Writer: memory.NoModel, Found: memory.FoundEnough, Messages: 1}},
+		{Origin: memory.Origin{Writer: memory.NoModel, Found: memory.FoundNothing}},
+		{Origin: memory.Origin{Writer: memory.NoModel, Found: memory.FoundLittle}},
+		{Origin: memory.Origin{Writer: memory.NoModel, Found: memory.FoundSmallTalk}},
+		{Origin: memory.Origin{Writer: memory.TakenBack}},
+		{Model: "parrot-1", Origin: memory.Origin{Writer: memory.WrittenByModel, Found: memory.FoundLittle}},
+	} {
+		s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
+	}
 	s.hears(t, s.discord.MessageAction(said, s.bo.ID, whyCommand))
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
 		return answer.Explanation{}, errors.New("the disk is on fire")

@@ -198,6 +198,27 @@ func TestStatementsThatArentTrueDontCount(t *testing.T) {
 	}
 }
 
+// What a delegate could state before only the owner and administrators could doesn't count, and the owner is told once.
+func TestOldStatementsOfDelegatesLapse(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t)
+	s.run(t).ready(t)
+	i := memory.Implied{Role: memory.RoleID(s.staff.ID), Also: memory.RoleID(s.verified.ID)}
+	s.apply(t, memory.SettingChosen{Guild: s.guildID, Key: i.Setting(), Value: "on", By: s.boID, At: noon})
+	s.stops(t)
+	s.with(t, Config{Token: s.discord.Token}).begins(t)
+	s.opens(t, false, "a delegate stated it")
+	owner := s.guild.Owner
+	direct := s.directWith(owner.ID)
+	toldOwner := func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Garden") }
+	s.says(t, s.discord.WaitSent(direct, toldOwner))
+	for _, name := range []string{"hark audience", "hark status"} {
+		s.says(t, s.use(t, owner, name))
+	}
+	s.use(t, owner, "hark audience", opt("role", s.staff.ID), opt("also", s.verified.ID))
+	s.opens(t, true, "the owner stated it again")
+}
+
 // Whose program asks is looked up at Discord, and contradicts what is stated like everybody else.
 func TestProgramsContradictStatements(t *testing.T) {
 	t.Parallel()

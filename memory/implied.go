@@ -20,6 +20,10 @@ const (
 	impliedHolds   = "on"
 	impliedRefuted = "refuted" // Discord showed a member who contradicts it; the admins aren't told yet
 	impliedTold    = "told"    // likewise, and they are told
+	// Before a statement had a time, others than the owner and administrators could make it. It doesn't count unless the
+	// owner made it.
+	impliedOld    = "old"    // the admins aren't told yet
+	impliedLapsed = "lapsed" // they are told
 )
 
 // Setting returns the guild setting that holds i.
@@ -47,9 +51,14 @@ func (g *Guild) Suspended() []Implied {
 	return g.stated(impliedRefuted, impliedTold)
 }
 
-// Untold returns those of which the admins aren't told yet.
+// Lapsed returns the statements that don't count because perhaps neither the owner nor an administrator made them.
+func (g *Guild) Lapsed() []Implied {
+	return g.stated(impliedOld, impliedLapsed)
+}
+
+// Untold returns those that are suspended or lapsed of which the admins aren't told yet.
 func (g *Guild) Untold() []Implied {
-	return g.stated(impliedRefuted)
+	return g.stated(impliedRefuted, impliedOld)
 }
 
 // stated returns the statements about existing roles of which one of these is true.
@@ -89,6 +98,9 @@ func impliedOf(key Setting) (Implied, bool) {
 func (g *Guild) impliedState(i Implied) (state string, since time.Time) {
 	state, at, _ := strings.Cut(g.Settings[i.Setting()], " ")
 	ms, err := strconv.ParseInt(at, 10, 64)
+	if err != nil && state == impliedHolds && g.SetBy[i.Setting()] != g.Owner {
+		return impliedOld, time.Time{}
+	}
 	if err != nil {
 		return state, time.Time{}
 	}
@@ -107,6 +119,10 @@ func (g *Guild) Refuted(i Implied, at time.Time) SettingChosen {
 
 // Told returns the event that the admins are told that i is refuted.
 func (g *Guild) Told(i Implied, at time.Time) SettingChosen {
+	state, _ := g.impliedState(i)
+	if state == impliedOld {
+		return g.impliedBecomes(i, impliedLapsed, g.SetBy[i.Setting()], at)
+	}
 	return g.impliedBecomes(i, impliedTold, g.SetBy[i.Setting()], at)
 }
 

@@ -55,7 +55,9 @@ func TestStatementsAreRefuted(t *testing.T) {
 	is(true, false, false)
 	becomes(g.TakenBack(i, 9, now.Add(-3*time.Hour)))
 	is(false, false, false)
-	g.Settings[i.Setting()] = "on" // without a time
+	g.Owner = 9
+	g.Settings[i.Setting()] = "on" // without a time, of the owner
+	g.SetBy[i.Setting()] = 9
 	is(true, false, false)
 	for _, none := range []Implied{{Role: staff, Also: gone}, {Role: bots, Also: verified}, {Role: 50, Also: verified}} {
 		for _, e := range []SettingChosen{g.Stated(none, 9, now), g.Refuted(none, now)} {
@@ -83,5 +85,26 @@ func TestWhoContradictsAStatement(t *testing.T) {
 		if c.p.Refutes(i) != c.want {
 			t.Errorf("%s: refutes it: %v", c.name, !c.want)
 		}
+	}
+}
+
+// A statement from before only the owner and administrators could make one counts only if the owner made it. The admins
+// are told once, and any of them can state it again.
+func TestOldStatementsOfOthersLapse(t *testing.T) {
+	t.Parallel()
+	const owner, delegate UserID = 9, 8
+	i := Implied{Role: 51, Also: 52}
+	g := &Guild{ID: 50, Owner: owner, Roles: []Role{{ID: 50}, {ID: 51}, {ID: 52}},
+		Settings: map[Setting]string{i.Setting(): "on"}, SetBy: map[Setting]UserID{i.Setting(): delegate}}
+	if len(g.Implied())+len(g.Suspended()) > 0 || len(g.Lapsed()) != 1 || len(g.Untold()) != 1 {
+		t.Errorf("%v counts, %v is suspended, %v lapsed, %v isn't told", g.Implied(), g.Suspended(), g.Lapsed(), g.Untold())
+	}
+	g.Settings[i.Setting()] = g.Told(i, time.UnixMilli(1_000_000)).Value
+	if len(g.Implied())+len(g.Suspended())+len(g.Untold()) > 0 || len(g.Lapsed()) != 1 {
+		t.Errorf("once told: %v", g.Settings)
+	}
+	g.Settings[i.Setting()] = g.Stated(i, owner, time.UnixMilli(1_000_000)).Value
+	if len(g.Implied()) != 1 || len(g.Lapsed()) > 0 {
+		t.Errorf("stated again: %v", g.Settings)
 	}
 }

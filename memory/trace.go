@@ -17,6 +17,7 @@ type Trace struct {
 	Question MessageID   `json:"question"`
 	Asker    UserID      `json:"asker"`
 	Model    string      `json:"model,omitempty"` // empty: extractive answer
+	Origin   Origin      `json:"origin,omitzero"`
 	// of the instructions; empty without a model
 	Mode     string     `json:"mode,omitempty"`
 	Recalled []TraceHit `json:"recalled"` // best first

@@ -384,7 +384,7 @@ func TestReadableRefusesLittle(t *testing.T) {
 			stated := w.Guild
 			stated.Settings = map[memory.Setting]string{}
 			for _, i := range w.Stated {
-				stated.Settings[i.Setting()] = "on"
+				stated.Settings[i.Setting()] = "on 1"
 			}
 			for _, at := range w.Guild.Channels {
 				got := [3][]memory.ChannelID{

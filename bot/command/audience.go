@@ -21,6 +21,7 @@ const (
 	mayNotState   = "Only the owner of this server and members with the permission Administrator can state that: it decides who may be told what. Everybody who can use this command can take it back."
 	contradicted  = "I can't state that: <@%d> has <@&%d> and doesn't have <@&%d>."
 	memberRefutes = "I can't state that: Discord tells me of a member who has <@&%d> and doesn't have <@&%d>."
+	lapsedNow     = "This no longer counts, because it may have been stated by somebody who is neither the owner nor an administrator. One of them can state it again:"
 	refutedNow    = "I no longer believe this, because I saw a member who has the first role and doesn't have the second:"
 )
 
@@ -110,7 +111,8 @@ func (c *Commands) contradicts(ctx context.Context, x *interaction, i memory.Imp
 func impliedRolesText(l locale.Locale, g *memory.Guild) string {
 	counts := g.Implied()
 	refuted := g.Suspended()
-	if len(counts)+len(refuted) == 0 {
+	lapsed := g.Lapsed()
+	if len(counts)+len(refuted)+len(lapsed) == 0 {
 		return l.Text("Nothing is stated: a member may have any roles.")
 	}
 	shown := ""
@@ -119,6 +121,9 @@ func impliedRolesText(l locale.Locale, g *memory.Guild) string {
 	}
 	if len(refuted) > 0 {
 		shown = markdown.Lines(shown, impliedList(l, l.Text(refutedNow), refuted))
+	}
+	if len(lapsed) > 0 {
+		shown = markdown.Lines(shown, impliedList(l, l.Text(lapsedNow), lapsed))
 	}
 	return shown
 }
@@ -140,16 +145,19 @@ func (c *Commands) rolesHere(x *interaction) string {
 	if c.MemberRoles.Sets(x.server) != nil {
 		return x.Text("For that, Discord tells me who has which roles. I don't store a list of members.")
 	}
-	stated := len(x.server.Implied())+len(x.server.Suspended()) > 0
+	stated := len(x.server.Implied())+len(x.server.Suspended())+len(x.server.Lapsed()) > 0
 	return when(stated, impliedRolesText(x.Locale, x.server))
 }
 
 // refutedLine says what of what was stated of roles doesn't count any more; "" if all does.
 func (x *interaction) refutedLine() string {
-	all := x.server.Suspended()
-	if len(all) == 0 {
-		return ""
+	lines := ""
+	if all := x.server.Lapsed(); len(all) > 0 {
+		lines = "✗ " + impliedList(x.Locale, x.Text(lapsedNow), all)
 	}
-	return "✗ " + impliedList(x.Locale, x.Text(refutedNow), all) + "\n" +
-		x.Text("The owner or an administrator can state it again with `/hark audience`, once it is true.")
+	if all := x.server.Suspended(); len(all) > 0 {
+		lines = markdown.Lines(lines, "✗ "+impliedList(x.Locale, x.Text(refutedNow), all),
+			x.Text("The owner or an administrator can state it again with `/hark audience`, once it is true."))
+	}
+	return lines
 }

@@ -79,20 +79,23 @@ func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response,
 	return onPages(x.Locale, 2, []string{x.Text("**How this answer came about**"), written(x.Locale, e.Trace)}, parts,
 		when(around > 0, x.Count(around, "I also saw %s message around these or from the conversation.",
 			"I also saw %s messages around these or from the conversation.")),
-		when(len(e.Recalled)+len(e.Lore) == 0, x.Text("What I recalled for it is gone, or you may not read it.")),
+		when(len(e.Recalled)+len(e.Lore) == 0 && recalledSomething(e.Trace), x.Text("What I recalled for it is gone, or you may not read it.")),
 		spent(x.Locale, e.Trace)), nil
+}
+
+// recalledSomething reports whether an answer may have been made from more than the question.
+func recalledSomething(t memory.Trace) bool {
+	switch t.Origin.Found {
+	case memory.FoundNothing, memory.FoundSmallTalk:
+		return false
+	}
+	return t.Model != "" || t.Origin.Writer == "" || t.Origin.Quotes()
 }
 
 // written says who wrote an answer, and how.
 func written(l locale.Locale, t memory.Trace) string {
-	by := l.Text("No model wrote it: none was asked, or it didn't answer, so I quoted what I recalled.")
-	switch model := markdown.Plain(t.Model, 60); {
-	case model != "" && t.Mode != "":
-		by = l.Text("Written by the model %s, in the mode “%s”.", model, markdown.Plain(t.Mode, 30))
-	case model != "":
-		by = l.Text("Written by the model %s.", model)
-	}
-	return markdown.Lines(by, when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
+	by := markdown.Origin(l, t.Origin, markdown.Plain(t.Model, 60), markdown.Plain(t.Mode, 30))
+	return markdown.Lines(strings.Join(by, "\n"), when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
 }
 
 // dropping returns the heading of what was recalled and isn't in the prompt, with the reason.

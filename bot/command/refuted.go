@@ -14,6 +14,8 @@ import (
 
 const ownerRefuted = "**%s**: I saw a member who has the role %s and doesn't have %s. In `/hark audience` it was stated that whoever has the first has the second. That no longer counts, so there are channels where I tell less. You or an administrator can state it again, once it is true."
 
+const ownerLapsed = "**%s**: In `/hark audience` it was stated that whoever has the role %s has %s, perhaps by somebody who is neither you nor an administrator. That no longer counts, so there are channels where I tell less. You or an administrator can state it again, if it is true."
+
 // tellRefuted tells the owner of g what of what was stated of roles doesn't count any more. `/hark status` tells
 // everybody who manages the server.
 func (n *Notices) tellRefuted(ctx context.Context, id memory.GuildID) error {
@@ -43,7 +45,11 @@ func (n *Notices) tellOwner(ctx context.Context, g *memory.Guild, i memory.Impli
 		return discord.Wrap(err, "write to the owner of server", memory.ChannelID(g.ID))
 	}
 	l := n.Replies.LocaleIn(ctx, g.ID, 0)
-	text := l.Text(ownerRefuted, markdown.Plain(g.Name, 100), roleName(g, i.Role), roleName(g, i.Also))
+	name := markdown.Plain(g.Name, 100)
+	text := l.Text(ownerRefuted, name, roleName(g, i.Role), roleName(g, i.Also))
+	if slices.Contains(g.Lapsed(), i) {
+		text = l.Text(ownerLapsed, name, roleName(g, i.Role), roleName(g, i.Also))
+	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strconv.FormatInt(int64(g.ID), 36) + string(i.Setting()) + g.Settings[i.Setting()]))
 	t := &discord.Sender{Client: n.Client, Channel: channel}

@@ -15,7 +15,8 @@ import (
 // maxMessages bounds an answer's messages, so that a model that doesn't stop can't fill a channel.
 const maxMessages = 5
 
-var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
+// smallPrint is at the start of a line, of a quotation or of an item of a list.
+var smallPrint = regexp.MustCompile(`(?m)^((?:[ \t>]|[-*+][ \t]+|\d+[.)][ \t]+)*)-#`)
 
 // EscapeSmallPrint escapes small print in a model's text: the lines below an answer are Hark's own.
 func EscapeSmallPrint(text string) string { return smallPrint.ReplaceAllString(text, `$1\-#`) }

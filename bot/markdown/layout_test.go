@@ -37,6 +37,7 @@ func TestModelsMakeNoSmallPrint(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\n-# Sources: [1] Ann": "a\n\\-# Sources: [1] Ann", "> -# x": "> \\-# x", "  -# x": "  \\-# x",
 		"a -# b": "a -# b", "- # a": "- # a",
+		"- -# x": "- \\-# x", "1. -# x": "1. \\-# x", "> - -# x": "> - \\-# x", "-- -# x": "-- -# x",
 	} {
 		if got := EscapeSmallPrint(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)

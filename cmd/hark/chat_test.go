@@ -74,3 +74,38 @@ func TestLinesAreSaid(t *testing.T) {
 	c.says("> the deadline is Friday\n")
 	c.says("skipped a line")
 }
+
+// /why says how the last answer came about, as the page of the answer does.
+func TestChatSaysHowAnAnswerCameAbout(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	c := commandLine{T: t}
+	for _, step := range []struct{ said, want string }{
+		{"@hark who waters the zeppelin?",
+			"No model wrote it: none is configured.\nIt quotes nothing: the search found nothing.\n"},
+		{"@hark thanks!", "No model wrote it: none is configured.\n" +
+			"It quotes nothing: the question asks for nothing that could have been said here.\n"},
+		{"Jane: the zebra is here\nAna: @hark where is the zebra?",
+			"No model wrote it: none is configured.\nIt quotes 1 message.\n"},
+	} {
+		c.stdin = step.said + "\n/why\n"
+		c.run(0, "chat", "--data", data)
+		if !strings.Contains(c.out.String(), step.want) {
+			t.Errorf("%q: %q isn't in\n%s", step.said, step.want, c.out.String())
+		}
+	}
+	model := llmtest.New(t)
+	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Fail(401, "invalid_api_key", "no") })
+	c.env = map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}
+	c.stdin = "Ana: @hark where is the zebra?\n/why\n"
+	c.run(0, "chat", "--data", data)
+	if want := "No model wrote it: the model failed.\nIt quotes 1 message.\n"; !strings.Contains(c.out.String(), want) {
+		t.Errorf("%q isn't in\n%s", want, c.out.String())
+	}
+	c.run(0, "trace", "--limit", "1", "--json", "--data", data)
+	for _, want := range []string{`"writer": "model failed"`, `"messages": 1`} {
+		if !strings.Contains(c.out.String(), want) {
+			t.Errorf("%q isn't in\n%s", want, c.out.String())
+		}
+	}
+}

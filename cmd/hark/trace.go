@@ -204,6 +204,7 @@ type jsonTrace struct {
 	ChannelID memory.ChannelID `json:"channel_id,string"`
 	Question  memory.MessageID `json:"question,string"`
 	Model     string           `json:"model,omitempty"` // empty: the answer quotes
+	Origin    memory.Origin    `json:"origin,omitzero"`
 	Layout    string           `json:"layout,omitempty"`
 	Mode      string           `json:"mode,omitempty"`
 	Tokens    int              `json:"tokens"`
@@ -246,7 +247,7 @@ type jsonSentPrompt struct {
 func traceJSON(k *archive.Archive, t memory.Trace) jsonTrace {
 	return jsonTrace{
 		Answer: t.Answer, Time: t.Answer.Time().UTC(), Server: t.Guild, Channel: k.ChannelName(t.Guild, t.Channel),
-		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens,
+		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Origin: t.Origin, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens,
 		MaxTokens: t.MaxTokens, Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull,
 		Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
 		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(),

@@ -44,6 +44,20 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	}
 }
 
+// found says what the search found.
+func (r *recalled) found() memory.Found {
+	something := len(r.result.Hits)+len(r.weak) > 0
+	switch {
+	case r.result.SmallTalk():
+		return memory.FoundSmallTalk
+	case something && r.result.Declined:
+		return memory.FoundLittle
+	case something || len(r.result.Lore) > 0:
+		return memory.FoundEnough
+	}
+	return memory.FoundNothing
+}
+
 const (
 	// runWords in a row make an answer repeat a source.
 	runWords = 4

@@ -168,10 +168,10 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 
 func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
 	if r.resolved.model == nil {
-		return e.quote(ctx, q, r, noModel)
+		return e.quote(ctx, q, r, memory.NoModel)
 	}
 	if q.NoModel {
-		return e.quote(ctx, q, r, noTokens)
+		return e.quote(ctx, q, r, memory.NoTokens)
 	}
 	full, err := e.ask(ctx, q, r, stream)
 	var shortened error
@@ -207,7 +207,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		r.log.Restart()
 		return Answer{Text: r.resolved.say(withdrawn), ModelError: err,
 			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
-				Sources: q.asSource(), Asker: q.Asker}}, nil
+				Sources: q.asSource(), Asker: q.Asker, Origin: memory.Origin{Writer: memory.TakenBack}}}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found may be gone, or closed, by now.
@@ -216,7 +216,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
 		r.log.Restart()
-		a, quoteErr := e.quote(ctx, q, again, noteOn(err))
+		a, quoteErr := e.quote(ctx, q, again, failedWith(err))
 		a.ModelError = err
 		return a, quoteErr
 	}
@@ -227,6 +227,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		a.Model = r.reply.Model
 	}
 	a.Trace.Model = a.Model
+	a.Trace.Origin = memory.Origin{Writer: memory.WrittenByModel, Found: r.found()}
 	e.tracePrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
 	a.Cut = err == nil && e.isCut(r.reply)
@@ -254,17 +255,17 @@ type (
 	empty   interface{ Empty() bool }
 )
 
-// noteOn returns what is said where quotes stand in for a model that failed with err.
-func noteOn(err error) string {
+// failedWith says why quotes stand in for a model that failed with err.
+func failedWith(err error) memory.Writer {
 	var load loading
 	var nothing empty
 	switch {
 	case errors.As(err, &load) && load.Loading():
-		return modelLoading
+		return memory.ModelLoading
 	case errors.Is(err, ErrEmpty), errors.As(err, &nothing) && nothing.Empty():
-		return modelEmpty
+		return memory.ModelEmpty
 	}
-	return modelAway
+	return memory.ModelFailed
 }
 
 // ask has the model write the answer. It returns the text so far even with an error.

@@ -26,7 +26,9 @@ const (
 )
 
 // quote answers with the lore that the question names, and the best message with the neighbour that completes it.
-func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string) (Answer, error) {
+// writer says why no model writes the answer.
+func (e *Engine) quote(ctx context.Context, q Question, r *recalled, writer memory.Writer) (Answer, error) {
+	note := noteOn[writer]
 	hits, err := e.quotable(ctx, q, r)
 	if err != nil {
 		return Answer{}, err
@@ -54,9 +56,16 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", attribution(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
-	quotes := len(hits)+len(shown.Lore) > 0
+	origin := memory.Origin{Writer: writer, Found: r.found(), Messages: len(a.Sources), Lore: len(shown.Lore)}
 	switch {
-	case quotes:
+	case origin.Quotes():
+		origin.Found = memory.FoundEnough
+	case origin.Found == memory.FoundEnough: // it matches loosely, or only repeats the question
+		origin.Found = memory.FoundLittle
+	}
+	a.Trace.Origin = origin
+	switch {
+	case origin.Quotes():
 	case note != noModel:
 		b.WriteString(r.resolved.say(withoutQuotes[note]))
 	case r.result.SmallTalk():
@@ -66,7 +75,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	default:
 		b.WriteString(r.resolved.say(foundNone) + "\n\n")
 	}
-	if quotes && (note != noModel || e.noteIsDue(q)) {
+	if origin.Quotes() && (note != noModel || e.noteIsDue(q)) {
 		b.WriteString(r.resolved.say(note))
 	}
 	a.Text = strings.TrimSpace(b.String())

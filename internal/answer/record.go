@@ -49,8 +49,10 @@ func (e *Engine) recordAnswer(r *recalled, a Answer, err error) {
 	switch {
 	case err != nil:
 		rec.Outcome = "failed"
-	case a.Text == withdrawn:
+	case a.Trace.Origin.Writer == memory.TakenBack:
 		rec.Outcome = "taken back"
+	case a.Model == "" && !a.Trace.Origin.Quotes():
+		rec.Outcome = "quoted nothing"
 	case a.Model == "":
 		rec.Outcome = "quoted, " + tools.Plural(len(a.Sources), "source")
 	}

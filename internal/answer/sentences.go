@@ -19,6 +19,10 @@ const (
 	cantChat     = "*I can't chat without a language model, but I can look up what was said here: just ask.*"
 )
 
+// noteOn says why no model wrote an answer.
+var noteOn = map[memory.Writer]string{memory.NoModel: noModel, memory.ModelFailed: modelAway,
+	memory.ModelLoading: modelLoading, memory.ModelEmpty: modelEmpty, memory.NoTokens: noTokens}
+
 // What is said instead of such a note where nothing is quoted.
 const (
 	awayNone    = "*The language model isn't answering right now, and I found nothing to quote.*"

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/cli"
@@ -67,13 +69,9 @@ func printExplanation(w io.Writer, a *setup.App, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
 	p.say("How the answer of %s came about", t.Answer.Time().In(a.Config.Answer.Location()).Format(cli.MinuteLayout))
-	switch {
-	case t.Model == "":
-		p.say("No model wrote it: I quoted what I recalled.")
-	case t.Mode != "":
-		p.say("Written by the model %s, in the mode %s.", terminal.OneLine(t.Model), terminal.OneLine(t.Mode))
-	default:
-		p.say("Written by the model %s.", terminal.OneLine(t.Model))
+	model := terminal.OneLine(t.Model)
+	for _, sentence := range markdown.Origin(locale.Locale{}, t.Origin, model, terminal.OneLine(t.Mode)) {
+		p.say("%s", sentence)
 	}
 	if t.TextOnly {
 		p.say("Found by words only: I couldn't search by meaning.")

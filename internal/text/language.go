@@ -22,8 +22,10 @@ func Language(s string) string {
 	return latinLanguage(s)
 }
 
-// notWritten matches what isn't in a language: code, addresses, Discord's tags, and Hark's own name.
-var notWritten = regexp.MustCompile("(?s)```.*?```|`[^`]*`|(?i)https?://\\S+|<[@#:/a-z][^<>]*>|@hark\\b")
+// notWritten matches what isn't in the writer's language: code, addresses, Discord's tags, Hark's own name, and what is
+// quoted of others.
+var notWritten = regexp.MustCompile("(?s)```.*?```|`[^`]*`|(?i)https?://\\S+|<[@#:/a-z][^<>]*>|@hark\\b" +
+	`|(?m:^> ?[^\n]*)|"[^"\n]*"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»`)
 
 // foreignLetters counts the letters that aren't Latin, and what tells Japanese from Chinese and the ways of writing
 // that.

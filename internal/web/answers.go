@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -35,6 +37,8 @@ type answerRow struct {
 	Guild    refOf
 	Asker    refOf
 	Question template.HTML
+	Writer   string
+	Found    string // what the search found; empty: enough
 	Trace    memory.Trace
 }
 
@@ -127,7 +131,7 @@ func (v *visit) listAnswers(d *answersData, q memory.TraceQuery) error {
 	for _, t := range traces {
 		row := answerRow{URL: "/answers/" + t.Channel.String() + "/" + t.Answer.String(), Time: t.Answer.Time(),
 			Place: v.channelRef(t.Guild, t.Channel), Guild: v.guildRef(t.Guild), Asker: v.personRef(t.Guild, t.Asker),
-			Trace: t}
+			Writer: writerOf(t), Found: foundNames[t.Origin.Found], Trace: t}
 		said, err := v.app.Store.Around(v.ctx, t.Channel, []memory.MessageID{t.Question}, 0, 0)
 		if err != nil {
 			return err
@@ -138,6 +142,25 @@ func (v *visit) listAnswers(d *answersData, q memory.TraceQuery) error {
 		d.Answers = append(d.Answers, row)
 	}
 	return nil
+}
+
+// foundNames say in short that a search found too little.
+var foundNames = map[memory.Found]string{memory.FoundNothing: "nothing found", memory.FoundLittle: "little found",
+	memory.FoundSmallTalk: "small talk"}
+
+// writerOf says in short who wrote an answer.
+func writerOf(t memory.Trace) string {
+	switch {
+	case t.Model != "":
+		return t.Model
+	case t.Origin.Writer == memory.TakenBack:
+		return "taken back"
+	case t.Origin.Quotes():
+		return "quoted"
+	case t.Origin.Writer != "":
+		return "nothing quoted"
+	}
+	return "no model"
 }
 
 // listUnanswered lists the questions without an answer, by the records of calls.
@@ -163,6 +186,7 @@ func (v *visit) listUnanswered(d *answersData, q memory.TraceQuery) error {
 // answerData is one answer, and how it came about.
 type answerData struct {
 	Trace     memory.Trace
+	Origin    []string // sentences
 	Place     refOf
 	Guild     refOf
 	Asker     refOf
@@ -234,7 +258,8 @@ func answerPage(v *visit) error {
 			"or something that it was made from")}
 	}
 	t := traces[0]
-	d := answerData{Trace: t, Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
+	d := answerData{Trace: t, Origin: markdown.Origin(locale.Locale{}, t.Origin, t.Model, t.Mode),
+		Place: v.channelRef(t.Guild, channel), Guild: v.guildRef(t.Guild),
 		Asker: v.personRef(t.Guild, t.Asker), Uses: usesOf(t.Sections, t.MaxTokens), Steps: stepsOf(t)}
 	if t.Guild > 0 {
 		d.Audience = audienceURL(t.Guild, channel)

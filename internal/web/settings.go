@@ -108,6 +108,7 @@ func (v *visit) settingsOf(d *settingsData) {
 		}
 	}
 	stated(g.Implied(), "")
+	stated(g.Lapsed(), " (not used: perhaps neither the owner nor an administrator stated it)")
 	stated(g.Suspended(), " (not used: Hark saw a member with the first role and without the second)")
 	add(&d.Keeps, "remember", choiceNames[g.Choice], refOf{}, g.By, memoryCommand)
 	for _, c := range inOrder(g) {

@@ -143,8 +143,9 @@ func (m *Manifest) TraceHits(cited map[memory.MessageRef]bool) (all []memory.Tra
 	}
 	for _, said := range m.Messages {
 		if !IsHit(m.Hits, said) && !digest.Has(m.Condensed, said.ID) {
-			all = append(all, memory.TraceHit{Channel: said.Channel, Message: said.ID, Context: true,
-				Edited: said.AsSource(false).Version})
+			at := memory.MessageRef{Channel: said.Channel, Message: said.ID}
+			all = append(all, memory.TraceHit{Channel: at.Channel, Message: at.Message, Context: true,
+				Edited: said.AsSource(false).Version, Number: m.numbers[at.Message], Cited: cited[at]})
 		}
 	}
 	return all
