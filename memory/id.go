@@ -16,6 +16,12 @@ type (
 	MessageID int64
 )
 
+// Membership is a member of a guild.
+type Membership struct {
+	Guild GuildID
+	User  UserID
+}
+
 const (
 	// DirectGuild is the guild of direct messages, which have none.
 	DirectGuild GuildID = 0

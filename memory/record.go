@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -54,7 +55,17 @@ const (
 // opted out.
 type Called struct{ Record Record }
 
-func (Called) isEvent() {}
+// Place implements Event.
+func (e Called) Place() (GuildID, ChannelID) { return e.Record.Guild, e.Record.Channel }
+
+// Checked returns e ready to store, as Record.Checked.
+func (e Called) Checked() (Event, error) {
+	checked, err := e.Record.Checked()
+	if err != nil {
+		return nil, fmt.Errorf("keep a record: %w", err)
+	}
+	return Called{checked}, nil
+}
 
 // RecordQuery selects the records that match every field that is set.
 type RecordQuery struct {

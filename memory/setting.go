@@ -71,7 +71,17 @@ type SettingChosen struct {
 	At      time.Time
 }
 
-func (SettingChosen) isEvent() {}
+// Place implements Event.
+func (e SettingChosen) Place() (GuildID, ChannelID) { return e.Guild, e.Channel }
+
+func (SettingChosen) decides() {}
+
+// Checked returns e ready to store: its texts clean.
+func (e SettingChosen) Checked() (Event, error) {
+	e.Key = Setting(Clean(string(e.Key)))
+	e.Value = Clean(e.Value)
+	return e, nil
+}
 
 // The values of SettingMedia besides MediaOff: which files models may tell of.
 const (

@@ -18,10 +18,6 @@ import (
 // ErrNotFound means that nothing has that id or name.
 var ErrNotFound = errors.New("not found")
 
-// ErrRefused means that an event is invalid, or no number is left for what it adds: a retry won't help. Other
-// errors may be temporary.
-var ErrRefused = errors.New("refused")
-
 // Store keeps messages and everything derived from them. Every implementation passes memorytest.Run.
 //
 //   - Once Apply has returned, no later read returns what it deleted.

@@ -61,7 +61,7 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 	}
 	b := &batch{
 		known: known, emit: emit, sum: Summary{Kind: kind}, channels: map[memory.ChannelID]bool{},
-		told: map[personKey]memory.MessageID{}, people: map[memory.GuildID]map[memory.UserID]memory.Person{},
+		told: map[memory.Membership]memory.MessageID{}, people: map[memory.GuildID]map[memory.UserID]memory.Person{},
 		read: func() {
 			if progress != nil {
 				progress(src.raw.n)

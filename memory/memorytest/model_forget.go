@@ -9,6 +9,8 @@ import (
 	"hark/memory"
 )
 
+var forgettingRules = []modelRule{on((*model).beginOnce)}
+
 // forgetting is one that was begun. The model forgets at once. Only Resume may be left to do.
 type forgetting struct {
 	memory.DeletionReport

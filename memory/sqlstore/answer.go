@@ -7,6 +7,12 @@ import (
 	"hark/memory"
 )
 
+// answerEvents are about Hark's own messages after they were logged.
+var answerEvents = []handler{
+	handle((*transaction).rewrite),
+	handle((*transaction).marked),
+}
+
 // rewrite treats messages of Hark's as new: it deletes their trace and prompt, and what was made from their old
 // text, except answers, which inherit their sources. Messages that went with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) {
@@ -23,6 +29,11 @@ func (t *transaction) rewrite(e memory.Rewritten) {
 			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, sql.Null[int64]{})
 		}
 	}
+}
+
+// marked ends what is to be done about a withdrawn answer.
+func (t *transaction) marked(e memory.Marked) {
+	t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", e.Channel, e.Message)
 }
 
 // inheritSources adds an answer's sources to the answers made from it. It deletes the answer's messages that

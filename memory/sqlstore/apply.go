@@ -7,191 +7,32 @@ import (
 	"hark/memory"
 )
 
-func (t *transaction) apply(e *event) {
-	at := placeOf(e.Event)
-	if at.ID != 0 {
-		at.Guild = t.locationAt(at.Guild, at.ID).guild
-	}
-	defer t.in(at.Guild)()
-	switch v := e.Event.(type) {
-	case memory.Posted:
-		t.post(e)
-	case memory.Heard:
-		t.hear(t.channel(v.Guild, v.Channel).no, v.ID)
-	case memory.Starred:
-		t.star(v)
-	case memory.Told:
-		t.tell(v)
-	case memory.Edited:
-		t.edit(v)
-	case memory.Deleted:
-		for _, id := range v.IDs {
-			t.deleted(v.Guild, v.Channel, id, v.Unlogged)
-		}
-	case memory.Rewritten:
-		t.rewrite(v)
-	case memory.Named:
-		t.name(v)
-	case memory.Answered:
-		t.keepTrace(v.Trace)
-	case memory.Called:
-		t.keepRecord(e.record)
-	case memory.GapFound:
-		t.findGap(v.Gap)
-	case memory.GapFilled:
-		t.fillGap(v)
-	case memory.Absent:
-		t.sweep(v)
-	case memory.ShutOut:
-		t.shutOut(v)
-	case memory.QuestionOpened:
-		t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			v.Question.Channel, v.Question.ID, v.Question.Guild)
-	case memory.QuestionClosed:
-		t.exec("DELETE FROM question WHERE channel = ? AND id = ?", v.Channel, v.ID)
-	case memory.Spent:
-		t.spend(v)
-	case memory.Marked:
-		t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", v.Channel, v.Message)
-	case memory.PersonSeen:
-		t.seePerson(v.Person, v.Said)
-	case memory.PersonLeft:
-		t.changed.people[v.Guild] = true
-		t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", v.Guild, v.User)
-		t.exec("UPDATE connection SET hash = '', uses = 0, used = 0 WHERE guild = ? AND user = ?", v.Guild, v.User)
-	case memory.FactTold:
-		t.tellFact(v)
-	case memory.FactGone:
-		t.deleteKnowledge(aFact, v.Guild, v.Fact)
-	case memory.LoreTold:
-		t.tellLore(v.Lore)
-	case memory.LoreGone:
-		t.deleteKnowledge(aLore, v.Guild, v.ID)
-	case memory.Summarised:
-		t.summarise(v)
-	case memory.SessionCondensed:
-		t.condense(v.Condensed)
-	case memory.CondensedGone:
-		t.endSession(v)
-	case memory.Opted:
-		t.opt(v)
-	case memory.Forgetting:
-		t.forgetOnce(v)
-	case memory.Learn:
-		t.learn(v)
-	case memory.Connected:
-		t.connect(v)
-	case memory.ConnectionUsed:
-		t.useConnection(v)
-	default:
-		t.applyStructure(v)
-	}
+// messageEvents are about messages as Discord sends them. For their edits see version.go.
+var messageEvents = []handler{
+	prepare(preparePosted),
+	handle(func(t *transaction, e memory.Heard) { t.hear(t.channel(e.Guild, e.Channel).no, e.ID) }),
+	handle((*transaction).star),
+	handle((*transaction).deleted),
+	handle((*transaction).name),
 }
 
-// placeOf returns the guild that an event is about and, if it is about one, the channel. Everywhere means that only
-// the channel is known.
-func placeOf(e memory.Event) (at memory.Channel) {
-	at = memory.Channel{Guild: memory.Everywhere}
-	switch e := e.(type) {
-	case memory.Posted:
-		at.Guild, at.ID = e.Message.Guild, e.Message.Channel
-	case memory.Heard:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Starred:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Told:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Edited:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Deleted:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Rewritten:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Named:
-		at.ID = e.Channel
-	case memory.Answered:
-		at.Guild, at.ID = e.Trace.Guild, e.Trace.Channel
-	case memory.Called:
-		at.Guild, at.ID = e.Record.Guild, e.Record.Channel
-	case memory.GapFound:
-		at.Guild, at.ID = e.Gap.Guild, e.Gap.Channel
-	case memory.GapFilled:
-		at.Guild, at.ID = e.Gap.Guild, e.Gap.Channel
-	case memory.QuestionOpened:
-		at.Guild, at.ID = e.Question.Guild, e.Question.Channel
-	case memory.QuestionClosed:
-		at.ID = e.Channel
-	case memory.Marked:
-		at.ID = e.Channel
-	case memory.Summarised:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.SessionCondensed:
-		at.Guild, at.ID = e.Condensed.Guild, e.Condensed.Channel
-	case memory.CondensedGone:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.ShutOut:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.ChannelGone: // Discord may omit the guild
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Absent:
-		at.Guild = e.Guild
-	case memory.Spent:
-		at.Guild = e.Guild
-	case memory.PersonSeen:
-		at.Guild = e.Person.Guild
-	case memory.PersonLeft:
-		at.Guild = e.Guild
-	case memory.FactTold:
-		at.Guild = e.Guild
-	case memory.FactGone:
-		at.Guild = e.Guild
-	case memory.LoreTold:
-		at.Guild = e.Lore.Guild
-	case memory.LoreGone:
-		at.Guild = e.Guild
-	case memory.Opted:
-		at.Guild = e.Guild
-	case memory.Learn:
-		at.Guild = e.Guild
-	case memory.Connected:
-		at.Guild = e.Guild
-	case memory.ConnectionUsed:
-		at.Guild = e.Guild
-	case memory.GuildSeen:
-		at.Guild = e.Guild.ID
-	case memory.GuildNamed:
-		at.Guild = e.Guild
-	case memory.GuildLeft:
-		at.Guild = e.Guild
-	case memory.ChannelSeen:
-		at.Guild = e.Channel.Guild
-	case memory.ChannelDeleted:
-		at.Guild = e.Guild
-	case memory.RoleSeen:
-		at.Guild = e.Guild
-	case memory.RoleGone:
-		at.Guild = e.Guild
-	case memory.Chose:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Asked:
-		at.Guild = e.Guild
-	case memory.Learned:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.SettingChosen:
-		at.Guild = e.Guild
-	case memory.LimitChosen:
-		at.Guild = e.Guild
-	case memory.Forgetting:
-		at.Guild = e.Guild
-	}
-	return at
+// posted is a message to log.
+type posted struct {
+	memory.Posted        // with its tokens
+	terms         string // its full-text entry
+}
+
+func preparePosted(p *preparer, e memory.Posted) (write, error) {
+	e.Message.Tokens = p.tokens(e.Message.Text())
+	ready := posted{e, indexTerms(&p.terms, e.Message)}
+	return func(t *transaction) { t.post(ready) }, nil
 }
 
 // post logs a message or its newer version, unless its author has opted out or it is forgotten.
-func (t *transaction) post(e *event) {
-	m := e.message
+func (t *transaction) post(e posted) {
+	m := e.Message
 	c := t.channel(m.Guild, m.Channel)
-	if e.live {
+	if e.Live {
 		t.hear(c.no, m.ID)
 	}
 	d := t.decisions()
@@ -299,16 +140,18 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	t.index(c.guild, row, terms)
 }
 
-// deleted removes a message deleted in Discord. An unknown one leaves a tombstone, because it may still
-// arrive, unless it wouldn't be logged.
-func (t *transaction) deleted(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, unlogged bool) {
-	if t.isKnown(channel, id) {
-		t.channel(guild, channel)
-		t.delete(channel, id, hideRepeats)
-	} else if !unlogged && !t.store.ingest.dropped.has(channel, id) {
-		c := t.channel(guild, channel)
-		c.highest = max(c.highest, id)
-		t.addTombstone(channel, id)
+// deleted removes messages deleted in Discord. An unknown one leaves a tombstone, because it may still arrive, unless
+// it wouldn't be logged.
+func (t *transaction) deleted(e memory.Deleted) {
+	for _, id := range e.IDs {
+		if t.isKnown(e.Channel, id) {
+			t.channel(e.Guild, e.Channel)
+			t.delete(e.Channel, id, hideRepeats)
+		} else if !e.Unlogged && !t.store.ingest.dropped.has(e.Channel, id) {
+			c := t.channel(e.Guild, e.Channel)
+			c.highest = max(c.highest, id)
+			t.addTombstone(e.Channel, id)
+		}
 	}
 }
 

@@ -7,6 +7,12 @@ import (
 	"hark/memory"
 )
 
+// connectionEvents are about members' tokens.
+var connectionEvents = []handler{
+	handle((*transaction).connect),
+	handle((*transaction).useConnection),
+}
+
 // connect keeps a member's token, or that they took it back, unless that is forgotten.
 func (t *transaction) connect(e memory.Connected) {
 	if t.chooser(e.Guild, e.User, e.At) != 0 {

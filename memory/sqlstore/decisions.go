@@ -9,15 +9,10 @@ import (
 
 // Decisions holds the opt-outs and forgettings that every message is checked against.
 type Decisions struct {
-	out   map[membership]bool
+	out   map[memory.Membership]bool
 	rules []rule
 	// newest is the greatest end of a rule that isn't endless. Most new messages are past it.
 	newest memory.MessageID
-}
-
-type membership struct {
-	guild memory.GuildID
-	user  memory.UserID
 }
 
 // rule is a forgetting, and what it covers now and later.
@@ -80,15 +75,17 @@ func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.Use
 	return false
 }
 
-func NewDecisions() *Decisions { return &Decisions{out: map[membership]bool{}, newest: noMessage} }
+func NewDecisions() *Decisions {
+	return &Decisions{out: map[memory.Membership]bool{}, newest: noMessage}
+}
 
 // Opt records an opt-out or opt-in.
 func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
-	d.out[membership{guild, user}] = out
+	d.out[memory.Membership{Guild: guild, User: user}] = out
 }
 
 func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
-	return d.out[membership{guild, user}]
+	return d.out[memory.Membership{Guild: guild, User: user}]
 }
 
 // ReadForgetting reads a row of ForgettingColumns and adds its rule.
@@ -107,7 +104,7 @@ func (d *Decisions) Forgotten(c memory.Channel, id memory.MessageID, author memo
 // mayDrop reports whether a message would be dropped for some author.
 func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 	for m := range d.out {
-		if d.out[m] && m.guild == at.guild {
+		if d.out[m] && m.Guild == at.guild {
 			return true
 		}
 	}
@@ -151,6 +148,12 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 	}
 	d := t.decisions()
 	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
+}
+
+// decisionEvents are what people decide about remembering.
+var decisionEvents = []handler{
+	handle((*transaction).opt),
+	handleStructure((*transaction).choose),
 }
 
 func (t *transaction) opt(e memory.Opted) {

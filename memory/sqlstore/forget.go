@@ -30,6 +30,9 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	return id
 }
 
+// forgettingEvents order to forget.
+var forgettingEvents = []handler{handle((*transaction).forgetOnce)}
+
 // forgetOnce begins a forgetting, unless one on record, perhaps not hidden yet, covers as much for the same
 // reason.
 func (t *transaction) forgetOnce(f memory.Forgetting) {

@@ -8,7 +8,18 @@ import (
 	"hark/memory"
 )
 
-func (t *transaction) findGap(g memory.Gap) {
+// gapEvents are about what Hark didn't hear, and what it still has to answer.
+var gapEvents = []handler{
+	handle((*transaction).findGap),
+	handle((*transaction).fillGap),
+	handle((*transaction).sweep),
+	handle((*transaction).shutOut),
+	handle((*transaction).openQuestion),
+	handle((*transaction).closeQuestion),
+}
+
+func (t *transaction) findGap(e memory.GapFound) {
+	g := e.Gap
 	if g.After < g.Until && !g.Sweep { // Absent says what to sweep
 		t.exec(`INSERT INTO gap (channel, until, guild, after, past, sweep, fetched)
 			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
@@ -64,6 +75,15 @@ func (t *transaction) shutOut(e memory.ShutOut) {
 	t.changed.structure[t.guild] = true
 	t.execAll([]any{e.Channel}, "DELETE FROM gap WHERE sweep <> 0 AND channel = ?",
 		"UPDATE channel SET shut = 1 WHERE id = ?")
+}
+
+func (t *transaction) openQuestion(e memory.QuestionOpened) {
+	t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+		e.Question.Channel, e.Question.ID, e.Question.Guild)
+}
+
+func (t *transaction) closeQuestion(e memory.QuestionClosed) {
+	t.exec("DELETE FROM question WHERE channel = ? AND id = ?", e.Channel, e.ID)
 }
 
 // Gaps implements memory.Store.

@@ -8,6 +8,12 @@ import (
 	"hark/memory"
 )
 
+// loreEvents are about lore.
+var loreEvents = []handler{
+	handle(func(t *transaction, e memory.LoreTold) { t.tellLore(e.Lore) }),
+	handle(func(t *transaction, e memory.LoreGone) { t.deleteKnowledge(aLore, e.Guild, e.ID) }),
+}
+
 // tellLore keeps lore or its newer version, unless it was deleted, is forgotten, or its author has opted out.
 func (t *transaction) tellLore(l memory.Lore) {
 	d := t.decisions()

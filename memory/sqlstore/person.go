@@ -9,11 +9,21 @@ import (
 	"hark/memory"
 )
 
+// personEvents are about people and what Hark knows of them.
+var personEvents = []handler{
+	handle((*transaction).seePerson),
+	handle((*transaction).leave),
+	handle((*transaction).tellFact),
+	handle(func(t *transaction, e memory.FactGone) { t.deleteKnowledge(aFact, e.Guild, e.Fact) }),
+	handle((*transaction).learn),
+}
+
 // seePerson stores what is known of somebody. Empty names and unknown roles change nothing. With known roles,
 // an empty nickname means none.
-func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
+func (t *transaction) seePerson(e memory.PersonSeen) {
+	p := e.Person
 	d := t.decisions()
-	if d.OptedOut(p.Guild, p.ID) || said != 0 && d.forgotten(location{guild: p.Guild}, said, p.ID) {
+	if d.OptedOut(p.Guild, p.ID) || e.Said != 0 && d.forgotten(location{guild: p.Guild}, e.Said, p.ID) {
 		return
 	}
 	t.guildNo(p.Guild)
@@ -46,6 +56,13 @@ func (t *transaction) person(guild memory.GuildID, id memory.UserID) (p memory.P
 		guild, id).into(v.personName(&p, "username", &p.Username), v.personName(&p, "name", &p.Name),
 		v.personName(&p, "nick", &p.Nick), &p.Bot, &p.RolesKnown, asJSON{&p.Roles})
 	return p, known
+}
+
+// leave makes unknown what only a member has, and takes back their token.
+func (t *transaction) leave(e memory.PersonLeft) {
+	t.changed.people[e.Guild] = true
+	t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", e.Guild, e.User)
+	t.exec("UPDATE connection SET hash = '', uses = 0, used = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 }
 
 // tellFact keeps a fact, unless it was deleted, its source is gone, or its person has opted out.

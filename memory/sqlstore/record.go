@@ -6,30 +6,37 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"hark/memory"
 )
 
-// preparedRecord is a record with what is computed before taking the write lock.
-type preparedRecord struct {
+// recordEvents are about calls, and what they took.
+var recordEvents = []handler{
+	prepare(prepareRecord),
+	handle((*transaction).spend),
+}
+
+// encodedRecord is a record to keep.
+type encodedRecord struct {
 	memory.Record
 	body   string
 	tokens int
 }
 
-func (s *Store) prepareRecord(r memory.Record) (preparedRecord, error) {
-	r, err := r.Checked()
+func prepareRecord(p *preparer, e memory.Called) (write, error) {
+	body, err := json.Marshal(e.Record)
 	if err != nil {
-		return preparedRecord{}, err
+		return nil, fmt.Errorf("keep a record: %w: %w", err, memory.ErrRefused)
 	}
-	body, err := json.Marshal(r)
-	return preparedRecord{r, string(body), s.options.Tokens(string(body))}, err
+	r := encodedRecord{e.Record, string(body), p.tokens(string(body))}
+	return func(t *transaction) { t.keepRecord(r) }, nil
 }
 
 // keepRecord keeps a record, unless its subject is gone.
-func (t *transaction) keepRecord(r preparedRecord) {
+func (t *transaction) keepRecord(r encodedRecord) {
 	d := t.decisions()
 	if d.OptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).location, askedAt(r.Record), r.Asker) {
 		return

@@ -6,52 +6,70 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"hark/memory"
 )
 
-// applyStructure writes changes of guilds, roles and channels.
-func (t *transaction) applyStructure(e memory.Event) {
-	t.changed.structure[t.guild] = true
-	switch v := e.(type) {
-	case memory.GuildSeen:
-		t.seeGuild(v.Guild, v.At)
-	case memory.GuildNamed:
-		t.guildNo(v.Guild)
-		t.exec("UPDATE guild SET name = ? WHERE id = ? AND name = ''", t.sealGuildName(v.Guild, v.Name), v.Guild)
-	case memory.GuildLeft:
-		t.guildNo(v.Guild)
-		t.exec("UPDATE guild SET gone = ? WHERE id = ?", millis(v.At), v.Guild)
-		t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?", v.Guild)
-	case memory.ChannelSeen:
-		t.seeChannel(v.Channel)
-	case memory.ChannelGone: // Discord may omit the guild
-		t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", v.Channel)
-	case memory.ChannelDeleted:
-		t.channel(v.Guild, v.Channel)
-		t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))`,
-			v.Guild, v.Channel, memory.PublicThread, memory.PrivateThread)
-		t.forgetOnce(memory.Forgetting{Guild: v.Guild, Channel: v.Channel, Why: memory.WhyDeleted, At: v.At})
-	case memory.RoleSeen:
-		t.seeRole(v.Guild, v.Role)
-	case memory.RoleGone:
-		t.deleteRole(v)
-	case memory.Chose:
-		t.choose(v)
-	case memory.Asked:
-		t.guildNo(v.Guild)
-		t.exec("UPDATE guild SET asked = max(1, ?) WHERE id = ?", v.Message, v.Guild)
-	case memory.Learned:
-		t.exec("UPDATE channel SET learned = max(learned, ?) WHERE no = ?", v.Until, t.channel(v.Guild, v.Channel).no)
-	case memory.SettingChosen:
-		t.chooseSetting(v)
-	case memory.LimitChosen:
-		t.putNewer(limitTable, v.Guild, v.Role, v.Messages, v.Tokens, millis(v.At), // the guild may be unknown
-			t.chooser(v.Guild, v.By, v.At))
-	default:
-		ensure(fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused))
-	}
+// structureEvents are about guilds, roles and channels, and what is set for them.
+var structureEvents = []handler{
+	handleStructure((*transaction).seeGuild),
+	handleStructure((*transaction).nameGuild),
+	handleStructure((*transaction).leaveGuild),
+	handleStructure(func(t *transaction, e memory.ChannelSeen) { t.seeChannel(e.Channel) }),
+	handleStructure((*transaction).unplaceChannel),
+	handleStructure((*transaction).deleteChannel),
+	handleStructure(func(t *transaction, e memory.RoleSeen) { t.seeRole(e.Guild, e.Role) }),
+	handleStructure((*transaction).deleteRole),
+	handleStructure((*transaction).ask),
+	handleStructure((*transaction).learnUntil),
+	handleStructure((*transaction).chooseSetting),
+	handleStructure((*transaction).chooseLimit),
+}
+
+// handleStructure is handle for events that change a guild's structure.
+func handleStructure[E memory.Event](apply func(*transaction, E)) handler {
+	return handle(func(t *transaction, e E) {
+		t.changed.structure[t.guild] = true
+		apply(t, e)
+	})
+}
+
+func (t *transaction) nameGuild(e memory.GuildNamed) {
+	t.guildNo(e.Guild)
+	t.exec("UPDATE guild SET name = ? WHERE id = ? AND name = ''", t.sealGuildName(e.Guild, e.Name), e.Guild)
+}
+
+func (t *transaction) leaveGuild(e memory.GuildLeft) {
+	t.guildNo(e.Guild)
+	t.exec("UPDATE guild SET gone = ? WHERE id = ?", millis(e.At), e.Guild)
+	t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?", e.Guild)
+}
+
+// unplaceChannel unplaces a channel. Discord may omit the guild.
+func (t *transaction) unplaceChannel(e memory.ChannelGone) {
+	t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", e.Channel)
+}
+
+// deleteChannel unplaces a channel and its threads, and begins to forget them.
+func (t *transaction) deleteChannel(e memory.ChannelDeleted) {
+	t.channel(e.Guild, e.Channel)
+	t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))`,
+		e.Guild, e.Channel, memory.PublicThread, memory.PrivateThread)
+	t.forgetOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+}
+
+func (t *transaction) ask(e memory.Asked) {
+	t.guildNo(e.Guild)
+	t.exec("UPDATE guild SET asked = max(1, ?) WHERE id = ?", e.Message, e.Guild)
+}
+
+func (t *transaction) learnUntil(e memory.Learned) {
+	t.exec("UPDATE channel SET learned = max(learned, ?) WHERE no = ?", e.Until, t.channel(e.Guild, e.Channel).no)
+}
+
+// chooseLimit keeps a limit. The guild may be unknown.
+func (t *transaction) chooseLimit(e memory.LimitChosen) {
+	t.putNewer(limitTable, e.Guild, e.Role, e.Messages, e.Tokens, millis(e.At), t.chooser(e.Guild, e.By, e.At))
 }
 
 // deleteRole removes a role and its overwrites, except @everyone.
@@ -75,11 +93,12 @@ func (t *transaction) deleteRole(gone memory.RoleGone) {
 	}
 }
 
-func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
+func (t *transaction) seeGuild(e memory.GuildSeen) {
+	g := e.Guild
 	t.guildNo(g.ID)
 	var since memory.MessageID
-	if !at.IsZero() {
-		since = memory.FirstMessageID(at)
+	if !e.At.IsZero() {
+		since = memory.FirstMessageID(e.At)
 	}
 	t.exec(`UPDATE guild SET name = ?1, owner = ?2, self = CASE WHEN ?5 = 0 THEN self ELSE ?5 END,
 		since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0

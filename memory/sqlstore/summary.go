@@ -2,25 +2,15 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 
 	"hark/memory"
 )
 
-// checkSummary returns e ready to store.
-func checkSummary(e memory.Summarised) (memory.Event, error) {
-	if e.Channel == 0 {
-		return e, errors.New("no channel is named")
-	}
-	if e.Summary == nil {
-		return e, nil
-	}
-	s, err := e.Summary.Checked()
-	if err == nil && (s.Channel != e.Channel || s.ID != e.Until) {
-		err = errors.New("it isn't of the stretch that it is told of")
-	}
-	e.Summary = &s
-	return e, err
+// summaryEvents are about summaries and condensed sessions.
+var summaryEvents = []handler{
+	handle((*transaction).summarise),
+	handle((*transaction).condense),
+	handle((*transaction).endSession),
 }
 
 // summarise records how far a channel is summarised, and keeps the summary if its sources are unchanged. Else
@@ -110,7 +100,8 @@ func (s *Store) SummaryBacklog(ctx context.Context, since memory.MessageID) ([]m
 }
 
 // condense keeps a condensed session if all its sources are unchanged.
-func (t *transaction) condense(c memory.Condensed) {
+func (t *transaction) condense(e memory.SessionCondensed) {
+	c := e.Condensed
 	at := t.knownChannel(c.Channel)
 	if at == nil { // forgotten with its guild
 		return

@@ -12,8 +12,11 @@ import (
 	"hark/memory"
 )
 
-func (t *transaction) keepTrace(trace memory.Trace) {
-	trace, there := t.firstRemaining(trace)
+// traceEvents are about how answers came about.
+var traceEvents = []handler{handle((*transaction).keepTrace)}
+
+func (t *transaction) keepTrace(e memory.Answered) {
+	trace, there := t.firstRemaining(e.Trace)
 	if !there {
 		return
 	}

@@ -105,6 +105,12 @@ func (t *transaction) unindex(row int64, terms string) {
 	}
 }
 
+// editEvents change a stored message's text, or what belongs to it.
+var editEvents = []handler{
+	handle((*transaction).edit),
+	handle((*transaction).tell),
+}
+
 // edit changes a message's text, or keeps the edit until the message comes.
 func (t *transaction) edit(e memory.Edited) {
 	if t.isGone(e.Guild, e.Channel, e.ID) {
