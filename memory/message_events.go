@@ -73,17 +73,17 @@ func (e Deleted) Place() (GuildID, ChannelID) { return e.Guild, e.Channel }
 
 func (Deleted) decides() {}
 
-// Named is a message's name outside Discord, such as its id in an imported file. In a channel, a name
-// belongs to one message and a message has one name; the first of either stays. It goes with its message.
-// A missing message gets none.
-type Named struct {
-	Channel ChannelID
-	ID      MessageID
-	Name    string
+// ExternalIDSeen is a message's id outside Discord, such as in the file that it was imported from. In a channel, an
+// external id belongs to one message and a message has one external id; the first of either stays. It goes with its
+// message. A missing message gets none.
+type ExternalIDSeen struct {
+	Channel    ChannelID
+	ID         MessageID
+	ExternalID string
 }
 
 // Place implements Event.
-func (e Named) Place() (GuildID, ChannelID) { return Everywhere, e.Channel }
+func (e ExternalIDSeen) Place() (GuildID, ChannelID) { return Everywhere, e.Channel }
 
 // Starred marks a message as important, or removes the mark. The last by At holds, also if the message
 // comes later or is edited.

@@ -50,21 +50,21 @@ const (
 	SpeakerTool  Speaker = "tool"
 )
 
-// Called adds a call to the history, together with and after the answer that it led to. The first with a
+// Recorded adds a call to the history, together with and after the answer that it led to. The first with a
 // CallID stays. It isn't kept if its question or answer is gone, a Forgetting covers it, or the asker has
 // opted out.
-type Called struct{ Record Record }
+type Recorded struct{ Record Record }
 
 // Place implements Event.
-func (e Called) Place() (GuildID, ChannelID) { return e.Record.Guild, e.Record.Channel }
+func (e Recorded) Place() (GuildID, ChannelID) { return e.Record.Guild, e.Record.Channel }
 
 // Checked returns e ready to store, as Record.Checked.
-func (e Called) Checked() (Event, error) {
+func (e Recorded) Checked() (Event, error) {
 	checked, err := e.Record.Checked()
 	if err != nil {
 		return nil, fmt.Errorf("keep a record: %w", err)
 	}
-	return Called{checked}, nil
+	return Recorded{checked}, nil
 }
 
 // RecordQuery selects the records that match every field that is set.

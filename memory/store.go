@@ -58,10 +58,9 @@ type Store interface {
 	// MessagesBy calls do for each message of a user in a guild, or Everywhere, by channel and id, from one
 	// snapshot.
 	MessagesBy(ctx context.Context, guild GuildID, user UserID, do func(Message) error) error
-	// MessageNamed returns a channel's message with a name (see Named); ErrNotFound if there is none.
-	MessageNamed(ctx context.Context, channel ChannelID, name string) (MessageID, error)
-	// NameOf returns the names of those ids that have one.
-	NameOf(ctx context.Context, channel ChannelID, ids []MessageID) (map[MessageID]string, error)
+	// ExternalIDs returns external ids of a channel's messages: those of messages, and those among ids. See
+	// ExternalIDSeen and MessageByExternalID.
+	ExternalIDs(ctx context.Context, channel ChannelID, messages []MessageID, ids ...string) (map[MessageID]string, error)
 	// SegmentsOf returns the segments of those ids that are in one. A later segment may reuse the id of a
 	// deleted one.
 	SegmentsOf(ctx context.Context, channel ChannelID, ids []MessageID) (map[MessageID]int64, error)

@@ -29,7 +29,7 @@ func subjectOf(e memory.Event) Subject {
 	case memory.Edited:
 		s.message = e.ID
 		s.filtered = true
-	case memory.Answered, memory.Called:
+	case memory.Answered, memory.Recorded:
 		s.filtered = true
 	case memory.Deleted:
 		s.Deleted = e.IDs

@@ -155,7 +155,7 @@ func (b *batch) flush(ctx context.Context) error {
 				At: p.Time()})
 		}
 		if p.name != "" {
-			b.events = append(b.events, memory.Named{Channel: p.Channel, ID: p.ID, Name: p.name})
+			b.events = append(b.events, memory.ExternalIDSeen{Channel: p.Channel, ID: p.ID, ExternalID: p.name})
 		}
 	}
 	if err := b.emit(b.events); err != nil {

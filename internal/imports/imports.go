@@ -38,8 +38,7 @@ type Summary struct {
 // Known is the part of memory.Store that reading asks, so that an import doesn't give two messages one id or
 // replace newer names by older ones.
 type Known interface {
-	MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error)
-	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
+	memory.ExternalIDs
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 }
 

@@ -225,7 +225,7 @@ func there(t testing.TB, s *sqlstore.Store, numbers ...int) (n int) {
 }
 
 func record(guild memory.GuildID, n int) memory.Event {
-	return memory.Called{Record: memory.Record{CallID: fmt.Sprintf("%d-%d", guild, n), Timestamp: began, Speaker: memory.SpeakerUser,
+	return memory.Recorded{Record: memory.Record{CallID: fmt.Sprintf("%d-%d", guild, n), Timestamp: began, Speaker: memory.SpeakerUser,
 		Method: "ask", Args: []any{"secret"}, Guild: guild, Channel: memory.ChannelID(guild) + 10, Question: moment(n), Asker: 3}}
 }
 

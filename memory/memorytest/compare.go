@@ -44,10 +44,10 @@ func (t *harness) compareLog(channel memory.ChannelID) {
 	for at, name := range m.names {
 		if at.channel == channel {
 			names[at.id] = name
-			t.same("MessageNamed", t.named(channel, name), at.id)
+			t.same("message by external id", t.named(channel, name), at.id)
 		}
 	}
-	t.same("NameOf", got(t.store.NameOf(t.ctx, channel, ids))(t), names)
+	t.same("ExternalIDs", got(t.store.ExternalIDs(t.ctx, channel, ids))(t), names)
 	for _, id := range ids {
 		want, _ := m.traceOf(channel, id)
 		trace, _ := t.trace(channel, id)

@@ -140,7 +140,7 @@ var guildCases = []testCase{
 			dropped := said(general, id(400), ada, "dropped")
 			t.apply(opts(ada, true, 1), post(dropped), edits(dropped, 60, "edited"),
 				stars(general, dropped.ID, true, 60),
-				memory.Named{Channel: general, ID: dropped.ID, Name: "d"}, post(dropped))
+				memory.ExternalIDSeen{Channel: general, ID: dropped.ID, ExternalID: "d"}, post(dropped))
 			t.same("while out", t.log(general), []memory.Message(nil))
 			t.apply(opts(ada, false, 5), post(dropped)) // earlier, by the clock
 			t.same("in again", t.log(general), []memory.Message{dropped})

@@ -252,12 +252,12 @@ func (t *harness) records(q memory.RecordQuery) []memory.Record {
 	return got(t.store.Records(t.ctx, q))(t)
 }
 
-// named returns the message with a name, or 0.
+// named returns the message with an external id, or 0.
 func (t *harness) named(channel memory.ChannelID, name string) memory.MessageID {
 	t.Helper()
-	id, err := t.store.MessageNamed(t.ctx, channel, name)
+	id, err := memory.MessageByExternalID(t.ctx, t.store, channel, name)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("MessageNamed(%q): %v", name, err)
+		t.Fatalf("message %q: %v", name, err)
 	}
 	return id
 }

@@ -108,7 +108,7 @@ func (m *machine) someMessages(t *rapid.T) {
 		if p, ok := e.(memory.Posted); ok && between(t, "named?", 0, 3) == 0 &&
 			!m.model.isOut(p.Message.Guild, p.Message.Author) && !m.model.isForgotten(p.Message) {
 			name := pick(t, "name", "a", "b", "D1:1", "it's \"so\"")
-			batch = append(batch, memory.Named{Channel: p.Message.Channel, ID: p.Message.ID, Name: name})
+			batch = append(batch, memory.ExternalIDSeen{Channel: p.Message.Channel, ID: p.Message.ID, ExternalID: name})
 		}
 	}
 	m.apply(batch...)
@@ -129,7 +129,7 @@ func (m *machine) isUnclear(e memory.Event) bool {
 		return slices.ContainsFunc(e.Lore.Sources, func(s memory.MessageRef) bool {
 			return m.isUnknown(s.Channel, s.Message)
 		})
-	case memory.Called:
+	case memory.Recorded:
 		return m.isUnknown(e.Record.Channel, e.Record.Question, e.Record.Answer)
 	}
 	return false

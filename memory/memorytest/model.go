@@ -129,17 +129,17 @@ func (m *model) delete(at place, most int) {
 	m.invalidate(fromMessage(at, most), at)
 }
 
-func (m *model) name(n memory.Named) {
+func (m *model) name(n memory.ExternalIDSeen) {
 	at := place{n.Channel, n.ID}
 	if _, there := m.message(at); !there || m.names[at] != "" {
 		return
 	}
 	for other, name := range m.names {
-		if other.channel == n.Channel && name == n.Name {
+		if other.channel == n.Channel && name == n.ExternalID {
 			return
 		}
 	}
-	m.names[at] = n.Name
+	m.names[at] = n.ExternalID
 }
 
 func (m *model) log(channel memory.ChannelID) []memory.Message {

@@ -15,7 +15,7 @@ var derivedRules = []modelRule{
 	on((*model).summarise),
 	on(func(m *model, e memory.SessionCondensed) { m.condense(e.Condensed) }),
 	on((*model).endSession),
-	on(func(m *model, e memory.Called) { m.keepRecord(e.Record) }),
+	on(func(m *model, e memory.Recorded) { m.keepRecord(e.Record) }),
 }
 
 func (m *model) endSession(e memory.CondensedGone) {

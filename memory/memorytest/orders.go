@@ -99,7 +99,7 @@ func drawOrderless(t *rapid.T) memory.Event {
 	case 12:
 		return drawSpent(t)
 	case 13:
-		e := drawCall(t).(memory.Called)
+		e := drawCall(t).(memory.Recorded)
 		e.Record.Question, e.Record.Answer, e.Record.Kwargs = 0, 0, nil
 		return e
 	}

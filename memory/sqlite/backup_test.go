@@ -192,7 +192,7 @@ func TestReadBackup(t *testing.T) {
 		t.Error(err)
 	}
 	s := populated(t)
-	scrubbed(t, s)
+	zeroed(t, s)
 	apply(t, s, posted(general, 199, "a first, which empties the log"), posted(general, 200, "another"))
 	apply(t, s, posted(general, 201, "is in the log"))
 	_, err = ReadBackup(t.Context(), filepath.Join(s.engine.dir, FileName))

@@ -27,7 +27,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model := populated(t)
-			scrubbed(t, model)
+			zeroed(t, model)
 			model.engine.writer.statements = nil
 			model.engine.writer.forget()
 			must(t, write(model))
@@ -40,7 +40,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 				if i > 0 && dump(t, s) != before {
 					t.Fatal("the file isn't as it was")
 				}
-				scrubbed(t, s)
+				zeroed(t, s)
 				s.engine.writer.forget()
 				breakStatement(t, s, query)
 				if err := write(s); err == nil {
@@ -59,7 +59,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 	}
 }
 
-func scrubbed(t *testing.T, s *Store) {
+func zeroed(t *testing.T, s *Store) {
 	t.Helper()
 	must(t, s.engine.erase(bg))
 }
@@ -77,7 +77,7 @@ func TestEveryStatementOfLongWorkMayFail(t *testing.T) {
 			begun := func() *Store {
 				s := populated(t)
 				must(t, work.before(s))
-				scrubbed(t, s)
+				zeroed(t, s)
 				s.engine.writer.forget()
 				return s
 			}

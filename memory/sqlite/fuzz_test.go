@@ -41,7 +41,7 @@ func shortly(t *rapid.T) time.Time {
 
 var eventKinds = []memory.Event{
 	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{},
-	memory.Named{}, memory.Starred{}, memory.Heard{}, memory.Told{},
+	memory.ExternalIDSeen{}, memory.Starred{}, memory.Heard{}, memory.Told{},
 	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{},
 	memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
 	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{},

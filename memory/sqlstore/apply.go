@@ -13,7 +13,7 @@ var messageEvents = []handler{
 	handle(func(t *transaction, e memory.Heard) { t.hear(t.channel(e.Guild, e.Channel).no, e.ID) }),
 	handle((*transaction).star),
 	handle((*transaction).deleted),
-	handle((*transaction).name),
+	handle((*transaction).keepExternalID),
 }
 
 // posted is a message to log.
@@ -160,7 +160,7 @@ func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID
 }
 
 // messageTables hold data by a message's channel and id, even before the message arrives.
-var messageTables = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
+var messageTables = []string{"early_edit", "external_id", "star", "rewritten", "question", "taken"}
 
 // delete removes a message, present or yet to come, with everything derived from it.
 func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
@@ -229,17 +229,6 @@ func (t *transaction) star(e memory.Starred) {
 		c.highest = max(c.highest, e.ID)
 		t.exec("UPDATE message SET starred = ? WHERE channel = ? AND id = ?", e.On, c.no, e.ID)
 	}
-}
-
-func (t *transaction) name(e memory.Named) {
-	name := memory.Clean(e.Name)
-	if must(t.store.called(t.ctx, t, t.guild, e.Channel, name)) != 0 {
-		return
-	}
-	t.exec(`INSERT INTO called (channel, id, name, token) SELECT ?1, ?2, ?3, ?4
-		WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		ON CONFLICT DO NOTHING`, e.Channel, e.ID, t.seal(t.guild, at("called", "name", e.Channel, e.ID), name),
-		t.token(t.guild, e.Channel, name))
 }
 
 // extra holds the fields that few messages have.

@@ -236,7 +236,7 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) 
 	defer t.in(c.guild)()
 	content, extra := t.store.vault.messageTextOf(&m.Message, func() int64 { return c.no }, &m.key, &m.lost)
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
-		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
+		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM pending_deletion d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).
 		into(&m.row, &m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.whole, &m.Starred, &m.Tokens,
 			&m.segment, content, extra, &m.Channel, &m.Guild, &m.pendingDeletion)

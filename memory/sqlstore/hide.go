@@ -106,7 +106,8 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	slices.Sort(d.rows)
 	for _, rows := range byGuild(d.rows, SequenceBits+ChannelBits) {
 		t.enter(t.guildOfNo(rows[0] >> SequenceBits))
-		r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(rows))
+		r.Messages += t.exec("INSERT INTO pending_deletion (row, forgetting) SELECT value, ? FROM json_each(?)", id,
+			jsonOf(rows))
 	}
 	t.dropMessageRowsOf(d.ids, o.User != 0)
 	t.uncount(d.counted)

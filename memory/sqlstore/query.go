@@ -254,30 +254,6 @@ func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID,
 		SequenceBits, memory.Everywhere), user, guild)
 }
 
-// MessageNamed implements memory.Store.
-func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
-	guild, _, _ := s.channelNo(channel)
-	id, err := s.called(ctx, s.inGuildOf(channel), guild, channel, memory.Clean(name))
-	if id == 0 && err == nil {
-		err = memory.ErrNotFound
-	}
-	return id, s.failed(err, "message %q of channel %d", name, channel)
-}
-
-// NameOf implements memory.Store.
-func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
-	ids []memory.MessageID) (map[memory.MessageID]string, error) {
-	names := map[memory.MessageID]string{}
-	err := Each(ctx, s.inGuildOf(channel), func(scan Scanner) error {
-		var id memory.MessageID
-		var name string
-		err := scan(&id, s.vault.opened(&name, func() Place { return at("called", "name", channel, id) }))
-		names[id] = name
-		return err
-	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel, jsonOf(ids))
-	return names, s.failed(err, "read the names of messages")
-}
-
 // SegmentsOf implements memory.Store.
 func (s *Store) SegmentsOf(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) (map[memory.MessageID]int64, error) {

@@ -26,7 +26,7 @@ type encodedRecord struct {
 	tokens int
 }
 
-func prepareRecord(p *preparer, e memory.Called) (write, error) {
+func prepareRecord(p *preparer, e memory.Recorded) (write, error) {
 	body, err := json.Marshal(e.Record)
 	if err != nil {
 		return nil, fmt.Errorf("keep a record: %w: %w", err, memory.ErrRefused)

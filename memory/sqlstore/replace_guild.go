@@ -71,13 +71,13 @@ type replacing struct {
 // replaced are the tables that are replaced row by row. The first is that of guilds.
 func replaced() []moved {
 	return slices.DeleteFunc(slices.Clone(movedTables), func(m moved) bool {
-		return m.name == "meta" || m.name == "forgetting" || m.name == "doomed"
+		return m.name == "meta" || m.name == "forgetting" || m.name == "pending_deletion"
 	})
 }
 
 func (r *replacing) empty() {
 	ensure(r.ClearText())
-	r.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next", "DELETE FROM doomed")
+	r.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next", "DELETE FROM pending_deletion")
 	for _, table := range replaced()[1:] {
 		r.exec("DELETE FROM " + table.name)
 	}

@@ -332,7 +332,7 @@ func (t *transaction) resealRow(table sealedTable, r storedRow, lost *LostError)
 	if len(set) == 0 {
 		return
 	}
-	if table.name == "called" {
+	if table.name == "external_id" {
 		set, args = append(set, "token = ?"), append(args, t.token(guild, memory.ChannelID(r.key[0].(int64)), plain[0].(string)))
 	}
 	var where []string

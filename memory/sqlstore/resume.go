@@ -141,7 +141,7 @@ func (t *transaction) beginAgain(id int64) (r memory.DeletionReport, done bool) 
 // deletePending deletes the rows and full text of messages pending deletion.
 func (s *Store) deletePending(ctx context.Context, progress func(done, total int)) error {
 	var total, all int
-	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM doomed").Scan(&total,
+	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM pending_deletion").Scan(&total,
 		&all); err != nil {
 		return s.engine.Explain(err)
 	}
@@ -159,10 +159,10 @@ func (s *Store) deletePending(ctx context.Context, progress func(done, total int
 const bulkFraction = 100
 
 func (t *transaction) deletePendingBatch(limit int) int {
-	rows, terms := t.termsOf(`SELECT m.row, m.channel, m.id, m.kind, m.content, m.extra FROM doomed d
+	rows, terms := t.termsOf(`SELECT m.row, m.channel, m.id, m.kind, m.content, m.extra FROM pending_deletion d
 		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?+0`, limit)
 	if len(rows) == 0 {
-		t.exec("DELETE FROM doomed")
+		t.exec("DELETE FROM pending_deletion")
 		return 0
 	}
 	t.changed.Text = true // again, because Erase may have run since begin
@@ -170,7 +170,7 @@ func (t *transaction) deletePendingBatch(limit int) int {
 		t.unindex(row, terms[i])
 	}
 	t.execAll([]any{jsonOf(rows)}, "DELETE FROM message WHERE row IN (SELECT value FROM json_each(?))",
-		"DELETE FROM doomed WHERE row IN (SELECT value FROM json_each(?))")
+		"DELETE FROM pending_deletion WHERE row IN (SELECT value FROM json_each(?))")
 	return len(rows)
 }
 

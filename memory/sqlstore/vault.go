@@ -456,21 +456,6 @@ func tokenOf(k *DataKey, channel memory.ChannelID, name string) string {
 	return base64.RawStdEncoding.EncodeToString(k.Token(name, binary.BigEndian.AppendUint64(nil, uint64(channel))))
 }
 
-// called returns the message of a channel with a name; 0 if there is none.
-func (s *Store) called(ctx context.Context, q Querier, guild memory.GuildID, channel memory.ChannelID,
-	name string) (id memory.MessageID, err error) {
-	for _, k := range s.vault.of(guild) {
-		query, as := "SELECT id FROM called WHERE channel = ? AND name = ?", name
-		if k != nil {
-			query, as = "SELECT id FROM called WHERE channel = ? AND token = ?", tokenOf(k, channel, name)
-		}
-		if ok, err := Found(RowOf(ctx, q, query, channel, as).Scan(&id)); ok || err != nil {
-			return id, err
-		}
-	}
-	return 0, nil
-}
-
 // keyIfSealed returns the key that new values are sealed with; nil in a memory without a key.
 func (t *transaction) keyIfSealed(guild memory.GuildID) *DataKey {
 	if t.store.vault == nil {

@@ -22,7 +22,7 @@ const readBounds = `SELECT j.a, j.b,
 	FROM ` + Triples + " j"
 
 // unforgotten is the condition of the view said. If nothing is pending deletion, it costs one look-up.
-const unforgotten = "(NOT EXISTS (SELECT 1 FROM doomed) OR row NOT IN (SELECT row FROM doomed))"
+const unforgotten = "(NOT EXISTS (SELECT 1 FROM pending_deletion) OR row NOT IN (SELECT row FROM pending_deletion))"
 
 const readSpans = "SELECT j.n, " + MessageColumns + " FROM " + Triples + ` j CROSS JOIN message
 	ON channel = j.a AND id BETWEEN j.b AND j.c AND ` + unforgotten
