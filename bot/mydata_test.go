@@ -48,7 +48,7 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	s.posts(t, s.channel, s.bo.ID, "said long ago")
 	s.apply(t, memory.Forgetting{Guild: s.guildID, User: s.boID,
 		Why: memory.WhyMember, At: s.discord.Now().Add(time.Minute)})
-	if _, err := s.log.Store.Resume(t.Context(), 1, nil); err != nil {
+	if _, err := s.log.Store.Forget(t.Context(), memory.Forgetting{ID: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.discord.Advance(time.Hour)

@@ -5,11 +5,6 @@ import (
 	"fmt"
 )
 
-// ExternalIDs is the part of Store that knows the ids of messages outside Discord.
-type ExternalIDs interface {
-	ExternalIDs(ctx context.Context, channel ChannelID, messages []MessageID, ids ...string) (map[MessageID]string, error)
-}
-
 // MessageByExternalID returns a channel's message with an external id; ErrNotFound if there is none.
 func MessageByExternalID(ctx context.Context, in ExternalIDs, channel ChannelID, id string) (MessageID, error) {
 	found, err := in.ExternalIDs(ctx, channel, nil, id)

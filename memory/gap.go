@@ -25,7 +25,7 @@ type Gap struct {
 }
 
 // PastOf returns the requested gaps of a channel and its threads that are still to fetch.
-func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, error) {
+func PastOf(ctx context.Context, store WorkReader, g *Guild, id ChannelID) ([]Gap, error) {
 	gaps, err := store.Gaps(ctx, g.ID, false)
 	if err != nil {
 		return nil, err
@@ -36,10 +36,16 @@ func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, er
 	}), nil
 }
 
+// PastReader is the part of a Store that knows what of a channel's past there is.
+type PastReader interface {
+	MessageReader
+	WorkReader
+}
+
 // PastGaps returns the gaps to request for the past of a channel and its threads from after on: those that
 // may allows and that aren't requested yet. begun is their latest end, including empty ones; zero if there
 // are none.
-func PastGaps(ctx context.Context, store Store, g *Guild, id ChannelID, after MessageID, now time.Time,
+func PastGaps(ctx context.Context, store PastReader, g *Guild, id ChannelID, after MessageID, now time.Time,
 	may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
 	listed, err := PastOf(ctx, store, g, id)
 	if err != nil {
@@ -66,7 +72,7 @@ func PastGaps(ctx context.Context, store Store, g *Guild, id ChannelID, after Me
 
 // pastEnd returns the last message that may be from before Hark listened in a channel: before its oldest
 // message; or, if older ones were imported, before Hark came to the guild, or where fetching stopped.
-func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Time) (MessageID, error) {
+func pastEnd(ctx context.Context, store MessageReader, g *Guild, c Channel, now time.Time) (MessageID, error) {
 	until := FirstMessageID(now)
 	oldest, err := store.Log(ctx, c.ID, 0, until, 1)
 	if err != nil || len(oldest) == 0 {

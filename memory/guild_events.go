@@ -51,7 +51,7 @@ type ChannelGone struct {
 func (e ChannelGone) Place() (GuildID, ChannelID) { return e.Guild, e.Channel }
 
 // ChannelDeleted means that a channel was deleted in Discord. It and its threads become unplaced and lose
-// their names. It begins a Forgetting of their messages; the caller or a Janitor must Resume it.
+// their names. It begins a Forgetting of their messages; the caller or a Janitor must carry it out.
 type ChannelDeleted struct {
 	Guild   GuildID
 	Channel ChannelID

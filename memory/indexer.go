@@ -11,7 +11,7 @@ import (
 // Indexer embeds the segments in a store's queue. While the embedder is down they stay there, and recall uses
 // full text.
 type Indexer struct {
-	Queue    Store
+	Queue    VectorQueue
 	Embedder Embedder
 	// Failed, if not nil, is called for each failure, with the time until the next try; 0 if there is none,
 	// because the embedder refuses one segment only.

@@ -50,7 +50,7 @@ func (FactGone) decides() {}
 
 // Opted is a user's decision about themselves in a guild. With Out, none of their messages are logged.
 // The last by At holds. Opting out begins a Forgetting of earlier messages; the caller or a Janitor must
-// Resume it. Opting in begins another, so that messages from meanwhile don't come back.
+// carry it out. Opting in begins another, so that messages from meanwhile don't come back.
 type Opted struct {
 	Guild GuildID
 	User  UserID

@@ -142,7 +142,7 @@ type Shortening struct {
 // Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value, if
 // the operator allows at most most; nil if no retention becomes shorter. It counts what is in within; see
 // DryRunQuery.Within.
-func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, id ChannelID, value string,
+func (g *Guild) Shortens(ctx context.Context, store Forgetter, within []ChannelID, id ChannelID, value string,
 	most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
 	keep, _, _ := g.withRetention(id, value).Retention(id, most)

@@ -101,7 +101,8 @@ func (c *Commands) findRelated(ctx context.Context, x *interaction) (response, e
 	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, markdown.Clip(x.related(), longestQuestion)
 	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
 		var err error
-		if q.Local, err = c.Memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
+		q.Local, err = memory.HasOptedOut(ctx, c.Memory, q.Guild, memory.UserID(m.Author.ID))
+		if err != nil {
 			return response{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
 		}
 	}

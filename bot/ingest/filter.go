@@ -8,9 +8,18 @@ import (
 	"hark/memory"
 )
 
+// FilterLog is the part of memory.Store that a Filter needs.
+type FilterLog interface {
+	memory.Writer
+	memory.GuildReader
+	memory.Members
+	memory.MessageReader
+	memory.WorkReader
+}
+
 // Filter decides what is logged. Other messages last as long as their session, unless their author opted out.
 type Filter struct {
-	log      memory.Store
+	log      FilterLog
 	policy   memory.Policy
 	sessions *Buffer
 	// committed receives what was just committed.
@@ -18,7 +27,7 @@ type Filter struct {
 }
 
 // NewFilter returns a filter that calls committed with what was just committed.
-func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
+func NewFilter(log FilterLog, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
 	return &Filter{log: log, policy: policy, sessions: r, committed: committed}
 }
 
@@ -156,7 +165,8 @@ func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[mem
 		out, known := opted[memory.Membership{Guild: m.Guild, User: m.Author}]
 		if !known {
 			var err error
-			if out, err = f.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
+			out, err = memory.HasOptedOut(ctx, f.log, m.Guild, m.Author)
+			if err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.
 	if in, known := c.in[who]; known {
 		return in, nil
 	}
-	out, err := c.log.OptedOut(ctx, guild, user)
+	out, err := memory.HasOptedOut(ctx, c.log, guild, user)
 	if err != nil {
 		return false, err
 	}

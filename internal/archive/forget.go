@@ -33,7 +33,7 @@ func (k *Archive) FinishForgetting(ctx context.Context, progress func(done, tota
 	err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
-		r, err := k.Resume(ctx, u.Forgetting.ID, progress)
+		r, err := k.Forget(ctx, u.Forgetting, progress)
 		if err != nil {
 			return done, err
 		}

@@ -81,8 +81,8 @@ func (t *harness) compareGuilds() {
 	}
 	for _, who := range authors {
 		for _, where := range guilds {
-			t.same("Connection", got(t.store.Connection(t.ctx, where, who))(t), m.connections[inGuild{where, int64(who)}])
-			t.same("OptedOut", got(t.store.OptedOut(t.ctx, where, who))(t), m.isOut(where, who))
+			t.same("Member", got(t.store.Member(t.ctx, where, who))(t),
+				memory.Member{OptedOut: m.isOut(where, who), Connection: m.connections[inGuild{where, int64(who)}]})
 		}
 	}
 	var condensed []memory.Condensed

@@ -357,7 +357,7 @@ func used(user memory.UserID, token byte, uses, minutes int) memory.ConnectionUs
 func connected(user memory.UserID, want memory.Connection) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
-		t.same("the connection", got(t.store.Connection(t.ctx, guild, user))(t), want)
+		t.same("the connection", got(t.store.Member(t.ctx, guild, user))(t).Connection, want)
 	}
 }
 

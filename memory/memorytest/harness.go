@@ -23,13 +23,13 @@ type fataler interface {
 type harness struct {
 	fataler
 	ctx      context.Context
-	store    memory.Store
+	store    memory.Opened
 	model    *model
 	segments map[int64]embeddedSegment // as they were when embedded
 	replied  int                       // answers posted
 }
 
-func newHarness(t fataler, ctx context.Context, store memory.Store) *harness {
+func newHarness(t fataler, ctx context.Context, store memory.Opened) *harness {
 	return &harness{fataler: t, ctx: ctx, store: store, model: newModel(), segments: map[int64]embeddedSegment{}}
 }
 
@@ -96,7 +96,7 @@ func (t *harness) carryOut() (all []memory.DeletionReport) {
 	t.Helper()
 	unfinished := t.model.unfinished()
 	for i, f := range t.unfinished() {
-		all = append(all, got(t.store.Resume(t.ctx, f.ID, nil))(t))
+		all = append(all, got(t.store.Forget(t.ctx, f, nil))(t))
 		unfinished[i].done = true
 		t.compareReport(all[i], unfinished[i], len(unfinished) == 1)
 	}

@@ -18,7 +18,7 @@ type machine struct {
 
 // operations applies random operations to a store and the model, and compares the two. reopen, if not nil,
 // opens a closed store again.
-func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func(*rapid.T) {
+func operations(t testing.TB, open, reopen func(t testing.TB) memory.Opened) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		m := &machine{harness: newHarness(rt, context.Background(), open(t))}
 		defer func() {
@@ -311,11 +311,11 @@ func (m *machine) compareSomeLog(t *rapid.T) {
 		}
 	}
 	by := map[memory.ChannelID][][]memory.Message{}
-	for _, stretch := range got(m.store.Stretches(m.ctx, reach))(m.harness) {
+	for _, stretch := range got(m.store.Windows(m.ctx, reach))(m.harness) {
 		by[stretch[0].Channel] = append(by[stretch[0].Channel], stretch)
 	}
 	for _, channel := range channels {
-		m.same("Stretches", by[channel], m.model.stretches(channel, reach))
+		m.same("Windows", by[channel], m.model.stretches(channel, reach))
 	}
 }
 

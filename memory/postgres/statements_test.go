@@ -96,7 +96,7 @@ func lacks(statement string) bool {
 }
 
 // open opens a store whose statements r records.
-func (r *recorder) open(t testing.TB) memory.Store {
+func (r *recorder) open(t testing.TB) memory.Opened {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), postgrestest.URL(t),
 		postgres.Options{Space: memorytest.Embedder{}.Space()}.Traced(r))

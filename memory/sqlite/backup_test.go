@@ -306,7 +306,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	if ids := find(t, got, in(general), kept+" new"); len(ids) != 2 {
 		t.Errorf("of what is to be there, found %v", ids)
 	}
-	if out, err := got.OptedOut(t.Context(), guild, 9); !out || err != nil {
+	if out, err := memory.HasOptedOut(t.Context(), got, guild, 9); !out || err != nil {
 		t.Errorf("opted out: %v, %v", out, err)
 	}
 	g, err := got.Guild(t.Context(), guild)

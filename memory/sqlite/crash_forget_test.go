@@ -83,7 +83,7 @@ func TestForgetCrashChild(t *testing.T) {
 			fmt.Printf("begun %d after 0\n", n)
 			var unfinished []memory.DeletionReport
 			if unfinished, err = s.Forgettings(bg, memory.Everywhere, 0); err == nil {
-				_, err = s.Resume(bg, unfinished[len(unfinished)-1].Forgetting.ID, step)
+				_, err = s.Forget(bg, unfinished[len(unfinished)-1].Forgetting, step)
 			}
 		}
 		must(t, err)
@@ -116,7 +116,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 			checkStays(t, s, n)
 		}
 		for _, f := range unfinished {
-			if _, err := s.Resume(bg, f.Forgetting.ID, nil); err != nil {
+			if _, err := s.Forget(bg, f.Forgetting, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

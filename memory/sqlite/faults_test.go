@@ -193,9 +193,9 @@ var reads = map[string]func(context.Context, *Store) (any, error){
 	"Nearest": func(ctx context.Context, s *Store) (any, error) {
 		return s.Nearest(ctx, in(general), s.engine.options.Space, unit(), 1)
 	},
-	"OptedOut": func(ctx context.Context, s *Store) (any, error) { return s.OptedOut(ctx, guild, 1) },
-	"Pending":  func(ctx context.Context, s *Store) (any, error) { return s.Pending(ctx, 9) },
-	"People":   func(ctx context.Context, s *Store) (any, error) { return s.People(ctx, guild) },
+	"Member":  func(ctx context.Context, s *Store) (any, error) { return s.Member(ctx, guild, 1) },
+	"Pending": func(ctx context.Context, s *Store) (any, error) { return s.Pending(ctx, 9) },
+	"People":  func(ctx context.Context, s *Store) (any, error) { return s.People(ctx, guild) },
 	"Prompts": func(ctx context.Context, s *Store) (any, error) {
 		return s.Traces(ctx, memory.TraceQuery{Prompts: true})
 	},
@@ -203,8 +203,8 @@ var reads = map[string]func(context.Context, *Store) (any, error){
 		return s.Records(ctx, memory.RecordQuery{Channels: []memory.ChannelID{general}})
 	},
 	"Starred": func(ctx context.Context, s *Store) (any, error) { return s.Starred(ctx, in(general), 1) },
-	"Stretches": func(ctx context.Context, s *Store) (any, error) {
-		return s.Stretches(ctx, map[memory.MessageRef]int{{Channel: general, Message: id(1)}: 1})
+	"Windows": func(ctx context.Context, s *Store) (any, error) {
+		return s.Windows(ctx, map[memory.MessageRef]int{{Channel: general, Message: id(1)}: 1})
 	},
 	"Summaries": func(ctx context.Context, s *Store) (any, error) { return s.Summaries(ctx, general) },
 	"Trace":     func(ctx context.Context, s *Store) (any, error) { return memory.TraceOf(ctx, s, general, id(71)) },
@@ -216,7 +216,7 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 	done, cancel := context.WithCancel(bg)
 	cancel()
 	for _, name := range []string{"Amounts", "Around", "Frequencies", "FullText", "Nearest", "Records", "Starred",
-		"Stretches"} {
+		"Windows"} {
 		for range 2 { // before its statements are prepared, and after
 			if _, err := reads[name](done, s); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, cancelled: %v", name, err)
@@ -235,7 +235,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE person SET roles = '{'", "People"},
 		{"UPDATE message SET extra = '{'", "Around"},
 		{"UPDATE message SET author = 'x'", "Around"},
-		{"UPDATE message SET author = 'x'", "Stretches"},
+		{"UPDATE message SET author = 'x'", "Windows"},
 		{"DROP TABLE fulltext", "FullText"},
 		{"UPDATE vector SET steps = x'01'", "Nearest"},
 		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", "Trace"},

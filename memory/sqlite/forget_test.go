@@ -166,7 +166,7 @@ func TestForgettingBesideAReaderThatStays(t *testing.T) {
 		t.Fatalf("unfinished are %v, %v", unfinished, err)
 	}
 	end()
-	if _, err := s.Resume(bg, unfinished[0].Forgetting.ID, nil); err != nil {
+	if _, err := s.Forget(bg, unfinished[0].Forgetting, nil); err != nil {
 		t.Error(err)
 	}
 	if unfinished, err := s.Forgettings(bg, memory.Everywhere, 0); err != nil || len(unfinished) > 0 {

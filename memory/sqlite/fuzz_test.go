@@ -18,7 +18,7 @@ import (
 
 // FuzzOperations compares the store with memorytest's model.
 func FuzzOperations(f *testing.F) {
-	memorytest.Fuzz(f, func(t testing.TB) memory.Store {
+	memorytest.Fuzz(f, func(t testing.TB) memory.Opened {
 		s, err := Open(context.Background(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space()})
 		must(t, err)
 		return s

@@ -161,7 +161,7 @@ func goOn(s *Store) error {
 	begun, err := s.Forgettings(bg, memory.Everywhere, 0)
 	for _, r := range begun {
 		if err == nil {
-			_, err = s.Resume(bg, r.Forgetting.ID, nil)
+			_, err = s.Forget(bg, r.Forgetting, nil)
 		}
 	}
 	return err

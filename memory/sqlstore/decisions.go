@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"slices"
 
 	"hark/memory"
@@ -176,13 +175,6 @@ func (t *transaction) opt(e memory.Opted) {
 	if e.Out || wasOut { // opting in keeps out what was said meanwhile
 		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 	}
-}
-
-// OptedOut implements memory.Store.
-func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	out, err := Found(RowOf(ctx, s.engine.In(guild), "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1",
-		guild, user).Scan(new(int)))
-	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 
 // choose keeps a decision about remembering. Nothing said before remembering begins counts as missing.

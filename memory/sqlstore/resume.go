@@ -9,9 +9,12 @@ import (
 	"hark/memory"
 )
 
-// Forget implements memory.Store.
+// Forget implements memory.Store. It deletes what every forgetting has pending.
 func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
+	if f.ID != 0 {
+		return s.carryOut(ctx, f.ID, progress)
+	}
 	if f.At.IsZero() {
 		f.At = time.Now()
 	}
@@ -22,7 +25,7 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	if _, err := s.hide(ctx, id); err != nil { // even if ctx is done
 		return memory.DeletionReport{}, s.failed(err, "hide what forgetting %d is about", id)
 	}
-	return s.Resume(ctx, id, progress)
+	return s.carryOut(ctx, id, progress)
 }
 
 const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
@@ -60,13 +63,13 @@ func (s *Store) HasForgotten(ctx context.Context, guild memory.GuildID) (yes boo
 	return yes, s.failed(err, "read what is forgotten")
 }
 
-// Resume implements memory.Store. It deletes what every forgetting has pending.
-func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
-	r, err := s.resume(ctx, id, progress)
+// carryOut begins or continues a recorded forgetting.
+func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
+	r, err := s.deleteForgotten(ctx, id, progress)
 	return r, s.failed(err, "carry out forgetting %d", id)
 }
 
-func (s *Store) resume(ctx context.Context, id int64, progress func(done,
+func (s *Store) deleteForgotten(ctx context.Context, id int64, progress func(done,
 	total int)) (r memory.DeletionReport, err error) {
 	done := false
 	if err := s.writing(ctx, func(t *transaction) { r, done = t.beginAgain(id) }); err != nil {

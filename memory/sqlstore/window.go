@@ -53,8 +53,8 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	return slices.Concat(stretches...), s.failed(err, "read messages of channel %d", channel)
 }
 
-// Stretches implements memory.Store.
-func (s *Store) Stretches(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error) {
+// Windows implements memory.Store.
+func (s *Store) Windows(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error) {
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
