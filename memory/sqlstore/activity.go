@@ -99,7 +99,11 @@ func activeSpans(ctx context.Context, in Querier, channels []int64, scope memory
 // countActivity adds the messages of spans in one guild to counts.
 func countActivity(ctx context.Context, in Querier, spans []span, authors []memory.UserID, byAuthor bool,
 	counts map[memory.Activity]int) error {
-	args := []any{jsonText(spans), jsonOf(daysOf(spans))}
+	list, err := jsonText(spans)
+	if err != nil {
+		return err
+	}
+	args := []any{list, jsonOf(daysOf(spans))}
 	if len(authors) > 0 {
 		args = append(args, jsonOf(authors))
 	}

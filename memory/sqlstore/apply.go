@@ -136,7 +136,7 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
 		t.seal(c.guild, at("message", "content", c.no, m.ID), m.Content),
-		t.sealAny(c.guild, at("message", "extra", c.no, m.ID), encodeExtra(m)))
+		t.sealAny(c.guild, at("message", "extra", c.no, m.ID), t.encodeExtra(m)))
 	t.index(c.guild, row, terms)
 }
 
@@ -250,9 +250,9 @@ func (a asExtra) Scan(from any) error {
 	return err
 }
 
-func encodeExtra(m memory.Message) any {
+func (t *transaction) encodeExtra(m memory.Message) any {
 	if len(m.Files)+len(m.Mentions)+len(m.Links) == 0 {
 		return nil
 	}
-	return jsonText(extra{m.Files, m.Mentions, m.Links})
+	return t.jsonText(extra{m.Files, m.Mentions, m.Links})
 }

@@ -110,7 +110,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 	name, _, _ := t.nameOf(c)
 	t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited, unplaced, overwrites)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, no, heard, c.ID, c.Guild, c.Parent, c.Kind,
-		t.seal(c.Guild, placeOfChannelName(c.ID, no), name), c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites))
+		t.seal(c.Guild, placeOfChannelName(c.ID, no), name), c.Owner, c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites))
 }
 
 // guildNo returns a guild's number, and gives a new guild one.
@@ -175,10 +175,10 @@ func (t *transaction) before(c *channel, id memory.MessageID) (before []memory.P
 }
 
 func (t *transaction) readBefore(no int64, id memory.MessageID) []memory.Placed {
-	placed := must(list(t.ctx, t, func(scan Scanner, p *memory.Placed) error {
+	placed := listIn(t, func(scan Scanner, p *memory.Placed) error {
 		return scan(&p.ID, &p.Author, &p.Segment)
 	}, `SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?+0`,
-		no, id, memory.LookBack))
+		no, id, memory.LookBack)
 	slices.Reverse(placed)
 	sizes := map[int64]int{}
 	for i, p := range placed {

@@ -8,7 +8,9 @@ import (
 
 func (t *transaction) keepExternalID(e memory.ExternalIDSeen) {
 	name := memory.Clean(e.ExternalID)
-	if must(t.store.messageByExternalID(t.ctx, t, t.guild, e.Channel, name)) != 0 {
+	known, err := t.store.messageByExternalID(t.ctx, t, t.guild, e.Channel, name)
+	ensure(err)
+	if known != 0 {
 		return
 	}
 	t.exec(`INSERT INTO external_id (channel, id, name, token) SELECT ?1, ?2, ?3, ?4

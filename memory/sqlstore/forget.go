@@ -67,7 +67,9 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	defer t.in(o.Guild)()
 	t.flush()
 	_, _, _, r := t.forgetting(id)
-	b := &forgettingRun{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), DeletionReport: r}
+	channels, err := o.channels(t.ctx, t)
+	ensure(err)
+	b := &forgettingRun{transaction: t, id: id, of: o, channels: channels, DeletionReport: r}
 	b.invalidate()
 	t.flush()
 	b.dropMessageRows()
@@ -80,7 +82,7 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
 	t.store.ingest.decisions = nil
-	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, jsonText(b.DeletionReport), id)
+	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, t.jsonText(b.DeletionReport), id)
 	return b.channels
 }
 
@@ -171,10 +173,10 @@ func (b *forgettingRun) dropNames() {
 	case b.of.Why != memory.WhyDeleted:
 		return
 	}
-	for _, c := range must(list(b.ctx, b, func(scan Scanner, c *memory.Channel) error {
+	for _, c := range listIn(b.transaction, func(scan Scanner, c *memory.Channel) error {
 		var no int64
 		return scan(&no, &c.ID, b.store.vault.channelName(c, &no, nil))
-	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...)) {
+	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...) {
 		name := c.Name
 		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

@@ -115,7 +115,7 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	r.Segments += segments
 	r.Vectors += embedded
 	t.changed.Text = true // again, because Erase may have run since begin
-	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", jsonText(r), id)
+	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", t.jsonText(r), id)
 	return r
 }
 

@@ -41,7 +41,7 @@ func (t *transaction) seePerson(e memory.PersonSeen) {
 	t.changed.people[p.Guild] = true
 	var roles any
 	if now.RolesKnown {
-		roles = jsonText(now.Roles)
+		roles = t.jsonText(now.Roles)
 	}
 	sealed := func(column, name string) any { return t.seal(p.Guild, at("person", column, p.Guild, p.ID), name) }
 	t.put(table{"person", 2, "guild, id, username, name, nick, bot, roles"}, p.Guild, p.ID,

@@ -203,7 +203,9 @@ func (t *transaction) isTerminalKnown() bool {
 // keeps the sources, to find them once they must be hidden.
 func (t *transaction) invalidate(s selection, why cause) {
 	defer t.inAnyThatCites()()
-	all := slices.DeleteFunc(must(s.closure(t.ctx, t, why.hide)), func(g invalid) bool {
+	all, err := s.closure(t.ctx, t, why.hide)
+	ensure(err)
+	all = slices.DeleteFunc(all, func(g invalid) bool {
 		return g.kind == aShown && g.hide == hideNone
 	})
 	for _, g := range all { // all first, so that deleting one doesn't select another again

@@ -87,7 +87,11 @@ func (a asJSON) Scan(from any) error {
 	return fmt.Errorf("%T where JSON should be", from)
 }
 
-func jsonText(v any) string { return string(must(json.Marshal(v))) }
+// jsonText returns v as JSON.
+func jsonText(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
 
 // asTime scans a column of milliseconds.
 type asTime struct{ *time.Time }

@@ -192,8 +192,10 @@ func (t *transaction) indexMore(limit int) int {
 	if state == "" || state == reindexed { // another process finished it
 		return 0
 	}
+	after, err := strconv.ParseInt(state, 10, 64)
+	ensure(err)
 	rows, terms := t.termsOf("SELECT row, channel, id, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
-		must(strconv.ParseInt(state, 10, 64)), limit)
+		after, limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
 		return 0
@@ -201,7 +203,7 @@ func (t *transaction) indexMore(limit int) int {
 	defer t.in(t.guild)()
 	for i, row := range rows {
 		t.enter(t.guildOfNo(row >> SequenceBits))
-		if terms[i] != "" && terms[i] != unreadable && !must(t.HasText(row)) {
+		if terms[i] != "" && terms[i] != unreadable && !t.hasText(row) {
 			ensure(t.AddText(row, terms[i]))
 		}
 	}

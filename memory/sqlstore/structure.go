@@ -79,16 +79,16 @@ func (t *transaction) deleteRole(gone memory.RoleGone) {
 	if gone.Role == memory.RoleID(gone.Guild) {
 		return
 	}
-	channels := must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
+	channels := listIn(t, func(scan Scanner, c *memory.Channel) error {
 		return rowError(scan(&c.ID, asJSON{&c.Overwrites}), "channel", c.ID)
-	}, "SELECT id, overwrites FROM channel WHERE guild = ? AND overwrites <> 'null'", gone.Guild))
+	}, "SELECT id, overwrites FROM channel WHERE guild = ? AND overwrites <> 'null'", gone.Guild)
 	for _, c := range channels {
 		n := len(c.Overwrites)
 		c.Overwrites = slices.DeleteFunc(c.Overwrites, func(o memory.Overwrite) bool {
 			return o.Role == gone.Role && o.User == 0
 		})
 		if len(c.Overwrites) < n {
-			t.exec("UPDATE channel SET overwrites = ? WHERE id = ?", jsonText(c.Overwrites), c.ID)
+			t.exec("UPDATE channel SET overwrites = ? WHERE id = ?", t.jsonText(c.Overwrites), c.ID)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
 		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?`, c.Parent, c.Kind,
 		known.lost || c.Name == "" && !gone, t.seal(known.guild, placeOfChannelName(c.ID, known.no), name), c.Owner,
-		c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
+		c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites), known.no)
 }
 
 // nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or

@@ -38,7 +38,7 @@ func (t *transaction) summarise(e memory.Summarised) {
 		t.changed.Text = true // the replaced text
 		t.put(table{"summary", 2, "channel, id, after, made, model, kind, topics, text"},
 			s.Channel, s.ID, e.After, millis(s.Made), s.Model, s.Kind,
-			t.seal(c.guild, at("summary", "topics", s.Channel, s.ID), jsonText(s.Topics)),
+			t.seal(c.guild, at("summary", "topics", s.Channel, s.ID), t.jsonText(s.Topics)),
 			t.seal(c.guild, at("summary", "text", s.Channel, s.ID), s.Text))
 		t.derive(derived{kind: aSummary, guild: c.guild, channel: c.channel, id: int64(e.Until)}, sources, nil)
 	}

@@ -96,13 +96,13 @@ func (t *transaction) sourcesOfSummaries(answer derived) [][6]int64 {
 	if answer.guild == memory.LocalGuild {
 		defer t.in(memory.Everywhere)()
 	}
-	return must(list(t.ctx, t, func(scan Scanner, s *[6]int64) error {
+	return listIn(t, func(scan Scanner, s *[6]int64) error {
 		return scan(&s[0], &s[1], &s[2], &s[3], &s[4], &s[5])
 	}, `SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
 		CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4
 		CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
 		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3`,
-		anAnswer, answer.place(), answer.id, aSummary))
+		anAnswer, answer.place(), answer.id, aSummary)
 }
 
 var (
@@ -348,7 +348,7 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 	}
 	t.exec("INSERT INTO prompt (channel, answer, guild, built, body) VALUES (?, ?, ?, ?, ?)", trace.Channel,
 		trace.Answer, trace.Guild, millis(p.Built), t.seal(trace.Guild,
-			promptPlace(memory.MessageRef{Channel: trace.Channel, Message: trace.Answer}), jsonText(p)))
+			promptPlace(memory.MessageRef{Channel: trace.Channel, Message: trace.Answer}), t.jsonText(p)))
 }
 
 // namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment, alone

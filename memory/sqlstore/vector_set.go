@@ -102,7 +102,8 @@ func (t *transaction) activateShadow() {
 
 // vectorSet returns the set for vectors of the store's space.
 func (t *transaction) vectorSet() vectorSet {
-	to := must(t.store.vectorSetOf(t.ctx, t))
+	to, err := t.store.vectorSetOf(t.ctx, t)
+	ensure(err)
 	if to == shadowSet && t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // of another space
 		t.execAll(nil, "DELETE FROM vector_next", "DELETE FROM meta WHERE key = 'sweep'")
 	}

@@ -47,7 +47,7 @@ func (t *transaction) write(c *channel, old, now storedMessage) bool {
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
 		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
 		t.seal(c.guild, at("message", "content", c.no, now.ID), now.Content),
-		t.sealAny(c.guild, at("message", "extra", c.no, now.ID), encodeExtra(now.Message)), old.row)
+		t.sealAny(c.guild, at("message", "extra", c.no, now.ID), t.encodeExtra(now.Message)), old.row)
 	same := text == old.Text() && !old.lost
 	if !same || old.key != t.keyIfSealed(c.guild) {
 		t.reindex(c.guild, old, now.Message)
@@ -87,6 +87,13 @@ func (t *transaction) reindex(guild memory.GuildID, old storedMessage, new memor
 	t.index(guild, old.row, indexTerms(&batch, new))
 }
 
+// hasText reports whether full text holds a message.
+func (t *transaction) hasText(row int64) bool {
+	has, err := t.HasText(row)
+	ensure(err)
+	return has
+}
+
 // unindex removes a message with these terms from full text. Where the engine must know them, and they are unreadable,
 // full text is built anew by the next Erase.
 func (t *transaction) unindex(row int64, terms string) {
@@ -99,7 +106,8 @@ func (t *transaction) unindex(row int64, terms string) {
 		ensure(t.RemoveText(row, terms))
 		return
 	}
-	if ensure(t.RemoveText(row, "")); must(t.HasText(row)) {
+	ensure(t.RemoveText(row, ""))
+	if t.hasText(row) {
 		t.enter(memory.Everywhere)
 		t.beginReindex()
 	}

@@ -103,11 +103,18 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 }
 
 // readSpans appends the messages of spans of one guild, which are ascending, by span and id.
-func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []span, all []memory.Message) ([]memory.Message, error) {
+func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []span,
+	all []memory.Message) ([]memory.Message, error) {
+	list, err := jsonText(spans)
+	if err != nil {
+		return nil, err
+	}
 	var m memory.Message
 	var at, last int64
-	columns, before, ordered := append([]any{asInt[int64]{&at}}, v.messageColumns(&m, func() int64 { return spans[at][0] })...), len(all), true
-	err := Each(ctx, q.In(nos.guildOf(spans[0][0])), func(scan Scanner) error {
+	columns := append([]any{asInt[int64]{&at}}, v.messageColumns(&m, func() int64 { return spans[at][0] })...)
+	before := len(all)
+	ordered := true
+	err = Each(ctx, q.In(nos.guildOf(spans[0][0])), func(scan Scanner) error {
 		m = memory.Message{}
 		if err := scan(columns...); err != nil {
 			return err
@@ -118,7 +125,7 @@ func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []sp
 		m.Guild, m.Channel = nos.guildOf(no), nos.ids[no]
 		all = append(all, m)
 		return nil
-	}, readSpans, jsonText(spans))
+	}, readSpans, list)
 	if !ordered { // SQLite reads them in order, and would sort them for ORDER BY
 		slices.SortFunc(all[before:], func(a, b memory.Message) int {
 			return cmp.Or(cmp.Compare(nos.of[a.Channel], nos.of[b.Channel]), cmp.Compare(a.ID, b.ID))
@@ -211,7 +218,11 @@ func (round window) bounds(ctx context.Context, q Reader, nos numbers,
 }
 
 func (round window) boundsIn(ctx context.Context, q Querier, pairs [][2]int64, spans []span) ([]span, error) {
-	err := Each(ctx, q, func(scan Scanner) error {
+	list, err := jsonText(pairs)
+	if err != nil {
+		return nil, err
+	}
+	err = Each(ctx, q, func(scan Scanner) error {
 		var no, id int64
 		var first, last sql.Null[int64]
 		err := scan(&no, &id, &first, &last)
@@ -230,7 +241,7 @@ func (round window) boundsIn(ctx context.Context, q Querier, pairs [][2]int64, s
 		}
 		spans = append(spans, one)
 		return err
-	}, readBounds, jsonText(pairs), max(round.before-1, 0), max(round.after-1, 0))
+	}, readBounds, list, max(round.before-1, 0), max(round.after-1, 0))
 	return spans, err
 }
 
