@@ -56,8 +56,10 @@ func (e CondensedGone) Place() (GuildID, ChannelID) { return e.Guild, e.Channel 
 // Checked returns c ready to store: its text clean, its sources by id, each once. The error says why it is
 // invalid.
 func (c Condensed) Checked() (Condensed, error) {
-	c.Text, c.Model = strings.TrimSpace(Clean(c.Text)), Clean(c.Model)
-	c.Sources, c.Made = inOrder(c.Sources), c.Made.Truncate(time.Millisecond)
+	c.Text = strings.TrimSpace(Clean(c.Text))
+	c.Model = Clean(c.Model)
+	c.Sources = inOrder(c.Sources)
+	c.Made = c.Made.Truncate(time.Millisecond)
 	switch {
 	case c.Channel == 0 || c.Made.IsZero():
 		return c, errors.New("it needs a channel and a time")

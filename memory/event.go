@@ -1,13 +1,8 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
 )
-
-// ErrRefused means that an event is invalid, or no number is left for what it adds: a retry won't help. Other
-// errors may be temporary.
-var ErrRefused = errors.New("refused")
 
 // Event is a change to what is remembered. Events may come late and repeatedly: in any order, they give the
 // same log.

@@ -50,7 +50,8 @@ func CountExpired(ctx context.Context, store Forgetter, outdated []Forgetting) (
 			whole = f.Before
 		} else if !whole.IsZero() {
 			f.Before = whole
-			if goes, err = store.DryRun(ctx, DryRunQuery{Forgetting: f}); err != nil {
+			goes, err = store.DryRun(ctx, DryRunQuery{Forgetting: f})
+			if err != nil {
 				return 0, err
 			}
 			n -= goes.Messages

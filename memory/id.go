@@ -55,3 +55,5 @@ func (id ChannelID) String() string { return strconv.FormatInt(int64(id), 10) }
 func (id RoleID) String() string    { return strconv.FormatInt(int64(id), 10) }
 func (id UserID) String() string    { return strconv.FormatInt(int64(id), 10) }
 func (id MessageID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+const day = 24 * time.Hour

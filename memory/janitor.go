@@ -236,7 +236,8 @@ func (g *Guild) retentions() string {
 }
 
 func (j *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
-	end, where := FirstMessageID(f.Before), g.Channels
+	end := FirstMessageID(f.Before)
+	where := g.Channels
 	if f.Channel != 0 {
 		where = g.WithThreads(f.Channel)
 	}

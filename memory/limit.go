@@ -75,15 +75,6 @@ func (l Limit) Check() error {
 	return nil
 }
 
-func (g *Guild) LimitOf(role RoleID) Limit {
-	for _, l := range g.Limits {
-		if l.Role == role {
-			return l.Limit
-		}
-	}
-	return Limit{AsConfigured, AsConfigured}
-}
-
 // Day returns the UTC day of t.
 func Day(t time.Time) (from, until time.Time) {
 	year, month, day := t.UTC().Date()

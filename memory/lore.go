@@ -69,7 +69,8 @@ func (LoreGone) decides() {}
 // Checked returns l ready to store: its texts clean and trimmed, each alias and source once. The error tells
 // the user why it is invalid.
 func (l Lore) Checked() (Lore, error) {
-	l.Name, l.Text = strings.Join(strings.Fields(Clean(l.Name)), " "), strings.TrimSpace(Clean(l.Text))
+	l.Name = strings.Join(strings.Fields(Clean(l.Name)), " ")
+	l.Text = strings.TrimSpace(Clean(l.Text))
 	var own []string
 	for _, alias := range l.Own {
 		alias = strings.Join(strings.Fields(Clean(alias)), " ")

@@ -99,7 +99,8 @@ var recordFields, alwaysThere = func() (all, always []string) {
 		if name == "-" {
 			continue
 		}
-		if all = append(all, name); options == "" {
+		all = append(all, name)
+		if options == "" {
 			always = append(always, name)
 		}
 	}

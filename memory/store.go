@@ -11,12 +11,8 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"time"
 )
-
-// ErrNotFound means that nothing has that id or name.
-var ErrNotFound = errors.New("not found")
 
 // Store keeps messages and everything derived from them. Every implementation passes memorytest.Run. Who needs a part
 // of it asks for that part.
@@ -224,7 +220,3 @@ type VectorHit struct {
 	Messages   []MessageID // those in scope, by id
 	Similarity float64     // cosine, in [-1, 1]
 }
-
-// ErrNoVectors means that nothing has been embedded yet in the active space, or that it isn't ready to be
-// searched: only full text can find messages.
-var ErrNoVectors = errors.New("no vectors yet")

@@ -144,7 +144,9 @@ func (s Summary) Checked() (Summary, error) {
 			topics = append(topics, topic)
 		}
 	}
-	s.Topics, s.Sources, s.Made = topics, inOrder(s.Sources), s.Made.Truncate(time.Millisecond)
+	s.Topics = topics
+	s.Sources = inOrder(s.Sources)
+	s.Made = s.Made.Truncate(time.Millisecond)
 	return s, s.check()
 }
 

@@ -5,6 +5,12 @@ import (
 	"fmt"
 )
 
+// HasOptedOut reports whether a user has opted out in a guild.
+func HasOptedOut(ctx context.Context, in Members, guild GuildID, user UserID) (bool, error) {
+	m, err := in.Member(ctx, guild, user)
+	return m.OptedOut, err
+}
+
 // MessageByExternalID returns a channel's message with an external id; ErrNotFound if there is none.
 func MessageByExternalID(ctx context.Context, in ExternalIDs, channel ChannelID, id string) (MessageID, error) {
 	found, err := in.ExternalIDs(ctx, channel, nil, id)
