@@ -42,7 +42,8 @@ func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID
 	trace, kept := t.traceOf(e.Channel, answer)
 	if !kept {
 		var known bool
-		if trace, known = t.shownOf(e.Guild, e.Channel, answer); !known {
+		trace, known = t.shownOf(e.Guild, e.Channel, answer)
+		if !known {
 			return
 		}
 	}

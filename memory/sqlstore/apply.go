@@ -82,7 +82,8 @@ const maxDropped = 10_000
 
 func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
 	if len(d.newer) >= maxDropped {
-		d.older, d.newer = d.newer, nil
+		d.older = d.newer
+		d.newer = nil
 	}
 	if d.newer == nil {
 		d.newer = map[memory.MessageRef]bool{}
@@ -115,7 +116,8 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 		into(&edited, t.store.vault.openedOr(&lost, &content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
 	if early && !lost && newer(edited, content, whole, m.Content) {
-		m.Content, m.Edited = content, FromMillis(edited)
+		m.Content = content
+		m.Edited = FromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}
@@ -246,7 +248,9 @@ func (a asExtra) Scan(from any) error {
 	}
 	var e extra
 	err := asJSON{&e}.Scan(from)
-	a.Files, a.Mentions, a.Links = e.Files, e.Mentions, e.Links
+	a.Files = e.Files
+	a.Mentions = e.Mentions
+	a.Links = e.Links
 	return err
 }
 

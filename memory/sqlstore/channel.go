@@ -121,7 +121,8 @@ func (t *transaction) guildNo(id memory.GuildID) int64 {
 	no := value[int64](t, "SELECT no FROM guild WHERE id = ?", id)
 	if no == 0 {
 		t.changed.structure[id] = true
-		if no = value[int64](t, "INSERT INTO guild (id) VALUES (?) RETURNING no", id); no > maxGuilds {
+		no = value[int64](t, "INSERT INTO guild (id) VALUES (?) RETURNING no", id)
+		if no > maxGuilds {
 			ensure(fmt.Errorf("there are %d servers already, as many as can be numbered: %w", maxGuilds,
 				memory.ErrRefused))
 		}
@@ -151,9 +152,11 @@ func (t *transaction) join(c *channel, m memory.Message) int64 {
 	}
 	change := t.segment(id, c.no)
 	if change.first == 0 && change.last == 0 {
-		change.first, change.last = m.ID, m.ID
+		change.first = m.ID
+		change.last = m.ID
 	}
-	change.first, change.last = min(change.first, m.ID), max(change.last, m.ID)
+	change.first = min(change.first, m.ID)
+	change.last = max(change.last, m.ID)
 	change.size++
 	if inOrder {
 		c.follow(m, id)

@@ -28,7 +28,8 @@ func ruleOf(f memory.Forgetting) rule {
 	if f.Why == memory.WhyDeleted {
 		return o
 	}
-	if o.whole = f.Before.IsZero(); o.whole || f.Before.After(f.At) { // nothing said after the order can be forgotten
+	o.whole = f.Before.IsZero()
+	if o.whole || f.Before.After(f.At) { // nothing said after the order can be forgotten
 		f.Before = f.At
 	}
 	o.end = FirstAt(f.Before)
@@ -60,7 +61,8 @@ func (o *rule) covers(s location, id memory.MessageID, author memory.UserID) boo
 }
 
 func (d *Decisions) add(o rule) {
-	if d.rules = append(d.rules, o); o.end != endless {
+	d.rules = append(d.rules, o)
+	if o.end != endless {
 		d.newest = max(d.newest, o.end)
 	}
 }
@@ -180,10 +182,12 @@ func (t *transaction) opt(e memory.Opted) {
 // choose keeps a decision about remembering. Nothing said before remembering begins counts as missing.
 func (t *transaction) choose(e memory.Chose) {
 	t.guildNo(e.Guild)
-	table, id := "guild", int64(e.Guild)
+	table := "guild"
+	id := int64(e.Guild)
 	if e.Channel != 0 {
 		t.channel(e.Guild, e.Channel)
-		table, id = "channel", int64(e.Channel)
+		table = "channel"
+		id = int64(e.Channel)
 	}
 	var was memory.Choice
 	var chosen int64

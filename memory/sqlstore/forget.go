@@ -77,7 +77,8 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	b.dropPeople()
 	b.dropSettings()
 	b.dropStructure()
-	t.changed.Text, t.changed.structure[o.Guild] = true, true
+	t.changed.Text = true
+	t.changed.structure[o.Guild] = true
 	// the caches are read again, with the new rule
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
@@ -141,9 +142,11 @@ func (o rule) hides() hiding {
 }
 
 func (t *transaction) addDeleted(r *memory.DeletionReport) {
-	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts,
-		r.Lore+t.deletedCounts.Lore
-	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
+	r.Answers += t.deletedCounts.Answers
+	r.Facts += t.deletedCounts.Facts
+	r.Lore += t.deletedCounts.Lore
+	r.Summaries += t.deletedCounts.Summaries
+	r.Records += t.deletedCounts.Records
 }
 
 // dropMessageRows deletes everybody's rows in messageTables, also of messages that haven't arrived. One
@@ -297,7 +300,8 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 	in := s.engine.In(o.Guild)
 	channels, err := column[memory.ChannelID](ctx, in, "SELECT id FROM channel WHERE "+concerned+
 		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
-	goes, all := o.selects(jsonOf(channels), within), o
+	goes := o.selects(jsonOf(channels), within)
+	all := o
 	if q.Before.IsZero() {
 		all.end = endless // includes what is said until the order is given
 	}

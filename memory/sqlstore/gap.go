@@ -88,12 +88,16 @@ func (t *transaction) closeQuestion(e memory.QuestionClosed) {
 
 // Gaps implements memory.Store.
 func (s *Store) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error) {
-	which, order, args := "sweep = 0", " ORDER BY past, channel, until", []any(nil)
+	which := "sweep = 0"
+	order := " ORDER BY past, channel, until"
+	args := []any(nil)
 	if sweep {
-		which, order = "sweep <> 0", " ORDER BY until DESC, channel"
+		which = "sweep <> 0"
+		order = " ORDER BY until DESC, channel"
 	}
 	if guild != memory.Everywhere {
-		which, args = which+" AND guild = ?", []any{guild}
+		which += " AND guild = ?"
+		args = []any{guild}
 	}
 	gaps, err := list(ctx, s.engine.In(guild), func(scan Scanner, g *memory.Gap) error {
 		return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)

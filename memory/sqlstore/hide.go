@@ -127,7 +127,8 @@ func (d *pendingDeletion) add(scan Scanner) error {
 	if err := scan(&row, &channel, &id, &author, &segment); err != nil {
 		return err
 	}
-	d.rows, d.ids[channel] = append(d.rows, row), append(d.ids[channel], id)
+	d.rows = append(d.rows, row)
+	d.ids[channel] = append(d.ids[channel], id)
 	if segment != 0 { // counted messages are those in segments
 		d.counted[presenceKey{row >> SequenceBits, author}]++
 		d.segments[segment]++

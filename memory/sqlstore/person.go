@@ -27,12 +27,15 @@ func (t *transaction) seePerson(e memory.PersonSeen) {
 		return
 	}
 	t.guildNo(p.Guild)
-	p.Username, p.Name, p.Nick = memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick)
+	p.Username = memory.Clean(p.Username)
+	p.Name = memory.Clean(p.Name)
+	p.Nick = memory.Clean(p.Nick)
 	old, known := t.person(p.Guild, p.ID)
 	now := memory.Person{Username: cmp.Or(p.Username, old.Username), Name: cmp.Or(p.Name, old.Name), Nick: p.Nick,
 		Bot: p.Bot, RolesKnown: p.RolesKnown || old.RolesKnown, Roles: p.Roles}
 	if !p.RolesKnown {
-		now.Nick, now.Roles = cmp.Or(p.Nick, old.Nick), old.Roles
+		now.Nick = cmp.Or(p.Nick, old.Nick)
+		now.Roles = old.Roles
 	}
 	if known && now.Username == old.Username && now.Name == old.Name && now.Nick == old.Nick && now.Bot == old.Bot &&
 		now.RolesKnown == old.RolesKnown && slices.Equal(now.Roles, old.Roles) {
@@ -50,7 +53,8 @@ func (t *transaction) seePerson(e memory.PersonSeen) {
 
 // person returns what is known of somebody, without facts.
 func (t *transaction) person(guild memory.GuildID, id memory.UserID) (p memory.Person, known bool) {
-	p.Guild, p.ID = guild, id
+	p.Guild = guild
+	p.ID = id
 	v := t.store.vault
 	known = t.row("SELECT username, name, nick, bot, roles IS NOT NULL, roles FROM person WHERE guild = ? AND id = ?",
 		guild, id).into(v.personName(&p, "username", &p.Username), v.personName(&p, "name", &p.Name),
@@ -206,7 +210,8 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 			var last memory.MessageID
 			err := scan(&user, &messages, &last)
 			p := present[user]
-			if p.Messages += messages; last.Time().After(p.Last) {
+			p.Messages += messages
+			if last.Time().After(p.Last) {
 				p.Last = last.Time()
 			}
 			present[user] = p

@@ -158,7 +158,8 @@ func (s selection) closure(ctx context.Context, q Querier, how hiding) ([]invali
 			var repeats bool
 			var g invalid
 			err := scan(&source, &g.no, &repeats, &g.itself, &g.kind, &g.guild, &g.channel, &g.id)
-			if g.hide = how; source != 0 {
+			g.hide = how
+			if source != 0 {
 				g.hide = all[source].hide
 			}
 			if g.hide == hideRepeats && !repeats {
@@ -168,7 +169,8 @@ func (s selection) closure(ctx context.Context, q Querier, how hiding) ([]invali
 			if !known || g.hide > old.hide {
 				news = append(news, g.no)
 			}
-			g.hide, g.itself = max(g.hide, old.hide), g.itself || old.itself
+			g.hide = max(g.hide, old.hide)
+			g.itself = g.itself || old.itself
 			all[g.no] = g
 			return err
 		}, "SELECT s.source, s.derived, s.repeats, s.itself, d.kind, d.guild, d.channel, d.id FROM ("+next.query+

@@ -229,7 +229,8 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 		return nil, nil
 	}
 	messages, err := list(ctx, s.engine.In(guild), func(scan Scanner, m *memory.Message) error {
-		m.Guild, m.Channel = guild, channel
+		m.Guild = guild
+		m.Channel = channel
 		return s.vault.scanMessage(scan, m, func() int64 { return no })
 	}, "SELECT "+MessageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
 	return messages, s.failed(err, "read messages of channel %d", channel)

@@ -75,14 +75,16 @@ func askedAt(r memory.Record) memory.MessageID {
 
 // Records implements memory.Store.
 func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
-	direction, limit := "DESC", math.MaxInt
+	direction := "DESC"
+	limit := math.MaxInt
 	if q.Oldest {
 		direction = "ASC"
 	}
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	since, until := int64(math.MinInt64), int64(math.MaxInt64)
+	since := int64(math.MinInt64)
+	until := int64(math.MaxInt64)
 	if !q.Since.IsZero() {
 		since = ceilMillis(q.Since)
 	}
@@ -166,7 +168,8 @@ func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
 			return nil, err
 		}
 	}
-	if key, err = hex.DecodeString(stored); err == nil && len(key) != memory.FingerprintKeyBytes {
+	key, err = hex.DecodeString(stored)
+	if err == nil && len(key) != memory.FingerprintKeyBytes {
 		err = errors.New("it is damaged")
 	}
 	return key, err
@@ -176,7 +179,8 @@ func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
 // the guild is forgotten.
 func (t *transaction) spend(e memory.Spent) {
 	var known bool
-	if e.User, known = t.remembered(e.Guild, e.User, e.Question); !known {
+	e.User, known = t.remembered(e.Guild, e.User, e.Question)
+	if !known {
 		return
 	}
 	t.exec(`INSERT INTO spent (guild, question, user, tokens) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, question)

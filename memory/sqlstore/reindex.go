@@ -135,7 +135,8 @@ func (t *transaction) resegment(no int64) {
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0")
-	t.changed.space, t.changed.Text = true, true
+	t.changed.space = true
+	t.changed.Text = true
 	clear(t.store.ingest.segments)
 	c := t.knownChannel(value[memory.ChannelID](t, "SELECT id FROM channel WHERE no = ?", no))
 	if c == nil {
@@ -162,7 +163,8 @@ func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []
 		var row int64
 		var m memory.Message
 		err := t.store.vault.scanMessage(behind(scan, &row), &m, func() int64 { return no })
-		messages, rows = append(messages, m), append(rows, row)
+		messages = append(messages, m)
+		rows = append(rows, row)
 		return err
 	}, "SELECT row, "+MessageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
 		") ORDER BY id LIMIT 500", no, after)

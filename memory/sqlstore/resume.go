@@ -43,10 +43,11 @@ func (o *rule) scan(scan Scanner, more ...any) error {
 // Forgettings implements memory.Store. Of finished ones for one reason it may return only the newest.
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
 	user memory.UserID) ([]memory.DeletionReport, error) {
-	where, args := "done = 0 ORDER BY id", []any(nil)
+	where := "done = 0 ORDER BY id"
+	args := []any(nil)
 	if user != 0 {
-		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
-			[]any{guild, user}
+		where = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC"
+		args = []any{guild, user}
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.DeletionReport) error {
 		var o rule
@@ -76,7 +77,8 @@ func (s *Store) deleteForgotten(ctx context.Context, id int64, progress func(don
 		return r, err
 	}
 	if !done {
-		if r, err = s.hide(ctx, id); err != nil {
+		r, err = s.hide(ctx, id)
+		if err != nil {
 			return r, err
 		}
 		if err := s.deletePending(ctx, progress); err != nil {
@@ -184,7 +186,9 @@ func (t *transaction) finish(id int64) {
 		return
 	}
 	if o.whole && o.Channel == 0 && o.User == 0 {
-		t.changed.structure[o.Guild], t.changed.space, t.changed.Text = true, true, true
+		t.changed.structure[o.Guild] = true
+		t.changed.space = true
+		t.changed.Text = true
 		clear(t.store.ingest.channels)
 		clear(t.store.ingest.guildNos)
 		clear(t.store.ingest.guildIDs)

@@ -123,7 +123,8 @@ func (t *transaction) sealGuildName(guild memory.GuildID, name string) any {
 func (t *transaction) unplaceOthers(g memory.Guild) {
 	var listed, unplaced []memory.ChannelID
 	for _, c := range g.Channels {
-		if listed = append(listed, c.ID); c.Unplaced {
+		listed = append(listed, c.ID)
+		if c.Unplaced {
 			unplaced = append(unplaced, c.ID)
 		}
 	}
@@ -143,7 +144,8 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	}
 	defer t.in(known.guild)()
 	t.changed.structure[known.guild] = true
-	c.Guild, c.Owner = known.guild, cmp.Or(c.Owner, known.owner)
+	c.Guild = known.guild
+	c.Owner = cmp.Or(c.Owner, known.owner)
 	name, gone, deleted := t.nameOf(c)
 	if c.Unplaced && (deleted || !known.nameless) {
 		return
@@ -159,7 +161,8 @@ func (t *transaction) seeChannel(c memory.Channel) {
 // is forgotten.
 func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool) {
 	d := t.decisions()
-	at, made := locationOf(c), memory.MessageID(c.ID)
+	at := locationOf(c)
+	made := memory.MessageID(c.ID)
 	gone = c.Owner != 0 && d.OptedOut(c.Guild, c.Owner)
 	for _, o := range d.rules {
 		deleted = deleted || o.Why == memory.WhyDeleted && o.coversEveryone(at, made)
@@ -248,7 +251,8 @@ func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) e
 	s.newestRead = false
 	s.peopleVersion++
 	s.keepOthers(&r, guilds)
-	s.guilds, s.nos = r.guilds, r.nos
+	s.guilds = r.guilds
+	s.nos = r.nos
 	return nil
 }
 
@@ -258,7 +262,8 @@ var ofReloaded = fmt.Sprintf("(guild = ?1 OR ?1 = %d)", memory.Everywhere)
 // keepOthers adds to r what is cached of other guilds than those that were read, of which it drops people and lore.
 func (s *Store) keepOthers(r *structure, read []memory.GuildID) {
 	if slices.Contains(read, memory.Everywhere) {
-		s.people, s.lore = map[memory.GuildID][]memory.Person{}, map[memory.GuildID][]memory.Lore{}
+		s.people = map[memory.GuildID][]memory.Person{}
+		s.lore = map[memory.GuildID][]memory.Lore{}
 		return
 	}
 	for _, id := range read {
@@ -272,7 +277,9 @@ func (s *Store) keepOthers(r *structure, read []memory.GuildID) {
 	}
 	for id, no := range s.nos.of {
 		if guild := s.nos.guildOf(no); !slices.Contains(read, guild) {
-			r.nos.of[id], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, id, guild
+			r.nos.of[id] = no
+			r.nos.ids[no] = id
+			r.nos.guilds[GuildOf(no)] = guild
 		}
 	}
 }
@@ -287,7 +294,8 @@ func (r *structure) readSetting(scan Scanner) error {
 	if r.settings[at].values == nil {
 		r.settings[at] = settings{map[memory.Setting]string{}, map[memory.Setting]memory.UserID{}}
 	}
-	if r.settings[at].values[key] = value; by != 0 {
+	r.settings[at].values[key] = value
+	if by != 0 {
 		r.settings[at].by[key] = by
 	}
 	return err
@@ -298,7 +306,8 @@ func (r *structure) readGuild(scan Scanner) error {
 	err := scan(&g.ID, r.vault.name(&g.Name, nil, func() Place { return placeOfGuildName(g.ID) }), &g.Owner, &g.Self,
 		&g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
 	set := r.settings[settingPlace{guild: g.ID}]
-	g.Settings, g.SetBy = set.values, set.by
+	g.Settings = set.values
+	g.SetBy = set.by
 	r.guilds[g.ID] = g
 	return err
 }
@@ -337,9 +346,12 @@ func (r *structure) readChannel(scan Scanner) error {
 		return rowError(err, "channel", c.ID)
 	}
 	set := r.settings[settingPlace{c.Guild, c.ID}]
-	c.Settings, c.SetBy = set.values, set.by
+	c.Settings = set.values
+	c.SetBy = set.by
 	if !lost { // else its number may be another channel's, whose messages nobody must read as its own
-		r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, c.ID, c.Guild
+		r.nos.of[c.ID] = no
+		r.nos.ids[no] = c.ID
+		r.nos.guilds[GuildOf(no)] = c.Guild
 	}
 	r.guilds[c.Guild].Channels = append(r.guilds[c.Guild].Channels, c)
 	return nil

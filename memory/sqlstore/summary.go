@@ -72,7 +72,8 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 		return nil, nil
 	}
 	all, err := list(ctx, s.engine.In(guild), func(scan Scanner, next *memory.Summary) error {
-		next.Guild, next.Channel = guild, channel
+		next.Guild = guild
+		next.Channel = channel
 		opened := func(name string, to any) any {
 			return s.vault.opened(to, func() Place { return at("summary", name, channel, next.ID) })
 		}

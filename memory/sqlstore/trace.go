@@ -26,23 +26,31 @@ func (t *transaction) keepTrace(e memory.Answered) {
 		memory.Clean(trace.Model), jsonOf(trace.Parts),
 		t.seal(trace.Guild, tracePlace(trace.Channel, trace.Answer), string(body)))
 	t.settleRewritten(trace)
-	sources, asked, same, lost, gone, hide := slices.Clone(trace.Sources), false, true, false, false, hideNone
+	sources := slices.Clone(trace.Sources)
+	asked := false
+	same := true
+	lost := false
+	gone := false
+	hide := hideNone
 	for i, s := range sources {
 		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
-			asked, sources[i].Repeats = true, true // an answer is nothing without its question
+			asked = true
+			sources[i].Repeats = true // an answer is nothing without its question
 		}
 		now := t.stateOf(trace.Guild, s)
 		if now == sourceRewritten && t.hasSource(trace, s) { // the answer stays if it inherits that source's sources
 			now = sourcePending
 		}
-		same, lost, gone = same && now == sourceSame, lost || now == sourceRewritten || now == sourceGone,
-			gone || now == sourceGone
+		same = same && now == sourceSame
+		lost = lost || now == sourceRewritten || now == sourceGone
+		gone = gone || now == sourceGone
 		if now == sourceGone && sources[i].Repeats {
 			hide = hideAll
 		}
 	}
 	if t.fallsUnderSince(trace, gone) {
-		lost, hide = true, hideAll
+		lost = true
+		hide = hideAll
 	}
 	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer),
 		at: trace.Answer}
@@ -131,7 +139,8 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 		all, err = s.tracesBefore(ctx, q, limit)
 	default:
 		in := s.inGuildOf(q.Channel)
-		if all, err = s.traces(ctx, in, q.Prompts, traceOf, q.Channel, q.Answer); err == nil && len(all) == 0 {
+		all, err = s.traces(ctx, in, q.Prompts, traceOf, q.Channel, q.Answer)
+		if err == nil && len(all) == 0 {
 			all, err = s.traces(ctx, in, q.Prompts, traceByPart, q.Channel, q.Answer)
 		}
 	}
@@ -170,7 +179,8 @@ func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from strin
 		for _, s := range sources {
 			t.Sources = append(t.Sources, s.source())
 		}
-		if t.Named = named; len(named) == 0 {
+		t.Named = named
+		if len(named) == 0 {
 			t.Named = nil
 		}
 		if kept {
@@ -228,11 +238,14 @@ func (v *Vault) scanTrace(scan Scanner, t *memory.Trace, lost *bool) error {
 	}
 	err := scan(&channel, &answer, asJSON{&parts}, body)
 	if err == nil {
-		if *t, err = k.trace(); err != nil {
+		*t, err = k.trace()
+		if err != nil {
 			err = fmt.Errorf("the trace of answer %d is damaged: %w", answer, err)
 		}
 	}
-	if t.Channel, t.Answer = channel, answer; len(parts) > 0 {
+	t.Channel = channel
+	t.Answer = answer
+	if len(parts) > 0 {
 		t.Parts = parts
 	}
 	return err
@@ -311,7 +324,8 @@ func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 		if len(trace.Parts) == 0 {
 			return trace, false
 		}
-		trace.Answer, trace.Parts = trace.Parts[0], trace.Parts[1:]
+		trace.Answer = trace.Parts[0]
+		trace.Parts = trace.Parts[1:]
 	}
 	return trace, true
 }

@@ -300,9 +300,11 @@ func (t *transaction) hear(channel int64, id memory.MessageID) {
 
 func (t *transaction) flushSegment(id int64, c *segmentChange) {
 	t.changed.pending = true
-	first, last := c.first, c.last
+	first := c.first
+	last := c.last
 	if first == 0 && last == 0 { // only removals or edits: the span stays
-		first, last = 1<<62, -1<<62
+		first = 1 << 62
+		last = -1 << 62
 	}
 	// A version starts at the first message's id, so a vector of a deleted segment never fits one that
 	// reuses its id.

@@ -73,9 +73,11 @@ func (t *transaction) useSpace() {
 	if own == t.meta("space") {
 		return
 	}
-	to, key := shadowSet, "next"
+	to := shadowSet
+	key := "next"
 	if !t.has("SELECT 1 FROM vector LIMIT 1") {
-		to, key = activeSet, "space"
+		to = activeSet
+		key = "space"
 	}
 	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
 	t.note(key, own)

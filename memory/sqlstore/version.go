@@ -19,16 +19,21 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
 	if old.lost { // only a version that is as new takes its place
 		newWhole = max(millis(old.Edited), old.whole) <= millis(m.Edited)
-		if newText = newWhole; !newWhole {
+		newText = newWhole
+		if !newWhole {
 			return
 		}
 	}
 	if newWhole {
 		now.whole = millis(m.Edited)
-		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, memory.KeepTold(old.Files, m.Files), m.Mentions, m.Links
+		now.ReplyTo = m.ReplyTo
+		now.Files = memory.KeepTold(old.Files, m.Files)
+		now.Mentions = m.Mentions
+		now.Links = m.Links
 	}
 	if newText {
-		now.Edited, now.Content = m.Edited, m.Content
+		now.Edited = m.Edited
+		now.Content = m.Content
 	}
 	if millis(m.Edited) == old.whole { // previews come later
 		now.Links = memory.JoinLinks(old.Links, m.Links)
@@ -130,7 +135,8 @@ func (t *transaction) edit(e memory.Edited) {
 		t.keepEdit(c, e)
 	} else if !old.pendingDeletion && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
 		now := old
-		now.Edited, now.Content = e.At, e.Content
+		now.Edited = e.At
+		now.Content = e.Content
 		t.update(c, old, now)
 	}
 }
@@ -164,8 +170,10 @@ func (t *transaction) tell(e memory.Told) {
 	if old.row == 0 || old.pendingDeletion || old.lost {
 		return
 	}
-	now, isNew := old, false
-	if now.Files, isNew = memory.Tell(old.Files, e.File, e.Text); isNew {
+	files, isNew := memory.Tell(old.Files, e.File, e.Text)
+	if isNew {
+		now := old
+		now.Files = files
 		t.write(c, old, now)
 	}
 }

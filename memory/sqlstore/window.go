@@ -89,7 +89,8 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		all := make([]memory.Message, 0, 16*len(spans)+4*near)
 		for _, some := range spansByGuild(spans) {
 			before := len(all)
-			if all, err = s.vault.readSpans(ctx, q, nos, some, all); err != nil {
+			all, err = s.vault.readSpans(ctx, q, nos, some, all)
+			if err != nil {
 				return err
 			}
 			stretches = append(stretches, stretchesOf(all[before:], some, nos)...)
@@ -122,7 +123,8 @@ func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []sp
 		ordered = ordered && (at > last || at == last && (len(all) == before || all[len(all)-1].ID < m.ID))
 		last = at
 		no := spans[at][0]
-		m.Guild, m.Channel = nos.guildOf(no), nos.ids[no]
+		m.Guild = nos.guildOf(no)
+		m.Channel = nos.ids[no]
 		all = append(all, m)
 		return nil
 	}, readSpans, list)
@@ -142,7 +144,8 @@ func stretchesOf(all []memory.Message, spans []span, nos numbers) (stretches [][
 			n++
 		}
 		if n > 0 {
-			stretches, all = append(stretches, all[:n:n]), all[n:]
+			stretches = append(stretches, all[:n:n])
+			all = all[n:]
 		}
 	}
 	return stretches
@@ -155,7 +158,8 @@ func spansByGuild(spans []span) (guilds [][]span) {
 		if n < 0 {
 			n = len(spans)
 		}
-		guilds, spans = append(guilds, spans[:n]), spans[n:]
+		guilds = append(guilds, spans[:n])
+		spans = spans[n:]
 	}
 	return guilds
 }
@@ -167,10 +171,12 @@ func (round window) spans(ctx context.Context, q Reader, nos numbers, ids map[in
 	each := max(1, (round.before+round.after)/2)
 	some := map[int64][]memory.MessageID{}
 	for no, all := range ids {
-		all, last := slices.Compact(slices.Sorted(slices.Values(all))), 0
+		all := slices.Compact(slices.Sorted(slices.Values(all)))
+		last := 0
 		for i, id := range all {
 			if i == 0 || i == len(all)-1 || i-last >= each || id-all[i-1] > pause || all[i+1]-id > pause {
-				some[no], last = append(some[no], id), i
+				some[no] = append(some[no], id)
+				last = i
 			}
 		}
 	}
@@ -182,7 +188,8 @@ func (round window) spans(ctx context.Context, q Reader, nos numbers, ids map[in
 	met := mergeSpans(slices.Clone(spans))
 	for no, asked := range some {
 		for i := 1; i < len(asked); i++ {
-			a, b := int64(asked[i-1]), int64(asked[i])
+			a := int64(asked[i-1])
+			b := int64(asked[i])
 			if slices.ContainsFunc(met, func(s span) bool { return s[0] == no && s[1] <= a && b <= s[2] }) {
 				continue
 			}
@@ -210,7 +217,8 @@ func (round window) bounds(ctx context.Context, q Reader, nos numbers,
 		}
 	}
 	for guild, some := range pairs {
-		if spans, err = round.boundsIn(ctx, q.In(guild), some, spans); err != nil {
+		spans, err = round.boundsIn(ctx, q.In(guild), some, spans)
+		if err != nil {
 			return nil, err
 		}
 	}
