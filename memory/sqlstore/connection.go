@@ -36,7 +36,9 @@ func (t *transaction) takeConnections(*Taken) {
 
 // Member implements memory.Store.
 func (s *Store) Member(ctx context.Context, guild memory.GuildID, user memory.UserID) (m memory.Member, err error) {
-	err = Each(ctx, s.engine.In(guild), func(scan Scanner) error {
+	const query = `SELECT 0 AS out, hash, at, uses, used FROM connection WHERE guild = ?1 AND user = ?2
+		UNION ALL SELECT 1, '', 0, 0, 0 FROM opted WHERE guild = ?1 AND user = ?2 AND out = 1`
+	read := func(scan Scanner) error {
 		var out bool
 		var c memory.Connection
 		var hash string
@@ -51,7 +53,7 @@ func (s *Store) Member(ctx context.Context, guild memory.GuildID, user memory.Us
 		m.Connection = c
 		_, err = hex.Decode(m.Connection.Hash[:], []byte(hash))
 		return err
-	}, `SELECT 0 AS out, hash, at, uses, used FROM connection WHERE guild = ?1 AND user = ?2
-		UNION ALL SELECT 1, '', 0, 0, 0 FROM opted WHERE guild = ?1 AND user = ?2 AND out = 1`, guild, user)
+	}
+	err = Each(ctx, s.engine.In(guild), read, query, guild, user)
 	return m, s.failed(err, "read what user %d decided", user)
 }

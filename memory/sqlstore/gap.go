@@ -99,24 +99,29 @@ func (s *Store) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]m
 		which += " AND guild = ?"
 		args = []any{guild}
 	}
-	gaps, err := list(ctx, s.engine.In(guild), func(scan Scanner, g *memory.Gap) error {
-		return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
-	}, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which+order, args...)
+	query := "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE " + which + order
+	gaps, err := list(ctx, s.engine.In(guild), scanGap, query, args...)
 	return gaps, s.failed(err, "read what is missing")
+}
+
+func scanGap(scan Scanner, g *memory.Gap) error {
+	return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
 }
 
 // Questions implements memory.Store.
 func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
-	open, err := list(ctx, s.engine, func(scan Scanner, q *memory.OpenQuestion) error {
+	read := func(scan Scanner, q *memory.OpenQuestion) error {
 		return scan(&q.Guild, &q.Channel, &q.ID)
-	}, "SELECT guild, channel, id FROM question ORDER BY id, channel")
+	}
+	open, err := list(ctx, s.engine, read, "SELECT guild, channel, id FROM question ORDER BY id, channel")
 	return open, s.failed(err, "read which questions are open")
 }
 
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
-	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine.In(guild), `SELECT c.id, max(c.heard, g.since) AS until
-		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`, guild)
+	const query = `SELECT c.id, max(c.heard, g.since) AS until
+		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`
+	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine.In(guild), query, guild)
 	return heard, s.failed(err, "read what was heard in server %d", guild)
 }
 

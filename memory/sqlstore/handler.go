@@ -32,5 +32,10 @@ func handle[E memory.Event](apply func(*transaction, E)) handler {
 
 // prepare returns a handler for events of type E that computes something before there is a transaction.
 func prepare[E memory.Event](f func(*preparer, E) (write, error)) handler {
-	return handler{reflect.TypeFor[E](), func(p *preparer, e memory.Event) (write, error) { return f(p, e.(E)) }}
+	return handler{
+		event: reflect.TypeFor[E](),
+		prepare: func(p *preparer, e memory.Event) (write, error) {
+			return f(p, e.(E))
+		},
+	}
 }
