@@ -21,7 +21,7 @@ func (s *scene) called(t *testing.T, answers int) (kept []memory.Record) {
 	s.discord.WaitFor("answers", func() bool { return len(s.discord.Sent(s.channel)) >= answers })
 	s.idle(t)
 	s.stops(t)
-	for _, e := range eventsOf[memory.Called](s.log) {
+	for _, e := range eventsOf[memory.Recorded](s.log) {
 		kept = append(kept, e.Record)
 	}
 	return kept
@@ -58,11 +58,11 @@ func TestRecordsAreLoggedWithTheAnswer(t *testing.T) {
 	}
 	order := []string{}
 	for _, e := range s.log.eventsNow() {
-		if kind := fmt.Sprintf("%T", e); slices.Contains([]string{"memory.Answered", "memory.Called"}, kind) {
+		if kind := fmt.Sprintf("%T", e); slices.Contains([]string{"memory.Answered", "memory.Recorded"}, kind) {
 			order = append(order, kind)
 		}
 	}
-	if !slices.Equal(order, []string{"memory.Answered", "memory.Called", "memory.Called"}) {
+	if !slices.Equal(order, []string{"memory.Answered", "memory.Recorded", "memory.Recorded"}) {
 		t.Errorf("logged %v", order)
 	}
 }

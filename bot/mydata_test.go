@@ -48,7 +48,7 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	s.posts(t, s.channel, s.bo.ID, "said long ago")
 	s.apply(t, memory.Forgetting{Guild: s.guildID, User: s.boID,
 		Why: memory.WhyMember, At: s.discord.Now().Add(time.Minute)})
-	if _, err := s.log.Store.Resume(t.Context(), 1, nil); err != nil {
+	if _, err := s.log.Store.Forget(t.Context(), memory.Forgetting{ID: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.discord.Advance(time.Hour)
@@ -71,7 +71,7 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 		ID: memory.MessageID(said.ID), On: true, At: at},
 		memory.Answered{Trace: memory.Trace{Guild: s.guildID,
 			Channel: s.channelID, Answer: memory.MessageID(said.ID) + 1, Asker: s.boID}},
-		memory.Called{Record: memory.Record{CallID: "1", Timestamp: at, Speaker: memory.SpeakerUser,
+		memory.Recorded{Record: memory.Record{CallID: "1", Timestamp: at, Speaker: memory.SpeakerUser,
 			Method: "m", Asker: s.boID, Channel: s.channelID}},
 		memory.Spent{Guild: s.guildID, User: s.boID,
 			Question: memory.MessageID(said.ID), Tokens: 1234},

@@ -192,8 +192,8 @@ func (n *notebook) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) (
 	return reading(n, func() ([]memory.Gap, error) { return n.Store.Gaps(ctx, guild, sweep) })
 }
 
-func (n *notebook) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	return reading(n, func() (bool, error) { return n.Store.OptedOut(ctx, guild, user) })
+func (n *notebook) Member(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Member, error) {
+	return reading(n, func() (memory.Member, error) { return n.Store.Member(ctx, guild, user) })
 }
 
 func (n *notebook) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
@@ -256,15 +256,12 @@ type forgetting struct {
 
 func (n *notebook) Forget(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
-	n.mu.Lock()
-	n.forgetting.begun = append(n.forgetting.begun, f)
-	n.mu.Unlock()
+	if f.ID == 0 {
+		n.mu.Lock()
+		n.forgetting.begun = append(n.forgetting.begun, f)
+		n.mu.Unlock()
+	}
 	return n.forgets(ctx, progress, func() (memory.DeletionReport, error) { return n.Store.Forget(ctx, f, progress) })
-}
-
-func (n *notebook) Resume(ctx context.Context, id int64,
-	progress func(done, total int)) (memory.DeletionReport, error) {
-	return n.forgets(ctx, progress, func() (memory.DeletionReport, error) { return n.Store.Resume(ctx, id, progress) })
 }
 
 // forgets forgets, or fails, once the steps are closed.

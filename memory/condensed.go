@@ -27,28 +27,39 @@ type Condensed struct {
 	Model   string
 }
 
-type (
-	// SessionCondensed sets a channel's Condensed. It is refused unless Condensed.Checked accepts it. It
-	// isn't kept if a source is gone or has changed, or if one with a later Made exists.
-	SessionCondensed struct{ Condensed Condensed }
+// SessionCondensed sets a channel's Condensed. It is refused unless Condensed.Checked accepts it. It isn't kept if
+// a source is gone or has changed, or if one with a later Made exists.
+type SessionCondensed struct{ Condensed Condensed }
 
-	// CondensedGone means that a channel's session up to Until is over. It removes a Condensed that ends by
-	// then.
-	CondensedGone struct {
-		Guild   GuildID
-		Channel ChannelID
-		Until   MessageID
+// Place implements Event.
+func (e SessionCondensed) Place() (GuildID, ChannelID) { return e.Condensed.Guild, e.Condensed.Channel }
+
+// Checked returns e ready to store, as Condensed.Checked.
+func (e SessionCondensed) Checked() (Event, error) {
+	checked, err := e.Condensed.Checked()
+	if err != nil {
+		return nil, fmt.Errorf("keep what a session was condensed to: %w", err)
 	}
-)
+	return SessionCondensed{checked}, nil
+}
 
-func (SessionCondensed) isEvent() {}
-func (CondensedGone) isEvent()    {}
+// CondensedGone means that a channel's session up to Until is over. It removes a Condensed that ends by then.
+type CondensedGone struct {
+	Guild   GuildID
+	Channel ChannelID
+	Until   MessageID
+}
+
+// Place implements Event.
+func (e CondensedGone) Place() (GuildID, ChannelID) { return e.Guild, e.Channel }
 
 // Checked returns c ready to store: its text clean, its sources by id, each once. The error says why it is
 // invalid.
 func (c Condensed) Checked() (Condensed, error) {
-	c.Text, c.Model = strings.TrimSpace(Clean(c.Text)), Clean(c.Model)
-	c.Sources, c.Made = inOrder(c.Sources), c.Made.Truncate(time.Millisecond)
+	c.Text = strings.TrimSpace(Clean(c.Text))
+	c.Model = Clean(c.Model)
+	c.Sources = inOrder(c.Sources)
+	c.Made = c.Made.Truncate(time.Millisecond)
 	switch {
 	case c.Channel == 0 || c.Made.IsZero():
 		return c, errors.New("it needs a channel and a time")

@@ -57,3 +57,9 @@ func ParseToken(text string) (guild GuildID, user UserID, hash TokenHash, ok boo
 	}
 	return GuildID(binary.BigEndian.Uint64(token)), UserID(binary.BigEndian.Uint64(token[8:])), sha256.Sum256(token), true
 }
+
+// Member is what a user decided about themselves in a guild.
+type Member struct {
+	OptedOut   bool
+	Connection Connection // zero if they have none
+}

@@ -1,16 +1,5 @@
 package memory
 
-// Choice is whether to remember a guild, a category, a channel or a thread.
-type Choice uint8
-
-const (
-	Undecided      Choice = iota
-	Remember              // everything
-	RememberPublic        // of a guild: the channels that @everyone can read
-	RememberChosen        // of a guild: the channels and categories that say Remember
-	Ignore                // nothing
-)
-
 // Policy is the operator's decision what to remember.
 type Policy struct {
 	Ask        bool // ask undecided guilds, instead of remembering them
@@ -35,8 +24,10 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	}
 	choice := Undecided
 	// Thread, channel, category: anything deeper may be a cycle.
-	for c, depth := at, 0; c != nil && choice == Undecided && depth < 3; c, depth = g.Channel(c.Parent), depth+1 {
+	c := at
+	for depth := 0; c != nil && choice == Undecided && depth < 3; depth++ {
 		choice = c.Choice
+		c = g.Channel(c.Parent)
 	}
 	switch {
 	case choice == Ignore, choice == Undecided && rules == nil && g.restricts(p):

@@ -38,7 +38,7 @@ func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 }
 
 // CountExpired counts the messages that forgettings of one guild, from Guild.Expired, delete.
-func CountExpired(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
+func CountExpired(ctx context.Context, store Forgetter, outdated []Forgetting) (n int, err error) {
 	var whole time.Time // expired in all channels before this
 	for _, f := range outdated {
 		goes, err := store.DryRun(ctx, DryRunQuery{Forgetting: f})
@@ -50,7 +50,8 @@ func CountExpired(ctx context.Context, store Store, outdated []Forgetting) (n in
 			whole = f.Before
 		} else if !whole.IsZero() {
 			f.Before = whole
-			if goes, err = store.DryRun(ctx, DryRunQuery{Forgetting: f}); err != nil {
+			goes, err = store.DryRun(ctx, DryRunQuery{Forgetting: f})
+			if err != nil {
 				return 0, err
 			}
 			n -= goes.Messages

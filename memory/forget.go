@@ -1,6 +1,9 @@
 package memory
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // LeftFor is how long data is kept after a guild removed Hark, in case that was a mistake.
 const LeftFor = 30 * day
@@ -28,6 +31,20 @@ type Forgetting struct {
 	Before time.Time
 	Why    Why
 	At     time.Time
+}
+
+// Place implements Event. A Forgetting is an event if another store recorded it. It begins, as by an Opted, unless one
+// that covers as much exists. Its channels are several, so it names none.
+func (f Forgetting) Place() (GuildID, ChannelID) { return f.Guild, 0 }
+
+func (Forgetting) decides() {}
+
+// Checked returns an error unless it is known when f was ordered.
+func (f Forgetting) Checked() (Event, error) {
+	if f.At.IsZero() {
+		return nil, errors.New("begin to forget: when that was ordered isn't known")
+	}
+	return f, nil
 }
 
 type Why string

@@ -189,3 +189,23 @@ type Presence struct {
 	Messages int
 	Last     time.Time
 }
+
+func (g *Guild) LimitOf(role RoleID) Limit {
+	for _, l := range g.Limits {
+		if l.Role == role {
+			return l.Limit
+		}
+	}
+	return Limit{AsConfigured, AsConfigured}
+}
+
+// Choice is whether to remember a guild, a category, a channel or a thread.
+type Choice uint8
+
+const (
+	Undecided      Choice = iota
+	Remember              // everything
+	RememberPublic        // of a guild: the channels that @everyone can read
+	RememberChosen        // of a guild: the channels and categories that say Remember
+	Ignore                // nothing
+)

@@ -16,6 +16,12 @@ type (
 	MessageID int64
 )
 
+// Membership is a member of a guild.
+type Membership struct {
+	Guild GuildID
+	User  UserID
+}
+
 const (
 	// DirectGuild is the guild of direct messages, which have none.
 	DirectGuild GuildID = 0
@@ -49,3 +55,5 @@ func (id ChannelID) String() string { return strconv.FormatInt(int64(id), 10) }
 func (id RoleID) String() string    { return strconv.FormatInt(int64(id), 10) }
 func (id UserID) String() string    { return strconv.FormatInt(int64(id), 10) }
 func (id MessageID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+const day = 24 * time.Hour

@@ -11,7 +11,7 @@ import (
 // Indexer embeds the segments in a store's queue. While the embedder is down they stay there, and recall uses
 // full text.
 type Indexer struct {
-	Queue    Store
+	Queue    VectorQueue
 	Embedder Embedder
 	// Failed, if not nil, is called for each failure, with the time until the next try; 0 if there is none,
 	// because the embedder refuses one segment only.
@@ -129,7 +129,8 @@ func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	done := 0
 	for {
 		n, err := x.step(ctx, func(n int) {
-			if done += n; progress != nil {
+			done += n
+			if progress != nil {
 				progress(done)
 			}
 		})
@@ -213,28 +214,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// Space identifies a vector space. Vectors of different spaces can't be compared.
-type Space struct {
-	Name       string // of the model
-	Version    int    // of the built-in model's features, or a static model's checksum; 0 for those of servers
-	Dimensions int
-}
-
-// Purpose is what a text is embedded for; some models distinguish them.
-type Purpose uint8
-
-const (
-	ForStorage Purpose = iota // a segment
-	ForSearch                 // a question
-)
-
-// Embedder turns texts into vectors.
-type Embedder interface {
-	// Space returns the space of the vectors. It doesn't change.
-	Space() Space
-	// Embed returns one vector for each text, in order, of length 1 and with Space().Dimensions finite
-	// numbers; nil for a text in which it finds nothing. It returns all of them or an error.
-	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }

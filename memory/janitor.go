@@ -12,7 +12,13 @@ import (
 // Janitor does what is due by time: it finishes interrupted Forgettings, erases deleted data from the file,
 // and deletes expired data and guilds that removed Hark long ago.
 type Janitor struct {
-	Store Store
+	Store interface {
+		Writer
+		GuildReader
+		MessageReader
+		DerivedReader
+		Forgetter
+	}
 	// Retention is the longest that messages and lore are remembered; 0: no limit. A guild's admins may set
 	// less with SettingRetention. It doesn't apply to LocalGuild.
 	Retention time.Duration
@@ -93,7 +99,7 @@ func (j *Janitor) resume(ctx context.Context) error {
 	}
 	var errs []error
 	for _, r := range begun {
-		receipt, err := j.Store.Resume(ctx, r.Forgetting.ID, nil)
+		receipt, err := j.Store.Forget(ctx, r.Forgetting, nil)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -230,7 +236,8 @@ func (g *Guild) retentions() string {
 }
 
 func (j *Janitor) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
-	end, where := FirstMessageID(f.Before), g.Channels
+	end := FirstMessageID(f.Before)
+	where := g.Channels
 	if f.Channel != 0 {
 		where = g.WithThreads(f.Channel)
 	}

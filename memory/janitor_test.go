@@ -122,6 +122,9 @@ func (f *fakeStore) covers(g Forgetting, c ChannelID) bool {
 }
 
 func (f *fakeStore) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (DeletionReport, error) {
+	if g.ID != 0 {
+		return f.resume(g.ID)
+	}
 	if f.forgetErr != nil {
 		return DeletionReport{}, f.forgetErr
 	}
@@ -153,7 +156,7 @@ func (f *fakeStore) Forgettings(context.Context, GuildID, UserID) ([]DeletionRep
 	return all, f.unfinishedErr
 }
 
-func (f *fakeStore) Resume(_ context.Context, id int64, _ func(done, total int)) (DeletionReport, error) {
+func (f *fakeStore) resume(id int64) (DeletionReport, error) {
 	if f.carryErr != nil && id%2 == 0 {
 		return DeletionReport{}, f.carryErr
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -31,6 +32,20 @@ type LimitChosen struct {
 	At time.Time
 }
 
+// Place implements Event.
+func (e LimitChosen) Place() (GuildID, ChannelID) { return e.Guild, 0 }
+
+func (LimitChosen) decides() {}
+
+// Checked returns an error unless the limit is valid.
+func (e LimitChosen) Checked() (Event, error) {
+	err := e.Check()
+	if err != nil {
+		return nil, fmt.Errorf("keep a limit: %w", err)
+	}
+	return e, nil
+}
+
 // Spent is how many tokens models took for a question so far. The largest counts. If the user has opted out,
 // or was forgotten as a whole since they asked, only the guild's total is kept; if the guild was forgotten
 // since, nothing.
@@ -41,8 +56,16 @@ type Spent struct {
 	Tokens   int
 }
 
-func (LimitChosen) isEvent() {}
-func (Spent) isEvent()       {}
+// Place implements Event.
+func (e Spent) Place() (GuildID, ChannelID) { return e.Guild, 0 }
+
+// Checked returns an error unless e is of a question and its tokens are a number of tokens.
+func (e Spent) Checked() (Event, error) {
+	if e.Question == 0 || e.Tokens < 0 {
+		return nil, errors.New("keep what a question took: it has no id, or less than none")
+	}
+	return e, nil
+}
 
 // Check returns an error unless l is valid.
 func (l Limit) Check() error {
@@ -50,15 +73,6 @@ func (l Limit) Check() error {
 		return errors.New("a limit is a number above 0, or 0 for none")
 	}
 	return nil
-}
-
-func (g *Guild) LimitOf(role RoleID) Limit {
-	for _, l := range g.Limits {
-		if l.Role == role {
-			return l.Limit
-		}
-	}
-	return Limit{AsConfigured, AsConfigured}
 }
 
 // Day returns the UTC day of t.

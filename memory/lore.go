@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,26 +36,41 @@ type Lore struct {
 	Sources []MessageRef // its source messages, by channel and id
 }
 
-type (
-	// LoreTold adds lore, or changes the lore with its id. The last version by At holds, and of several with
-	// one At the first applied. It is refused unless Lore.Checked accepts it. Nothing is kept from somebody
-	// who has opted out or that a Forgetting covers. If a source is gone, so is the lore, for good.
-	LoreTold struct{ Lore Lore }
+// LoreTold adds lore, or changes the lore with its id. The last version by At holds, and of several with one At the
+// first applied. It is refused unless Lore.Checked accepts it. Nothing is kept from somebody who has opted out or that
+// a Forgetting covers. If a source is gone, so is the lore, for good.
+type LoreTold struct{ Lore Lore }
 
-	// LoreGone removes lore for good, with the answers that used it.
-	LoreGone struct {
-		Guild GuildID
-		ID    int64
+// Place implements Event.
+func (e LoreTold) Place() (GuildID, ChannelID) { return e.Lore.Guild, 0 }
+
+func (LoreTold) decides() {}
+
+// Checked returns e ready to store, as Lore.Checked.
+func (e LoreTold) Checked() (Event, error) {
+	checked, err := e.Lore.Checked()
+	if err != nil {
+		return nil, fmt.Errorf("keep lore: %w", err)
 	}
-)
+	return LoreTold{checked}, nil
+}
 
-func (LoreTold) isEvent() {}
-func (LoreGone) isEvent() {}
+// LoreGone removes lore for good, with the answers that used it.
+type LoreGone struct {
+	Guild GuildID
+	ID    int64
+}
+
+// Place implements Event.
+func (e LoreGone) Place() (GuildID, ChannelID) { return e.Guild, 0 }
+
+func (LoreGone) decides() {}
 
 // Checked returns l ready to store: its texts clean and trimmed, each alias and source once. The error tells
 // the user why it is invalid.
 func (l Lore) Checked() (Lore, error) {
-	l.Name, l.Text = strings.Join(strings.Fields(Clean(l.Name)), " "), strings.TrimSpace(Clean(l.Text))
+	l.Name = strings.Join(strings.Fields(Clean(l.Name)), " ")
+	l.Text = strings.TrimSpace(Clean(l.Text))
 	var own []string
 	for _, alias := range l.Own {
 		alias = strings.Join(strings.Fields(Clean(alias)), " ")

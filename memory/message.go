@@ -142,6 +142,29 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
+// clean returns m ready to store.
+func (m Message) clean() Message {
+	m.Content = Clean(m.Content)
+	m.Starred = false // only a Starred sets it
+	m.Files = slices.Clone(m.Files)
+	for i := range m.Files {
+		f := &m.Files[i]
+		f.Name = Clean(f.Name)
+		f.Description = Clean(f.Description)
+		f.Told = Clean(f.Told)
+	}
+	if len(m.Links) == 0 {
+		return m
+	}
+	links := slices.Clone(m.Links)
+	for i := range links {
+		links[i].Title = Clean(links[i].Title)
+		links[i].Description = Clean(links[i].Description)
+	}
+	m.Links = JoinLinks(links, nil)
+	return m
+}
+
 // Recalled reports whether messages of kind k can be found later. Others are in the log, but neither indexed
 // nor part of a segment.
 func (k Kind) Recalled() bool { return k == FromMember || k == FromBot || k == FromWebhook }

@@ -65,7 +65,8 @@ func (g *Guild) Permissions(user UserID, roles []RoleID, rules *Channel) Permiss
 		case o.User != 0 || !slices.Contains(roles, o.Role):
 			continue
 		}
-		to.Allow, to.Deny = to.Allow|o.Allow, to.Deny|o.Deny
+		to.Allow |= o.Allow
+		to.Deny |= o.Deny
 	}
 	for _, o := range []Overwrite{all, some, own} {
 		p = p&^o.Deny | o.Allow

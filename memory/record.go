@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -49,12 +50,22 @@ const (
 	SpeakerTool  Speaker = "tool"
 )
 
-// Called adds a call to the history, together with and after the answer that it led to. The first with a
+// Recorded adds a call to the history, together with and after the answer that it led to. The first with a
 // CallID stays. It isn't kept if its question or answer is gone, a Forgetting covers it, or the asker has
 // opted out.
-type Called struct{ Record Record }
+type Recorded struct{ Record Record }
 
-func (Called) isEvent() {}
+// Place implements Event.
+func (e Recorded) Place() (GuildID, ChannelID) { return e.Record.Guild, e.Record.Channel }
+
+// Checked returns e ready to store, as Record.Checked.
+func (e Recorded) Checked() (Event, error) {
+	checked, err := e.Record.Checked()
+	if err != nil {
+		return nil, fmt.Errorf("keep a record: %w", err)
+	}
+	return Recorded{checked}, nil
+}
 
 // RecordQuery selects the records that match every field that is set.
 type RecordQuery struct {
@@ -88,7 +99,8 @@ var recordFields, alwaysThere = func() (all, always []string) {
 		if name == "-" {
 			continue
 		}
-		if all = append(all, name); options == "" {
+		all = append(all, name)
+		if options == "" {
 			always = append(always, name)
 		}
 	}

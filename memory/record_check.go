@@ -47,18 +47,22 @@ func (r Record) Checked() (Record, error) {
 		return r, errors.New("it has no channel")
 	}
 	r.Timestamp = r.Timestamp.UTC().Truncate(time.Millisecond)
-	args, kwargs := make([]any, len(r.Args)), make(map[string]any, len(r.Kwargs))
+	args := make([]any, len(r.Args))
+	kwargs := make(map[string]any, len(r.Kwargs))
 	for i, v := range r.Args {
 		args[i] = serialised(v)
 	}
 	for name, v := range r.Kwargs {
 		kwargs[name] = serialised(v)
 	}
-	r.Args, r.Kwargs = args, nameOnly(kwargs)
+	r.Args = args
+	r.Kwargs = nameOnly(kwargs)
 	if sizeOf(r.Args)+sizeOf(r.Kwargs) > mostArguments {
-		r.Args, r.Kwargs = []any{}, map[string]any{"left_out": tooLarge}
+		r.Args = []any{}
+		r.Kwargs = map[string]any{"left_out": tooLarge}
 	}
-	if r.Outcome = strings.Join(strings.Fields(Clean(r.Outcome)), " "); len(r.Outcome) > longestOutcome {
+	r.Outcome = strings.Join(strings.Fields(Clean(r.Outcome)), " ")
+	if len(r.Outcome) > longestOutcome {
 		r.Outcome = tooLong
 	}
 	r.More = maps.Clone(r.More)

@@ -14,8 +14,6 @@ import (
 // RetentionForever is SettingRetention's value for as long as the operator allows.
 const RetentionForever = "forever"
 
-const day = 24 * time.Hour
-
 // Bounds of a retention setting.
 const (
 	// so that "6m" for six months deletes nothing; memory.retention has the same bound
@@ -142,7 +140,7 @@ type Shortening struct {
 // Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value, if
 // the operator allows at most most; nil if no retention becomes shorter. It counts what is in within; see
 // DryRunQuery.Within.
-func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, id ChannelID, value string,
+func (g *Guild) Shortens(ctx context.Context, store Forgetter, within []ChannelID, id ChannelID, value string,
 	most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
 	keep, _, _ := g.withRetention(id, value).Retention(id, most)
@@ -153,7 +151,8 @@ func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, i
 	q := DryRunQuery{Forgetting: Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now},
 		Within: within}
 	var err error
-	if s.Goes, err = store.DryRun(ctx, q); err != nil || id != 0 {
+	s.Goes, err = store.DryRun(ctx, q)
+	if err != nil || id != 0 {
 		return s, err
 	}
 	for _, own := range g.Channels { // has its own retention

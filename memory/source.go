@@ -1,7 +1,5 @@
 package memory
 
-import "slices"
-
 // SourceKind is the kind of a Source.
 type SourceKind string
 
@@ -38,30 +36,4 @@ func (m Message) AsSource(repeats bool) Source {
 // AsSource returns l in its current version as a source.
 func (l Lore) AsSource(repeats bool) Source {
 	return Source{Kind: SourceLore, ID: l.ID, Version: int64(FirstMessageID(l.At)), Repeats: repeats}
-}
-
-// IDsOf returns the ids of t's sources of a kind.
-func (t Trace) IDsOf(kind SourceKind) (ids []int64) {
-	for _, s := range t.Sources {
-		if s.Kind == kind {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
-}
-
-// WithSources returns t with further sources, each once.
-func (t Trace) WithSources(further ...Source) Trace {
-	t.Sources = slices.Clone(t.Sources)
-	for _, s := range further {
-		i := slices.IndexFunc(t.Sources, func(o Source) bool {
-			return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID
-		})
-		if i < 0 {
-			t.Sources = append(t.Sources, s)
-		} else {
-			t.Sources[i].Repeats = t.Sources[i].Repeats || s.Repeats
-		}
-	}
-	return t
 }

@@ -97,7 +97,35 @@ type Summarised struct {
 	Evicted      []MessageID
 }
 
-func (Summarised) isEvent() {}
+// Place implements Event.
+func (e Summarised) Place() (GuildID, ChannelID) { return e.Guild, e.Channel }
+
+// Checked returns e ready to store, as Summary.Checked.
+func (e Summarised) Checked() (Event, error) {
+	var err error
+	switch {
+	case e.Channel == 0:
+		err = errors.New("no channel is named")
+	case e.Summary != nil:
+		e.Summary, err = e.Summary.checkedFor(e)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep a summary: %w", err)
+	}
+	return e, nil
+}
+
+// checkedFor returns s ready to store as the summary of a stretch.
+func (s Summary) checkedFor(stretch Summarised) (*Summary, error) {
+	s, err := s.Checked()
+	if err != nil {
+		return nil, err
+	}
+	if s.Channel != stretch.Channel || s.ID != stretch.Until {
+		return nil, errors.New("it isn't of the stretch that it is told of")
+	}
+	return &s, nil
+}
 
 // From returns the time of the first source.
 func (s Summary) From() time.Time { return s.Sources[0].Message.Time() }
@@ -116,7 +144,9 @@ func (s Summary) Checked() (Summary, error) {
 			topics = append(topics, topic)
 		}
 	}
-	s.Topics, s.Sources, s.Made = topics, inOrder(s.Sources), s.Made.Truncate(time.Millisecond)
+	s.Topics = topics
+	s.Sources = inOrder(s.Sources)
+	s.Made = s.Made.Truncate(time.Millisecond)
 	return s, s.check()
 }
 

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -153,4 +154,30 @@ type Boundary struct {
 	Message int    `json:"message"` // the index in Prompt.Messages
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
+}
+
+// IDsOf returns the ids of t's sources of a kind.
+func (t Trace) IDsOf(kind SourceKind) (ids []int64) {
+	for _, s := range t.Sources {
+		if s.Kind == kind {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// WithSources returns t with further sources, each once.
+func (t Trace) WithSources(further ...Source) Trace {
+	t.Sources = slices.Clone(t.Sources)
+	for _, s := range further {
+		i := slices.IndexFunc(t.Sources, func(o Source) bool {
+			return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID
+		})
+		if i < 0 {
+			t.Sources = append(t.Sources, s)
+		} else {
+			t.Sources[i].Repeats = t.Sources[i].Repeats || s.Repeats
+		}
+	}
+	return t
 }

@@ -116,7 +116,7 @@ func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 				return ctx.Err()
 			}
 			defer func() { <-e.reading }()
-			stretches, err := e.log.Stretches(ctx, part)
+			stretches, err := e.log.Windows(ctx, part)
 			streams[i] = p.read(stretches, newCounter(asked))
 			return err
 		})

@@ -13,16 +13,11 @@ import (
 
 // Log is the part of memory.Store that finds and reads messages.
 type Log interface {
-	FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error)
-	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
-		counts []int, err error)
-	Space(ctx context.Context) (memory.Space, error)
-	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32,
-		limit int) ([]memory.VectorHit, error)
-	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.MessageRef, error)
+	memory.TextIndex
+	memory.VectorIndex
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
 		after int) ([]memory.Message, error)
-	Stretches(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error)
+	Windows(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error)
 }
 
 // Directory returns people and lore. It must not change a list that it returned.

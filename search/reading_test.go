@@ -17,7 +17,7 @@ type slowLog struct {
 	release       chan struct{}
 }
 
-func (l *slowLog) Stretches(context.Context, map[memory.MessageRef]int) ([][]memory.Message, error) {
+func (l *slowLog) Windows(context.Context, map[memory.MessageRef]int) ([][]memory.Message, error) {
 	n := l.reading.Add(1)
 	for most := l.most.Load(); n > most && !l.most.CompareAndSwap(most, n); most = l.most.Load() {
 	}

@@ -110,7 +110,7 @@ func (c *Commands) refuses(ctx context.Context, h handler, x *interaction) strin
 func New(o *Options, n *Notices) *Commands {
 	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
 		results:    ttl.New[discord.Snowflake, *resultCache](maxResults),
-		grantCache: &grantCache{ttl.New[ingest.Membership, bool](maxGrants), o.Now},
+		grantCache: &grantCache{ttl.New[memory.Membership, bool](maxGrants), o.Now},
 		overrides:  newOverrides(o),
 		running:    make(semaphore, parallelCommands), rejecting: make(semaphore, parallelCommands),
 		completing: make(semaphore, parallelCommands)}

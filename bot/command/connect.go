@@ -30,17 +30,19 @@ func (c *Commands) connect(ctx context.Context, x *interaction, m member) (respo
 	case m.out:
 		return response{}, refusal(x.Text(youAreOut))
 	}
-	before, err := c.Memory.Connection(ctx, x.guild(), x.who())
+	member, err := c.Memory.Member(ctx, x.guild(), x.who())
 	if err != nil {
 		return response{}, err
 	}
+	before := member.Connection
 	token, hash := memory.NewToken(x.guild(), x.who())
 	err = c.apply(ctx, x, "keep a token", memory.Connected{Guild: x.guild(), User: x.who(), Hash: hash,
 		At: later(c.Now(), before.At.Add(time.Millisecond))})
 	if err != nil {
 		return response{}, err
 	}
-	if now, err := c.Memory.Connection(ctx, x.guild(), x.who()); err != nil || now.Hash != hash {
+	member, err = c.Memory.Member(ctx, x.guild(), x.who())
+	if err != nil || member.Connection.Hash != hash {
 		return response{}, cmp.Or(err, errors.New("a token wasn't kept: another was made meanwhile"))
 	}
 	return response{Content: markdown.Lines(x.Text(connectedTo, c.Privacy.Programs, token),
@@ -49,10 +51,11 @@ func (c *Commands) connect(ctx context.Context, x *interaction, m member) (respo
 
 // disconnect takes the user's token back.
 func (c *Commands) disconnect(ctx context.Context, x *interaction) (response, error) {
-	before, err := c.Memory.Connection(ctx, x.guild(), x.who())
+	member, err := c.Memory.Member(ctx, x.guild(), x.who())
 	if err != nil {
 		return response{}, err
 	}
+	before := member.Connection
 	if !before.IsOpen() {
 		return response{}, refusal(x.Text("You have no token here, so there is nothing to take back."))
 	}
@@ -63,7 +66,8 @@ func (c *Commands) disconnect(ctx context.Context, x *interaction) (response, er
 
 // showConnection says that a program of the user's may read, and how often it did; "" if none may.
 func (c *Commands) showConnection(ctx context.Context, x *interaction, _ member) (string, error) {
-	now, err := c.Memory.Connection(ctx, x.guild(), x.who())
+	known, err := c.Memory.Member(ctx, x.guild(), x.who())
+	now := known.Connection
 	if err != nil || !now.IsOpen() {
 		return "", err
 	}

@@ -107,7 +107,7 @@ func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
 		}
 		for _, r := range slices.Backward(begun) {
 			if b := r.Forgetting; b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
-				return c.Memory.Resume(ctx, b.ID, progress)
+				return c.Memory.Forget(ctx, b, progress)
 			}
 		}
 	}

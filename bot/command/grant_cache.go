@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"hark/bot/discord"
-	"hark/bot/ingest"
 	"hark/internal/ttl"
 	"hark/memory"
 )
@@ -25,7 +24,7 @@ const (
 // may use a command, and Discord enforces that; for a component or form it doesn't tell whether its user may use the
 // command that showed it. After a restart the cache is empty, and the command has to be used again.
 type grantCache struct {
-	*ttl.Cache[ingest.Membership, bool]
+	*ttl.Cache[memory.Membership, bool]
 	now func() time.Time
 }
 
@@ -50,8 +49,8 @@ func (p *grantCache) grant(x *interaction) {
 	p.Put(membershipOf(x), !x.May(discord.ManageGuild), now, now.Add(grantTTL))
 }
 
-func membershipOf(x *interaction) ingest.Membership {
-	return ingest.Membership{Guild: x.guild(), User: x.who()}
+func membershipOf(x *interaction) memory.Membership {
+	return memory.Membership{Guild: x.guild(), User: x.who()}
 }
 
 // requireManager returns why the user of x may not decide for the server; "" if they may. Discord enforces who may use

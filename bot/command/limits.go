@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/bot/reply"
@@ -121,7 +120,7 @@ func limitText(l locale.Locale, limit memory.Limit) string {
 
 // showLimits shows how much the user may still ask.
 func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, error) {
-	m, at := ingest.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
+	m, at := memory.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
 	member, guild := c.Replies.Limits.Of(c.Filter.Lookup(ctx, m.Guild), x.roles())
 	may, err := c.questions.TokenQuota(ctx, m, x.roles(), at)
 	if err != nil {
@@ -131,14 +130,14 @@ func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, er
 	server := ""
 	if m.Guild != memory.DirectGuild {
 		server = markdown.Lines(x.Text("**All of this server, together**"),
-			c.used(x.Locale, ingest.Membership{Guild: m.Guild}, guild, may.All, at))
+			c.used(x.Locale, memory.Membership{Guild: m.Guild}, guild, may.All, at))
 	}
 	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.Own, at), server,
 		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
 }
 
 // used shows how much a member, or a whole guild, has used.
-func (c *Commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens reply.Share,
+func (c *Commands) used(l locale.Locale, m memory.Membership, limit memory.Limit, tokens reply.Share,
 	at time.Time) string {
 	asked, until := c.questions.Asked(m, at)
 	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))

@@ -58,7 +58,7 @@ type member struct {
 }
 
 func (c *Commands) member(ctx context.Context, x *interaction, user memory.UserID) (member, error) {
-	out, err := c.Memory.OptedOut(ctx, x.guild(), user)
+	out, err := memory.HasOptedOut(ctx, c.Memory, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}

@@ -69,7 +69,7 @@ func (c *Commands) checkProposed(ctx context.Context, x *interaction, l memory.L
 	if !x.remembers(l.Channel) {
 		return locale.MessageKey(nothingKeptHere)
 	}
-	out, err := c.Memory.OptedOut(ctx, l.Guild, l.By)
+	out, err := memory.HasOptedOut(ctx, c.Memory, l.Guild, l.By)
 	if err != nil {
 		return fmt.Errorf("look whether somebody has opted out: %w", err)
 	}

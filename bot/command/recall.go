@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"hark/bot/discord"
-	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/bot/reply"
@@ -102,7 +101,8 @@ func (c *Commands) findRelated(ctx context.Context, x *interaction) (response, e
 	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, markdown.Clip(x.related(), longestQuestion)
 	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
 		var err error
-		if q.Local, err = c.Memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
+		q.Local, err = memory.HasOptedOut(ctx, c.Memory, q.Guild, memory.UserID(m.Author.ID))
+		if err != nil {
 			return response{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *Commands) showFound(ctx context.Context, x *interaction, q answer.Quest
 	if len(f.Found) == 0 {
 		return response{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
-	d := &resultCache{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
+	d := &resultCache{Membership: memory.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
 		found: f.Found, below: f.Below, words: f.TextOnly}
 	if d.pages() > 1 {
 		c.results.Put(x.ID, d, q.Now, q.Now.Add(resultTTL))
@@ -141,7 +141,7 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 	}
 	id, at, q := discord.Snowflake(n[0]), int(n[1]), c.question(x)
 	d, known := c.results.Get(id, q.Now)
-	if !known || d.Membership != (ingest.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
+	if !known || d.Membership != (memory.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
 		return response{}, refusal(x.Text(searchIsOver))
 	}
 	c.results.Put(id, d, q.Now, q.Now.Add(resultTTL))
@@ -222,7 +222,7 @@ const (
 // resultCache holds what a member's search found, so that they can turn its pages. It has ids but no text: each page
 // is read again with the reader's current permissions.
 type resultCache struct {
-	ingest.Membership
+	memory.Membership
 	channel memory.ChannelID // where they searched
 	found   []answer.FoundMessage
 	below   int  // as in page

@@ -107,7 +107,7 @@ func (e *serverExport) between(since, before time.Time) error {
 }
 
 // channel writes a channel's messages.
-func (e *serverExport) channel(ctx context.Context, log memory.Store, at memory.Channel) error {
+func (e *serverExport) channel(ctx context.Context, log memory.MessageReader, at memory.Channel) error {
 	for after := e.after; e.cut == nil; {
 		page, err := log.Log(ctx, at.ID, after, e.until, exportPage)
 		if err != nil || len(page) == 0 {

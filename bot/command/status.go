@@ -33,7 +33,7 @@ func (c *Commands) status(ctx context.Context, x *interaction) (response, error)
 	if err != nil {
 		return response{}, err
 	}
-	may, err := c.questions.TokenQuota(ctx, ingest.Membership{Guild: x.guild()}, nil, c.Now())
+	may, err := c.questions.TokenQuota(ctx, memory.Membership{Guild: x.guild()}, nil, c.Now())
 	if err != nil {
 		return response{}, fmt.Errorf("look up what server %d has spent: %w", x.Guild, err)
 	}

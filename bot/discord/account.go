@@ -31,8 +31,8 @@ type Account struct {
 	rest *Client
 }
 
-// Membership is what the bot may do in a guild.
-type Membership struct {
+// GuildAccess is what the bot may do in a guild.
+type GuildAccess struct {
 	ID      memory.GuildID
 	Name    string
 	Missing []string // names of the permissions that Hark needs and lacks
@@ -75,8 +75,8 @@ const (
 )
 
 // Guilds fetches the bot's guilds, by id.
-func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
-	var all []Membership
+func (a *Account) Guilds(ctx context.Context) ([]GuildAccess, error) {
+	var all []GuildAccess
 	for after := memory.GuildID(0); ; after = all[len(all)-1].ID {
 		var page []struct {
 			ID          Snowflake    `json:"id"`
@@ -88,7 +88,7 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 			return nil, fmt.Errorf("ask Discord which servers Hark is in: %w", err)
 		}
 		for _, g := range page {
-			m := Membership{ID: memory.GuildID(g.ID), Name: g.Name, Untold: g.Permissions == nil}
+			m := GuildAccess{ID: memory.GuildID(g.ID), Name: g.Name, Untold: g.Permissions == nil}
 			if g.Permissions != nil {
 				m.Missing = missingPermissions(memory.Permissions(*g.Permissions))
 			}

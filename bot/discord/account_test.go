@@ -67,7 +67,7 @@ func TestAccount(t *testing.T) {
 	if err != nil || len(guilds) != 3 {
 		t.Fatalf("%+v, %v", guilds, err)
 	}
-	want := []Membership{
+	want := []GuildAccess{
 		{ID: memory.GuildID(garden.ID), Name: "Garden"},
 		{ID: memory.GuildID(lawn.ID), Name: "Lawn", Missing: []string{"Attach Files", "Read Message History",
 			"Send Messages in Threads"}},
@@ -102,7 +102,7 @@ func TestAccountInManyGuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	guilds, err := a.Guilds(t.Context())
-	if err != nil || len(guilds) != guildPage+3 || !slices.IsSortedFunc(guilds, func(a, b Membership) int {
+	if err != nil || len(guilds) != guildPage+3 || !slices.IsSortedFunc(guilds, func(a, b GuildAccess) int {
 		return int(a.ID - b.ID)
 	}) {
 		t.Errorf("%d guilds, %v", len(guilds), err)

@@ -88,7 +88,7 @@ func (w *Writer) accessEvents(ctx context.Context, guild memory.GuildID) ([]memo
 }
 
 // ShutOut returns the channels of g that Hark can't read. Only Hark's own roles matter.
-func ShutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
+func ShutOut(ctx context.Context, log memory.PeopleReader, g *memory.Guild) (map[memory.ChannelID]bool, error) {
 	self, err := log.People(ctx, g.ID, g.Self)
 	if err != nil {
 		return nil, fmt.Errorf("look up Hark in server %d: %w", g.ID, err)

@@ -8,9 +8,18 @@ import (
 	"hark/memory"
 )
 
+// FilterLog is the part of memory.Store that a Filter needs.
+type FilterLog interface {
+	memory.Writer
+	memory.GuildReader
+	memory.Members
+	memory.MessageReader
+	memory.WorkReader
+}
+
 // Filter decides what is logged. Other messages last as long as their session, unless their author opted out.
 type Filter struct {
-	log      memory.Store
+	log      FilterLog
 	policy   memory.Policy
 	sessions *Buffer
 	// committed receives what was just committed.
@@ -18,7 +27,7 @@ type Filter struct {
 }
 
 // NewFilter returns a filter that calls committed with what was just committed.
-func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
+func NewFilter(log FilterLog, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
 	return &Filter{log: log, policy: policy, sessions: r, committed: committed}
 }
 
@@ -59,12 +68,12 @@ func stages(events []memory.Event) [][]memory.Event {
 // events must be committed. Passing events twice is harmless.
 func (f *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
-	opted := map[Membership]bool{} // out, by these events
+	opted := map[memory.Membership]bool{} // out, by these events
 	logged := map[memory.ChannelID]bool{}
 	for _, e := range events {
 		s := subjectOf(e)
 		if v, is := e.(memory.Opted); is {
-			opted[Membership{v.Guild, v.User}] = v.Out
+			opted[memory.Membership{Guild: v.Guild, User: v.User}] = v.Out
 			if v.Out {
 				f.sessions.Forget(v.Guild, v.User)
 			}
@@ -142,14 +151,8 @@ func traceElsewhere(t memory.Trace) (memory.Trace, bool) {
 	return kept, len(kept.Sources) > 0
 }
 
-// Membership is a member of a guild.
-type Membership struct {
-	Guild memory.GuildID
-	User  memory.UserID
-}
-
 // addToSession gives the session an event that isn't logged.
-func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
+func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[memory.Membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
 		f.sessions.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
@@ -159,10 +162,11 @@ func (f *Filter) addToSession(ctx context.Context, e memory.Event, opted map[Mem
 			f.sessions.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
 			return nil
 		}
-		out, known := opted[Membership{m.Guild, m.Author}]
+		out, known := opted[memory.Membership{Guild: m.Guild, User: m.Author}]
 		if !known {
 			var err error
-			if out, err = f.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
+			out, err = memory.HasOptedOut(ctx, f.log, m.Guild, m.Author)
+			if err != nil {
 				return err
 			}
 		}

@@ -79,13 +79,13 @@ func TestFilter(t *testing.T) {
 		post(7, 5, 2, "typo"),
 		memory.Edited{Guild: 5, Channel: 7, ID: 5, Content: "right", At: r.now()},
 		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 7, Answer: 4}},
-		memory.Called{Record: memory.Record{Guild: 5, Channel: 7, CallID: "7", Timestamp: midday,
+		memory.Recorded{Record: memory.Record{Guild: 5, Channel: 7, CallID: "7", Timestamp: midday,
 			Speaker: memory.SpeakerTool, Method: "m"}},
 		post(8, 6, 2, "too early"),
 		chose,
 		post(8, 7, 2, "in time"),
 		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 8, Answer: 7}},
-		memory.Called{Record: memory.Record{Guild: 5, Channel: 8, CallID: "8", Timestamp: midday,
+		memory.Recorded{Record: memory.Record{Guild: 5, Channel: 8, CallID: "8", Timestamp: midday,
 			Speaker: memory.SpeakerTool, Method: "m"}},
 	}
 	for range 2 { // as after a failure
@@ -96,7 +96,7 @@ func TestFilter(t *testing.T) {
 	want := []string{
 		"memory.GuildSeen", "memory.Heard 2", "memory.Opted", "memory.Heard 3", "memory.Heard 5",
 		"memory.Heard 6", "memory.Chose",
-		"memory.Posted in time", "memory.Answered", "memory.Called 8",
+		"memory.Posted in time", "memory.Answered", "memory.Recorded 8",
 	}
 	var got []string
 	for _, e := range log.events[:len(log.events)/2] {
@@ -106,7 +106,7 @@ func TestFilter(t *testing.T) {
 			s += " " + e.ID.String()
 		case memory.Posted:
 			s += " " + e.Message.Content
-		case memory.Called:
+		case memory.Recorded:
 			s += " " + e.Record.CallID
 		}
 		got = append(got, s)

@@ -48,11 +48,11 @@ func (l *fakeLog) Apply(ctx context.Context, events ...memory.Event) error {
 	return l.Store.Apply(ctx, events...)
 }
 
-func (l *fakeLog) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+func (l *fakeLog) Member(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Member, error) {
 	if l.readFails != nil {
-		return false, l.readFails
+		return memory.Member{}, l.readFails
 	}
-	return l.Store.OptedOut(ctx, guild, user)
+	return l.Store.Member(ctx, guild, user)
 }
 
 // said is what happened to messages, in order: "them: text", "delete 2".

@@ -45,7 +45,9 @@ type Question struct {
 }
 
 // Membership returns the asker in the guild.
-func (a *Question) Membership() Membership { return Membership{a.Guild, a.Asker} }
+func (a *Question) Membership() memory.Membership {
+	return memory.Membership{Guild: a.Guild, User: a.Asker}
+}
 
 // When returns when it was asked.
 func (a *Question) When() time.Time {

@@ -11,7 +11,7 @@ import (
 )
 
 // Refuted returns the events that suspend what admins stated of roles, as far as these members contradict it.
-func Refuted(ctx context.Context, log memory.Store, seen []memory.Person, at time.Time) ([]memory.Event, error) {
+func Refuted(ctx context.Context, log memory.GuildReader, seen []memory.Person, at time.Time) ([]memory.Event, error) {
 	members := map[memory.GuildID][]memory.Person{}
 	for _, p := range seen {
 		members[p.Guild] = append(members[p.Guild], p)

@@ -19,43 +19,43 @@ type Subject struct {
 }
 
 func subjectOf(e memory.Event) Subject {
+	var s Subject
+	s.Guild, s.Channel = e.Place()
 	switch e := e.(type) {
 	case memory.Posted:
-		return Subject{Guild: e.Message.Guild, Channel: e.Message.Channel, message: e.Message.ID, filtered: true,
-			fromHark: e.Message.Kind == memory.FromHark}
+		s.message = e.Message.ID
+		s.filtered = true
+		s.fromHark = e.Message.Kind == memory.FromHark
 	case memory.Edited:
-		return Subject{Guild: e.Guild, Channel: e.Channel, message: e.ID, filtered: true}
-	case memory.Answered:
-		return Subject{Guild: e.Trace.Guild, Channel: e.Trace.Channel, filtered: true}
-	case memory.Called:
-		return Subject{Guild: e.Record.Guild, Channel: e.Record.Channel, filtered: true}
+		s.message = e.ID
+		s.filtered = true
+	case memory.Answered, memory.Recorded:
+		s.filtered = true
 	case memory.Deleted:
-		return Subject{Guild: e.Guild, Channel: e.Channel, Deleted: e.IDs}
+		s.Deleted = e.IDs
 	case memory.ChannelSeen:
-		return Subject{Guild: e.Channel.Guild, Channel: e.Channel.ID,
-			affectsPolicy: e.Channel.Guild != memory.DirectGuild, affectsAccess: true}
-	case memory.ChannelGone:
-		return Subject{Guild: e.Guild, Channel: e.Channel, affectsPolicy: true}
-	case memory.ChannelDeleted:
-		return Subject{Guild: e.Guild, Channel: e.Channel, affectsPolicy: true, Ended: true}
+		s.affectsPolicy = e.Channel.Guild != memory.DirectGuild
+		s.affectsAccess = true
+	case memory.ChannelGone, memory.Chose:
+		s.affectsPolicy = true
+	case memory.ChannelDeleted, memory.GuildLeft:
+		s.affectsPolicy = true
+		s.Ended = true
 	case memory.GuildSeen:
-		return Subject{Guild: e.Guild.ID, Told: true, affectsPolicy: true, affectsAccess: true}
-	case memory.GuildLeft:
-		return Subject{Guild: e.Guild, affectsPolicy: true, Ended: true}
-	case memory.RoleSeen:
-		return Subject{Guild: e.Guild, affectsPolicy: true, affectsAccess: true}
-	case memory.RoleGone:
-		return Subject{Guild: e.Guild, affectsPolicy: true, affectsAccess: true}
+		s.Told = true
+		s.affectsPolicy = true
+		s.affectsAccess = true
+	case memory.RoleSeen, memory.RoleGone:
+		s.affectsPolicy = true
+		s.affectsAccess = true
 	case memory.PersonSeen:
-		return Subject{Guild: e.Person.Guild, person: e.Person.ID}
+		s.person = e.Person.ID
 	case memory.SettingChosen:
-		if e.Key.States() {
-			return Subject{Guild: e.Guild, Stated: true}
-		}
-	case memory.Chose:
-		return Subject{Guild: e.Guild, affectsPolicy: true}
+		s.Stated = e.Key.States()
+	default:
+		return Subject{}
 	}
-	return Subject{}
+	return s
 }
 
 func subjectsOf(events []memory.Event) []Subject {

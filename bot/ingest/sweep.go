@@ -123,7 +123,7 @@ func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
 	for i := range page {
 		theirs[memory.MessageID(page[i].ID)] = &page[i]
 	}
-	names, err := f.Memory.NameOf(ctx, g.Channel, slices.Collect(maps.Keys(ids)))
+	names, err := f.Memory.ExternalIDs(ctx, g.Channel, slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return c, err
 	}

@@ -123,7 +123,7 @@ const (
 
 // repeatKey is to whom, and about what, something isn't said again too soon: a member, or a channel.
 type repeatKey struct {
-	ingest.Membership
+	memory.Membership
 	channel memory.ChannelID
 	of      string
 }

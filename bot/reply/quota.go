@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"hark/bot/ingest"
 	"hark/memory"
 )
 
@@ -126,28 +125,28 @@ func newTokenQuota(own, all Share, at time.Time) tokenQuota {
 // their cost is logged.
 type quota struct {
 	mu       sync.Mutex
-	recent   map[ingest.Membership][]time.Time // in order; a whole guild's under user 0
+	recent   map[memory.Membership][]time.Time // in order; a whole guild's under user 0
 	swept    time.Time
 	reserved map[memory.MessageID]reservation
 	released chan struct{} // closed and replaced when a reservation is released
 }
 
 type reservation struct {
-	ingest.Membership
+	memory.Membership
 	tokens int
 }
 
 func newQuota() *quota {
-	return &quota{recent: map[ingest.Membership][]time.Time{}, reserved: map[memory.MessageID]reservation{},
+	return &quota{recent: map[memory.Membership][]time.Time{}, reserved: map[memory.MessageID]reservation{},
 		released: make(chan struct{})}
 }
 
 // take counts a question, or returns the limit that it exceeds.
-func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *Hit {
+func (q *quota) take(m memory.Membership, at time.Time, member, guild memory.Limit) *Hit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sweep(at)
-	all := ingest.Membership{Guild: m.Guild}
+	all := memory.Membership{Guild: m.Guild}
 	own, theirs := q.within(m, at), q.within(all, at)
 	if h := exceeded(own, member.Messages, memberMessages); h != nil {
 		return h
@@ -160,10 +159,10 @@ func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Lim
 }
 
 // refund uncounts a question that isn't answered.
-func (q *quota) refund(m ingest.Membership, at time.Time) {
+func (q *quota) refund(m memory.Membership, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, key := range []ingest.Membership{m, {Guild: m.Guild}} {
+	for _, key := range []memory.Membership{m, {Guild: m.Guild}} {
 		if i := slices.IndexFunc(q.recent[key], at.Equal); i >= 0 {
 			q.recent[key] = slices.Delete(q.recent[key], i, i+1)
 		}
@@ -171,7 +170,7 @@ func (q *quota) refund(m ingest.Membership, at time.Time) {
 }
 
 // asked returns how many questions a member asked within a minute of a time, and when the first stops counting.
-func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time) {
+func (q *quota) asked(m memory.Membership, at time.Time) (n int, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	near := q.within(m, at)
@@ -182,7 +181,7 @@ func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time
 }
 
 // within returns the questions within a minute of a time.
-func (q *quota) within(key ingest.Membership, at time.Time) []time.Time {
+func (q *quota) within(key memory.Membership, at time.Time) []time.Time {
 	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool {
 		return at.Sub(t).Abs() >= messageWindow
 	})
@@ -207,7 +206,7 @@ func (q *quota) sweep(at time.Time) {
 		return
 	}
 	q.swept = at
-	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.within(key, at)) == 0 })
+	maps.DeleteFunc(q.recent, func(key memory.Membership, _ []time.Time) bool { return len(q.within(key, at)) == 0 })
 }
 
 // reserve reserves tokens for an answer until release. It waits while answers under way may use up what is left.
@@ -240,7 +239,7 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 }
 
 // sums returns how much is reserved for a member, and for the whole guild.
-func (q *quota) sums(m ingest.Membership) (own, all int) {
+func (q *quota) sums(m memory.Membership) (own, all int) {
 	for _, r := range q.reserved {
 		if r.Guild == m.Guild {
 			all += r.tokens

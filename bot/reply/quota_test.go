@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hark/bot/ingest"
 	"hark/memory"
 )
 
@@ -62,7 +61,7 @@ func TestRolesLimitsTakeThePlaceOfEverybodys(t *testing.T) {
 
 // asked is a question that was let pass.
 type asked struct {
-	ingest.Membership
+	memory.Membership
 	at time.Time
 }
 
@@ -74,7 +73,7 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
 		var passed []asked
-		in := func(m ingest.Membership, at time.Time) (own, all int) {
+		in := func(m memory.Membership, at time.Time) (own, all int) {
 			for _, p := range passed {
 				if p.Guild == m.Guild && at.Sub(p.at) < time.Minute {
 					all++
@@ -88,7 +87,7 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "questions") {
 			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 500, 7_000, 20_000, 59_999, 60_000,
 				200_000}).Draw(t, "ms later")) * time.Millisecond)
-			m := ingest.Membership{Guild: memory.GuildID(rapid.IntRange(1, 2).Draw(t, "guild")),
+			m := memory.Membership{Guild: memory.GuildID(rapid.IntRange(1, 2).Draw(t, "guild")),
 				User: memory.UserID(rapid.IntRange(1, 3).Draw(t, "user"))}
 			member, guild := memory.Limit{Messages: rapid.IntRange(0, 3).Draw(t, "member's")},
 				memory.Limit{Messages: rapid.IntRange(0, 5).Draw(t, "guild's")}
@@ -141,7 +140,7 @@ func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
-		m := ingest.Membership{Guild: 1, User: 1}
+		m := memory.Membership{Guild: 1, User: 1}
 		limit := memory.Limit{Messages: 2}
 		var passed []time.Time
 		for range rapid.IntRange(1, 40).Draw(t, "questions") {
@@ -174,7 +173,7 @@ func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
 			var spent, models, quoted atomic.Int32
 			for id := range memory.MessageID(5) {
 				go func() {
-					m := ingest.Membership{Guild: 1, User: 2}
+					m := memory.Membership{Guild: 1, User: 2}
 					got, err := q.reserve(t.Context(), id, reservation{m, 1000}, func() (tokenQuota, error) {
 						own, all := limits[0], limits[1]
 						own.Spent, all.Spent = int(spent.Load()), int(spent.Load())

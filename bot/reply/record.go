@@ -161,5 +161,5 @@ func (r *Replier) callEvents(a *ingest.Question, trace memory.Trace) []memory.Ev
 	if trace.Asker == 0 || trace.Answer == 0 {
 		trace = memory.Trace{Guild: a.Guild, Channel: a.Channel, Question: a.ID, Asker: a.Asker}
 	}
-	return answer.Called(a.Calls, trace, r.Now())
+	return answer.Recorded(a.Calls, trace, r.Now())
 }

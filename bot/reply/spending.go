@@ -20,7 +20,7 @@ const (
 )
 
 // Asked returns how many questions a member asked within the last minute, and until when they count.
-func (t *Tracker) Asked(m ingest.Membership, at time.Time) (asked int, until time.Time) {
+func (t *Tracker) Asked(m memory.Membership, at time.Time) (asked int, until time.Time) {
 	return t.quota.asked(m, at)
 }
 
@@ -68,7 +68,7 @@ func (t *Tracker) count(why string) {
 }
 
 // TokenQuota returns what a member with these roles, and their guild, may still use of models on the day of at.
-func (t *Tracker) TokenQuota(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
+func (t *Tracker) TokenQuota(ctx context.Context, m memory.Membership, roles []memory.RoleID,
 	at time.Time) (tokenQuota, error) {
 	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
 	spent, err := t.replier.Memory.Spending(ctx, m.Guild, at)

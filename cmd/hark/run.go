@@ -330,7 +330,7 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 }
 
 // indexer returns what embeds messages in the background.
-func (r *runner) indexer(s memory.Store, e memory.Embedder) memory.Indexer {
+func (r *runner) indexer(s memory.VectorQueue, e memory.Embedder) memory.Indexer {
 	return memory.Indexer{Queue: s, Embedder: e, Progress: r.indexed, Failed: func(err error, wait time.Duration) {
 		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
 	}}

@@ -223,7 +223,7 @@ func shownOf(ctx context.Context, k *archive.Archive, h search.Hit) (shownHit, e
 	if err != nil {
 		return shownHit{}, err
 	}
-	called, err := k.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
+	called, err := k.ExternalIDs(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
 		Relevance: h.Relevance, Channel: k.ChannelName(m.Guild, m.Channel), ChannelID: m.Channel, MessageID: m.ID,
 		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(),

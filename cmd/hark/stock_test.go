@@ -142,7 +142,7 @@ func TestOptingOutEverywhere(t *testing.T) {
 			want  bool
 		}{{500, 12345, true}, {600, 12345, true}, {memory.DirectGuild, 12345, true}, {500, 8, true}, {600, 8, false},
 			{500, 7, false}} {
-			if out, err := store.OptedOut(t.Context(), at.guild, at.user); err != nil || out != at.want {
+			if out, err := memory.HasOptedOut(t.Context(), store, at.guild, at.user); err != nil || out != at.want {
 				t.Errorf("%d in %d has opted out: %t, %v", at.user, at.guild, out, err)
 			}
 		}

@@ -223,7 +223,7 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 
 // calls is the record of a call for an answer, which is told in its channel only, where its past may be read.
 func (c *castle) calls(t memory.Trace, known func(audience) bool) {
-	c.tell(memory.Called{Record: memory.Record{
+	c.tell(memory.Recorded{Record: memory.Record{
 		CallID: t.Channel.String() + "-" +
 			t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory",
 		Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,

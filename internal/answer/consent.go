@@ -13,21 +13,16 @@ import (
 // consents checks consent again before use, although the store drops what opted-out members write.
 type consents struct {
 	log Log
-	in  map[membership]bool // who hasn't opted out, as far as asked
-}
-
-type membership struct {
-	guild memory.GuildID
-	user  memory.UserID
+	in  map[memory.Membership]bool // who hasn't opted out, as far as asked
 }
 
 // agrees reports whether somebody hasn't opted out in a guild.
 func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	who := membership{guild, user}
+	who := memory.Membership{Guild: guild, User: user}
 	if in, known := c.in[who]; known {
 		return in, nil
 	}
-	out, err := c.log.OptedOut(ctx, guild, user)
+	out, err := memory.HasOptedOut(ctx, c.log, guild, user)
 	if err != nil {
 		return false, err
 	}

@@ -63,8 +63,8 @@ func (a *altered) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, 
 	return &changed, nil
 }
 
-func (a *altered) OptedOut(_ context.Context, in memory.GuildID, user memory.UserID) (bool, error) {
-	return in == guild && a.out[user], nil
+func (a *altered) Member(_ context.Context, in memory.GuildID, user memory.UserID) (memory.Member, error) {
+	return memory.Member{OptedOut: in == guild && a.out[user]}, nil
 }
 
 func (a *altered) People(ctx context.Context, id memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {

@@ -21,8 +21,8 @@ import (
 
 // Log is the part of memory.Store that an engine needs.
 type Log interface {
-	Guilds(ctx context.Context) ([]memory.GuildID, error)
-	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
+	memory.Writer
+	memory.GuildReader
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
@@ -32,10 +32,9 @@ type Log interface {
 	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
 	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
 		counts []int, err error)
-	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+	memory.Members
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
-	Apply(ctx context.Context, events ...memory.Event) error
 }
 
 // Searcher is the part of search.Engine that an engine needs.

@@ -248,8 +248,8 @@ func TestRecordsOfQuestionsCountNothing(t *testing.T) {
 	asked := []memory.Record{{CallID: "c", Speaker: memory.SpeakerUser, Method: MethodAsk,
 		Outcome: "40 messages recalled"}}
 	for _, records := range [][]memory.Record{asked, nil} {
-		events := Called(records, memory.Trace{Guild: guild, Channel: lobby, Question: 7, Asker: ann}, noon)
-		if len(events) != 1 || events[0].(memory.Called).Record.Outcome != "not answered" {
+		events := Recorded(records, memory.Trace{Guild: guild, Channel: lobby, Question: 7, Asker: ann}, noon)
+		if len(events) != 1 || events[0].(memory.Recorded).Record.Outcome != "not answered" {
 			t.Errorf("recorded %+v", events)
 		}
 	}

@@ -30,7 +30,7 @@ func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memo
 	trace := memory.Trace{Guild: g, Channel: channel, Answer: answered, Question: asked, Asker: asker,
 		Sources: append(sources, source(channel, asked))}
 	name := asked.String()
-	events := append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{
+	events := append([]memory.Event{memory.Answered{Trace: trace}}, Recorded([]memory.Record{
 		{CallID: name + "-1", Timestamp: noon.Add(-ago), Speaker: memory.SpeakerUser, Method: MethodAsk,
 			Args: []any{asked}, Outcome: "answered"},
 		{CallID: name + "-2", Timestamp: noon.Add(-ago + time.Second), Speaker: memory.SpeakerTool,
@@ -83,7 +83,7 @@ func TestWhoAskedIsToldByTheirMessage(t *testing.T) {
 	w := newWorld(t, nil)
 	answered := w.says(day, lobby, oracle, "At noon")
 	trace := memory.Trace{Guild: guild, Channel: lobby, Answer: answered, Asker: ben}
-	w.apply(append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{{CallID: "1",
+	w.apply(append([]memory.Event{memory.Answered{Trace: trace}}, Recorded([]memory.Record{{CallID: "1",
 		Timestamp: noon.Add(-day), Speaker: memory.SpeakerUser, Method: MethodAsk}}, trace, noon)...)...)
 	q := w.asks(lobby, "What did Ben ask?")
 	if out := w.history(q, `{}`); out.Summary != "1 record" || strings.Contains(out.Text, "asker") {
@@ -249,7 +249,7 @@ func TestHistoryWithoutOriginIsntTold(t *testing.T) {
 	unknown := w.says(day-time.Minute, lobby, oracle, "of unknown origin")
 	call := func(name string, r memory.Record) memory.Event {
 		r.CallID, r.Timestamp, r.Method, r.Guild, r.Channel, r.Asker = name, noon.Add(-day), "m", guild, lobby, ann
-		return memory.Called{Record: r}
+		return memory.Recorded{Record: r}
 	}
 	w.apply(
 		call("asked", memory.Record{Speaker: memory.SpeakerUser, Question: question}),
@@ -277,7 +277,7 @@ func TestHistoryAsksForConsentAgain(t *testing.T) {
 	answered := w.says(day, lobby, oracle, "so")
 	trace := memory.Trace{Guild: guild, Channel: lobby, Answer: answered, Asker: cleo}
 	w.apply(append([]memory.Event{memory.Answered{Trace: trace}},
-		Called([]memory.Record{{CallID: "c", Speaker: memory.SpeakerTool, Method: "m"}}, trace, noon)...)...)
+		Recorded([]memory.Record{{CallID: "c", Speaker: memory.SpeakerTool, Method: "m"}}, trace, noon)...)...)
 	q := w.asks(lobby, "What was asked?")
 	if out := w.history(q, `{}`); out.Summary != "1 record" {
 		t.Error(out.Text)

@@ -78,7 +78,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 	}
 	all := map[memory.ChannelID]memory.Channel{}
 	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: names{channels: all},
-		consents: consents{log: e.log, in: map[membership]bool{}}, settings: e.settings(), attended: math.MaxInt64}
+		consents: consents{log: e.log, in: map[memory.Membership]bool{}}, settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {

@@ -157,10 +157,10 @@ const (
 
 const notAnswered = "not answered"
 
-// Called returns the events that keep records with an answer, once t has its id. Records without a time get at;
+// Recorded returns the events that keep records with an answer, once t has its id. Records without a time get at;
 // what can't be kept is left out. If t has no answer, only the question's own record is kept, with its id alone:
 // nothing says what the calls were made from.
-func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Event {
+func Recorded(records []memory.Record, t memory.Trace, at time.Time) []memory.Event {
 	var events []memory.Event
 	asked, known := false, map[string]bool{}
 	keep := func(r memory.Record) {
@@ -173,7 +173,7 @@ func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Even
 		}
 		if r, err := r.Checked(); err == nil {
 			known[r.CallID], asked = true, asked || r.Speaker == memory.SpeakerUser
-			events = append(events, memory.Called{Record: r})
+			events = append(events, memory.Recorded{Record: r})
 		}
 	}
 	for _, r := range records {

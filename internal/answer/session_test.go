@@ -145,8 +145,8 @@ func (f *faulty) Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trac
 	return try(f, func() ([]memory.Trace, error) { return f.Log.Traces(ctx, q) })
 }
 
-func (f *faulty) OptedOut(ctx context.Context, g memory.GuildID, u memory.UserID) (bool, error) {
-	return try(f, func() (bool, error) { return f.Log.OptedOut(ctx, g, u) })
+func (f *faulty) Member(ctx context.Context, g memory.GuildID, u memory.UserID) (memory.Member, error) {
+	return try(f, func() (memory.Member, error) { return f.Log.Member(ctx, g, u) })
 }
 
 func (f *faulty) Presence(ctx context.Context, scope memory.Scope,

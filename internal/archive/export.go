@@ -41,7 +41,7 @@ func (k *Archive) ExportChannel(ctx context.Context, w io.Writer, guild memory.G
 			for _, m := range page {
 				ids = append(ids, m.ID, cmp.Or(m.ReplyTo, m.ID))
 			}
-			if called, err = k.NameOf(ctx, c.ID, ids); err != nil {
+			if called, err = k.ExternalIDs(ctx, c.ID, ids); err != nil {
 				return err
 			}
 		}

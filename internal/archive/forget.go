@@ -33,7 +33,7 @@ func (k *Archive) FinishForgetting(ctx context.Context, progress func(done, tota
 	err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
-		r, err := k.Resume(ctx, u.Forgetting.ID, progress)
+		r, err := k.Forget(ctx, u.Forgetting, progress)
 		if err != nil {
 			return done, err
 		}
@@ -121,7 +121,7 @@ func (k *Archive) MessageIDs(ctx context.Context, channel memory.ChannelID,
 	names []string) ([]memory.MessageID, error) {
 	var ids []memory.MessageID
 	for _, name := range names {
-		id, err := k.MessageNamed(ctx, channel, name)
+		id, err := memory.MessageByExternalID(ctx, k, channel, name)
 		if errors.Is(err, memory.ErrNotFound) {
 			var n int64
 			if n, err = strconv.ParseInt(name, 10, 64); err != nil {

@@ -58,9 +58,11 @@ func (t *Talk) showMe(c *cobra.Command, k *archive.Archive, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if out, err := k.OptedOut(ctx, p.Guild, p.ID); err != nil {
+	out, err := memory.HasOptedOut(ctx, k, p.Guild, p.ID)
+	if err != nil {
 		return err
-	} else if out {
+	}
+	if out {
 		fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", terminal.OneLine(t.Speaker))
 		return nil
 	}

@@ -303,7 +303,7 @@ func (t *Talk) called(records []memory.Record, trace memory.Trace) []memory.Even
 	if t.App.Config.Memory.KeepRecords() == 0 {
 		return nil
 	}
-	return answer.Called(records, trace, time.Now())
+	return answer.Recorded(records, trace, time.Now())
 }
 
 // recordUnanswered keeps the records of a question whose answer isn't remembered.

@@ -26,10 +26,10 @@ import (
 
 // Log is the part of memory.Store that a Worker needs.
 type Log interface {
-	Guilds(ctx context.Context) ([]memory.GuildID, error)
-	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
+	memory.Writer
+	memory.GuildReader
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
-	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+	memory.Members
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
 		after int) ([]memory.Message, error)
 	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID,
@@ -38,7 +38,6 @@ type Log interface {
 	SummaryBacklog(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
 	Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error)
-	Apply(ctx context.Context, events ...memory.Event) error
 }
 
 // Kind is a kind of digest.
@@ -319,7 +318,7 @@ func (w *Worker) speaking(ctx context.Context, k kind, p *place, messages []memo
 		if known {
 			return !out, nil
 		}
-		out, err := w.Log.OptedOut(ctx, p.guild, m.Author)
+		out, err := memory.HasOptedOut(ctx, w.Log, p.guild, m.Author)
 		p.out[m.Author] = out
 		return !out, err
 	})

@@ -197,9 +197,10 @@ func (w *world) People(ctx context.Context, id memory.GuildID, ids ...memory.Use
 	return try(w, func() ([]memory.Person, error) { return w.Store.People(ctx, id, ids...) })
 }
 
-func (w *world) OptedOut(ctx context.Context, in memory.GuildID, who memory.UserID) (bool, error) {
-	out, err := try(w, func() (bool, error) { return w.Store.OptedOut(ctx, in, who) })
-	return out || err == nil && in == guild && w.out[who], err
+func (w *world) Member(ctx context.Context, in memory.GuildID, who memory.UserID) (memory.Member, error) {
+	m, err := try(w, func() (memory.Member, error) { return w.Store.Member(ctx, in, who) })
+	m.OptedOut = m.OptedOut || err == nil && in == guild && w.out[who]
+	return m, err
 }
 
 func (w *world) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,

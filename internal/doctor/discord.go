@@ -75,7 +75,7 @@ func (d *Doctor) guilds(ctx context.Context, a *discord.Account) []Finding {
 	return found
 }
 
-func permissions(a *discord.Account, g discord.Membership) Finding {
+func permissions(a *discord.Account, g discord.GuildAccess) Finding {
 	missing := g.Missing
 	switch {
 	case g.NoCommands:

@@ -273,7 +273,7 @@ func (a *asker) evidence(ctx context.Context,
 	evidence, near = map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
 	channel := a.channels[q.Channel]
 	for _, name := range q.Evidence {
-		id, err := a.store.MessageNamed(ctx, channel, name)
+		id, err := memory.MessageByExternalID(ctx, a.store, channel, name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -291,7 +291,7 @@ func (a *asker) evidence(ctx context.Context,
 
 // names returns what the set calls messages, in the order of ids.
 func (a *asker) names(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]string, error) {
-	called, err := a.store.NameOf(ctx, channel, ids)
+	called, err := a.store.ExternalIDs(ctx, channel, ids)
 	if err != nil {
 		return nil, err
 	}

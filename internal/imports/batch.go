@@ -30,7 +30,7 @@ type batch struct {
 	failed bool // the fault lay with what is known or with emit, not with the file
 
 	channels map[memory.ChannelID]bool                          // told already
-	told     map[personKey]memory.MessageID                     // with the message that told of them
+	told     map[memory.Membership]memory.MessageID             // with the message that told of them
 	people   map[memory.GuildID]map[memory.UserID]memory.Person // known
 }
 
@@ -40,11 +40,6 @@ type post struct {
 	name    string
 	answers []string        // names of what it replies to
 	people  []memory.Person // who wrote it, and then whom it mentions
-}
-
-type personKey struct {
-	guild memory.GuildID
-	user  memory.UserID
 }
 
 // guild adds a server's name.
@@ -73,7 +68,7 @@ func (b *batch) channel(c memory.Channel) {
 // It adds them again with messages of later days, because the first message may be forgotten.
 func (b *batch) person(ctx context.Context, p memory.Person, said memory.MessageID) error {
 	const day = memory.MessageID(24*time.Hour/time.Millisecond) << 22
-	key := personKey{p.Guild, p.ID}
+	key := memory.Membership{Guild: p.Guild, User: p.ID}
 	last, told := b.told[key]
 	if p.ID == 0 || p.DisplayName() == "" || told && said < last+day {
 		return nil
@@ -160,7 +155,7 @@ func (b *batch) flush(ctx context.Context) error {
 				At: p.Time()})
 		}
 		if p.name != "" {
-			b.events = append(b.events, memory.Named{Channel: p.Channel, ID: p.ID, Name: p.name})
+			b.events = append(b.events, memory.ExternalIDSeen{Channel: p.Channel, ID: p.ID, ExternalID: p.name})
 		}
 	}
 	if err := b.emit(b.events); err != nil {

@@ -97,7 +97,7 @@ func TestEventsOfASalvagedFile(t *testing.T) {
 	if err != nil || sum.Events != 2 || sum.Skipped != 3 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	out, err := store.OptedOut(t.Context(), 5, 7)
+	out, err := memory.HasOptedOut(t.Context(), store, 5, 7)
 	unfinished, failed := store.Forgettings(t.Context(), memory.Everywhere, 0)
 	if !out || err != nil || failed != nil || len(unfinished) != 2 {
 		t.Errorf("opted out: %t, %v; to be forgotten are %+v, %v", out, err, unfinished, failed)

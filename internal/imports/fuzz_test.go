@@ -97,9 +97,9 @@ func checkEvent(t *testing.T, s *shelf, e memory.Event) {
 		if _, ok := s.channels[e.Message.Channel]; !ok || e.Message.ID == 0 {
 			t.Errorf("message %d before its channel", e.Message.ID)
 		}
-	case memory.Named:
-		storable(e.Name)
-		if e.Name == "" || e.ID == 0 {
+	case memory.ExternalIDSeen:
+		storable(e.ExternalID)
+		if e.ExternalID == "" || e.ID == 0 {
 			t.Errorf("name %+v", e)
 		}
 	case memory.Starred:

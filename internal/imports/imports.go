@@ -40,8 +40,7 @@ type Summary struct {
 // Known is the part of memory.Store that reading asks, so that an import doesn't give two messages one id or
 // replace newer names by older ones.
 type Known interface {
-	MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error)
-	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
+	memory.ExternalIDs
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 }
 
@@ -63,7 +62,7 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 	}
 	b := &batch{
 		known: known, emit: emit, sum: Summary{Kind: kind}, channels: map[memory.ChannelID]bool{},
-		told: map[personKey]memory.MessageID{}, people: map[memory.GuildID]map[memory.UserID]memory.Person{},
+		told: map[memory.Membership]memory.MessageID{}, people: map[memory.GuildID]map[memory.UserID]memory.Person{},
 		read: func() {
 			if progress != nil {
 				progress(src.raw.n)

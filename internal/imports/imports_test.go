@@ -56,38 +56,33 @@ func (s *shelf) apply(events []memory.Event) error {
 				s.order = append(s.order, e.Message.ID)
 			}
 			s.messages[at] = e.Message
-		case memory.Named:
-			at, by := place{e.Channel, e.ID}, called{e.Channel, e.Name}
+		case memory.ExternalIDSeen:
+			at, by := place{e.Channel, e.ID}, called{e.Channel, e.ExternalID}
 			if _, ok := s.placed[by]; !ok && s.names[at] == "" {
-				s.names[at], s.placed[by] = e.Name, e.ID
+				s.names[at], s.placed[by] = e.ExternalID, e.ID
 			}
 		}
 	}
 	return nil
 }
 
-func (s *shelf) MessageNamed(_ context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
-	if s.failAt == "MessageNamed" {
-		return 0, errShelf
-	}
-	if id, ok := s.placed[called{channel, name}]; ok {
-		return id, nil
-	}
-	return 0, memory.ErrNotFound
-}
-
-func (s *shelf) NameOf(_ context.Context, channel memory.ChannelID,
-	ids []memory.MessageID) (map[memory.MessageID]string, error) {
-	if s.failAt == "NameOf" {
+func (s *shelf) ExternalIDs(_ context.Context, channel memory.ChannelID, messages []memory.MessageID,
+	ids ...string) (map[memory.MessageID]string, error) {
+	if s.failAt == "ExternalIDs" && len(messages) > 0 || s.failAt == "MessageByExternalID" && len(ids) > 0 {
 		return nil, errShelf
 	}
-	names := map[memory.MessageID]string{}
-	for _, id := range ids {
+	found := map[memory.MessageID]string{}
+	for _, id := range messages {
 		if name, ok := s.names[place{channel, id}]; ok {
-			names[id] = name
+			found[id] = name
 		}
 	}
-	return names, nil
+	for _, name := range ids {
+		if id, ok := s.placed[called{channel, name}]; ok {
+			found[id] = name
+		}
+	}
+	return found, nil
 }
 
 func (s *shelf) People(_ context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
@@ -190,7 +185,7 @@ func TestReadStopsWhenTheStoreFails(t *testing.T) {
 	t.Parallel()
 	reply := `{"type":"message","channel":"c","id":"2","author":"A","time":"2024-05-01T10:00:00Z","text":"x","reply_to":["1"]}`
 	for _, test := range []struct{ at, file string }{
-		{"MessageNamed", reply}, {"NameOf", reply}, {"People", reply}, {"emit", reply}, {"People",
+		{"MessageByExternalID", reply}, {"ExternalIDs", reply}, {"People", reply}, {"emit", reply}, {"People",
 			exportHead + exportMessages}, {"People", discords(nil)},
 	} {
 		s := newShelf()

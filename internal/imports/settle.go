@@ -33,7 +33,7 @@ func (b *batch) settle(ctx context.Context) error {
 			ids[p.Channel] = append(ids[p.Channel], p.ID)
 		}
 		for channel, ids := range ids {
-			names, err := b.known.NameOf(ctx, channel, ids)
+			names, err := b.known.ExternalIDs(ctx, channel, ids)
 			if err != nil {
 				return fmt.Errorf("names of channel %s: %w", channel, err)
 			}
@@ -62,7 +62,7 @@ func (b *batch) resolveReplies(ctx context.Context, settled map[called]memory.Me
 			id, ok := settled[called{p.Channel, name}]
 			if !ok {
 				var err error
-				id, err = b.known.MessageNamed(ctx, p.Channel, name)
+				id, err = memory.MessageByExternalID(ctx, b.known, p.Channel, name)
 				if err != nil && !errors.Is(err, memory.ErrNotFound) {
 					return fmt.Errorf("message named in channel %s: %w", p.Channel, err)
 				}

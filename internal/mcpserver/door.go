@@ -20,7 +20,7 @@ import (
 // Store is the part of memory.Store that a Door uses.
 type Store interface {
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
-	Connection(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Connection, error)
+	memory.Members
 	Apply(ctx context.Context, events ...memory.Event) error
 }
 
@@ -149,7 +149,8 @@ func nameOf(ctx context.Context, s Store, guild memory.GuildID) string {
 // holds reports whether a token is the member's.
 func (d *Door) holds(ctx context.Context, open *Open, guild memory.GuildID, user memory.UserID,
 	hash memory.TokenHash) (bool, error) {
-	c, err := open.Store.Connection(ctx, guild, user)
+	member, err := open.Store.Member(ctx, guild, user)
+	c := member.Connection
 	return err == nil && c.IsOpen() && subtle.ConstantTimeCompare(c.Hash[:], hash[:]) == 1, err
 }
 
@@ -161,7 +162,8 @@ func (b *bearer) use(ctx context.Context, now time.Time, s Store, guild memory.G
 	hash memory.TokenHash) error {
 	b.counts.Lock()
 	defer b.counts.Unlock()
-	c, err := s.Connection(ctx, guild, user)
+	member, err := s.Member(ctx, guild, user)
+	c := member.Connection
 	switch {
 	case err != nil:
 		return err

@@ -122,8 +122,9 @@ func TestTokens(t *testing.T) {
 	anns := p.token(ann, 1)
 	p.tells(anns, told)
 	p.tells(anns, "[1] https://discord.com/channels/100/5/")
-	if c, err := p.Connection(t.Context(), guild, ann); err != nil || c.Uses != 2 || c.Used.IsZero() {
-		t.Errorf("after two uses: %+v, %v", c, err)
+	m, err := p.Member(t.Context(), guild, ann)
+	if err != nil || m.Connection.Uses != 2 || m.Connection.Used.IsZero() {
+		t.Errorf("after two uses: %+v, %v", m, err)
 	}
 	c, err := p.program(anns)
 	if err != nil {
@@ -269,8 +270,9 @@ func TestManyCalls(t *testing.T) {
 		calls.Go(func() { p.posts(token, all[i]) })
 	}
 	calls.Wait()
-	if c, err := p.Connection(t.Context(), guild, ben); err != nil || c.Uses > 40 || c.Uses < 20 {
-		t.Errorf("%d calls at once were answered: %v", c.Uses, err)
+	m, err := p.Member(t.Context(), guild, ben)
+	if uses := m.Connection.Uses; err != nil || uses > 40 || uses < 20 {
+		t.Errorf("%d calls at once were answered: %v", uses, err)
 	}
 }
 

@@ -19,13 +19,12 @@ import (
 // Store is the part of memory.Store that an export reads.
 type Store interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
-	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
+	memory.Members
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
 		after int) ([]memory.Message, error)
-	Connection(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Connection, error)
 	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
 	Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.DeletionReport, error)
@@ -120,9 +119,11 @@ func (p Person) Write(w io.Writer) error {
 func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (e Server, known bool,
 	err error) {
 	e = Server{ID: g.ID, Name: v.Guild(g)}
-	if e.OptedOut, err = s.OptedOut(ctx, g.ID, user); err != nil {
+	member, err := s.Member(ctx, g.ID, user)
+	if err != nil {
 		return e, false, err
 	}
+	e.OptedOut = member.OptedOut
 	people, err := s.People(ctx, g.ID, user)
 	if err != nil {
 		return e, false, err
@@ -159,11 +160,7 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 		}
 	}
 	e.Chose = g.ChosenBy(user)
-	c, err := s.Connection(ctx, g.ID, user)
-	if err != nil {
-		return e, false, err
-	}
-	if c.IsOpen() {
+	if c := member.Connection; c.IsOpen() {
 		e.Program = &Program{Since: c.At.UTC(), Uses: c.Uses, Used: c.Used.UTC()}
 	}
 	receipts, err := s.Forgettings(ctx, g.ID, user)

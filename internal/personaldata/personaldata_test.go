@@ -18,11 +18,8 @@ type many struct {
 func (m many) People(context.Context, memory.GuildID, ...memory.UserID) ([]memory.Person, error) {
 	return []memory.Person{{ID: 3}}, nil
 }
-func (m many) OptedOut(context.Context, memory.GuildID, memory.UserID) (bool, error) {
-	return false, nil
-}
-func (m many) Connection(context.Context, memory.GuildID, memory.UserID) (memory.Connection, error) {
-	return memory.Connection{}, nil
+func (m many) Member(context.Context, memory.GuildID, memory.UserID) (memory.Member, error) {
+	return memory.Member{}, nil
 }
 func (m many) Lore(context.Context, memory.GuildID) ([]memory.Lore, error) { return nil, nil }
 func (m many) Condensed(context.Context, memory.ChannelID) ([]memory.Condensed, error) {

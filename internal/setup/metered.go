@@ -57,21 +57,11 @@ func (s MeteredStore) Apply(ctx context.Context, events ...memory.Event) error {
 func (s MeteredStore) Forget(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
 	r, err := s.Store.Forget(ctx, f, progress)
-	return r, s.forgot(r, err)
-}
-
-func (s MeteredStore) Resume(ctx context.Context, id int64,
-	progress func(done, total int)) (memory.DeletionReport, error) {
-	r, err := s.Store.Resume(ctx, id, progress)
-	return r, s.forgot(r, err)
-}
-
-func (s MeteredStore) forgot(r memory.DeletionReport, err error) error {
 	if err == nil {
 		s.Metrics.Forgettings.WithLabelValues(string(r.Forgetting.Why)).Inc()
 		s.Metrics.ForgottenMessages.Add(float64(r.Messages))
 	}
-	return err
+	return r, err
 }
 
 // meteredSearch measures searches for answers.

@@ -225,7 +225,7 @@ func there(t testing.TB, s *sqlstore.Store, numbers ...int) (n int) {
 }
 
 func record(guild memory.GuildID, n int) memory.Event {
-	return memory.Called{Record: memory.Record{CallID: fmt.Sprintf("%d-%d", guild, n), Timestamp: began, Speaker: memory.SpeakerUser,
+	return memory.Recorded{Record: memory.Record{CallID: fmt.Sprintf("%d-%d", guild, n), Timestamp: began, Speaker: memory.SpeakerUser,
 		Method: "ask", Args: []any{"secret"}, Guild: guild, Channel: memory.ChannelID(guild) + 10, Question: moment(n), Asker: 3}}
 }
 
@@ -389,7 +389,7 @@ func TestARestoreTakesNothingOfOtherServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	with(t, p, func(s *sqlstore.Store) {
-		if out, err := s.OptedOut(t.Context(), garden, 2); out || err != nil {
+		if out, err := memory.HasOptedOut(t.Context(), s, garden, 2); out || err != nil {
 			t.Errorf("a decision of another server was taken: %v", err)
 		}
 		apply(t, s, memory.Posted{Message: memory.Message{ID: moment(45), Guild: harbour, Channel: memory.ChannelID(harbour) + 10,

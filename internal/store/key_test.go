@@ -111,7 +111,7 @@ func TestASealedMemoryIsMoved(t *testing.T) {
 	var want string
 	with(t, plain, func(s *sqlstore.Store) {
 		apply(t, s, append(settle(garden), settle(harbour)...)...)
-		apply(t, s, memory.Named{Channel: memory.ChannelID(harbour) + 10, ID: moment(3), Name: "the third"})
+		apply(t, s, memory.ExternalIDSeen{Channel: memory.ChannelID(harbour) + 10, ID: moment(3), ExternalID: "the third"})
 		want = tell(t, s, harbour)
 	})
 	from := plain
@@ -145,7 +145,7 @@ func TestASealedMemoryIsMoved(t *testing.T) {
 		t.Errorf("in the file it is\n%s\nnot\n%s", got, want)
 	}
 	with(t, file, func(s *sqlstore.Store) {
-		if id, err := s.MessageNamed(context.Background(), memory.ChannelID(harbour)+10, "the third"); id != moment(3) || err != nil {
+		if id, err := memory.MessageByExternalID(context.Background(), s, memory.ChannelID(harbour)+10, "the third"); id != moment(3) || err != nil {
 			t.Errorf("the third is %d, %v", id, err)
 		}
 	})

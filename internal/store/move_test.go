@@ -74,9 +74,9 @@ func TestMovedStoresAnswerTheSame(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.URL(t)
 	at := map[string]Place{}
-	open := func(t testing.TB, p Place) memory.Store {
+	open := func(t testing.TB, p Place) memory.Opened {
 		space := memorytest.Embedder{}.Space() // the model counts no tokens
-		var s memory.Store
+		var s memory.Opened
 		var err error
 		if p.IsFile() {
 			s, err = sqlite.Open(context.Background(), p.Dir, sqlite.Options{Space: space})
@@ -92,7 +92,7 @@ func TestMovedStoresAnswerTheSame(t *testing.T) {
 	memorytest.Reopen(t, func(tb testing.TB) string {
 		n++
 		return filepath.Join(t.TempDir(), fmt.Sprint(n))
-	}, func(t testing.TB, dir string) memory.Store {
+	}, func(t testing.TB, dir string) memory.Opened {
 		from, moved := at[dir]
 		switch to := (Place{Dir: dir, URL: url}); {
 		case !moved:

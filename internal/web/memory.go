@@ -255,7 +255,8 @@ func personPage(v *visit) error {
 			d.Roles = append(d.Roles, role.Name)
 		}
 	}
-	if d.OptedOut, err = v.app.Store.OptedOut(v.ctx, g.ID, user); err != nil {
+	d.OptedOut, err = memory.HasOptedOut(v.ctx, v.app.Store, g.ID, user)
+	if err != nil {
 		return err
 	}
 	for _, f := range d.Person.Facts {

@@ -35,7 +35,7 @@ type visit struct {
 	app     *setup.App
 	archive *archive.Archive
 	direct  *memory.Guild // the direct messages
-	people  map[membership]memory.Person
+	people  map[memory.Membership]memory.Person
 }
 
 // Errors that a visitor sees as a page.
@@ -64,7 +64,7 @@ func (v *visit) open() (err error) {
 	v.direct = v.archive.GuildByID(memory.DirectGuild)
 	v.archive.Servers = slices.DeleteFunc(v.archive.Servers,
 		func(g *memory.Guild) bool { return g.ID == memory.DirectGuild })
-	v.people = map[membership]memory.Person{}
+	v.people = map[memory.Membership]memory.Person{}
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (v *visit) channelOf(id memory.ChannelID) (*memory.Guild, *memory.Channel, 
 // person returns somebody as a guild knows them, or another guild if the talk is the terminal's: it is about people of
 // all guilds.
 func (v *visit) person(guild memory.GuildID, user memory.UserID) memory.Person {
-	who := membership{guild, user}
+	who := memory.Membership{Guild: guild, User: user}
 	p, known := v.people[who]
 	if known {
 		return p
@@ -254,11 +254,6 @@ func (v *visit) lookUp(guild memory.GuildID, user memory.UserID) (p memory.Perso
 		return memory.Person{ID: user, Guild: guild}, false
 	}
 	return found[0], true
-}
-
-type membership struct {
-	guild memory.GuildID
-	user  memory.UserID
 }
 
 // refOf is something to link to, with its name.

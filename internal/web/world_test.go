@@ -145,7 +145,7 @@ func (w *world) ask(channel memory.ChannelID, who memory.UserID, after time.Dura
 		Kind: memory.FromHark, Content: a.Text, ReplyTo: id}
 	a.Trace.Answer = m.ID
 	w.apply(append([]memory.Event{memory.Posted{Message: m}, memory.Answered{Trace: a.Trace}},
-		answer.Called(a.Records, a.Trace, w.last)...)...)
+		answer.Recorded(a.Records, a.Trace, w.last)...)...)
 	return m.ID
 }
 

@@ -44,10 +44,10 @@ func (t *harness) compareLog(channel memory.ChannelID) {
 	for at, name := range m.names {
 		if at.channel == channel {
 			names[at.id] = name
-			t.same("MessageNamed", t.named(channel, name), at.id)
+			t.same("message by external id", t.named(channel, name), at.id)
 		}
 	}
-	t.same("NameOf", got(t.store.NameOf(t.ctx, channel, ids))(t), names)
+	t.same("ExternalIDs", got(t.store.ExternalIDs(t.ctx, channel, ids))(t), names)
 	for _, id := range ids {
 		want, _ := m.traceOf(channel, id)
 		trace, _ := t.trace(channel, id)
@@ -81,8 +81,8 @@ func (t *harness) compareGuilds() {
 	}
 	for _, who := range authors {
 		for _, where := range guilds {
-			t.same("Connection", got(t.store.Connection(t.ctx, where, who))(t), m.connections[inGuild{where, int64(who)}])
-			t.same("OptedOut", got(t.store.OptedOut(t.ctx, where, who))(t), m.isOut(where, who))
+			t.same("Member", got(t.store.Member(t.ctx, where, who))(t),
+				memory.Member{OptedOut: m.isOut(where, who), Connection: m.connections[inGuild{where, int64(who)}]})
 		}
 	}
 	var condensed []memory.Condensed

@@ -219,7 +219,7 @@ var derivedCases = []testCase{
 
 func tells(l memory.Lore) memory.LoreTold { return memory.LoreTold{Lore: l} }
 
-func answering(name string, question, answer memory.MessageID) memory.Called {
+func answering(name string, question, answer memory.MessageID) memory.Recorded {
 	e := called(name, general, question, ada, 10)
 	e.Record.Answer = answer
 	return e

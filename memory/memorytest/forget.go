@@ -190,7 +190,7 @@ var otherForgetCases = []testCase{
 		memory.Learn{Guild: guild, User: ada, On: true, At: began}, memory.Learn{Guild: village, On: true, At: began},
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: staff, Until: id(9)}},
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), func(t *harness) {
-			t.same("opted out", got(t.store.OptedOut(t.ctx, guild, hark))(t), true)
+			t.same("opted out", got(memory.HasOptedOut(t.ctx, t.store, guild, hark))(t), true)
 		}, memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)}, person(ada, "Ada"),
 		listens(later.Add(time.Hour), general),
 	}, func(t *harness) {
@@ -221,11 +221,11 @@ var otherForgetCases = []testCase{
 	{"what is carried out can be asked about again", nil, func(t *harness) {
 		t.settle()
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember})
-		again := got(t.store.Resume(t.ctx, r.Forgetting.ID, nil))(t)
+		again := got(t.store.Forget(t.ctx, r.Forgetting, nil))(t)
 		t.same("the report", again, r)
-		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {
-			if _, err := t.store.Resume(t.ctx, id, nil); !notFound(err) {
-				t.Fatalf("Resume(%d): %v", id, err)
+		for _, id := range []int64{r.Forgetting.ID + 1000, -1} {
+			if _, err := t.store.Forget(t.ctx, memory.Forgetting{ID: id}, nil); !notFound(err) {
+				t.Fatalf("forgetting %d: %v", id, err)
 			}
 		}
 	}},
@@ -311,14 +311,14 @@ func brokenOff(t *harness) {
 	}
 	t.compare() // it is hidden completely
 	last := 0
-	r, err := t.store.Resume(t.ctx, t.unfinished()[0].ID, func(done, total int) {
+	r, err := t.store.Forget(t.ctx, t.unfinished()[0], func(done, total int) {
 		if done < last || done > total || total > many/3 {
 			last = math.MaxInt
 		}
 		last = max(last, done)
 	})
 	if g.done = true; err != nil || last == math.MaxInt || r.Messages != many/3 {
-		t.Fatalf("Resume: %+v, %d done at last, %v", r, last, err)
+		t.Fatalf("carrying out: %+v, %d done at last, %v", r, last, err)
 	}
 	if slices.ContainsFunc(t.pending(), func(s memory.Segment) bool { return len(s.Messages) == 0 }) {
 		t.Fatalf("an empty segment is pending")

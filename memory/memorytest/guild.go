@@ -140,7 +140,7 @@ var guildCases = []testCase{
 			dropped := said(general, id(400), ada, "dropped")
 			t.apply(opts(ada, true, 1), post(dropped), edits(dropped, 60, "edited"),
 				stars(general, dropped.ID, true, 60),
-				memory.Named{Channel: general, ID: dropped.ID, Name: "d"}, post(dropped))
+				memory.ExternalIDSeen{Channel: general, ID: dropped.ID, ExternalID: "d"}, post(dropped))
 			t.same("while out", t.log(general), []memory.Message(nil))
 			t.apply(opts(ada, false, 5), post(dropped)) // earlier, by the clock
 			t.same("in again", t.log(general), []memory.Message{dropped})
@@ -357,7 +357,7 @@ func used(user memory.UserID, token byte, uses, minutes int) memory.ConnectionUs
 func connected(user memory.UserID, want memory.Connection) func(*harness) {
 	return func(t *harness) {
 		t.Helper()
-		t.same("the connection", got(t.store.Connection(t.ctx, guild, user))(t), want)
+		t.same("the connection", got(t.store.Member(t.ctx, guild, user))(t).Connection, want)
 	}
 }
 

@@ -23,13 +23,13 @@ type fataler interface {
 type harness struct {
 	fataler
 	ctx      context.Context
-	store    memory.Store
+	store    memory.Opened
 	model    *model
 	segments map[int64]embeddedSegment // as they were when embedded
 	replied  int                       // answers posted
 }
 
-func newHarness(t fataler, ctx context.Context, store memory.Store) *harness {
+func newHarness(t fataler, ctx context.Context, store memory.Opened) *harness {
 	return &harness{fataler: t, ctx: ctx, store: store, model: newModel(), segments: map[int64]embeddedSegment{}}
 }
 
@@ -96,7 +96,7 @@ func (t *harness) carryOut() (all []memory.DeletionReport) {
 	t.Helper()
 	unfinished := t.model.unfinished()
 	for i, f := range t.unfinished() {
-		all = append(all, got(t.store.Resume(t.ctx, f.ID, nil))(t))
+		all = append(all, got(t.store.Forget(t.ctx, f, nil))(t))
 		unfinished[i].done = true
 		t.compareReport(all[i], unfinished[i], len(unfinished) == 1)
 	}
@@ -252,12 +252,12 @@ func (t *harness) records(q memory.RecordQuery) []memory.Record {
 	return got(t.store.Records(t.ctx, q))(t)
 }
 
-// named returns the message with a name, or 0.
+// named returns the message with an external id, or 0.
 func (t *harness) named(channel memory.ChannelID, name string) memory.MessageID {
 	t.Helper()
-	id, err := t.store.MessageNamed(t.ctx, channel, name)
+	id, err := memory.MessageByExternalID(t.ctx, t.store, channel, name)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("MessageNamed(%q): %v", name, err)
+		t.Fatalf("message %q: %v", name, err)
 	}
 	return id
 }

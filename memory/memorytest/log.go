@@ -101,7 +101,7 @@ var logCases = []testCase{
 				[]memory.Message{said(staff, first.ID, ada, "the same id elsewhere")})
 		}},
 	{"a deleted message is found by nothing, nor is what was said before an edit",
-		steps{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *harness) {
+		steps{post(first), post(second), memory.ExternalIDSeen{Channel: general, ID: first.ID, ExternalID: "m1"}}, func(t *harness) {
 			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: first.ID}})
 			for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"),
 				deletes(general, first.ID)} {
@@ -154,14 +154,14 @@ var logCases = []testCase{
 				said(local, id(1), ada, "at the terminal")})
 	}},
 	{"a message has one name, and a name one message of its channel: the first given stays", steps{
-		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
-		post(said(staff, first.ID, ada, "elsewhere")), memory.Named{Channel: general, ID: first.ID, Name: "a"},
-		memory.Named{Channel: general, ID: first.ID, Name: "b"},
-		memory.Named{Channel: general, ID: second.ID, Name: "a"},
-		memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *harness) {
+		memory.ExternalIDSeen{Channel: general, ID: first.ID, ExternalID: "early"}, post(first), post(second),
+		post(said(staff, first.ID, ada, "elsewhere")), memory.ExternalIDSeen{Channel: general, ID: first.ID, ExternalID: "a"},
+		memory.ExternalIDSeen{Channel: general, ID: first.ID, ExternalID: "b"},
+		memory.ExternalIDSeen{Channel: general, ID: second.ID, ExternalID: "a"},
+		memory.ExternalIDSeen{Channel: staff, ID: first.ID, ExternalID: "b"}, func(t *harness) {
 			t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"),
 				t.named(general, "early")}, []memory.MessageID{first.ID, 0, first.ID, 0})
-		}, deletes(general, first.ID), memory.Named{Channel: general, ID: first.ID, Name: "a"},
+		}, deletes(general, first.ID), memory.ExternalIDSeen{Channel: general, ID: first.ID, ExternalID: "a"},
 	}, func(t *harness) { t.same("of what is gone", t.named(general, "a"), memory.MessageID(0)) }},
 	{"the log comes in pages", nil, func(t *harness) {
 		var all []memory.Message

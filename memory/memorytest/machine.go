@@ -18,7 +18,7 @@ type machine struct {
 
 // operations applies random operations to a store and the model, and compares the two. reopen, if not nil,
 // opens a closed store again.
-func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func(*rapid.T) {
+func operations(t testing.TB, open, reopen func(t testing.TB) memory.Opened) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		m := &machine{harness: newHarness(rt, context.Background(), open(t))}
 		defer func() {
@@ -108,7 +108,7 @@ func (m *machine) someMessages(t *rapid.T) {
 		if p, ok := e.(memory.Posted); ok && between(t, "named?", 0, 3) == 0 &&
 			!m.model.isOut(p.Message.Guild, p.Message.Author) && !m.model.isForgotten(p.Message) {
 			name := pick(t, "name", "a", "b", "D1:1", "it's \"so\"")
-			batch = append(batch, memory.Named{Channel: p.Message.Channel, ID: p.Message.ID, Name: name})
+			batch = append(batch, memory.ExternalIDSeen{Channel: p.Message.Channel, ID: p.Message.ID, ExternalID: name})
 		}
 	}
 	m.apply(batch...)
@@ -129,7 +129,7 @@ func (m *machine) isUnclear(e memory.Event) bool {
 		return slices.ContainsFunc(e.Lore.Sources, func(s memory.MessageRef) bool {
 			return m.isUnknown(s.Channel, s.Message)
 		})
-	case memory.Called:
+	case memory.Recorded:
 		return m.isUnknown(e.Record.Channel, e.Record.Question, e.Record.Answer)
 	}
 	return false
@@ -311,11 +311,11 @@ func (m *machine) compareSomeLog(t *rapid.T) {
 		}
 	}
 	by := map[memory.ChannelID][][]memory.Message{}
-	for _, stretch := range got(m.store.Stretches(m.ctx, reach))(m.harness) {
+	for _, stretch := range got(m.store.Windows(m.ctx, reach))(m.harness) {
 		by[stretch[0].Channel] = append(by[stretch[0].Channel], stretch)
 	}
 	for _, channel := range channels {
-		m.same("Stretches", by[channel], m.model.stretches(channel, reach))
+		m.same("Windows", by[channel], m.model.stretches(channel, reach))
 	}
 }
 

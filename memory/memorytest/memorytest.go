@@ -21,7 +21,7 @@ import (
 
 // Run tests the stores that open returns. Each call must return an empty store of its own, opened for
 // Embedder's space. The suite closes them.
-func Run(t *testing.T, open func(t testing.TB) memory.Store) {
+func Run(t *testing.T, open func(t testing.TB) memory.Opened) {
 	each(t, testCases(), open, testCase.check)
 	t.Run("events in any order end in the same log", func(t *testing.T) {
 		t.Parallel()
@@ -31,11 +31,11 @@ func Run(t *testing.T, open func(t testing.TB) memory.Store) {
 
 // Concurrent tests stores with several readers and writers at once. It is separate from Run, so that only
 // it needs the race detector.
-func Concurrent(t *testing.T, open func(t testing.TB) memory.Store) {
+func Concurrent(t *testing.T, open func(t testing.TB) memory.Opened) {
 	each(t, concurrencyCases, open, func(c testCase, t *harness) { c.then(t) })
 }
 
-func each(t *testing.T, cases []testCase, open func(t testing.TB) memory.Store, check func(testCase, *harness)) {
+func each(t *testing.T, cases []testCase, open func(t testing.TB) memory.Opened, check func(testCase, *harness)) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +44,7 @@ func each(t *testing.T, cases []testCase, open func(t testing.TB) memory.Store, 
 	}
 }
 
-func closed(t *testing.T, store memory.Store) memory.Store {
+func closed(t *testing.T, store memory.Opened) memory.Opened {
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -55,11 +55,11 @@ func closed(t *testing.T, store memory.Store) memory.Store {
 
 // Reopen tests that stores keep everything when closed and opened again. Each call of empty must return a
 // new directory. open must open it as an empty store for Embedder's space, and later as it was left.
-func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
+func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Opened) {
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
 		t.Parallel()
 		var dir string
-		first := func(t testing.TB) memory.Store {
+		first := func(t testing.TB) memory.Opened {
 			dir = empty(t)
 			return open(t, dir)
 		}
@@ -68,13 +68,13 @@ func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB,
 			times = 6
 		}
 		for range times {
-			rapid.Check(t, operations(t, first, func(t testing.TB) memory.Store { return open(t, dir) }))
+			rapid.Check(t, operations(t, first, func(t testing.TB) memory.Opened { return open(t, dir) }))
 		}
 	})
 }
 
 // Fuzz runs the operations of Reopen, drawn from the fuzzer's bytes. open is as in Run.
-func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
+func Fuzz(f *testing.F, open func(t testing.TB) memory.Opened) {
 	FuzzDrawn(f, func(t *testing.T, rt *rapid.T) { operations(t, open, nil)(rt) })
 }
 

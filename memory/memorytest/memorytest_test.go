@@ -14,7 +14,7 @@ import (
 
 // buggy is a store with a bug planted in it.
 type buggy struct {
-	memory.Store
+	memory.Opened
 	apply  func(memory.Event) memory.Event // in the place of an event; nil: nothing
 	search func(memory.Scope) memory.Scope
 	forget func(memory.Forgetting) memory.Forgetting
@@ -24,13 +24,13 @@ type buggy struct {
 
 func (b buggy) Apply(ctx context.Context, events ...memory.Event) error {
 	if b.apply == nil {
-		return b.Store.Apply(ctx, events...)
+		return b.Opened.Apply(ctx, events...)
 	}
 	for _, e := range events { // one by one
 		if e = b.apply(e); e == nil {
 			continue
 		}
-		if err := b.Store.Apply(ctx, e); err != nil {
+		if err := b.Opened.Apply(ctx, e); err != nil {
 			return err
 		}
 	}
@@ -41,7 +41,7 @@ func (b buggy) FullText(ctx context.Context, scope memory.Scope, terms []string,
 	if b.search != nil {
 		scope = b.search(scope)
 	}
-	return b.Store.FullText(ctx, scope, terms, limit)
+	return b.Opened.FullText(ctx, scope, terms, limit)
 }
 
 func (b buggy) Forget(ctx context.Context, f memory.Forgetting,
@@ -49,7 +49,7 @@ func (b buggy) Forget(ctx context.Context, f memory.Forgetting,
 	if b.forget != nil {
 		f = b.forget(f)
 	}
-	return b.Store.Forget(ctx, f, progress)
+	return b.Opened.Forget(ctx, f, progress)
 }
 
 func (b buggy) Embedded(ctx context.Context, segments []memory.Segment, vectors [][]float32) error {
@@ -59,11 +59,11 @@ func (b buggy) Embedded(ctx context.Context, segments []memory.Segment, vectors 
 			segments[i] = b.embed(segments[i])
 		}
 	}
-	return b.Store.Embedded(ctx, segments, vectors)
+	return b.Opened.Embedded(ctx, segments, vectors)
 }
 
 func (b buggy) Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error) {
-	all, err := b.Store.Summaries(ctx, channel)
+	all, err := b.Opened.Summaries(ctx, channel)
 	if b.known != nil && len(all) > len(b.known[channel]) {
 		b.known[channel] = all
 	}
@@ -117,7 +117,7 @@ func TestTheSuiteCatches(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := bug
-			b.Store = closed(t, s)
+			b.Opened = closed(t, s)
 			fails := failure(func(f fataler) {
 				i := slices.IndexFunc(testCases(), func(c testCase) bool { return strings.HasPrefix(c.name, name) })
 				testCases()[i].check(newHarness(f, t.Context(), b))

@@ -2,6 +2,7 @@ package memorytest
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"time"
 
@@ -83,81 +84,20 @@ func newModel() *model {
 	}
 }
 
+// modelRules has what the model does with each type of event.
+var modelRules = byEvent(messageRules, answerRules, derivedRules, forgettingRules, guildRules, personRules, gapRules)
+
+func byEvent(of ...[]modelRule) map[reflect.Type]modelRule {
+	all := map[reflect.Type]modelRule{}
+	for _, r := range slices.Concat(of...) {
+		all[r.event] = r
+	}
+	return all
+}
+
 func (m *model) apply(events ...memory.Event) {
 	for _, e := range events {
-		switch e := e.(type) {
-		case memory.Posted:
-			m.speak(e.Message.Text())
-			m.post(e)
-		case memory.Heard:
-			m.meet(e.Guild, e.Channel)
-			m.hear(e.Channel, e.ID)
-		case memory.Starred:
-			at := place{e.Channel, e.ID}
-			if of := m.entry(at); !m.isAway(at) && e.At.After(of.star.At) {
-				of.star = e
-			}
-		case memory.Told:
-			m.speak(e.Text)
-			m.tell(e)
-		case memory.Edited:
-			m.speak(e.Content)
-			m.edit(e)
-		case memory.Deleted:
-			for _, id := range e.IDs {
-				at := place{e.Channel, id}
-				if _, dropped := m.dropped[at]; !dropped {
-					m.delete(at, 1)
-				}
-			}
-		case memory.Named:
-			m.name(e)
-		case memory.Answered:
-			m.keepTrace(e.Trace)
-		case memory.Rewritten:
-			m.rewrite(e)
-		case memory.Called:
-			m.keepRecord(e.Record)
-		case memory.GapFound:
-			key := gapKey{false, e.Gap.Channel, e.Gap.Until}
-			if _, known := m.gaps[key]; !known && !e.Gap.Sweep && e.Gap.After < e.Gap.Until {
-				m.gaps[key] = e.Gap
-			}
-		case memory.GapFilled:
-			m.fillGap(e)
-		case memory.Absent:
-			m.sweep(e)
-		case memory.ShutOut:
-			m.meet(e.Guild, e.Channel)
-			m.dropSweeps(e.Channel)
-			m.channels[e.Channel].Shut = true
-		case memory.QuestionOpened:
-			m.open[place{e.Question.Channel, e.Question.ID}] = e.Question
-		case memory.QuestionClosed:
-			delete(m.open, place{e.Channel, e.ID})
-		case memory.LoreTold:
-			m.tellLore(e.Lore)
-		case memory.LoreGone:
-			m.takeLore(inGuild{e.Guild, e.ID})
-		case memory.Summarised:
-			m.summarise(e)
-		case memory.SessionCondensed:
-			m.condense(e.Condensed)
-		case memory.CondensedGone:
-			if c := m.channels[e.Channel]; c != nil && c.condensed.Until <= e.Until {
-				c.condensed = memory.Condensed{}
-			}
-		case memory.Learned:
-			m.meet(e.Guild, e.Channel)
-			c := m.channels[e.Channel]
-			c.Learned = max(c.Learned, e.Until)
-		case memory.Marked:
-			delete(m.withdrawn, place{e.Channel, e.Message})
-		case memory.Forgetting:
-			m.beginOnce(e)
-		default:
-			m.applyPerson(e)
-		}
+		modelRules[reflect.TypeOf(e)].apply(m, e)
 	}
 }
 
@@ -189,17 +129,17 @@ func (m *model) delete(at place, most int) {
 	m.invalidate(fromMessage(at, most), at)
 }
 
-func (m *model) name(n memory.Named) {
+func (m *model) name(n memory.ExternalIDSeen) {
 	at := place{n.Channel, n.ID}
 	if _, there := m.message(at); !there || m.names[at] != "" {
 		return
 	}
 	for other, name := range m.names {
-		if other.channel == n.Channel && name == n.Name {
+		if other.channel == n.Channel && name == n.ExternalID {
 			return
 		}
 	}
-	m.names[at] = n.Name
+	m.names[at] = n.ExternalID
 }
 
 func (m *model) log(channel memory.ChannelID) []memory.Message {

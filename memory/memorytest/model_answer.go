@@ -8,6 +8,12 @@ import (
 	"hark/memory"
 )
 
+var answerRules = []modelRule{
+	on(func(m *model, e memory.Answered) { m.keepTrace(e.Trace) }),
+	on((*model).rewrite),
+	on(func(m *model, e memory.Marked) { delete(m.withdrawn, place{e.Channel, e.Message}) }),
+}
+
 // answer is a kept answer with its sources, including inherited ones.
 type answer struct {
 	memory.Trace

@@ -7,6 +7,23 @@ import (
 	"hark/memory"
 )
 
+var derivedRules = []modelRule{
+	on((*model).tellFact),
+	on(func(m *model, e memory.FactGone) { m.takeFact(inGuild{e.Guild, e.Fact}) }),
+	on(func(m *model, e memory.LoreTold) { m.tellLore(e.Lore) }),
+	on(func(m *model, e memory.LoreGone) { m.takeLore(inGuild{e.Guild, e.ID}) }),
+	on((*model).summarise),
+	on(func(m *model, e memory.SessionCondensed) { m.condense(e.Condensed) }),
+	on((*model).endSession),
+	on(func(m *model, e memory.Recorded) { m.keepRecord(e.Record) }),
+}
+
+func (m *model) endSession(e memory.CondensedGone) {
+	if c := m.channels[e.Channel]; c != nil && c.condensed.Until <= e.Until {
+		c.condensed = memory.Condensed{}
+	}
+}
+
 // fact is the fact of an id, or that it is gone for good.
 type fact struct {
 	user memory.UserID

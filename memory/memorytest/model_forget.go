@@ -9,7 +9,9 @@ import (
 	"hark/memory"
 )
 
-// forgetting is one that was begun. The model forgets at once. Only Resume may be left to do.
+var forgettingRules = []modelRule{on((*model).beginOnce)}
+
+// forgetting is one that was begun. The model forgets at once. Only carrying it out may be left to do.
 type forgetting struct {
 	memory.DeletionReport
 	end  memory.MessageID // exclusive

@@ -9,92 +9,118 @@ import (
 	"hark/memory"
 )
 
-// applyPerson applies an event about people or guilds.
-func (m *model) applyPerson(e memory.Event) {
-	switch e := e.(type) {
-	case memory.PersonSeen:
-		said := memory.Message{ID: e.Said, Guild: e.Person.Guild, Author: e.Person.ID}
-		if !m.isOut(e.Person.Guild, e.Person.ID) && (e.Said == 0 || !m.isForgotten(said)) {
-			m.seePerson(e.Person)
-		}
-	case memory.PersonLeft:
-		key := inGuild{e.Guild, int64(e.User)}
-		if p, ok := m.people[key]; ok {
-			p.Nick, p.Roles, p.RolesKnown = "", nil, false
-			m.people[key] = p
-		}
-		if c, ok := m.connections[key]; ok {
-			m.connections[key] = memory.Connection{At: c.At}
-		}
-	case memory.FactTold:
-		m.tellFact(e)
-	case memory.FactGone:
-		m.takeFact(inGuild{e.Guild, e.Fact})
-	case memory.Learn:
+var personRules = []modelRule{
+	on((*model).seePerson),
+	on((*model).leave),
+	on(func(m *model, e memory.Learn) {
 		if !e.On || !m.isOut(e.Guild, e.User) {
 			decide(m, memory.Learn{Guild: e.Guild, User: e.User}, e.At, e)
 		}
-	case memory.Connected:
-		if m.chooser(e.Guild, e.User, e.At) != 0 {
-			key := inGuild{e.Guild, int64(e.User)}
-			if was := m.connections[key]; was.At.IsZero() || e.At.After(was.At) {
-				m.connections[key] = memory.Connection{Hash: e.Hash, At: e.At}
-			}
-		}
-	case memory.ConnectionUsed:
-		key := inGuild{e.Guild, int64(e.User)}
-		if c := m.connections[key]; c.IsOpen() && c.Hash == e.Hash {
-			c.Uses = max(c.Uses, e.Uses)
-			if e.At.After(c.Used) {
-				c.Used = e.At
-			}
-			m.connections[key] = c
-		}
-	case memory.Opted:
-		m.opt(e)
-	case memory.Spent:
-		m.spend(e)
-	case memory.GuildSeen:
-		m.seeGuild(e)
-	case memory.GuildNamed:
+	}),
+	on((*model).connect),
+	on((*model).useConnection),
+	on((*model).opt),
+	on((*model).spend),
+}
+
+var guildRules = []modelRule{
+	on((*model).seeGuild),
+	on(func(m *model, e memory.GuildNamed) {
 		g := m.guild(e.Guild)
 		g.Name = cmp.Or(g.Name, e.Name)
-	case memory.GuildLeft:
+	}),
+	on(func(m *model, e memory.GuildLeft) {
 		m.guild(e.Guild).Left = e.At
 		m.unplace(e.Guild, func(memory.Channel) bool { return true })
-	case memory.ChannelSeen:
-		m.seeChannel(e.Channel)
-	case memory.ChannelGone:
+	}),
+	on(func(m *model, e memory.ChannelSeen) { m.seeChannel(e.Channel) }),
+	on(func(m *model, e memory.ChannelGone) {
 		if c := m.channels[e.Channel]; c != nil {
 			c.Unplaced = true
 		}
-	case memory.ChannelDeleted:
-		m.meet(e.Guild, e.Channel)
-		m.unplace(e.Guild, func(c memory.Channel) bool { return m.lies(c.ID, e.Channel) })
-		m.beginOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
-	case memory.RoleSeen:
+	}),
+	on((*model).deleteChannel),
+	on(func(m *model, e memory.RoleSeen) {
 		g := m.guild(e.Guild)
 		dropRole(g, e.Role.ID)
 		g.Roles = append(g.Roles, e.Role)
-	case memory.RoleGone:
+	}),
+	on(func(m *model, e memory.RoleGone) {
 		dropRole(m.guild(e.Guild), e.Role)
 		m.dropOverwrites(e)
-	case memory.Chose:
-		m.choose(e)
-	case memory.SettingChosen:
-		if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.takesSetting(g, e) }) {
-			e.By = m.chooser(e.Guild, e.By, e.At)
-			decide(m, memory.SettingChosen{Guild: e.Guild, Channel: e.Channel, Key: e.Key}, e.At, e)
-		}
-	case memory.LimitChosen:
-		e.By = m.chooser(e.Guild, e.By, e.At)
-		decide(m, memory.LimitChosen{Guild: e.Guild, RoleLimit: memory.RoleLimit{Role: e.Role}}, e.At, e)
-	case memory.Asked:
-		m.guild(e.Guild).Asked = true
+	}),
+	on((*model).choose),
+	on((*model).chooseSetting),
+	on((*model).chooseLimit),
+	on(func(m *model, e memory.Asked) { m.guild(e.Guild).Asked = true }),
+	on(func(m *model, e memory.Learned) {
+		m.meet(e.Guild, e.Channel)
+		c := m.channels[e.Channel]
+		c.Learned = max(c.Learned, e.Until)
+	}),
+}
+
+func (m *model) leave(e memory.PersonLeft) {
+	key := inGuild{e.Guild, int64(e.User)}
+	if p, ok := m.people[key]; ok {
+		p.Nick = ""
+		p.Roles = nil
+		p.RolesKnown = false
+		m.people[key] = p
+	}
+	if c, ok := m.connections[key]; ok {
+		m.connections[key] = memory.Connection{At: c.At}
 	}
 }
 
-func (m *model) seePerson(p memory.Person) {
+func (m *model) connect(e memory.Connected) {
+	if m.chooser(e.Guild, e.User, e.At) == 0 {
+		return
+	}
+	key := inGuild{e.Guild, int64(e.User)}
+	if was := m.connections[key]; was.At.IsZero() || e.At.After(was.At) {
+		m.connections[key] = memory.Connection{Hash: e.Hash, At: e.At}
+	}
+}
+
+func (m *model) useConnection(e memory.ConnectionUsed) {
+	key := inGuild{e.Guild, int64(e.User)}
+	c := m.connections[key]
+	if !c.IsOpen() || c.Hash != e.Hash {
+		return
+	}
+	c.Uses = max(c.Uses, e.Uses)
+	if e.At.After(c.Used) {
+		c.Used = e.At
+	}
+	m.connections[key] = c
+}
+
+func (m *model) deleteChannel(e memory.ChannelDeleted) {
+	m.meet(e.Guild, e.Channel)
+	m.unplace(e.Guild, func(c memory.Channel) bool { return m.lies(c.ID, e.Channel) })
+	m.beginOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+}
+
+func (m *model) chooseSetting(e memory.SettingChosen) {
+	if slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return m.takesSetting(g, e) }) {
+		return
+	}
+	e.By = m.chooser(e.Guild, e.By, e.At)
+	decide(m, memory.SettingChosen{Guild: e.Guild, Channel: e.Channel, Key: e.Key}, e.At, e)
+}
+
+func (m *model) chooseLimit(e memory.LimitChosen) {
+	e.By = m.chooser(e.Guild, e.By, e.At)
+	decide(m, memory.LimitChosen{Guild: e.Guild, RoleLimit: memory.RoleLimit{Role: e.Role}}, e.At, e)
+}
+
+func (m *model) seePerson(e memory.PersonSeen) {
+	p := e.Person
+	said := memory.Message{ID: e.Said, Guild: p.Guild, Author: p.ID}
+	if m.isOut(p.Guild, p.ID) || e.Said != 0 && m.isForgotten(said) {
+		return
+	}
 	m.guild(p.Guild)
 	key := inGuild{p.Guild, int64(p.ID)}
 	known := m.people[key]
@@ -393,92 +419,6 @@ func (m *model) isWithin(c *channel, guild memory.GuildID, within memory.Channel
 	above := m.channels[c.Parent]
 	return c.Guild == guild && (within == 0 || c.ID == within || c.Parent == within ||
 		above != nil && above.Guild == guild && above.Parent == within)
-}
-
-// listened is from when Hark listens in a guild's channels, as far as known.
-func (m *model) listened(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
-	until := map[memory.ChannelID]memory.MessageID{}
-	for _, c := range m.channels {
-		if at := max(c.heard, m.guild(guild).Since); c.Guild == guild && at != 0 {
-			until[c.ID] = at
-		}
-	}
-	return until
-}
-
-type gapKey struct {
-	sweep   bool
-	channel memory.ChannelID
-	until   memory.MessageID
-}
-
-func (m *model) fillGap(e memory.GapFilled) {
-	key := gapKey{e.Gap.Sweep, e.Gap.Channel, e.Gap.Until}
-	gap, known := m.gaps[key]
-	if !known {
-		return
-	}
-	gap.After, gap.Fetched = max(gap.After, e.Through), max(gap.Fetched, e.Gap.Fetched)
-	m.gaps[key] = gap
-	if gap.After >= gap.Until {
-		delete(m.gaps, key)
-	}
-	if c := m.channels[e.Gap.Channel]; c != nil && e.Gap.Sweep {
-		m.openSwept(c)
-	}
-}
-
-func (m *model) openSwept(c *channel) {
-	c.Shut = c.Shut && slices.ContainsFunc(m.gapsTo(true), func(g memory.Gap) bool { return g.Channel == c.ID })
-}
-
-// dropSweeps returns how far the first of a channel's sweeps was.
-func (m *model) dropSweeps(channel memory.ChannelID) (after memory.MessageID, some bool) {
-	for key, g := range m.gaps {
-		if g.Sweep && g.Channel == channel {
-			after, some = max(after, g.After), true
-			delete(m.gaps, key)
-		}
-	}
-	return after, some
-}
-
-// sweep compares a guild or a channel, first from where an earlier sweep stopped.
-func (m *model) sweep(e memory.Absent) {
-	for _, c := range m.channels {
-		if !m.isWithin(c, e.Guild, e.Channel) {
-			continue
-		}
-		at, some := m.dropSweeps(c.ID)
-		if !some {
-			at = memory.FirstMessageID(e.At.Add(-memory.SweptFirst))
-		}
-		log := m.log(c.ID)
-		newest := memory.FirstMessageID(e.At.Add(time.Millisecond))
-		for _, s := range log {
-			newest = max(newest, s.ID)
-		}
-		for _, g := range []memory.Gap{{After: at, Until: newest}, {After: 0, Until: at}} {
-			if slices.ContainsFunc(log, func(s memory.Message) bool { return s.ID > g.After && s.ID <= g.Until }) {
-				g.Guild, g.Channel, g.Sweep = c.Guild, c.ID, true
-				m.gaps[gapKey{true, c.ID, g.Until}] = g
-			}
-		}
-		m.openSwept(c)
-	}
-}
-
-// gapsTo returns the gaps to compare, newest first, or those to fetch, missed ones first.
-func (m *model) gapsTo(sweep bool) []memory.Gap {
-	past := map[bool]int{true: 1}
-	all := slices.DeleteFunc(slices.Collect(maps.Values(m.gaps)), func(g memory.Gap) bool { return g.Sweep != sweep })
-	slices.SortFunc(all, func(a, b memory.Gap) int {
-		if sweep {
-			return cmp.Or(cmp.Compare(b.Until, a.Until), cmp.Compare(a.Channel, b.Channel))
-		}
-		return cmp.Or(past[a.Past]-past[b.Past], cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Until, b.Until))
-	})
-	return all
 }
 
 // normal returns g with roles and channels by id, without unknown channels.

@@ -6,8 +6,40 @@ import (
 	"hark/memory"
 )
 
+var messageRules = []modelRule{
+	on((*model).post),
+	on(func(m *model, e memory.Heard) {
+		m.meet(e.Guild, e.Channel)
+		m.hear(e.Channel, e.ID)
+	}),
+	on((*model).star),
+	on((*model).tell),
+	on((*model).edit),
+	on((*model).deleteAll),
+	on((*model).name),
+	on(func(m *model, e memory.QuestionOpened) { m.open[place{e.Question.Channel, e.Question.ID}] = e.Question }),
+	on(func(m *model, e memory.QuestionClosed) { delete(m.open, place{e.Channel, e.ID}) }),
+}
+
+func (m *model) star(e memory.Starred) {
+	at := place{e.Channel, e.ID}
+	if of := m.entry(at); !m.isAway(at) && e.At.After(of.star.At) {
+		of.star = e
+	}
+}
+
+func (m *model) deleteAll(e memory.Deleted) {
+	for _, id := range e.IDs {
+		at := place{e.Channel, id}
+		if _, dropped := m.dropped[at]; !dropped {
+			m.delete(at, 1)
+		}
+	}
+}
+
 func (m *model) post(p memory.Posted) {
 	message := p.Message
+	m.speak(message.Text())
 	message.Starred = false
 	at := place{message.Channel, message.ID}
 	m.meet(message.Guild, message.Channel)
@@ -69,6 +101,7 @@ func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
 
 // tell keeps what was told of a file. That takes nothing away.
 func (m *model) tell(told memory.Told) {
+	m.speak(told.Text)
 	if e := m.entries[place{told.Channel, told.ID}]; e != nil && !e.deleted && e.posted != nil {
 		now := *e.posted
 		now.Files, _ = memory.Tell(now.Files, told.File, told.Text)
@@ -77,6 +110,7 @@ func (m *model) tell(told memory.Told) {
 }
 
 func (m *model) edit(edit memory.Edited) {
+	m.speak(edit.Content)
 	at := place{edit.Channel, edit.ID}
 	e := m.entry(at)
 	if m.isAway(at) || e.posted == nil &&

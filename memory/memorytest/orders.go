@@ -12,7 +12,7 @@ import (
 )
 
 // checkOrders applies the same events in two orders, in batches of any size, some repeatedly.
-func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
+func checkOrders(t *testing.T, open func(t testing.TB) memory.Opened) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(drawOrderless), 2, 24).Draw(rt, "events")
 		if slices.ContainsFunc(events, func(e memory.Event) bool { o, ok := e.(memory.Opted); return ok && o.Out }) {
@@ -99,7 +99,7 @@ func drawOrderless(t *rapid.T) memory.Event {
 	case 12:
 		return drawSpent(t)
 	case 13:
-		e := drawCall(t).(memory.Called)
+		e := drawCall(t).(memory.Recorded)
 		e.Record.Question, e.Record.Answer, e.Record.Kwargs = 0, 0, nil
 		return e
 	}

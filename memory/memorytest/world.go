@@ -162,8 +162,8 @@ func unedited(ids ...memory.MessageID) (sources []memory.SummarySource) {
 
 // called is the record of a tool's call, seconds after began, that came from a question there.
 func called(name string, channel memory.ChannelID, question memory.MessageID, asker memory.UserID,
-	seconds int) memory.Called {
-	return memory.Called{Record: memory.Record{
+	seconds int) memory.Recorded {
+	return memory.Recorded{Record: memory.Record{
 		CallID: name, Timestamp: began.Add(time.Duration(seconds) * time.Second), Speaker: memory.SpeakerTool,
 		Method: "search_memory", Args: []any{}, Kwargs: map[string]any{}, Outcome: "3 messages",
 		Guild: guildOf(channel), Channel: channel, Asker: asker, Question: question,
@@ -260,7 +260,7 @@ func (t *harness) settle() {
 				Username: map[memory.UserID]string{ada: "ada", ben: "ben"}[who]}}, fact)
 		}
 	}
-	t.apply(facts(ben, 77, "eats apricots", spot(general, id(1))), memory.Named{Channel: general, ID: id(1),
-		Name: "m1"})
+	t.apply(facts(ben, 77, "eats apricots", spot(general, id(1))), memory.ExternalIDSeen{Channel: general, ID: id(1),
+		ExternalID: "m1"})
 	t.embedAll()
 }

@@ -25,7 +25,7 @@ func BenchmarkSealed(b *testing.B) {
 	var ingest, words, meaning [2]time.Duration
 	vectors := 0
 	for b.Loop() {
-		var stores [2]memory.Store
+		var stores [2]memory.Opened
 		urls := [2]string{postgrestest.URL(b), postgrestest.URL(b)}
 		secret, err := seal.ParseSecret(oneKey)
 		must(b, err)
@@ -35,7 +35,7 @@ func BenchmarkSealed(b *testing.B) {
 			must(b, err)
 		}
 		turn := 0
-		inTurn := func(took *[2]time.Duration, do func(s memory.Store) error) {
+		inTurn := func(took *[2]time.Duration, do func(s memory.Opened) error) {
 			for _, i := range [][2]int{{0, 1}, {1, 0}}[turn%2] {
 				began := time.Now()
 				must(b, do(stores[i]))
@@ -44,7 +44,7 @@ func BenchmarkSealed(b *testing.B) {
 			turn++
 		}
 		for batch := range slices.Chunk(events, 200) {
-			inTurn(&ingest, func(s memory.Store) error {
+			inTurn(&ingest, func(s memory.Opened) error {
 				if err := s.Apply(b.Context(), batch...); err != nil {
 					return err
 				}
@@ -61,14 +61,14 @@ func BenchmarkSealed(b *testing.B) {
 			terms := text.QueryTerms(memorytest.Sentence(rand.New(rand.NewPCG(uint64(round), 4))))
 			vector := embed.Builtin{}.EmbedTerms(terms, func(string) float64 { return 1 })
 			var spent [2]time.Duration
-			inTurn(&spent, func(s memory.Store) error {
+			inTurn(&spent, func(s memory.Opened) error {
 				_, err := s.Nearest(b.Context(), scope, embed.Builtin{}.Space(), vector, 20)
 				return err
 			})
 			if round > 0 { // else caches are cold
 				meaning[0], meaning[1] = meaning[0]+spent[0], meaning[1]+spent[1]
 			}
-			inTurn(&words, func(s memory.Store) error {
+			inTurn(&words, func(s memory.Opened) error {
 				_, err := s.FullText(b.Context(), scope, terms, 200)
 				return err
 			})

@@ -72,7 +72,7 @@ func BenchmarkEngines(b *testing.B) {
 	}
 }
 
-func measure(b *testing.B, s memory.Store, guilds, messages int) (f figures) {
+func measure(b *testing.B, s memory.Opened, guilds, messages int) (f figures) {
 	started := time.Now()
 	for g := range guilds {
 		ctx, cancel := context.WithCancel(b.Context())
@@ -106,7 +106,7 @@ func measure(b *testing.B, s memory.Store, guilds, messages int) (f figures) {
 	return f
 }
 
-func hybrid(b *testing.B, s memory.Store, guild *memory.Guild, terms []string) {
+func hybrid(b *testing.B, s memory.Opened, guild *memory.Guild, terms []string) {
 	var scope memory.Scope
 	for _, c := range guild.Channels {
 		scope.Channels = append(scope.Channels, c.ID)
@@ -122,7 +122,7 @@ func hybrid(b *testing.B, s memory.Store, guild *memory.Guild, terms []string) {
 	for _, h := range hits {
 		reach[memory.MessageRef{Channel: h.Channel, Message: h.ID}] = 8
 	}
-	_, err = s.Stretches(b.Context(), reach)
+	_, err = s.Windows(b.Context(), reach)
 	must(b, err)
 }
 

@@ -41,7 +41,7 @@ func TestAnotherProcessReadsOnlyTheGuildsThatChanged(t *testing.T) {
 	const changed, other memory.GuildID = 3001, 3002
 	ctx, url := t.Context(), postgrestest.URL(t)
 	o := postgres.Options{Space: memorytest.Embedder{}.Space()}
-	open := func(o postgres.Options) memory.Store {
+	open := func(o postgres.Options) memory.Opened {
 		s, err := postgres.Open(ctx, url, o)
 		if err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func openToy(t testing.TB, url string) memory.Store {
+func openToy(t testing.TB, url string) memory.Opened {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), url, postgres.Options{Space: memorytest.Embedder{}.Space()})
 	if err != nil {
@@ -35,10 +35,10 @@ func openToy(t testing.TB, url string) memory.Store {
 	return s
 }
 
-func openEmpty(t testing.TB) memory.Store { return openToy(t, postgrestest.URL(t)) }
+func openEmpty(t testing.TB) memory.Opened { return openToy(t, postgrestest.URL(t)) }
 
 // openSealed opens a sealed store. It holds only the sketches of vectors in memory.
-func openSealed(t testing.TB, url string) memory.Store {
+func openSealed(t testing.TB, url string) memory.Opened {
 	t.Helper()
 	secret, err := seal.ParseSecret("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	if err != nil {
@@ -53,7 +53,7 @@ func openSealed(t testing.TB, url string) memory.Store {
 }
 
 // openSome opens about every second store sealed.
-func openSome(t testing.TB, url string) memory.Store {
+func openSome(t testing.TB, url string) memory.Opened {
 	t.Helper()
 	if crc32.ChecksumIEEE([]byte(url))%2 == 0 {
 		return openSealed(t, url)
@@ -67,7 +67,7 @@ func TestSealedConformance(t *testing.T) {
 		t.Skip("takes long")
 	}
 	t.Parallel()
-	memorytest.Run(t, func(t testing.TB) memory.Store { return openSealed(t, postgrestest.URL(t)) })
+	memorytest.Run(t, func(t testing.TB) memory.Opened { return openSealed(t, postgrestest.URL(t)) })
 	memorytest.Reopen(t, postgrestest.URL, openSealed)
 }
 

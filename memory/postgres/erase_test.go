@@ -54,7 +54,7 @@ func TestErasedTextIsInNoRowOfAnyPage(t *testing.T) {
 	canary := func(n int) string { return fmt.Sprintf("canary%dq", n) }
 	for n := range messages {
 		m := posted(n, canary(n)+strings.Repeat(" sails", r.IntN(40)))
-		must(t, s.Apply(t.Context(), m, memory.Named{Channel: 1000, ID: m.Message.ID, Name: "called-" + canary(n)}))
+		must(t, s.Apply(t.Context(), m, memory.ExternalIDSeen{Channel: 1000, ID: m.Message.ID, ExternalID: "called-" + canary(n)}))
 	}
 	must(t, (&memory.Indexer{Queue: s, Embedder: memorytest.Embedder{}}).Drain(t.Context(), nil))
 	// While a snapshot sees the texts, nothing else cleans their pages.

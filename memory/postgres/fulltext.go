@@ -146,7 +146,7 @@ func (w *where) and(text string, args ...any) {
 func (w *where) within(q sqlstore.TextQuery) {
 	w.and("f.guild = ?", int64(q.Guild))
 	w.and("f.channel = ANY (?)", q.Channels)
-	w.and("NOT EXISTS (SELECT 1 FROM doomed d WHERE d.guild = f.guild AND d.row = f.row)")
+	w.and("NOT EXISTS (SELECT 1 FROM pending_deletion d WHERE d.guild = f.guild AND d.row = f.row)")
 }
 
 // rank returns the best messages that meet w within q, and whether it looked at all of them.

@@ -13,12 +13,12 @@ import (
 // guildOf is the guild of a row that comes from a table without one, by what the row has. Other tables have the
 // channel's id.
 var guildOf = map[string]string{
-	"message":  "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
-	"presence": "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
-	"segment":  "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
-	"doomed":   "(SELECT m.guild FROM message m WHERE m.row = r.row)",
-	"source":   "(SELECT d.guild FROM derived d WHERE d.no = r.derived)",
-	"named":    "(SELECT d.guild FROM derived d WHERE d.no = r.derived)",
+	"message":          "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
+	"presence":         "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
+	"segment":          "(SELECT g.id FROM guild g WHERE g.no = r.channel >> 20)",
+	"pending_deletion": "(SELECT m.guild FROM message m WHERE m.row = r.row)",
+	"source":           "(SELECT d.guild FROM derived d WHERE d.no = r.derived)",
+	"named":            "(SELECT d.guild FROM derived d WHERE d.no = r.derived)",
 }
 
 // guildOfChannel is that of a channel that is known, or was forgotten.

@@ -130,7 +130,7 @@ func TestAPlainDatabaseIsSealed(t *testing.T) {
 	find := func(s *sqlstore.Store) string {
 		log, err := s.Log(t.Context(), 1000, -1<<62, 1<<62, 100)
 		hits, err2 := s.FullText(t.Context(), memory.Scope{Channels: []memory.ChannelID{1000}}, []string{"asks"}, 10)
-		id, err3 := s.MessageNamed(t.Context(), 1000, "canary19q")
+		id, err3 := memory.MessageByExternalID(t.Context(), s, 1000, "canary19q")
 		g, err4 := s.Guild(t.Context(), 100)
 		must(t, errors.Join(err, err2, err3, err4))
 		return fmt.Sprint(log, len(hits), id, g.Name, g.Settings)

@@ -24,8 +24,8 @@ var overAll = []struct{ part, why string }{
 	{"owner, unplaced FROM channel WHERE id = $1", "the channel isn't known yet"},
 	{"FROM question ORDER BY id, channel", "open questions of all guilds"},
 	{"DELETE FROM question WHERE channel = $1", "the channel isn't known"},
-	{"FROM called WHERE channel = $1", "the channel isn't known"},
-	{"INSERT INTO called", "the channel isn't known"},
+	{"FROM external_id WHERE channel = $1", "the channel isn't known"},
+	{"INSERT INTO external_id", "the channel isn't known"},
 	{"t.channel = $1 AND t.answer", "the channel isn't known"},
 	{"t.channel = $1 AND t.parts", "the channel isn't known"},
 	{"FROM withdrawn ORDER BY no", "withdrawn answers of all guilds"},
@@ -42,9 +42,9 @@ var overAll = []struct{ part, why string }{
 	{"FROM summary s JOIN channel c", "the backlog of summaries"},
 	{"FROM condensed c JOIN derived", "sessions of all guilds"},
 	{"FROM trace k WHERE answer < $1", "answers of all guilds, or in a channel that isn't known"},
-	{"FROM doomed d CROSS JOIN LATERAL", "not yet: what every forgetting has left to delete"},
-	{"FROM channel) FROM doomed", "not yet: what every forgetting has left to delete"},
-	{"DELETE FROM doomed", "not yet: what every forgetting has left to delete"},
+	{"FROM pending_deletion d CROSS JOIN LATERAL", "not yet: what every forgetting has left to delete"},
+	{"FROM channel) FROM pending_deletion", "not yet: what every forgetting has left to delete"},
+	{"DELETE FROM pending_deletion", "not yet: what every forgetting has left to delete"},
 	{"DELETE FROM message WHERE row IN", "not yet: what every forgetting has left to delete"},
 	{"WHERE channel IN (SELECT value FROM json_each($1)) AND id < $2", "forgetting everywhere"},
 	{"FROM channel c CROSS JOIN LATERAL (SELECT * FROM said m", "forgetting everywhere"},
@@ -96,7 +96,7 @@ func lacks(statement string) bool {
 }
 
 // open opens a store whose statements r records.
-func (r *recorder) open(t testing.TB) memory.Store {
+func (r *recorder) open(t testing.TB) memory.Opened {
 	t.Helper()
 	s, err := postgres.Open(t.Context(), postgrestest.URL(t),
 		postgres.Options{Space: memorytest.Embedder{}.Space()}.Traced(r))

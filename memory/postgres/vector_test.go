@@ -15,7 +15,7 @@ import (
 // neither, whether the memory is sealed or not.
 func TestProcessesSeeEachOthersVectors(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(testing.TB, string) memory.Store{"plain": openToy, "sealed": openSealed} {
+	for name, open := range map[string]func(testing.TB, string) memory.Opened{"plain": openToy, "sealed": openSealed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := postgrestest.URL(t)

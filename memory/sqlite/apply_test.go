@@ -24,7 +24,7 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 		return d
 	}
 	apply(t, s, posted(general, 4, "stays"))
-	scrubbed(t, s)
+	zeroed(t, s)
 	s.engine.writer.statements = nil
 	apply(t, s, deleted(general, 7)) // the message may still arrive
 	if n := len(s.engine.writer.statements); n > 7 || !s.engine.writer.zeroed {
@@ -63,7 +63,7 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	at := func(n int) time.Time { return id(n).Time() }
 	apply(t, s, by(other, 1, "stays"), memory.Opted{Guild: guild, User: out, Out: true, At: at(2)})
 	forget(t, s, memory.Forgetting{Guild: guild, User: forgotten, Why: memory.WhyMember, At: at(50)})
-	scrubbed(t, s)
+	zeroed(t, s)
 	before := rowsIn(t, s)
 	apply(t, s, by(out, 9, "canary"))
 	s.engine.writer.statements = nil
@@ -74,7 +74,7 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	tell := func(author memory.UserID, n int) {
 		t.Helper()
 		apply(t, s, by(author, n, "canary"), edited(general, n, "canary, edited"))
-		apply(t, s, edited(general, n, "canary, edited"), memory.Named{Channel: general, ID: id(n), Name: "canary"},
+		apply(t, s, edited(general, n, "canary, edited"), memory.ExternalIDSeen{Channel: general, ID: id(n), ExternalID: "canary"},
 			memory.Starred{Guild: guild, Channel: general, ID: id(n), On: true, At: at(n)})
 		apply(t, s, deleted(general, n), by(author, n, "canary"))
 	}
@@ -100,7 +100,7 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	// An edit that came before its message was kept. It goes and leaves a tombstone.
 	apply(t, s, memory.Opted{Guild: guild, User: out, Out: true, At: at(60)}, edited(general, 61, "canary"),
 		by(out, 61, "canary"), edited(general, 61, "canary"))
-	scrubbed(t, s)
+	zeroed(t, s)
 	wantNowhere(t, dir, "canary")
 }
 
@@ -137,7 +137,7 @@ func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 			if after := rowsIn(t, s); !maps.Equal(after, before) {
 				t.Errorf("%s, restart %t: left are %v, before there were %v", name, restart, after, before)
 			}
-			scrubbed(t, s)
+			zeroed(t, s)
 			wantNowhere(t, dir, "canary")
 			apply(t, s, memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, After: id(4),
 				Until: id(6)}}, edited(general, 5, "in a gap"), edited(general, 70, "early"))
@@ -153,8 +153,8 @@ func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 func rowsIn(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	rows := map[string]int{}
-	for _, table := range []string{"message", "tombstone", "early_edit", "star", "called", "question",
-		"taken", "rewritten", "doomed", "segment"} {
+	for _, table := range []string{"message", "tombstone", "early_edit", "star", "external_id", "question",
+		"taken", "rewritten", "pending_deletion", "segment"} {
 		var n int
 		must(t, s.engine.read.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 		rows[table] = n

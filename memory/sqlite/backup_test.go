@@ -192,7 +192,7 @@ func TestReadBackup(t *testing.T) {
 		t.Error(err)
 	}
 	s := populated(t)
-	scrubbed(t, s)
+	zeroed(t, s)
 	apply(t, s, posted(general, 199, "a first, which empties the log"), posted(general, 200, "another"))
 	apply(t, s, posted(general, 201, "is in the log"))
 	_, err = ReadBackup(t.Context(), filepath.Join(s.engine.dir, FileName))
@@ -306,7 +306,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	if ids := find(t, got, in(general), kept+" new"); len(ids) != 2 {
 		t.Errorf("of what is to be there, found %v", ids)
 	}
-	if out, err := got.OptedOut(t.Context(), guild, 9); !out || err != nil {
+	if out, err := memory.HasOptedOut(t.Context(), got, guild, 9); !out || err != nil {
 		t.Errorf("opted out: %v, %v", out, err)
 	}
 	g, err := got.Guild(t.Context(), guild)

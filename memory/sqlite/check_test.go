@@ -96,8 +96,8 @@ func wantRefused(t *testing.T, dir string, atOnce bool) {
 
 func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "doomed", "setting",
-		"meta", "segment", "vector", "presence", "record", "message_id", "called_name", "fulltext_data",
+	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "pending_deletion", "setting",
+		"meta", "segment", "vector", "presence", "record", "message_id", "external_id_name", "fulltext_data",
 		"fulltext_docsize"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +112,7 @@ func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
-	damage(t, dir, "called_name") // which nobody asks
+	damage(t, dir, "external_id_name") // which nobody asks
 	first, beside := open(t, dir), open(t, dir)
 	closed(t, first) // isn't the last to use it
 	if unclosed, _, err := readOpenMark(t.Context(), filepath.Join(dir, FileName)); !unclosed || err != nil {
@@ -131,7 +131,7 @@ func TestAnOlderVersionIsCheckedBeforeItIsChanged(t *testing.T) {
 	dir := written(t)
 	unclose(t, dir)
 	execute(t, raw(t, dir), "PRAGMA user_version = 0")
-	damage(t, dir, "called_name")
+	damage(t, dir, "external_id_name")
 	before := content(t, filepath.Join(dir, FileName))
 	if _, err := Open(t.Context(), dir, Options{}); err == nil || !strings.Contains(err.Error(), Rescue) {
 		t.Errorf("opened: %v", err)

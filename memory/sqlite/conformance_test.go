@@ -13,7 +13,7 @@ import (
 	"hark/memory/vectors"
 )
 
-func openToy(t testing.TB, dir string) memory.Store {
+func openToy(t testing.TB, dir string) memory.Opened {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: memorytest.Embedder{}.Space()})
 	if err != nil {
@@ -22,7 +22,7 @@ func openToy(t testing.TB, dir string) memory.Store {
 	return s
 }
 
-func openEmpty(t testing.TB) memory.Store { return openToy(t, sqlitetest.Dir(t)) }
+func openEmpty(t testing.TB) memory.Opened { return openToy(t, sqlitetest.Dir(t)) }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 }
 
 // openSealed opens a sealed store. It holds only the sketches of vectors in memory.
-func openSealed(t testing.TB, dir string) memory.Store {
+func openSealed(t testing.TB, dir string) memory.Opened {
 	t.Helper()
 	secret, err := seal.ParseSecret(sealedKey)
 	if err != nil {
@@ -48,7 +48,7 @@ func openSealed(t testing.TB, dir string) memory.Store {
 const sealedKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 // openSome opens about every second store sealed.
-func openSome(t testing.TB, dir string) memory.Store {
+func openSome(t testing.TB, dir string) memory.Opened {
 	t.Helper()
 	if crc32.ChecksumIEEE([]byte(dir))%2 == 0 {
 		return openSealed(t, dir)
@@ -62,7 +62,7 @@ func TestSealedConformance(t *testing.T) {
 		t.Skip("takes long")
 	}
 	t.Parallel()
-	memorytest.Run(t, func(t testing.TB) memory.Store { return openSealed(t, sqlitetest.Dir(t)) })
+	memorytest.Run(t, func(t testing.TB) memory.Opened { return openSealed(t, sqlitetest.Dir(t)) })
 	memorytest.Reopen(t, sqlitetest.Dir, openSealed)
 }
 

@@ -12,9 +12,9 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// doomedEach is how many messages a round posts in each of its two ways. Forgetting them takes several
+// forgottenEach is how many messages a round posts in each of its two ways. Forgetting them takes several
 // steps.
-const doomedEach = 520
+const forgottenEach = 520
 
 // Each round posts canaries in its own channel and in one that stays, among messages of others. Then it
 // forgets them by opt-out, by deleting the channel, or in other ways.
@@ -24,9 +24,9 @@ func canaryOf(n, i int) string            { return fmt.Sprintf("canary%dx%dq", n
 func staysOf(n, i int) string             { return fmt.Sprintf("stays%dx%dq", n, i) }
 
 func roundEvents(n int) []memory.Event {
-	base := n * 2 * doomedEach
+	base := n * 2 * forgottenEach
 	var events []memory.Event
-	for i := range doomedEach {
+	for i := range forgottenEach {
 		gone, stays := posted(roundChannel(n), base+2*i, canaryOf(n, i)+" common words"),
 			posted(general, base+2*i+1, staysOf(n, i)+" common words")
 		gone.Message.Author, stays.Message.Author = roundUser(n), 7
@@ -46,10 +46,10 @@ func roundEvents(n int) []memory.Event {
 			Text: canaryOf(n, 9009), By: 7, At: idAt(base),
 			Sources: []memory.MessageRef{{Channel: roundChannel(n), Message: id(base + 2)}}}},
 		summedAs(roundChannel(n), base+2, canaryOf(n, 9010)), summedAs(general, base+1, staysOf(n, 9010)),
-		memory.Called{Record: memory.Record{CallID: fmt.Sprintf("round%d", n), Timestamp: idAt(base + 2),
+		memory.Recorded{Record: memory.Record{CallID: fmt.Sprintf("round%d", n), Timestamp: idAt(base + 2),
 			Speaker: memory.SpeakerTool, Method: "search", Guild: guild,
 			Channel: roundChannel(n), Question: id(base + 2), Asker: roundUser(n), Outcome: canaryOf(n, 9011)}},
-		memory.Named{Channel: roundChannel(n), ID: id(base + 2), Name: canaryOf(n, 9003)},
+		memory.ExternalIDSeen{Channel: roundChannel(n), ID: id(base + 2), ExternalID: canaryOf(n, 9003)},
 		memory.Edited{Guild: guild, Channel: roundChannel(n), ID: id(base + 6), Content: canaryOf(n, 9004) +
 			" after an edit", At: id(base + 900).Time()})
 }
@@ -66,7 +66,7 @@ func TestForgetCrashChild(t *testing.T) {
 	for n := first; ; n++ {
 		apply(t, s, roundEvents(n)...)
 		fmt.Printf("said %d\n", n)
-		at := id((n + 1) * 2 * doomedEach).Time()
+		at := id((n + 1) * 2 * forgottenEach).Time()
 		step := func(done, _ int) { fmt.Printf("begun %d after %d\n", n, done) }
 		var err error
 		switch n % 3 {
@@ -83,7 +83,7 @@ func TestForgetCrashChild(t *testing.T) {
 			fmt.Printf("begun %d after 0\n", n)
 			var unfinished []memory.DeletionReport
 			if unfinished, err = s.Forgettings(bg, memory.Everywhere, 0); err == nil {
-				_, err = s.Resume(bg, unfinished[len(unfinished)-1].Forgetting.ID, step)
+				_, err = s.Forget(bg, unfinished[len(unfinished)-1].Forgetting, step)
 			}
 		}
 		must(t, err)
@@ -116,7 +116,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 			checkStays(t, s, n)
 		}
 		for _, f := range unfinished {
-			if _, err := s.Resume(bg, f.Forgetting.ID, nil); err != nil {
+			if _, err := s.Forget(bg, f.Forgetting, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,7 +140,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 func forgetRound(t *testing.T, s *Store, n int) {
 	t.Helper()
 	f := memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember,
-		At: id((n + 1) * 2 * doomedEach).Time()}
+		At: id((n + 1) * 2 * forgottenEach).Time()}
 	forget(t, s, f)
 }
 
@@ -169,13 +169,13 @@ func crashForgetting(t *testing.T, dir string, first, after int) (said, begun, r
 
 func checkUnread(t *testing.T, s *Store, n int) {
 	t.Helper()
-	for _, i := range []int{0, 1, doomedEach / 2, doomedEach - 1, 9004} {
+	for _, i := range []int{0, 1, forgottenEach / 2, forgottenEach - 1, 9004} {
 		if got := find(t, s, in(general, roundChannel(n)), canaryOf(n, i)); len(got) > 0 {
 			t.Errorf("%q finds %v", canaryOf(n, i), got)
 		}
 	}
 	for _, channel := range []memory.ChannelID{general, roundChannel(n)} {
-		log, err := s.Log(bg, channel, id(n*2*doomedEach)-1, id((n+1)*2*doomedEach), 10_000)
+		log, err := s.Log(bg, channel, id(n*2*forgottenEach)-1, id((n+1)*2*forgottenEach), 10_000)
 		must(t, err)
 		if slices.ContainsFunc(log, func(m memory.Message) bool { return m.Author == roundUser(n) }) {
 			t.Errorf("round %d is still in the log", n)
@@ -201,7 +201,7 @@ func checkUnread(t *testing.T, s *Store, n int) {
 
 func checkStays(t *testing.T, s *Store, n int) {
 	t.Helper()
-	log, err := s.Log(bg, general, id(n*2*doomedEach)-1, id((n+1)*2*doomedEach), 10_000)
+	log, err := s.Log(bg, general, id(n*2*forgottenEach)-1, id((n+1)*2*forgottenEach), 10_000)
 	must(t, err)
 	stay := 0
 	for _, m := range log {
@@ -209,15 +209,15 @@ func checkStays(t *testing.T, s *Store, n int) {
 			stay++
 		}
 	}
-	if stay != doomedEach {
-		t.Errorf("of round %d %d messages that stay are there, not %d", n, stay, doomedEach)
+	if stay != forgottenEach {
+		t.Errorf("of round %d %d messages that stay are there, not %d", n, stay, forgottenEach)
 	}
 	all, err := s.Summaries(bg, general)
 	if err != nil || !slices.ContainsFunc(all, func(s memory.Summary) bool { return s.Text == staysOf(n, 9010) }) {
 		t.Errorf("of round %d the summary that stays isn't there, %v", n, err)
 	}
-	if got := find(t, s, in(general), staysOf(n, doomedEach-1)); len(got) != 1 {
-		t.Errorf("%q finds %v", staysOf(n, doomedEach-1), got)
+	if got := find(t, s, in(general), staysOf(n, forgottenEach-1)); len(got) != 1 {
+		t.Errorf("%q finds %v", staysOf(n, forgottenEach-1), got)
 	}
 }
 
@@ -226,7 +226,7 @@ func checkGone(t *testing.T, dir string, n int) {
 	t.Helper()
 	wantNowhere(t, dir, fmt.Sprintf("canary%dx", n))
 	var batch text.Batch
-	for _, i := range []int{0, 1, 2, doomedEach / 2, doomedEach - 1, 9004} {
+	for _, i := range []int{0, 1, 2, forgottenEach / 2, forgottenEach - 1, 9004} {
 		for _, hash := range strings.Fields(sqlstore.Hashes(batch.Terms(canaryOf(n, i)))) {
 			wantNowhere(t, dir, hash[1:]) // full text leaves out of a term what it shares with the one before it
 		}

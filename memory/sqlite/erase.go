@@ -47,9 +47,9 @@ func (e *engine) Erase(ctx context.Context, wait bool) error {
 
 // erase waits for readers under the write lock, twice as long after each failure.
 func (e *engine) erase(ctx context.Context) error {
-	scrubbed := false
-	err := e.withWriteLock(ctx, func(w *writer) error { scrubbed = w.zeroed; return nil })
-	if err == nil && !scrubbed {
+	zeroed := false
+	err := e.withWriteLock(ctx, func(w *writer) error { zeroed = w.zeroed; return nil })
+	if err == nil && !zeroed {
 		err = e.zeroFreed(ctx, e.writing)
 	}
 	if err != nil {

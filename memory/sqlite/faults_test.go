@@ -27,7 +27,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model := populated(t)
-			scrubbed(t, model)
+			zeroed(t, model)
 			model.engine.writer.statements = nil
 			model.engine.writer.forget()
 			must(t, write(model))
@@ -40,7 +40,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 				if i > 0 && dump(t, s) != before {
 					t.Fatal("the file isn't as it was")
 				}
-				scrubbed(t, s)
+				zeroed(t, s)
 				s.engine.writer.forget()
 				breakStatement(t, s, query)
 				if err := write(s); err == nil {
@@ -59,7 +59,7 @@ func TestEveryStatementMayFail(t *testing.T) {
 	}
 }
 
-func scrubbed(t *testing.T, s *Store) {
+func zeroed(t *testing.T, s *Store) {
 	t.Helper()
 	must(t, s.engine.erase(bg))
 }
@@ -77,7 +77,7 @@ func TestEveryStatementOfLongWorkMayFail(t *testing.T) {
 			begun := func() *Store {
 				s := populated(t)
 				must(t, work.before(s))
-				scrubbed(t, s)
+				zeroed(t, s)
 				s.engine.writer.forget()
 				return s
 			}
@@ -193,9 +193,9 @@ var reads = map[string]func(context.Context, *Store) (any, error){
 	"Nearest": func(ctx context.Context, s *Store) (any, error) {
 		return s.Nearest(ctx, in(general), s.engine.options.Space, unit(), 1)
 	},
-	"OptedOut": func(ctx context.Context, s *Store) (any, error) { return s.OptedOut(ctx, guild, 1) },
-	"Pending":  func(ctx context.Context, s *Store) (any, error) { return s.Pending(ctx, 9) },
-	"People":   func(ctx context.Context, s *Store) (any, error) { return s.People(ctx, guild) },
+	"Member":  func(ctx context.Context, s *Store) (any, error) { return s.Member(ctx, guild, 1) },
+	"Pending": func(ctx context.Context, s *Store) (any, error) { return s.Pending(ctx, 9) },
+	"People":  func(ctx context.Context, s *Store) (any, error) { return s.People(ctx, guild) },
 	"Prompts": func(ctx context.Context, s *Store) (any, error) {
 		return s.Traces(ctx, memory.TraceQuery{Prompts: true})
 	},
@@ -203,8 +203,8 @@ var reads = map[string]func(context.Context, *Store) (any, error){
 		return s.Records(ctx, memory.RecordQuery{Channels: []memory.ChannelID{general}})
 	},
 	"Starred": func(ctx context.Context, s *Store) (any, error) { return s.Starred(ctx, in(general), 1) },
-	"Stretches": func(ctx context.Context, s *Store) (any, error) {
-		return s.Stretches(ctx, map[memory.MessageRef]int{{Channel: general, Message: id(1)}: 1})
+	"Windows": func(ctx context.Context, s *Store) (any, error) {
+		return s.Windows(ctx, map[memory.MessageRef]int{{Channel: general, Message: id(1)}: 1})
 	},
 	"Summaries": func(ctx context.Context, s *Store) (any, error) { return s.Summaries(ctx, general) },
 	"Trace":     func(ctx context.Context, s *Store) (any, error) { return memory.TraceOf(ctx, s, general, id(71)) },
@@ -216,7 +216,7 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 	done, cancel := context.WithCancel(bg)
 	cancel()
 	for _, name := range []string{"Amounts", "Around", "Frequencies", "FullText", "Nearest", "Records", "Starred",
-		"Stretches"} {
+		"Windows"} {
 		for range 2 { // before its statements are prepared, and after
 			if _, err := reads[name](done, s); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, cancelled: %v", name, err)
@@ -235,7 +235,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE person SET roles = '{'", "People"},
 		{"UPDATE message SET extra = '{'", "Around"},
 		{"UPDATE message SET author = 'x'", "Around"},
-		{"UPDATE message SET author = 'x'", "Stretches"},
+		{"UPDATE message SET author = 'x'", "Windows"},
 		{"DROP TABLE fulltext", "FullText"},
 		{"UPDATE vector SET steps = x'01'", "Nearest"},
 		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", "Trace"},

@@ -81,7 +81,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	file.Message.Files = []memory.File{{Name: "Xochimilco.png", Description: "Popocatepetl"}}
 	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"),
 		posted(general, 303, "Mictlantecuhtli"),
-		memory.Named{Channel: general, ID: id(300), Name: "Tezcatlipoca"})
+		memory.ExternalIDSeen{Channel: general, ID: id(300), ExternalID: "Tezcatlipoca"})
 	apply(t, s, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304),
 		Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}})
 	drain(t, s)
@@ -166,7 +166,7 @@ func TestForgettingBesideAReaderThatStays(t *testing.T) {
 		t.Fatalf("unfinished are %v, %v", unfinished, err)
 	}
 	end()
-	if _, err := s.Resume(bg, unfinished[0].Forgetting.ID, nil); err != nil {
+	if _, err := s.Forget(bg, unfinished[0].Forgetting, nil); err != nil {
 		t.Error(err)
 	}
 	if unfinished, err := s.Forgettings(bg, memory.Everywhere, 0); err != nil || len(unfinished) > 0 {
@@ -243,7 +243,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 		"one comes late":   {says(posted(general, -3, "quinces")), 20},
 		"a channel is new": {says(posted(newcomer, 63, "quinces"), posted(newcomer, 64, "stays")), 20},
 		"one is edited":    {says(edited(general, 57, "quinces")), 20},
-		"one is named":     {says(memory.Named{Channel: general, ID: id(57), Name: "quinces"}), 20},
+		"one is named":     {says(memory.ExternalIDSeen{Channel: general, ID: id(57), ExternalID: "quinces"}), 20},
 		"one is answered":  {says(answered), 20},
 		"one is deleted":   {says(deleted(general, 57)), 19},
 		"the last go, and others come in their rows": {says(deleted(general, 57, 58, 59), posted(general, 65, "stays"),
@@ -281,7 +281,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	breakStatement(t, s, "INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)")
+	breakStatement(t, s, "INSERT INTO pending_deletion (row, forgetting) SELECT value, ? FROM json_each(?)")
 	wantError(t, s.Apply(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge,
 		At: id(900).Time()}))
 	closed(t, s)

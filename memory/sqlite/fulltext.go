@@ -89,8 +89,8 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 // matching appends the condition for matching rows of q's channels, except those pending deletion, and returns
 // its arguments.
 func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any {
-	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR " +
-		"fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
+	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM pending_deletion) OR " +
+		"fulltext.rowid NOT IN (SELECT row FROM pending_deletion)) AND fulltext.rowid BETWEEN ? AND ?")
 	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]
 	args := []any{match, first << sqlstore.SequenceBits,
 		last<<sqlstore.SequenceBits | (1<<sqlstore.SequenceBits - 1)}

@@ -41,8 +41,8 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 	}
 }
 
-// While full text has segments with removed terms, the file isn't marked as scrubbed.
-func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
+// While full text has segments with removed terms, the file isn't marked as zeroed.
+func TestNothingIsZeroedBeforeItIsMerged(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveInBulk() }))

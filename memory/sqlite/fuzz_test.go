@@ -18,7 +18,7 @@ import (
 
 // FuzzOperations compares the store with memorytest's model.
 func FuzzOperations(f *testing.F) {
-	memorytest.Fuzz(f, func(t testing.TB) memory.Store {
+	memorytest.Fuzz(f, func(t testing.TB) memory.Opened {
 		s, err := Open(context.Background(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space()})
 		must(t, err)
 		return s
@@ -41,7 +41,7 @@ func shortly(t *rapid.T) time.Time {
 
 var eventKinds = []memory.Event{
 	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{},
-	memory.Named{}, memory.Starred{}, memory.Heard{}, memory.Told{},
+	memory.ExternalIDSeen{}, memory.Starred{}, memory.Heard{}, memory.Told{},
 	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{},
 	memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
 	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{},

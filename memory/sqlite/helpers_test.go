@@ -174,11 +174,11 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 }
 
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
-var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
+var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "external_id", "presence",
 	"segment", "vector", "vector_next", "trace", "derived", "source", "named", "prompt", "record",
 	"fulltext_docsize", "opted", "fact", "lore", "summary", "condensed", "star", "question", "gap", "forgetting",
-	"withdrawn", "taken", "shown", "learn", "connection", "doomed", "setting", "role_limit", "spent",
-	"meta WHERE key NOT IN ('writer', 'open', 'scrubbed', 'fingerprints')"}
+	"withdrawn", "taken", "shown", "learn", "connection", "pending_deletion", "setting", "role_limit", "spent",
+	"meta WHERE key NOT IN ('writer', 'open', 'zeroed', 'fingerprints')"}
 
 func dump(t testing.TB, s *Store) string {
 	t.Helper()
@@ -262,7 +262,7 @@ var unsound = map[string]string{
 		JOIN source s ON s.derived = d.no AND s.kind = 0 LEFT JOIN channel c ON c.id = s.place
 		LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
 	"something is kept beside a message that is gone, or was forgotten with its channel": `SELECT n.id
-		FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM called
+		FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM external_id
 		UNION ALL SELECT channel, id FROM rewritten UNION ALL SELECT channel, id FROM early_edit
 		UNION ALL SELECT channel, id FROM question) n
 		WHERE EXISTS (SELECT 1 FROM forgetting f WHERE f.user = 0 AND f.channel = n.channel AND n.id < f.before)

@@ -35,14 +35,14 @@ func wantHidden(t *testing.T, s *Store, what string) {
 // Repeating a forgetting, after a failure or while another process hides it, hides it as well.
 func TestWhatIsToldAgainIsHiddenBeforeItIsDone(t *testing.T) {
 	t.Parallel()
-	const dooms = "INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)"
+	const begins = "INSERT INTO pending_deletion (row, forgetting) SELECT value, ? FROM json_each(?)"
 	for what, e := range hides {
 		s, _ := thirtyMessages(t)
-		breakStatement(t, s, dooms)
+		breakStatement(t, s, begins)
 		if s.Apply(bg, e) == nil {
 			t.Errorf("%s: the failure isn't told", what)
 		}
-		delete(s.engine.writer.statements, dooms)
+		delete(s.engine.writer.statements, begins)
 		apply(t, s, e)
 		wantHidden(t, s, what+" after a failure")
 

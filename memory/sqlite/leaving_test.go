@@ -40,13 +40,13 @@ func persona(of memory.GuildID, n int, text string) memory.SettingChosen {
 }
 
 // recorded is a call that came of message n, or of none, asked by somebody a minute after that.
-func recorded(call string, n int, asker memory.UserID) memory.Called {
+func recorded(call string, n int, asker memory.UserID) memory.Recorded {
 	r := memory.Record{CallID: call, Timestamp: idAt(n + 6), Speaker: memory.SpeakerTool, Method: "search_memory",
 		Outcome: "3 messages", Guild: guild, Channel: general, Asker: asker}
 	if n != 0 {
 		r.Question = id(n)
 	}
-	return memory.Called{Record: r}
+	return memory.Recorded{Record: r}
 }
 
 // sentPrompt holds a word in each of its messages, so often that it takes several pages.

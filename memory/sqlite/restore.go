@@ -148,7 +148,7 @@ func (s *Store) resumeForgettings(ctx context.Context,
 	}
 	var receipts []memory.DeletionReport
 	for _, f := range unfinished {
-		receipt, err := s.Resume(ctx, f.Forgetting.ID, func(done, total int) {
+		receipt, err := s.Forget(ctx, f.Forgetting, func(done, total int) {
 			progress("forgetting", int64(done), int64(total))
 		})
 		if err != nil {

@@ -240,7 +240,8 @@ func TestRestoredTokens(t *testing.T) {
 	closed(t, s)
 	got, _ := restored(t, s.engine.dir, backup)
 	for user, uses := range map[memory.UserID]int{7: 12, 8: 0, 9: 0} {
-		c, err := got.Connection(bg, guild, user)
+		m, err := got.Member(bg, guild, user)
+		c := m.Connection
 		must(t, err)
 		if c.IsOpen() != (user == 7) || c.Uses != uses {
 			t.Errorf("user %d: %+v", user, c)

@@ -251,7 +251,7 @@ func (s *Salvage) readDecisions() (open bool) {
 			deleted = append(deleted, e)
 		}
 	}
-	s.rows("doomed", func(r salvagedRow) { s.pendingDeletion[r.Row] = true })
+	s.rows("pending_deletion", func(r salvagedRow) { s.pendingDeletion[r.Row] = true })
 	s.rows("meta", func(r salvagedRow) { open = open || r.text("key") == openMark })
 	s.Events = slices.Concat(forgotten, s.Events, deleted)
 	return open
@@ -265,7 +265,7 @@ func (s *Salvage) readPeople() {
 			s.People[p.Guild] = append(s.People[p.Guild], p)
 		}
 	})
-	s.rows("called", func(r salvagedRow) {
+	s.rows("external_id", func(r salvagedRow) {
 		var at memory.MessageRef
 		r.read("channel, id", &at.Channel, &at.Message)
 		s.Names[at] = r.text("name")

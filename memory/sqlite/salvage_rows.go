@@ -37,11 +37,11 @@ type layout struct {
 type columnKind struct{ text, null bool }
 
 // salvagedTables are the tables to read, in this order.
-var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
-	"opted", "doomed", "fact", "lore", "derived", "source", "message", "data_key"}
+var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "external_id", "tombstone", "forgetting",
+	"opted", "pending_deletion", "fact", "lore", "derived", "source", "message", "data_key"}
 
 // deletionTables are the tables that say what must stay deleted.
-var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
+var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "pending_deletion", "setting"}
 
 func layouts(ctx context.Context) (map[string]*layout, error) {
 	db, err := sql.Open("sqlite", ":memory:")

@@ -142,7 +142,7 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	apply(t, fresh, s.Events...)
 	apply(t, fresh, s.Events...)
 	carryOutAll(t, fresh)
-	if out, err := fresh.OptedOut(bg, guild, 1+outsMessage); !out || err != nil {
+	if out, err := memory.HasOptedOut(bg, fresh, guild, 1+outsMessage); !out || err != nil {
 		t.Errorf("opted out: %t, %v", out, err)
 	}
 	back := posted(general, 8, "of what was purged")

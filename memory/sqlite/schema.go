@@ -95,13 +95,13 @@ CREATE TABLE tombstone ( -- of messages that were deleted
   id      INTEGER NOT NULL,
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
-CREATE TABLE called ( -- what messages are called outside Discord
+CREATE TABLE external_id ( -- ids of messages outside Discord, such as in the file that they were imported from
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
   name    TEXT NOT NULL,
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
-CREATE INDEX called_name ON called (channel, name);
+CREATE INDEX external_id_name ON external_id (channel, name);
 CREATE TABLE presence (
   channel  INTEGER NOT NULL, -- channel.no
   author   INTEGER NOT NULL,
@@ -210,7 +210,7 @@ CREATE TABLE forgetting (
   done    INTEGER NOT NULL,
   receipt TEXT NOT NULL,    -- so far, as JSON: numbers only
   whole   INTEGER NOT NULL DEFAULT 0, -- whether nothing but the beginning ends it
-  begun   INTEGER NOT NULL DEFAULT 0 -- 1: its messages are to be doomed; 2: they are
+  begun   INTEGER NOT NULL DEFAULT 0 -- 1: its messages are to be listed in pending_deletion; 2: they are
 );
 CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
   no      INTEGER PRIMARY KEY,
@@ -229,11 +229,11 @@ CREATE TABLE learn ( -- whether facts may be learned
   at    INTEGER NOT NULL, -- milliseconds
   PRIMARY KEY (guild, user)
 ) WITHOUT ROWID;
-CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left but their rows and their full text
+CREATE TABLE pending_deletion ( -- forgotten messages, of which only their rows and their full text are left
   row        INTEGER PRIMARY KEY,
   forgetting INTEGER NOT NULL
 );
-CREATE VIEW said AS SELECT * FROM message WHERE row NOT IN (SELECT row FROM doomed);
+CREATE VIEW said AS SELECT * FROM message WHERE row NOT IN (SELECT row FROM pending_deletion);
 
 CREATE TABLE lore (
   guild   INTEGER NOT NULL,
@@ -396,8 +396,8 @@ CREATE TABLE data_key ( -- keys that values are sealed with
   wrapped TEXT NOT NULL        -- the key, sealed by the operator's key
 );
 CREATE INDEX data_key_guild ON data_key (guild);
-ALTER TABLE called ADD COLUMN token TEXT; -- by which a sealed name is found
-CREATE INDEX called_token ON called (channel, token) WHERE token IS NOT NULL;
+ALTER TABLE external_id ADD COLUMN token TEXT; -- by which a sealed name is found
+CREATE INDEX external_id_token ON external_id (channel, token) WHERE token IS NOT NULL;
 `
 
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {

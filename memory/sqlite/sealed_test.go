@@ -415,10 +415,10 @@ func tell(t testing.TB, s *Store) string {
 	}
 	calls, err := s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{1000}})
 	fmt.Fprintln(&b, calls, err)
-	names, err := s.NameOf(bg, 1000, []memory.MessageID{id(6)})
+	names, err := s.ExternalIDs(bg, 1000, []memory.MessageID{id(6)})
 	fmt.Fprintln(&b, names, err)
 	for _, name := range names {
-		called, err := s.MessageNamed(bg, 1000, name)
+		called, err := memory.MessageByExternalID(bg, s, 1000, name)
 		fmt.Fprintln(&b, called, err)
 	}
 	fmt.Fprintln(&b, find(t, s, in(1000), "asks"), find(t, s, in(1000), "1234"),

@@ -31,7 +31,7 @@ var writes = map[string]func(*Store) error{
 				"came after its edit"),
 			edited(general, 4, "number4 in other words"), edited(general, 5000, "an early edit"),
 			deleted(general, 5, 6, 7, 91), deleted(general, 70),
-			memory.Named{Channel: general, ID: id(8), Name: "eight"},
+			memory.ExternalIDSeen{Channel: general, ID: id(8), ExternalID: "eight"},
 			memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard",
 				Roles: []memory.Role{{ID: 1, Name: "everyone"}}, Channels: []memory.Channel{{ID: general,
 					Name: "general"}, {ID: 3000, Name: "fresh"}}}},
@@ -161,7 +161,7 @@ func goOn(s *Store) error {
 	begun, err := s.Forgettings(bg, memory.Everywhere, 0)
 	for _, r := range begun {
 		if err == nil {
-			_, err = s.Resume(bg, r.Forgetting.ID, nil)
+			_, err = s.Forget(bg, r.Forgetting, nil)
 		}
 	}
 	return err
@@ -323,7 +323,7 @@ func populate(t *testing.T, s *Store) {
 	drain(t, s)
 	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92),
 		edited(general, 90, "came before its message"), edited(general, 91, "never"),
-		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
+		posted(general, 71, "an answer"), memory.ExternalIDSeen{Channel: general, ID: id(7), ExternalID: "seven"})
 	apply(t, s, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71),
 		Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general, 6),
 		Prompt: sentPrompt("number")}})

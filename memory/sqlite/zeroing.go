@@ -17,7 +17,7 @@ import (
 // after a start, all pages are read first, while others write. zeroedKey is set at the end.
 
 // zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
-const zeroedKey = "scrubbed"
+const zeroedKey = "zeroed"
 
 const readZeroed = "SELECT 1 FROM meta WHERE key = '" + zeroedKey + "'"
 

@@ -36,7 +36,7 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 			}
 		}
 	}
-	scrubbed(t, s)
+	zeroed(t, s)
 	checkSound(t, s)
 	if nonzero := nonzeroPages(t, s); nonzero != 0 {
 		t.Errorf("%d pages hold something in their unused parts", nonzero)
@@ -68,7 +68,7 @@ func nonzeroPages(t *testing.T, s *Store) int {
 }
 
 // Zeroing runs in steps, between which others write. A kill at any point loses none of the remaining work.
-func TestScrubsGoInSteps(t *testing.T) {
+func TestZeroingGoesInSteps(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := open(t, dir)
@@ -108,14 +108,14 @@ func TestScrubsGoInSteps(t *testing.T) {
 	if err != nil || steps < 3 {
 		t.Fatalf("after %d steps: %v", steps, err)
 	}
-	scrubbed(t, s)
+	zeroed(t, s)
 	checkSound(t, s)
 	if got := find(t, s, in(general), "meanwhile"); len(got) != min(said-messages, 100) {
 		t.Errorf("%d of %d messages that were said meanwhile are there", len(got), said-messages)
 	}
 	again := openOnce(t, killed[0])
 	if again.engine.writer.zeroed {
-		t.Error("a scrub that was killed counts as done")
+		t.Error("zeroing that was killed counts as done")
 	}
 	checkSound(t, again)
 	closed(t, again) // which does what is left to do
@@ -135,7 +135,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 }
 
 // If other processes write all the time, their pages are unknown, and in the end they wait.
-func TestScrubsThatOthersDisturb(t *testing.T) {
+func TestZeroingThatOthersDisturb(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := open(t, dir)
@@ -148,7 +148,7 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	}
 	err := s.engine.zeroFreed(bg, disturbed)
 	if err != nil || !s.engine.writer.zeroed || writes != 3*zeroRounds+1 {
-		t.Fatalf("scrubbed after %d transactions: %t, %v", writes, s.engine.writer.zeroed, err)
+		t.Fatalf("zeroed after %d transactions: %t, %v", writes, s.engine.writer.zeroed, err)
 	}
 	if n := nonzeroPages(t, s); n > 0 {
 		t.Errorf("%d pages hold something in their unused parts", n)
@@ -160,12 +160,12 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	checkSound(t, s)
 }
 
-func TestScrubsThatFail(t *testing.T) {
+func TestZeroingThatFails(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "Huitzilopochtli"), posted(general, 2, "stays"))
-	scrubbed(t, s)
+	zeroed(t, s)
 	fails := func(why string) {
 		t.Helper()
 		if err := s.engine.zeroFreed(bg, s.engine.writing); err == nil {
@@ -181,7 +181,7 @@ func TestScrubsThatFail(t *testing.T) {
 	fails("no table")
 	execute(t, s.engine.write, "ALTER TABLE other RENAME TO meta")
 	apply(t, s, deleted(general, 1))
-	scrubbed(t, s)
+	zeroed(t, s)
 	wantNowhere(t, dir, "Huitzilopochtli")
 	checkSound(t, s)
 }
@@ -253,13 +253,13 @@ func TestLateMessagesRemoveNoText(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 5, "new"))
-	scrubbed(t, s)
+	zeroed(t, s)
 	apply(t, s, posted(general, 2, "late"))
 	if !s.engine.writer.zeroed {
 		t.Error("a late message counts as text that was removed")
 	}
 	apply(t, s, memory.Edited{Guild: guild, Channel: general, ID: id(3), Content: "early", At: id(9).Time()})
-	scrubbed(t, s)
+	zeroed(t, s)
 	apply(t, s, posted(general, 3, "its message"))
 	if s.engine.writer.zeroed {
 		t.Error("the edit that waited leaves its text behind")
@@ -276,7 +276,7 @@ func TestWhatIsTakenOutLateIsErased(t *testing.T) {
 		apply(t, s, e)
 	}
 	apply(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(2000).Time()})
-	scrubbed(t, s)
+	zeroed(t, s)
 	must(t, goOn(s))
 	if n := nonzeroPages(t, s); n > 0 {
 		t.Errorf("%d pages hold copies of what was removed", n)

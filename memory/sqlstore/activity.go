@@ -77,7 +77,8 @@ func (s *Store) Activity(ctx context.Context, scope memory.Scope, byAuthor bool,
 // activeSpans returns the ranges of the messages to count in channels of one guild, where there are some.
 func activeSpans(ctx context.Context, in Querier, channels []int64, scope memory.Scope,
 	limit int) (spans []span, err error) {
-	since, until := noMessage, endless
+	since := noMessage
+	until := endless
 	if !scope.Since.IsZero() {
 		since = FirstAt(scope.Since)
 	}
@@ -99,7 +100,11 @@ func activeSpans(ctx context.Context, in Querier, channels []int64, scope memory
 // countActivity adds the messages of spans in one guild to counts.
 func countActivity(ctx context.Context, in Querier, spans []span, authors []memory.UserID, byAuthor bool,
 	counts map[memory.Activity]int) error {
-	args := []any{jsonText(spans), jsonOf(daysOf(spans))}
+	list, err := jsonText(spans)
+	if err != nil {
+		return err
+	}
+	args := []any{list, jsonOf(daysOf(spans))}
 	if len(authors) > 0 {
 		args = append(args, jsonOf(authors))
 	}
@@ -108,7 +113,8 @@ func countActivity(ctx context.Context, in Querier, spans []span, authors []memo
 		var of memory.Activity
 		var n int
 		err := scan(asInt[memory.MessageID]{&on}, asInt[memory.UserID]{&of.Author}, asInt[int]{&n})
-		if of.Day = on.Time(); n > 0 {
+		of.Day = on.Time()
+		if n > 0 {
 			counts[of] += n
 		}
 		return err
@@ -118,9 +124,11 @@ func countActivity(ctx context.Context, in Querier, spans []span, authors []memo
 // daysOf returns the first id of each day from the first to the last message of spans. The days on which ids begin and
 // end, in 1945 and 2084, are left out: they aren't whole.
 func daysOf(spans []span) (days []memory.MessageID) {
-	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	first := int64(math.MaxInt64)
+	last := int64(math.MinInt64)
 	for _, s := range spans {
-		first, last = min(first, s[1]), max(last, s[2])
+		first = min(first, s[1])
+		last = max(last, s[2])
 	}
 	for at := memory.MessageID(first).Time().Truncate(day); !at.After(memory.MessageID(last).Time()); at = at.Add(day) {
 		if id := memory.FirstMessageID(at); id > math.MinInt64 && id <= math.MaxInt64-idsADay {

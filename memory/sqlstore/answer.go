@@ -7,6 +7,12 @@ import (
 	"hark/memory"
 )
 
+// answerEvents are about Hark's own messages after they were logged.
+var answerEvents = []handler{
+	handle((*transaction).rewrite),
+	handle((*transaction).marked),
+}
+
 // rewrite treats messages of Hark's as new: it deletes their trace and prompt, and what was made from their old
 // text, except answers, which inherit their sources. Messages that went with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) {
@@ -25,23 +31,29 @@ func (t *transaction) rewrite(e memory.Rewritten) {
 	}
 }
 
+// marked ends what is to be done about a withdrawn answer.
+func (t *transaction) marked(e memory.Marked) {
+	t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", e.Channel, e.Message)
+}
+
 // inheritSources adds an answer's sources to the answers made from it. It deletes the answer's messages that
 // aren't rewritten with it, because their sources would be lost.
 func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID) {
 	trace, kept := t.traceOf(e.Channel, answer)
 	if !kept {
 		var known bool
-		if trace, known = t.shownOf(e.Guild, e.Channel, answer); !known {
+		trace, known = t.shownOf(e.Guild, e.Channel, answer)
+		if !known {
 			return
 		}
 	}
 	messages := jsonOf(append([]memory.MessageID{answer}, trace.Parts...))
 	own := value[int64](t, "SELECT no FROM derived WHERE kind IN (?, ?) AND place = ? AND id = ?", anAnswer, aShown,
 		e.Channel, answer)
-	sources := must(list(t.ctx, t, func(scan Scanner, s *storedSource) error {
+	sources := listIn(t, func(scan Scanner, s *storedSource) error {
 		return scan(&s[0], &s[1], &s[2], &s[3], &s[4])
-	}, "SELECT kind, place, id, version, repeats FROM source WHERE derived = ?", own))
-	named := must(column[memory.UserID](t.ctx, t, "SELECT user FROM named WHERE derived = ?", own))
+	}, "SELECT kind, place, id, version, repeats FROM source WHERE derived = ?", own)
+	named := columnIn[memory.UserID](t, "SELECT user FROM named WHERE derived = ?", own)
 	for _, heir := range t.madeFromAnswer(e.Channel, messages, own) {
 		t.inherit(heir, sources, named)
 	}
@@ -67,10 +79,10 @@ type heir struct {
 // madeFromAnswer returns the answers made from messages of a channel, except answer own.
 func (t *transaction) madeFromAnswer(channel memory.ChannelID, messages string, own int64) []heir {
 	defer t.inAnyThatCites()()
-	return must(list(t.ctx, t, func(scan Scanner, h *heir) error { return scan(&h.guild, &h.no, &h.repeats) },
+	return listIn(t, func(scan Scanner, h *heir) error { return scan(&h.guild, &h.no, &h.repeats) },
 		`SELECT d.guild, d.no, s.repeats FROM source s CROSS JOIN derived d ON d.no = s.derived AND d.kind IN (?1, ?2)
 			WHERE s.kind = 0 AND s.place = ?3 AND s.id IN (SELECT value FROM json_each(?4)) AND s.derived <> ?5`,
-		anAnswer, aShown, channel, messages, own))
+		anAnswer, aShown, channel, messages, own)
 }
 
 func (t *transaction) inherit(h heir, sources []storedSource, named []memory.UserID) {
@@ -165,8 +177,8 @@ func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
 // shownOf returns only the place and messages of an answer that only Discord still has.
 func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
 	answer memory.MessageID) (trace memory.Trace, known bool) {
-	ids := must(column[memory.MessageID](t.ctx, t, `SELECT s.id FROM derived d CROSS JOIN shown s ON s.derived = d.no
-		WHERE d.kind = ? AND d.place = ? AND d.id = ? ORDER BY s.id`, aShown, channel, answer))
+	ids := columnIn[memory.MessageID](t, `SELECT s.id FROM derived d CROSS JOIN shown s ON s.derived = d.no
+		WHERE d.kind = ? AND d.place = ? AND d.id = ? ORDER BY s.id`, aShown, channel, answer)
 	parts := slices.DeleteFunc(slices.Clone(ids), func(id memory.MessageID) bool { return id == answer })
 	return memory.Trace{Guild: guild, Channel: channel, Answer: answer, Parts: parts}, len(ids) > 0
 }

@@ -7,191 +7,32 @@ import (
 	"hark/memory"
 )
 
-func (t *transaction) apply(e *event) {
-	at := placeOf(e.Event)
-	if at.ID != 0 {
-		at.Guild = t.locationAt(at.Guild, at.ID).guild
-	}
-	defer t.in(at.Guild)()
-	switch v := e.Event.(type) {
-	case memory.Posted:
-		t.post(e)
-	case memory.Heard:
-		t.hear(t.channel(v.Guild, v.Channel).no, v.ID)
-	case memory.Starred:
-		t.star(v)
-	case memory.Told:
-		t.tell(v)
-	case memory.Edited:
-		t.edit(v)
-	case memory.Deleted:
-		for _, id := range v.IDs {
-			t.deleted(v.Guild, v.Channel, id, v.Unlogged)
-		}
-	case memory.Rewritten:
-		t.rewrite(v)
-	case memory.Named:
-		t.name(v)
-	case memory.Answered:
-		t.keepTrace(v.Trace)
-	case memory.Called:
-		t.keepRecord(e.record)
-	case memory.GapFound:
-		t.findGap(v.Gap)
-	case memory.GapFilled:
-		t.fillGap(v)
-	case memory.Absent:
-		t.sweep(v)
-	case memory.ShutOut:
-		t.shutOut(v)
-	case memory.QuestionOpened:
-		t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			v.Question.Channel, v.Question.ID, v.Question.Guild)
-	case memory.QuestionClosed:
-		t.exec("DELETE FROM question WHERE channel = ? AND id = ?", v.Channel, v.ID)
-	case memory.Spent:
-		t.spend(v)
-	case memory.Marked:
-		t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", v.Channel, v.Message)
-	case memory.PersonSeen:
-		t.seePerson(v.Person, v.Said)
-	case memory.PersonLeft:
-		t.changed.people[v.Guild] = true
-		t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", v.Guild, v.User)
-		t.exec("UPDATE connection SET hash = '', uses = 0, used = 0 WHERE guild = ? AND user = ?", v.Guild, v.User)
-	case memory.FactTold:
-		t.tellFact(v)
-	case memory.FactGone:
-		t.deleteKnowledge(aFact, v.Guild, v.Fact)
-	case memory.LoreTold:
-		t.tellLore(v.Lore)
-	case memory.LoreGone:
-		t.deleteKnowledge(aLore, v.Guild, v.ID)
-	case memory.Summarised:
-		t.summarise(v)
-	case memory.SessionCondensed:
-		t.condense(v.Condensed)
-	case memory.CondensedGone:
-		t.endSession(v)
-	case memory.Opted:
-		t.opt(v)
-	case memory.Forgetting:
-		t.forgetOnce(v)
-	case memory.Learn:
-		t.learn(v)
-	case memory.Connected:
-		t.connect(v)
-	case memory.ConnectionUsed:
-		t.useConnection(v)
-	default:
-		t.applyStructure(v)
-	}
+// messageEvents are about messages as Discord sends them. For their edits see version.go.
+var messageEvents = []handler{
+	prepare(preparePosted),
+	handle(func(t *transaction, e memory.Heard) { t.hear(t.channel(e.Guild, e.Channel).no, e.ID) }),
+	handle((*transaction).star),
+	handle((*transaction).deleted),
+	handle((*transaction).keepExternalID),
 }
 
-// placeOf returns the guild that an event is about and, if it is about one, the channel. Everywhere means that only
-// the channel is known.
-func placeOf(e memory.Event) (at memory.Channel) {
-	at = memory.Channel{Guild: memory.Everywhere}
-	switch e := e.(type) {
-	case memory.Posted:
-		at.Guild, at.ID = e.Message.Guild, e.Message.Channel
-	case memory.Heard:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Starred:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Told:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Edited:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Deleted:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Rewritten:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Named:
-		at.ID = e.Channel
-	case memory.Answered:
-		at.Guild, at.ID = e.Trace.Guild, e.Trace.Channel
-	case memory.Called:
-		at.Guild, at.ID = e.Record.Guild, e.Record.Channel
-	case memory.GapFound:
-		at.Guild, at.ID = e.Gap.Guild, e.Gap.Channel
-	case memory.GapFilled:
-		at.Guild, at.ID = e.Gap.Guild, e.Gap.Channel
-	case memory.QuestionOpened:
-		at.Guild, at.ID = e.Question.Guild, e.Question.Channel
-	case memory.QuestionClosed:
-		at.ID = e.Channel
-	case memory.Marked:
-		at.ID = e.Channel
-	case memory.Summarised:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.SessionCondensed:
-		at.Guild, at.ID = e.Condensed.Guild, e.Condensed.Channel
-	case memory.CondensedGone:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.ShutOut:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.ChannelGone: // Discord may omit the guild
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Absent:
-		at.Guild = e.Guild
-	case memory.Spent:
-		at.Guild = e.Guild
-	case memory.PersonSeen:
-		at.Guild = e.Person.Guild
-	case memory.PersonLeft:
-		at.Guild = e.Guild
-	case memory.FactTold:
-		at.Guild = e.Guild
-	case memory.FactGone:
-		at.Guild = e.Guild
-	case memory.LoreTold:
-		at.Guild = e.Lore.Guild
-	case memory.LoreGone:
-		at.Guild = e.Guild
-	case memory.Opted:
-		at.Guild = e.Guild
-	case memory.Learn:
-		at.Guild = e.Guild
-	case memory.Connected:
-		at.Guild = e.Guild
-	case memory.ConnectionUsed:
-		at.Guild = e.Guild
-	case memory.GuildSeen:
-		at.Guild = e.Guild.ID
-	case memory.GuildNamed:
-		at.Guild = e.Guild
-	case memory.GuildLeft:
-		at.Guild = e.Guild
-	case memory.ChannelSeen:
-		at.Guild = e.Channel.Guild
-	case memory.ChannelDeleted:
-		at.Guild = e.Guild
-	case memory.RoleSeen:
-		at.Guild = e.Guild
-	case memory.RoleGone:
-		at.Guild = e.Guild
-	case memory.Chose:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.Asked:
-		at.Guild = e.Guild
-	case memory.Learned:
-		at.Guild, at.ID = e.Guild, e.Channel
-	case memory.SettingChosen:
-		at.Guild = e.Guild
-	case memory.LimitChosen:
-		at.Guild = e.Guild
-	case memory.Forgetting:
-		at.Guild = e.Guild
-	}
-	return at
+// posted is a message to log.
+type posted struct {
+	memory.Posted        // with its tokens
+	terms         string // its full-text entry
+}
+
+func preparePosted(p *preparer, e memory.Posted) (write, error) {
+	e.Message.Tokens = p.tokens(e.Message.Text())
+	ready := posted{e, indexTerms(&p.terms, e.Message)}
+	return func(t *transaction) { t.post(ready) }, nil
 }
 
 // post logs a message or its newer version, unless its author has opted out or it is forgotten.
-func (t *transaction) post(e *event) {
-	m := e.message
+func (t *transaction) post(e posted) {
+	m := e.Message
 	c := t.channel(m.Guild, m.Channel)
-	if e.live {
+	if e.Live {
 		t.hear(c.no, m.ID)
 	}
 	d := t.decisions()
@@ -241,7 +82,8 @@ const maxDropped = 10_000
 
 func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
 	if len(d.newer) >= maxDropped {
-		d.older, d.newer = d.newer, nil
+		d.older = d.newer
+		d.newer = nil
 	}
 	if d.newer == nil {
 		d.newer = map[memory.MessageRef]bool{}
@@ -274,7 +116,8 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 		into(&edited, t.store.vault.openedOr(&lost, &content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
 	if early && !lost && newer(edited, content, whole, m.Content) {
-		m.Content, m.Edited = content, FromMillis(edited)
+		m.Content = content
+		m.Edited = FromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}
@@ -295,20 +138,22 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
 		t.seal(c.guild, at("message", "content", c.no, m.ID), m.Content),
-		t.sealAny(c.guild, at("message", "extra", c.no, m.ID), encodeExtra(m)))
+		t.sealAny(c.guild, at("message", "extra", c.no, m.ID), t.encodeExtra(m)))
 	t.index(c.guild, row, terms)
 }
 
-// deleted removes a message deleted in Discord. An unknown one leaves a tombstone, because it may still
-// arrive, unless it wouldn't be logged.
-func (t *transaction) deleted(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, unlogged bool) {
-	if t.isKnown(channel, id) {
-		t.channel(guild, channel)
-		t.delete(channel, id, hideRepeats)
-	} else if !unlogged && !t.store.ingest.dropped.has(channel, id) {
-		c := t.channel(guild, channel)
-		c.highest = max(c.highest, id)
-		t.addTombstone(channel, id)
+// deleted removes messages deleted in Discord. An unknown one leaves a tombstone, because it may still arrive, unless
+// it wouldn't be logged.
+func (t *transaction) deleted(e memory.Deleted) {
+	for _, id := range e.IDs {
+		if t.isKnown(e.Channel, id) {
+			t.channel(e.Guild, e.Channel)
+			t.delete(e.Channel, id, hideRepeats)
+		} else if !e.Unlogged && !t.store.ingest.dropped.has(e.Channel, id) {
+			c := t.channel(e.Guild, e.Channel)
+			c.highest = max(c.highest, id)
+			t.addTombstone(e.Channel, id)
+		}
 	}
 }
 
@@ -317,7 +162,7 @@ func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID
 }
 
 // messageTables hold data by a message's channel and id, even before the message arrives.
-var messageTables = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
+var messageTables = []string{"early_edit", "external_id", "star", "rewritten", "question", "taken"}
 
 // delete removes a message, present or yet to come, with everything derived from it.
 func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
@@ -388,17 +233,6 @@ func (t *transaction) star(e memory.Starred) {
 	}
 }
 
-func (t *transaction) name(e memory.Named) {
-	name := memory.Clean(e.Name)
-	if must(t.store.called(t.ctx, t, t.guild, e.Channel, name)) != 0 {
-		return
-	}
-	t.exec(`INSERT INTO called (channel, id, name, token) SELECT ?1, ?2, ?3, ?4
-		WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		ON CONFLICT DO NOTHING`, e.Channel, e.ID, t.seal(t.guild, at("called", "name", e.Channel, e.ID), name),
-		t.token(t.guild, e.Channel, name))
-}
-
 // extra holds the fields that few messages have.
 type extra struct {
 	Files    []memory.File   `json:"files,omitempty"`
@@ -414,13 +248,15 @@ func (a asExtra) Scan(from any) error {
 	}
 	var e extra
 	err := asJSON{&e}.Scan(from)
-	a.Files, a.Mentions, a.Links = e.Files, e.Mentions, e.Links
+	a.Files = e.Files
+	a.Mentions = e.Mentions
+	a.Links = e.Links
 	return err
 }
 
-func encodeExtra(m memory.Message) any {
+func (t *transaction) encodeExtra(m memory.Message) any {
 	if len(m.Files)+len(m.Mentions)+len(m.Links) == 0 {
 		return nil
 	}
-	return jsonText(extra{m.Files, m.Mentions, m.Links})
+	return t.jsonText(extra{m.Files, m.Mentions, m.Links})
 }

@@ -110,7 +110,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 	name, _, _ := t.nameOf(c)
 	t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited, unplaced, overwrites)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, no, heard, c.ID, c.Guild, c.Parent, c.Kind,
-		t.seal(c.Guild, placeOfChannelName(c.ID, no), name), c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites))
+		t.seal(c.Guild, placeOfChannelName(c.ID, no), name), c.Owner, c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites))
 }
 
 // guildNo returns a guild's number, and gives a new guild one.
@@ -121,7 +121,8 @@ func (t *transaction) guildNo(id memory.GuildID) int64 {
 	no := value[int64](t, "SELECT no FROM guild WHERE id = ?", id)
 	if no == 0 {
 		t.changed.structure[id] = true
-		if no = value[int64](t, "INSERT INTO guild (id) VALUES (?) RETURNING no", id); no > maxGuilds {
+		no = value[int64](t, "INSERT INTO guild (id) VALUES (?) RETURNING no", id)
+		if no > maxGuilds {
 			ensure(fmt.Errorf("there are %d servers already, as many as can be numbered: %w", maxGuilds,
 				memory.ErrRefused))
 		}
@@ -151,9 +152,11 @@ func (t *transaction) join(c *channel, m memory.Message) int64 {
 	}
 	change := t.segment(id, c.no)
 	if change.first == 0 && change.last == 0 {
-		change.first, change.last = m.ID, m.ID
+		change.first = m.ID
+		change.last = m.ID
 	}
-	change.first, change.last = min(change.first, m.ID), max(change.last, m.ID)
+	change.first = min(change.first, m.ID)
+	change.last = max(change.last, m.ID)
 	change.size++
 	if inOrder {
 		c.follow(m, id)
@@ -175,10 +178,10 @@ func (t *transaction) before(c *channel, id memory.MessageID) (before []memory.P
 }
 
 func (t *transaction) readBefore(no int64, id memory.MessageID) []memory.Placed {
-	placed := must(list(t.ctx, t, func(scan Scanner, p *memory.Placed) error {
+	placed := listIn(t, func(scan Scanner, p *memory.Placed) error {
 		return scan(&p.ID, &p.Author, &p.Segment)
 	}, `SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?+0`,
-		no, id, memory.LookBack))
+		no, id, memory.LookBack)
 	slices.Reverse(placed)
 	sizes := map[int64]int{}
 	for i, p := range placed {
@@ -236,7 +239,7 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) 
 	defer t.in(c.guild)()
 	content, extra := t.store.vault.messageTextOf(&m.Message, func() int64 { return c.no }, &m.key, &m.lost)
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
-		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
+		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM pending_deletion d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).
 		into(&m.row, &m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.whole, &m.Starred, &m.Tokens,
 			&m.segment, content, extra, &m.Channel, &m.Guild, &m.pendingDeletion)

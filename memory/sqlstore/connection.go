@@ -7,6 +7,12 @@ import (
 	"hark/memory"
 )
 
+// connectionEvents are about members' tokens.
+var connectionEvents = []handler{
+	handle((*transaction).connect),
+	handle((*transaction).useConnection),
+}
+
 // connect keeps a member's token, or that they took it back, unless that is forgotten.
 func (t *transaction) connect(e memory.Connected) {
 	if t.chooser(e.Guild, e.User, e.At) != 0 {
@@ -28,14 +34,26 @@ func (t *transaction) takeConnections(*Taken) {
 	}
 }
 
-// Connection implements memory.Store.
-func (s *Store) Connection(ctx context.Context, guild memory.GuildID,
-	user memory.UserID) (c memory.Connection, err error) {
-	var hash string
-	found, err := Found(RowOf(ctx, s.engine.In(guild), `SELECT hash, at, uses, used FROM connection
-		WHERE guild = ? AND user = ?`, guild, user).Scan(&hash, asTime{&c.At}, &c.Uses, asTime{&c.Used}))
-	if err == nil && found {
-		_, err = hex.Decode(c.Hash[:], []byte(hash))
+// Member implements memory.Store.
+func (s *Store) Member(ctx context.Context, guild memory.GuildID, user memory.UserID) (m memory.Member, err error) {
+	const query = `SELECT 0 AS out, hash, at, uses, used FROM connection WHERE guild = ?1 AND user = ?2
+		UNION ALL SELECT 1, '', 0, 0, 0 FROM opted WHERE guild = ?1 AND user = ?2 AND out = 1`
+	read := func(scan Scanner) error {
+		var out bool
+		var c memory.Connection
+		var hash string
+		err := scan(&out, &hash, asTime{&c.At}, &c.Uses, asTime{&c.Used})
+		if err != nil {
+			return err
+		}
+		if out {
+			m.OptedOut = true
+			return nil
+		}
+		m.Connection = c
+		_, err = hex.Decode(m.Connection.Hash[:], []byte(hash))
+		return err
 	}
-	return c, s.failed(err, "read the connection of user %d", user)
+	err = Each(ctx, s.engine.In(guild), read, query, guild, user)
+	return m, s.failed(err, "read what user %d decided", user)
 }

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"slices"
 
 	"hark/memory"
@@ -9,15 +8,10 @@ import (
 
 // Decisions holds the opt-outs and forgettings that every message is checked against.
 type Decisions struct {
-	out   map[membership]bool
+	out   map[memory.Membership]bool
 	rules []rule
 	// newest is the greatest end of a rule that isn't endless. Most new messages are past it.
 	newest memory.MessageID
-}
-
-type membership struct {
-	guild memory.GuildID
-	user  memory.UserID
 }
 
 // rule is a forgetting, and what it covers now and later.
@@ -34,7 +28,8 @@ func ruleOf(f memory.Forgetting) rule {
 	if f.Why == memory.WhyDeleted {
 		return o
 	}
-	if o.whole = f.Before.IsZero(); o.whole || f.Before.After(f.At) { // nothing said after the order can be forgotten
+	o.whole = f.Before.IsZero()
+	if o.whole || f.Before.After(f.At) { // nothing said after the order can be forgotten
 		f.Before = f.At
 	}
 	o.end = FirstAt(f.Before)
@@ -66,7 +61,8 @@ func (o *rule) covers(s location, id memory.MessageID, author memory.UserID) boo
 }
 
 func (d *Decisions) add(o rule) {
-	if d.rules = append(d.rules, o); o.end != endless {
+	d.rules = append(d.rules, o)
+	if o.end != endless {
 		d.newest = max(d.newest, o.end)
 	}
 }
@@ -80,15 +76,17 @@ func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.Use
 	return false
 }
 
-func NewDecisions() *Decisions { return &Decisions{out: map[membership]bool{}, newest: noMessage} }
+func NewDecisions() *Decisions {
+	return &Decisions{out: map[memory.Membership]bool{}, newest: noMessage}
+}
 
 // Opt records an opt-out or opt-in.
 func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
-	d.out[membership{guild, user}] = out
+	d.out[memory.Membership{Guild: guild, User: user}] = out
 }
 
 func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
-	return d.out[membership{guild, user}]
+	return d.out[memory.Membership{Guild: guild, User: user}]
 }
 
 // ReadForgetting reads a row of ForgettingColumns and adds its rule.
@@ -107,7 +105,7 @@ func (d *Decisions) Forgotten(c memory.Channel, id memory.MessageID, author memo
 // mayDrop reports whether a message would be dropped for some author.
 func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 	for m := range d.out {
-		if d.out[m] && m.guild == at.guild {
+		if d.out[m] && m.Guild == at.guild {
 			return true
 		}
 	}
@@ -153,6 +151,12 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
 }
 
+// decisionEvents are what people decide about remembering.
+var decisionEvents = []handler{
+	handle((*transaction).opt),
+	handleStructure((*transaction).choose),
+}
+
 func (t *transaction) opt(e memory.Opted) {
 	t.hideNext = true // also for a repeated event, whose forgetting may not be hidden yet
 	d := t.decisions()
@@ -175,20 +179,15 @@ func (t *transaction) opt(e memory.Opted) {
 	}
 }
 
-// OptedOut implements memory.Store.
-func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	out, err := Found(RowOf(ctx, s.engine.In(guild), "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1",
-		guild, user).Scan(new(int)))
-	return out, s.failed(err, "read whether user %d has opted out", user)
-}
-
 // choose keeps a decision about remembering. Nothing said before remembering begins counts as missing.
 func (t *transaction) choose(e memory.Chose) {
 	t.guildNo(e.Guild)
-	table, id := "guild", int64(e.Guild)
+	table := "guild"
+	id := int64(e.Guild)
 	if e.Channel != 0 {
 		t.channel(e.Guild, e.Channel)
-		table, id = "channel", int64(e.Channel)
+		table = "channel"
+		id = int64(e.Channel)
 	}
 	var was memory.Choice
 	var chosen int64

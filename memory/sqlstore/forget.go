@@ -30,6 +30,9 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	return id
 }
 
+// forgettingEvents order to forget.
+var forgettingEvents = []handler{handle((*transaction).forgetOnce)}
+
 // forgetOnce begins a forgetting, unless one on record, perhaps not hidden yet, covers as much for the same
 // reason.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
@@ -64,7 +67,9 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	defer t.in(o.Guild)()
 	t.flush()
 	_, _, _, r := t.forgetting(id)
-	b := &forgettingRun{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), DeletionReport: r}
+	channels, err := o.channels(t.ctx, t)
+	ensure(err)
+	b := &forgettingRun{transaction: t, id: id, of: o, channels: channels, DeletionReport: r}
 	b.invalidate()
 	t.flush()
 	b.dropMessageRows()
@@ -72,12 +77,13 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 	b.dropPeople()
 	b.dropSettings()
 	b.dropStructure()
-	t.changed.Text, t.changed.structure[o.Guild] = true, true
+	t.changed.Text = true
+	t.changed.structure[o.Guild] = true
 	// the caches are read again, with the new rule
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
 	t.store.ingest.decisions = nil
-	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, jsonText(b.DeletionReport), id)
+	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, t.jsonText(b.DeletionReport), id)
 	return b.channels
 }
 
@@ -136,9 +142,11 @@ func (o rule) hides() hiding {
 }
 
 func (t *transaction) addDeleted(r *memory.DeletionReport) {
-	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts,
-		r.Lore+t.deletedCounts.Lore
-	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
+	r.Answers += t.deletedCounts.Answers
+	r.Facts += t.deletedCounts.Facts
+	r.Lore += t.deletedCounts.Lore
+	r.Summaries += t.deletedCounts.Summaries
+	r.Records += t.deletedCounts.Records
 }
 
 // dropMessageRows deletes everybody's rows in messageTables, also of messages that haven't arrived. One
@@ -168,10 +176,10 @@ func (b *forgettingRun) dropNames() {
 	case b.of.Why != memory.WhyDeleted:
 		return
 	}
-	for _, c := range must(list(b.ctx, b, func(scan Scanner, c *memory.Channel) error {
+	for _, c := range listIn(b.transaction, func(scan Scanner, c *memory.Channel) error {
 		var no int64
 		return scan(&no, &c.ID, b.store.vault.channelName(c, &no, nil))
-	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...)) {
+	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...) {
 		name := c.Name
 		// A prompt escapes markup and cuts long names.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -292,7 +300,8 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 	in := s.engine.In(o.Guild)
 	channels, err := column[memory.ChannelID](ctx, in, "SELECT id FROM channel WHERE "+concerned+
 		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
-	goes, all := o.selects(jsonOf(channels), within), o
+	goes := o.selects(jsonOf(channels), within)
+	all := o
 	if q.Before.IsZero() {
 		all.end = endless // includes what is said until the order is given
 	}

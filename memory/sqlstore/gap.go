@@ -8,7 +8,18 @@ import (
 	"hark/memory"
 )
 
-func (t *transaction) findGap(g memory.Gap) {
+// gapEvents are about what Hark didn't hear, and what it still has to answer.
+var gapEvents = []handler{
+	handle((*transaction).findGap),
+	handle((*transaction).fillGap),
+	handle((*transaction).sweep),
+	handle((*transaction).shutOut),
+	handle((*transaction).openQuestion),
+	handle((*transaction).closeQuestion),
+}
+
+func (t *transaction) findGap(e memory.GapFound) {
+	g := e.Gap
 	if g.After < g.Until && !g.Sweep { // Absent says what to sweep
 		t.exec(`INSERT INTO gap (channel, until, guild, after, past, sweep, fetched)
 			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
@@ -66,33 +77,51 @@ func (t *transaction) shutOut(e memory.ShutOut) {
 		"UPDATE channel SET shut = 1 WHERE id = ?")
 }
 
+func (t *transaction) openQuestion(e memory.QuestionOpened) {
+	t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+		e.Question.Channel, e.Question.ID, e.Question.Guild)
+}
+
+func (t *transaction) closeQuestion(e memory.QuestionClosed) {
+	t.exec("DELETE FROM question WHERE channel = ? AND id = ?", e.Channel, e.ID)
+}
+
 // Gaps implements memory.Store.
 func (s *Store) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error) {
-	which, order, args := "sweep = 0", " ORDER BY past, channel, until", []any(nil)
+	which := "sweep = 0"
+	order := " ORDER BY past, channel, until"
+	args := []any(nil)
 	if sweep {
-		which, order = "sweep <> 0", " ORDER BY until DESC, channel"
+		which = "sweep <> 0"
+		order = " ORDER BY until DESC, channel"
 	}
 	if guild != memory.Everywhere {
-		which, args = which+" AND guild = ?", []any{guild}
+		which += " AND guild = ?"
+		args = []any{guild}
 	}
-	gaps, err := list(ctx, s.engine.In(guild), func(scan Scanner, g *memory.Gap) error {
-		return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
-	}, "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE "+which+order, args...)
+	query := "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE " + which + order
+	gaps, err := list(ctx, s.engine.In(guild), scanGap, query, args...)
 	return gaps, s.failed(err, "read what is missing")
+}
+
+func scanGap(scan Scanner, g *memory.Gap) error {
+	return scan(&g.Guild, &g.Channel, &g.After, &g.Until, &g.Past, &g.Sweep, &g.Fetched)
 }
 
 // Questions implements memory.Store.
 func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
-	open, err := list(ctx, s.engine, func(scan Scanner, q *memory.OpenQuestion) error {
+	read := func(scan Scanner, q *memory.OpenQuestion) error {
 		return scan(&q.Guild, &q.Channel, &q.ID)
-	}, "SELECT guild, channel, id FROM question ORDER BY id, channel")
+	}
+	open, err := list(ctx, s.engine, read, "SELECT guild, channel, id FROM question ORDER BY id, channel")
 	return open, s.failed(err, "read which questions are open")
 }
 
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
-	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine.In(guild), `SELECT c.id, max(c.heard, g.since) AS until
-		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`, guild)
+	const query = `SELECT c.id, max(c.heard, g.since) AS until
+		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`
+	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine.In(guild), query, guild)
 	return heard, s.failed(err, "read what was heard in server %d", guild)
 }
 

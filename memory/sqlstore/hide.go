@@ -106,7 +106,8 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	slices.Sort(d.rows)
 	for _, rows := range byGuild(d.rows, SequenceBits+ChannelBits) {
 		t.enter(t.guildOfNo(rows[0] >> SequenceBits))
-		r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(rows))
+		r.Messages += t.exec("INSERT INTO pending_deletion (row, forgetting) SELECT value, ? FROM json_each(?)", id,
+			jsonOf(rows))
 	}
 	t.dropMessageRowsOf(d.ids, o.User != 0)
 	t.uncount(d.counted)
@@ -114,7 +115,7 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	r.Segments += segments
 	r.Vectors += embedded
 	t.changed.Text = true // again, because Erase may have run since begin
-	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", jsonText(r), id)
+	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", t.jsonText(r), id)
 	return r
 }
 
@@ -126,7 +127,8 @@ func (d *pendingDeletion) add(scan Scanner) error {
 	if err := scan(&row, &channel, &id, &author, &segment); err != nil {
 		return err
 	}
-	d.rows, d.ids[channel] = append(d.rows, row), append(d.ids[channel], id)
+	d.rows = append(d.rows, row)
+	d.ids[channel] = append(d.ids[channel], id)
 	if segment != 0 { // counted messages are those in segments
 		d.counted[presenceKey{row >> SequenceBits, author}]++
 		d.segments[segment]++

@@ -86,7 +86,8 @@ func (w *ingest) withdraw(b *batch) bool {
 func (w *ingest) take() []*batch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n, events := 0, 0
+	n := 0
+	events := 0
 	for n < len(w.waiting) && (n == 0 || events+len(w.waiting[n].events) <= maxCommit) {
 		events += len(w.waiting[n].events)
 		n++
@@ -111,7 +112,8 @@ func (s *Store) commitWaiting() {
 			b.done <- err
 		}
 	}()
-	if err = s.commit(batches); len(batches) == 1 || !errors.Is(err, memory.ErrRefused) {
+	err = s.commit(batches)
+	if len(batches) == 1 || !errors.Is(err, memory.ErrRefused) {
 		return
 	}
 	for err = panicked; len(batches) > 0; batches = batches[1:] { // so one refusal spares the others
@@ -126,7 +128,8 @@ func (s *Store) commit(batches []*batch) error {
 			for i := range b.events {
 				t.apply(&b.events[i])
 			}
-			b.forgets, t.hideNext = t.hideNext, false
+			b.forgets = t.hideNext
+			t.hideNext = false
 		}
 	})
 }
@@ -164,7 +167,8 @@ func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done
 		n := 0
 		var began time.Time
 		err := s.writing(ctx, func(t *transaction) { began = time.Now(); n = step(t, limit) })
-		if err = cmp.Or(err, ctx.Err()); err != nil || n == 0 {
+		err = cmp.Or(err, ctx.Err())
+		if err != nil || n == 0 {
 			return done, err
 		}
 		took := time.Since(began)
@@ -173,7 +177,8 @@ func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done
 		} else if took < stepTime/2 {
 			limit = 2 * limit
 		}
-		if done += n; progress != nil {
+		done += n
+		if progress != nil {
 			progress(min(done, total), total)
 		}
 		select { // another process that wants to write tries only now and then
@@ -232,7 +237,8 @@ func (w *ingest) forget() {
 	clear(w.guildIDs)
 	clear(w.segments)
 	clear(w.keys)
-	w.decisions, w.dropped = nil, dropped{}
+	w.decisions = nil
+	w.dropped = dropped{}
 }
 
 func (w *ingest) isIdle() bool {

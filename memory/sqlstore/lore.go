@@ -8,6 +8,12 @@ import (
 	"hark/memory"
 )
 
+// loreEvents are about lore.
+var loreEvents = []handler{
+	handle(func(t *transaction, e memory.LoreTold) { t.tellLore(e.Lore) }),
+	handle(func(t *transaction, e memory.LoreGone) { t.deleteKnowledge(aLore, e.Guild, e.ID) }),
+}
+
 // tellLore keeps lore or its newer version, unless it was deleted, is forgotten, or its author has opted out.
 func (t *transaction) tellLore(l memory.Lore) {
 	d := t.decisions()
@@ -34,7 +40,7 @@ func (t *transaction) tellLore(l memory.Lore) {
 	t.changed.people[l.Guild] = true
 	t.changed.Text = true
 	sealed := func(column, text string) any { return t.seal(l.Guild, lorePlace(column, l), text) }
-	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, sealed("name", l.Name), sealed("own", jsonText(l.Own)),
+	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, sealed("name", l.Name), sealed("own", t.jsonText(l.Own)),
 		sealed("text", l.Text))
 	t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
 }
@@ -83,8 +89,8 @@ func (t *transaction) takeOldLore(r *Taken) {
 	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.deleteKnowledge(aLore, guild, id) },
 		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`)
-	changed := must(list(t.ctx, t, t.store.vault.scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m
-		WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)`)))
+	changed := listIn(t, t.store.vault.scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m
+		WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)`))
 	for _, l := range changed {
 		t.tellLore(l)
 	}

@@ -27,11 +27,11 @@ var movedTables = []moved{
 	{"guild", "no", ""}, {"role", "guild, id", ""}, {"channel", "no", ""}, {"forgetting", "id", ""},
 	{"person", "guild, id", ""},
 	{"message", "row", ""}, {"early_edit", "channel, id", ""}, {"tombstone", "channel, id", ""},
-	{"called", "channel, id", ""}, {"presence", "channel, author", ""}, {"segment", "id", ""},
+	{"external_id", "channel, id", ""}, {"presence", "channel, author", ""}, {"segment", "id", ""},
 	{"trace", "channel, answer", ""}, {"opted", "guild, user", ""}, {"fact", "guild, id", ""},
 	{"star", "channel, id", ""}, {"question", "channel, id", ""}, {"gap", "channel, sweep, until", ""},
 	{"withdrawn", "no", ""}, {"learn", "guild, user", ""},
-	{"connection", "guild, user", ""}, {"doomed", "row", ""},
+	{"connection", "guild, user", ""}, {"pending_deletion", "row", ""},
 	{"lore", "guild, id", ""}, {"summary", "channel, id", ""}, {"prompt", "no", ""},
 	{"setting", "guild, channel, key", ""}, {"role_limit", "guild, role", ""}, {"spent", "guild, question", ""},
 	{"record", "no", ""}, {"condensed", "channel", ""}, {"derived", "no", ""},
@@ -266,7 +266,7 @@ func (m *mover) columns(ctx context.Context, table moved) (both []string, err er
 		}
 	}
 	return slices.DeleteFunc(both, func(name string) bool {
-		return !slices.Contains(there, name) || table.name == "called" && name == "token" // insertRows makes it
+		return !slices.Contains(there, name) || table.name == "external_id" && name == "token" // insertRows makes it
 	}), nil
 }
 

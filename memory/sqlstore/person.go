@@ -9,20 +9,33 @@ import (
 	"hark/memory"
 )
 
+// personEvents are about people and what Hark knows of them.
+var personEvents = []handler{
+	handle((*transaction).seePerson),
+	handle((*transaction).leave),
+	handle((*transaction).tellFact),
+	handle(func(t *transaction, e memory.FactGone) { t.deleteKnowledge(aFact, e.Guild, e.Fact) }),
+	handle((*transaction).learn),
+}
+
 // seePerson stores what is known of somebody. Empty names and unknown roles change nothing. With known roles,
 // an empty nickname means none.
-func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
+func (t *transaction) seePerson(e memory.PersonSeen) {
+	p := e.Person
 	d := t.decisions()
-	if d.OptedOut(p.Guild, p.ID) || said != 0 && d.forgotten(location{guild: p.Guild}, said, p.ID) {
+	if d.OptedOut(p.Guild, p.ID) || e.Said != 0 && d.forgotten(location{guild: p.Guild}, e.Said, p.ID) {
 		return
 	}
 	t.guildNo(p.Guild)
-	p.Username, p.Name, p.Nick = memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick)
+	p.Username = memory.Clean(p.Username)
+	p.Name = memory.Clean(p.Name)
+	p.Nick = memory.Clean(p.Nick)
 	old, known := t.person(p.Guild, p.ID)
 	now := memory.Person{Username: cmp.Or(p.Username, old.Username), Name: cmp.Or(p.Name, old.Name), Nick: p.Nick,
 		Bot: p.Bot, RolesKnown: p.RolesKnown || old.RolesKnown, Roles: p.Roles}
 	if !p.RolesKnown {
-		now.Nick, now.Roles = cmp.Or(p.Nick, old.Nick), old.Roles
+		now.Nick = cmp.Or(p.Nick, old.Nick)
+		now.Roles = old.Roles
 	}
 	if known && now.Username == old.Username && now.Name == old.Name && now.Nick == old.Nick && now.Bot == old.Bot &&
 		now.RolesKnown == old.RolesKnown && slices.Equal(now.Roles, old.Roles) {
@@ -31,7 +44,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 	t.changed.people[p.Guild] = true
 	var roles any
 	if now.RolesKnown {
-		roles = jsonText(now.Roles)
+		roles = t.jsonText(now.Roles)
 	}
 	sealed := func(column, name string) any { return t.seal(p.Guild, at("person", column, p.Guild, p.ID), name) }
 	t.put(table{"person", 2, "guild, id, username, name, nick, bot, roles"}, p.Guild, p.ID,
@@ -40,12 +53,20 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 
 // person returns what is known of somebody, without facts.
 func (t *transaction) person(guild memory.GuildID, id memory.UserID) (p memory.Person, known bool) {
-	p.Guild, p.ID = guild, id
+	p.Guild = guild
+	p.ID = id
 	v := t.store.vault
 	known = t.row("SELECT username, name, nick, bot, roles IS NOT NULL, roles FROM person WHERE guild = ? AND id = ?",
 		guild, id).into(v.personName(&p, "username", &p.Username), v.personName(&p, "name", &p.Name),
 		v.personName(&p, "nick", &p.Nick), &p.Bot, &p.RolesKnown, asJSON{&p.Roles})
 	return p, known
+}
+
+// leave makes unknown what only a member has, and takes back their token.
+func (t *transaction) leave(e memory.PersonLeft) {
+	t.changed.people[e.Guild] = true
+	t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", e.Guild, e.User)
+	t.exec("UPDATE connection SET hash = '', uses = 0, used = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 }
 
 // tellFact keeps a fact, unless it was deleted, its source is gone, or its person has opted out.
@@ -189,7 +210,8 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 			var last memory.MessageID
 			err := scan(&user, &messages, &last)
 			p := present[user]
-			if p.Messages += messages; last.Time().After(p.Last) {
+			p.Messages += messages
+			if last.Time().After(p.Last) {
 				p.Last = last.Time()
 			}
 			present[user] = p

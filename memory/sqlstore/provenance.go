@@ -158,7 +158,8 @@ func (s selection) closure(ctx context.Context, q Querier, how hiding) ([]invali
 			var repeats bool
 			var g invalid
 			err := scan(&source, &g.no, &repeats, &g.itself, &g.kind, &g.guild, &g.channel, &g.id)
-			if g.hide = how; source != 0 {
+			g.hide = how
+			if source != 0 {
 				g.hide = all[source].hide
 			}
 			if g.hide == hideRepeats && !repeats {
@@ -168,7 +169,8 @@ func (s selection) closure(ctx context.Context, q Querier, how hiding) ([]invali
 			if !known || g.hide > old.hide {
 				news = append(news, g.no)
 			}
-			g.hide, g.itself = max(g.hide, old.hide), g.itself || old.itself
+			g.hide = max(g.hide, old.hide)
+			g.itself = g.itself || old.itself
 			all[g.no] = g
 			return err
 		}, "SELECT s.source, s.derived, s.repeats, s.itself, d.kind, d.guild, d.channel, d.id FROM ("+next.query+
@@ -203,7 +205,9 @@ func (t *transaction) isTerminalKnown() bool {
 // keeps the sources, to find them once they must be hidden.
 func (t *transaction) invalidate(s selection, why cause) {
 	defer t.inAnyThatCites()()
-	all := slices.DeleteFunc(must(s.closure(t.ctx, t, why.hide)), func(g invalid) bool {
+	all, err := s.closure(t.ctx, t, why.hide)
+	ensure(err)
+	all = slices.DeleteFunc(all, func(g invalid) bool {
 		return g.kind == aShown && g.hide == hideNone
 	})
 	for _, g := range all { // all first, so that deleting one doesn't select another again

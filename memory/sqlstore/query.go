@@ -87,7 +87,11 @@ func (a asJSON) Scan(from any) error {
 	return fmt.Errorf("%T where JSON should be", from)
 }
 
-func jsonText(v any) string { return string(must(json.Marshal(v))) }
+// jsonText returns v as JSON.
+func jsonText(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
 
 // asTime scans a column of milliseconds.
 type asTime struct{ *time.Time }
@@ -225,7 +229,8 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 		return nil, nil
 	}
 	messages, err := list(ctx, s.engine.In(guild), func(scan Scanner, m *memory.Message) error {
-		m.Guild, m.Channel = guild, channel
+		m.Guild = guild
+		m.Channel = channel
 		return s.vault.scanMessage(scan, m, func() int64 { return no })
 	}, "SELECT "+MessageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
 	return messages, s.failed(err, "read messages of channel %d", channel)
@@ -252,30 +257,6 @@ func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID,
 		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
 		ORDER BY c.id, m.id`,
 		SequenceBits, memory.Everywhere), user, guild)
-}
-
-// MessageNamed implements memory.Store.
-func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
-	guild, _, _ := s.channelNo(channel)
-	id, err := s.called(ctx, s.inGuildOf(channel), guild, channel, memory.Clean(name))
-	if id == 0 && err == nil {
-		err = memory.ErrNotFound
-	}
-	return id, s.failed(err, "message %q of channel %d", name, channel)
-}
-
-// NameOf implements memory.Store.
-func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
-	ids []memory.MessageID) (map[memory.MessageID]string, error) {
-	names := map[memory.MessageID]string{}
-	err := Each(ctx, s.inGuildOf(channel), func(scan Scanner) error {
-		var id memory.MessageID
-		var name string
-		err := scan(&id, s.vault.opened(&name, func() Place { return at("called", "name", channel, id) }))
-		names[id] = name
-		return err
-	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel, jsonOf(ids))
-	return names, s.failed(err, "read the names of messages")
 }
 
 // SegmentsOf implements memory.Store.

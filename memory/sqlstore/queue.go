@@ -16,9 +16,11 @@ func (s *Store) Wake() <-chan struct{} { return s.wake }
 
 // Waiting implements memory.Store.
 func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) {
-	query, args := "SELECT count(*) FROM segment WHERE %s = 1", []any(nil)
+	query := "SELECT count(*) FROM segment WHERE %s = 1"
+	args := []any(nil)
 	if guild != memory.Everywhere {
-		query, args = query+" AND channel IN (SELECT no FROM channel WHERE guild = ?)", []any{guild}
+		query += " AND channel IN (SELECT no FROM channel WHERE guild = ?)"
+		args = []any{guild}
 	}
 	var n int
 	to, err := s.vectorSetOf(ctx, s.engine)
@@ -53,7 +55,8 @@ func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, v
 	var segments []memory.Segment
 	var to vectorSet
 	err := s.engine.Snapshot(ctx, func(q Reader) (err error) { // so texts and versions match
-		if to, err = s.vectorSetOf(ctx, q); err != nil {
+		to, err = s.vectorSetOf(ctx, q)
+		if err != nil {
 			return err
 		}
 		waiting, err := readWaiting(ctx, q, to, limit)
@@ -98,7 +101,8 @@ func (v *Vault) readSegments(ctx context.Context, q Reader, waiting []*waitingSe
 			return err
 		}
 		w := of[id]
-		m.Channel, m.Guild = w.Channel, w.guild
+		m.Channel = w.Channel
+		m.Guild = w.guild
 		w.Messages = append(w.Messages, m)
 		return nil
 	}
@@ -106,9 +110,12 @@ func (v *Vault) readSegments(ctx context.Context, q Reader, waiting []*waitingSe
 		return cmp.Or(cmp.Compare(a.no, b.no), cmp.Compare(a.first, b.first))
 	})
 	for i := 0; i < len(sorted); {
-		from, last, ids := sorted[i], sorted[i].last, []int64{sorted[i].ID}
+		from := sorted[i]
+		last := sorted[i].last
+		ids := []int64{sorted[i].ID}
 		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
-			last, ids = max(last, sorted[i].last), append(ids, sorted[i].ID)
+			last = max(last, sorted[i].last)
+			ids = append(ids, sorted[i].ID)
 		}
 		err := Each(ctx, q.In(from.guild), scanRow, `SELECT segment, id, author, content, extra FROM said WHERE channel = ?
 			AND id BETWEEN ? AND ? AND segment IN (SELECT value FROM json_each(?)) ORDER BY id`,

@@ -6,30 +6,37 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"hark/memory"
 )
 
-// preparedRecord is a record with what is computed before taking the write lock.
-type preparedRecord struct {
+// recordEvents are about calls, and what they took.
+var recordEvents = []handler{
+	prepare(prepareRecord),
+	handle((*transaction).spend),
+}
+
+// encodedRecord is a record to keep.
+type encodedRecord struct {
 	memory.Record
 	body   string
 	tokens int
 }
 
-func (s *Store) prepareRecord(r memory.Record) (preparedRecord, error) {
-	r, err := r.Checked()
+func prepareRecord(p *preparer, e memory.Recorded) (write, error) {
+	body, err := json.Marshal(e.Record)
 	if err != nil {
-		return preparedRecord{}, err
+		return nil, fmt.Errorf("keep a record: %w: %w", err, memory.ErrRefused)
 	}
-	body, err := json.Marshal(r)
-	return preparedRecord{r, string(body), s.options.Tokens(string(body))}, err
+	r := encodedRecord{e.Record, string(body), p.tokens(string(body))}
+	return func(t *transaction) { t.keepRecord(r) }, nil
 }
 
 // keepRecord keeps a record, unless its subject is gone.
-func (t *transaction) keepRecord(r preparedRecord) {
+func (t *transaction) keepRecord(r encodedRecord) {
 	d := t.decisions()
 	if d.OptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).location, askedAt(r.Record), r.Asker) {
 		return
@@ -68,14 +75,16 @@ func askedAt(r memory.Record) memory.MessageID {
 
 // Records implements memory.Store.
 func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
-	direction, limit := "DESC", math.MaxInt
+	direction := "DESC"
+	limit := math.MaxInt
 	if q.Oldest {
 		direction = "ASC"
 	}
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	since, until := int64(math.MinInt64), int64(math.MaxInt64)
+	since := int64(math.MinInt64)
+	until := int64(math.MaxInt64)
 	if !q.Since.IsZero() {
 		since = ceilMillis(q.Since)
 	}
@@ -159,7 +168,8 @@ func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
 			return nil, err
 		}
 	}
-	if key, err = hex.DecodeString(stored); err == nil && len(key) != memory.FingerprintKeyBytes {
+	key, err = hex.DecodeString(stored)
+	if err == nil && len(key) != memory.FingerprintKeyBytes {
 		err = errors.New("it is damaged")
 	}
 	return key, err
@@ -169,7 +179,8 @@ func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
 // the guild is forgotten.
 func (t *transaction) spend(e memory.Spent) {
 	var known bool
-	if e.User, known = t.remembered(e.Guild, e.User, e.Question); !known {
+	e.User, known = t.remembered(e.Guild, e.User, e.Question)
+	if !known {
 		return
 	}
 	t.exec(`INSERT INTO spent (guild, question, user, tokens) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, question)

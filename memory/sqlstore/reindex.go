@@ -135,7 +135,8 @@ func (t *transaction) resegment(no int64) {
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0")
-	t.changed.space, t.changed.Text = true, true
+	t.changed.space = true
+	t.changed.Text = true
 	clear(t.store.ingest.segments)
 	c := t.knownChannel(value[memory.ChannelID](t, "SELECT id FROM channel WHERE no = ?", no))
 	if c == nil {
@@ -162,7 +163,8 @@ func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []
 		var row int64
 		var m memory.Message
 		err := t.store.vault.scanMessage(behind(scan, &row), &m, func() int64 { return no })
-		messages, rows = append(messages, m), append(rows, row)
+		messages = append(messages, m)
+		rows = append(rows, row)
 		return err
 	}, "SELECT row, "+MessageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
 		") ORDER BY id LIMIT 500", no, after)
@@ -192,8 +194,10 @@ func (t *transaction) indexMore(limit int) int {
 	if state == "" || state == reindexed { // another process finished it
 		return 0
 	}
+	after, err := strconv.ParseInt(state, 10, 64)
+	ensure(err)
 	rows, terms := t.termsOf("SELECT row, channel, id, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
-		must(strconv.ParseInt(state, 10, 64)), limit)
+		after, limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
 		return 0
@@ -201,7 +205,7 @@ func (t *transaction) indexMore(limit int) int {
 	defer t.in(t.guild)()
 	for i, row := range rows {
 		t.enter(t.guildOfNo(row >> SequenceBits))
-		if terms[i] != "" && terms[i] != unreadable && !must(t.HasText(row)) {
+		if terms[i] != "" && terms[i] != unreadable && !t.hasText(row) {
 			ensure(t.AddText(row, terms[i]))
 		}
 	}

@@ -71,13 +71,13 @@ type replacing struct {
 // replaced are the tables that are replaced row by row. The first is that of guilds.
 func replaced() []moved {
 	return slices.DeleteFunc(slices.Clone(movedTables), func(m moved) bool {
-		return m.name == "meta" || m.name == "forgetting" || m.name == "doomed"
+		return m.name == "meta" || m.name == "forgetting" || m.name == "pending_deletion"
 	})
 }
 
 func (r *replacing) empty() {
 	ensure(r.ClearText())
-	r.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next", "DELETE FROM doomed")
+	r.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next", "DELETE FROM pending_deletion")
 	for _, table := range replaced()[1:] {
 		r.exec("DELETE FROM " + table.name)
 	}
@@ -89,7 +89,8 @@ func (r *replacing) fill(ctx context.Context) {
 	ensure(r.from.row(ctx, "SELECT count(*) FROM message").Scan(&total))
 	m := mover{from: r.from, read: r.from.engine, to: r.store}
 	for _, table := range replaced() {
-		columns := must(m.columns(ctx, table))
+		columns, err := m.columns(ctx, table)
+		ensure(err)
 		for after := []any(nil); ; {
 			rows, err := table.read(ctx, r.from.vault, r.from.engine, columns, after)
 			if ensure(err); len(rows) == 0 {
@@ -140,9 +141,10 @@ func kindOf(columns []string, row []any) kind {
 
 // addRules records what the other store was told to forget of the guild, as far as this one wasn't.
 func (r *replacing) addRules(ctx context.Context) {
-	for _, o := range must(list(ctx, r.from.engine, func(scan Scanner, o *rule) error { return o.scan(scan) },
-		"SELECT "+ForgettingColumns+" FROM forgetting WHERE guild IN (?, ?) ORDER BY id", r.of,
-		memory.Everywhere)) {
+	rules, err := list(ctx, r.from.engine, func(scan Scanner, o *rule) error { return o.scan(scan) },
+		"SELECT "+ForgettingColumns+" FROM forgetting WHERE guild IN (?, ?) ORDER BY id", r.of, memory.Everywhere)
+	ensure(err)
+	for _, o := range rules {
 		r.exec(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt, begun)
 			SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, '{}', ?8 WHERE NOT EXISTS (SELECT 1 FROM forgetting f
 				WHERE f.guild IN (?1, ?9) AND f.channel = ?2 AND f.user = ?3 AND f.why = ?5 AND f.before >= ?4 AND f.at >= ?6

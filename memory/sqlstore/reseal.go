@@ -187,7 +187,7 @@ func (s *Store) retireKeys(ctx context.Context, guild memory.GuildID) (some bool
 		if guild > 0 && (state.Guild == guild || !left) {
 			next.Guild = guild
 		}
-		t.note(resealKey, jsonText(next))
+		t.note(resealKey, t.jsonText(next))
 	})
 	return some, err
 }
@@ -216,7 +216,7 @@ func (t *transaction) resealSome(limit int) (rows, done int) {
 	if state.After = last; rows == 0 {
 		state.Stage++
 	}
-	t.note(resealKey, jsonText(state))
+	t.note(resealKey, t.jsonText(state))
 	return max(rows, 1), state.Done
 }
 
@@ -241,7 +241,7 @@ func (t *transaction) endResealing() LostError {
 	}
 	t.exec("DELETE FROM meta WHERE key = '" + resealKey + "'")
 	t.changed.structure[memory.Everywhere] = true
-	numbers := must(column[int64](t.ctx, t, "SELECT number FROM data_key"))
+	numbers := columnIn[int64](t, "SELECT number FROM data_key")
 	t.committed = append(t.committed, func() {
 		t.store.vault.whole.Store(true)
 		t.store.vault.keep(numbers)
@@ -268,7 +268,7 @@ func (t *transaction) resealTable(table sealedTable, state *resealing, limit int
 		args = append(args, no<<ChannelBits, (no+1)<<ChannelBits)
 	}
 	keys := table.keyColumns()
-	rows := must(list(t.ctx, t, func(scan Scanner, r *storedRow) error {
+	rows := listIn(t, func(scan Scanner, r *storedRow) error {
 		r.key, r.values = make([]any, len(keys)), make([][]byte, len(table.columns))
 		var to []any
 		for i := range r.key {
@@ -286,7 +286,7 @@ func (t *transaction) resealTable(table sealedTable, state *resealing, limit int
 		}
 		return err
 	}, "SELECT "+table.key+", "+table.guild+" AS of_guild, "+strings.Join(table.columns, ", ")+" FROM "+table.name+" x "+where+
-		"ORDER BY "+table.key+" LIMIT ?+0", append(args, limit)...))
+		"ORDER BY "+table.key+" LIMIT ?+0", append(args, limit)...)
 	if len(rows) == 0 {
 		return 0, nil
 	}
@@ -332,7 +332,7 @@ func (t *transaction) resealRow(table sealedTable, r storedRow, lost *LostError)
 	if len(set) == 0 {
 		return
 	}
-	if table.name == "called" {
+	if table.name == "external_id" {
 		set, args = append(set, "token = ?"), append(args, t.token(guild, memory.ChannelID(r.key[0].(int64)), plain[0].(string)))
 	}
 	var where []string
@@ -434,7 +434,7 @@ func (t *transaction) resealVectorsAgain() {
 	state, err := readResealing(t.ctx, t)
 	if ensure(err); state.Stage > len(sealedTables) || state.Stage == len(sealedTables) && len(state.After) > 0 {
 		state.Stage, state.After = len(sealedTables), nil
-		t.note(resealKey, jsonText(state))
+		t.note(resealKey, t.jsonText(state))
 	}
 }
 
@@ -457,16 +457,19 @@ func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string,
 			if left.Plain = ""; was == plainMark(s.vault.key.Load()) { // else somebody without the key wrote it
 				left.Plain = plainMark(key)
 			}
-			t.note(resealKey, jsonText(left))
+			t.note(resealKey, t.jsonText(left))
 		}
-		for _, r := range must(list(t.ctx, t, func(scan Scanner, r *row) error {
+		for _, r := range listIn(t, func(scan Scanner, r *row) error {
 			return scan(&r.number, &r.guild, &r.wrapped)
-		}, "SELECT number, guild, wrapped FROM data_key")) {
+		}, "SELECT number, guild, wrapped FROM data_key") {
 			place := placeOfKey(uint32(r.number), r.guild)
-			data := must(s.vault.key.Load().Unwrap(r.wrapped, place))
-			t.exec("UPDATE data_key SET wrapped = ? WHERE number = ?", must(key.Wrap(data, place)), r.number)
+			data, err := s.vault.key.Load().Unwrap(r.wrapped, place)
+			ensure(err)
+			wrapped, err := key.Wrap(data, place)
+			ensure(err)
+			t.exec("UPDATE data_key SET wrapped = ? WHERE number = ?", wrapped, r.number)
 		}
-		t.note(SealKey, jsonText(state))
+		t.note(SealKey, t.jsonText(state))
 		t.committed = append(t.committed, func() { s.vault.secret = to; s.vault.key.Store(key) })
 	})
 }

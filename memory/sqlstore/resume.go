@@ -9,9 +9,12 @@ import (
 	"hark/memory"
 )
 
-// Forget implements memory.Store.
+// Forget implements memory.Store. It deletes what every forgetting has pending.
 func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.DeletionReport, error) {
+	if f.ID != 0 {
+		return s.carryOut(ctx, f.ID, progress)
+	}
 	if f.At.IsZero() {
 		f.At = time.Now()
 	}
@@ -22,7 +25,7 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	if _, err := s.hide(ctx, id); err != nil { // even if ctx is done
 		return memory.DeletionReport{}, s.failed(err, "hide what forgetting %d is about", id)
 	}
-	return s.Resume(ctx, id, progress)
+	return s.carryOut(ctx, id, progress)
 }
 
 const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
@@ -40,10 +43,11 @@ func (o *rule) scan(scan Scanner, more ...any) error {
 // Forgettings implements memory.Store. Of finished ones for one reason it may return only the newest.
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
 	user memory.UserID) ([]memory.DeletionReport, error) {
-	where, args := "done = 0 ORDER BY id", []any(nil)
+	where := "done = 0 ORDER BY id"
+	args := []any(nil)
 	if user != 0 {
-		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
-			[]any{guild, user}
+		where = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC"
+		args = []any{guild, user}
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.DeletionReport) error {
 		var o rule
@@ -60,20 +64,21 @@ func (s *Store) HasForgotten(ctx context.Context, guild memory.GuildID) (yes boo
 	return yes, s.failed(err, "read what is forgotten")
 }
 
-// Resume implements memory.Store. It deletes what every forgetting has pending.
-func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
-	r, err := s.resume(ctx, id, progress)
+// carryOut begins or continues a recorded forgetting.
+func (s *Store) carryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.DeletionReport, error) {
+	r, err := s.deleteForgotten(ctx, id, progress)
 	return r, s.failed(err, "carry out forgetting %d", id)
 }
 
-func (s *Store) resume(ctx context.Context, id int64, progress func(done,
+func (s *Store) deleteForgotten(ctx context.Context, id int64, progress func(done,
 	total int)) (r memory.DeletionReport, err error) {
 	done := false
 	if err := s.writing(ctx, func(t *transaction) { r, done = t.beginAgain(id) }); err != nil {
 		return r, err
 	}
 	if !done {
-		if r, err = s.hide(ctx, id); err != nil {
+		r, err = s.hide(ctx, id)
+		if err != nil {
 			return r, err
 		}
 		if err := s.deletePending(ctx, progress); err != nil {
@@ -141,7 +146,7 @@ func (t *transaction) beginAgain(id int64) (r memory.DeletionReport, done bool) 
 // deletePending deletes the rows and full text of messages pending deletion.
 func (s *Store) deletePending(ctx context.Context, progress func(done, total int)) error {
 	var total, all int
-	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM doomed").Scan(&total,
+	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM pending_deletion").Scan(&total,
 		&all); err != nil {
 		return s.engine.Explain(err)
 	}
@@ -159,10 +164,10 @@ func (s *Store) deletePending(ctx context.Context, progress func(done, total int
 const bulkFraction = 100
 
 func (t *transaction) deletePendingBatch(limit int) int {
-	rows, terms := t.termsOf(`SELECT m.row, m.channel, m.id, m.kind, m.content, m.extra FROM doomed d
+	rows, terms := t.termsOf(`SELECT m.row, m.channel, m.id, m.kind, m.content, m.extra FROM pending_deletion d
 		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?+0`, limit)
 	if len(rows) == 0 {
-		t.exec("DELETE FROM doomed")
+		t.exec("DELETE FROM pending_deletion")
 		return 0
 	}
 	t.changed.Text = true // again, because Erase may have run since begin
@@ -170,7 +175,7 @@ func (t *transaction) deletePendingBatch(limit int) int {
 		t.unindex(row, terms[i])
 	}
 	t.execAll([]any{jsonOf(rows)}, "DELETE FROM message WHERE row IN (SELECT value FROM json_each(?))",
-		"DELETE FROM doomed WHERE row IN (SELECT value FROM json_each(?))")
+		"DELETE FROM pending_deletion WHERE row IN (SELECT value FROM json_each(?))")
 	return len(rows)
 }
 
@@ -181,7 +186,9 @@ func (t *transaction) finish(id int64) {
 		return
 	}
 	if o.whole && o.Channel == 0 && o.User == 0 {
-		t.changed.structure[o.Guild], t.changed.space, t.changed.Text = true, true, true
+		t.changed.structure[o.Guild] = true
+		t.changed.space = true
+		t.changed.Text = true
 		clear(t.store.ingest.channels)
 		clear(t.store.ingest.guildNos)
 		clear(t.store.ingest.guildIDs)

@@ -29,7 +29,7 @@ var sealedTables = []sealedTable{
 	{"person", "guild, id", "x.guild", []string{"username", "name", "nick"}},
 	{"message", "channel, id", guildOfNumber, []string{"content", "extra"}},
 	{"early_edit", "channel, id", guildOfChannelID, []string{"content"}},
-	{"called", "channel, id", guildOfChannelID, []string{"name"}},
+	{"external_id", "channel, id", guildOfChannelID, []string{"name"}},
 	{"trace", "channel, answer", guildOfChannelID, []string{"body"}},
 	{"fact", "guild, id", "x.guild", []string{"text"}},
 	{"lore", "guild, id", "x.guild", []string{"name", "own", "text"}},
@@ -62,7 +62,7 @@ var VisibleColumns = map[string]string{
 	"record.speaker":     "one of a few words of Hark's own",
 	"record.method":      "the name of a function",
 	"connection.hash":    "a hash of a random token",
-	"called.token":       "a keyed hash",
+	"external_id.token":  "a keyed hash",
 	"data_key.wrapped":   "a key, sealed by the operator's key",
 }
 
@@ -140,12 +140,12 @@ func (t *transaction) insertRows(table string, columns []string, rows [][]any) e
 	if t.store.vault == nil {
 		return t.Insert(table, columns, rows)
 	}
-	if table == "called" {
+	if table == "external_id" {
 		columns = append(slices.Clone(columns), "token")
 	}
 	for n, row := range rows {
 		guild := t.guildOfRow(table, columns, row)
-		if table == "called" {
+		if table == "external_id" {
 			channel, _ := row[slices.Index(columns, "channel")].(int64)
 			name, _ := row[slices.Index(columns, "name")].(string)
 			rows[n] = append(row, t.token(guild, memory.ChannelID(channel), name))

@@ -51,7 +51,8 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	limit = max(limit, 0)
 	nos := s.numbers()
 	for _, channels := range byGuild(s.channelNos(scope), ChannelBits) {
-		guild, some := nos.guildOf(channels[0]), 0
+		guild := nos.guildOf(channels[0])
+		some := 0
 		if err := RowOf(ctx, s.engine.In(guild), `SELECT coalesce(sum(messages), 0) FROM channel
 			WHERE no IN (SELECT value FROM json_each(?))`, jsonOf(channels)).Scan(&some); err != nil {
 			return 0, nil, s.failed(err, "count messages")
@@ -78,7 +79,8 @@ func byGuild(nos []int64, bits int) (guilds [][]int64) {
 		if n < 0 {
 			n = len(nos)
 		}
-		guilds, nos = append(guilds, nos[:n]), nos[n:]
+		guilds = append(guilds, nos[:n])
+		nos = nos[n:]
 	}
 	return guilds
 }
@@ -100,7 +102,9 @@ func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *m
 // newestMessage returns an upper bound of all message ids. On failure it is the greatest possible id.
 func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.RLock()
-	newest, read, written := s.newest, s.newestRead, s.othersWrote.Load()
+	newest := s.newest
+	read := s.newestRead
+	written := s.othersWrote.Load()
 	s.mu.RUnlock()
 	if read {
 		return newest
@@ -148,7 +152,8 @@ func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []
 		if !lost {
 			of = key.keyed(indexTerms(&batch, m))
 		}
-		rows, terms = append(rows, row), append(terms, of)
+		rows = append(rows, row)
+		terms = append(terms, of)
 		return err
 	}, query, args...)
 	return rows, terms

@@ -59,7 +59,8 @@ func storedTraceOf(t memory.Trace) storedTrace {
 		for n[len(n)-1] == 0 && len(n) > 1 {
 			n = n[:len(n)-1]
 		}
-		k.Recalled, before = append(k.Recalled, n), h.Message
+		k.Recalled = append(k.Recalled, n)
+		before = h.Message
 	}
 	return k
 }
@@ -88,7 +89,8 @@ func (k storedTrace) trace() (memory.Trace, error) {
 		if why := n[hitWhy]; why > 0 {
 			h.Why = strings.Split(k.Why[why-1], " ")
 		}
-		t.Recalled, before = append(t.Recalled, h), h.Message
+		t.Recalled = append(t.Recalled, h)
+		before = h.Message
 	}
 	return t, nil
 }

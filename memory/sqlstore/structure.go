@@ -6,52 +6,70 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"hark/memory"
 )
 
-// applyStructure writes changes of guilds, roles and channels.
-func (t *transaction) applyStructure(e memory.Event) {
-	t.changed.structure[t.guild] = true
-	switch v := e.(type) {
-	case memory.GuildSeen:
-		t.seeGuild(v.Guild, v.At)
-	case memory.GuildNamed:
-		t.guildNo(v.Guild)
-		t.exec("UPDATE guild SET name = ? WHERE id = ? AND name = ''", t.sealGuildName(v.Guild, v.Name), v.Guild)
-	case memory.GuildLeft:
-		t.guildNo(v.Guild)
-		t.exec("UPDATE guild SET gone = ? WHERE id = ?", millis(v.At), v.Guild)
-		t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?", v.Guild)
-	case memory.ChannelSeen:
-		t.seeChannel(v.Channel)
-	case memory.ChannelGone: // Discord may omit the guild
-		t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", v.Channel)
-	case memory.ChannelDeleted:
-		t.channel(v.Guild, v.Channel)
-		t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))`,
-			v.Guild, v.Channel, memory.PublicThread, memory.PrivateThread)
-		t.forgetOnce(memory.Forgetting{Guild: v.Guild, Channel: v.Channel, Why: memory.WhyDeleted, At: v.At})
-	case memory.RoleSeen:
-		t.seeRole(v.Guild, v.Role)
-	case memory.RoleGone:
-		t.deleteRole(v)
-	case memory.Chose:
-		t.choose(v)
-	case memory.Asked:
-		t.guildNo(v.Guild)
-		t.exec("UPDATE guild SET asked = max(1, ?) WHERE id = ?", v.Message, v.Guild)
-	case memory.Learned:
-		t.exec("UPDATE channel SET learned = max(learned, ?) WHERE no = ?", v.Until, t.channel(v.Guild, v.Channel).no)
-	case memory.SettingChosen:
-		t.chooseSetting(v)
-	case memory.LimitChosen:
-		t.putNewer(limitTable, v.Guild, v.Role, v.Messages, v.Tokens, millis(v.At), // the guild may be unknown
-			t.chooser(v.Guild, v.By, v.At))
-	default:
-		ensure(fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused))
-	}
+// structureEvents are about guilds, roles and channels, and what is set for them.
+var structureEvents = []handler{
+	handleStructure((*transaction).seeGuild),
+	handleStructure((*transaction).nameGuild),
+	handleStructure((*transaction).leaveGuild),
+	handleStructure(func(t *transaction, e memory.ChannelSeen) { t.seeChannel(e.Channel) }),
+	handleStructure((*transaction).unplaceChannel),
+	handleStructure((*transaction).deleteChannel),
+	handleStructure(func(t *transaction, e memory.RoleSeen) { t.seeRole(e.Guild, e.Role) }),
+	handleStructure((*transaction).deleteRole),
+	handleStructure((*transaction).ask),
+	handleStructure((*transaction).learnUntil),
+	handleStructure((*transaction).chooseSetting),
+	handleStructure((*transaction).chooseLimit),
+}
+
+// handleStructure is handle for events that change a guild's structure.
+func handleStructure[E memory.Event](apply func(*transaction, E)) handler {
+	return handle(func(t *transaction, e E) {
+		t.changed.structure[t.guild] = true
+		apply(t, e)
+	})
+}
+
+func (t *transaction) nameGuild(e memory.GuildNamed) {
+	t.guildNo(e.Guild)
+	t.exec("UPDATE guild SET name = ? WHERE id = ? AND name = ''", t.sealGuildName(e.Guild, e.Name), e.Guild)
+}
+
+func (t *transaction) leaveGuild(e memory.GuildLeft) {
+	t.guildNo(e.Guild)
+	t.exec("UPDATE guild SET gone = ? WHERE id = ?", millis(e.At), e.Guild)
+	t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ?", e.Guild)
+}
+
+// unplaceChannel unplaces a channel. Discord may omit the guild.
+func (t *transaction) unplaceChannel(e memory.ChannelGone) {
+	t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", e.Channel)
+}
+
+// deleteChannel unplaces a channel and its threads, and begins to forget them.
+func (t *transaction) deleteChannel(e memory.ChannelDeleted) {
+	t.channel(e.Guild, e.Channel)
+	t.exec(`UPDATE channel SET unplaced = 1 WHERE guild = ?1 AND (id = ?2 OR parent = ?2 AND kind IN (?3, ?4))`,
+		e.Guild, e.Channel, memory.PublicThread, memory.PrivateThread)
+	t.forgetOnce(memory.Forgetting{Guild: e.Guild, Channel: e.Channel, Why: memory.WhyDeleted, At: e.At})
+}
+
+func (t *transaction) ask(e memory.Asked) {
+	t.guildNo(e.Guild)
+	t.exec("UPDATE guild SET asked = max(1, ?) WHERE id = ?", e.Message, e.Guild)
+}
+
+func (t *transaction) learnUntil(e memory.Learned) {
+	t.exec("UPDATE channel SET learned = max(learned, ?) WHERE no = ?", e.Until, t.channel(e.Guild, e.Channel).no)
+}
+
+// chooseLimit keeps a limit. The guild may be unknown.
+func (t *transaction) chooseLimit(e memory.LimitChosen) {
+	t.putNewer(limitTable, e.Guild, e.Role, e.Messages, e.Tokens, millis(e.At), t.chooser(e.Guild, e.By, e.At))
 }
 
 // deleteRole removes a role and its overwrites, except @everyone.
@@ -61,25 +79,26 @@ func (t *transaction) deleteRole(gone memory.RoleGone) {
 	if gone.Role == memory.RoleID(gone.Guild) {
 		return
 	}
-	channels := must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
+	channels := listIn(t, func(scan Scanner, c *memory.Channel) error {
 		return rowError(scan(&c.ID, asJSON{&c.Overwrites}), "channel", c.ID)
-	}, "SELECT id, overwrites FROM channel WHERE guild = ? AND overwrites <> 'null'", gone.Guild))
+	}, "SELECT id, overwrites FROM channel WHERE guild = ? AND overwrites <> 'null'", gone.Guild)
 	for _, c := range channels {
 		n := len(c.Overwrites)
 		c.Overwrites = slices.DeleteFunc(c.Overwrites, func(o memory.Overwrite) bool {
 			return o.Role == gone.Role && o.User == 0
 		})
 		if len(c.Overwrites) < n {
-			t.exec("UPDATE channel SET overwrites = ? WHERE id = ?", jsonText(c.Overwrites), c.ID)
+			t.exec("UPDATE channel SET overwrites = ? WHERE id = ?", t.jsonText(c.Overwrites), c.ID)
 		}
 	}
 }
 
-func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
+func (t *transaction) seeGuild(e memory.GuildSeen) {
+	g := e.Guild
 	t.guildNo(g.ID)
 	var since memory.MessageID
-	if !at.IsZero() {
-		since = memory.FirstMessageID(at)
+	if !e.At.IsZero() {
+		since = memory.FirstMessageID(e.At)
 	}
 	t.exec(`UPDATE guild SET name = ?1, owner = ?2, self = CASE WHEN ?5 = 0 THEN self ELSE ?5 END,
 		since = CASE WHEN (since = 0 OR gone <> 0) AND ?3 <> 0 THEN ?3 ELSE since END, gone = 0
@@ -104,7 +123,8 @@ func (t *transaction) sealGuildName(guild memory.GuildID, name string) any {
 func (t *transaction) unplaceOthers(g memory.Guild) {
 	var listed, unplaced []memory.ChannelID
 	for _, c := range g.Channels {
-		if listed = append(listed, c.ID); c.Unplaced {
+		listed = append(listed, c.ID)
+		if c.Unplaced {
 			unplaced = append(unplaced, c.ID)
 		}
 	}
@@ -124,7 +144,8 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	}
 	defer t.in(known.guild)()
 	t.changed.structure[known.guild] = true
-	c.Guild, c.Owner = known.guild, cmp.Or(c.Owner, known.owner)
+	c.Guild = known.guild
+	c.Owner = cmp.Or(c.Owner, known.owner)
 	name, gone, deleted := t.nameOf(c)
 	if c.Unplaced && (deleted || !known.nameless) {
 		return
@@ -133,14 +154,15 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
 		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?`, c.Parent, c.Kind,
 		known.lost || c.Name == "" && !gone, t.seal(known.guild, placeOfChannelName(c.ID, known.no), name), c.Owner,
-		c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
+		c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites), known.no)
 }
 
 // nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
 // is forgotten.
 func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool) {
 	d := t.decisions()
-	at, made := locationOf(c), memory.MessageID(c.ID)
+	at := locationOf(c)
+	made := memory.MessageID(c.ID)
 	gone = c.Owner != 0 && d.OptedOut(c.Guild, c.Owner)
 	for _, o := range d.rules {
 		deleted = deleted || o.Why == memory.WhyDeleted && o.coversEveryone(at, made)
@@ -229,7 +251,8 @@ func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) e
 	s.newestRead = false
 	s.peopleVersion++
 	s.keepOthers(&r, guilds)
-	s.guilds, s.nos = r.guilds, r.nos
+	s.guilds = r.guilds
+	s.nos = r.nos
 	return nil
 }
 
@@ -239,7 +262,8 @@ var ofReloaded = fmt.Sprintf("(guild = ?1 OR ?1 = %d)", memory.Everywhere)
 // keepOthers adds to r what is cached of other guilds than those that were read, of which it drops people and lore.
 func (s *Store) keepOthers(r *structure, read []memory.GuildID) {
 	if slices.Contains(read, memory.Everywhere) {
-		s.people, s.lore = map[memory.GuildID][]memory.Person{}, map[memory.GuildID][]memory.Lore{}
+		s.people = map[memory.GuildID][]memory.Person{}
+		s.lore = map[memory.GuildID][]memory.Lore{}
 		return
 	}
 	for _, id := range read {
@@ -253,7 +277,9 @@ func (s *Store) keepOthers(r *structure, read []memory.GuildID) {
 	}
 	for id, no := range s.nos.of {
 		if guild := s.nos.guildOf(no); !slices.Contains(read, guild) {
-			r.nos.of[id], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, id, guild
+			r.nos.of[id] = no
+			r.nos.ids[no] = id
+			r.nos.guilds[GuildOf(no)] = guild
 		}
 	}
 }
@@ -268,7 +294,8 @@ func (r *structure) readSetting(scan Scanner) error {
 	if r.settings[at].values == nil {
 		r.settings[at] = settings{map[memory.Setting]string{}, map[memory.Setting]memory.UserID{}}
 	}
-	if r.settings[at].values[key] = value; by != 0 {
+	r.settings[at].values[key] = value
+	if by != 0 {
 		r.settings[at].by[key] = by
 	}
 	return err
@@ -279,7 +306,8 @@ func (r *structure) readGuild(scan Scanner) error {
 	err := scan(&g.ID, r.vault.name(&g.Name, nil, func() Place { return placeOfGuildName(g.ID) }), &g.Owner, &g.Self,
 		&g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
 	set := r.settings[settingPlace{guild: g.ID}]
-	g.Settings, g.SetBy = set.values, set.by
+	g.Settings = set.values
+	g.SetBy = set.by
 	r.guilds[g.ID] = g
 	return err
 }
@@ -318,9 +346,12 @@ func (r *structure) readChannel(scan Scanner) error {
 		return rowError(err, "channel", c.ID)
 	}
 	set := r.settings[settingPlace{c.Guild, c.ID}]
-	c.Settings, c.SetBy = set.values, set.by
+	c.Settings = set.values
+	c.SetBy = set.by
 	if !lost { // else its number may be another channel's, whose messages nobody must read as its own
-		r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[GuildOf(no)] = no, c.ID, c.Guild
+		r.nos.of[c.ID] = no
+		r.nos.ids[no] = c.ID
+		r.nos.guilds[GuildOf(no)] = c.Guild
 	}
 	r.guilds[c.Guild].Channels = append(r.guilds[c.Guild].Channels, c)
 	return nil

@@ -2,25 +2,15 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 
 	"hark/memory"
 )
 
-// checkSummary returns e ready to store.
-func checkSummary(e memory.Summarised) (memory.Event, error) {
-	if e.Channel == 0 {
-		return e, errors.New("no channel is named")
-	}
-	if e.Summary == nil {
-		return e, nil
-	}
-	s, err := e.Summary.Checked()
-	if err == nil && (s.Channel != e.Channel || s.ID != e.Until) {
-		err = errors.New("it isn't of the stretch that it is told of")
-	}
-	e.Summary = &s
-	return e, err
+// summaryEvents are about summaries and condensed sessions.
+var summaryEvents = []handler{
+	handle((*transaction).summarise),
+	handle((*transaction).condense),
+	handle((*transaction).endSession),
 }
 
 // summarise records how far a channel is summarised, and keeps the summary if its sources are unchanged. Else
@@ -48,7 +38,7 @@ func (t *transaction) summarise(e memory.Summarised) {
 		t.changed.Text = true // the replaced text
 		t.put(table{"summary", 2, "channel, id, after, made, model, kind, topics, text"},
 			s.Channel, s.ID, e.After, millis(s.Made), s.Model, s.Kind,
-			t.seal(c.guild, at("summary", "topics", s.Channel, s.ID), jsonText(s.Topics)),
+			t.seal(c.guild, at("summary", "topics", s.Channel, s.ID), t.jsonText(s.Topics)),
 			t.seal(c.guild, at("summary", "text", s.Channel, s.ID), s.Text))
 		t.derive(derived{kind: aSummary, guild: c.guild, channel: c.channel, id: int64(e.Until)}, sources, nil)
 	}
@@ -82,7 +72,8 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 		return nil, nil
 	}
 	all, err := list(ctx, s.engine.In(guild), func(scan Scanner, next *memory.Summary) error {
-		next.Guild, next.Channel = guild, channel
+		next.Guild = guild
+		next.Channel = channel
 		opened := func(name string, to any) any {
 			return s.vault.opened(to, func() Place { return at("summary", name, channel, next.ID) })
 		}
@@ -110,7 +101,8 @@ func (s *Store) SummaryBacklog(ctx context.Context, since memory.MessageID) ([]m
 }
 
 // condense keeps a condensed session if all its sources are unchanged.
-func (t *transaction) condense(c memory.Condensed) {
+func (t *transaction) condense(e memory.SessionCondensed) {
+	c := e.Condensed
 	at := t.knownChannel(c.Channel)
 	if at == nil { // forgotten with its guild
 		return

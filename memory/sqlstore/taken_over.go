@@ -59,7 +59,7 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 	if old.Salt == "" {
 		if v != nil {
 			v.whole.Store(false)
-			t.note(resealKey, jsonText(resealing{Plain: plainMark(v.key.Load())}))
+			t.note(resealKey, t.jsonText(resealing{Plain: plainMark(v.key.Load())}))
 		}
 		return
 	}
@@ -72,22 +72,25 @@ func (t *transaction) takeKeys(secret *seal.Secret) {
 	if left.Plain == plainMark(key) {
 		v.whole.Store(false)
 		state.Plain = plainMark(v.key.Load())
-		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
+		t.note(resealKey, t.jsonText(resealing{Plain: state.Plain}))
 	}
 	type row struct {
 		number  int64
 		guild   memory.GuildID
 		wrapped string
 	}
-	for _, r := range must(list(t.ctx, t, func(scan Scanner, r *row) error {
+	for _, r := range listIn(t, func(scan Scanner, r *row) error {
 		return scan(&r.number, &r.guild, &r.wrapped)
-	}, `SELECT number, guild, wrapped FROM old.data_key WHERE number NOT IN (SELECT number FROM main.data_key)`)) {
+	}, `SELECT number, guild, wrapped FROM old.data_key WHERE number NOT IN (SELECT number FROM main.data_key)`) {
 		place := placeOfKey(uint32(r.number), r.guild)
-		data := must(key.Unwrap(r.wrapped, place))
-		t.exec("INSERT INTO main.data_key (number, guild, retired, wrapped) VALUES (?, ?, 1, ?)", r.number, r.guild,
-			must(v.key.Load().Wrap(data, place)))
-		must(v.add(uint32(r.number), r.guild, data))
-		t.note(resealKey, jsonText(resealing{Plain: state.Plain}))
+		data, err := key.Unwrap(r.wrapped, place)
+		ensure(err)
+		wrapped, err := v.key.Load().Wrap(data, place)
+		ensure(err)
+		t.exec("INSERT INTO main.data_key (number, guild, retired, wrapped) VALUES (?, ?, 1, ?)", r.number, r.guild, wrapped)
+		_, err = v.add(uint32(r.number), r.guild, data)
+		ensure(err)
+		t.note(resealKey, t.jsonText(resealing{Plain: state.Plain}))
 	}
 }
 
@@ -117,12 +120,12 @@ func (t *transaction) takeSpent(*Taken) {
 
 func (t *transaction) takeChoices(r *Taken) {
 	t.changed.structure[memory.Everywhere] = true
-	for _, c := range must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
+	for _, c := range listIn(t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
 		var no int64
 		return scan(&no, &c.Guild, &c.ID, &c.Parent, &c.Kind, t.store.vault.channelName(c, &no, nil), &c.Owner)
 	}, `SELECT no, guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
-		AND id NOT IN (SELECT id FROM main.channel)`)) {
+		AND id NOT IN (SELECT id FROM main.channel)`) {
 		t.addChannel(c)
 	}
 	t.exec(`INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild
@@ -177,7 +180,7 @@ func (m *message) text(t *transaction, e *memory.Rewritten) any {
 // takeRewritten deletes messages of Hark's that were rewritten since, whose sources the copy lacks. Discord must
 // stop showing them.
 func (t *transaction) takeRewritten(*Taken) {
-	for _, e := range must(list(t.ctx, t, func(scan Scanner, e *memory.Rewritten) error {
+	for _, e := range listIn(t, func(scan Scanner, e *memory.Rewritten) error {
 		e.IDs = make([]memory.MessageID, 1)
 		var was, now message
 		err := scan(&e.Guild, &e.Channel, &e.IDs[0], &was.channel, &was.edited, was.text(t, e), &now.channel, &now.edited,
@@ -189,7 +192,7 @@ func (t *transaction) takeRewritten(*Taken) {
 	}, `SELECT c.guild, c.id, m.id, o.channel, o.edited, o.content, m.channel, m.edited, m.content FROM old.rewritten w CROSS JOIN old.channel oc ON oc.id = w.channel
 		CROSS JOIN old.message o ON o.channel = oc.no AND o.id = w.id
 		CROSS JOIN main.channel c ON c.id = w.channel CROSS JOIN main.message m ON m.channel = c.no AND m.id = w.id
-		ORDER BY m.id`)) {
+		ORDER BY m.id`) {
 		if e.IDs != nil && !t.isGone(e.Guild, e.Channel, e.IDs[0]) { // with the first message of its answer
 			// so that things made from them inherit their sources
 			t.rewrite(e)
@@ -211,7 +214,7 @@ func (t *transaction) takeDeleted(r *Taken) {
 		there   bool
 		taken   bool // with a source; the other messages it lists weren't deleted
 	}
-	for _, d := range must(list(t.ctx, t, func(scan Scanner, d *deleted) error {
+	for _, d := range listIn(t, func(scan Scanner, d *deleted) error {
 		return scan(&d.channel, &d.id, &d.there, &d.taken)
 	}, `SELECT o.channel, o.id, m.row IS NOT NULL,
 		EXISTS (SELECT 1 FROM old.taken k WHERE k.channel = o.channel AND k.id = o.id) FROM old.tombstone o
@@ -220,7 +223,7 @@ func (t *transaction) takeDeleted(r *Taken) {
 		AND NOT EXISTS (SELECT 1 FROM main.forgetting f
 			WHERE f.begun = 0 AND f.guild IN (c.guild, ?1) AND f.user IN (0, m.author)
 			AND f.channel IN (0, c.id, CASE WHEN c.kind IN (?2, ?3) THEN c.parent ELSE 0 END) AND m.id < f.before)`,
-		memory.Everywhere, memory.PublicThread, memory.PrivateThread)) { // those are forgotten together
+		memory.Everywhere, memory.PublicThread, memory.PrivateThread) { // those are forgotten together
 		hide := hideRepeats
 		if d.taken {
 			hide = hideNone
@@ -234,14 +237,14 @@ func (t *transaction) takeDeleted(r *Taken) {
 
 // takeEdited takes over texts that were edited since, so the old texts don't come back.
 func (t *transaction) takeEdited(r *Taken) {
-	edits := must(list(t.ctx, t, func(scan Scanner, e *memory.Edited) error {
+	edits := listIn(t, func(scan Scanner, e *memory.Edited) error {
 		var no int64
 		content := t.store.vault.opened(&e.Content, func() Place { return at("message", "content", no, e.ID) })
 		return scan(&e.Guild, &e.Channel, &e.ID, asTime{&e.At}, &no, content)
 	}, `SELECT c.guild, c.id, m.id, o.edited, o.channel, o.content FROM old.message o
 		CROSS JOIN old.channel oc ON oc.no = o.channel CROSS JOIN main.channel c ON c.id = oc.id
 		CROSS JOIN main.message m ON m.channel = c.no AND m.id = o.id
-		WHERE o.edited <> 0 AND o.edited > m.edited`))
+		WHERE o.edited <> 0 AND o.edited > m.edited`)
 	for _, e := range edits {
 		t.edit(e)
 	}

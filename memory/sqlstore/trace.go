@@ -12,8 +12,11 @@ import (
 	"hark/memory"
 )
 
-func (t *transaction) keepTrace(trace memory.Trace) {
-	trace, there := t.firstRemaining(trace)
+// traceEvents are about how answers came about.
+var traceEvents = []handler{handle((*transaction).keepTrace)}
+
+func (t *transaction) keepTrace(e memory.Answered) {
+	trace, there := t.firstRemaining(e.Trace)
 	if !there {
 		return
 	}
@@ -23,23 +26,31 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 		memory.Clean(trace.Model), jsonOf(trace.Parts),
 		t.seal(trace.Guild, tracePlace(trace.Channel, trace.Answer), string(body)))
 	t.settleRewritten(trace)
-	sources, asked, same, lost, gone, hide := slices.Clone(trace.Sources), false, true, false, false, hideNone
+	sources := slices.Clone(trace.Sources)
+	asked := false
+	same := true
+	lost := false
+	gone := false
+	hide := hideNone
 	for i, s := range sources {
 		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
-			asked, sources[i].Repeats = true, true // an answer is nothing without its question
+			asked = true
+			sources[i].Repeats = true // an answer is nothing without its question
 		}
 		now := t.stateOf(trace.Guild, s)
 		if now == sourceRewritten && t.hasSource(trace, s) { // the answer stays if it inherits that source's sources
 			now = sourcePending
 		}
-		same, lost, gone = same && now == sourceSame, lost || now == sourceRewritten || now == sourceGone,
-			gone || now == sourceGone
+		same = same && now == sourceSame
+		lost = lost || now == sourceRewritten || now == sourceGone
+		gone = gone || now == sourceGone
 		if now == sourceGone && sources[i].Repeats {
 			hide = hideAll
 		}
 	}
 	if t.fallsUnderSince(trace, gone) {
-		lost, hide = true, hideAll
+		lost = true
+		hide = hideAll
 	}
 	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer),
 		at: trace.Answer}
@@ -93,13 +104,13 @@ func (t *transaction) sourcesOfSummaries(answer derived) [][6]int64 {
 	if answer.guild == memory.LocalGuild {
 		defer t.in(memory.Everywhere)()
 	}
-	return must(list(t.ctx, t, func(scan Scanner, s *[6]int64) error {
+	return listIn(t, func(scan Scanner, s *[6]int64) error {
 		return scan(&s[0], &s[1], &s[2], &s[3], &s[4], &s[5])
 	}, `SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
 		CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4
 		CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
 		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3`,
-		anAnswer, answer.place(), answer.id, aSummary))
+		anAnswer, answer.place(), answer.id, aSummary)
 }
 
 var (
@@ -128,7 +139,8 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 		all, err = s.tracesBefore(ctx, q, limit)
 	default:
 		in := s.inGuildOf(q.Channel)
-		if all, err = s.traces(ctx, in, q.Prompts, traceOf, q.Channel, q.Answer); err == nil && len(all) == 0 {
+		all, err = s.traces(ctx, in, q.Prompts, traceOf, q.Channel, q.Answer)
+		if err == nil && len(all) == 0 {
 			all, err = s.traces(ctx, in, q.Prompts, traceByPart, q.Channel, q.Answer)
 		}
 	}
@@ -167,7 +179,8 @@ func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from strin
 		for _, s := range sources {
 			t.Sources = append(t.Sources, s.source())
 		}
-		if t.Named = named; len(named) == 0 {
+		t.Named = named
+		if len(named) == 0 {
 			t.Named = nil
 		}
 		if kept {
@@ -225,11 +238,14 @@ func (v *Vault) scanTrace(scan Scanner, t *memory.Trace, lost *bool) error {
 	}
 	err := scan(&channel, &answer, asJSON{&parts}, body)
 	if err == nil {
-		if *t, err = k.trace(); err != nil {
+		*t, err = k.trace()
+		if err != nil {
 			err = fmt.Errorf("the trace of answer %d is damaged: %w", answer, err)
 		}
 	}
-	if t.Channel, t.Answer = channel, answer; len(parts) > 0 {
+	t.Channel = channel
+	t.Answer = answer
+	if len(parts) > 0 {
 		t.Parts = parts
 	}
 	return err
@@ -308,7 +324,8 @@ func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 		if len(trace.Parts) == 0 {
 			return trace, false
 		}
-		trace.Answer, trace.Parts = trace.Parts[0], trace.Parts[1:]
+		trace.Answer = trace.Parts[0]
+		trace.Parts = trace.Parts[1:]
 	}
 	return trace, true
 }
@@ -345,7 +362,7 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 	}
 	t.exec("INSERT INTO prompt (channel, answer, guild, built, body) VALUES (?, ?, ?, ?, ?)", trace.Channel,
 		trace.Answer, trace.Guild, millis(p.Built), t.seal(trace.Guild,
-			promptPlace(memory.MessageRef{Channel: trace.Channel, Message: trace.Answer}), jsonText(p)))
+			promptPlace(memory.MessageRef{Channel: trace.Channel, Message: trace.Answer}), t.jsonText(p)))
 }
 
 // namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment, alone

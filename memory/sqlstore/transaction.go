@@ -13,7 +13,7 @@ import (
 // transaction is a running write. It collects what a batch of events changes, and flush writes it once.
 //
 // A failure undoes all of it, and no caller on the way up can help. So its methods panic instead of returning
-// errors (ensure, must), and Store.transact, which begins every transaction, returns the cause.
+// errors (ensure), and Store.transact, which begins every transaction, returns the cause.
 type transaction struct {
 	Tx
 	ctx           context.Context
@@ -67,12 +67,6 @@ func ensure(err error) {
 	}
 }
 
-// must returns v, or stops the running transaction if err isn't nil.
-func must[T any](v T, err error) T {
-	ensure(err)
-	return v
-}
-
 // recoverFailure, deferred, sets err to what stopped a transaction.
 func recoverFailure(err *error) {
 	switch reason := recover().(type) {
@@ -103,7 +97,11 @@ type presenceChange struct {
 	removed  bool
 }
 
-func (t *transaction) exec(query string, args ...any) int { return must(t.Exec(query, args...)) }
+func (t *transaction) exec(query string, args ...any) int {
+	n, err := t.Exec(query, args...)
+	ensure(err)
+	return n
+}
 
 func (t *transaction) later(query string, args ...any) { ensure(t.Later(query, args...)) }
 
@@ -186,7 +184,11 @@ func (t *transaction) row(query string, args ...any) answer {
 type answer struct{ Row }
 
 // into scans a row and reports whether there is one.
-func (a answer) into(dest ...any) bool { return must(Found(a.Scan(dest...))) }
+func (a answer) into(dest ...any) bool {
+	found, err := Found(a.Scan(dest...))
+	ensure(err)
+	return found
+}
 
 func (t *transaction) has(query string, args ...any) bool {
 	return t.row(query, args...).into(new(any))
@@ -202,14 +204,35 @@ func (t *transaction) each(f func(scan Scanner) error, query string, args ...any
 	ensure(Each(t.ctx, t, f, query, args...))
 }
 
+// listIn returns the rows of a query, each as read fills it.
+func listIn[T any](t *transaction, read func(scan Scanner, to *T) error, query string, args ...any) []T {
+	all, err := list(t.ctx, t, read, query, args...)
+	ensure(err)
+	return all
+}
+
+// columnIn returns the only column of a query.
+func columnIn[T any](t *transaction, query string, args ...any) []T {
+	all, err := column[T](t.ctx, t, query, args...)
+	ensure(err)
+	return all
+}
+
+// jsonText returns v as JSON.
+func (t *transaction) jsonText(v any) string {
+	text, err := jsonText(v)
+	ensure(err)
+	return text
+}
+
 // eachKey calls f for every row of two numbers. f may write.
 func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, args ...any) {
 	type key struct {
 		place P
 		id    I
 	}
-	for _, k := range must(list(t.ctx, t, func(scan Scanner, k *key) error { return scan(&k.place, &k.id) },
-		query, args...)) {
+	for _, k := range listIn(t, func(scan Scanner, k *key) error { return scan(&k.place, &k.id) },
+		query, args...) {
 		f(k.place, k.id)
 	}
 }
@@ -277,9 +300,11 @@ func (t *transaction) hear(channel int64, id memory.MessageID) {
 
 func (t *transaction) flushSegment(id int64, c *segmentChange) {
 	t.changed.pending = true
-	first, last := c.first, c.last
+	first := c.first
+	last := c.last
 	if first == 0 && last == 0 { // only removals or edits: the span stays
-		first, last = 1<<62, -1<<62
+		first = 1 << 62
+		last = -1 << 62
 	}
 	// A version starts at the first message's id, so a vector of a deleted segment never fits one that
 	// reuses its id.

@@ -385,7 +385,9 @@ func (t *transaction) key(guild memory.GuildID) *DataKey {
 	v := t.store.vault
 	var k *DataKey
 	if t.row("SELECT number, wrapped FROM data_key WHERE guild = ? AND retired = 0", guild).into(&number, &wrapped) {
-		k = must(v.unwrap(uint32(number), guild, wrapped))
+		var err error
+		k, err = v.unwrap(uint32(number), guild, wrapped)
+		ensure(err)
 	} else {
 		k = t.newKey(guild)
 	}
@@ -399,11 +401,14 @@ func (t *transaction) key(guild memory.GuildID) *DataKey {
 func (t *transaction) newKey(guild memory.GuildID) *DataKey {
 	data := make([]byte, seal.KeyBytes)
 	_, _ = cryptorand.Read(data) // never fails
-	v, number := t.store.vault, rand.Uint32()
-	wrapped := must(v.key.Load().Wrap(data, placeOfKey(number, guild)))
+	v := t.store.vault
+	number := rand.Uint32()
+	wrapped, err := v.key.Load().Wrap(data, placeOfKey(number, guild))
+	ensure(err)
 	t.changed.structure[guild] = true // other processes search with it
 	t.exec("INSERT INTO data_key (number, guild, retired, wrapped) VALUES (?, ?, 0, ?)", int64(number), guild, wrapped)
-	k := must(v.add(number, guild, data))
+	k, err := v.add(number, guild, data)
+	ensure(err)
 	t.made = append(t.made, k)
 	return k
 }
@@ -417,10 +422,10 @@ func (t *transaction) beginSealing() {
 	state := sealing{Salt: seal.NewSalt()}
 	key := v.secret.Key(state.Salt)
 	state.Fingerprint = key.Fingerprint()
-	t.note(SealKey, jsonText(state))
+	t.note(SealKey, t.jsonText(state))
 	t.changed.structure[memory.Everywhere] = true // processes without the key must stop
 	if t.has("SELECT 1 FROM guild LIMIT 1") || t.has("SELECT 1 FROM person LIMIT 1") {
-		t.note(resealKey, jsonText(resealing{Plain: plainMark(key)}))
+		t.note(resealKey, t.jsonText(resealing{Plain: plainMark(key)}))
 	}
 }
 
@@ -454,21 +459,6 @@ func (t *transaction) token(guild memory.GuildID, channel memory.ChannelID, name
 
 func tokenOf(k *DataKey, channel memory.ChannelID, name string) string {
 	return base64.RawStdEncoding.EncodeToString(k.Token(name, binary.BigEndian.AppendUint64(nil, uint64(channel))))
-}
-
-// called returns the message of a channel with a name; 0 if there is none.
-func (s *Store) called(ctx context.Context, q Querier, guild memory.GuildID, channel memory.ChannelID,
-	name string) (id memory.MessageID, err error) {
-	for _, k := range s.vault.of(guild) {
-		query, as := "SELECT id FROM called WHERE channel = ? AND name = ?", name
-		if k != nil {
-			query, as = "SELECT id FROM called WHERE channel = ? AND token = ?", tokenOf(k, channel, name)
-		}
-		if ok, err := Found(RowOf(ctx, q, query, channel, as).Scan(&id)); ok || err != nil {
-			return id, err
-		}
-	}
-	return 0, nil
 }
 
 // keyIfSealed returns the key that new values are sealed with; nil in a memory without a key.

@@ -132,7 +132,8 @@ func (s source) Load(ctx context.Context, guild int64, space memory.Space, begin
 
 func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Space, begin func(rows int) bool,
 	put func(vectors.Row) error) (version int64, err error) {
-	first, end := guild<<SegmentBits, (guild+1)<<SegmentBits
+	first := guild << SegmentBits
+	end := (guild + 1) << SegmentBits
 	// Without a row the version is 0.
 	_, err = Found(RowOf(ctx, q, "SELECT version FROM vector_version WHERE guild = ?", guild).Scan(&version))
 	if err != nil {

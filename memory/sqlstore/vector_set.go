@@ -73,9 +73,11 @@ func (t *transaction) useSpace() {
 	if own == t.meta("space") {
 		return
 	}
-	to, key := shadowSet, "next"
+	to := shadowSet
+	key := "next"
 	if !t.has("SELECT 1 FROM vector LIMIT 1") {
-		to, key = activeSet, "space"
+		to = activeSet
+		key = "space"
 	}
 	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
 	t.note(key, own)
@@ -102,7 +104,8 @@ func (t *transaction) activateShadow() {
 
 // vectorSet returns the set for vectors of the store's space.
 func (t *transaction) vectorSet() vectorSet {
-	to := must(t.store.vectorSetOf(t.ctx, t))
+	to, err := t.store.vectorSetOf(t.ctx, t)
+	ensure(err)
 	if to == shadowSet && t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // of another space
 		t.execAll(nil, "DELETE FROM vector_next", "DELETE FROM meta WHERE key = 'sweep'")
 	}

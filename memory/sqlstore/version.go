@@ -19,16 +19,21 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
 	if old.lost { // only a version that is as new takes its place
 		newWhole = max(millis(old.Edited), old.whole) <= millis(m.Edited)
-		if newText = newWhole; !newWhole {
+		newText = newWhole
+		if !newWhole {
 			return
 		}
 	}
 	if newWhole {
 		now.whole = millis(m.Edited)
-		now.ReplyTo, now.Files, now.Mentions, now.Links = m.ReplyTo, memory.KeepTold(old.Files, m.Files), m.Mentions, m.Links
+		now.ReplyTo = m.ReplyTo
+		now.Files = memory.KeepTold(old.Files, m.Files)
+		now.Mentions = m.Mentions
+		now.Links = m.Links
 	}
 	if newText {
-		now.Edited, now.Content = m.Edited, m.Content
+		now.Edited = m.Edited
+		now.Content = m.Content
 	}
 	if millis(m.Edited) == old.whole { // previews come later
 		now.Links = memory.JoinLinks(old.Links, m.Links)
@@ -47,7 +52,7 @@ func (t *transaction) write(c *channel, old, now storedMessage) bool {
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
 		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
 		t.seal(c.guild, at("message", "content", c.no, now.ID), now.Content),
-		t.sealAny(c.guild, at("message", "extra", c.no, now.ID), encodeExtra(now.Message)), old.row)
+		t.sealAny(c.guild, at("message", "extra", c.no, now.ID), t.encodeExtra(now.Message)), old.row)
 	same := text == old.Text() && !old.lost
 	if !same || old.key != t.keyIfSealed(c.guild) {
 		t.reindex(c.guild, old, now.Message)
@@ -87,6 +92,13 @@ func (t *transaction) reindex(guild memory.GuildID, old storedMessage, new memor
 	t.index(guild, old.row, indexTerms(&batch, new))
 }
 
+// hasText reports whether full text holds a message.
+func (t *transaction) hasText(row int64) bool {
+	has, err := t.HasText(row)
+	ensure(err)
+	return has
+}
+
 // unindex removes a message with these terms from full text. Where the engine must know them, and they are unreadable,
 // full text is built anew by the next Erase.
 func (t *transaction) unindex(row int64, terms string) {
@@ -99,10 +111,17 @@ func (t *transaction) unindex(row int64, terms string) {
 		ensure(t.RemoveText(row, terms))
 		return
 	}
-	if ensure(t.RemoveText(row, "")); must(t.HasText(row)) {
+	ensure(t.RemoveText(row, ""))
+	if t.hasText(row) {
 		t.enter(memory.Everywhere)
 		t.beginReindex()
 	}
+}
+
+// editEvents change a stored message's text, or what belongs to it.
+var editEvents = []handler{
+	handle((*transaction).edit),
+	handle((*transaction).tell),
 }
 
 // edit changes a message's text, or keeps the edit until the message comes.
@@ -116,7 +135,8 @@ func (t *transaction) edit(e memory.Edited) {
 		t.keepEdit(c, e)
 	} else if !old.pendingDeletion && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
 		now := old
-		now.Edited, now.Content = e.At, e.Content
+		now.Edited = e.At
+		now.Content = e.Content
 		t.update(c, old, now)
 	}
 }
@@ -150,8 +170,10 @@ func (t *transaction) tell(e memory.Told) {
 	if old.row == 0 || old.pendingDeletion || old.lost {
 		return
 	}
-	now, isNew := old, false
-	if now.Files, isNew = memory.Tell(old.Files, e.File, e.Text); isNew {
+	files, isNew := memory.Tell(old.Files, e.File, e.Text)
+	if isNew {
+		now := old
+		now.Files = files
 		t.write(c, old, now)
 	}
 }

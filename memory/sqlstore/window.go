@@ -22,7 +22,7 @@ const readBounds = `SELECT j.a, j.b,
 	FROM ` + Triples + " j"
 
 // unforgotten is the condition of the view said. If nothing is pending deletion, it costs one look-up.
-const unforgotten = "(NOT EXISTS (SELECT 1 FROM doomed) OR row NOT IN (SELECT row FROM doomed))"
+const unforgotten = "(NOT EXISTS (SELECT 1 FROM pending_deletion) OR row NOT IN (SELECT row FROM pending_deletion))"
 
 const readSpans = "SELECT j.n, " + MessageColumns + " FROM " + Triples + ` j CROSS JOIN message
 	ON channel = j.a AND id BETWEEN j.b AND j.c AND ` + unforgotten
@@ -53,8 +53,8 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	return slices.Concat(stretches...), s.failed(err, "read messages of channel %d", channel)
 }
 
-// Stretches implements memory.Store.
-func (s *Store) Stretches(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error) {
+// Windows implements memory.Store.
+func (s *Store) Windows(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error) {
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,8 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		all := make([]memory.Message, 0, 16*len(spans)+4*near)
 		for _, some := range spansByGuild(spans) {
 			before := len(all)
-			if all, err = s.vault.readSpans(ctx, q, nos, some, all); err != nil {
+			all, err = s.vault.readSpans(ctx, q, nos, some, all)
+			if err != nil {
 				return err
 			}
 			stretches = append(stretches, stretchesOf(all[before:], some, nos)...)
@@ -103,11 +104,18 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 }
 
 // readSpans appends the messages of spans of one guild, which are ascending, by span and id.
-func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []span, all []memory.Message) ([]memory.Message, error) {
+func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []span,
+	all []memory.Message) ([]memory.Message, error) {
+	list, err := jsonText(spans)
+	if err != nil {
+		return nil, err
+	}
 	var m memory.Message
 	var at, last int64
-	columns, before, ordered := append([]any{asInt[int64]{&at}}, v.messageColumns(&m, func() int64 { return spans[at][0] })...), len(all), true
-	err := Each(ctx, q.In(nos.guildOf(spans[0][0])), func(scan Scanner) error {
+	columns := append([]any{asInt[int64]{&at}}, v.messageColumns(&m, func() int64 { return spans[at][0] })...)
+	before := len(all)
+	ordered := true
+	err = Each(ctx, q.In(nos.guildOf(spans[0][0])), func(scan Scanner) error {
 		m = memory.Message{}
 		if err := scan(columns...); err != nil {
 			return err
@@ -115,10 +123,11 @@ func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []sp
 		ordered = ordered && (at > last || at == last && (len(all) == before || all[len(all)-1].ID < m.ID))
 		last = at
 		no := spans[at][0]
-		m.Guild, m.Channel = nos.guildOf(no), nos.ids[no]
+		m.Guild = nos.guildOf(no)
+		m.Channel = nos.ids[no]
 		all = append(all, m)
 		return nil
-	}, readSpans, jsonText(spans))
+	}, readSpans, list)
 	if !ordered { // SQLite reads them in order, and would sort them for ORDER BY
 		slices.SortFunc(all[before:], func(a, b memory.Message) int {
 			return cmp.Or(cmp.Compare(nos.of[a.Channel], nos.of[b.Channel]), cmp.Compare(a.ID, b.ID))
@@ -135,7 +144,8 @@ func stretchesOf(all []memory.Message, spans []span, nos numbers) (stretches [][
 			n++
 		}
 		if n > 0 {
-			stretches, all = append(stretches, all[:n:n]), all[n:]
+			stretches = append(stretches, all[:n:n])
+			all = all[n:]
 		}
 	}
 	return stretches
@@ -148,7 +158,8 @@ func spansByGuild(spans []span) (guilds [][]span) {
 		if n < 0 {
 			n = len(spans)
 		}
-		guilds, spans = append(guilds, spans[:n]), spans[n:]
+		guilds = append(guilds, spans[:n])
+		spans = spans[n:]
 	}
 	return guilds
 }
@@ -160,10 +171,12 @@ func (round window) spans(ctx context.Context, q Reader, nos numbers, ids map[in
 	each := max(1, (round.before+round.after)/2)
 	some := map[int64][]memory.MessageID{}
 	for no, all := range ids {
-		all, last := slices.Compact(slices.Sorted(slices.Values(all))), 0
+		all := slices.Compact(slices.Sorted(slices.Values(all)))
+		last := 0
 		for i, id := range all {
 			if i == 0 || i == len(all)-1 || i-last >= each || id-all[i-1] > pause || all[i+1]-id > pause {
-				some[no], last = append(some[no], id), i
+				some[no] = append(some[no], id)
+				last = i
 			}
 		}
 	}
@@ -175,7 +188,8 @@ func (round window) spans(ctx context.Context, q Reader, nos numbers, ids map[in
 	met := mergeSpans(slices.Clone(spans))
 	for no, asked := range some {
 		for i := 1; i < len(asked); i++ {
-			a, b := int64(asked[i-1]), int64(asked[i])
+			a := int64(asked[i-1])
+			b := int64(asked[i])
 			if slices.ContainsFunc(met, func(s span) bool { return s[0] == no && s[1] <= a && b <= s[2] }) {
 				continue
 			}
@@ -203,7 +217,8 @@ func (round window) bounds(ctx context.Context, q Reader, nos numbers,
 		}
 	}
 	for guild, some := range pairs {
-		if spans, err = round.boundsIn(ctx, q.In(guild), some, spans); err != nil {
+		spans, err = round.boundsIn(ctx, q.In(guild), some, spans)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -211,7 +226,11 @@ func (round window) bounds(ctx context.Context, q Reader, nos numbers,
 }
 
 func (round window) boundsIn(ctx context.Context, q Querier, pairs [][2]int64, spans []span) ([]span, error) {
-	err := Each(ctx, q, func(scan Scanner) error {
+	list, err := jsonText(pairs)
+	if err != nil {
+		return nil, err
+	}
+	err = Each(ctx, q, func(scan Scanner) error {
 		var no, id int64
 		var first, last sql.Null[int64]
 		err := scan(&no, &id, &first, &last)
@@ -230,7 +249,7 @@ func (round window) boundsIn(ctx context.Context, q Querier, pairs [][2]int64, s
 		}
 		spans = append(spans, one)
 		return err
-	}, readBounds, jsonText(pairs), max(round.before-1, 0), max(round.after-1, 0))
+	}, readBounds, list, max(round.before-1, 0), max(round.after-1, 0))
 	return spans, err
 }
 

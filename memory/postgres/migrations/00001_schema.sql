@@ -144,7 +144,7 @@ CREATE TABLE tombstone ( -- of messages that were deleted
   id      bigint NOT NULL,
   PRIMARY KEY (channel, id, guild)
 );
-CREATE TABLE called ( -- what messages are called outside Discord
+CREATE TABLE external_id ( -- ids of messages outside Discord, such as in the file that they were imported from
   guild   bigint NOT NULL,
   channel bigint NOT NULL, -- the id
   id      bigint NOT NULL,
@@ -152,8 +152,8 @@ CREATE TABLE called ( -- what messages are called outside Discord
   token   text COLLATE "C",          -- by which a sealed name is found
   PRIMARY KEY (channel, id, guild)
 );
-CREATE INDEX called_token ON called USING hash (token);
-CREATE INDEX called_name ON called USING hash (name); -- no names stay in it, as they do in the inner pages of a btree
+CREATE INDEX external_id_token ON external_id USING hash (token);
+CREATE INDEX external_id_name ON external_id USING hash (name); -- no names stay in it, as they do in the inner pages of a btree
 CREATE TABLE presence (
   guild    bigint NOT NULL,
   channel  bigint NOT NULL, -- channel.no
@@ -285,7 +285,7 @@ CREATE TABLE forgetting (
   done    bigint NOT NULL,
   receipt text COLLATE "C" NOT NULL,    -- so far, as JSON: numbers only
   whole   bigint NOT NULL DEFAULT 0, -- whether nothing but the beginning ends it
-  begun   bigint NOT NULL DEFAULT 0 -- 1: its messages are to be doomed; 2: they are
+  begun   bigint NOT NULL DEFAULT 0 -- 1: its messages are to be listed in pending_deletion; 2: they are
 );
 CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
   guild   bigint NOT NULL,
@@ -314,14 +314,14 @@ CREATE TABLE connection ( -- by which members' own programs read what they may r
   used   bigint NOT NULL, -- milliseconds; 0 if never
   PRIMARY KEY (guild, "user")
 );
-CREATE TABLE doomed ( -- messages that are forgotten, of which nothing is left but their rows and their full text
+CREATE TABLE pending_deletion ( -- forgotten messages, of which only their rows and their full text are left
   guild      bigint NOT NULL,
   row        bigint NOT NULL,
   forgetting bigint NOT NULL,
   PRIMARY KEY (row, guild)
 );
 CREATE VIEW said AS SELECT * FROM message m
-  WHERE NOT EXISTS (SELECT 1 FROM doomed d WHERE d.guild = m.guild AND d.row = m.row);
+  WHERE NOT EXISTS (SELECT 1 FROM pending_deletion d WHERE d.guild = m.guild AND d.row = m.row);
 
 CREATE TABLE lore (
   guild   bigint NOT NULL,
@@ -485,7 +485,7 @@ ALTER TABLE channel ALTER name SET STATISTICS 0;
 ALTER TABLE person ALTER username SET STATISTICS 0, ALTER name SET STATISTICS 0, ALTER nick SET STATISTICS 0;
 ALTER TABLE message ALTER content SET STATISTICS 0, ALTER extra SET STATISTICS 0;
 ALTER TABLE early_edit ALTER content SET STATISTICS 0;
-ALTER TABLE called ALTER name SET STATISTICS 0;
+ALTER TABLE external_id ALTER name SET STATISTICS 0;
 ALTER TABLE fulltext ALTER terms SET STATISTICS 0;
 ALTER TABLE embedding ALTER sketch SET STATISTICS 0, ALTER steps SET STATISTICS 0;
 ALTER TABLE embedding_next ALTER sketch SET STATISTICS 0, ALTER steps SET STATISTICS 0;
