@@ -162,11 +162,8 @@ func posted(t *testing.T, events []memory.Event) memory.Message {
 // emptyMemory knows nothing yet.
 type emptyMemory struct{}
 
-func (emptyMemory) MessageNamed(context.Context, memory.ChannelID, string) (memory.MessageID, error) {
-	return 0, memory.ErrNotFound
-}
-
-func (emptyMemory) NameOf(context.Context, memory.ChannelID, []memory.MessageID) (map[memory.MessageID]string, error) {
+func (emptyMemory) ExternalIDs(context.Context, memory.ChannelID, []memory.MessageID,
+	...string) (map[memory.MessageID]string, error) {
 	return nil, nil
 }
 

@@ -39,7 +39,7 @@ func searchedFor(l locale.Locale, found memory.Found) string {
 	return ""
 }
 
-func withoutModel(l locale.Locale, writer memory.Writer) string {
+func withoutModel(l locale.Locale, writer memory.AnswerWriter) string {
 	switch writer {
 	case memory.NoModel:
 		return l.Text("No model wrote it: none is configured.")

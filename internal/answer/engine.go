@@ -255,7 +255,7 @@ type (
 )
 
 // failedWith says why quotes stand in for a model that failed with err.
-func failedWith(err error) memory.Writer {
+func failedWith(err error) memory.AnswerWriter {
 	var load loading
 	var nothing empty
 	switch {

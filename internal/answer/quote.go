@@ -27,7 +27,7 @@ const (
 
 // quote answers with the lore that the question names, and the best message with the neighbour that completes it.
 // writer says why no model writes the answer.
-func (e *Engine) quote(ctx context.Context, q Question, r *recalled, writer memory.Writer) (Answer, error) {
+func (e *Engine) quote(ctx context.Context, q Question, r *recalled, writer memory.AnswerWriter) (Answer, error) {
 	note := noteOn[writer]
 	hits, err := e.quotable(ctx, q, r)
 	if err != nil {

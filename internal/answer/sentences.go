@@ -20,7 +20,7 @@ const (
 )
 
 // noteOn says why no model wrote an answer.
-var noteOn = map[memory.Writer]string{memory.NoModel: noModel, memory.ModelFailed: modelAway,
+var noteOn = map[memory.AnswerWriter]string{memory.NoModel: noModel, memory.ModelFailed: modelAway,
 	memory.ModelLoading: modelLoading, memory.ModelEmpty: modelEmpty, memory.NoTokens: noTokens}
 
 // What is said instead of such a note where nothing is quoted.
