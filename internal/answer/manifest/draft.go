@@ -98,8 +98,10 @@ func settled(text string) int {
 		}
 	}
 	if code := openCode(text, all); code >= 0 {
-		if at := strings.IndexAny(text[code:], "[［【〔(（<^\\"); at >= 0 {
-			end = min(end, code+at)
+		at := strings.IndexAny(text[code:], "[［【〔(（<^\\")
+		if at >= 0 {
+			before := strings.TrimRight(text[:code+at], " \t,;–—-") // goes with an address, see inDefinition
+			end = min(end, len(before))
 		}
 	}
 	from = min(from, end)
