@@ -212,6 +212,8 @@ func (c *Client) askOnce(ctx context.Context, q question, f form) (answered, err
 	came, err := c.call(ctx, q, f, c.longest(q.request))
 	if err == nil && isSilent(came.reply) {
 		err = c.say.silent(came)
+	} else if err == nil && came.reply.FinishReason == "content_filter" {
+		err = c.say.withheld("the rest of the answer", "")
 	}
 	if c.config.Called != nil && ctx.Err() == nil {
 		took := c.clock.now().Sub(began)

@@ -238,6 +238,18 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
+// What a filter of the server's left of an answer isn't shown as a whole one.
+func TestFilteredInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	s.Queue(llmtest.Reply{Text: []string{"It is ", "sw"}, Finish: "content_filter"})
+	c, _ := client(s, nil)
+	got, _, err := talk(t, c)
+	if KindOf(err) != BadAnswer || got.Text != "It is sw" || len(s.Requests()) != 1 {
+		t.Errorf("%+v, %v, asked %d times", got, err, len(s.Requests()))
+	}
+}
+
 func TestErrorEvents(t *testing.T) {
 	t.Parallel()
 	for _, event := range llmtest.ErrorEvents() {

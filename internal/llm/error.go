@@ -201,6 +201,11 @@ func (s speaker) namelessCall() *Error {
 	return problem(BadAnswer, true, "the model %q made a tool's call without a name", s.model)
 }
 
+// withheld says that a filter of the server keeps something back.
+func (s speaker) withheld(what, about string) *Error {
+	return problem(BadAnswer, false, "the model's server at %s withheld %s%s, because of its content filter", s.place, what, about)
+}
+
 // silent says why a whole answer holds nothing to show.
 func (s speaker) silent(came answered) *Error {
 	r := came.reply
@@ -212,7 +217,7 @@ func (s speaker) silent(came answered) *Error {
 		return problem(BadAnswer, false, "the model %q used up all its tokens, in thought or in a tool's call, and gave no "+
 			"answer: raise llm.max_tokens, or set llm.thinking to a lower level", s.model)
 	case "content_filter":
-		return problem(BadAnswer, false, "the model's server withheld the answer, because of its content filter")
+		return s.withheld("the answer", "")
 	}
 	e := problem(BadAnswer, true, "the model %q gave an empty answer", s.model)
 	e.empty = true
@@ -256,6 +261,8 @@ func (s speaker) known(f failure.Failure) *Error {
 			"lower llm.at_once, or start it with fewer slots or a larger context (llama.cpp: -np, -c)", s.place, about)
 	case long:
 		return s.tooLong(limit, asked)
+	case f.IsFiltered():
+		return s.withheld("the answer", about)
 	case f.HasNoCredit():
 		return problem(Refused, false, "the account at the model's server at %s has no credit left%s: see its "+
 			"billing page, or check llm.api_key", s.place, about)

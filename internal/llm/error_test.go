@@ -68,6 +68,9 @@ func TestErrors(t *testing.T) {
 		{llmtest.Reply{}, BadAnswer, 3},
 		{llmtest.Reply{Finish: "length", Text: []string{"<think>hm"}}, BadAnswer, 1},
 		{llmtest.Reply{Finish: "content_filter"}, BadAnswer, 1},
+		{fail(400, "content_filter", "The response was filtered"), BadAnswer, 1},
+		{fail(400, "data_inspection_failed", "Output data may contain inappropriate content."), BadAnswer, 1},
+		{fail(403, "", "Your prompt was flagged by moderation"), BadAnswer, 1},
 		{llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "1"}}}, BadAnswer, 3},
 		{llmtest.Reply{Finish: "tool_calls"}, BadAnswer, 3},
 	} {

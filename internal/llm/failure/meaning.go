@@ -17,6 +17,16 @@ func (f Failure) Says(phrases ...string) bool {
 	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
+// filteredSaid matches how servers say that a filter of theirs refuses a prompt or an answer for what is said in it.
+var filteredSaid = pattern.Of(`(?i)content[ _-](?:management |filter|policy|safety|violation)|content_?filter|inappropriate content` +
+	`|data[ _]?inspection|(?:flagged|blocked|filtered|refused|rejected)[^.]{0,60}(?:moderation|safety|policy|usage policies)` +
+	`|prohibited[ _]content|responsible ?ai`)
+
+// IsFiltered reports whether a filter of the server refuses what is said: no other form of the request helps.
+func (f Failure) IsFiltered() bool {
+	return filteredSaid().MatchString(f.Code) || filteredSaid().MatchString(f.inWords())
+}
+
 // HasNoCredit reports whether the account can't pay.
 func (f Failure) HasNoCredit() bool {
 	return f.Status == http.StatusPaymentRequired || f.Code == "insufficient_quota"

@@ -73,6 +73,7 @@ var thoughtMarks = []struct {
 	{"[THINK]", "[/THINK]", true},                    // Mistral
 	{"◁think▷", "◁/think▷", true},                    // Kimi
 	{"<|START_THINKING|>", "<|END_THINKING|>", true}, // Command A
+	{"<unused94>", "<unused95>", true},               // MedGemma
 	{"<|begin_of_thought|>", "<|end_of_thought|>", true},
 	{"<|inner_prefix|>", "<|inner_suffix|>", true},     // Apertus
 	{"<|channel>thought", "<channel|>", true},          // Gemma

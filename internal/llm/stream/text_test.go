@@ -58,6 +58,7 @@ func TestThoughts(t *testing.T) {
 		"secret\n[/THINK]answer":                                                                                   "answer",
 		"<Reasoning>secret</reasoning>a<thought>secret</thought>nswer":                                             "answer",
 		"<|START_THINKING|>secret<|END_THINKING|><|START_RESPONSE|>answer<|END_RESPONSE|>":                         "answer",
+		"<unused94>thought\nsecret<unused95>answer":                                                                "answer",
 		"<|begin_of_thought|>secret<|end_of_thought|>answer":                                                       "answer",
 		"<|channel>thought\nsecret<channel|>answer":                                                                "answer",
 		"<|channel|>commentary to=functions.pay <|constrain|>json<|message|>{}<|end|>answer<|call|>":               "",
