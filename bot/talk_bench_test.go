@@ -292,13 +292,23 @@ func (t *talk) chatter(b *testing.B, channel memory.ChannelID, messages int) {
 		if n%4 == 3 {
 			events = append(events, memory.Answered{Trace: memory.Trace{Guild: m.Guild, Channel: channel, Answer: m.ID,
 				Question: memory.MessageID(sources[len(sources)-1].ID), Asker: memory.UserID(t.people[0].ID),
-				Sources: slices.Clone(sources[max(0, len(sources)-40):])}})
+				Recalled: recalled(sources), Sources: slices.Clone(sources[max(0, len(sources)-40):])}})
 		}
 		sources = append(sources, m.AsSource(false))
 	}
 	if err := t.Store.Apply(b.Context(), events...); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// recalled are the last forty sources as a trace has them.
+func recalled(sources []memory.Source) []memory.TraceHit {
+	var hits []memory.TraceHit
+	for i, s := range sources[max(0, len(sources)-40):] {
+		hits = append(hits, memory.TraceHit{Channel: s.Channel, Message: memory.MessageID(s.ID),
+			Relevance: float64(i) / 40, Why: []string{"words", "around"}, Number: i + 1})
+	}
+	return hits
 }
 
 // BenchmarkMention asks question after question in a guild with 100,000 messages. It measures the time from the mention

@@ -39,7 +39,8 @@ type Engine struct {
 	embedders []memory.Embedder
 	reranker  Reranker      // may be nil
 	reading   chan struct{} // one slot for each running read of channels, for all searches
-	rosters   rosters
+	rosters   indexes[memory.Person, roster]
+	lores     indexes[memory.Lore, loreIndex]
 }
 
 // New returns an engine. The first embedder of the active space embeds questions; without one, only full text is
@@ -47,7 +48,7 @@ type Engine struct {
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // the rest of the process needs CPU too
 	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
-		rosters: rosters{by: map[memory.GuildID]*roster{}}}
+		rosters: newIndexes(newRoster), lores: newIndexes(newLoreIndex)}
 }
 
 // Search returns what is relevant to q. If the embedder fails or nothing is embedded yet, it searches only full

@@ -40,38 +40,33 @@ const (
 	plainInitials = 3
 )
 
+// knownLore is lore that the scope's readers may know, in a search.
+type knownLore struct {
+	*memory.Lore
+	*loreWords
+	held float64 // the share of the question's weight in its words
+}
+
 // lore returns the guilds' lore that the question refers to and the scope's readers may know.
 func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, error) {
-	var known []memory.Lore
-	for _, guild := range q.Guilds {
-		all, err := e.people.Lore(ctx, guild)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range LoreIn(q.Scope, all) {
-			if len(q.Scope.Authors) == 0 || slices.Contains(q.Scope.Authors, l.By) {
-				known = append(known, l)
-			}
-		}
-	}
-	if len(known) == 0 {
-		return nil, nil
-	}
-	taken, said := countNames(known), askedWordsOf(q.Text)
-	rarest, err := e.rarestWords(ctx, q, said, known)
-	if err != nil {
+	known, err := e.knownLore(ctx, q, asked)
+	if err != nil || len(known) == 0 {
 		return nil, err
 	}
-	var batch text.Batch
-	var found []loreMatch
+	said := askedWordsOf(q.Text)
+	taken := countNames(known)
+	matches := make([]loreMatch, len(known))
 	for i, l := range known {
-		c := said.match(l, taken)
-		if c.Why == "" && rarest[i] != "" {
-			c = loreMatch{LoreHit{l, "alias", byRarest}, len(rarest[i])}
-		}
+		matches[i] = said.match(l, taken)
+	}
+	if err := e.addRarestWords(ctx, q, said, known, matches); err != nil {
+		return nil, err
+	}
+	var found []loreMatch
+	for i, c := range matches {
 		if c.Why == "" {
-			c.Why, c.Relevance = "words", byWords*asked.held(batch.Terms(l.Name+" "+strings.Join(l.Own, " ")+
-				" "+l.Text))
+			c.Why = "words"
+			c.Relevance = byWords * known[i].held
 		}
 		if c.Relevance >= byWords*leastWords {
 			found = append(found, c)
@@ -85,88 +80,133 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	return hits, nil
 }
 
-// rarestWords returns for each of known the word of its name that identifies it alone, or "": the rarest, such as
-// the second of "Project Nightingale", if hardly anybody says it and no other name contains it.
-func (e *Engine) rarestWords(ctx context.Context, q Query, s askedWords, known []memory.Lore) ([]string, error) {
-	var terms []weighted // terms of the names that share a word with the question
-	// Each name's range in terms, and in how many names each term is.
-	names, in := make([][2]int, len(known)), map[string]int{}
-	for i, l := range known {
-		own := text.QueryTerms(l.Name)
-		for _, t := range own {
-			in[t]++
+func (e *Engine) knownLore(ctx context.Context, q Query, asked question) ([]knownLore, error) {
+	var known []knownLore
+	readable := readableLore(q.Scope)
+	for _, guild := range q.Guilds {
+		all, err := e.people.Lore(ctx, guild)
+		if err != nil {
+			return nil, err
 		}
-		words := len(text.Words(l.Name))
-		if first, _ := utf8.DecodeRuneInString(l.Name); text.IsUnspaced(first) {
-			words = len(own)
-		}
-		if words > 1 && slices.ContainsFunc(own, func(t string) bool { return s.stems[t] }) {
-			names[i] = [2]int{len(terms), len(terms) + len(own)}
-			for _, t := range own {
-				terms = append(terms, weighted{term: t})
+		index := e.lores.of(guild, all)
+		held := index.held(asked)
+		for i := range all {
+			l := &all[i]
+			if readable(l) && (len(q.Scope.Authors) == 0 || slices.Contains(q.Scope.Authors, l.By)) {
+				known = append(known, knownLore{l, &index.words[i], held[i]})
 			}
 		}
 	}
-	rarest := make([]string, len(known))
+	return known, nil
+}
+
+// addRarestWords matches lore of which the question has the word that identifies it alone: the rarest of its name, such
+// as the second of "Project Nightingale", if hardly anybody says it and no other name contains it. It counts only words
+// of names that can win so, because counting is slow.
+func (e *Engine) addRarestWords(ctx context.Context, q Query, s askedWords, known []knownLore,
+	matches []loreMatch) error {
+	in := map[string]int{} // in how many names each term of the question is
+	for _, l := range known {
+		for _, t := range l.terms {
+			if s.stems[t] {
+				in[t]++
+			}
+		}
+	}
+	identifies := func(term string) bool { return in[term] == 1 }
+	var terms []weighted // of the names that can win
+	var names []int      // the place in known of each of these
+	for i, l := range known {
+		if matches[i].Why != "" || l.count < 2 || !slices.ContainsFunc(l.terms, identifies) {
+			continue
+		}
+		names = append(names, i)
+		for _, t := range l.terms {
+			terms = append(terms, weighted{term: t})
+		}
+	}
 	if len(terms) == 0 {
-		return rarest, nil
+		return nil
 	}
 	messages, err := e.weigh(ctx, q, terms)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i, name := range names {
-		most, own := messages*rareWord/100, terms[name[0]:name[1]]
+	for _, i := range names {
+		own := terms[:len(known[i].terms)]
+		terms = terms[len(own):]
+		most := messages * rareWord / 100
 		for _, t := range own {
 			most = min(most, t.count)
 		}
 		for _, t := range own {
-			if s.stems[t.term] && in[t.term] == 1 && t.count <= max(most, seldom) { // the count includes the question
-				rarest[i] = t.term
+			if identifies(t.term) && t.count <= max(most, seldom) { // the count includes the question
+				matches[i] = loreMatch{LoreHit{*known[i].Lore, "alias", byRarest}, len(t.term)}
 			}
 		}
 	}
-	return rarest, nil
+	return nil
 }
 
 // LoreIn returns the lore that readers of the scope may know: with channel, sources and time in it.
 func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
-	if len(lore) == 0 || len(scope.Channels) == 0 {
-		return nil // who reads no channel knows no lore of the guild
+	readable := readableLore(scope)
+	var known []memory.Lore
+	for i := range lore {
+		if readable(&lore[i]) {
+			known = append(known, lore[i])
+		}
 	}
+	return known
+}
+
+// readableLore returns a test for LoreIn.
+func readableLore(scope memory.Scope) func(*memory.Lore) bool {
 	readable := setOf(scope.Channels)
-	return slices.DeleteFunc(slices.Clone(lore), func(l memory.Lore) bool {
-		unreadable := func(s memory.MessageRef) bool { return !readable[s.Channel] }
-		return l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources, unreadable) ||
-			l.At.Before(scope.Since) || !scope.Until.IsZero() && !l.At.Before(scope.Until)
-	})
+	unreadable := func(s memory.MessageRef) bool { return !readable[s.Channel] }
+	return func(l *memory.Lore) bool {
+		if len(readable) == 0 { // who reads no channel knows no lore of the guild
+			return false
+		}
+		if l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources, unreadable) {
+			return false
+		}
+		return !l.At.Before(scope.Since) && (scope.Until.IsZero() || l.At.Before(scope.Until))
+	}
 }
 
 // LoreNamed returns the lore that s refers to by name, alias or initials, surest first; if there is none, the lore
 // whose name or alias contains s.
 func LoreNamed(s string, lore []memory.Lore) []memory.Lore {
-	taken, said := countNames(lore), askedWordsOf(s)
+	said := askedWordsOf(s)
+	known := make([]knownLore, len(lore))
+	for i := range lore {
+		words := loreWordsOf(&lore[i])
+		known[i] = knownLore{Lore: &lore[i], loreWords: &words}
+	}
+	taken := countNames(known)
 	var found []loreMatch
-	for _, l := range lore {
+	for _, l := range known {
 		if c := said.match(l, taken); c.Why != "" {
 			found = append(found, c)
 		}
 	}
 	if len(found) == 0 {
+		called := calledBy(s)
 		for _, l := range lore {
 			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
-				return askedWordsOf(name).has(s) > 0
+				return askedWordsOf(name).has(called) > 0
 			}) {
 				found = append(found, loreMatch{LoreHit: LoreHit{Lore: l}})
 			}
 		}
 	}
 	slices.SortFunc(found, surestFirst)
-	called := make([]memory.Lore, len(found))
+	all := make([]memory.Lore, len(found))
 	for i, c := range found {
-		called[i] = c.Lore
+		all[i] = c.Lore
 	}
-	return called
+	return all
 }
 
 // setOf returns the set of a list's elements.
@@ -176,20 +216,6 @@ func setOf[T comparable](list []T) map[T]bool {
 		set[one] = true
 	}
 	return set
-}
-
-// held returns the share of the question's weight that terms contain.
-func (q question) held(terms []string) float64 {
-	if q.idf <= 0 {
-		return 0
-	}
-	there, sum := setOf(terms), 0.0
-	for _, t := range q.terms {
-		if there[t.term] {
-			sum += t.idf
-		}
-	}
-	return sum / q.idf
 }
 
 // loreMatch is how a question refers to lore.
@@ -238,122 +264,63 @@ func askedWordsOf(question string) askedWords {
 	return s
 }
 
-// phraseOf joins words for comparison: stemmed, without determiners, with single spaces.
-func phraseOf(words []string) string {
-	var stems []string
-	for _, w := range words {
-		if !memory.IsDeterminer(w) {
-			stems = append(stems, text.Stem(w))
-		}
-	}
-	return strings.Join(stems, " ")
-}
-
-// nameOf returns the phrase of a name; empty if it has only stop words.
-func nameOf(name string) string {
-	words := text.Words(name)
-	if !slices.ContainsFunc(words, func(w string) bool { return !text.IsStopWord(w) }) {
-		return ""
-	}
-	return phraseOf(words)
-}
-
-// countNames counts the lore by each name, initials included.
-func countNames(lore []memory.Lore) map[string]int {
-	taken := map[string]int{}
-	for _, l := range lore {
-		names := []string{nameOf(l.Name), initialsOf(l.Name)}
-		for _, own := range l.Own {
-			names = append(names, nameOf(own))
-		}
-		slices.Sort(names)
-		for _, n := range slices.Compact(names) {
-			taken[n]++
-		}
-	}
-	return taken
-}
-
-// initialsOf returns a name's lower-case initials; empty if it has none or they are a stop word.
-func initialsOf(name string) string {
-	made := memory.Aliases(name)
-	if len(made) == 0 {
-		return ""
-	}
-	initials := strings.ToLower(made[len(made)-1])
-	if text.IsStopWord(initials) {
-		return ""
-	}
-	return initials
-}
-
 // match returns how the question refers to l; if it doesn't, Why is empty. taken counts the lore by name.
-func (s askedWords) match(l memory.Lore, taken map[string]int) loreMatch {
-	if n := s.has(l.Name); n > 0 {
-		return loreMatch{LoreHit{l, "name", byName}, n}
+func (s askedWords) match(l knownLore, taken map[string]int) loreMatch {
+	if n := s.has(l.name); n > 0 {
+		return loreMatch{LoreHit{*l.Lore, "name", byName}, n}
 	}
-	best := loreMatch{LoreHit: LoreHit{Lore: l}}
-	made := memory.Aliases(l.Name)
-	for _, alias := range append(made[:max(0, len(made)-1)], l.Own...) {
-		if n := s.has(alias); n > best.length {
-			best = loreMatch{LoreHit{l, "alias", byAlias}, n}
-		}
+	best := 0
+	for _, alias := range l.aliases {
+		best = max(best, s.has(alias))
 	}
-	if best.Why != "" {
-		return best
+	if best > 0 {
+		return loreMatch{LoreHit{*l.Lore, "alias", byAlias}, best}
 	}
-	initials := initialsOf(l.Name)
-	if initials != "" && taken[initials] == 1 && (s.capitals[initials] || s.words[initials] &&
-		utf8.RuneCountInString(initials) >= plainInitials) {
-		return loreMatch{LoreHit{l, "initials", byInitials}, len(initials)}
+	if l.initials != "" && taken[l.initials] == 1 && (s.capitals[l.initials] || s.words[l.initials] &&
+		utf8.RuneCountInString(l.initials) >= plainInitials) {
+		return loreMatch{LoreHit{*l.Lore, "initials", byInitials}, len(l.initials)}
 	}
-	if n := s.hasAll(l.Name); n > 0 {
-		return loreMatch{LoreHit{l, "name", byAllWords}, n}
+	if n := s.hasAll(l.loreWords); n > 0 {
+		return loreMatch{LoreHit{*l.Lore, "name", byAllWords}, n}
 	}
-	return best
+	return loreMatch{LoreHit: LoreHit{Lore: *l.Lore}}
 }
 
 // has returns the length in bytes of a name in the question; 0 if it isn't there.
-func (s askedWords) has(name string) int {
-	phrase := nameOf(name)
+func (s askedWords) has(name calledName) int {
+	phrase := name.phrase
 	if phrase == "" {
 		return 0
 	}
-	first, _ := utf8.DecodeRuneInString(phrase)
-	last, _ := utf8.DecodeLastRuneInString(phrase)
 	// In scripts without spaces a name may begin and end anywhere.
 	for at := 0; ; {
 		i := strings.Index(s.phrase[at:], phrase)
 		if i < 0 {
 			break
 		}
-		begin, end := at+i, at+i+len(phrase)
-		if (text.IsUnspaced(first) || s.phrase[begin-1] == ' ') && (text.IsUnspaced(last) || s.phrase[end] == ' ') {
+		begin := at + i
+		end := begin + len(phrase)
+		if (name.beginsAnywhere || s.phrase[begin-1] == ' ') && (name.endsAnywhere || s.phrase[end] == ' ') {
 			return len(phrase)
 		}
 		_, size := utf8.DecodeRuneInString(phrase)
 		at = begin + size
 	}
-	if words := text.Words(name); len(words) == 1 && s.joined[words[0]] {
+	if name.word != "" && s.joined[name.word] {
 		return len(phrase)
 	}
 	return 0
 }
 
 // hasAll is has for a name's words in any order, if at least two aren't stop words.
-func (s askedWords) hasAll(name string) int {
-	n, length := 0, 0
-	for _, w := range text.Words(name) {
-		switch {
-		case text.IsStopWord(w):
-		case !s.stems[text.Stem(w)]:
-			return 0
-		default:
-			n, length = n+1, length+len(w)
-		}
-	}
-	if n < 2 {
+func (s askedWords) hasAll(l *loreWords) int {
+	if len(l.stems) < 2 {
 		return 0
 	}
-	return length
+	for _, stem := range l.stems {
+		if !s.stems[stem] {
+			return 0
+		}
+	}
+	return l.length
 }

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -111,6 +112,37 @@ func TestTheRarestWordOfANameCallsLore(t *testing.T) {
 		if got := fmt.Sprint(recallLore(t, k, c.lore, ask(c.question, green))); got != c.want {
 			t.Errorf("%q finds %s, want %s", c.question, got, c.want)
 		}
+	}
+}
+
+// counted is a log that notes whose frequencies are asked for.
+type counted struct {
+	search.Log
+	terms []string
+}
+
+func (c *counted) Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (int, []int, error) {
+	c.terms = append(c.terms, terms...)
+	return c.Log.Frequencies(ctx, scope, terms, limit)
+}
+
+// Counting words is slow, so only those of names that one word can identify are counted.
+func TestOnlyNamesThatAWordIdentifiesAreCounted(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	var lore []memory.Lore
+	for i := range 50 {
+		lore = append(lore, told(int64(i+1), "for the roof", fmt.Sprintf("Chapel fund %d", i)))
+	}
+	lore = append(lore, told(51, "for the organ", "Velvet Chapel Nightingale"))
+	log := &counted{Log: k.store}
+	e := search.New(log, directory{Directory: k.store, lore: map[memory.GuildID][]memory.Lore{village: lore}})
+	r := find(t, e, ask("which chapel is nightingale?", green))
+	if len(r.Lore) != 1 || r.Lore[0].Lore.ID != 51 || r.Lore[0].Why != "alias" {
+		t.Errorf("it finds %+v", r.Lore)
+	}
+	if slices.Contains(log.terms, "fund") || !slices.Contains(log.terms, "nightingal") {
+		t.Errorf("it counts %q", log.terms)
 	}
 }
 

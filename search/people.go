@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
-	"weak"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -106,43 +103,13 @@ func (k people) words() iter.Seq[string] {
 
 // roster indexes a guild's people by name.
 type roster struct {
-	made      weak.Pointer[memory.Person] // identity of the list
-	at        map[memory.UserID]int       // indices in the list
-	named     map[string][]memory.UserID  // by word of the names that everybody may know
-	withFacts []int                       // indices of people with facts
-}
-
-// rosters caches rosters, each as long as the list that it indexes.
-type rosters struct {
-	sync.Mutex
-	by map[memory.GuildID]*roster
-}
-
-// of returns the roster for a guild's list.
-func (h *rosters) of(guild memory.GuildID, list []memory.Person) *roster {
-	if len(list) == 0 {
-		return new(roster)
-	}
-	h.Lock()
-	defer h.Unlock()
-	if r := h.by[guild]; r != nil && r.made == weak.Make(&list[0]) {
-		return r
-	}
-	r := newRoster(list)
-	h.by[guild] = r
-	runtime.AddCleanup(&list[0], func(guild memory.GuildID) {
-		h.Lock()
-		defer h.Unlock()
-		if h.by[guild] == r {
-			delete(h.by, guild)
-		}
-	}, guild)
-	return r
+	at        map[memory.UserID]int      // indices in the list
+	named     map[string][]memory.UserID // by word of the names that everybody may know
+	withFacts []int                      // indices of people with facts
 }
 
 func newRoster(list []memory.Person) *roster {
-	r := &roster{made: weak.Make(&list[0]), at: make(map[memory.UserID]int, len(list)),
-		named: map[string][]memory.UserID{}}
+	r := &roster{at: make(map[memory.UserID]int, len(list)), named: map[string][]memory.UserID{}}
 	for i, p := range list {
 		r.at[p.ID] = i
 		for _, name := range []string{p.Username, p.Name, p.Nick} {

@@ -20,7 +20,7 @@ func TestNamesInCamelCaseAreNamesInEachPart(t *testing.T) {
 
 func TestARosterIsMadeAnewForAnotherList(t *testing.T) {
 	t.Parallel()
-	held := rosters{by: map[memory.GuildID]*roster{}}
+	held := newIndexes(newRoster)
 	ann, bea := []memory.Person{{ID: 1, Name: "Ann"}}, []memory.Person{{ID: 1, Name: "Bea"}}
 	first := held.of(1, ann)
 	if held.of(1, ann) != first {

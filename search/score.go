@@ -81,6 +81,7 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 			}
 			cut = passages(cut[:0], m.Text())
 			from := 0
+			follows = follows && isSoonAfter(stream, m)
 			for _, passage := range cut {
 				stream = append(stream, entry{Message: m, passage: passage, from: from, follows: follows})
 				from += len(passage)
@@ -95,27 +96,54 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 	return streams
 }
 
-// without returns the pool without skip, and with the messages that p skipped.
+// without returns the pool without skip, and with the messages that p skipped. Both pools share streams without either.
 func (p *pool) without(skip []memory.MessageID, asked question) *pool {
 	left := *p
-	left.skip, left.streams = setOf(skip), make(map[memory.ChannelID][]entry, len(p.streams))
+	left.skip = setOf(skip)
+	left.streams = make(map[memory.ChannelID][]entry, len(p.streams))
 	counter := newCounter(asked)
 	for channel, all := range p.streams {
-		stream := make([]entry, 0, len(all))
-		follows := true // all since the last that was taken in
-		for _, e := range all {
-			if follows = follows && e.follows; left.skip[e.ID] {
-				continue
-			}
-			if e.counts == nil {
-				counter.count(&e)
-			}
-			e.follows = follows && len(stream) > 0 && e.Time().Sub(stream[len(stream)-1].Time()) <= sessionGap
-			stream, follows = append(stream, e), true
+		if isWhole(all, left.skip) {
+			left.streams[channel] = all
+		} else {
+			left.streams[channel] = streamWithout(all, left.skip, counter)
 		}
-		left.streams[channel] = stream
 	}
 	return &left
+}
+
+// isWhole reports whether a stream has nothing to skip, and its terms are counted.
+func isWhole(stream []entry, skip map[memory.MessageID]bool) bool {
+	for i := range stream {
+		if stream[i].counts == nil || len(skip) > 0 && skip[stream[i].ID] {
+			return false
+		}
+	}
+	return true
+}
+
+func streamWithout(all []entry, skip map[memory.MessageID]bool, counter *counter) []entry {
+	stream := make([]entry, 0, len(all))
+	follows := true // all since the last that was taken in
+	for _, e := range all {
+		follows = follows && e.follows
+		if skip[e.ID] {
+			continue
+		}
+		if e.counts == nil {
+			counter.count(&e)
+		}
+		e.follows = follows && isSoonAfter(stream, e.Message)
+		stream = append(stream, e)
+		follows = true
+	}
+	return stream
+}
+
+// isSoonAfter reports whether m belongs to the session of the last entry of a stream.
+func isSoonAfter(stream []entry, m *memory.Message) bool {
+	n := len(stream)
+	return n > 0 && m.Time().Sub(stream[n-1].Time()) <= sessionGap
 }
 
 // BM25's parameters, and the average lengths in terms of a message and of a neighbourhood.
@@ -230,7 +258,11 @@ type ranked struct {
 
 // score returns all messages in the pool, best first. Messages put behind don't count for the maxima.
 func (p *pool) score(query Query, q question) []*ranked {
-	var all []*ranked
+	n := 0
+	for _, stream := range p.streams {
+		n += len(stream)
+	}
+	all := make([]*ranked, 0, n)
 	q.event.find(q, p.streams)
 	aside := behind(query)
 	for _, channel := range slices.Sorted(maps.Keys(p.streams)) {
@@ -259,10 +291,15 @@ func (p *pool) score(query Query, q question) []*ranked {
 			best[n-1] = r
 		}
 	}
-	slices.SortFunc(best, func(a, b *ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.channel, b.channel), cmp.Compare(a.at, b.at))
-	})
+	slices.SortFunc(best, bestFirst)
 	return best
+}
+
+func bestFirst(a, b *ranked) int {
+	if a.score != b.score { // nearly always; the other comparisons take longer than all of the rest
+		return cmp.Compare(b.score, a.score)
+	}
+	return cmp.Or(cmp.Compare(a.channel, b.channel), cmp.Compare(a.at, b.at))
 }
 
 // own returns the BM25 of one message.

@@ -92,12 +92,12 @@ func (k *talk) engine() *search.Engine { return search.New(k.store, k.store, emb
 // directory tells of lore and of facts about Pim besides.
 type directory struct {
 	search.Directory
-	lore  []memory.Lore
+	lore  map[memory.GuildID][]memory.Lore
 	facts []memory.Fact
 }
 
 func (d directory) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
-	return slices.DeleteFunc(slices.Clone(d.lore), func(l memory.Lore) bool { return l.Guild != guild }), nil
+	return d.lore[guild], nil
 }
 
 func (d directory) People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
@@ -111,7 +111,11 @@ func (d directory) People(ctx context.Context, guild memory.GuildID, ids ...memo
 }
 
 func (k *talk) knowing(lore []memory.Lore, facts ...memory.Fact) *search.Engine {
-	return search.New(k.store, directory{k.store, lore, facts}, embed.Builtin{})
+	of := map[memory.GuildID][]memory.Lore{}
+	for _, l := range lore {
+		of[l.Guild] = append(of[l.Guild], l)
+	}
+	return search.New(k.store, directory{k.store, of, facts}, embed.Builtin{})
 }
 
 func (k *talk) search(t rapid.TB, q search.Query) search.Result {

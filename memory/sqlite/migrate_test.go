@@ -63,7 +63,7 @@ func TestListedTraces(t *testing.T) {
 	dir := t.TempDir()
 	conn := raw(t, dir)
 	must(t, migrate(bg, conn, migrations[:1]))
-	execute(t, conn, `INSERT INTO trace VALUES (1000, 1, '[]', '{"guild":100,"asker":7,"model":"toy"}'),
+	execute(t, conn, `INSERT INTO trace VALUES (1000, 1, '[]', '{"guild":100,"asker":7,"model":"toy","question":5}'),
 		(1000, 2, '[]', '{"guild":100,"asker":7}'), (1000, 3, '[]', '{"guild":100,"asker":8,"model":"toy"}')`)
 	must(t, conn.Close())
 	s := open(t, dir)
@@ -75,6 +75,10 @@ func TestListedTraces(t *testing.T) {
 		if all, err := s.Traces(bg, c.q); err != nil || len(all) != 1 || all[0].Answer != c.want {
 			t.Errorf("%+v: %+v, %v", c.q, all, err)
 		}
+	}
+	all, err := s.Traces(bg, memory.TraceQuery{Channel: 1000, Answers: []memory.MessageID{1, 2}})
+	if err != nil || len(all) != 2 || all[0].Question != 5 || all[1].Question != 0 {
+		t.Errorf("their questions: %+v, %v", all, err)
 	}
 }
 

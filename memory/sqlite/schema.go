@@ -367,14 +367,25 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 ) WITHOUT ROWID;
 `
 
-// listed is version 2: traces can be listed by asker and model without reading their bodies, who chose is known,
+// listed is version 2: traces can be listed and their sources checked without reading their bodies, who chose is known,
 // members have tokens, and values can be sealed.
 const listed = `
-ALTER TABLE trace ADD COLUMN asker INTEGER NOT NULL DEFAULT 0; -- as in body
-ALTER TABLE trace ADD COLUMN model TEXT NOT NULL DEFAULT ''; -- as in body; '' without one
-UPDATE trace SET asker = body ->> '$.asker', model = coalesce(body ->> '$.model', '');
-DROP INDEX trace_answer;
+CREATE TABLE trace_listed (
+  channel  INTEGER NOT NULL, -- the id
+  answer   INTEGER NOT NULL,
+  question INTEGER NOT NULL, -- these three as in body; 0 without one
+  asker    INTEGER NOT NULL,
+  model    TEXT NOT NULL,    -- '' without one
+  parts    TEXT NOT NULL,    -- the answer's further messages, as JSON
+  body     TEXT NOT NULL,    -- the last column: what is before it is read without it
+  PRIMARY KEY (channel, answer)
+) WITHOUT ROWID;
+INSERT INTO trace_listed SELECT channel, answer, coalesce(body ->> '$.question', 0), body ->> '$.asker',
+  coalesce(body ->> '$.model', ''), parts, body FROM trace;
+DROP TABLE trace;
+ALTER TABLE trace_listed RENAME TO trace;
 CREATE INDEX trace_answer ON trace (answer, asker, model);
+CREATE INDEX trace_parts ON trace (channel, answer) WHERE parts <> '[]';
 -- who chose: 0 if unknown or forgotten
 ALTER TABLE setting ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE role_limit ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;

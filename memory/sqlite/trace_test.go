@@ -65,3 +65,16 @@ func TestSourcesComeInOneOrder(t *testing.T) {
 		}
 	}
 }
+
+// A long session asks for the sources of many answers: they are read without what is large.
+func TestSourcesAreReadWithoutBodies(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	apply(t, s, posted(general, 1, "apples?"), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general,
+		Answer: id(2), Question: id(1), Asker: 3, Sources: from(general, 1)}})
+	execute(t, s.engine.write, "UPDATE trace SET body = '{'")
+	all, err := s.Traces(bg, memory.TraceQuery{Channel: general, Answers: []memory.MessageID{id(2)}})
+	if err != nil || len(all) != 1 || all[0].Question != id(1) || len(all[0].Sources) != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}

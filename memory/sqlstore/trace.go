@@ -22,8 +22,8 @@ func (t *transaction) keepTrace(e memory.Answered) {
 	}
 	body, err := json.Marshal(storedTraceOf(trace))
 	ensure(err)
-	t.put(table{"trace", 2, "channel, answer, asker, model, parts, body"}, trace.Channel, trace.Answer, trace.Asker,
-		memory.Clean(trace.Model), jsonOf(trace.Parts),
+	t.put(table{"trace", 2, "channel, answer, question, asker, model, parts, body"}, trace.Channel, trace.Answer,
+		trace.Question, trace.Asker, memory.Clean(trace.Model), jsonOf(trace.Parts),
 		t.seal(trace.Guild, tracePlace(trace.Channel, trace.Answer), string(body)))
 	t.settleRewritten(trace)
 	sources := slices.Clone(trace.Sources)
@@ -194,22 +194,19 @@ func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from strin
 var bareSources = sourcesOfTrace("o.kind, o.place, o.id")
 
 // sourcesOf returns the sources of some answers of a channel, by the ids of any of their messages.
+// It reads no body: a long session asks for many answers.
 func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 	answers []memory.MessageID) (all []memory.Trace, err error) {
 	for _, from := range []string{answersOf, answersByPart} {
 		found, err := list(ctx, s.inGuildOf(channel), func(scan Scanner, t *memory.Trace) error {
 			t.Channel = channel
 			var sources []storedSource
-			var asked struct{ Question memory.MessageID }
-			err := scan(&t.Answer, asJSON{&t.Parts}, s.vault.opened(asJSON{&asked}, func() Place {
-				return tracePlace(channel, t.Answer)
-			}), asJSON{&sources})
-			t.Question = asked.Question
+			err := scan(&t.Answer, &t.Question, asJSON{&t.Parts}, asJSON{&sources})
 			for _, s := range sources {
 				t.Sources = append(t.Sources, s.source())
 			}
 			return err
-		}, "SELECT t.answer, t.parts, t.body, "+bareSources+" FROM "+from, channel, jsonOf(answers))
+		}, "SELECT t.answer, t.question, t.parts, "+bareSources+" FROM "+from, channel, jsonOf(answers))
 		if err != nil {
 			return nil, err
 		}

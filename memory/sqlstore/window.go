@@ -14,17 +14,20 @@ import (
 // Triples are the rows of a list of lists of up to three numbers.
 const Triples = "(SELECT key AS n, value ->> 0 AS a, value ->> 1 AS b, value ->> 2 AS c FROM json_each(?1))"
 
+// triples has the list read once; otherwise SQLite would read it again wherever a number of it is used.
+const triples = "WITH j AS MATERIALIZED (SELECT n, a, b, c FROM " + Triples + " t) "
+
 // readBounds finds the first and last id of the window round each id, from the index alone. Limits are
 // written ?+0, because SQLite prepares a statement again if its limit is a bare parameter.
-const readBounds = `SELECT j.a, j.b,
+const readBounds = triples + `SELECT j.a, j.b,
 	(SELECT id FROM message WHERE channel = j.a AND id < j.b AND ` + unforgotten + ` ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
 	(SELECT id FROM message WHERE channel = j.a AND id > j.b AND ` + unforgotten + ` ORDER BY id LIMIT 1 OFFSET ?3+0)
-	FROM ` + Triples + " j"
+	FROM j`
 
 // unforgotten is the condition of the view said. If nothing is pending deletion, it costs one look-up.
 const unforgotten = "(NOT EXISTS (SELECT 1 FROM pending_deletion) OR row NOT IN (SELECT row FROM pending_deletion))"
 
-const readSpans = "SELECT j.n, " + MessageColumns + " FROM " + Triples + ` j CROSS JOIN message
+const readSpans = triples + "SELECT j.n, " + MessageColumns + ` FROM j CROSS JOIN message
 	ON channel = j.a AND id BETWEEN j.b AND j.c AND ` + unforgotten
 
 // span is a channel's number and the first and last id of a range in it.
@@ -86,7 +89,7 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 		}
 		near := len(spans)
 		spans = mergeSpans(spans)
-		all := make([]memory.Message, 0, 16*len(spans)+4*near)
+		all := make([]memory.Message, 0, 12*len(spans)+2*near)
 		for _, some := range spansByGuild(spans) {
 			before := len(all)
 			all, err = s.vault.readSpans(ctx, q, nos, some, all)

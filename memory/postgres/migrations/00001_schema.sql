@@ -215,13 +215,14 @@ CREATE TABLE vector_version ( -- counts what changes a guild's vectors in use
 );
 
 CREATE TABLE trace (
-  guild   bigint NOT NULL,
-  channel bigint NOT NULL, -- the id
-  answer  bigint NOT NULL,
-  asker   bigint NOT NULL,           -- these two as in body
-  model   text COLLATE "C" NOT NULL, -- '' without one
-  parts   text COLLATE "C" NOT NULL, -- the answer's further messages, as JSON
-  body    text COLLATE "C" NOT NULL,
+  guild    bigint NOT NULL,
+  channel  bigint NOT NULL, -- the id
+  answer   bigint NOT NULL,
+  question bigint NOT NULL,           -- these three as in body; 0 without one
+  asker    bigint NOT NULL,
+  model    text COLLATE "C" NOT NULL, -- '' without one
+  parts    text COLLATE "C" NOT NULL, -- the answer's further messages, as JSON
+  body     text COLLATE "C" NOT NULL,
   PRIMARY KEY (channel, answer, guild)
 );
 CREATE INDEX trace_answer ON trace (answer, channel, guild, asker, model); -- lists traces without their bodies
