@@ -70,8 +70,8 @@ func TestVerdicts(t *testing.T) {
 			"@Mod with @102 can read #hall but not #room"},
 		{func(g *memory.Guild, hall, room *memory.Channel) {
 			hall.Overwrites, room.Overwrites = onlyMods, notMuted
-			g.Settings = map[memory.Setting]string{memory.Implied{Role: mutedRole, Also: 105}.Setting(): "on",
-				memory.Implied{Role: modRole, Also: 105}.Setting(): "on"}
+			g.Settings = map[memory.Setting]string{memory.Implied{Role: mutedRole, Also: 105}.Setting(): "on 1",
+				memory.Implied{Role: modRole, Also: 105}.Setting(): "on 1"}
 			g.Roles = append(g.Roles, memory.Role{ID: 105, Name: "Late"})
 		}, in, room, search.Verdict{Why: reader, Roles: roles{modRole, mutedRole, 105}},
 			"@Mod with @102 and @Late can read #hall but not #room"},

@@ -100,7 +100,11 @@ func settled(text string) int {
 	if code := openCode(text, all); code >= 0 {
 		at := strings.IndexAny(text[code:], "[［【〔(（<^\\")
 		if at >= 0 {
-			before := strings.TrimRight(text[:code+at], " \t,;–—-") // goes with an address, see inDefinition
+			before := text[:code+at]
+			line := before[strings.LastIndexByte(before, '\n')+1:]
+			if definition().MatchString(line) {
+				before = strings.TrimRight(before, " \t,;–—-") // goes with an address, see inDefinition
+			}
 			end = min(end, len(before))
 		}
 	}
