@@ -215,7 +215,7 @@ func TestRunEndsWithTheDamageThatIsFound(t *testing.T) {
 	}
 	if err == nil {
 		err = db.QueryRow(`SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema
-			WHERE name = 'called_name'`).Scan(&root, &size) // not read at the start
+			WHERE name = 'external_id_name'`).Scan(&root, &size) // not read at the start
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

@@ -250,7 +250,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP VIEW said", "Nearest"},
 		{"UPDATE lore SET own = '{'", "Lore"},
 		{"UPDATE summary SET topics = '{'", "Summaries"},
-		{"DROP TABLE opted", "OptedOut"},
+		{"DROP TABLE opted", "Member"},
 		{"UPDATE channel SET overwrites = '{'; UPDATE meta SET value = 'another' WHERE key = 'writer'", "Guild"},
 	} {
 		t.Run(c.read+" after "+c.damage, func(t *testing.T) {
