@@ -269,11 +269,10 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	lost := false
 	early := t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).
-		into(&edited, t.store.vault.openedOr(&lost, &content, func() Place { return editPlace(m.Channel, m.ID) }))
+		into(&edited, t.store.vault.opened(&content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
-	if early && !lost && newer(edited, content, whole, m.Content) {
+	if early && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, FromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
@@ -294,9 +293,9 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	t.later(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
 		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
-		t.seal(c.guild, at("message", "content", c.no, m.ID), m.Content),
-		t.sealAny(c.guild, at("message", "extra", c.no, m.ID), encodeExtra(m)))
-	t.index(c.guild, row, terms)
+		t.seal(at("message", "content", c.no, m.ID), m.Content),
+		t.sealAny(at("message", "extra", c.no, m.ID), encodeExtra(m)))
+	t.index(row, terms)
 }
 
 // deleted removes a message deleted in Discord. An unknown one leaves a tombstone, because it may still
@@ -361,7 +360,7 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 
 // remove deletes a stored message from the log, full text, its segment and the counts.
 func (t *transaction) remove(c *channel, old storedMessage) {
-	t.reindex(c.guild, old, memory.Message{})
+	t.reindex(old, memory.Message{})
 	t.exec("DELETE FROM message WHERE row = ?", old.row)
 	c.tail = nil
 	if old.segment == 0 {
@@ -390,13 +389,13 @@ func (t *transaction) star(e memory.Starred) {
 
 func (t *transaction) name(e memory.Named) {
 	name := memory.Clean(e.Name)
-	if must(t.store.called(t.ctx, t, t.guild, e.Channel, name)) != 0 {
+	if must(t.store.called(t.ctx, t, e.Channel, name)) != 0 {
 		return
 	}
 	t.exec(`INSERT INTO called (channel, id, name, token) SELECT ?1, ?2, ?3, ?4
 		WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		ON CONFLICT DO NOTHING`, e.Channel, e.ID, t.seal(t.guild, at("called", "name", e.Channel, e.ID), name),
-		t.token(t.guild, e.Channel, name))
+		ON CONFLICT DO NOTHING`, e.Channel, e.ID, t.seal(at("called", "name", e.Channel, e.ID), name),
+		t.store.vault.token(e.Channel, name))
 }
 
 // extra holds the fields that few messages have.

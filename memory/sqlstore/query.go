@@ -231,7 +231,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 
-// MessagesBy implements memory.Store. do may take long: a snapshot keeps Reseal from dropping the keys meanwhile.
+// MessagesBy implements memory.Store. do may take long.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
 	err := s.engine.Snapshot(ctx, func(q Reader) error { return s.messagesBy(ctx, q.In(guild), guild, user, do) })
@@ -256,8 +256,7 @@ func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID,
 
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
-	guild, _, _ := s.channelNo(channel)
-	id, err := s.called(ctx, s.inGuildOf(channel), guild, channel, memory.Clean(name))
+	id, err := s.called(ctx, s.inGuildOf(channel), channel, memory.Clean(name))
 	if id == 0 && err == nil {
 		err = memory.ErrNotFound
 	}

@@ -200,9 +200,8 @@ func (t *transaction) indexMore(limit int) int {
 	}
 	defer t.in(t.guild)()
 	for i, row := range rows {
-		t.enter(t.guildOfNo(row >> SequenceBits))
-		if terms[i] != "" && terms[i] != unreadable && !must(t.HasText(row)) {
-			ensure(t.AddText(row, terms[i]))
+		if terms[i] != "" && !must(t.HasText(row)) {
+			t.addText(row, terms[i])
 		}
 	}
 	t.note(reindexKey, fmt.Sprint(rows[len(rows)-1]))

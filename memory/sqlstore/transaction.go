@@ -23,7 +23,6 @@ type transaction struct {
 	deletedCounts memory.DeletionReport    // derived things deleted
 	committed     []func()                 // called after the commit
 	hideNext      bool                     // whether the caller must hide a forgetting next
-	made          []*DataKey               // new data keys
 	vectors       map[int64]vectors.Change // of the active vectors, by the guild's number
 
 	terms    []rowTerms // not yet written to full text
