@@ -142,6 +142,20 @@ func TestASealedMemoryIsMoved(t *testing.T) {
 	if got := verified(t, file, harbour); got != want {
 		t.Errorf("in the file it is\n%s\nnot\n%s", got, want)
 	}
+	second := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	_, err = file.Move(t.Context(), second, quietly)
+	must(t, err)
+	third := Place{Dir: t.TempDir(), URL: postgrestest.URL(t), KeyFile: key}
+	_, err = second.Move(t.Context(), third, quietly)
+	must(t, err)
+	for _, p := range []Place{second, third} {
+		if got := verified(t, p, harbour); got != want {
+			t.Errorf("in %s it is\n%s\nnot\n%s", p, got, want)
+		}
+	}
+	if s, err := second.Sealed(t.Context()); err != nil || s.Key != "" {
+		t.Errorf("what was unsealed is %+v, %v", s, err)
+	}
 	with(t, file, func(s *sqlstore.Store) {
 		if id, err := s.MessageNamed(context.Background(), memory.ChannelID(harbour)+10, "the third"); id != moment(3) || err != nil {
 			t.Errorf("the third is %d, %v", id, err)

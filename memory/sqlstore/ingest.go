@@ -206,9 +206,6 @@ func (s *Store) transact(ctx context.Context, lasting bool, f func(*transaction)
 		return nil
 	})
 	if err == nil {
-		for _, f := range done.committed {
-			f()
-		}
 		err = s.publish(ctx, done)
 	}
 	if commits && err != nil { // it may be committed

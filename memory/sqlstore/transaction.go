@@ -21,7 +21,6 @@ type transaction struct {
 	guild         memory.GuildID // that statements are about; memory.Everywhere: all
 	changed       changes
 	deletedCounts memory.DeletionReport    // derived things deleted
-	committed     []func()                 // called after the commit
 	hideNext      bool                     // whether the caller must hide a forgetting next
 	vectors       map[int64]vectors.Change // of the active vectors, by the guild's number
 
