@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
+	"hark/memory"
 	"hark/memory/memorytest"
 	"hark/memory/postgres"
 	"hark/memory/postgres/postgrestest"
@@ -18,12 +20,18 @@ import (
 func TestAMoveThatBeginsAgainLeavesNothingPlain(t *testing.T) {
 	t.Parallel()
 	from := postgrestest.URL(t)
+	small := postgrestest.URL(t) // so that what is moved last doesn't overwrite the rest by its size
 	to := postgrestest.URL(t)
 	plain := openToy(t, from).(*sqlstore.Store)
 	must(t, plain.Apply(t.Context(), memorytest.Canaries("canary")...))
+	for n := range 200 {
+		must(t, plain.Apply(t.Context(), memory.Named{Channel: 1000, ID: memory.MessageID(1<<50 + n),
+			Name: fmt.Sprintf("canary %d", n)}))
+	}
 	embedAll(t, plain)
 	must(t, plain.Close())
-	move := func(ctx context.Context, secret *seal.Secret, progress sqlstore.Progress) error {
+	must(t, openToy(t, small).Close())
+	move := func(ctx context.Context, from string, secret *seal.Secret, progress sqlstore.Progress) error {
 		source, err := postgres.Open(t.Context(), from, postgres.Options{Moving: sqlstore.MovesFrom})
 		must(t, err)
 		target, err := postgres.Open(t.Context(), to, postgres.Options{Moving: sqlstore.MovesTo, Secret: secret})
@@ -34,7 +42,7 @@ func TestAMoveThatBeginsAgainLeavesNothingPlain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := move(ctx, nil, func(what string, _, _ int) {
+	err := move(ctx, from, nil, func(what string, _, _ int) {
 		if what == "copying vectors" {
 			cancel()
 		}
@@ -49,7 +57,7 @@ func TestAMoveThatBeginsAgainLeavesNothingPlain(t *testing.T) {
 	if _, err := postgres.Open(t.Context(), to, postgres.Options{}); !errors.Is(err, sqlstore.ErrMoving) {
 		t.Errorf("half of a move: %v", err)
 	}
-	must(t, move(t.Context(), secretOf(t, oneKey), func(string, int, int) {}))
+	must(t, move(t.Context(), small, secretOf(t, oneKey), func(string, int, int) {}))
 	wantSealed(t, to, "canary", true)
 	s := openWithKey(t, to, oneKey)
 	must(t, sqlstore.Verify(t.Context(), s))

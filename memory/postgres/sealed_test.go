@@ -153,9 +153,18 @@ func TestTheOperatorsKeyIsRotated(t *testing.T) {
 	var old string
 	const wrapped = "SELECT value::json->>'data' FROM meta WHERE key = 'seal'"
 	must(t, connect(t, url).QueryRow(t.Context(), wrapped).Scan(&old))
+	file := func() (number uint32) {
+		must(t, connect(t, url).QueryRow(t.Context(), "SELECT relfilenode FROM pg_class WHERE oid = 'meta'::regclass").
+			Scan(&number))
+		return number
+	}
+	before := file()
 	_, err := sqlstore.Rewrap(t.Context(), s, secretOf(t, anotherKey))
 	must(t, err)
 	wantSealed(t, url, old, true)
+	if file() == before {
+		t.Error("the free parts of its pages were kept")
+	}
 	must(t, s.Close())
 	if _, err := openKeyed(t, url, oneKey); !errors.Is(err, sqlstore.ErrWrongKey) {
 		t.Errorf("with the old key: %v", err)

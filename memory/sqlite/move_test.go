@@ -108,14 +108,13 @@ func dataKey(t *testing.T, dir, key string) []byte {
 	return data
 }
 
-// What an interrupted move to a plain store left isn't in the sealed one with which another move begins again.
-func TestAMoveThatBeginsAgainLeavesNothingPlain(t *testing.T) {
-	t.Parallel()
-	from, want := filledStore(t)
-	to := filepath.Join(t.TempDir(), "to")
+// halfMoved interrupts a move from a plain store after the messages.
+func halfMoved(t *testing.T, from, to, toKey string) {
+	t.Helper()
 	source := openForMove(t, from, "", sqlstore.MovesFrom)
-	target := openForMove(t, to, "", sqlstore.MovesTo)
+	target := openForMove(t, to, toKey, sqlstore.MovesTo)
 	ctx, cancel := context.WithCancel(bg)
+	defer cancel()
 	_, err := sqlstore.Move(ctx, source.Store, target.Store, func(what string, _, _ int) {
 		if what == "copying vectors" {
 			cancel()
@@ -126,12 +125,22 @@ func TestAMoveThatBeginsAgainLeavesNothingPlain(t *testing.T) {
 	}
 	closed(t, source)
 	closed(t, target)
+}
+
+// What an interrupted move to a plain store left isn't in the sealed one with which another move begins again.
+func TestAMoveThatBeginsAgainLeavesNothingPlain(t *testing.T) {
+	t.Parallel()
+	from, want := filledStore(t)
+	to := filepath.Join(t.TempDir(), "to")
+	halfMoved(t, from, to, "")
 	if _, err := Open(bg, to, Options{}); !errors.Is(err, sqlstore.ErrMoving) {
 		t.Errorf("half of a move: %v", err)
 	}
 	if len(holding(t, to, "canary")) == 0 {
 		t.Error("the move was interrupted before it copied anything")
 	}
+	halfMoved(t, from, to, anotherKey)
+	wantSealed(t, to, "canary")
 	must(t, moved(t, from, "", to, oneKey, quietly))
 	wantSealed(t, to, "canary")
 	if got := told(t, to, oneKey); got != want {

@@ -176,10 +176,7 @@ func (s *Store) empty(ctx context.Context) error {
 		t.exec("DELETE FROM meta WHERE key IN (?, ?, ?) OR "+movedTables[0].rows, movingKey, reindexKey, SealKey)
 	})
 	if err == nil && left { // it may be plain, and be sealed now
-		err = s.engine.Erase(ctx, true)
-		if err == nil {
-			err = s.engine.Rewrite(ctx, tablesOfText())
-		}
+		err = s.engine.Rewrite(ctx, tablesOfText())
 	}
 	return s.failed(err, "remove what an interrupted move left")
 }
