@@ -91,6 +91,43 @@ func TestNoFileOfASealedStoreHoldsAnythingReadable(t *testing.T) {
 	wantSealed(t, dir, "canary")
 }
 
+// What is forgotten leaves the file as it was sealed, too: who gets the key later can't read it.
+func TestForgottenValuesLeaveASealedStore(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openSealed(t, dir)
+	apply(t, s, memorytest.Canaries("canary")...)
+	drain(t, s)
+	var sealed []string
+	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
+		var value []byte
+		err := scan(&value)
+		sealed = append(sealed, string(value))
+		return err
+	}, `SELECT content FROM message WHERE content <> '' UNION ALL SELECT body FROM trace UNION ALL SELECT text FROM lore
+		UNION ALL SELECT steps FROM vector`))
+	if len(sealed) < 5 || len(holding(t, dir, sealed[0])) == 0 {
+		t.Fatalf("the file holds %d values", len(sealed))
+	}
+	forget(t, s, memory.Forgetting{Guild: 100, Why: memory.WhyMember, At: id(9000).Time()})
+	kept := map[string]bool{} // of other servers
+	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
+		var value []byte
+		err := scan(&value)
+		kept[string(value)] = true
+		return err
+	}, "SELECT content FROM message UNION ALL SELECT body FROM trace UNION ALL SELECT text FROM lore UNION ALL SELECT steps FROM vector"))
+	for _, value := range sealed {
+		if !kept[value] {
+			wantNowhere(t, dir, value)
+		}
+	}
+	if len(kept) >= len(sealed) {
+		t.Error("nothing was forgotten")
+	}
+	closed(t, s)
+}
+
 // A damaged sealed store is salvaged with its key.
 func TestASealedStoreIsSalvaged(t *testing.T) {
 	t.Parallel()
