@@ -37,8 +37,8 @@ func (f *flags) rotateCommand() *cobra.Command {
 		Use:   "rotate",
 		Short: "Change the key of a sealed memory",
 		Long: "Wraps the memory's data key by the key of another file, which takes a moment. Stop Hark first, and set\n" +
-			"memory.key_file to that file afterwards. Backups keep the old key. Whoever had the old key and a copy of the\n" +
-			"memory may have its data key: \"hark move\" to a new memory makes another.",
+			"memory.key_file to that file afterwards. Backups keep the old key. Whoever had the old key and a copy of\n" +
+			"the memory may have its data key: \"hark move\" to a new memory makes another.",
 		Example: "  hark key rotate --to new.key",
 		Args:    cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {

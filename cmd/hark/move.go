@@ -22,10 +22,11 @@ func (f *flags) moveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "move",
 		Short: "Copy the memory to another place, and seal it on the way",
-		Long: "Copies all that is remembered to an empty directory or PostgreSQL database, compares both and says what to set.\n" +
-			"With --key-file, the copy is sealed with the key in that file, and gets a data key of its own. Stop Hark first.\n" +
-			"After an interruption, call it again: it begins again. What was forgotten stays forgotten. The old memory isn't\n" +
-			"changed. If others can see your commands, leave the password out of the address: PGPASSWORD or ~/.pgpass will do.",
+		Long: "Copies all that is remembered to an empty directory or PostgreSQL database, compares both and says\n" +
+			"what to set. With --key-file, the copy is sealed with the key in that file, and gets a data key of its own.\n" +
+			"Stop Hark first. After an interruption, call it again: it begins again. What was forgotten stays forgotten.\n" +
+			"The old memory isn't changed. If others can see your commands, leave the password out of the address:\n" +
+			"PGPASSWORD or ~/.pgpass will do.",
 		Example: "  hark move --to sealed-data --key-file hark.key\n" +
 			"  hark move --to postgres://hark@db.example.org/hark\n" +
 			"  HARK_STORE=postgres://hark@db.example.org/hark hark move --to new-data",
@@ -76,8 +77,8 @@ func mayMove(ctx context.Context, from, to store.Place, unsealed bool) error {
 	}
 	sealed, err := from.Sealed(ctx)
 	if err == nil && sealed.Key != "" {
-		err = errors.New("the memory is sealed: write --key-file FILE with the key of the copy, or --unsealed if that is to be " +
-			"stored in the clear")
+		err = errors.New("the memory is sealed: write --key-file FILE with the key of the copy, or --unsealed if that " +
+			"is to be stored in the clear")
 	}
 	return err
 }

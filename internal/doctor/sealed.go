@@ -51,10 +51,11 @@ func (d *Doctor) sealedWith(ctx context.Context, place store.Place) Finding {
 	case err != nil: // the check of the database tells it
 		return advised("unknown while the database can't be read", "see what is said of the database")
 	case s.Key == "" && s.Given == "":
-		return passed("no: whoever can read the disk can read what is remembered; \"hark move\" with a key makes a sealed copy")
+		return passed("no: whoever can read the disk can read what is remembered; " +
+			"\"hark move\" with a key makes a sealed copy")
 	case s.Key == "":
-		return advised("not yet", "Hark seals a memory with the key of memory.key_file from its first message on; \"hark move\" "+
-			"copies an older one to a sealed one")
+		return advised("not yet", "Hark seals a memory with the key of memory.key_file from its first message on; "+
+			"\"hark move\" copies an older one to a sealed one")
 	case s.Given == "":
 		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and no key is given", s.Key),
 			Advice: "name its file in memory.key_file or HARK_MEMORY_KEY_FILE"}

@@ -138,8 +138,9 @@ func TestEveryTableIsMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := map[bool][]string{
-		true:  {"vector", "vector_next", "vector_version", "sqlite_sequence", "sqlite_stat1"},
-		false: {"embedding", "embedding_next", "vector_version", "text_size", "turn", "changed", "erasable", "process", "lease", "identify"},
+		true: {"vector", "vector_next", "vector_version", "sqlite_sequence", "sqlite_stat1"},
+		false: {"embedding", "embedding_next", "vector_version", "text_size", "turn", "changed", "erasable", "process",
+			"lease", "identify"},
 	}
 	schemas := map[bool]map[string][]string{
 		true: columns(t, "sqlite", filepath.Join(file.Dir, sqlite.FileName),
@@ -232,6 +233,11 @@ func TestMoveRefuses(t *testing.T) {
 	other := Place{Dir: t.TempDir()}
 	says(other, 6)
 	refused(other, file, "something is remembered there already")
+	decided := Place{Dir: t.TempDir()}
+	with(t, decided, func(s *sqlstore.Store) {
+		apply(t, s, memory.Opted{Guild: 1, User: 7, Out: true, At: time.Now()})
+	})
+	refused(other, decided, "something is remembered there already")
 
 	rename := func(name string) {
 		execute(t, filepath.Join(file.Dir, sqlite.FileName), "UPDATE guild SET name = '"+name+"'")

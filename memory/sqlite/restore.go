@@ -134,8 +134,8 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 func openBackup(sealing sqlstore.Sealing, keys Keys) (Options, error) {
 	if !sealing.IsSealed() {
 		if keys.Replaced != nil {
-			return Options{}, errors.New("the backup isn't sealed, but memory.key_file names a key: restore it without one in an " +
-				"empty data directory, and seal that with \"hark move --to DIRECTORY --key-file FILE\"")
+			return Options{}, errors.New("the backup isn't sealed, but memory.key_file names a key: restore it without one " +
+				"in an empty data directory, and seal that with \"hark move --to DIRECTORY --key-file FILE\"")
 		}
 		return Options{}, nil
 	}

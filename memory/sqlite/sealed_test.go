@@ -116,7 +116,8 @@ func TestForgottenValuesLeaveASealedStore(t *testing.T) {
 		err := scan(&value)
 		kept[string(value)] = true
 		return err
-	}, "SELECT content FROM message UNION ALL SELECT body FROM trace UNION ALL SELECT text FROM lore UNION ALL SELECT steps FROM vector"))
+	}, `SELECT content FROM message UNION ALL SELECT body FROM trace UNION ALL SELECT text FROM lore
+		UNION ALL SELECT steps FROM vector`))
 	for _, value := range sealed {
 		if !kept[value] {
 			wantNowhere(t, dir, value)

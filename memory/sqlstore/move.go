@@ -156,13 +156,25 @@ func (m *mover) tables() []moved {
 	return tables
 }
 
-// empty removes what an interrupted move left in a store, also how it is sealed. It leaves a store as it is that isn't a
-// half of a move and remembers something.
+// isEmpty reports whether nothing is remembered, nor what was decided or forgotten.
+func isEmpty(ctx context.Context, q Querier) (bool, error) {
+	for _, table := range movedTables[1:] {
+		var some bool
+		err := RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM "+table.name+")").Scan(&some)
+		if some || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// empty removes what an interrupted move left in a store, also how it is sealed. A store that remembers something and
+// isn't half of a move stays as it is.
 func (s *Store) empty(ctx context.Context) error {
 	left := false
 	err := s.writing(ctx, func(t *transaction) {
 		left = t.meta(movingKey) != ""
-		if !left && !t.isEmpty() {
+		if !left && !must(isEmpty(t.ctx, t)) {
 			return
 		}
 		t.changed.structure[memory.Everywhere] = true
@@ -183,14 +195,12 @@ func (s *Store) empty(ctx context.Context) error {
 
 // begin marks the store as half of a move.
 func (m *mover) begin(ctx context.Context) error {
-	for _, table := range movedTables[1:] {
-		var some bool
-		if err := m.to.row(ctx, "SELECT EXISTS (SELECT 1 FROM "+table.name+")").Scan(&some); err != nil {
-			return m.to.failed(err, "move")
-		}
-		if some {
-			return errors.New("something is remembered there already: name an empty database or directory")
-		}
+	empty, err := isEmpty(ctx, m.to.engine)
+	if err != nil {
+		return m.to.failed(err, "move")
+	}
+	if !empty {
+		return errors.New("something is remembered there already: name an empty database or directory")
 	}
 	return m.to.writing(ctx, func(t *transaction) {
 		t.exec("DELETE FROM meta WHERE " + movedTables[0].rows)

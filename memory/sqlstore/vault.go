@@ -119,16 +119,11 @@ func (s *Store) unlock(ctx context.Context) error {
 
 // beginSealing seals a memory if it is empty.
 func (t *transaction) beginSealing() {
-	if t.meta(SealKey) != "" || !t.isEmpty() { // another process may have been faster
+	if t.meta(SealKey) != "" || !must(isEmpty(t.ctx, t)) { // another process may have been faster
 		return
 	}
 	t.note(SealKey, jsonText(must(newSealing(seal.NewDataKey(), t.store.options.Secret))))
 	t.changed.structure[memory.Everywhere] = true // processes without the key must stop
-}
-
-// isEmpty reports whether nothing is remembered.
-func (t *transaction) isEmpty() bool {
-	return !t.has("SELECT 1 FROM guild LIMIT 1") && !t.has("SELECT 1 FROM person LIMIT 1")
 }
 
 // noticeSealing returns ErrKeyMissing if another process has sealed the memory, when it was empty. guilds are those
