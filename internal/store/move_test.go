@@ -236,6 +236,12 @@ func TestMoveRefuses(t *testing.T) {
 	decided := Place{Dir: t.TempDir()}
 	with(t, decided, func(s *sqlstore.Store) {
 		apply(t, s, memory.Opted{Guild: 1, User: 7, Out: true, At: time.Now()})
+		if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: 1, Why: memory.WhyLeft, At: time.Now()}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if guilds, err := s.Guilds(t.Context()); err != nil || len(guilds) > 0 {
+			t.Fatalf("servers %v are known, %v", guilds, err)
+		}
 	})
 	refused(other, decided, "something is remembered there already")
 
