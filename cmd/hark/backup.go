@@ -37,9 +37,8 @@ type backupJSON struct {
 	Guilds   int       `json:"guilds"`
 	Channels int       `json:"channels"`
 	Messages int       `json:"messages"`
-	Newest   time.Time `json:"newest,omitzero"`  // when the newest message was sent
-	Key      string    `json:"key,omitempty"`    // the fingerprint of the key that it is sealed with
-	Partly   bool      `json:"partly,omitempty"` // whether part of it is in the clear
+	Newest   time.Time `json:"newest,omitzero"` // when the newest message was sent
+	Key      string    `json:"key,omitempty"`   // the fingerprint of the key that it is sealed with
 }
 
 func (f *flags) backupCommand() *cobra.Command {
@@ -90,7 +89,7 @@ func (f *flags) backupCommand() *cobra.Command {
 			}
 			if asJSON {
 				return cli.PrintJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
-					info.Messages, info.Newest, info.Key, info.Partly})
+					info.Messages, info.Newest, info.Key})
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], terminal.Bytes(info.Size), describeBackup(info),
 				warnPrivate(info))
@@ -105,10 +104,6 @@ func (f *flags) backupCommand() *cobra.Command {
 
 // warnPrivate says how to treat a backup.
 func warnPrivate(info sqlite.BackupInfo) string {
-	if info.Partly {
-		return fmt.Sprintf("Part of it is sealed with the key %s, and part is in the clear, since Hark hasn't sealed all yet: keep it "+
-			"private, and make another when \"hark doctor\" says that the memory is sealed. What is forgotten later stays in it.", info.Key)
-	}
 	if info.Key != "" {
 		return fmt.Sprintf("It is sealed with the key %s: keep that apart from it, and as long. What is forgotten later stays "+
 			"in it.", info.Key)

@@ -8,7 +8,6 @@ import (
 
 	"hark/internal/cli"
 	"hark/internal/store"
-	"hark/internal/terminal"
 	"hark/memory/seal"
 )
 
@@ -33,37 +32,26 @@ func (f *flags) keyCommand() *cobra.Command {
 }
 
 func (f *flags) rotateCommand() *cobra.Command {
-	to, data := "", false
+	to := ""
 	c := &cobra.Command{
 		Use:   "rotate",
-		Short: "Seal the memory with another key",
-		Long: "With --to, seals each server's data key with the key of another file, which takes a moment. Stop Hark first, and\n" +
-			"set memory.key_file to that file afterwards. Backups keep the old key. With --data, gives each server a new data\n" +
-			"key and encrypts everything anew, also while Hark runs. To go on after an interruption, call it again. The data\n" +
-			"directory is that of the configuration, or HARK_DATA.",
-		Example: "  hark key rotate --to new.key\n  hark key rotate --data",
+		Short: "Change the key of a sealed memory",
+		Long: "Wraps the memory's data key by the key of another file, which takes a moment. Stop Hark first, and set\n" +
+			"memory.key_file to that file afterwards. Backups keep the old key. Whoever had the old key and a copy of\n" +
+			"the memory may have its data key: \"hark move\" to a new memory makes another.",
+		Example: "  hark key rotate --to new.key",
 		Args:    cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := f.load()
 			if err != nil {
 				return err
 			}
-			if to == "" && !data {
-				return errors.New("rotate what? Write --to FILE for another key, or --data to encrypt everything anew")
+			if to == "" {
+				return errors.New("rotate to which key? Write --to FILE")
 			}
 			place := store.Of(cfg)
 			if err := place.Check(c.Context()); err != nil {
 				return err
-			}
-			if data {
-				if err := place.RotateData(c.Context(), f.progress("encrypting anew")); err != nil {
-					return terminal.CutShort(c.Context(), err, "interrupted; the memory can be used, and \"hark key rotate --data\" or "+
-						"\"hark run\" goes on")
-				}
-				fmt.Fprintln(c.OutOrStdout(), "Everything is encrypted anew, and the old data keys are destroyed.")
-			}
-			if to == "" {
-				return nil
 			}
 			fingerprint, err := place.RotateKey(c.Context(), to)
 			if err != nil {
@@ -75,6 +63,5 @@ func (f *flags) rotateCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&to, "to", "", "`file` with the new key, or a passphrase")
-	c.Flags().BoolVar(&data, "data", false, "encrypt everything anew")
 	return c
 }

@@ -87,11 +87,13 @@ func TestCommandsWithPostgreSQL(t *testing.T) {
 	}
 	database.env["HARK_STORE"], database.env["HARK_STORE_FILE"] = other, ""
 	all()
-	if said := run(database, 0, "move", "--to", "file"); !strings.Contains(said, moved) {
+	back := filepath.Join(t.TempDir(), "back")
+	if said := run(database, 0, "move", "--to", back); !strings.Contains(said, moved) {
 		t.Error(said)
 	}
 	database.env["HARK_STORE"] = ""
+	database.env["HARK_DATA"] = back
 	all()
-	same(1, "move", "--to", "somewhere")
+	same(1, "move", "--to", "mysql://127.0.0.1/hark")
 	same(1, "move")
 }

@@ -29,7 +29,6 @@ import (
 	"hark/internal/store"
 	"hark/internal/web"
 	"hark/memory"
-	"hark/memory/sqlstore"
 	"hark/memory/vectors"
 )
 
@@ -197,7 +196,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			"others on this machine could read what is remembered: the data directory is private now")
 	}
 	index := vectors.Options{Patience: vectorPatience}
-	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Seal: true, Index: index, Progress: func(done, total int) {
+	a, err := setup.Open(ctx, cfg, r.metrics, store.Options{Index: index, Progress: func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("rebuilt the word index")
 		}
@@ -312,7 +311,6 @@ func (r *runner) work(ctx context.Context, cfg config.Config, a *setup.App) erro
 				group, ctx := errgroup.WithContext(ctx)
 				group.Go(func() error { return indexer.Run(ctx) })
 				group.Go(func() error { return house.Run(ctx) })
-				group.Go(func() error { r.seal(ctx, a.Store); return nil })
 				return group.Wait()
 			})
 		})
@@ -353,35 +351,6 @@ func (r *runner) checkWindows(ctx context.Context, a *setup.App) {
 		if err := setup.CheckTools(own); err != nil {
 			r.log.Warn().Str("model", m.Name).Msg(err.Error())
 		}
-	}
-}
-
-// seal seals what isn't sealed yet, or has a key that is to be destroyed.
-func (r *runner) seal(ctx context.Context, s *sqlstore.Store) {
-	left, err := sqlstore.IsResealing(ctx, s)
-	if err == nil && left {
-		r.log.Info().Msg("sealing the memory")
-		tenth := 0
-		err = sqlstore.Reseal(ctx, s, func(done, total int) {
-			if now := 10 * done / max(total, 1); now > tenth {
-				tenth = now
-				r.log.Info().Int("messages", done).Int("total", total).Msg("sealing the memory")
-			}
-		})
-		if err == nil {
-			r.log.Info().Msg("the memory is sealed")
-		}
-	}
-	switch _, lost := errors.AsType[sqlstore.LostError](err); {
-	case err == nil || ctx.Err() != nil:
-	case lost:
-		r.log.Error().Err(err).Msg("the memory is sealed, but for values that somebody changed in it")
-	default:
-		r.log.Error().Err(err).Msg("sealing stopped; the next start goes on")
-	}
-	if places := s.Unreadable(); len(places) > 0 {
-		r.log.Error().Int("names", len(places)).Str("first", places[0]).
-			Msg("names were changed in the database and can't be read: restore a backup, or wait until Discord tells them anew")
 	}
 }
 

@@ -7,26 +7,29 @@ import (
 	"testing"
 )
 
-// A memory is sealed while Hark runs, and then nothing that was said or is said later can be read on the disk.
-func TestARunningHarkSealsItsMemory(t *testing.T) {
+// A memory is moved to a sealed one, and then nothing that was said or is said later can be read on the disk.
+func TestAMemoryIsMovedToASealedOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
 	w.discord.Say(w.general.ID, w.jane.ID, "old-canary hides in the lighthouse")
 	w.settled()
+	w.stopWell()
 	w.keeps("old-canary")
 
 	key := filepath.Join(t.TempDir(), "key")
 	put(w, key, "a passphrase of the operator\n")
 	w.env["HARK_MEMORY_KEY_FILE"] = key
-	w.hark(0, "search", "lighthouse") // which seals nothing: a Hark without the key runs
-	_, told := w.doctor()
+	_, told := w.hark(1, "run")
+	w.holds(told, "the memory isn't sealed, but memory.key_file")
+	_, told = w.doctor()
 	w.holds(told, "sealed: not yet")
-	w.discord.Say(w.general.ID, w.jane.ID, "old-canary hides in the lighthouse still")
-	w.settled()
-	w.stopWell()
+	sealed := filepath.Join(t.TempDir(), "sealed")
+	told, _ = w.hark(0, "move", "--to", sealed, "--key-file", key)
+	w.holds(told, "set HARK_DATA to "+sealed)
+	w.holds(told, "set memory.key_file to "+key)
+	w.env["HARK_DATA"] = sealed
 	w.start()
-	w.waitLog("the memory is sealed")
 	w.later()
 	w.discord.Say(w.general.ID, w.ana.ID, "new-canary hides in the barn")
 	w.ask(w.general, w.otto, "what hides in the lighthouse, and what in the barn?")
@@ -56,8 +59,8 @@ func TestARunningHarkSealsItsMemory(t *testing.T) {
 	for _, command := range [][]string{{"run"}, {"doctor"}, {"chat"}, {"context", "what?"}, {"mcp", "--operator"},
 		{"search", "lighthouse"}, {"trace"}, {"web"}, {"backfill"}, {"export", "--user", "jane", "--out", export},
 		{"export", "--salvage", "--out", export}, {"forget", "--user", "jane", "--yes"}, {"import", backup},
-		{"backup", filepath.Join(t.TempDir(), "copy.db")}, {"key", "rotate", "--data"}, {"key", "rotate", "--to", key},
-		{"move", "--to", "postgres://127.0.0.1:9/hark"}, {"reindex"}, {"restore", "--yes", backup}} {
+		{"backup", filepath.Join(t.TempDir(), "copy.db")}, {"key", "rotate", "--to", key},
+		{"move", "--to", "elsewhere", "--key-file", key}, {"reindex"}, {"restore", "--yes", backup}} {
 		stdout, stderr := w.hark(1, command...)
 		if told := stdout + stderr; !strings.Contains(told, "lies in the data directory") {
 			t.Errorf("%v says %q", command, told)

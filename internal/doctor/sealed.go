@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"hark/internal/store"
-	"hark/internal/terminal"
 )
 
 // sealed says whether what is remembered is encrypted, and whether the key is right and nobody else can read it.
@@ -52,17 +51,17 @@ func (d *Doctor) sealedWith(ctx context.Context, place store.Place) Finding {
 	case err != nil: // the check of the database tells it
 		return advised("unknown while the database can't be read", "see what is said of the database")
 	case s.Key == "" && s.Given == "":
-		return passed("no: whoever can read the disk can read what is remembered; memory.key_file seals it")
+		return passed("no: whoever can read the disk can read what is remembered; " +
+			"\"hark move\" with a key makes a sealed copy")
 	case s.Key == "":
-		return advised("not yet", "\"hark run\" seals the memory with the key of memory.key_file")
+		return advised("not yet", "Hark seals a memory with the key of memory.key_file from its first message on; "+
+			"\"hark move\" copies an older one to a sealed one")
 	case s.Given == "":
 		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and no key is given", s.Key),
 			Advice: "name its file in memory.key_file or HARK_MEMORY_KEY_FILE"}
 	case s.Given != s.Key:
 		return Finding{Detail: fmt.Sprintf("the memory is sealed with the key %s, and memory.key_file has the key %s", s.Key, s.Given),
 			Advice: "name the right file"}
-	case s.Resealing:
-		return advised(fmt.Sprintf("with the key %s; %s so far", s.Key, terminal.Plural(s.Done, "message")), "\"hark run\" goes on: leave it running")
 	}
 	return passed("with the key %s", s.Key)
 }

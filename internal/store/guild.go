@@ -129,7 +129,7 @@ func DropTemporary(dir string) error {
 
 func copyGuild(ctx context.Context, from *sqlstore.Store, to Place, guild memory.GuildID,
 	progress sqlstore.Progress) error {
-	target, err := to.openForMove(ctx)
+	target, err := to.openForMove(ctx, sqlstore.MovesTo)
 	if err != nil {
 		return err
 	}

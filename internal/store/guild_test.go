@@ -28,7 +28,7 @@ func moment(n int) memory.MessageID {
 // with runs f on an open memory.
 func with(t testing.TB, p Place, f func(s *sqlstore.Store)) {
 	t.Helper()
-	s, err := p.Open(t.Context(), Options{Space: memorytest.Embedder{}.Space(), Seal: true})
+	s, err := p.Open(t.Context(), Options{Space: memorytest.Embedder{}.Space()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,10 +69,8 @@ func (p Place) Verify(ctx context.Context) (err error) {
 
 // Sealed is how a memory is sealed, and whether its key file is right.
 type Sealed struct {
-	Key       string // the fingerprint of its key; "" if it isn't sealed
-	Given     string // that of the key file; "" without one
-	Resealing bool   // whether something is still to be sealed
-	Done      int    // messages that are, if Resealing
+	Key   string // the fingerprint of its key; "" if it isn't sealed
+	Given string // that of the key file; "" without one
 }
 
 // Sealed says how the memory is sealed, and changes nothing.
@@ -81,7 +79,7 @@ func (p Place) Sealed(ctx context.Context) (s Sealed, err error) {
 	if err != nil {
 		return s, err
 	}
-	var is sqlstore.SealingInfo
+	var is sqlstore.Sealing
 	if p.IsFile() {
 		info, err := sqlite.Inspect(ctx, p.Dir)
 		if err != nil {
@@ -95,7 +93,7 @@ func (p Place) Sealed(ctx context.Context) (s Sealed, err error) {
 		}
 		is = info.Sealing
 	}
-	s.Key, s.Resealing, s.Done = is.Fingerprint, is.Resealing, is.Done
+	s.Key = is.Fingerprint
 	if secret != nil {
 		s.Given = secret.Key(is.Salt).Fingerprint()
 	}
@@ -127,7 +125,7 @@ func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlst
 	return r, err
 }
 
-// RotateKey wraps the data keys by the key of another file. No Hark may use the memory.
+// RotateKey wraps the data key by the key of another file. No Hark may use the memory.
 func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint string, err error) {
 	secret, err := p.keyed(keyFile).Secret()
 	if err != nil {
@@ -146,31 +144,13 @@ func (p Place) RotateKey(ctx context.Context, keyFile string) (fingerprint strin
 		return "", err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if fingerprint, err = sqlstore.Rewrap(ctx, s, secret); err != nil {
-		return "", err
-	}
-	return fingerprint, s.Erase(ctx, true)
-}
-
-// RotateData gives every server a new data key, and seals everything anew, or for the first time. Others may use the
-// memory meanwhile, with the key. If it is interrupted, the next call or the next "hark run" continues.
-func (p Place) RotateData(ctx context.Context, progress func(done, total int)) (err error) {
-	if p.KeyFile == "" {
-		if err := p.mustBeSealed(ctx); err != nil {
-			return err
-		}
-	}
-	s, err := p.Open(ctx, Options{Seal: true})
-	if err != nil {
-		return err
-	}
-	return errors.Join(sqlstore.Renew(ctx, s, progress), s.Close())
+	return sqlstore.Rewrap(ctx, s, secret)
 }
 
 func (p Place) mustBeSealed(ctx context.Context) error {
 	s, err := p.Sealed(ctx)
 	if err == nil && s.Key == "" {
-		err = fmt.Errorf("the memory isn't sealed: name a key file in memory.key_file, and \"hark run\" seals it")
+		err = errors.New("the memory isn't sealed: \"hark move --to DIRECTORY --key-file FILE\" copies it to a sealed one")
 	}
 	return err
 }

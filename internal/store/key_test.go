@@ -33,12 +33,11 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// verified checks that all of a memory is sealed with its current keys, and describes a server in it.
+// verified checks that all of a memory can be read, and describes a server in it.
 func verified(t testing.TB, p Place, guild memory.GuildID) (told string) {
 	t.Helper()
 	with(t, p, func(s *sqlstore.Store) {
 		apply(t, s) // makes the vectors
-		must(t, sqlstore.Reseal(t.Context(), s, nil))
 		must(t, sqlstore.Verify(t.Context(), s))
 		told = tell(t, s, guild)
 	})
@@ -55,10 +54,9 @@ func TestASealedBackupIsRestored(t *testing.T) {
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	info, err := sqlite.Backup(t.Context(), p.Dir, backup, false, nil)
 	must(t, err)
-	if now, err := p.Sealed(t.Context()); err != nil || info.Key == "" || now.Key != info.Key || now.Given != info.Key || now.Resealing {
+	if now, err := p.Sealed(t.Context()); err != nil || info.Key == "" || now.Key != info.Key || now.Given != info.Key {
 		t.Errorf("the backup has the key %q, and the memory is %+v, %v", info.Key, now, err)
 	}
-	must(t, p.RotateData(t.Context(), nil)) // new data keys
 	fingerprint, err := p.RotateKey(t.Context(), second)
 	must(t, err)
 	if _, err := p.Open(t.Context(), Options{}); !errors.Is(err, sqlstore.ErrWrongKey) {
@@ -86,7 +84,7 @@ func TestASealedBackupIsRestored(t *testing.T) {
 	if got := verified(t, p, harbour); got != want {
 		t.Errorf("it became\n%s\nbut was\n%s", got, want)
 	}
-	if now, err := p.Sealed(t.Context()); err != nil || now.Given != now.Key || now.Resealing || fingerprint == "" {
+	if now, err := p.Sealed(t.Context()); err != nil || now.Given != now.Key || now.Key != fingerprint {
 		t.Errorf("the memory is %+v, %v", now, err)
 	}
 
@@ -144,6 +142,20 @@ func TestASealedMemoryIsMoved(t *testing.T) {
 	if got := verified(t, file, harbour); got != want {
 		t.Errorf("in the file it is\n%s\nnot\n%s", got, want)
 	}
+	second := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	_, err = file.Move(t.Context(), second, quietly)
+	must(t, err)
+	third := Place{Dir: t.TempDir(), URL: postgrestest.URL(t), KeyFile: key}
+	_, err = second.Move(t.Context(), third, quietly)
+	must(t, err)
+	for _, p := range []Place{second, third} {
+		if got := verified(t, p, harbour); got != want {
+			t.Errorf("in %s it is\n%s\nnot\n%s", p, got, want)
+		}
+	}
+	if s, err := second.Sealed(t.Context()); err != nil || s.Key != "" {
+		t.Errorf("what was unsealed is %+v, %v", s, err)
+	}
 	with(t, file, func(s *sqlstore.Store) {
 		if id, err := memory.MessageByExternalID(context.Background(), s, memory.ChannelID(harbour)+10, "the third"); id != moment(3) || err != nil {
 			t.Errorf("the third is %d, %v", id, err)
@@ -151,46 +163,19 @@ func TestASealedMemoryIsMoved(t *testing.T) {
 	})
 }
 
-// Until all is sealed, the memory tells so.
-func TestAMemoryTellsHowFarItIsSealed(t *testing.T) {
-	t.Parallel()
-	p := Place{Dir: t.TempDir()}
-	with(t, p, func(s *sqlstore.Store) { apply(t, s, settle(harbour)...) })
-	p.KeyFile = keyFile(t)
-	with(t, p, func(s *sqlstore.Store) {
-		ctx, cancel := context.WithCancel(t.Context())
-		if err := sqlstore.Reseal(ctx, s, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
-			t.Errorf("sealing ended with %v", err)
-		}
-	})
-	if s, err := p.Sealed(t.Context()); err != nil || !s.Resealing || s.Done != 31 || s.Key == "" || s.Key != s.Given {
-		t.Errorf("half-way it is %+v, %v", s, err)
-	}
-	verified(t, p, harbour)
-	if s, err := p.Sealed(t.Context()); err != nil || s.Resealing {
-		t.Errorf("at the end it is %+v, %v", s, err)
-	}
-}
-
 // The error says what a wrong or missing key is of: the backup, or the memory.
 func TestAMissingKeyIsThatOfTheBackupOrOfTheMemory(t *testing.T) {
 	t.Parallel()
 	key, other := keyFile(t), keyFile(t)
-	p := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}
+	p := Place{Dir: t.TempDir(), URL: postgrestest.URL(t), KeyFile: key}
 	with(t, p, func(s *sqlstore.Store) { apply(t, s, settle(harbour)...) })
 	backup := filepath.Join(t.TempDir(), "harbour.db")
 	_, err := p.BackUpGuild(t.Context(), harbour, backup, false, quietly)
 	must(t, err)
-	p.KeyFile = key
-	_, err = p.Restore(t.Context(), backup, "", quietly) // with a key, both plain
-	must(t, err)
-	if s, err := p.Sealed(t.Context()); err != nil || s.Key != "" {
-		t.Errorf("a restore began to seal the database: %+v, %v", s, err)
-	}
 	want := verified(t, p, harbour)
 	for file, reason := range map[string]error{"": sqlstore.ErrKeyMissing, other: sqlstore.ErrWrongKey} {
 		p.KeyFile = file
-		if _, err := p.Restore(t.Context(), backup, "", quietly); !errors.Is(err, reason) || strings.Contains(err.Error(), "backup") {
+		if _, err := p.Restore(t.Context(), backup, key, quietly); !errors.Is(err, reason) || strings.Contains(err.Error(), "backup") {
 			t.Errorf("with the key %q: %v", file, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -137,9 +138,9 @@ func TestEveryTableIsMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := map[bool][]string{
-		true: {"vector", "vector_next", "vector_version", "data_key", "sqlite_sequence", "sqlite_stat1"},
-		false: {"embedding", "embedding_next", "vector_version", "text_size", "turn", "changed", "erasable", "process", "lease", "identify",
-			"data_key"},
+		true: {"vector", "vector_next", "vector_version", "sqlite_sequence", "sqlite_stat1"},
+		false: {"embedding", "embedding_next", "vector_version", "text_size", "turn", "changed", "erasable", "process",
+			"lease", "identify"},
 	}
 	schemas := map[bool]map[string][]string{
 		true: columns(t, "sqlite", filepath.Join(file.Dir, sqlite.FileName),
@@ -187,8 +188,8 @@ func columns(t *testing.T, driver, source, query string) map[string][]string {
 	return all
 }
 
-// A move goes to an empty place only, refuses while somebody uses the memory, and notices what was written between two
-// attempts.
+// A move goes to an empty place only, refuses while somebody uses the memory, and notices what is written meanwhile.
+// Then it begins again.
 func TestMoveRefuses(t *testing.T) {
 	t.Parallel()
 	database, file := Place{Dir: t.TempDir(), URL: postgrestest.URL(t)}, Place{Dir: t.TempDir()}
@@ -212,6 +213,7 @@ func TestMoveRefuses(t *testing.T) {
 	}
 	says(file, 5)
 	refused(file, file, "already")
+	refused(file, Place{Dir: filepath.Join(file.Dir, "..", filepath.Base(file.Dir))}, "already")
 	s, err := file.Open(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -231,18 +233,37 @@ func TestMoveRefuses(t *testing.T) {
 	other := Place{Dir: t.TempDir()}
 	says(other, 6)
 	refused(other, file, "something is remembered there already")
+	decided := Place{Dir: t.TempDir()}
+	with(t, decided, func(s *sqlstore.Store) {
+		apply(t, s, memory.Opted{Guild: 1, User: 7, Out: true, At: time.Now()})
+		if _, err := s.Forget(t.Context(), memory.Forgetting{Guild: 1, Why: memory.WhyLeft, At: time.Now()}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if guilds, err := s.Guilds(t.Context()); err != nil || len(guilds) > 0 {
+			t.Fatalf("servers %v are known, %v", guilds, err)
+		}
+	})
+	refused(other, decided, "something is remembered there already")
 
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	if _, err := file.Move(ctx, database, func(string, int, int) { cancel() }); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+	rename := func(name string) {
+		execute(t, filepath.Join(file.Dir, sqlite.FileName), "UPDATE guild SET name = '"+name+"'")
+	}
+	change := sync.OnceFunc(func() { rename("meanwhile") })
+	_, err = file.Move(t.Context(), database, func(string, int, int) { change() })
+	if err == nil || !strings.Contains(err.Error(), "has changed since the move began") {
+		t.Errorf("somebody wrote meanwhile: %v", err)
 	}
 	if _, err := database.Open(t.Context(), Options{}); !errors.Is(err, sqlstore.ErrMoving) {
 		t.Error(err)
 	}
-	execute(t, filepath.Join(file.Dir, sqlite.FileName), "UPDATE guild SET name = 'renamed'")
-	refused(file, database, "has changed since the move began")
+	refused(database, Place{Dir: t.TempDir()}, sqlstore.ErrMoving.Error())
+	rename("renamed")
 	moves(t, file, database, 0)
+	with(t, database, func(s *sqlstore.Store) {
+		if g, err := s.Guild(t.Context(), 1); err != nil || g.Name != "renamed" {
+			t.Errorf("the server is %q, %v", g.Name, err)
+		}
+	})
 	refused(other, database, "something is remembered there already")
 }
 

@@ -72,7 +72,6 @@ func (p Place) Spaces(ctx context.Context) (use, next memory.Space, err error) {
 // Options configure an open store.
 type Options struct {
 	Space    memory.Space          // of new vectors; see sqlstore.Options
-	Seal     bool                  // begin to seal a plain memory; see sqlstore.Options
 	Index    vectors.Options       // of the vectors in memory
 	Progress func(done, total int) // see sqlite.Options
 }
@@ -85,11 +84,11 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 		return nil, err
 	}
 	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal,
+		return postgres.Open(ctx, p.URL, postgres.Options{Space: o.Space, Tokens: count, Secret: secret,
 			Index: o.Index})
 	}
 	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{
-		Space: o.Space, Tokens: count, Secret: secret, Seal: o.Seal, Index: o.Index, Progress: o.Progress,
+		Space: o.Space, Tokens: count, Secret: secret, Index: o.Index, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
@@ -98,9 +97,9 @@ func (p Place) Open(ctx context.Context, o Options) (*sqlstore.Store, error) {
 }
 
 // Move copies everything that is remembered to another place, where nothing is remembered yet but what an interrupted
-// move copied, and compares the two. Nobody else may use either.
+// move copied, and compares the two. Nobody else may use either. The copy is sealed with the key of to, if it has one.
 func (p Place) Move(ctx context.Context, to Place, progress sqlstore.Progress) (moved sqlstore.Moved, err error) {
-	if p.IsFile() == to.IsFile() && p.String() == to.String() {
+	if p.isAt(to) {
 		return moved, fmt.Errorf("the memory is in %s already: name where else it should be", to)
 	}
 	for _, place := range []Place{p, to} {
@@ -113,17 +112,37 @@ func (p Place) Move(ctx context.Context, to Place, progress sqlstore.Progress) (
 		}
 		defer func() { _ = release() }()
 	}
-	from, err := p.openForMove(ctx)
+	sealed, err := p.Sealed(ctx)
+	if err != nil {
+		return moved, err
+	}
+	if sealed.Key == "" { // then the configured key is that of the copy
+		p.KeyFile = ""
+	}
+	from, err := p.openForMove(ctx, sqlstore.MovesFrom)
 	if err != nil {
 		return moved, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	target, err := to.openForMove(ctx)
+	target, err := to.openForMove(ctx, sqlstore.MovesTo)
 	if err != nil {
 		return moved, err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	return sqlstore.Move(ctx, from, target, progress)
+}
+
+// isAt reports whether two places are the same.
+func (p Place) isAt(other Place) bool {
+	if p.IsFile() != other.IsFile() {
+		return false
+	}
+	if !p.IsFile() {
+		return p.String() == other.String()
+	}
+	here, err1 := filepath.Abs(p.Dir)
+	there, err2 := filepath.Abs(other.Dir)
+	return err1 == nil && err2 == nil && here == there
 }
 
 // lockForMove fails if a bot runs on the memory.
@@ -141,16 +160,16 @@ func (p Place) lockForMove(ctx context.Context) (release func() error, err error
 	return func() error { return nil }, err
 }
 
-func (p Place) openForMove(ctx context.Context) (*sqlstore.Store, error) {
+func (p Place) openForMove(ctx context.Context, as sqlstore.Moving) (*sqlstore.Store, error) {
 	count := tokens.New().Count
 	secret, err := p.Secret()
 	if err != nil {
 		return nil, err
 	}
 	if !p.IsFile() {
-		return postgres.Open(ctx, p.URL, postgres.Options{Tokens: count, Moving: true, Secret: secret})
+		return postgres.Open(ctx, p.URL, postgres.Options{Tokens: count, Moving: as, Secret: secret})
 	}
-	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{Tokens: count, Moving: true, Check: true, Secret: secret})
+	s, err := sqlite.Open(ctx, p.Dir, sqlite.Options{Tokens: count, Moving: as, Check: true, Secret: secret})
 	if errors.Is(err, sqlite.ErrInUse) {
 		err = fmt.Errorf("the memory is in use: %w", err)
 	}

@@ -112,11 +112,6 @@ func (e *engine) erase(ctx context.Context, wait bool) error {
 		if _, err := e.pool.Exec(ctx, "VACUUM (FREEZE, INDEX_CLEANUP ON) "+one.table); err != nil {
 			return err
 		}
-		if one.table == "data_key" { // a key is gone only if no free part of a page has its bytes; the table is small
-			if err := e.rewrite(ctx, one.table); err != nil {
-				return err
-			}
-		}
 		// Somebody may have deleted more meanwhile.
 		if _, err := e.pool.Exec(ctx, "DELETE FROM erasable WHERE name = $1 AND by = $2::text::xid8", one.table,
 			one.by); err != nil {

@@ -125,7 +125,7 @@ func TestStatisticsHoldNothingThatWasSaid(t *testing.T) {
 	for _, c := range append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "embedding", Column: "steps"},
 		sqlstore.SealedColumn{Table: "embedding", Column: "sketch"}, sqlstore.SealedColumn{Table: "embedding_next", Column: "sketch"},
 		sqlstore.SealedColumn{Table: "embedding_next", Column: "steps"}, sqlstore.SealedColumn{Table: "fulltext", Column: "terms"},
-		sqlstore.SealedColumn{Table: "data_key", Column: "wrapped"}) {
+		sqlstore.SealedColumn{Table: "meta", Column: "value"}) {
 		var target int
 		must(t, db.QueryRow(t.Context(), `SELECT coalesce(attstattarget, -1) FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2`,
 			c.Table, c.Column).Scan(&target))

@@ -14,7 +14,7 @@ type Info struct {
 	Exists    bool         // it has Hark's schema
 	Use, Next memory.Space // as in sqlstore.Spaces
 	Running   int          // processes that run the bot on it
-	Sealing   sqlstore.SealingInfo
+	Sealing   sqlstore.Sealing
 }
 
 // Inspect returns the state of a database, and changes nothing.

@@ -39,12 +39,10 @@ type Options struct {
 	Space memory.Space
 	// Tokens counts the tokens of a text, as in sqlstore.Options. If nil, Message.Tokens stays 0.
 	Tokens func(string) int
-	// Secret is the key of a sealed memory; nil: none.
+	// Secret is the key of a sealed memory; nil: none. An empty memory is sealed with it.
 	Secret *seal.Secret
-	// Seal begins to seal a plain memory with Secret. See sqlstore.Options.
-	Seal bool
 	// Moving opens the store for sqlstore.Move.
-	Moving bool
+	Moving sqlstore.Moving
 	// Index configures the vectors in memory.
 	Index vectors.Options
 
@@ -54,11 +52,10 @@ type Options struct {
 
 // engine is the database: reads, writes, other processes' writes and full text.
 type engine struct {
-	pool  *pgxpool.Pool
-	db    *sql.DB // of pool
-	vault *sqlstore.Vault
-	name  string // unique among the processes that write
-	lock  chan struct{}
+	pool *pgxpool.Pool
+	db   *sql.DB // of pool
+	name string  // unique among the processes that write
+	lock chan struct{}
 
 	statements statements
 	watch      watch
@@ -85,9 +82,8 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	e.vault = sqlstore.NewVault(o.Secret, true)
-	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Vault: e.vault, Seal: o.Seal, Moving: o.Moving,
-		Index: o.Index})
+	s := sqlstore.New(e, sqlstore.Options{Space: o.Space, Tokens: o.Tokens, Secret: o.Secret, TextOnly: true,
+		Moving: o.Moving, Index: o.Index})
 	if err := e.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())
 	}

@@ -34,11 +34,7 @@ const (
 )
 
 // NewKey returns a random key as a key file holds it.
-func NewKey() string {
-	key := make([]byte, KeyBytes)
-	_, _ = rand.Read(key) // never fails
-	return base64.StdEncoding.EncodeToString(key)
-}
+func NewKey() string { return base64.StdEncoding.EncodeToString(NewDataKey()) }
 
 // ReadSecret reads a key file: 32 bytes in base64, or a passphrase in one line.
 func ReadSecret(path string) (*Secret, error) {
@@ -73,7 +69,7 @@ func ParseSecret(text string) (*Secret, error) {
 // NewSalt returns a random salt for Secret.Key. It isn't secret.
 func NewSalt() string { return rand.Text() }
 
-// Key returns the key with which s wraps the data keys of a memory that has a salt. A passphrase is stretched by
+// Key returns the key with which s wraps the data key of a memory that has a salt. A passphrase is stretched by
 // argon2id (RFC 9106's second recommendation: 64 MiB, 3 passes), which takes a moment.
 func (s *Secret) Key(salt string) *Key {
 	key := s.key
@@ -85,7 +81,7 @@ func (s *Secret) Key(salt string) *Key {
 	return &Key{key, hex.EncodeToString(mac.Sum(nil)[:8])}
 }
 
-// Key wraps data keys.
+// Key wraps the data key of a memory.
 type Key struct {
 	key         []byte
 	fingerprint string
@@ -93,13 +89,6 @@ type Key struct {
 
 // Fingerprint tells keys apart. It doesn't help to find the key.
 func (k *Key) Fingerprint() string { return k.fingerprint }
-
-// Mark returns what only somebody with the key can have written of a fact.
-func (k *Key) Mark(fact string) string {
-	mac := hmac.New(sha256.New, k.key)
-	mac.Write([]byte("fact " + fact))
-	return hex.EncodeToString(mac.Sum(nil)[:16])
-}
 
 func (k *Key) aead() (cipher.AEAD, error) {
 	block, err := aes.NewCipher(k.key)
@@ -109,17 +98,17 @@ func (k *Key) aead() (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Wrap encrypts a data key for a place.
-func (k *Key) Wrap(data []byte, place string) (string, error) {
+// Wrap encrypts a data key.
+func (k *Key) Wrap(data []byte) (string, error) {
 	aead, err := k.aead()
 	if err != nil {
 		return "", err
 	}
-	return base64.RawStdEncoding.EncodeToString(aead.Seal(nil, nil, data, []byte(place))), nil
+	return base64.RawStdEncoding.EncodeToString(aead.Seal(nil, nil, data, nil)), nil
 }
 
-// Unwrap decrypts a data key that k wrapped for a place.
-func (k *Key) Unwrap(wrapped, place string) ([]byte, error) {
+// Unwrap decrypts a data key that k wrapped.
+func (k *Key) Unwrap(wrapped string) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {
 		return nil, err
@@ -128,7 +117,7 @@ func (k *Key) Unwrap(wrapped, place string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.Join(ErrChanged, err)
 	}
-	data, err := aead.Open(nil, nil, sealed, []byte(place))
+	data, err := aead.Open(nil, nil, sealed, nil)
 	if err != nil {
 		return nil, ErrChanged
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-func cipherOf(t *testing.T, number uint32, fill byte) *Cipher {
+func cipherOf(t *testing.T, fill byte) *Cipher {
 	t.Helper()
-	c, err := NewCipher(number, bytes.Repeat([]byte{fill}, KeyBytes))
+	c, err := NewCipher(bytes.Repeat([]byte{fill}, KeyBytes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,22 +20,20 @@ func cipherOf(t *testing.T, number uint32, fill byte) *Cipher {
 }
 
 func TestOnlyTheSameKeyAndPlaceOpenAValue(t *testing.T) {
-	c := cipherOf(t, 7, 1)
+	c := cipherOf(t, 1)
 	for _, plain := range []string{"", "a", strings.Repeat("words ", 1000)} {
 		sealed := c.Seal([]byte(plain), []byte("here"))
 		if got, err := c.Open(sealed, []byte("here")); err != nil || string(got) != plain {
 			t.Errorf("Open = %q, %v", got, err)
 		}
-		if number, ok := KeyOf(sealed); !ok || number != 7 || len(sealed) != len(plain)+Overhead {
-			t.Errorf("KeyOf = %d, %t, of %d bytes", number, ok, len(sealed))
+		if len(sealed) != len(plain)+Overhead {
+			t.Errorf("%d bytes became %d", len(plain), len(sealed))
 		}
 		if _, err := c.Open(sealed, []byte("there")); !errors.Is(err, ErrChanged) {
 			t.Errorf("in another place: %v", err)
 		}
-		for _, other := range []*Cipher{cipherOf(t, 7, 2), cipherOf(t, 8, 1)} {
-			if _, err := other.Open(sealed, []byte("here")); !errors.Is(err, ErrChanged) {
-				t.Errorf("with another key: %v", err)
-			}
+		if _, err := cipherOf(t, 2).Open(sealed, []byte("here")); !errors.Is(err, ErrChanged) {
+			t.Errorf("with another key: %v", err)
 		}
 		for i := range min(len(sealed), 60) {
 			flipped := bytes.Clone(sealed)
@@ -45,20 +43,30 @@ func TestOnlyTheSameKeyAndPlaceOpenAValue(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := KeyOf([]byte("hello")); ok {
-		t.Error("a text counts as sealed")
+	for _, plain := range []string{"", "hello", strings.Repeat("hello", 20)} {
+		if _, err := c.Open([]byte(plain), []byte("here")); !errors.Is(err, ErrChanged) {
+			t.Errorf("a plain text: %v", err)
+		}
 	}
 }
 
 func TestHashesDependOnTheKey(t *testing.T) {
-	a, b := cipherOf(t, 1, 1), cipherOf(t, 2, 2)
-	var keyed [3][]uint64
-	for i, c := range []*Cipher{a, cipherOf(t, 1, 1), b} {
-		keyed[i] = []uint64{5, 6, 5}
-		c.KeyTerms(keyed[i])
+	a := cipherOf(t, 1)
+	b := cipherOf(t, 2)
+	keyed := func(c *Cipher, guild uint64) []uint64 {
+		hashes := []uint64{5, 6, 5}
+		c.KeyTerms(guild, hashes)
+		return hashes
 	}
-	if one := keyed[0]; !slices.Equal(one, keyed[1]) || one[0] == one[1] || one[0] != one[2] || one[0] == keyed[2][0] {
-		t.Error("terms", keyed)
+	one := keyed(a, 7)
+	if !slices.Equal(one, keyed(cipherOf(t, 1), 7)) || one[0] == one[1] || one[0] != one[2] {
+		t.Error("terms", one)
+	}
+	if one[0] == keyed(b, 7)[0] {
+		t.Error("terms don't depend on the key")
+	}
+	if one[0] == keyed(a, 8)[0] {
+		t.Error("terms don't depend on the guild")
 	}
 	here := []byte("here")
 	if !bytes.Equal(a.Token("x", here), a.Token("x", here)) || bytes.Equal(a.Token("x", here), a.Token("x", []byte("he"))) ||
@@ -89,18 +97,15 @@ func TestKeyFilesHoldKeysOrPassphrases(t *testing.T) {
 			t.Fatal(err)
 		}
 		key := secret.Key("salt")
-		wrapped, err := key.Wrap(bytes.Repeat([]byte{9}, KeyBytes), "place")
+		wrapped, err := key.Wrap(bytes.Repeat([]byte{9}, KeyBytes))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if data, err := secret.Key("salt").Unwrap(wrapped, "place"); err != nil || data[0] != 9 {
+		if data, err := secret.Key("salt").Unwrap(wrapped); err != nil || data[0] != 9 {
 			t.Errorf("unwrap: %v", err)
 		}
-		if _, err := key.Unwrap(wrapped, "elsewhere"); !errors.Is(err, ErrChanged) {
-			t.Errorf("elsewhere: %v", err)
-		}
 		other, _ := ParseSecret(NewKey())
-		if _, err := other.Key("salt").Unwrap(wrapped, "place"); !errors.Is(err, ErrChanged) ||
+		if _, err := other.Key("salt").Unwrap(wrapped); !errors.Is(err, ErrChanged) ||
 			other.Key("salt").Fingerprint() == key.Fingerprint() {
 			t.Errorf("another key: %v", err)
 		}

@@ -27,7 +27,6 @@ type BackupInfo struct {
 	Messages int
 	Newest   time.Time // when the newest message was sent; zero if there is none
 	Key      string    // the fingerprint of the key that it is sealed with; "" if it isn't
-	Partly   bool      // whether it isn't wholly sealed yet
 }
 
 // ErrNotBackup reports that a file isn't a database of Hark's.
@@ -316,9 +315,9 @@ func (i *BackupInfo) count(ctx context.Context, db *sql.DB) error {
 		`SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
 		(SELECT max(last) FROM presence)`).Scan(&i.Guilds, &i.Channels, &i.Messages, &newest)
 	if err == nil {
-		var sealing sqlstore.SealingInfo
+		var sealing sqlstore.Sealing
 		sealing, err = sqlstore.ReadSealing(ctx, db)
-		i.Key, i.Partly = sealing.Fingerprint, sealing.Plain
+		i.Key = sealing.Fingerprint
 	}
 	if newest.Valid {
 		i.Newest = memory.MessageID(newest.Int64).Time()

@@ -62,12 +62,12 @@ func (s *Store) openLocked(ctx context.Context) error {
 	if err := s.open(ctx, path, busyTimeout); err != nil {
 		return err
 	}
-	if !e.options.Moving || anew {
+	if e.options.Moving == sqlstore.NotMoving || anew {
 		if err := sqlstore.RebuildFullText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
 			return err
 		}
 	}
-	if !e.options.Moving {
+	if e.options.Moving == sqlstore.NotMoving {
 		if err := sqlstore.HideForgotten(ctx, s.Store); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Store) openLocked(ctx context.Context) error {
 	if err := e.watch.settle(ctx); err != nil {
 		return err
 	}
-	if e.options.Moving {
+	if e.options.Moving != sqlstore.NotMoving {
 		return nil
 	}
 	if err := e.lock.share(ctx, busyTimeout); err != nil {

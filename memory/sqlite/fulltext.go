@@ -114,7 +114,7 @@ func (t *tx) AddText(row int64, terms string) error {
 // RemoveText implements sqlstore.Tx. During a rebuild, full text may lack the row.
 func (t *tx) RemoveText(row int64, terms string) error {
 	there, err := t.HasText(row)
-	if err != nil || !there || terms == "" {
+	if err != nil || !there {
 		return err
 	}
 	return t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms)

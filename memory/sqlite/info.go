@@ -26,7 +26,7 @@ type Info struct {
 	Waiting                    int          // segments without a vector
 	Unfinished                 int          // incomplete forgettings
 	Use, Next                  memory.Space // as in StoredSpaces
-	Sealing                    sqlstore.SealingInfo
+	Sealing                    sqlstore.Sealing
 }
 
 // Inspect returns the state of the database in dir while others use it, and changes nothing. It fails if the

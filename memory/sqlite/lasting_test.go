@@ -32,7 +32,7 @@ func TestDecisionsAreWrittenThrough(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := open(t, emptyDir(t))
 	e := &synced{engine: s.engine}
-	s.Store = sqlstore.New(e, sqlstore.Options{Vault: e.vault, Space: s.engine.options.Space,
+	s.Store = sqlstore.New(e, sqlstore.Options{Space: s.engine.options.Space,
 		Tokens: s.engine.options.Tokens})
 	must(t, sqlstore.Open(bg, s.Store))
 	const normal, full = 1, 2

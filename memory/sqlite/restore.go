@@ -69,13 +69,16 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err != nil {
 		return r, err
 	}
-	if sealing.Check(keys.Backup) != nil {
-		return r, fmt.Errorf("the backup is sealed with the key %s: name the file with that key with --key-file", sealing.Fingerprint)
+	options, err := openBackup(sealing, keys)
+	if err != nil {
+		return r, err
 	}
 	whole, damage := inspectExisting(ctx, path)
 	if whole {
 		sealing, err := readSealing(ctx, path)
-		if whole, damage = err == nil, err; sealing.Check(keys.Replaced) != nil {
+		whole = err == nil
+		damage = err
+		if sealing.IsSealed() && !opens(sealing, keys.Replaced) {
 			return r, fmt.Errorf("only the memory that it would replace knows what was forgotten since, and that is sealed with the "+
 				"key %s: name the file with that key in memory.key_file or HARK_MEMORY_KEY_FILE; if the key is lost, move %s "+
 				"elsewhere, restore, and forget again what you know of", sealing.Fingerprint, path)
@@ -90,9 +93,8 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err != nil {
 		return r, err
 	}
-	options := Options{Check: true, Secret: keys.Backup, Seal: true, Progress: func(done, total int) {
-		progress("indexing words", int64(done), int64(total))
-	}}
+	options.Check = true
+	options.Progress = func(done, total int) { progress("indexing words", int64(done), int64(total)) }
 	s, err := Open(ctx, copied, options) // checks and migrates it
 	if err != nil {
 		return r, err
@@ -101,7 +103,7 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 		r.Unknown = s.takeOver(ctx, path, keys.Replaced, &r.Taken)
 		r.Known = r.Unknown == nil
 	}
-	if keys.Replaced != nil && keys.Replaced != keys.Backup {
+	if options.Secret != nil && keys.Replaced != nil && keys.Replaced != keys.Backup {
 		_, err = sqlstore.Rewrap(ctx, s.Store, keys.Replaced)
 		options.Secret = keys.Replaced
 	}
@@ -126,6 +128,28 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 		}
 	}
 	return r, replaceFile(filepath.Join(copied, FileName), path)
+}
+
+// openBackup returns the options with which a backup is opened.
+func openBackup(sealing sqlstore.Sealing, keys Keys) (Options, error) {
+	if !sealing.IsSealed() {
+		if keys.Replaced != nil {
+			return Options{}, errors.New("the backup isn't sealed, but memory.key_file names a key: restore it without one " +
+				"in an empty data directory, and seal that with \"hark move --to DIRECTORY --key-file FILE\"")
+		}
+		return Options{}, nil
+	}
+	if !opens(sealing, keys.Backup) {
+		return Options{}, fmt.Errorf("the backup is sealed with the key %s: name the file with that key with --key-file",
+			sealing.Fingerprint)
+	}
+	return Options{Secret: keys.Backup}, nil
+}
+
+// opens reports whether a key opens what is sealed.
+func opens(sealing sqlstore.Sealing, secret *seal.Secret) bool {
+	_, err := sealing.Unlock(secret, false)
+	return err == nil
 }
 
 // takeOver applies to a restored copy what the database at path knows.
@@ -179,7 +203,7 @@ func inspectExisting(ctx context.Context, path string) (whole bool, damage error
 }
 
 // readSealing returns how the database at path is sealed.
-func readSealing(ctx context.Context, path string) (i sqlstore.SealingInfo, err error) {
+func readSealing(ctx context.Context, path string) (i sqlstore.Sealing, err error) {
 	db, err := openReading(path)
 	if err != nil {
 		return i, explain(err)

@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"hark/memory"
@@ -34,110 +32,80 @@ func backedUp(t *testing.T, sealed bool) (dir, backup string) {
 // What was forgotten since a backup is only in the replaced memory, so nothing is restored without that one's key.
 func TestNothingIsRestoredWithoutTheKeyOfTheReplacedMemory(t *testing.T) {
 	t.Parallel()
-	for _, sealed := range []bool{false, true} {
-		dir, backup := backedUp(t, sealed)
-		s := openSealed(t, dir)
-		forget(t, s, memory.Forgetting{Guild: 100, User: 1, Why: memory.WhyMember, At: id(9_000_000).Time()})
-		_, err := sqlstore.Rewrap(bg, s.Store, secretOf(t, anotherKey))
-		must(t, err)
-		closed(t, s)
-		before, err := os.ReadFile(filepath.Join(dir, FileName))
-		must(t, err)
-		one := secretOf(t, oneKey)
-		for _, wrong := range []*seal.Secret{nil, one} {
-			_, err := Restore(bg, dir, backup, Keys{Backup: one, Replaced: wrong}, func(what string, _, _ int64) {
-				t.Errorf("it is %s", what)
-			})
-			if err == nil || !strings.Contains(err.Error(), "memory.key_file") {
-				t.Errorf("with the key %v: %v", wrong, err)
-			}
-		}
-		after, err := os.ReadFile(filepath.Join(dir, FileName))
-		if must(t, err); !bytes.Equal(before, after) {
-			t.Error("the file was changed")
-		}
-		r, err := Restore(bg, dir, backup, Keys{Backup: one, Replaced: secretOf(t, anotherKey)}, nil)
-		if must(t, err); !r.Known || r.Unknown != nil || len(r.Forgettings) == 0 {
-			t.Errorf("restored %+v", r)
-		}
-	}
-}
-
-// A sealed backup is restored over a memory that is still being sealed, and what was edited there stays so.
-func TestASealedBackupIsRestoredOverAHalfSealedStore(t *testing.T) {
-	t.Parallel()
-	_, backup := backedUp(t, true)
-	dir, plain := backedUp(t, false)
+	dir, backup := backedUp(t, true)
 	s := openSealed(t, dir)
-	info, err := Backup(bg, dir, plain, false, nil)
-	if must(t, err); info.Key == "" || !info.Partly {
-		t.Errorf("a backup that is sealed in part is %+v", info)
-	}
-	log, err := s.Log(bg, 1000, -1<<62, 1<<62, 1)
+	forget(t, s, memory.Forgetting{Guild: 100, User: 1, Why: memory.WhyMember, At: id(9_000_000).Time()})
+	_, err := sqlstore.Rewrap(bg, s.Store, secretOf(t, anotherKey))
 	must(t, err)
-	apply(t, s, memory.Edited{Guild: guild, Channel: 1000, ID: log[0].ID, Content: "edited since", At: id(9_000_000).Time()})
 	closed(t, s)
+	before, err := os.ReadFile(filepath.Join(dir, FileName))
+	must(t, err)
 	one := secretOf(t, oneKey)
-	r, err := Restore(bg, dir, backup, Keys{Backup: one, Replaced: one}, nil)
-	if must(t, err); !r.Known || r.Unknown != nil || r.Edited == 0 {
+	for _, wrong := range []*seal.Secret{nil, one} {
+		_, err := Restore(bg, dir, backup, Keys{Backup: one, Replaced: wrong}, func(what string, _, _ int64) {
+			t.Errorf("it is %s", what)
+		})
+		if err == nil || !strings.Contains(err.Error(), "memory.key_file") {
+			t.Errorf("with the key %v: %v", wrong, err)
+		}
+	}
+	after, err := os.ReadFile(filepath.Join(dir, FileName))
+	if must(t, err); !bytes.Equal(before, after) {
+		t.Error("the file was changed")
+	}
+	r, err := Restore(bg, dir, backup, Keys{Backup: one, Replaced: secretOf(t, anotherKey)}, nil)
+	if must(t, err); !r.Known || r.Unknown != nil || len(r.Forgettings) == 0 {
 		t.Errorf("restored %+v", r)
 	}
-	s = openSealed(t, dir)
-	must(t, sqlstore.Reseal(bg, s.Store, nil))
-	must(t, sqlstore.Verify(bg, s.Store))
-	closed(t, s)
-	wantSealed(t, dir, "canary")
-	if info, err = Backup(bg, dir, plain, false, nil); err != nil || info.Partly {
-		t.Errorf("a backup that is sealed is %+v, %v", info, err)
+}
+
+// Backups are restored over memories with another data key, or without one. What was decided there stays so.
+func TestASealedBackupIsRestoredOverAnotherMemory(t *testing.T) {
+	t.Parallel()
+	one := secretOf(t, oneKey)
+	for name, c := range map[string]struct {
+		sealedBackup, sealedMemory bool
+	}{"of another data key": {true, true}, "over a plain one": {true, false}} {
+		_, backup := backedUp(t, c.sealedBackup)
+		dir, _ := backedUp(t, c.sealedMemory)
+		open := openOnce
+		keys := Keys{Backup: one}
+		if c.sealedMemory {
+			open = openSealed
+			keys.Replaced = one
+		}
+		s := open(t, dir)
+		log, err := s.Log(bg, 1000, -1<<62, 1<<62, 1)
+		must(t, err)
+		apply(t, s,
+			memory.Edited{Guild: guild, Channel: 1000, ID: log[0].ID, Content: "edited since", At: id(9_000_000).Time()},
+			memory.SettingChosen{Guild: guild, Key: memory.SettingPersona, Value: "chosen since", At: id(9_000_000).Time()})
+		closed(t, s)
+		r, err := Restore(bg, dir, backup, keys, nil)
+		if must(t, err); !r.Known || r.Unknown != nil || r.Edited == 0 || r.Key == "" {
+			t.Errorf("%s: restored %+v", name, r)
+		}
+		s = openSealed(t, dir)
+		drain(t, s)
+		must(t, sqlstore.Verify(bg, s.Store))
+		if got := tell(t, s); !strings.Contains(got, "edited since") || !strings.Contains(got, "chosen since") {
+			t.Errorf("%s: it is\n%s", name, got)
+		}
+		checkSound(t, s)
+		closed(t, s)
+		wantSealed(t, dir, "canary")
 	}
 }
 
-// A command with a key leaves a plain memory as it is, and a running Hark without a key goes on.
-func TestOnlySealBeginsToSealAPlainStore(t *testing.T) {
+// A plain backup doesn't take the place of a sealed memory.
+func TestAPlainBackupIsNotRestoredWithAKey(t *testing.T) {
 	t.Parallel()
-	dir := emptyDir(t)
-	running := openOnce(t, dir)
-	apply(t, running, memorytest.Canaries("canary")...)
-	drain(t, running)
-	s, err := Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Secret: secretOf(t, oneKey)})
-	must(t, err)
-	apply(t, s, posted(1000, 5000, "said by a command"))
-	if got, want := tell(t, s), tell(t, running); got != want || !strings.Contains(got, "said by a command") {
-		t.Errorf("with a key it is\n%s\nwithout\n%s", got, want)
+	_, backup := backedUp(t, false)
+	dir, _ := backedUp(t, true)
+	_, err := Restore(bg, dir, backup, Keys{Replaced: secretOf(t, oneKey)}, nil)
+	if err == nil || !strings.Contains(err.Error(), "the backup isn't sealed") {
+		t.Errorf("restored: %v", err)
 	}
-	apply(t, running, posted(1000, 5001, "said later"))
-	closed(t, s)
-	closed(t, running)
-	if i, err := readSealing(bg, filepath.Join(dir, FileName)); err != nil || i.Salt != "" {
-		t.Errorf("it is sealed as %+v, %v", i, err)
-	}
-}
-
-// Another process writes while all is sealed anew.
-func TestARotationLetsOthersWrite(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
 	s := openSealed(t, dir)
-	var many []memory.Event
-	for n := range 15000 {
-		many = append(many, posted(general, n, fmt.Sprintf("apples and pears %d", n)))
-	}
-	apply(t, s, many...)
-	other := openSealed(t, dir)
-	begun, ended := make(chan bool), make(chan error, 1)
-	var once sync.Once
-	go func() { ended <- sqlstore.Renew(bg, other.Store, func(int, int) { once.Do(func() { close(begun) }) }) }()
-	<-begun
-	for n := range 3 {
-		apply(t, s, posted(general, 20000+n, "said meanwhile"))
-	}
-	select {
-	case err := <-ended:
-		t.Errorf("the writes waited until the rotation ended (%v)", err)
-	default:
-		must(t, <-ended)
-	}
-	must(t, sqlstore.Verify(bg, s.Store))
 	closed(t, s)
-	closed(t, other)
 }

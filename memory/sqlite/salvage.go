@@ -103,24 +103,15 @@ func OpenSalvage(ctx context.Context, dir string, secret *seal.Secret, now time.
 	return s, ctx.Err()
 }
 
-// unlock reads the keys of a sealed database.
+// unlock reads the data key of a sealed database.
 func (s *Salvage) unlock(secret *seal.Secret) (err error) {
-	meta := map[string]string{}
-	s.rows("meta", func(r salvagedRow) { meta[r.text("key")] = r.text("value") })
-	sealing := sqlstore.ParseSealing(meta[sqlstore.SealKey])
-	vault := sqlstore.NewVault(secret, false)
-	s.rows("data_key", func(r salvagedRow) {
-		if err == nil && sealing.Salt == "" {
-			err = errors.New("the database is sealed, and the page that says with which key can't be read: restore a backup")
-		}
-		if err == nil {
-			err = vault.Add(sealing, r.Row, memory.GuildID(r.number("guild")), r.text("wrapped"))
+	var sealing sqlstore.Sealing
+	s.rows("meta", func(r salvagedRow) {
+		if r.text("key") == sqlstore.SealKey {
+			_ = json.Unmarshal([]byte(r.text("value")), &sealing) // else it counts as plain
 		}
 	})
-	if sealing.Salt != "" && err == nil {
-		s.vault = vault
-		vault.NoteMeta(meta)
-	}
+	s.vault, err = sealing.Unlock(secret, false)
 	return err
 }
 

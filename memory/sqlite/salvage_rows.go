@@ -38,7 +38,7 @@ type columnKind struct{ text, null bool }
 
 // salvagedTables are the tables to read, in this order.
 var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "external_id", "tombstone", "forgetting",
-	"opted", "pending_deletion", "fact", "lore", "derived", "source", "message", "data_key"}
+	"opted", "pending_deletion", "fact", "lore", "derived", "source", "message"}
 
 // deletionTables are the tables that say what must stay deleted.
 var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "pending_deletion", "setting"}

@@ -400,13 +400,6 @@ CREATE TABLE connection ( -- by which members' own programs read what they may r
   used  INTEGER NOT NULL, -- milliseconds; 0 if never
   PRIMARY KEY (guild, user)
 ) WITHOUT ROWID;
-CREATE TABLE data_key ( -- keys that values are sealed with
-  number  INTEGER PRIMARY KEY, -- values begin with it
-  guild   INTEGER NOT NULL,    -- the id; 0: of what is of no guild, too
-  retired INTEGER NOT NULL,    -- whether it is only left until all of its values are sealed with another
-  wrapped TEXT NOT NULL        -- the key, sealed by the operator's key
-);
-CREATE INDEX data_key_guild ON data_key (guild);
 ALTER TABLE external_id ADD COLUMN token TEXT; -- by which a sealed name is found
 CREATE INDEX external_id_token ON external_id (channel, token) WHERE token IS NOT NULL;
 `

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -31,7 +30,7 @@ const (
 )
 
 func openKeyed(dir, key string, t testing.TB) (*Store, error) {
-	return Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Secret: secretOf(t, key), Seal: true})
+	return Open(bg, dir, Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Secret: secretOf(t, key)})
 }
 
 func openSealed(t testing.TB, dir string) *Store {
@@ -92,37 +91,41 @@ func TestNoFileOfASealedStoreHoldsAnythingReadable(t *testing.T) {
 	wantSealed(t, dir, "canary")
 }
 
-// Forgetting a server destroys its key. What is left of it, such as what was said since, has another.
-func TestForgettingAServerDestroysItsKey(t *testing.T) {
+// What is forgotten leaves the file as it was sealed, too: who gets the key later can't read it.
+func TestForgottenValuesLeaveASealedStore(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := openSealed(t, dir)
 	apply(t, s, memorytest.Canaries("canary")...)
 	drain(t, s)
-	keys := func(guild memory.GuildID) (wrapped []string) {
-		must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
-			wrapped = append(wrapped, "")
-			return scan(&wrapped[len(wrapped)-1])
-		}, "SELECT wrapped FROM data_key WHERE guild = ?", guild))
-		return wrapped
+	var sealed []string
+	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
+		var value []byte
+		err := scan(&value)
+		sealed = append(sealed, string(value))
+		return err
+	}, `SELECT content FROM message WHERE content <> '' UNION ALL SELECT body FROM trace UNION ALL SELECT text FROM lore
+		UNION ALL SELECT steps FROM vector`))
+	if len(sealed) < 5 || len(holding(t, dir, sealed[0])) == 0 {
+		t.Fatalf("the file holds %d values", len(sealed))
 	}
-	old, others := keys(100), keys(0)
-	if len(old) != 1 || len(others) != 1 {
-		t.Fatalf("there are %d and %d keys", len(old), len(others))
+	forget(t, s, memory.Forgetting{Guild: 100, Why: memory.WhyMember, At: id(9000).Time()})
+	kept := map[string]bool{} // of other servers
+	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
+		var value []byte
+		err := scan(&value)
+		kept[string(value)] = true
+		return err
+	}, `SELECT content FROM message UNION ALL SELECT body FROM trace UNION ALL SELECT text FROM lore
+		UNION ALL SELECT steps FROM vector`))
+	for _, value := range sealed {
+		if !kept[value] {
+			wantNowhere(t, dir, value)
+		}
 	}
-	forget(t, s, memory.Forgetting{Guild: 100, Why: memory.WhyMember, At: id(30).Time()})
-	wantNowhere(t, dir, old[0])
-	if now := keys(0); len(now) != 1 || now[0] != others[0] {
-		t.Errorf("the key of direct messages is %v, not %v", now, others)
+	if len(kept) >= len(sealed) {
+		t.Error("nothing was forgotten")
 	}
-	must(t, sqlstore.Verify(bg, s.Store))
-	if g, err := s.Guild(bg, 100); err != nil || g.Name != "canary1q" {
-		t.Errorf("the server is %v, %v", g, err)
-	}
-	closed(t, s)
-	wantNowhere(t, dir, old[0])
-	s = openSealed(t, dir)
-	must(t, sqlstore.Verify(bg, s.Store))
 	closed(t, s)
 }
 
@@ -200,57 +203,6 @@ func TestAKilledSealedStoreHoldsNothingReadable(t *testing.T) {
 	closed(t, s)
 }
 
-// TestRenewChild is the process that TestKillsWhileRotatingLoseNothing kills.
-func TestRenewChild(t *testing.T) {
-	dir := os.Getenv(crashDir)
-	if dir == "" {
-		t.Skip("is run by another test")
-	}
-	s := openSealed(t, dir)
-	for {
-		must(t, sqlstore.Renew(bg, s.Store, func(done, total int) { fmt.Printf("renewed %d\n", done) }))
-	}
-}
-
-func TestKillsWhileRotatingLoseNothing(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	s := openOnce(t, dir) // not sealed: the first runs seal it
-	apply(t, s, memorytest.Canaries("canary")...)
-	var many []memory.Event
-	for n := range 2000 {
-		many = append(many, posted(general, n, fmt.Sprintf("canary%dq sails %d", n%40, n)))
-	}
-	apply(t, s, many...)
-	drain(t, s)
-	want := tell(t, s)
-	closed(t, s)
-	kills := 4
-	if long {
-		kills = 100
-	}
-	for n := range kills {
-		killChild(t, "TestRenewChild", dir, n, 1+rand.IntN(8), func(line string) bool {
-			return scanned(line, "renewed %d", new(int))
-		})
-		s := openSealed(t, dir)
-		must(t, sqlstore.Verify(bg, s.Store))
-		if got := tell(t, s); got != want {
-			t.Fatalf("after kill %d:\n%s\nwant\n%s", n, got, want)
-		}
-		if n%5 == 4 || n == kills-1 {
-			must(t, sqlstore.Reseal(bg, s.Store, nil))
-			checkSound(t, s)
-			if got := tell(t, s); got != want {
-				t.Fatalf("sealed after kill %d:\n%s\nwant\n%s", n, got, want)
-			}
-			wantSealed(t, dir, "canary")
-		}
-		closed(t, s)
-	}
-	t.Logf("%d kills", kills)
-}
-
 // Every value that is flipped, or that is exchanged with that of another row or column, is found and named.
 func TestAFlippedOrSwappedValueIsNamed(t *testing.T) {
 	t.Parallel()
@@ -263,7 +215,7 @@ func TestAFlippedOrSwappedValueIsNamed(t *testing.T) {
 	columns := append(sqlstore.SealedColumns(), sqlstore.SealedColumn{Table: "vector", Column: "steps", Key: "segment"})
 	for _, c := range columns {
 		for how, value := range map[string]string{
-			"flipped": fmt.Sprintf("CAST(substr(%[1]s, 1, 40) || x'00ff' || substr(%[1]s, 43) AS BLOB)", c.Column),
+			"flipped": flipped(c.Column),
 			"swapped": fmt.Sprintf("(SELECT o.%[1]s FROM %[2]s o WHERE o.%[1]s <> x.%[1]s AND length(o.%[1]s) > 0 LIMIT 1)",
 				c.Column, c.Table),
 			"plain": "'a plain text that somebody put here'",
@@ -293,34 +245,141 @@ func TestAFlippedOrSwappedValueIsNamed(t *testing.T) {
 	}
 }
 
-// Who can write to the file, but hasn't the key, can't have a plain value taken for Hark's.
+// Who can write to the file, but hasn't the key, can't have a sealed store taken for a plain one.
 func TestNobodyCanMakeASealedStorePlain(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
 	s := openSealed(t, dir)
 	apply(t, s, memorytest.Canaries("canary")...)
 	closed(t, s)
-	for _, state := range []string{`{"plain":"true","stage":0}`, `{"plain":true,"stage":0}`} {
-		copied, _ := tampered(t, dir, `INSERT INTO meta VALUES ('reseal', '`+state+`'); UPDATE guild SET name = 'forged' WHERE id = 100`)
-		s, err := openKeyed(copied, oneKey, t)
-		if err != nil { // it isn't a state of Hark's
-			continue
-		}
-		if g, err := s.Guild(bg, 100); err != nil || g.Name != "" {
-			t.Errorf("with %s a plain name was read: %q, %v", state, g.Name, err)
-		}
+	copied, _ := tampered(t, dir, "DELETE FROM meta WHERE key = 'seal'")
+	if _, err := openKeyed(copied, oneKey, t); !errors.Is(err, sqlstore.ErrNotSealed) {
+		t.Errorf("without its state: %v", err)
+	}
+	copied, _ = tampered(t, dir, "UPDATE meta SET value = json_set(value, '$.data', 'AAAA') WHERE key = 'seal'")
+	_, err := openKeyed(copied, oneKey, t)
+	if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "table meta, row seal, column value") {
+		t.Errorf("with another data key: %v", err)
+	}
+}
+
+// A key is for an empty store or a sealed one. A plain one isn't read with it, nor changed.
+func TestAKeyDoesntSealAPlainStore(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openOnce(t, dir)
+	apply(t, s, memorytest.Canaries("canary")...)
+	closed(t, s)
+	if _, err := openKeyed(dir, oneKey, t); !errors.Is(err, sqlstore.ErrNotSealed) {
+		t.Errorf("with a key: %v", err)
+	}
+	s = openOnce(t, dir)
+	checkSound(t, s)
+	closed(t, s)
+}
+
+// A process that has an empty store open, without a key, stops when another one seals it.
+func TestAProcessWithoutTheKeyStops(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	plain := openOnce(t, dir)
+	s := openSealed(t, dir)
+	other := openSealed(t, dir)
+	if err := plain.Apply(bg, posted(general, 1, "canary1q")); !errors.Is(err, sqlstore.ErrKeyMissing) {
+		t.Errorf("without a key: %v", err)
+	}
+	apply(t, s, posted(general, 2, "apples"))
+	if got := find(t, other, in(general), "apples"); len(got) != 1 {
+		t.Errorf("another process with the key finds %v", got)
+	}
+	for _, s := range []*Store{s, other, plain} {
 		closed(t, s)
 	}
-	copied, _ := tampered(t, dir, "DELETE FROM meta WHERE key = 'seal'")
-	for _, key := range []string{"", oneKey} {
-		o := Options{}
-		if key != "" {
-			o.Secret = secretOf(t, key)
-		}
-		if _, err := Open(bg, copied, o); err == nil || !strings.Contains(err.Error(), "no longer says how") {
-			t.Errorf("without its state, with the key %q: %v", key, err)
+	wantNowhere(t, dir, "canary1q")
+}
+
+// The operator's key is changed without changing anything else, and nothing is left of what the old one wrapped.
+func TestTheOperatorsKeyIsRotated(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openSealed(t, dir)
+	apply(t, s, memorytest.Canaries("canary")...)
+	drain(t, s)
+	want := tell(t, s)
+	old, err := sqlstore.ReadSealing(bg, s.engine)
+	must(t, err)
+	fingerprint, err := sqlstore.Rewrap(bg, s.Store, secretOf(t, anotherKey))
+	must(t, err)
+	wantNowhere(t, dir, old.Data)
+	if got := tell(t, s); got != want {
+		t.Errorf("it became\n%s\nbut was\n%s", got, want)
+	}
+	closed(t, s)
+	wantNowhere(t, dir, old.Data)
+	if _, err := openKeyed(dir, oneKey, t); !errors.Is(err, sqlstore.ErrWrongKey) {
+		t.Errorf("with the old key: %v", err)
+	}
+	s, err = openKeyed(dir, anotherKey, t)
+	must(t, err)
+	now, err := sqlstore.ReadSealing(bg, s.engine)
+	must(t, err)
+	if now.Fingerprint != fingerprint || now.Fingerprint == old.Fingerprint {
+		t.Errorf("the key is %s, not %s", now.Fingerprint, fingerprint)
+	}
+	if got := tell(t, s); got != want {
+		t.Errorf("opened again, it is\n%s\nnot\n%s", got, want)
+	}
+	must(t, sqlstore.Verify(bg, s.Store))
+	checkSound(t, s)
+	closed(t, s)
+}
+
+// A channel whose number was exchanged with another's shows nobody the other's messages.
+func TestSwappedChannelsAreNotRead(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openSealed(t, dir)
+	apply(t, s, memory.GuildSeen{Guild: memory.Guild{ID: 100, Name: "g", Channels: []memory.Channel{
+		{ID: 1000, Guild: 100, Name: "public"}, {ID: 1001, Guild: 100, Name: "secret"}}}})
+	closed(t, s)
+	copied, _ := tampered(t, dir, `UPDATE channel SET no = -1 WHERE id = 1000;
+		UPDATE channel SET no = no - 1 WHERE id = 1001; UPDATE channel SET no = 1 + (SELECT no FROM channel WHERE id = 1001)
+		WHERE id = 1000`)
+	_, err := openKeyed(copied, oneKey, t)
+	if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "table channel, row 100") {
+		t.Errorf("with swapped numbers: %v", err)
+	}
+}
+
+// A deletion that needs a changed text fails, and says where it is.
+func TestAChangedTextIsNamedWhenItIsDeleted(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	s := openSealed(t, dir)
+	apply(t, s, posted(general, 1, "apples sail"), posted(general, 2, "pears sail"))
+	closed(t, s)
+	copied, _ := tampered(t, dir, fmt.Sprintf("UPDATE message SET content = %s WHERE id = %d", flipped("content"), id(1)))
+	s = openSealed(t, copied)
+	for what, delete := range map[string]func() error{
+		"a message": func() error {
+			return s.Apply(bg, memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{id(1)}})
+		},
+		"a server": func() error {
+			_, err := s.Forget(bg, memory.Forgetting{Guild: guild, Why: memory.WhyMember, At: id(9000).Time()}, nil)
+			return err
+		},
+	} {
+		err := delete()
+		if !errors.Is(err, seal.ErrChanged) || !strings.Contains(err.Error(), "table message, row ") {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
+	closed(t, s)
+}
+
+// flipped is a sealed column with two bytes changed.
+func flipped(column string) string {
+	return fmt.Sprintf("CAST(substr(%[1]s, 1, 40) || x'00ff' || substr(%[1]s, 43) AS BLOB)", column)
 }
 
 // A sealed store opens only with its key, and nothing is made anew instead.
@@ -345,49 +404,6 @@ func TestOnlyTheRightKeyOpensASealedStore(t *testing.T) {
 	}
 	s = openSealed(t, dir)
 	must(t, sqlstore.Verify(bg, s.Store))
-	closed(t, s)
-}
-
-// A store that isn't sealed is sealed while it is used, and nothing readable is left.
-func TestAPlainStoreIsSealed(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	s := openOnce(t, dir)
-	apply(t, s, memorytest.Canaries("canary")...)
-	drain(t, s)
-	for n := range 300 {
-		apply(t, s, posted(general, n, fmt.Sprintf("canary%dq sails", n)))
-	}
-	want := tell(t, s)
-	closed(t, s)
-	s = openSealed(t, dir)
-	if got := tell(t, s); got != want {
-		t.Errorf("before it is sealed:\n%s\nwant\n%s", got, want)
-	}
-	var last int
-	must(t, sqlstore.Reseal(bg, s.Store, func(done, total int) { last = done }))
-	if got := tell(t, s); got != want || last == 0 {
-		t.Errorf("sealed (%d):\n%s\nwant\n%s", last, got, want)
-	}
-	wantSealed(t, dir, "canary")
-	must(t, sqlstore.Renew(bg, s.Store, nil))
-	if got := tell(t, s); got != want {
-		t.Errorf("with new keys:\n%s\nwant\n%s", got, want)
-	}
-	must(t, sqlstore.Verify(bg, s.Store))
-	_, err := sqlstore.Rewrap(bg, s.Store, secretOf(t, anotherKey))
-	must(t, err)
-	closed(t, s)
-	wantSealed(t, dir, "canary")
-	if _, err := openKeyed(dir, oneKey, t); !errors.Is(err, sqlstore.ErrWrongKey) {
-		t.Errorf("with the old key: %v", err)
-	}
-	s, err = openKeyed(dir, anotherKey, t)
-	must(t, err)
-	if got := tell(t, s); got != want {
-		t.Errorf("with another key:\n%s\nwant\n%s", got, want)
-	}
-	checkSound(t, s)
 	closed(t, s)
 }
 
@@ -451,49 +467,5 @@ func TestEveryColumnIsSealedOrVisibleForAReason(t *testing.T) {
 		WHERE t.schema = 'main' AND t.type <> 'view' AND t.name NOT LIKE 'sqlite_%' AND c.type <> 'INTEGER'`))
 	if found < 30 {
 		t.Errorf("only %d columns were found", found)
-	}
-}
-
-// fewLooks is a context that ends after some looks at whether it has.
-type fewLooks struct {
-	context.Context
-	left *int
-}
-
-func (f fewLooks) Err() error {
-	if *f.left--; *f.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// Sets of vectors may change places while they are sealed anew. None is left with a key that is destroyed.
-func TestVectorsChangePlacesWhileTheyAreSealedAnew(t *testing.T) {
-	t.Parallel()
-	first, second := memory.Space{Name: "first", Dimensions: 8}, memory.Space{Name: "second", Dimensions: 8}
-	dir := emptyDir(t)
-	for round := range 4 {
-		s, err := Open(bg, dir, Options{Space: first, Tokens: words, Secret: secretOf(t, oneKey)})
-		must(t, err)
-		var events []memory.Event
-		for n := range 40 {
-			events = append(events, posted(general, 100*(40*round+n), fmt.Sprintf("apples %d", n)))
-		}
-		apply(t, s, events...)
-		embedAll(t, s, pointing(1))
-		closed(t, s)
-		s, err = Open(bg, dir, Options{Space: second, Tokens: words, Secret: secretOf(t, oneKey)})
-		must(t, err)
-		embedSome(t, s, pointing(1), 5)
-		looks := 40 + 5*round
-		if err := sqlstore.Renew(fewLooks{bg, &looks}, s.Store, nil); err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		embedAll(t, s, pointing(1))
-		must(t, sqlstore.Reseal(bg, s.Store, nil))
-		first, second = second, first
-		must(t, sqlstore.Verify(bg, s.Store))
-		checkSound(t, s)
-		closed(t, s)
 	}
 }

@@ -38,12 +38,10 @@ type Options struct {
 	Index vectors.Options
 	// Progress, if not nil, gets how many of total messages long work at opening has done.
 	Progress func(done, total int)
-	// Secret is the key of a sealed memory; nil: none.
+	// Secret is the key of a sealed memory; nil: none. An empty memory is sealed with it.
 	Secret *seal.Secret
-	// Seal begins to seal a plain memory with Secret. See sqlstore.Options.
-	Seal bool
 	// Moving opens the store for sqlstore.Move: nobody else may have it open (ErrInUse), and nothing in it is completed.
-	Moving bool
+	Moving sqlstore.Moving
 	// Check checks even a closed file before opening it, unless another process has it open.
 	Check bool
 }
@@ -60,7 +58,6 @@ type engine struct {
 	write   *sql.Conn // writeDB's only connection, for the holder of the write lock
 	read    *sql.DB
 	options Options
-	vault   *sqlstore.Vault
 	writer  writer
 	watch   watch
 	dir     string
@@ -100,7 +97,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	take := func() (*dirLock, error) { return lockDir(ctx, dir, busyTimeout) }
-	if o.Moving {
+	if o.Moving != sqlstore.NotMoving {
 		take = func() (*dirLock, error) { return lockAlone(dir) }
 	}
 	lock, err := take()
@@ -116,9 +113,8 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 
 func newStore(e *engine) *Store {
 	e.writer.lock, e.leases = make(chan struct{}, 1), lease.NewAlone()
-	e.vault = sqlstore.NewVault(e.options.Secret, false)
-	return &Store{sqlstore.New(e, sqlstore.Options{Vault: e.vault,
-		Space: e.options.Space, Tokens: e.options.Tokens, Seal: e.options.Seal, Moving: e.options.Moving,
+	return &Store{sqlstore.New(e, sqlstore.Options{Secret: e.options.Secret,
+		Space: e.options.Space, Tokens: e.options.Tokens, Moving: e.options.Moving,
 		Index: e.options.Index}), e}
 }
 

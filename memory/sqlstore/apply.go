@@ -111,13 +111,11 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	lost := false
 	early := t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).
-		into(&edited, t.store.vault.openedOr(&lost, &content, func() Place { return editPlace(m.Channel, m.ID) }))
+		into(&edited, t.store.vault.opened(&content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
-	if early && !lost && newer(edited, content, whole, m.Content) {
-		m.Content = content
-		m.Edited = FromMillis(edited)
+	if early && newer(edited, content, whole, m.Content) {
+		m.Content, m.Edited = content, FromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}
@@ -137,9 +135,9 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	t.later(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
 		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
-		t.seal(c.guild, at("message", "content", c.no, m.ID), m.Content),
-		t.sealAny(c.guild, at("message", "extra", c.no, m.ID), t.encodeExtra(m)))
-	t.index(c.guild, row, terms)
+		t.seal(at("message", "content", c.no, m.ID), m.Content),
+		t.sealAny(at("message", "extra", c.no, m.ID), t.encodeExtra(m)))
+	t.index(row, terms)
 }
 
 // deleted removes messages deleted in Discord. An unknown one leaves a tombstone, because it may still arrive, unless
@@ -206,7 +204,7 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 
 // remove deletes a stored message from the log, full text, its segment and the counts.
 func (t *transaction) remove(c *channel, old storedMessage) {
-	t.reindex(c.guild, old, memory.Message{})
+	t.reindex(old, memory.Message{})
 	t.exec("DELETE FROM message WHERE row = ?", old.row)
 	c.tail = nil
 	if old.segment == 0 {

@@ -13,7 +13,6 @@ import (
 type channel struct {
 	location
 	nameless bool          // known only by its messages
-	lost     bool          // whether its id, number or name was changed in the database
 	owner    memory.UserID // of a thread; 0: unknown
 	no       int64
 	next     int64
@@ -68,7 +67,7 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	}
 	defer t.in(guild)()
 	if !t.row("SELECT no, guild, parent, kind, name, owner, unplaced FROM channel WHERE id = ?", id).
-		into(&c.no, &at.Guild, &at.Parent, &at.Kind, t.store.vault.channelName(&at, &c.no, &c.lost), &at.Owner, &at.Unplaced) {
+		into(&c.no, &at.Guild, &at.Parent, &at.Kind, t.store.vault.channelName(&at, &c.no), &at.Owner, &at.Unplaced) {
 		return nil
 	}
 	t.enter(at.Guild)
@@ -110,7 +109,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 	name, _, _ := t.nameOf(c)
 	t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited, unplaced, overwrites)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, no, heard, c.ID, c.Guild, c.Parent, c.Kind,
-		t.seal(c.Guild, placeOfChannelName(c.ID, no), name), c.Owner, c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites))
+		t.seal(placeOfChannelName(c.ID, no), name), c.Owner, c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites))
 }
 
 // guildNo returns a guild's number, and gives a new guild one.
@@ -229,15 +228,13 @@ type storedMessage struct {
 	memory.Message
 	row             int64 // 0: not stored
 	segment         int64
-	key             *DataKey // that sealed it; nil if it is plain
-	lost            bool     // whether its text was changed in the database, and can't be read
-	whole           int64    // milliseconds; see the schema
+	whole           int64 // milliseconds; see the schema
 	pendingDeletion bool
 }
 
 func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) {
 	defer t.in(c.guild)()
-	content, extra := t.store.vault.messageTextOf(&m.Message, func() int64 { return c.no }, &m.key, &m.lost)
+	content, extra := t.store.vault.messageText(&m.Message, func() int64 { return c.no })
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
 		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM pending_deletion d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).

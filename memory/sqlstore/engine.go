@@ -74,8 +74,7 @@ type Tx interface {
 	// AddText adds a message's terms, hashes separated by spaces, to full text. Rows in ascending order are
 	// faster.
 	AddText(row int64, terms string) error
-	// RemoveText removes a message with these terms from full text, if present. With none, whoever called doesn't know
-	// them: an engine that needs them does nothing.
+	// RemoveText removes a message with these terms from full text, if present.
 	RemoveText(row int64, terms string) error
 	// RemoveInBulk says that this transaction removes much text, so the engine may leave terms to Erase.
 	RemoveInBulk() error

@@ -8,25 +8,24 @@ import (
 
 func (t *transaction) keepExternalID(e memory.ExternalIDSeen) {
 	name := memory.Clean(e.ExternalID)
-	known, err := t.store.messageByExternalID(t.ctx, t, t.guild, e.Channel, name)
+	known, err := t.store.messageByExternalID(t.ctx, t, e.Channel, name)
 	ensure(err)
 	if known != 0 {
 		return
 	}
 	t.exec(`INSERT INTO external_id (channel, id, name, token) SELECT ?1, ?2, ?3, ?4
 		WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		ON CONFLICT DO NOTHING`, e.Channel, e.ID, t.seal(t.guild, at("external_id", "name", e.Channel, e.ID), name),
-		t.token(t.guild, e.Channel, name))
+		ON CONFLICT DO NOTHING`, e.Channel, e.ID, t.seal(at("external_id", "name", e.Channel, e.ID), name),
+		t.store.vault.token(e.Channel, name))
 }
 
 // ExternalIDs implements memory.Store.
 func (s *Store) ExternalIDs(ctx context.Context, channel memory.ChannelID, messages []memory.MessageID,
 	ids ...string) (map[memory.MessageID]string, error) {
-	guild, _, _ := s.channelNo(channel)
 	q := s.inGuildOf(channel)
 	found := map[memory.MessageID]string{}
 	for _, name := range ids {
-		id, err := s.messageByExternalID(ctx, q, guild, channel, memory.Clean(name))
+		id, err := s.messageByExternalID(ctx, q, channel, memory.Clean(name))
 		if err != nil {
 			return nil, s.failed(err, "message %q of channel %d", name, channel)
 		}
@@ -49,19 +48,14 @@ func (s *Store) ExternalIDs(ctx context.Context, channel memory.ChannelID, messa
 }
 
 // messageByExternalID returns the message of a channel with an external id; 0 if there is none.
-func (s *Store) messageByExternalID(ctx context.Context, q Querier, guild memory.GuildID, channel memory.ChannelID,
+func (s *Store) messageByExternalID(ctx context.Context, q Querier, channel memory.ChannelID,
 	name string) (id memory.MessageID, err error) {
-	for _, k := range s.vault.of(guild) {
-		query := "SELECT id FROM external_id WHERE channel = ? AND name = ?"
-		as := name
-		if k != nil {
-			query = "SELECT id FROM external_id WHERE channel = ? AND token = ?"
-			as = tokenOf(k, channel, name)
-		}
-		ok, err := Found(RowOf(ctx, q, query, channel, as).Scan(&id))
-		if ok || err != nil {
-			return id, err
-		}
+	query := "SELECT id FROM external_id WHERE channel = ? AND name = ?"
+	var as any = name
+	if s.vault != nil {
+		query = "SELECT id FROM external_id WHERE channel = ? AND token = ?"
+		as = s.vault.token(channel, name)
 	}
-	return 0, nil
+	_, err = Found(RowOf(ctx, q, query, channel, as).Scan(&id))
+	return id, err
 }

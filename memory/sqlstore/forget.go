@@ -178,7 +178,7 @@ func (b *forgettingRun) dropNames() {
 	}
 	for _, c := range listIn(b.transaction, func(scan Scanner, c *memory.Channel) error {
 		var no int64
-		return scan(&no, &c.ID, b.store.vault.channelName(c, &no, nil))
+		return scan(&no, &c.ID, b.store.vault.channelName(c, &no))
 	}, "SELECT no, id, name FROM channel WHERE name <> '' AND "+which, b.of.args(b.channels)...) {
 		name := c.Name
 		// A prompt escapes markup and cuts long names.
@@ -202,9 +202,8 @@ func (b *forgettingRun) dropPromptsNaming(word string) {
 		var no int64
 		var m memory.MessageRef
 		var body string
-		lost := false // then it may name anybody
-		err := scan(&no, &m.Channel, &m.Message, b.store.vault.openedOr(&lost, &body, func() Place { return promptPlace(m) }))
-		if lost || strings.Contains(body, word) {
+		err := scan(&no, &m.Channel, &m.Message, b.store.vault.opened(&body, func() Place { return promptPlace(m) }))
+		if strings.Contains(body, word) {
 			gone = append(gone, no)
 		}
 		return err

@@ -25,7 +25,6 @@ type ingest struct {
 	segments  map[int64]int64 // last segment id by guild number
 	decisions *Decisions
 	dropped   dropped
-	keys      map[memory.GuildID]*DataKey // those that new values are sealed with
 }
 
 type batch struct {
@@ -202,7 +201,6 @@ func (s *Store) transact(ctx context.Context, lasting bool, f func(*transaction)
 	commits := false
 	err = s.engine.Transact(ctx, lasting, func(tx Tx) (err error) {
 		defer recoverFailure(&err)
-		s.dropMade(done)
 		done = s.newTransaction(ctx, tx)
 		f(done)
 		done.flush()
@@ -212,14 +210,7 @@ func (s *Store) transact(ctx context.Context, lasting bool, f func(*transaction)
 		commits = true
 		return nil
 	})
-	if err != nil && !commits {
-		s.dropMade(done)
-	}
 	if err == nil {
-		s.holdMade(done)
-		for _, f := range done.committed {
-			f()
-		}
 		err = s.publish(ctx, done)
 	}
 	if commits && err != nil { // it may be committed
@@ -236,9 +227,7 @@ func (w *ingest) forget() {
 	clear(w.guildNos)
 	clear(w.guildIDs)
 	clear(w.segments)
-	clear(w.keys)
-	w.decisions = nil
-	w.dropped = dropped{}
+	w.decisions, w.dropped = nil, dropped{}
 }
 
 func (w *ingest) isIdle() bool {

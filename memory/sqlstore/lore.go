@@ -39,7 +39,7 @@ func (t *transaction) tellLore(l memory.Lore) {
 	}
 	t.changed.people[l.Guild] = true
 	t.changed.Text = true
-	sealed := func(column, text string) any { return t.seal(l.Guild, lorePlace(column, l), text) }
+	sealed := func(column, text string) any { return t.seal(lorePlace(column, l), text) }
 	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, sealed("name", l.Name), sealed("own", t.jsonText(l.Own)),
 		sealed("text", l.Text))
 	t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
@@ -89,7 +89,7 @@ func (t *transaction) takeOldLore(r *Taken) {
 	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.deleteKnowledge(aLore, guild, id) },
 		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`)
-	changed := listIn(t, t.store.vault.scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m
+	changed := listIn(t, r.from.scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m
 		WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)`))
 	for _, l := range changed {
 		t.tellLore(l)

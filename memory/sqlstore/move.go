@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -47,24 +46,29 @@ func MovedTables() (names []string) {
 	return names
 }
 
-// movingKey in meta is how far a move to this store is. Until its end nobody else may open the store.
+// movingKey is in meta until a move to this store is complete. Until then nobody else may open the store.
 const movingKey = "moving"
 
 // ErrMoving reports that a move to the store was interrupted.
-var ErrMoving = errors.New("a move to it isn't complete: go on with \"hark move\"")
+var ErrMoving = errors.New("a move to it isn't complete: begin again with \"hark move\"")
 
-// moving is how far a move is: the next rows are those of Stage whose key comes after After.
-type moving struct {
-	Stage int   `json:"stage"` // a table; then vectors, those of the next space, and full text
-	After []any `json:"after,omitempty"`
-}
+// Moving says what a store is opened for.
+type Moving int
+
+// A store from which a move copies is left as it is. One to which a move copies is emptied of what an interrupted one
+// has left.
+const (
+	NotMoving Moving = iota
+	MovesFrom
+	MovesTo
+)
 
 // Progress of a move: what is done now, and how far it is.
 type Progress func(what string, done, total int)
 
-// Move copies everything in from to an empty store, which was opened with Options.Moving, and compares the two. If a
-// move to it was interrupted, Move goes on with it. If from has changed since that move began, it empties the store and
-// fails. Nobody else may have either open. from stays as it is.
+// Move copies everything in from, opened with MovesFrom, to an empty store, opened with MovesTo, and compares the two.
+// After an interruption, it begins again. Nobody else may have either open. from stays as it is. What it copies is
+// sealed if to is.
 func Move(ctx context.Context, from, to *Store, progress Progress) (Moved, error) {
 	m := mover{from: from, read: from.engine, to: to, guild: memory.Everywhere, progress: progress}
 	written := from.othersWrote.Load()
@@ -77,9 +81,6 @@ func Move(ctx context.Context, from, to *Store, progress Progress) (Moved, error
 	}
 	if err == nil {
 		err = m.finish(ctx)
-	}
-	if errors.Is(err, errDiffers) {
-		err = errors.Join(err, m.empty(ctx))
 	}
 	return m.moved, err
 }
@@ -110,7 +111,6 @@ type mover struct {
 	to       *Store
 	guild    memory.GuildID // that is copied; Everywhere: all
 	progress Progress
-	at       moving
 	moved    Moved
 }
 
@@ -156,90 +156,89 @@ func (m *mover) tables() []moved {
 	return tables
 }
 
-// begin reads how far an earlier move is, or begins one.
-func (m *mover) begin(ctx context.Context) error {
-	state, err := m.to.meta(ctx, movingKey)
-	if err != nil {
-		return err
-	}
-	if state != "" {
-		decoder := json.NewDecoder(strings.NewReader(state))
-		decoder.UseNumber()
-		if err := decoder.Decode(&m.at); err != nil {
-			return fmt.Errorf("read how far the move is: %w", err)
-		}
-		for i, v := range m.at.After {
-			if n, is := v.(json.Number); is {
-				if m.at.After[i], err = n.Int64(); err != nil {
-					return fmt.Errorf("read how far the move is: %w", err)
-				}
-			}
-		}
-		return nil
-	}
+// isEmpty reports whether nothing is remembered, nor what was decided or forgotten.
+func isEmpty(ctx context.Context, q Querier) (bool, error) {
 	for _, table := range movedTables[1:] {
 		var some bool
-		if err := m.to.row(ctx, "SELECT EXISTS (SELECT 1 FROM "+table.name+")").Scan(&some); err != nil {
-			return m.to.failed(err, "move")
+		err := RowOf(ctx, q, "SELECT EXISTS (SELECT 1 FROM "+table.name+")").Scan(&some)
+		if some || err != nil {
+			return false, err
 		}
-		if some {
-			return errors.New("something is remembered there already: name an empty database or directory")
+	}
+	return true, nil
+}
+
+// empty removes what an interrupted move left in a store, also how it is sealed. A store that remembers something and
+// isn't half of a move stays as it is.
+func (s *Store) empty(ctx context.Context) error {
+	left := false
+	err := s.writing(ctx, func(t *transaction) {
+		left = t.meta(movingKey) != ""
+		empty, err := isEmpty(t.ctx, t)
+		ensure(err)
+		if !left && !empty {
+			return
 		}
+		t.changed.structure[memory.Everywhere] = true
+		t.changed.space = true
+		t.changed.Text = true
+		ensure(t.ClearText())
+		t.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next")
+		for _, table := range movedTables[1:] {
+			t.exec("DELETE FROM " + table.name)
+		}
+		t.exec("DELETE FROM meta WHERE key IN (?, ?, ?) OR "+movedTables[0].rows, movingKey, reindexKey, SealKey)
+	})
+	if err == nil && left { // it may be plain, and be sealed now
+		err = s.engine.Rewrite(ctx, tablesOfText())
+	}
+	return s.failed(err, "remove what an interrupted move left")
+}
+
+// begin marks the store as half of a move.
+func (m *mover) begin(ctx context.Context) error {
+	empty, err := isEmpty(ctx, m.to.engine)
+	if err != nil {
+		return m.to.failed(err, "move")
+	}
+	if !empty {
+		return errors.New("something is remembered there already: name an empty database or directory")
 	}
 	return m.to.writing(ctx, func(t *transaction) {
 		t.exec("DELETE FROM meta WHERE " + movedTables[0].rows)
-		m.save(t, moving{})
+		t.note(movingKey, "begun")
 	})
 }
 
-// save records in a transaction how far the move is with it.
-func (m *mover) save(t *transaction, at moving) {
-	state, err := json.Marshal(at)
-	ensure(err)
-	t.note(movingKey, string(state))
-}
-
-// write runs f in a transaction, at whose end the move is at to.
-func (m *mover) write(ctx context.Context, to moving, f func(t *transaction)) error {
-	err := m.to.writing(ctx, func(t *transaction) { f(t); m.save(t, to) })
-	if err == nil {
-		m.at = to
-	}
-	return err
-}
-
 func (m *mover) copyTables(ctx context.Context) error {
-	total, done := 0, 0
+	total := 0
 	if err := RowOf(ctx, m.read, "SELECT count(*) FROM message").Scan(&total); err != nil {
 		return m.from.failed(err, "move")
 	}
-	if err := m.to.row(ctx, "SELECT count(*) FROM message").Scan(&done); err != nil {
-		return m.to.failed(err, "move")
-	}
-	for tables := m.tables(); m.at.Stage < len(tables); {
-		table := tables[m.at.Stage]
+	for _, table := range m.tables() {
 		columns, err := m.columns(ctx, table)
 		if err != nil {
 			return err
 		}
-		rows, err := table.read(ctx, m.from.vault, m.read, columns, m.at.After)
-		if err != nil {
-			return m.from.failed(err, "read the table %s", table.name)
-		}
-		next := moving{Stage: m.at.Stage + 1} // before insertRows seals them
-		if len(rows) > 0 {
-			next = moving{m.at.Stage, table.keyOf(columns, rows[len(rows)-1])}
-		}
-		if err := m.write(ctx, next, func(t *transaction) {
-			if len(rows) > 0 {
-				ensure(t.insertRows(table.name, columns, rows))
+		done := 0
+		for after := []any(nil); ; {
+			rows, err := table.read(ctx, m.from.vault, m.read, columns, after)
+			if err != nil {
+				return m.from.failed(err, "read the table %s", table.name)
 			}
-		}); err != nil {
-			return fmt.Errorf("copy the table %s: %w", table.name, err)
-		}
-		if table.name == "message" {
+			if len(rows) == 0 {
+				break
+			}
+			after = table.keyOf(columns, rows[len(rows)-1]) // before insertRows seals it
+			if err := m.to.writing(ctx, func(t *transaction) {
+				ensure(t.insertRows(table.name, columns, rows))
+			}); err != nil {
+				return fmt.Errorf("copy the table %s: %w", table.name, err)
+			}
 			done += len(rows)
-			m.progress("copying messages", done, total)
+			if table.name == "message" {
+				m.progress("copying messages", done, total)
+			}
 		}
 	}
 	return nil
@@ -340,47 +339,45 @@ func (m *mover) copyVectors(ctx context.Context) error {
 	if err != nil {
 		return m.from.failed(err, "move")
 	}
-	first, total, done := len(movedTables), 0, 0
-	if err := RowOf(ctx, m.read, "SELECT count(*) FROM vector").Scan(&total); err != nil {
+	if err := m.copySet(ctx, activeSet, use); err != nil {
+		return err
+	}
+	if err := m.copySet(ctx, shadowSet, next); err != nil {
+		return err
+	}
+	return m.to.writing(ctx, (*transaction).beginReindex)
+}
+
+// copySet copies the vectors of a set, which are of a space; the zero one: there are none.
+func (m *mover) copySet(ctx context.Context, set vectorSet, space memory.Space) error {
+	if space == (memory.Space{}) {
+		return nil
+	}
+	total := 0
+	if err := RowOf(ctx, m.read, "SELECT count(*) FROM "+set.table).Scan(&total); err != nil {
 		return m.from.failed(err, "move")
 	}
-	for m.at.Stage < first+2 {
-		shadow, space := m.at.Stage > first, use
-		if shadow {
-			space = next
+	done := 0
+	for after := int64(0); ; {
+		some, err := m.from.vault.readVectors(ctx, m.read, set, space, after, movedRows)
+		if err != nil {
+			return m.from.failed(err, "read the vectors")
 		}
-		var after int64
-		if len(m.at.After) > 0 {
-			after = m.at.After[0].(int64)
+		if len(some) == 0 {
+			return nil
 		}
-		var some []vector
-		if space != (memory.Space{}) {
-			some, err = m.from.vault.readVectors(ctx, m.read, setOf(shadow), space, after, movedRows)
-			if err != nil {
-				return m.from.failed(err, "read the vectors")
-			}
-		}
-		to := moving{Stage: m.at.Stage + 1}
-		if len(some) > 0 {
-			to = moving{m.at.Stage, []any{some[len(some)-1].segment}}
-		}
-		if err := m.write(ctx, to, func(t *transaction) {
+		after = some[len(some)-1].segment
+		if err := m.to.writing(ctx, func(t *transaction) {
 			for _, v := range some {
 				t.enter(t.guildOfNo(v.channel))
-				v.key = t.keyIfSealed(t.guild)
-				t.putVector(setOf(shadow), v)
+				t.putVector(set, v)
 			}
 		}); err != nil {
 			return fmt.Errorf("copy the vectors: %w", err)
 		}
-		if done += len(some); !shadow {
-			m.progress("copying vectors", min(done, total), total)
-		}
+		done += len(some)
+		m.progress("copying vectors", min(done, total), total)
 	}
-	if m.at.Stage == first+2 {
-		return m.write(ctx, moving{Stage: first + 3}, (*transaction).beginReindex)
-	}
-	return nil
 }
 
 // compare returns errDiffers unless both stores have the same rows.
@@ -461,17 +458,4 @@ func (table moved) sums(ctx context.Context, v *Vault, of Querier, columns []str
 		sums[group] = s
 	}
 	return sums, err
-}
-
-// empty removes what was copied, so that a new move can begin.
-func (m *mover) empty(ctx context.Context) error {
-	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
-		t.changed.structure[memory.Everywhere], t.changed.space, t.changed.Text = true, true, true
-		ensure(t.ClearText())
-		t.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next")
-		for _, table := range movedTables[1:] {
-			t.exec("DELETE FROM " + table.name)
-		}
-		t.exec("DELETE FROM meta WHERE key = ? OR key = ? OR "+movedTables[0].rows, movingKey, reindexKey)
-	})
 }

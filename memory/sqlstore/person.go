@@ -46,7 +46,7 @@ func (t *transaction) seePerson(e memory.PersonSeen) {
 	if now.RolesKnown {
 		roles = t.jsonText(now.Roles)
 	}
-	sealed := func(column, name string) any { return t.seal(p.Guild, at("person", column, p.Guild, p.ID), name) }
+	sealed := func(column, name string) any { return t.seal(at("person", column, p.Guild, p.ID), name) }
 	t.put(table{"person", 2, "guild, id, username, name, nick, bot, roles"}, p.Guild, p.ID,
 		sealed("username", now.Username), sealed("name", now.Name), sealed("nick", now.Nick), now.Bot, roles)
 }
@@ -88,7 +88,7 @@ func (t *transaction) tellFact(e memory.FactTold) {
 	t.changed.people[e.Guild] = true
 	t.changed.Text = true
 	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message,
-		t.seal(e.Guild, at("fact", "text", e.Guild, f.ID), memory.Clean(f.Text)))
+		t.seal(at("fact", "text", e.Guild, f.ID), memory.Clean(f.Text)))
 	t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
 }
 

@@ -236,7 +236,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 
-// MessagesBy implements memory.Store. do may take long: a snapshot keeps Reseal from dropping the keys meanwhile.
+// MessagesBy implements memory.Store. do may take long.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
 	err := s.engine.Snapshot(ctx, func(q Reader) error { return s.messagesBy(ctx, q.In(guild), guild, user, do) })

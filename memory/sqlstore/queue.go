@@ -156,7 +156,7 @@ func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, embe
 	defer t.in(t.guild)()
 	for i, s := range segments {
 		t.enter(t.guildOfNo(s.ID >> SegmentBits << ChannelBits))
-		v := vector{segment: s.ID, key: t.keyIfSealed(t.guild)}
+		v := vector{segment: s.ID}
 		waits := 0
 		if embedded[i] == nil {
 			waits = 2

@@ -59,7 +59,7 @@ func (t *transaction) keepRecord(r encodedRecord) {
 	}
 	if no := value[int64](t, `INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`, r.CallID, r.Channel, r.Asker,
-		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, t.seal(r.Guild, recordPlace(r.CallID), r.body)); no != 0 {
+		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, t.seal(recordPlace(r.CallID), r.body)); no != 0 {
 		t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker,
 			at: askedAt(r.Record)}, sources, named)
 	}

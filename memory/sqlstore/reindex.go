@@ -204,9 +204,10 @@ func (t *transaction) indexMore(limit int) int {
 	}
 	defer t.in(t.guild)()
 	for i, row := range rows {
-		t.enter(t.guildOfNo(row >> SequenceBits))
-		if terms[i] != "" && terms[i] != unreadable && !t.hasText(row) {
-			ensure(t.AddText(row, terms[i]))
+		has, err := t.HasText(row)
+		ensure(err)
+		if terms[i] != "" && !has {
+			t.addText(row, terms[i])
 		}
 	}
 	t.note(reindexKey, fmt.Sprint(rows[len(rows)-1]))

@@ -170,7 +170,6 @@ func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
 		for _, v := range some {
 			v.segment += r.shift << SegmentBits
 			v.channel += r.shift << ChannelBits
-			v.key = r.keyIfSealed(r.of)
 			r.putVector(activeSet, v)
 		}
 	}
@@ -184,8 +183,9 @@ func (r *replacing) fillText() {
 			return
 		}
 		for i, row := range rows {
-			if after = row; terms[i] != "" && terms[i] != unreadable {
-				ensure(r.AddText(row, terms[i]))
+			after = row
+			if terms[i] != "" {
+				r.addText(row, terms[i])
 			}
 		}
 	}

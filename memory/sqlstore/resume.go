@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -84,9 +83,6 @@ func (s *Store) deleteForgotten(ctx context.Context, id int64, progress func(don
 		if err := s.deletePending(ctx, progress); err != nil {
 			return r, err
 		}
-		if err := s.destroyKey(ctx, id); err != nil {
-			return r, err
-		}
 		// It is done once the write-ahead log is empty too; else the janitor tries again.
 		if err := s.Erase(ctx, true); err != nil {
 			return r, err
@@ -111,24 +107,6 @@ func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.Deletion
 	_, err = Found(o.scan(row.Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting
 	return begun, done, err
-}
-
-// destroyKey destroys the data key of a guild that a forgetting is about. What is left of it gets a new one.
-func (s *Store) destroyKey(ctx context.Context, id int64) error {
-	if s.vault == nil {
-		return nil
-	}
-	var o rule
-	if _, _, err := o.read(ctx, s.engine, id, &memory.DeletionReport{}); err != nil || !o.coversPeople() || o.User != 0 {
-		return err
-	}
-	if some, err := s.retireKeys(ctx, o.Guild); err != nil || !some {
-		return err
-	}
-	if err := Reseal(ctx, s, nil); !errors.As(err, new(LostError)) { // what was lost doesn't keep the key
-		return err
-	}
-	return nil
 }
 
 // beginAgain reads a forgetting, and begins it if it is only on record.

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,41 +12,46 @@ import (
 type sealedTable struct {
 	name    string
 	key     string // columns that tell its rows apart
-	guild   string // an expression for the guild of row x
 	columns []string
 }
 
-var guildOfNumber = fmt.Sprintf("coalesce((SELECT g.id FROM guild g WHERE g.no = x.channel >> %d), 0)", ChannelBits)
-
-const guildOfChannelID = "coalesce((SELECT c.guild FROM channel c WHERE c.id = x.channel), 0)"
-
 // sealedTables are all columns of text that are sealed. Vectors are too: see putVector.
 var sealedTables = []sealedTable{
-	{"guild", "id", "x.id", []string{"name"}},
-	{"role", "guild, id", "x.guild", []string{"name"}},
-	{"channel", "id, no", "x.guild", []string{"name"}},
-	{"person", "guild, id", "x.guild", []string{"username", "name", "nick"}},
-	{"message", "channel, id", guildOfNumber, []string{"content", "extra"}},
-	{"early_edit", "channel, id", guildOfChannelID, []string{"content"}},
-	{"external_id", "channel, id", guildOfChannelID, []string{"name"}},
-	{"trace", "channel, answer", guildOfChannelID, []string{"body"}},
-	{"fact", "guild, id", "x.guild", []string{"text"}},
-	{"lore", "guild, id", "x.guild", []string{"name", "own", "text"}},
-	{"summary", "channel, id", guildOfChannelID, []string{"topics", "text"}},
-	{"prompt", "channel, answer", "x.guild", []string{"body"}},
-	{"setting", "guild, channel, key", "x.guild", []string{"value"}},
-	{"record", "call", guildOfChannelID, []string{"body"}},
-	{"condensed", "channel", guildOfChannelID, []string{"text"}},
+	{"guild", "id", []string{"name"}},
+	{"role", "guild, id", []string{"name"}},
+	{"channel", "id, no", []string{"name"}},
+	{"person", "guild, id", []string{"username", "name", "nick"}},
+	{"message", "channel, id", []string{"content", "extra"}},
+	{"early_edit", "channel, id", []string{"content"}},
+	{"external_id", "channel, id", []string{"name"}},
+	{"trace", "channel, answer", []string{"body"}},
+	{"fact", "guild, id", []string{"text"}},
+	{"lore", "guild, id", []string{"name", "own", "text"}},
+	{"summary", "channel, id", []string{"topics", "text"}},
+	{"prompt", "channel, answer", []string{"body"}},
+	{"setting", "guild, channel, key", []string{"value"}},
+	{"record", "call", []string{"body"}},
+	{"condensed", "channel", []string{"text"}},
 }
 
 // VectorTables are the tables of vectors in the store's statements. Values of both have their place in the first, since
 // the two change names.
 var VectorTables = []string{"vector", "vector_next"}
 
+// tablesOfText are the tables that hold what is sealed.
+func tablesOfText() []string {
+	tables := append(slices.Clone(VectorTables), "fulltext")
+	for _, t := range sealedTables {
+		tables = append(tables, t.name)
+	}
+	return tables
+}
+
 // VisibleColumns are the columns of text that aren't sealed, and why.
 var VisibleColumns = map[string]string{
-	"meta.key":           "a word of Hark's own",
-	"meta.value":         "names of embedding models, versions, states, and the key of fingerprints, which are sealed",
+	"meta.key": "a word of Hark's own",
+	"meta.value": "names of embedding models, versions, states, the key of fingerprints, which are sealed, and the data " +
+		"key, which the operator's key wraps",
 	"channel.overwrites": "ids and permissions",
 	"person.roles":       "ids",
 	"trace.parts":        "ids",
@@ -63,7 +67,6 @@ var VisibleColumns = map[string]string{
 	"record.method":      "the name of a function",
 	"connection.hash":    "a hash of a random token",
 	"external_id.token":  "a keyed hash",
-	"data_key.wrapped":   "a key, sealed by the operator's key",
 }
 
 // IsSealed reports whether a column of text is sealed.
@@ -142,16 +145,11 @@ func (t *transaction) insertRows(table string, columns []string, rows [][]any) e
 	}
 	if table == "external_id" {
 		columns = append(slices.Clone(columns), "token")
+		rows = t.withTokens(columns, rows)
 	}
-	for n, row := range rows {
-		guild := t.guildOfRow(table, columns, row)
-		if table == "external_id" {
-			channel, _ := row[slices.Index(columns, "channel")].(int64)
-			name, _ := row[slices.Index(columns, "name")].(string)
-			rows[n] = append(row, t.token(guild, memory.ChannelID(channel), name))
-		}
-		if err := eachSealed(table, columns, rows[n], func(i int, at Place) error {
-			rows[n][i] = t.sealAny(guild, at, rows[n][i])
+	for _, row := range rows {
+		if err := eachSealed(table, columns, row, func(i int, at Place) error {
+			row[i] = t.sealAny(at, row[i])
 			return nil
 		}); err != nil {
 			return err
@@ -160,26 +158,15 @@ func (t *transaction) insertRows(table string, columns []string, rows [][]any) e
 	return t.Insert(table, columns, rows)
 }
 
-// guildOfRow returns the guild with whose key a row is sealed. Guilds and channels are added before what they have.
-func (t *transaction) guildOfRow(table string, columns []string, row []any) memory.GuildID {
-	number := func(name string) (n int64, ok bool) {
-		if i := slices.Index(columns, name); i >= 0 {
-			n, ok = row[i].(int64)
-		}
-		return n, ok
+// withTokens adds the tokens of names to rows.
+func (t *transaction) withTokens(columns []string, rows [][]any) [][]any {
+	withTokens := make([][]any, len(rows))
+	for n, row := range rows {
+		channel, _ := row[slices.Index(columns, "channel")].(int64)
+		name, _ := row[slices.Index(columns, "name")].(string)
+		withTokens[n] = append(row, t.store.vault.token(memory.ChannelID(channel), name))
 	}
-	if guild, ok := number("guild"); ok {
-		return memory.GuildID(guild)
-	}
-	id, _ := number("id")
-	channel, _ := number("channel")
-	switch table {
-	case "guild":
-		return memory.GuildID(id)
-	case "message":
-		return t.guildOfNo(channel)
-	}
-	return t.locationAt(memory.DirectGuild, memory.ChannelID(channel)).guild
+	return withTokens
 }
 
 // at returns the place of a column of a row whose key is two numbers.
@@ -204,21 +191,8 @@ func recordPlace(call string) Place { return Place{table: "record", column: "bod
 // messageText are the destinations for a message's content and extra. channel is the number of its channel, asked once
 // the columns before were scanned.
 func (v *Vault) messageText(m *memory.Message, channel func() int64) (content, extra any) {
-	return v.messageTextOf(m, channel, nil, nil)
-}
-
-// messageTextOf is messageText. key gets the key that sealed them, and lost whether one of them was changed, which then
-// counts as empty.
-func (v *Vault) messageTextOf(m *memory.Message, channel func() int64, key **DataKey, lost *bool) (content, extra any) {
-	if v == nil {
-		return &m.Content, asExtra{m}
-	}
 	opened := func(column string, to any) any {
-		a := asOpened{vault: v, to: to, at: func() Place { return at("message", column, channel(), m.ID) }, key: key}
-		if lost != nil {
-			a.lost = func(Place) { *lost = true }
-		}
-		return a
+		return v.opened(to, func() Place { return at("message", column, channel(), m.ID) })
 	}
 	return opened("content", &m.Content), opened("extra", asExtra{m})
 }
@@ -227,10 +201,9 @@ func editPlace(channel memory.ChannelID, id memory.MessageID) Place {
 	return at("early_edit", "content", channel, id)
 }
 
-// channelName is the destination for c's name. Its id and its number must be known or scanned before. lost, which may
-// be nil, gets whether one of the three was changed.
-func (v *Vault) channelName(c *memory.Channel, no *int64, lost *bool) any {
-	return v.name(&c.Name, lost, func() Place { return placeOfChannelName(c.ID, *no) })
+// channelName is the destination for c's name. Its id and its number must be known or scanned before.
+func (v *Vault) channelName(c *memory.Channel, no *int64) any {
+	return v.opened(&c.Name, func() Place { return placeOfChannelName(c.ID, *no) })
 }
 
 // placeOfChannelName binds a channel's name to its number too, by which its messages are found.
@@ -246,7 +219,7 @@ func tracePlace(channel memory.ChannelID, answer memory.MessageID) Place {
 
 // personName is the destination for one of p's names. The guild and the id must be known or scanned before.
 func (v *Vault) personName(p *memory.Person, column string, to *string) any {
-	return v.name(to, nil, func() Place { return at("person", column, p.Guild, p.ID) })
+	return v.opened(to, func() Place { return at("person", column, p.Guild, p.ID) })
 }
 
 // SealedColumn is a sealed column of text, and the columns that tell its table's rows apart.

@@ -26,15 +26,13 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 	var hits []memory.TextHit
 	for _, q.Channels = range byGuild(s.channelNos(scope), ChannelBits) {
 		q.Guild = nos.guildOf(q.Channels[0])
-		for _, k := range s.vault.of(q.Guild) {
-			q.Terms = strings.Fields(k.keyed(hashes))
-			found, err := s.engine.FindText(ctx, q)
-			if err != nil {
-				return nil, s.failed(err, "search the full text")
-			}
-			for _, m := range found {
-				hits = append(hits, memory.TextHit{Channel: nos.ids[m.Channel], ID: m.ID, Score: m.Score})
-			}
+		q.Terms = strings.Fields(s.vault.keyed(q.Guild, hashes))
+		found, err := s.engine.FindText(ctx, q)
+		if err != nil {
+			return nil, s.failed(err, "search the full text")
+		}
+		for _, m := range found {
+			hits = append(hits, memory.TextHit{Channel: nos.ids[m.Channel], ID: m.ID, Score: m.Score})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b memory.TextHit) int { return cmp.Compare(b.Score, a.Score) })
@@ -59,14 +57,12 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 		}
 		messages += some
 		for i, term := range terms {
-			for _, k := range s.vault.of(guild) {
-				n, err := s.engine.CountText(ctx, TextQuery{Guild: guild, Channels: channels,
-					Terms: []string{k.keyed(Hashes([]string{term}))}, Limit: limit})
-				if err != nil {
-					return 0, nil, s.failed(err, "count a term")
-				}
-				counts[i] = min(limit, counts[i]+n)
+			n, err := s.engine.CountText(ctx, TextQuery{Guild: guild, Channels: channels,
+				Terms: []string{s.vault.keyed(guild, Hashes([]string{term}))}, Limit: limit})
+			if err != nil {
+				return 0, nil, s.failed(err, "count a term")
 			}
+			counts[i] = min(limit, counts[i]+n)
 		}
 	}
 	return messages, counts, nil
@@ -135,25 +131,16 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
 }
 
-// unreadable are the terms of a message whose text was changed, so that nobody knows them. None has a hash like it.
-const unreadable = "?"
-
-// termsOf returns the rows that a query finds, and their full-text entries, keyed as their text is sealed.
+// termsOf returns the rows that a query finds, and their terms.
 func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
 	t.each(func(scan Scanner) error {
 		var m memory.Message
 		var row, channel int64
-		var key *DataKey
-		var lost bool
-		content, extra := t.store.vault.messageTextOf(&m, func() int64 { return channel }, &key, &lost)
+		content, extra := t.store.vault.messageText(&m, func() int64 { return channel })
 		err := scan(&row, &channel, &m.ID, &m.Kind, content, extra)
-		of := unreadable
-		if !lost {
-			of = key.keyed(indexTerms(&batch, m))
-		}
 		rows = append(rows, row)
-		terms = append(terms, of)
+		terms = append(terms, indexTerms(&batch, m))
 		return err
 	}, query, args...)
 	return rows, terms
@@ -164,21 +151,26 @@ type rowTerms struct {
 	terms string
 }
 
-// index queues the full-text entry, not yet keyed, of a message of a guild for flushTerms.
-func (t *transaction) index(guild memory.GuildID, row int64, terms string) {
+// index queues the terms of a message for flushTerms.
+func (t *transaction) index(row int64, terms string) {
 	if terms != "" {
-		t.terms = append(t.terms, rowTerms{row, t.keyIfSealed(guild).keyed(terms)})
+		t.terms = append(t.terms, rowTerms{row, terms})
 	}
 }
 
-// flushTerms writes the queued entries by ascending row. A smaller row after a greater one makes FTS5 flush
+// addText adds the terms of a message to full text.
+func (t *transaction) addText(row int64, terms string) {
+	t.enter(t.guildOfNo(row >> SequenceBits))
+	ensure(t.AddText(row, t.store.vault.keyed(t.guild, terms)))
+}
+
+// flushTerms writes the queued terms by ascending row. A smaller row after a greater one makes FTS5 flush
 // its buffer, which took most of the time with many channels.
 func (t *transaction) flushTerms() {
 	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
 	defer t.in(t.guild)()
 	for _, r := range t.terms {
-		t.enter(t.guildOfNo(r.row >> SequenceBits))
-		ensure(t.AddText(r.row, r.terms))
+		t.addText(r.row, r.terms)
 	}
 	t.terms = nil
 }

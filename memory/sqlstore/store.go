@@ -13,6 +13,7 @@ import (
 
 	"hark/internal/lease"
 	"hark/memory"
+	"hark/memory/seal"
 	"hark/memory/vectors"
 )
 
@@ -23,12 +24,12 @@ type Options struct {
 	Space memory.Space
 	// Tokens counts a text's tokens. It must be safe for concurrent use.
 	Tokens func(string) int
-	// Vault has the keys of a sealed memory; nil without a key.
-	Vault *Vault
-	// Seal begins to seal a memory that isn't, if there is a Vault. Else only an empty one is sealed.
-	Seal bool
-	// Moving opens a store for Move, although a move to it isn't complete.
-	Moving bool
+	// Secret is the key of a sealed memory; nil: none. An empty memory is sealed with it.
+	Secret *seal.Secret
+	// TextOnly says that the database's columns of text hold no other bytes.
+	TextOnly bool
+	// Moving opens a store for Move.
+	Moving Moving
 	// Index configures the vectors in memory.
 	Index vectors.Options
 }
@@ -37,7 +38,7 @@ type Options struct {
 type Store struct {
 	engine  Engine
 	options Options
-	vault   *Vault // nil without a key
+	vault   *Vault // set when the store is opened; nil in a plain memory
 	index   *vectors.Index
 	encoder vectors.Encoder // for the holder of the write lock
 	ingest  ingest
@@ -60,35 +61,36 @@ type Store struct {
 
 // New returns a store over e, to be opened with Open. Its Close closes e.
 func New(e Engine, o Options) *Store {
-	s := &Store{engine: e, options: o, vault: o.Vault, wake: make(chan struct{}, 1), ingest: ingest{
+	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
 		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{},
 		guildIDs: map[int64]memory.GuildID{}, segments: map[int64]int64{}}}
 	s.space.Store(&o.Space)
-	if s.vault != nil {
-		s.vault.read = e
-	}
 	s.index = vectors.New(source{s}, o.Index)
 	e.Watch(s.invalidateCaches)
 	return s
 }
 
-// Open reads what the store caches. A sealed memory needs its key; one that isn't sealed is from now on if a key is
-// given, see Reseal.
+// Open reads what the store caches. A sealed memory needs its key.
 func Open(ctx context.Context, s *Store) error {
+	if s.options.Moving == MovesTo {
+		if err := s.empty(ctx); err != nil {
+			return err
+		}
+	}
 	if err := s.unlock(ctx); err != nil {
 		return err
 	}
 	if err := s.notice(ctx); err != nil {
 		return err
 	}
-	if s.options.Moving {
+	if moving, err := s.meta(ctx, movingKey); moving != "" || err != nil {
+		return cmp.Or(err, ErrMoving)
+	}
+	if s.options.Moving != NotMoving {
 		return nil
 	}
 	if err := s.engine.Latest(ctx, func(q Reader) error { return s.refreshVectors(ctx, q) }); err != nil {
 		return err
-	}
-	if moving, err := s.meta(ctx, movingKey); moving != "" || err != nil {
-		return cmp.Or(err, ErrMoving)
 	}
 	return s.useSpace(ctx)
 }

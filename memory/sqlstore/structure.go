@@ -115,7 +115,7 @@ func (t *transaction) seeGuild(e memory.GuildSeen) {
 }
 
 func (t *transaction) sealGuildName(guild memory.GuildID, name string) any {
-	return t.seal(guild, placeOfGuildName(guild), memory.Clean(name))
+	return t.seal(placeOfGuildName(guild), memory.Clean(name))
 }
 
 // unplaceOthers unplaces the channels that g doesn't list, except threads of listed ones: Discord lists only
@@ -153,7 +153,7 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	known.place(c)
 	t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
 		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?`, c.Parent, c.Kind,
-		known.lost || c.Name == "" && !gone, t.seal(known.guild, placeOfChannelName(c.ID, known.no), name), c.Owner,
+		c.Name == "" && !gone, t.seal(placeOfChannelName(c.ID, known.no), name), c.Owner,
 		c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites), known.no)
 }
 
@@ -177,7 +177,7 @@ func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool)
 func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
 	t.guildNo(guild)
 	t.put(table{"role", 2, "guild, id, name, permissions, bot"}, guild, r.ID,
-		t.seal(guild, at("role", "name", guild, r.ID), memory.Clean(r.Name)), int64(r.Permissions), r.Bot)
+		t.seal(at("role", "name", guild, r.ID), memory.Clean(r.Name)), int64(r.Permissions), r.Bot)
 }
 
 // numbers maps channels to their numbers, and back.
@@ -303,7 +303,7 @@ func (r *structure) readSetting(scan Scanner) error {
 
 func (r *structure) readGuild(scan Scanner) error {
 	g := &memory.Guild{}
-	err := scan(&g.ID, r.vault.name(&g.Name, nil, func() Place { return placeOfGuildName(g.ID) }), &g.Owner, &g.Self,
+	err := scan(&g.ID, r.vault.opened(&g.Name, func() Place { return placeOfGuildName(g.ID) }), &g.Owner, &g.Self,
 		&g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
 	set := r.settings[settingPlace{guild: g.ID}]
 	g.Settings = set.values
@@ -316,7 +316,7 @@ func (r *structure) readRole(scan Scanner) error {
 	var guild memory.GuildID
 	var role memory.Role
 	var permissions int64
-	name := r.vault.name(&role.Name, nil, func() Place { return at("role", "name", guild, role.ID) })
+	name := r.vault.opened(&role.Name, func() Place { return at("role", "name", guild, role.ID) })
 	err := scan(&guild, &role.ID, name, &permissions, &role.Bot)
 	role.Permissions = memory.Permissions(permissions)
 	if g := r.guilds[guild]; g != nil {
@@ -339,20 +339,16 @@ func (r *structure) readLimit(scan Scanner) error {
 func (r *structure) readChannel(scan Scanner) error {
 	var no int64
 	var c memory.Channel
-	var lost bool
-	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, r.vault.channelName(&c, &no, &lost), &c.Owner, &c.AgeLimited,
+	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, r.vault.channelName(&c, &no), &c.Owner, &c.AgeLimited,
 		&c.Unplaced, &c.Shut, asJSON{&c.Overwrites}, &c.Choice, &c.By, &c.Learned)
 	if err != nil {
 		return rowError(err, "channel", c.ID)
 	}
 	set := r.settings[settingPlace{c.Guild, c.ID}]
-	c.Settings = set.values
-	c.SetBy = set.by
-	if !lost { // else its number may be another channel's, whose messages nobody must read as its own
-		r.nos.of[c.ID] = no
-		r.nos.ids[no] = c.ID
-		r.nos.guilds[GuildOf(no)] = c.Guild
-	}
+	c.Settings, c.SetBy = set.values, set.by
+	r.nos.of[c.ID] = no
+	r.nos.ids[no] = c.ID
+	r.nos.guilds[GuildOf(no)] = c.Guild
 	r.guilds[c.Guild].Channels = append(r.guilds[c.Guild].Channels, c)
 	return nil
 }
@@ -417,7 +413,7 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) {
 	}
 	t.changed.Text = t.changed.Text || e.Key == memory.SettingPersona // the earlier value
 	t.putNewer(settingTable, e.Guild, e.Channel, e.Key,
-		t.seal(e.Guild, placeOfSetting(e.Guild, e.Channel, e.Key), e.Value), millis(e.At),
+		t.seal(placeOfSetting(e.Guild, e.Channel, e.Key), e.Value), millis(e.At),
 		t.chooser(e.Guild, e.By, e.At))
 }
 

@@ -38,8 +38,8 @@ func (t *transaction) summarise(e memory.Summarised) {
 		t.changed.Text = true // the replaced text
 		t.put(table{"summary", 2, "channel, id, after, made, model, kind, topics, text"},
 			s.Channel, s.ID, e.After, millis(s.Made), s.Model, s.Kind,
-			t.seal(c.guild, at("summary", "topics", s.Channel, s.ID), t.jsonText(s.Topics)),
-			t.seal(c.guild, at("summary", "text", s.Channel, s.ID), s.Text))
+			t.seal(at("summary", "topics", s.Channel, s.ID), t.jsonText(s.Topics)),
+			t.seal(at("summary", "text", s.Channel, s.ID), s.Text))
 		t.derive(derived{kind: aSummary, guild: c.guild, channel: c.channel, id: int64(e.Until)}, sources, nil)
 	}
 }
@@ -114,7 +114,7 @@ func (t *transaction) condense(e memory.SessionCondensed) {
 	}
 	t.changed.Text = true
 	t.put(table{"condensed", 1, "channel, until, made, model, text"}, c.Channel, c.Until, millis(c.Made),
-		c.Model, t.seal(at.guild, atID("condensed", "text", c.Channel), c.Text))
+		c.Model, t.seal(atID("condensed", "text", c.Channel), c.Text))
 	t.derive(derived{kind: aCondensed, guild: at.guild, channel: c.Channel}, sources, nil)
 }
 

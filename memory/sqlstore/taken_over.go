@@ -15,13 +15,19 @@ type Taken struct {
 	Lore    int // deleted or changed
 	OptOuts int // opt-outs and opt-ins
 	Choices int // about remembering
+
+	from *Vault // of the replaced database
 }
 
 // TakeOver applies to a restored store the forgettings, deletions and decisions that only the replaced database
 // (schema old) has. It only records forgettings. It takes over what is readable; the error describes the rest.
 // The caller holds the write lock. key is that of the replaced database, if it is sealed.
 func TakeOver(ctx context.Context, s *Store, key *seal.Secret, r *Taken) error {
-	if err := s.transact(ctx, false, func(t *transaction) { t.takeKeys(key) }); err != nil {
+	if err := s.transact(ctx, false, func(t *transaction) {
+		from, err := t.oldVault(key)
+		ensure(err)
+		r.from = from
+	}); err != nil {
 		return err
 	}
 	var errs []error
@@ -29,69 +35,20 @@ func TakeOver(ctx context.Context, s *Store, key *seal.Secret, r *Taken) error {
 		(*transaction).takeForgettings, (*transaction).takeOptOuts, decided(learnTable), (*transaction).takeConnections, (*transaction).takeChoices,
 		(*transaction).takeWithdrawn, (*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeDeleted,
 		(*transaction).takeTaken, (*transaction).takeShown, (*transaction).takeRewritten, (*transaction).takeEdited,
-		decided(settingTable), decided(limitTable), (*transaction).takeSpent,
+		(*transaction).takeSettings, decided(limitTable), (*transaction).takeSpent,
 	} {
 		errs = append(errs, s.transact(ctx, false, func(t *transaction) { take(t, r) }))
 	}
 	return errors.Join(errs...)
 }
 
-// Check returns ErrKeyMissing or ErrWrongKey if secret doesn't open what is sealed so.
-func (i SealingInfo) Check(secret *seal.Secret) error {
-	switch {
-	case i.Salt == "":
-		return nil
-	case secret == nil:
-		return ErrKeyMissing
-	case secret.Key(i.Salt).Fingerprint() != i.Fingerprint:
-		return ErrWrongKey
+// oldVault returns the vault of the replaced database.
+func (t *transaction) oldVault(key *seal.Secret) (*Vault, error) {
+	old, err := readSealing(t.ctx, t, "old.meta")
+	if err != nil || !old.IsSealed() {
+		return nil, err
 	}
-	return nil
-}
-
-// takeKeys takes over the keys of what is copied as it is stored, until that is sealed anew.
-func (t *transaction) takeKeys(secret *seal.Secret) {
-	v := t.store.vault
-	var old sealing
-	if t.has("SELECT 1 FROM pragma_table_info('data_key', 'old')") {
-		t.row("SELECT value FROM old.meta WHERE key = '" + SealKey + "'").into(asJSON{&old})
-	}
-	if old.Salt == "" {
-		if v != nil {
-			v.whole.Store(false)
-			t.note(resealKey, t.jsonText(resealing{Plain: plainMark(v.key.Load())}))
-		}
-		return
-	}
-	ensure(SealingInfo{Salt: old.Salt, Fingerprint: old.Fingerprint}.Check(secret))
-	key := secret.Key(old.Salt)
-	state, err := readResealing(t.ctx, t)
-	ensure(err)
-	var left resealing
-	t.row("SELECT value FROM old.meta WHERE key = '" + resealKey + "'").into(asJSON{&left})
-	if left.Plain == plainMark(key) {
-		v.whole.Store(false)
-		state.Plain = plainMark(v.key.Load())
-		t.note(resealKey, t.jsonText(resealing{Plain: state.Plain}))
-	}
-	type row struct {
-		number  int64
-		guild   memory.GuildID
-		wrapped string
-	}
-	for _, r := range listIn(t, func(scan Scanner, r *row) error {
-		return scan(&r.number, &r.guild, &r.wrapped)
-	}, `SELECT number, guild, wrapped FROM old.data_key WHERE number NOT IN (SELECT number FROM main.data_key)`) {
-		place := placeOfKey(uint32(r.number), r.guild)
-		data, err := key.Unwrap(r.wrapped, place)
-		ensure(err)
-		wrapped, err := v.key.Load().Wrap(data, place)
-		ensure(err)
-		t.exec("INSERT INTO main.data_key (number, guild, retired, wrapped) VALUES (?, ?, 1, ?)", r.number, r.guild, wrapped)
-		_, err = v.add(uint32(r.number), r.guild, data)
-		ensure(err)
-		t.note(resealKey, t.jsonText(resealing{Plain: state.Plain}))
-	}
+	return old.Unlock(key, t.store.options.TextOnly)
 }
 
 func (t *transaction) takeForgettings(*Taken) {
@@ -111,6 +68,26 @@ func decided(from table) func(*transaction, *Taken) {
 	}
 }
 
+// takeSettings takes over newer settings, whose values are sealed anew.
+func (t *transaction) takeSettings(r *Taken) {
+	decided(settingTable)(t, r)
+	type setting struct {
+		guild   memory.GuildID
+		channel memory.ChannelID
+		key     memory.Setting
+		value   string
+	}
+	copied := listIn(t, func(scan Scanner, s *setting) error {
+		value := r.from.opened(&s.value, func() Place { return placeOfSetting(s.guild, s.channel, s.key) })
+		return scan(&s.guild, &s.channel, &s.key, value)
+	}, `SELECT m.guild, m.channel, m.key, o.value FROM main.setting m JOIN old.setting o
+		ON o.guild = m.guild AND o.channel = m.channel AND o.key = m.key AND o.value = m.value`)
+	for _, s := range copied {
+		t.exec("UPDATE main.setting SET value = ? WHERE guild = ? AND channel = ? AND key = ?",
+			t.seal(placeOfSetting(s.guild, s.channel, s.key), s.value), s.guild, s.channel, s.key)
+	}
+}
+
 // takeSpent takes over what was spent since the copy was made.
 func (t *transaction) takeSpent(*Taken) {
 	t.exec(`INSERT INTO main.spent (guild, question, user, tokens)
@@ -123,13 +100,17 @@ func (t *transaction) takeChoices(r *Taken) {
 	for _, c := range listIn(t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
 		var no int64
-		return scan(&no, &c.Guild, &c.ID, &c.Parent, &c.Kind, t.store.vault.channelName(c, &no, nil), &c.Owner)
+		return scan(&no, &c.Guild, &c.ID, &c.Parent, &c.Kind, r.from.channelName(c, &no), &c.Owner)
 	}, `SELECT no, guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
 		AND id NOT IN (SELECT id FROM main.channel)`) {
 		t.addChannel(c)
 	}
-	t.exec(`INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild
-		WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)`)
+	for _, g := range listIn(t, func(scan Scanner, g *memory.Guild) error {
+		return scan(&g.ID, r.from.opened(&g.Name, func() Place { return placeOfGuildName(g.ID) }), &g.Owner)
+	}, "SELECT id, name, owner FROM old.guild WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)") {
+		t.exec("INSERT INTO main.guild (id, name, owner) VALUES (?, ?, ?)", g.ID, t.seal(placeOfGuildName(g.ID), g.Name),
+			g.Owner)
+	}
 	for _, table := range []string{"guild", "channel"} {
 		r.Choices += t.exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen, chooser = o.chooser FROM (SELECT " +
 			"id, choice, chosen, " + t.oldChooser(table) + " AS chooser FROM old." + table + ") o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen")
@@ -173,18 +154,18 @@ type message struct {
 }
 
 // text is the destination for the content of e's message. The columns before must be scanned before.
-func (m *message) text(t *transaction, e *memory.Rewritten) any {
-	return t.store.vault.opened(&m.content, func() Place { return at("message", "content", m.channel, e.IDs[0]) })
+func (m *message) text(v *Vault, e *memory.Rewritten) any {
+	return v.opened(&m.content, func() Place { return at("message", "content", m.channel, e.IDs[0]) })
 }
 
 // takeRewritten deletes messages of Hark's that were rewritten since, whose sources the copy lacks. Discord must
 // stop showing them.
-func (t *transaction) takeRewritten(*Taken) {
+func (t *transaction) takeRewritten(r *Taken) {
 	for _, e := range listIn(t, func(scan Scanner, e *memory.Rewritten) error {
 		e.IDs = make([]memory.MessageID, 1)
 		var was, now message
-		err := scan(&e.Guild, &e.Channel, &e.IDs[0], &was.channel, &was.edited, was.text(t, e), &now.channel, &now.edited,
-			now.text(t, e))
+		err := scan(&e.Guild, &e.Channel, &e.IDs[0], &was.channel, &was.edited, was.text(r.from, e), &now.channel, &now.edited,
+			now.text(t.store.vault, e))
 		if was.edited == now.edited && was.content == now.content {
 			e.IDs = nil
 		}
@@ -239,7 +220,7 @@ func (t *transaction) takeDeleted(r *Taken) {
 func (t *transaction) takeEdited(r *Taken) {
 	edits := listIn(t, func(scan Scanner, e *memory.Edited) error {
 		var no int64
-		content := t.store.vault.opened(&e.Content, func() Place { return at("message", "content", no, e.ID) })
+		content := r.from.opened(&e.Content, func() Place { return at("message", "content", no, e.ID) })
 		return scan(&e.Guild, &e.Channel, &e.ID, asTime{&e.At}, &no, content)
 	}, `SELECT c.guild, c.id, m.id, o.edited, o.channel, o.content FROM old.message o
 		CROSS JOIN old.channel oc ON oc.no = o.channel CROSS JOIN main.channel c ON c.id = oc.id

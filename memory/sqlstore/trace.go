@@ -24,7 +24,7 @@ func (t *transaction) keepTrace(e memory.Answered) {
 	ensure(err)
 	t.put(table{"trace", 2, "channel, answer, question, asker, model, parts, body"}, trace.Channel, trace.Answer,
 		trace.Question, trace.Asker, memory.Clean(trace.Model), jsonOf(trace.Parts),
-		t.seal(trace.Guild, tracePlace(trace.Channel, trace.Answer), string(body)))
+		t.seal(tracePlace(trace.Channel, trace.Answer), string(body)))
 	t.settleRewritten(trace)
 	sources := slices.Clone(trace.Sources)
 	asked := false
@@ -175,7 +175,7 @@ func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from strin
 		var at memory.MessageRef
 		body := s.vault.opened(asJSON{&p}, func() Place { return promptPlace(at) })
 		err := s.vault.scanTrace(behind(scan, &at.Channel, &at.Message, asJSON{&sources}, asJSON{&named}, &kept,
-			asTime{&p.Built}, body), t, nil)
+			asTime{&p.Built}, body), t)
 		for _, s := range sources {
 			t.Sources = append(t.Sources, s.source())
 		}
@@ -222,17 +222,14 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 
 const traceColumns = "t.channel, t.answer, t.parts, t.body"
 
-// scanTrace reads traceColumns. lost is as in openedOr; nil: a body that was changed is an error.
-func (v *Vault) scanTrace(scan Scanner, t *memory.Trace, lost *bool) error {
+// scanTrace reads traceColumns.
+func (v *Vault) scanTrace(scan Scanner, t *memory.Trace) error {
 	var k storedTrace
 	var channel memory.ChannelID
 	var answer memory.MessageID
 	var parts []memory.MessageID
 	place := func() Place { return tracePlace(channel, answer) }
 	body := v.opened(asJSON{&k}, place)
-	if lost != nil {
-		body = v.openedOr(lost, asJSON{&k}, place)
-	}
 	err := scan(&channel, &answer, asJSON{&parts}, body)
 	if err == nil {
 		*t, err = k.trace()
@@ -261,18 +258,13 @@ func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 	}
 }
 
-// traceOf returns the trace under the first message of an answer, without sources and names; of one that was changed in
-// the database, only its place and messages.
+// traceOf returns the trace under the first message of an answer, without sources and names.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
-	lost := false
 	ensure(t.store.vault.scanTrace(func(dest ...any) error {
 		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).
 			into(dest...)
 		return nil
-	}, &trace, &lost))
-	if lost {
-		trace.Guild = t.locationAt(memory.Everywhere, channel).guild
-	}
+	}, &trace))
 	return trace, known
 }
 
@@ -342,11 +334,10 @@ func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.Message
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
 		trace.Answer, anAnswer, channel, answer)
 	var body string
-	lost := false // then nothing of it but its messages stays
 	t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", channel, answer).
-		into(t.store.vault.openedOr(&lost, &body, func() Place { return tracePlace(channel, answer) }))
+		into(t.store.vault.opened(&body, func() Place { return tracePlace(channel, answer) }))
 	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
-		trace.Answer, jsonOf(trace.Parts), t.seal(trace.Guild, tracePlace(channel, trace.Answer), body), channel, answer)
+		trace.Answer, jsonOf(trace.Parts), t.seal(tracePlace(channel, trace.Answer), body), channel, answer)
 }
 
 // keepPrompt replaces a trace's prompt, which has a table of its own. It keeps one only if its sources are
@@ -358,7 +349,7 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 		return
 	}
 	t.exec("INSERT INTO prompt (channel, answer, guild, built, body) VALUES (?, ?, ?, ?, ?)", trace.Channel,
-		trace.Answer, trace.Guild, millis(p.Built), t.seal(trace.Guild,
+		trace.Answer, trace.Guild, millis(p.Built), t.seal(
 			promptPlace(memory.MessageRef{Channel: trace.Channel, Message: trace.Answer}), t.jsonText(p)))
 }
 

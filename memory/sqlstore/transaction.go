@@ -21,9 +21,7 @@ type transaction struct {
 	guild         memory.GuildID // that statements are about; memory.Everywhere: all
 	changed       changes
 	deletedCounts memory.DeletionReport    // derived things deleted
-	committed     []func()                 // called after the commit
 	hideNext      bool                     // whether the caller must hide a forgetting next
-	made          []*DataKey               // new data keys
 	vectors       map[int64]vectors.Change // of the active vectors, by the guild's number
 
 	terms    []rowTerms // not yet written to full text

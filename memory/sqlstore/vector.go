@@ -16,7 +16,6 @@ type vector struct {
 	segment, channel int64
 	first, last      memory.MessageID // the segment's messages lie between them
 	steps, sketch    []byte           // see vectors.Encoder
-	key              *DataKey         // that seals both; nil: none
 }
 
 func setOf(shadow bool) vectorSet {
@@ -26,18 +25,14 @@ func setOf(shadow bool) vectorSet {
 	return activeSet
 }
 
-// putVector stores a vector, sealed by its key.
+// putVector stores a vector.
 func (t *transaction) putVector(to vectorSet, v vector) {
 	if to == activeSet {
 		t.noteVector(v.segment, vectors.Row{Channel: channelInGuild(v.channel), First: v.first, Last: v.last,
 			Steps: v.steps, Sketch: v.sketch})
 	}
-	sketch := v.sketch
-	steps := v.steps
-	if v.key != nil {
-		sketch = v.key.Seal(sketch, vectorPlace("sketch", v.segment))
-		steps = v.key.Seal(steps, vectorPlace("steps", v.segment))
-	}
+	sketch := t.store.vault.sealBytes(v.sketch, vectorPlace("sketch", v.segment))
+	steps := t.store.vault.sealBytes(v.steps, vectorPlace("steps", v.segment))
 	t.later(table{to.table, 1, "segment, sketch, steps"}.upsert(values(3)), v.segment, sketch, steps)
 }
 
@@ -159,7 +154,7 @@ func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Sp
 		if err := scan(&r.ID, &channel, &r.First, &r.Last, &stored); err != nil {
 			return err
 		}
-		plain, err := s.vault.Open(stored, vectorPlace(part, r.ID))
+		plain, err := s.vault.openBytes(stored, vectorPlace(part, r.ID))
 		if err != nil {
 			return err
 		}
@@ -189,7 +184,7 @@ func (s source) Steps(ctx context.Context, guild int64, space memory.Space, ids 
 		if err := scan(&segment, &stored); err != nil {
 			return err
 		}
-		steps, err := s.vault.Open(stored, vectorPlace("steps", segment))
+		steps, err := s.vault.openBytes(stored, vectorPlace("steps", segment))
 		if err != nil {
 			return err
 		}
@@ -208,9 +203,8 @@ func (v *Vault) readVectors(ctx context.Context, q Querier, from vectorSet, spac
 		if err != nil {
 			return err
 		}
-		to.key = v.KeyOf(to.steps)
-		sketch, err1 := v.Open(to.sketch, vectorPlace("sketch", to.segment))
-		steps, err2 := v.Open(to.steps, vectorPlace("steps", to.segment))
+		sketch, err1 := v.openBytes(to.sketch, vectorPlace("sketch", to.segment))
+		steps, err2 := v.openBytes(to.steps, vectorPlace("steps", to.segment))
 		err = cmp.Or(err1, err2)
 		if err == nil {
 			err = vectors.Check(steps, sketch, space.Dimensions)

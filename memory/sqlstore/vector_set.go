@@ -95,7 +95,6 @@ func (t *transaction) activateShadow() {
 		return
 	}
 	t.changed.space = true
-	t.resealVectorsAgain()
 	t.execAll(nil, "ALTER TABLE vector RENAME TO vector_before", "ALTER TABLE vector_next RENAME TO vector",
 		"ALTER TABLE vector_before RENAME TO vector_next", "UPDATE segment SET pending = next WHERE pending <> next")
 	t.note("space", next)

@@ -17,13 +17,6 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	now := old
 	newWhole := millis(m.Edited) > old.whole
 	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
-	if old.lost { // only a version that is as new takes its place
-		newWhole = max(millis(old.Edited), old.whole) <= millis(m.Edited)
-		newText = newWhole
-		if !newWhole {
-			return
-		}
-	}
 	if newWhole {
 		now.whole = millis(m.Edited)
 		now.ReplyTo = m.ReplyTo
@@ -51,15 +44,12 @@ func (t *transaction) write(c *channel, old, now storedMessage) bool {
 	text := now.Text()
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
 		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
-		t.seal(c.guild, at("message", "content", c.no, now.ID), now.Content),
-		t.sealAny(c.guild, at("message", "extra", c.no, now.ID), t.encodeExtra(now.Message)), old.row)
-	same := text == old.Text() && !old.lost
-	if !same || old.key != t.keyIfSealed(c.guild) {
-		t.reindex(c.guild, old, now.Message)
-	}
-	if same {
+		t.seal(at("message", "content", c.no, now.ID), now.Content),
+		t.sealAny(at("message", "extra", c.no, now.ID), t.encodeExtra(now.Message)), old.row)
+	if text == old.Text() {
 		return false
 	}
+	t.reindex(old, now.Message)
 	t.changed.Text = true
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).invalid = true
@@ -82,40 +72,20 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 	t.dropPromptsFrom(aMessage, old.Channel, old.ID)
 }
 
-func (t *transaction) reindex(guild memory.GuildID, old storedMessage, new memory.Message) {
+func (t *transaction) reindex(old storedMessage, new memory.Message) {
 	var batch text.Batch
-	terms := unreadable
-	if !old.lost {
-		terms = old.key.keyed(indexTerms(&batch, old.Message))
-	}
-	t.unindex(old.row, terms)
-	t.index(guild, old.row, indexTerms(&batch, new))
+	t.unindex(old.row, indexTerms(&batch, old.Message))
+	t.index(old.row, indexTerms(&batch, new))
 }
 
-// hasText reports whether full text holds a message.
-func (t *transaction) hasText(row int64) bool {
-	has, err := t.HasText(row)
-	ensure(err)
-	return has
-}
-
-// unindex removes a message with these terms from full text. Where the engine must know them, and they are unreadable,
-// full text is built anew by the next Erase.
+// unindex removes a message with these terms from full text.
 func (t *transaction) unindex(row int64, terms string) {
 	if terms == "" {
 		return
 	}
 	t.flushTerms()
 	defer t.in(t.guildOfNo(row >> SequenceBits))()
-	if terms != unreadable {
-		ensure(t.RemoveText(row, terms))
-		return
-	}
-	ensure(t.RemoveText(row, ""))
-	if t.hasText(row) {
-		t.enter(memory.Everywhere)
-		t.beginReindex()
-	}
+	ensure(t.RemoveText(row, t.store.vault.keyed(t.guild, terms)))
 }
 
 // editEvents change a stored message's text, or what belongs to it.
@@ -150,14 +120,13 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 	place := editPlace(e.Channel, e.ID)
 	var edited int64
 	var content string
-	lost := false // then any edit as new takes its place
 	if t.row("SELECT edited, content FROM early_edit WHERE channel = ? AND id = ?", e.Channel, e.ID).into(&edited,
-		t.store.vault.openedOr(&lost, &content, func() Place { return place })) &&
+		t.store.vault.opened(&content, func() Place { return place })) &&
 		!newer(millis(e.At), e.Content, edited, content) {
 		return
 	}
 	t.put(table{"early_edit", 2, "channel, id, edited, content"}, e.Channel, e.ID, millis(e.At),
-		t.seal(c.guild, place, e.Content))
+		t.seal(place, e.Content))
 }
 
 // tell keeps what was told of a file of a stored message.
@@ -167,7 +136,7 @@ func (t *transaction) tell(e memory.Told) {
 		return
 	}
 	old := t.stored(c, e.ID)
-	if old.row == 0 || old.pendingDeletion || old.lost {
+	if old.row == 0 || old.pendingDeletion {
 		return
 	}
 	files, isNew := memory.Tell(old.Files, e.File, e.Text)

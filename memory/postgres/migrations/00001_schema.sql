@@ -470,14 +470,6 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
   PRIMARY KEY (channel, id, guild)
 );
 
-CREATE TABLE data_key ( -- keys that values are sealed with
-  number  bigint PRIMARY KEY, -- values begin with it
-  guild   bigint NOT NULL,    -- the id; 0: of what is of no guild, too
-  retired bigint NOT NULL,    -- whether it is only left until all of its values are sealed with another
-  wrapped text COLLATE "C" NOT NULL -- the key, sealed by the operator's key
-);
-CREATE INDEX data_key_guild ON data_key (guild);
-
 -- ANALYZE copies values of columns with statistics into pg_statistic, where forgetting and sealing don't reach. So columns
 -- that hold what people said, what they are called, what was made from it, or keys, have none.
 ALTER TABLE guild ALTER name SET STATISTICS 0;
@@ -498,4 +490,4 @@ ALTER TABLE prompt ALTER body SET STATISTICS 0;
 ALTER TABLE setting ALTER value SET STATISTICS 0;
 ALTER TABLE record ALTER body SET STATISTICS 0;
 ALTER TABLE condensed ALTER text SET STATISTICS 0;
-ALTER TABLE data_key ALTER wrapped SET STATISTICS 0;
+ALTER TABLE meta ALTER value SET STATISTICS 0;
