@@ -2,8 +2,8 @@
 // events, texts, thoughts, calls of tools, and errors. What members don't see isn't shown. A field of a wrong type
 // costs only itself. Begin with NewLines and Answer.
 //
-// From the bottom: json.go and marks.go know notations; lines.go makes events of a body; event.go reads one;
-// calls.go and written.go assemble calls; text.go says what is shown; answer.go has the whole.
+// From the bottom: json.go and marks.go know notations, repeats.go knows loops; lines.go makes events of a body;
+// event.go reads one; calls.go and written.go assemble calls; text.go says what is shown; answer.go has the whole.
 package stream
 
 import (
@@ -23,6 +23,7 @@ var ErrNoName = errors.New("a tool's call without a name")
 type Answer struct {
 	show   func(string)
 	text   text
+	loop   repeats // of the text, thoughts and all
 	calls  calls
 	extra  gathered
 	half   string // of a character, at the end of what came
@@ -42,7 +43,7 @@ func NewAnswer(show func(string), tools []string) *Answer {
 }
 
 // Add takes an event. The error is a failure.Failure if the server tells of one, or wraps ErrBadEvent if the event
-// makes no sense.
+// makes no sense. It is another one if the answer ends here although the model goes on, as IsWhole tells.
 func (a *Answer) Add(event []byte) error {
 	e, err := parseEvent(event, a.half)
 	if err != nil {
@@ -68,7 +69,13 @@ func (a *Answer) Add(event []byte) error {
 		}
 	}
 	a.extra.add(e.extra)
-	a.pass(a.text.write(e.text))
+	taken, endless := a.loop.write(e.text)
+	a.pass(a.text.write(e.text[:taken]))
+	if endless {
+		a.text.cutShort()
+		a.reply.FinishReason = finishedLong
+		return errRepeats
+	}
 	switch {
 	case e.finish != "":
 		a.reply.FinishReason = e.finish

@@ -25,6 +25,7 @@ type text struct {
 	nested  bool            // the thought seems to hold another
 	wrapper string          // the tag round the answer, such as </answer>, when it was opened; empty: none
 	ended   bool            // the answer has
+	repeats bool            // it ended because it repeated itself
 	call    strings.Builder // what may be a call of a tool, and all that follows
 	isCall  bool            // it is being written to call
 	isPlain bool            // it may be no call: no mark says so
@@ -55,6 +56,9 @@ func (t *text) end() (shown string, calls []chat.Call) {
 	switch {
 	case t.isCall:
 		said := t.call.String()
+		if t.repeats {
+			said = withoutRepeats(said)
+		}
 		calls = t.calls(said)
 		if len(calls) == 0 && t.isPlain && !triesToCall(said, t.tools) {
 			inner := &text{}
@@ -67,7 +71,18 @@ func (t *text) end() (shown string, calls []chat.Call) {
 	}
 	t.held = ""
 	t.isCall = false
+	if t.repeats {
+		said := withoutRepeats(t.shown.String())
+		t.shown.Reset()
+		t.shown.WriteString(said)
+	}
 	return out.String(), calls
+}
+
+// cutShort ends a text that repeats itself. Of what was shown of that, one repetition stays.
+func (t *text) cutShort() {
+	t.ended = true
+	t.repeats = true
 }
 
 // calls returns the calls that a text is. One of a tool that the model made up counts if a mark says that it is one, or
