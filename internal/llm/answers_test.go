@@ -87,3 +87,19 @@ func TestARepetitionEndsTheCall(t *testing.T) {
 		t.Errorf("%q, %s, %v; passed on %d bytes", reply.Text, reply.FinishReason, err, passed.Len())
 	}
 }
+
+// Headings of the prompt aren't shown, of a stream or of an answer that comes whole.
+func TestHeadingsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	asked := asking
+	asked.Headings = []string{"=== CURRENT QUERY ==="}
+	whole := []byte(`{"choices":[{"message":{"content":"=== CURRENT QUERY ===\nOn Friday."},"finish_reason":"stop"}]}`)
+	streamed := streamOf("stop", `{"content":"=== CURR"}`, `{"content":"ENT QUERY ===\nOn"}`, `{"content":" Friday."}`)
+	for _, body := range [][]byte{whole, streamed} {
+		var passed strings.Builder
+		reply, err := readAs(asked, wire{body: body}, func(s string) { passed.WriteString(s) })
+		if err != nil || reply.Text != "On Friday." || passed.String() != reply.Text {
+			t.Errorf("%q, %v; passed on %q", reply.Text, err, passed.String())
+		}
+	}
+}

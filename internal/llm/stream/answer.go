@@ -34,10 +34,12 @@ type Answer struct {
 }
 
 // NewAnswer returns an empty answer. It calls show, which may be nil, with what members may see, as it comes. tools are
-// the names of those that the model knows: a text that is a call of one is taken as a call.
-func NewAnswer(show func(string), tools []string) *Answer {
+// the names of those that the model knows: a text that is a call of one is taken as a call. headings are lines of the
+// prompt that aren't shown if the model repeats them.
+func NewAnswer(show func(string), tools, headings []string) *Answer {
 	a := &Answer{show: show}
 	a.text.tools = tools
+	a.text.headings = headings
 	a.calls.known = tools
 	return a
 }

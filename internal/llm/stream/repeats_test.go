@@ -12,7 +12,7 @@ import (
 
 // answered returns what becomes of a text that comes in pieces of n characters, and whether its stream was ended.
 func answered(said string, n int) (text, finish string, cut bool) {
-	a := NewAnswer(nil, tools)
+	a := NewAnswer(nil, tools, nil)
 	for said != "" && !cut {
 		end := 0
 		for range n {
