@@ -7,8 +7,8 @@ import (
 	"hark/builder/escape"
 )
 
-// Headings returns the headings that a prompt has, a line each, without space round them. Small models repeat them. Package escape keeps members'
-// texts from having such lines.
+// Headings returns the headings that a prompt has, a line each, without space round them. Small models repeat them.
+// Package escape keeps members' texts from having such lines.
 func (b *Builder) Headings(p Prompt) (found []string) {
 	known := b.labels.headings()
 	for _, m := range p.Messages {

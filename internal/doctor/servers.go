@@ -74,12 +74,13 @@ func (d *Doctor) window(model, how string, window int, larger string) Finding {
 	f := passed("%s: %s; its window has %d tokens", model, how, window)
 	if tight != nil {
 		f.Detail += fmt.Sprintf(", which leaves %d for a prompt, less than builder.max_tokens", max(0, room))
-		f.Advice = larger + " (llm.window), or lower builder.max_tokens or llm.max_tokens: " +
+		f.Advice = larger + ", or lower builder.max_tokens or llm.max_tokens: " +
 			"until then prompts are shorter"
 	}
 	if errors.Is(tight, setup.ErrSmallWindow) {
 		f.OK = false
-		f.Advice = larger + " (llm.window): so short a prompt has room for hardly more than the question"
+		f.Advice = larger + ", or say in llm.window how large it is: so short a prompt has room for hardly more than " +
+			"the question"
 		return f
 	}
 	tools := setup.CheckTools(own, larger)

@@ -72,8 +72,8 @@ func CheckWindow(c config.Config, larger string) error {
 	if most < alone {
 		beside = "beside tools (answer.tool_rounds) and "
 	}
-	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) %san answer of "+
-		"%d (llm.max_tokens, a third of the window at most): prompts have %d at most; %s, or say in llm.window how large "+
+	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) %san "+
+		"answer of %d (llm.max_tokens, a third of the window at most): prompts have %d at most; %s, or say in llm.window how large "+
 		"it is", Window(c), wanted, beside, AnswerTokens(c), most, larger)
 }
 
