@@ -78,6 +78,12 @@ func (l *Labels) titles() []string {
 	return []string{l.Participants, l.History, l.Earlier, l.Condensed, l.Lore}
 }
 
+// headings returns the titles, and the headings of all layouts.
+func (l *Labels) headings() []string {
+	return append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious, plainSession,
+		plainQuery)
+}
+
 // appendMarks appends the marks that are on, with a space between words.
 func appendMarks(dst []byte, marks *[6]string, on [6]bool) []byte {
 	start := len(dst)
@@ -136,9 +142,7 @@ func labelProblem(text, kind string) string {
 // items are numbered.
 func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	marks := l.marks()
-	titles := append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious,
-		plainSession, plainQuery)
-	w := escape.Words{Titles: titles, Signs: signs(l), Marks: marks[:]}
+	w := escape.Words{Titles: l.headings(), Signs: signs(l), Marks: marks[:]}
 	if open := strings.IndexByte(l.EarlierMark, '['); open >= 0 {
 		w.Tag = escape.InBrackets(l.EarlierMark[open+1:])
 	}

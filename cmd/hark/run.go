@@ -337,18 +337,20 @@ func (r *runner) indexer(s memory.VectorQueue, e memory.Embedder) memory.Indexer
 // checkWindows logs which models' windows are too small for what is configured.
 func (r *runner) checkWindows(ctx context.Context, a *setup.App) {
 	for _, m := range a.Config.LLM.All() {
-		m.Window, _ = a.Models.ByName(m.Name).Window(ctx)
+		client := a.Models.ByName(m.Name)
+		m.Window, _ = client.Window(ctx)
+		larger := client.LargerWindow()
 		own := setup.For(a.Config, m)
-		tight := setup.CheckWindow(own)
+		tight := setup.CheckWindow(own, larger)
 		level := zerolog.WarnLevel
 		if errors.Is(tight, setup.ErrSmallWindow) {
 			level = zerolog.ErrorLevel
 		}
 		if tight != nil {
-			r.log.WithLevel(level).Int("window", setup.Window(own)).Int("prompt", setup.PromptTokens(own)).
+			r.log.WithLevel(level).Int("window", setup.Window(own)).Int("prompt", setup.QuestionTokens(own)).
 				Int("answer", setup.AnswerTokens(own)).Str("model", m.Name).Msg(tight.Error())
 		}
-		if err := setup.CheckTools(own); err != nil {
+		if err := setup.CheckTools(own, larger); err != nil {
 			r.log.Warn().Str("model", m.Name).Msg(err.Error())
 		}
 	}

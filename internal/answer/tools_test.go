@@ -402,3 +402,15 @@ func TestManyCallsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// The model's client is told the prompt's headings, which some models repeat.
+func TestTheModelIsAskedWithItsHeadings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	m := w.withTools(writes("Nine."))
+	w.answer(w.asks(lobby, "When does the ferry leave?"))
+	got := m.last().Headings
+	if !slices.Contains(got, "=== CURRENT QUERY ===") || !strings.Contains(sent(m.last().Messages), got[0]) {
+		t.Errorf("headings %q", got)
+	}
+}

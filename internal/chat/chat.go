@@ -52,6 +52,7 @@ type Call struct {
 type Request struct {
 	Messages    []Message
 	Tools       []Tool   // that it may call; none: it has to answer
+	Headings    []string // lines of the prompt that no answer has: they are taken out
 	Temperature *float64 // from 0 to 2; nil: as configured
 	Brief       bool     // no thoughts are wanted: small talk, or a chore such as rewriting a question
 	Tenant      uint64   // whose request it is: tenants take turns at a busy server

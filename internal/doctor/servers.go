@@ -43,7 +43,7 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 		return Failure(err, "its server may still be loading it: look at its log, and try again").In(section)
 	}
 	window, _ := client.Window(ctx)
-	f := d.window(client.Name(), how, window)
+	f := d.window(client.Name(), how, window, client.LargerWindow())
 	for _, learnt := range Learned(client) {
 		f.Detail += "; " + learnt.Detail
 		f.Advice = strings.TrimPrefix(f.Advice+"; "+learnt.Advice, "; ")
@@ -63,26 +63,27 @@ func (d *Doctor) ask(ctx context.Context, client *llm.Client) (how string, err e
 	return fmt.Sprintf("it answered within %v", took.Round(time.Millisecond)), client.ExamineAtOnce(ctx)
 }
 
-// window says whether a model's window has room for what is configured.
-func (d *Doctor) window(model, how string, window int) Finding {
+// window says whether a model's window has room for what is configured, and if not, how to get a larger one.
+func (d *Doctor) window(model, how string, window int, larger string) Finding {
 	if window == 0 {
 		return passed("%s: %s; the size of its window is unknown (llm.window)", model, how)
 	}
 	own := setup.For(d.Config, config.Model{Model: model, Window: window})
-	room := setup.PromptTokens(own)
-	tight := setup.CheckWindow(own)
+	room := setup.QuestionTokens(own)
+	tight := setup.CheckWindow(own, larger)
 	f := passed("%s: %s; its window has %d tokens", model, how, window)
 	if tight != nil {
 		f.Detail += fmt.Sprintf(", which leaves %d for a prompt, less than builder.max_tokens", max(0, room))
-		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: " +
+		f.Advice = larger + ", or lower builder.max_tokens or llm.max_tokens: " +
 			"until then prompts are shorter"
 	}
 	if errors.Is(tight, setup.ErrSmallWindow) {
 		f.OK = false
-		f.Advice = "serve it with a larger window (llm.window): so short a prompt has room for hardly more than the question"
+		f.Advice = larger + ", or say in llm.window how large it is: so short a prompt has room for hardly more than " +
+			"the question"
 		return f
 	}
-	tools := setup.CheckTools(own)
+	tools := setup.CheckTools(own, larger)
 	switch {
 	case tools != nil && tight != nil:
 		f.Detail += ", and has no room for tools"

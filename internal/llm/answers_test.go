@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -69,4 +70,36 @@ func outcome(r chat.Reply, err error) string {
 		fmt.Fprintf(&b, ", %v", KindOf(err))
 	}
 	return b.String()
+}
+
+// The stream of a model that repeats itself is ended by Hark, long before the model would.
+func TestARepetitionEndsTheCall(t *testing.T) {
+	t.Parallel()
+	event := `data: {"choices":[{"delta":{"content":"I don't know. "}}]}` + "\n\n"
+	body := []byte(strings.Repeat(event, 400))
+	var passed strings.Builder
+	after := wire{body: body, then: func() (int, error) {
+		t.Error("the stream was read to its end")
+		return 0, io.ErrUnexpectedEOF
+	}}
+	reply, err := readAs(asking, after, func(s string) { passed.WriteString(s) })
+	if err != nil || reply.Text != "I don't know. " || reply.FinishReason != "length" || passed.Len() > 3000 {
+		t.Errorf("%q, %s, %v; passed on %d bytes", reply.Text, reply.FinishReason, err, passed.Len())
+	}
+}
+
+// Headings of the prompt aren't shown, of a stream or of an answer that comes whole.
+func TestHeadingsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	asked := asking
+	asked.Headings = []string{"=== CURRENT QUERY ==="}
+	whole := []byte(`{"choices":[{"message":{"content":"=== CURRENT QUERY ===\nOn Friday."},"finish_reason":"stop"}]}`)
+	streamed := streamOf("stop", `{"content":"=== CURR"}`, `{"content":"ENT QUERY ===\nOn"}`, `{"content":" Friday."}`)
+	for _, body := range [][]byte{whole, streamed} {
+		var passed strings.Builder
+		reply, err := readAs(asked, wire{body: body}, func(s string) { passed.WriteString(s) })
+		if err != nil || reply.Text != "On Friday." || passed.String() != reply.Text {
+			t.Errorf("%q, %v; passed on %q", reply.Text, err, passed.String())
+		}
+	}
 }

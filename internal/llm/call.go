@@ -95,7 +95,7 @@ func (c caller) call(ctx context.Context, q question, f form, maxTokens int) (an
 		return answered{}, k.explain(ctx, inner, err, false)
 	}
 	defer events.Close()
-	a := stream.NewAnswer(q.show, toolsIn(q.request))
+	a := stream.NewAnswer(q.show, toolsIn(q.request), q.request.Headings)
 	err = k.read(events, a)
 	if a.IsWhole(err, k.lines.HasEnded()) {
 		return k.finish(a)

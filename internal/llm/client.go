@@ -288,7 +288,7 @@ func (c *Client) noticeLimit(e *Error) {
 	}
 	c.window.learn(e.limit, c.clock.now())
 	answer := tokens.ForAnswer(e.limit, c.config.MaxTokens)
-	e.room = e.limit - answer
+	e.room = tokens.ForPrompt(e.limit, answer, 0, e.limit)
 }
 
 // fit makes an error of a prompt that didn't fit, although the server wrote nothing else.
@@ -310,7 +310,14 @@ func (c *Client) Window(ctx context.Context) (all, room int) {
 		return 0, 0
 	}
 	answer := tokens.ForAnswer(all, c.config.MaxTokens)
-	return all, all - answer
+	return all, tokens.ForPrompt(all, answer, 0, all)
+}
+
+// LargerWindow says how to get the model a larger window, as its server is known.
+func (c *Client) LargerWindow() string {
+	c.window.mu.Lock()
+	defer c.window.mu.Unlock()
+	return largerWindow(c.window.listed, serviceAt(c.config.BaseURL))
 }
 
 // lookAtWindow asks the server for the window, and tells if that is smaller than the configured one.

@@ -345,7 +345,11 @@ func TestRunWild(t *testing.T) {
 	s := llmtest.New(t)
 	c, _ := client(s, func(c *Config) { c.Retries = 0 })
 	var told strings.Builder
-	piece := strings.Repeat("ha", 1<<18)
+	var counted strings.Builder
+	for n := range 1 << 16 { // what repeats itself would be cut sooner
+		fmt.Fprintf(&counted, "ha%06d", n)
+	}
+	piece := counted.String()
 	part := `data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"` +
 		piece + `"}]}]}}]}`
 	for _, reply := range []llmtest.Reply{

@@ -85,15 +85,23 @@ func (w *window) list(found listed) {
 
 // smallerWindow says that a server lists a smaller window than is configured, and what to do.
 func smallerWindow(configured int, found listed, at service) string {
-	larger := "serve the model with a larger context"
-	switch {
-	case at == ollama:
-		larger += " (Ollama: OLLAMA_CONTEXT_LENGTH)"
-	case found.llamaCpp:
-		larger += " (llama.cpp: -c)"
-	}
+	larger := largerWindow(found, at)
 	return fmt.Sprintf("the server's window has %d tokens, and not %d as configured (llm.window), so prompts are made for "+
 		"%[1]d: %[3]s, or lower llm.window", found.size, configured, larger)
+}
+
+// LargerWindow says how to get a model a larger window, as far as the server's address tells.
+func LargerWindow(address string) string { return largerWindow(listed{}, serviceAt(address)) }
+
+func largerWindow(found listed, at service) string {
+	const larger = "serve the model with a larger context"
+	switch {
+	case at == ollama:
+		return larger + " (Ollama: OLLAMA_CONTEXT_LENGTH)"
+	case found.llamaCpp:
+		return larger + " (llama.cpp: -c)"
+	}
+	return larger
 }
 
 // windowKeys are what servers call a model's window in their lists.
@@ -120,9 +128,10 @@ func look(ctx context.Context, c caller) listed {
 			} `json:"default_generation_settings"`
 		}
 		_ = c.fetch(ctx, http.MethodGet, root+"/props", "", &props) // llama.cpp has it, others haven't
+		size := whole(props.Settings.Window)
 		return listed{
-			size:     whole(props.Settings.Window),
-			llamaCpp: true,
+			size:     size,
+			llamaCpp: size > 0,
 		}
 	}
 	return listed{}

@@ -62,7 +62,8 @@ type App struct {
 
 // Open returns an App. Of o, the configuration says the space of vectors and their limit. m may be nil.
 func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Options) (*App, error) {
-	a := &App{Config: c, Tight: CheckWindow(c), Models: NewModels(c), Metrics: metrics.Or(m)}
+	tight := CheckWindow(c, llm.LargerWindow(c.LLM.BaseURL))
+	a := &App{Config: c, Tight: tight, Models: NewModels(c), Metrics: metrics.Or(m)}
 	a.Models.Watch(func(model string, took time.Duration, failed error) {
 		a.Metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
 		if failed != nil {

@@ -12,6 +12,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer/tools"
 	"hark/internal/config"
+	"hark/internal/llm"
 	"hark/internal/tokens"
 )
 
@@ -25,10 +26,24 @@ func AnswerTokens(c config.Config) int { return tokens.ForAnswer(Window(c), c.LL
 
 // PromptTokens returns the longest prompt: as configured, or what an answer leaves of the model's window.
 func PromptTokens(c config.Config) int {
-	if window := Window(c); window > 0 {
-		return min(WantedTokens(c), window-AnswerTokens(c))
+	return tokens.ForPrompt(Window(c), AnswerTokens(c), 0, WantedTokens(c))
+}
+
+// QuestionTokens returns the longest prompt of a question, beside which tools are offered if there is room for them.
+func QuestionTokens(c config.Config) int {
+	b, err := NewBuilder(c)
+	if err != nil || c.LLM.Model == "" {
+		return PromptTokens(c)
 	}
-	return WantedTokens(c)
+	return toolsOf(c).PromptTokens(b)
+}
+
+// toolsOf returns Hark's own tools.
+func toolsOf(c config.Config) *tools.Set {
+	return tools.New(tools.Options{
+		Rounds:    c.Answer.ToolRounds,
+		NoRecords: c.Memory.KeepRecords() == 0,
+	})
 }
 
 // WantedTokens returns the longest prompt if the model's window has room for it.
@@ -40,27 +55,31 @@ func WantedTokens(c config.Config) int {
 var ErrSmallWindow = errors.New("the model's window is too small")
 
 // CheckWindow returns a warning if prompts are shorter than configured. It is ErrSmallWindow if they are too short to
-// be of use. No command but the doctor fails with it.
-func CheckWindow(c config.Config) error {
-	most := PromptTokens(c)
+// be of use. No command but the doctor fails with it. larger says how to get a larger window.
+func CheckWindow(c config.Config, larger string) error {
+	alone := PromptTokens(c)
+	most := QuestionTokens(c)
 	wanted := WantedTokens(c)
 	useful := builder.Layout(c.Builder.Layout).UsefulTokens()
 	switch {
 	case most == wanted:
 		return nil
-	case most < min(wanted, useful):
+	case alone < min(wanted, useful):
 		return fmt.Errorf("%w: %d tokens leave %d for a prompt, and less than %d have room for hardly more than the "+
-			"question: serve it with a larger one, or say in llm.window how large it is", ErrSmallWindow, Window(c),
-			max(0, most), useful)
+			"question: %s, or say in llm.window how large it is", ErrSmallWindow, Window(c), max(0, alone), useful, larger)
 	}
-	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) and "+
-		"an answer of %d (llm.max_tokens, a third of the window at most): prompts have %d at most; llm.window says how "+
-		"large it is", Window(c), wanted, AnswerTokens(c), most)
+	beside := "and "
+	if most < alone {
+		beside = "beside tools (answer.tool_rounds) and "
+	}
+	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) %san "+
+		"answer of %d (llm.max_tokens, a third of the window at most): prompts have %d at most; %s, or say in llm.window how large "+
+		"it is", Window(c), wanted, beside, AnswerTokens(c), most, larger)
 }
 
 // CheckTools returns a warning if the model's window has no room for tools beside prompts, so that none is ever
-// offered.
-func CheckTools(c config.Config) error {
+// offered. larger says how to get a larger window.
+func CheckTools(c config.Config, larger string) error {
 	if c.LLM.Model == "" || c.Answer.ToolRounds <= 0 {
 		return nil
 	}
@@ -68,18 +87,17 @@ func CheckTools(c config.Config) error {
 	if err != nil {
 		return nil // which is told elsewhere
 	}
-	set := tools.New(tools.Options{Rounds: c.Answer.ToolRounds, NoRecords: c.Memory.KeepRecords() == 0})
-	most, fits := set.Room(b)
+	most, fits := toolsOf(c).Room(b)
 	switch {
 	case fits:
 		return nil
 	case most < b.Layout().UsefulTokens():
 		return fmt.Errorf("the model's window of %d tokens has no room for tools beside prompts, so questions are "+
-			"answered without: serve it with a larger one, or set answer.tool_rounds = 0", Window(c))
+			"answered without: %s, or set answer.tool_rounds = 0", Window(c), larger)
 	}
 	return fmt.Errorf("the model's window of %d tokens has no room for tools beside prompts of %d, so most questions are "+
-		"answered without: serve it with a larger one, or set builder.max_tokens = %d, which makes room for them",
-		Window(c), PromptTokens(c), most/100*100)
+		"answered without: %s, or set builder.max_tokens = %d, which makes room for them",
+		Window(c), PromptTokens(c), larger, most/100*100)
 }
 
 // For returns a configuration with one of its models as the default.
@@ -107,9 +125,9 @@ func NewBuilder(c config.Config) (*builder.Builder, error) {
 		Citations: c.Builder.Citations && c.Builder.Layout != string(builder.LayoutPlain),
 	}
 	b, err := builder.New(o, tokens.For(c.LLM.Model))
-	if err != nil && CheckWindow(c) != nil {
-		return nil, fmt.Errorf("%w; the model's window of %d tokens leaves no more: serve it with a larger one, or say in "+
-			"llm.window how large it is", err, o.Window)
+	if err != nil && PromptTokens(c) < WantedTokens(c) {
+		return nil, fmt.Errorf("%w; the model's window of %d tokens leaves no more: %s, or say in llm.window how large it is",
+			err, o.Window, llm.LargerWindow(c.LLM.BaseURL))
 	}
 	return b, err
 }

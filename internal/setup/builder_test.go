@@ -12,6 +12,7 @@ import (
 	"hark/builder"
 	"hark/internal/config"
 	"hark/internal/golden"
+	"hark/internal/llm"
 )
 
 func TestPromptsFitTheWindow(t *testing.T) {
@@ -55,9 +56,9 @@ func TestPromptsFitTheWindow(t *testing.T) {
 			golden.Seen(t, fmt.Sprint(err))
 			continue
 		}
-		tight := CheckWindow(c)
+		tight := CheckWindow(c, llm.LargerWindow(""))
 		if err != nil || b == nil || Window(c) != tc.known || PromptTokens(c) != tc.want ||
-			(tight != nil) != (tc.want < WantedTokens(c)) || errors.Is(tight, ErrSmallWindow) != tc.small {
+			(tight != nil) != (QuestionTokens(c) < WantedTokens(c)) || errors.Is(tight, ErrSmallWindow) != tc.small {
 			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, Window(c), PromptTokens(c), tight, err)
 		}
 		if tight != nil {
@@ -90,7 +91,7 @@ func TestToolsFitTheWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tight := CheckTools(c)
+		tight := CheckTools(c, llm.LargerWindow(""))
 		if (tight != nil) != tc.tight {
 			t.Errorf("%+v: %v", tc, tight)
 		}
@@ -103,7 +104,7 @@ func TestToolsFitTheWindow(t *testing.T) {
 			continue
 		}
 		c.Builder.MaxTokens, _ = strconv.Atoi(said[1])
-		if err := CheckTools(c); err != nil {
+		if err := CheckTools(c, llm.LargerWindow("")); err != nil {
 			t.Errorf("%+v: as advised: %v", tc, err)
 		}
 	}
@@ -209,4 +210,58 @@ func TestEveryLabelCanBeNamed(t *testing.T) {
 
 func loadConfig(text string) (config.Config, error) {
 	return config.LoadText("config.toml", text, func(string) (string, bool) { return "", false })
+}
+
+// What is told of the room for a prompt is what a question's prompt has: tools count, where they are offered.
+func TestToldRoomCountsTools(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		window, prompt, rounds int
+		isLess                 bool
+	}{
+		{window: 8192, prompt: 4000, rounds: 3},
+		{window: 8192, prompt: 7500, rounds: 3, isLess: true},
+		{window: 8192, prompt: 7500},
+		{window: 4500, prompt: 4000, rounds: 3, isLess: true},
+		{window: 2000, prompt: 1700, rounds: 3}, // tools have no room, and aren't offered
+	} {
+		c := config.Default()
+		c.LLM.Model = "llama3"
+		c.LLM.Window = tc.window
+		c.LLM.MaxTokens = 300
+		c.Builder.MaxTokens = tc.prompt
+		c.Answer.ToolRounds = tc.rounds
+		alone := PromptTokens(c)
+		told := QuestionTokens(c)
+		tight := CheckWindow(c, "serve it")
+		if told > alone || (told < alone) != tc.isLess || (tight != nil) != (told < tc.prompt) {
+			t.Errorf("%+v: %d with tools, %d without, %v", tc, told, alone, tight)
+		}
+		if tight != nil && !strings.Contains(tight.Error(), fmt.Sprintf("prompts have %d at most; serve it", told)) {
+			t.Error(tight)
+		}
+	}
+}
+
+// How to get a larger window is said in the words of the server that is asked.
+func TestLargerWindowsAreNamed(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.LLM.Model = "llama3"
+	c.LLM.Window = 60
+	c.LLM.BaseURL = "http://localhost:11434/v1"
+	_, err := NewBuilder(c)
+	if err == nil || !strings.Contains(err.Error(), "(Ollama: OLLAMA_CONTEXT_LENGTH)") {
+		t.Error(err)
+	}
+	for _, problem := range []error{CheckWindow(c, "use -c"), CheckTools(withWindow(c, 2500), "use -c")} {
+		if problem == nil || !strings.Contains(problem.Error(), ": use -c, or ") {
+			t.Error(problem)
+		}
+	}
+}
+
+func withWindow(c config.Config, window int) config.Config {
+	c.LLM.Window = window
+	return c
 }

@@ -197,6 +197,15 @@ func ForAnswer(window, longest int) int {
 	return min(longest, window/3)
 }
 
+// ForPrompt returns the longest prompt in tokens: wanted, or what an answer and all that is sent beside the prompt leave
+// of a window. It may be less than nothing. A window of 0 is unknown.
+func ForPrompt(window, answer, beside, wanted int) int {
+	if window <= 0 {
+		return wanted
+	}
+	return min(wanted, window-answer-beside)
+}
+
 // isOpenAI is what OpenAI itself puts behind a family's name: dates, versions, sizes, uses. What somebody
 // else has trained and named after it, like "gpt-4-x-alpaca", may have any vocabulary and window.
 var isOpenAI = regexp.MustCompile(

@@ -59,6 +59,7 @@ func (l *loop) ask(ctx context.Context) error {
 	request := chat.Request{
 		Temperature: l.t.Temperature, Brief: l.t.Brief, Tenant: uint64(l.t.Question.Guild),
 		Messages: l.messages(),
+		Headings: l.t.Builder.Headings(*l.t.Prompt),
 	}
 	if l.mayCall() {
 		for _, t := range l.t.Talk.offered {

@@ -2,11 +2,13 @@ package tools
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"hark/builder"
 	"hark/internal/chat"
 	"hark/internal/digest"
+	"hark/internal/tokens"
 	"hark/memory"
 )
 
@@ -68,19 +70,39 @@ func (t Talk) with(b *builder.Builder, tool Tool) Talk {
 
 // fits reports whether half of the longest prompt has room beside what is offered.
 func (t *Talk) fits(b *builder.Builder) bool {
-	prompt, window, answer := b.Room()
-	return window == 0 || window-answer-t.offeredTokens-minRoom >= prompt/2
+	prompt, _, _ := b.Room()
+	return t.room(b, prompt) >= prompt/2
 }
 
 // Room returns the longest prompt beside which tools are offered, and whether b's fit: if not, the model is never
 // offered any. What a question alone may not be offered counts, too.
 func (s *Set) Room(b *builder.Builder) (longest int, fits bool) {
-	talk := Talk{}
+	talk := s.all(b)
+	return 2 * max(0, talk.room(b, math.MaxInt/2)), talk.fits(b)
+}
+
+// PromptTokens returns how many tokens prompts have beside all tools; if these have no room, without them.
+func (s *Set) PromptTokens(b *builder.Builder) int {
+	talk := s.all(b)
+	prompt, _, _ := b.Room()
+	if s.Rounds <= 0 || !talk.fits(b) {
+		return prompt
+	}
+	return talk.room(b, prompt)
+}
+
+// all returns a talk in which all tools are offered.
+func (s *Set) all(b *builder.Builder) (talk Talk) {
 	for _, tool := range s.Tools {
 		talk = talk.with(b, tool)
 	}
+	return talk
+}
+
+// room returns how many tokens of wanted a prompt may have beside what is offered.
+func (t *Talk) room(b *builder.Builder, wanted int) int {
 	_, window, answer := b.Room()
-	return 2 * max(0, window-answer-talk.offeredTokens-minRoom), talk.fits(b)
+	return tokens.ForPrompt(window, answer, t.offeredTokens+minRoom, wanted)
 }
 
 // index returns which of the tools offered has a name; -1 if none.
@@ -94,11 +116,12 @@ func (t *Talk) Names() []string {
 
 // PromptTokens returns how many tokens the prompt may have beside what is offered; 0: as b has it.
 func (t *Talk) PromptTokens(b *builder.Builder) int {
-	prompt, window, answer := b.Room()
-	if len(t.offered) == 0 || window == 0 || window-answer-t.offeredTokens-minRoom >= prompt {
+	prompt, _, _ := b.Room()
+	room := t.room(b, prompt)
+	if len(t.offered) == 0 || room >= prompt {
 		return 0
 	}
-	return window - answer - t.offeredTokens - minRoom
+	return room
 }
 
 // SentTokens returns the tokens that the model is sent besides the prompt.

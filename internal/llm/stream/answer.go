@@ -2,8 +2,8 @@
 // events, texts, thoughts, calls of tools, and errors. What members don't see isn't shown. A field of a wrong type
 // costs only itself. Begin with NewLines and Answer.
 //
-// From the bottom: json.go and marks.go know notations; lines.go makes events of a body; event.go reads one;
-// calls.go and written.go assemble calls; text.go says what is shown; answer.go has the whole.
+// From the bottom: json.go and marks.go know notations, repeats.go knows loops; lines.go makes events of a body;
+// event.go reads one; calls.go and written.go assemble calls; text.go says what is shown; answer.go has the whole.
 package stream
 
 import (
@@ -23,6 +23,7 @@ var ErrNoName = errors.New("a tool's call without a name")
 type Answer struct {
 	show   func(string)
 	text   text
+	loop   repeats // of the text, thoughts and all
 	calls  calls
 	extra  gathered
 	half   string // of a character, at the end of what came
@@ -33,16 +34,18 @@ type Answer struct {
 }
 
 // NewAnswer returns an empty answer. It calls show, which may be nil, with what members may see, as it comes. tools are
-// the names of those that the model knows: a text that is a call of one is taken as a call.
-func NewAnswer(show func(string), tools []string) *Answer {
+// the names of those that the model knows: a text that is a call of one is taken as a call. headings are lines of the
+// prompt that aren't shown if the model repeats them.
+func NewAnswer(show func(string), tools, headings []string) *Answer {
 	a := &Answer{show: show}
 	a.text.tools = tools
+	a.text.headings = headings
 	a.calls.known = tools
 	return a
 }
 
 // Add takes an event. The error is a failure.Failure if the server tells of one, or wraps ErrBadEvent if the event
-// makes no sense.
+// makes no sense. It is another one if the answer ends here although the model goes on, as IsWhole tells.
 func (a *Answer) Add(event []byte) error {
 	e, err := parseEvent(event, a.half)
 	if err != nil {
@@ -68,7 +71,13 @@ func (a *Answer) Add(event []byte) error {
 		}
 	}
 	a.extra.add(e.extra)
-	a.pass(a.text.write(e.text))
+	taken, endless := a.loop.write(e.text)
+	a.pass(a.text.write(e.text[:taken]))
+	if endless {
+		a.text.cutShort()
+		a.reply.FinishReason = finishedLong
+		return errRepeats
+	}
 	switch {
 	case e.finish != "":
 		a.reply.FinishReason = e.finish

@@ -12,7 +12,7 @@ import (
 
 // added is what an answer makes of events, each repeated n times.
 func added(n int, events ...string) (*Answer, error) {
-	a := NewAnswer(nil, tools)
+	a := NewAnswer(nil, tools, nil)
 	for _, e := range events {
 		for range n {
 			err := a.Add([]byte(e))
@@ -99,7 +99,7 @@ func TestHalves(t *testing.T) {
 		{[]string{`x\ud83d`}, "x"},
 		{[]string{"é", "\xe9", "x"}, "é\ufffdx"},
 	} {
-		a := NewAnswer(nil, nil)
+		a := NewAnswer(nil, nil, nil)
 		for _, c := range test.contents {
 			err := a.Add([]byte(delta(`"content":"` + c + `"`)))
 			if err != nil {

@@ -14,7 +14,8 @@ import (
 // characters. Some models' templates open the thought themselves: an end at the beginning of a line, without
 // a beginning, takes back what was shown. White space before the first word is dropped.
 type text struct {
-	tools []string // names of those that the model knows
+	tools    []string // names of those that the model knows
+	headings []string // of the prompt, trimmed
 
 	shown   strings.Builder // all that members may see
 	at      place           // where that ends
@@ -25,6 +26,8 @@ type text struct {
 	nested  bool            // the thought seems to hold another
 	wrapper string          // the tag round the answer, such as </answer>, when it was opened; empty: none
 	ended   bool            // the answer has
+	skips   bool            // a heading was left out, and so are line feeds that follow it
+	repeats bool            // it ended because it repeated itself
 	call    strings.Builder // what may be a call of a tool, and all that follows
 	isCall  bool            // it is being written to call
 	isPlain bool            // it may be no call: no mark says so
@@ -55,19 +58,33 @@ func (t *text) end() (shown string, calls []chat.Call) {
 	switch {
 	case t.isCall:
 		said := t.call.String()
+		if t.repeats {
+			said = withoutRepeats(said)
+		}
 		calls = t.calls(said)
 		if len(calls) == 0 && t.isPlain && !triesToCall(said, t.tools) {
-			inner := &text{}
+			inner := &text{headings: t.headings}
 			begun := inner.write(said)
 			rest, _ := inner.end()
 			t.show(&out, begun+rest)
 		}
-	case t.shut.isNone() && !isTornMark(t.held):
+	case t.shut.isNone() && !isTornMark(t.held) && !isHeading(t.held, t.headings):
 		t.show(&out, t.held)
 	}
 	t.held = ""
 	t.isCall = false
+	if t.repeats {
+		said := withoutRepeats(t.shown.String())
+		t.shown.Reset()
+		t.shown.WriteString(said)
+	}
 	return out.String(), calls
+}
+
+// cutShort ends a text that repeats itself. Of what was shown of that, one repetition stays.
+func (t *text) cutShort() {
+	t.ended = true
+	t.repeats = true
 }
 
 // calls returns the calls that a text is. One of a tool that the model made up counts if a mark says that it is one, or
@@ -93,7 +110,20 @@ func (t *text) step(out *strings.Builder, rest string) string {
 	if !t.at.begun {
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
 	}
+	if t.skips {
+		rest = strings.TrimLeft(rest, "\r\n")
+		t.skips = rest == ""
+	}
 	if !t.at.amidLine && !t.at.isCode() {
+		length, may := headingAt(rest, t.headings)
+		switch {
+		case may:
+			t.held = rest
+			return ""
+		case length > 0:
+			t.skips = true
+			return rest[length:]
+		}
 		start := rest[:min(len(rest), longestOpening)]
 		found := beginsCall(start, t.tools)
 		switch {
