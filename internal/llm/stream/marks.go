@@ -167,6 +167,24 @@ func thoughtMarkAt(text string) mark {
 	return mark{}
 }
 
+// bareThoughtAt finds the thought with which an answer of gpt-oss begins where a server left out the tokens round the
+// names of its channels: "analysisWe need …assistantfinal". A word that goes on in small letters is none.
+func bareThoughtAt(text string) mark {
+	const open = "analysis"
+	rest, is := strings.CutPrefix(text, open)
+	switch {
+	case !is && strings.HasPrefix(open, text) && text != "", is && rest == "":
+		return mark{what: mayBegin}
+	case !is || rest[0] < 'A' || 'Z' < rest[0]:
+		return mark{}
+	}
+	return mark{
+		what:   thinks,
+		length: len(open),
+		shut:   shutter{marks: []string{"assistantfinal"}},
+	}
+}
+
 // plainMarkAt finds the longest of plainMarks.
 func plainMarkAt(text string) mark {
 	found := mark{}
