@@ -229,6 +229,7 @@ func (s speaker) failed(f failure.Failure, sent sent) *Error {
 		e = s.unknown(f, sent)
 	}
 	e.Status = f.Status
+	e.after = f.Wait()
 	e.said = s.clean(f.Message)
 	e.failure = f
 	e.sent = sent

@@ -49,8 +49,8 @@ func parseEvent(raw []byte, before left) (e event, err error) {
 		if at != 0 {
 			continue
 		}
-		f, is := failure.Read(choice["error"])
-		if is && failure.IsGiven(choice["error"]) {
+		if failure.IsGiven(choice["error"]) {
+			f, _ := failure.Read(choice["error"]) // one that says nothing is one all the same
 			return event{}, f
 		}
 		e.finish = finishOf(choice["finish_reason"])
