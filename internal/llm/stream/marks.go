@@ -107,7 +107,7 @@ var plainMarks = map[meaning][]string{
 	},
 	calling: {
 		"<tool_call>", "<tool_call name=", "<tool_calls>", "<function=", "<function_call>", "<function_calls>",
-		"<function name=", "<|tool_call|>", "<|tool_calls|>", "<|python_tag|>", "[TOOL_CALLS]", "[TOOL_CALL]",
+		"<function name=", "<function(", "<function/", "<|tool_call|>", "<|tool_calls|>", "<|python_tag|>", "[TOOL_CALLS]", "[TOOL_CALL]",
 		"<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<|tool_calls_section_begin|>", "<|tool_call_begin|>",
 		"<minimax:tool_call>", "<invoke name=", "<tool_use>", "<tool_code>", "<|action_start|>", "<|plugin|>",
 		"<|channel|>commentary to=", "<start_function_call>", "<|START_ACTION|>", "<seed:tool_call>", "<|function_call|>",
@@ -181,7 +181,7 @@ func bareThoughtAt(text string) mark {
 	return mark{
 		what:   thinks,
 		length: len(open),
-		shut:   shutter{marks: []string{"assistantfinal"}},
+		shut:   shutter{marks: []string{"assistantfinal", "assistantcommentary "}},
 	}
 }
 
@@ -342,6 +342,8 @@ func token(name string, length int) mark {
 	case slices.Contains(turns, name), strings.HasPrefix(name, "end"), strings.HasPrefix(name, "eo"),
 		strings.HasPrefix(name, "stop"), strings.HasSuffix(name, "_end"):
 		return mark{what: ends, length: length}
+	case strings.HasPrefix(name, "tool"):
+		return mark{what: calling, length: length}
 	}
 	return mark{what: dropped, length: length}
 }
