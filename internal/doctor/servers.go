@@ -45,7 +45,9 @@ func (d *Doctor) Model(ctx context.Context, section string, client *llm.Client) 
 	window, _ := client.Window(ctx)
 	f := d.window(client.Name(), how, window, client.LargerWindow())
 	for _, learnt := range Learned(client) {
-		f.Detail += "; " + learnt.Detail
+		if !strings.HasSuffix(f.Detail, learnt.Detail) { // several things may follow from one
+			f.Detail += "; " + learnt.Detail
+		}
 		f.Advice = strings.TrimPrefix(f.Advice+"; "+learnt.Advice, "; ")
 	}
 	return f

@@ -316,7 +316,7 @@ func (e *Endpoint) ask(ctx context.Context, prefix string, texts []string) ([][]
 // nullNumber matches a null in a list. go-openai would make it a 0 without a word.
 var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
 
-// isTooLong reports whether a server refuses a text because of its length.
+// isTooLong reports whether a server refuses texts because of their length or their number.
 func isTooLong(r *endpoint.Refusal) bool {
 	switch r.Status {
 	case http.StatusRequestEntityTooLarge:
@@ -324,7 +324,9 @@ func isTooLong(r *endpoint.Refusal) bool {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError:
 		return r.Says("context length", "context size", "context_length", "too long", "too large", "too many tokens",
 			"maximum number of tokens", "max_tokens", "token limit", "sequence length", "max_seq", "input length",
-			"maximum input", "max input", "batch size", "must have less than", "tokens allowed")
+			"maximum input", "max input", "batch size", "must have less than", "tokens allowed",
+			"too_long", "too many inputs", "too many texts", "too many items", "number of inputs", "number of texts", "at most",
+			"tokens per", "maxlength", "maximum allowed", "max allowed", "split into", "不得超过", "超过")
 	}
 	return false
 }

@@ -210,6 +210,41 @@ func TestTheLimitOfTextsInARequestIsLearnt(t *testing.T) {
 	}
 }
 
+// Servers say in many words that a request has too many texts.
+func TestTooManyTexts(t *testing.T) {
+	t.Parallel()
+	for _, why := range []string{
+		"Too many inputs. The max number of inputs is 16.",
+		"Too many inputs in request, split into more batches.",
+		`[{"type":"too_long","loc":["body","input"],"msg":"List should have at most 16 items after validation, not 64"}]`,
+		"The max allowed tokens per submitted batch is 120000.",
+		"Malformed input request: expected maxLength: 16, actual: 64",
+		"input数组最大不得超过16条",
+	} {
+		s := newTight(t, func(texts []string) (int, string) {
+			if len(texts) > 16 {
+				return http.StatusBadRequest, why
+			}
+			return 0, ""
+		})
+		e := s.endpoint(t, nil)
+		var texts []string
+		for i := range 64 {
+			texts = append(texts, fmt.Sprintf("text %d", i))
+		}
+		for i, got := range s.embeds(t, e, texts) {
+			if got != texts[i] {
+				t.Errorf("%s: text %d has the vector of %q", why, i, got)
+			}
+		}
+		refused := s.refused
+		s.embeds(t, e, texts)
+		if refused == 0 || s.refused != refused {
+			t.Errorf("%s: %d refused requests, and then %d", why, refused, s.refused-refused)
+		}
+	}
+}
+
 // bytesAtMost refuses texts of more bytes.
 func bytesAtMost(limit int) func(texts []string) (int, string) {
 	return func(texts []string) (int, string) {

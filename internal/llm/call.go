@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -239,7 +240,7 @@ func (k *call) refusal(resp *http.Response) *Error {
 	}
 	f.Status = resp.StatusCode
 	e := k.say.failed(f, k.sent)
-	e.after = endpoint.RetryAfter(resp.Header, k.clock.now())
+	e.after = cmp.Or(endpoint.RetryAfter(resp.Header, k.clock.now()), e.after)
 	return e
 }
 

@@ -237,6 +237,7 @@ func (s speaker) failed(f failure.Failure, sent sent) *Error {
 		e = s.unknown(f, sent)
 	}
 	e.Status = f.Status
+	e.after = f.Wait()
 	e.said = s.clean(f.Message)
 	e.failure = f
 	e.sent = sent
@@ -284,7 +285,8 @@ func (s speaker) known(f failure.Failure) *Error {
 		}
 		return problem(NotFound, false, "the model's server at %s has nothing at this address%s: %s", s.place, about, advice)
 	case status == http.StatusTooManyRequests || f.Code == "rate_limit_exceeded":
-		return problem(RateLimited, true, "the model's server at %s takes no more calls for now%s", s.place, about)
+		return problem(RateLimited, true, "the model's server at %s takes no more calls for now%s: try again later, or "+
+			"raise its limits", s.place, about)
 	case status >= 300 && status < 400:
 		return problem(BadAnswer, false, "the model's server at %s sends us elsewhere%s: put the address it is "+
 			"really at into llm.base_url", s.place, about)
@@ -311,7 +313,7 @@ func (s speaker) unknown(f failure.Failure, sent sent) *Error {
 	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
 		e = problem(Rejected, false, "the model's server at %s doesn't take the request%s"+askDoctor, s.place, about)
 	case status > 0 && status < 300:
-		return problem(BadAnswer, false, "the model's server at %s gave no answer%s", s.place, about)
+		return problem(BadAnswer, false, "the model's server at %s gave no answer%s: its log may say why", s.place, about)
 	default:
 		e = problem(Server, status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported,
 			"the model's server at %s failed%s: try again later; its log may say why", s.place, about)

@@ -114,6 +114,10 @@ func TestRetry(t *testing.T) {
 			[]time.Duration{9 * time.Second}, 0},
 		"as told, past date": {[]llmtest.Reply{llmtest.RateLimitedUntil(start.Add(-time.Hour))},
 			[]time.Duration{375 * time.Millisecond}, 0},
+		"as told, in words": {[]llmtest.Reply{llmtest.Fail(429, "", "Rate limit reached. Please try again in 6.5s.")},
+			[]time.Duration{6500 * time.Millisecond}, 0},
+		"too long to wait, in words": {[]llmtest.Reply{llmtest.Fail(429, "", "Quota exceeded. Please retry in 31s.")}, nil,
+			RateLimited},
 		"too long to wait": {[]llmtest.Reply{llmtest.RateLimited(31 * time.Second)}, nil, RateLimited},
 	} {
 		s := llmtest.New(t)

@@ -4,6 +4,7 @@ package failure
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -73,6 +74,7 @@ type wire struct {
 	Status  json.RawMessage
 	Code    json.RawMessage
 	Param   json.RawMessage
+	About   json.RawMessage `json:"metadata"`
 	Limit   json.RawMessage `json:"n_ctx"` // as llama.cpp writes it
 	Asked   json.RawMessage `json:"n_prompt_tokens"`
 }
@@ -103,6 +105,7 @@ func (f *Failure) read(raw []byte, depth int) bool {
 	}
 	f.addWords(w)
 	f.addCode(w)
+	f.addInner(w, depth)
 	return f.Message != "" || f.Code != "" || f.Status != 0
 }
 
@@ -124,6 +127,32 @@ func (f *Failure) addWords(w wire) {
 			f.Message = words(field)
 		}
 	}
+}
+
+// addInner takes what the server behind this one said: OpenRouter puts that into "raw", and others put all of it into
+// the message.
+func (f *Failure) addInner(w wire, depth int) {
+	var about struct{ Raw json.RawMessage }
+	_ = json.Unmarshal(w.About, &about) // most say nothing about it
+	outer := f.Message
+	said := about.Raw
+	if !IsGiven(said) {
+		said = json.RawMessage(f.Message)
+		outer = ""
+	}
+	if text := word(said); json.Valid([]byte(text)) {
+		said = json.RawMessage(text)
+	}
+	var inner Failure
+	if !inner.read(said, depth+1) || inner.Message == "" {
+		return
+	}
+	f.Message = strings.TrimPrefix(outer+": "+inner.Message, ": ")
+	f.Fields = append(f.Fields, inner.Fields...)
+	f.Code = cmp.Or(f.Code, inner.Code)
+	f.Status = cmp.Or(f.Status, inner.Status)
+	f.limit = cmp.Or(f.limit, inner.limit)
+	f.asked = cmp.Or(f.asked, inner.asked)
 }
 
 // addCode takes the code, and a status that is written in the body.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"hark/internal/pattern"
 )
@@ -18,6 +19,7 @@ var limitSaid = []func() *regexp.Regexp{
 	pattern.Of(`(?i)(?:context (?:length|size|window)|model length)(?: (?:is|of))?[^0-9a-z]{0,3}` +
 		`(?:[^0-9(]{0,30}[^0-9a-z(])?\(?(\d{1,9})(?: tokens?)?`),
 	pattern.Of(`(?i)tokens allowed \((\d{1,9})\)`),
+	pattern.Of(`(?i)per min(?:ute)? \(TPM\): limit (\d{1,9})`),
 	pattern.Of(`(?i)token limit:? (?:of |is )?(\d{1,9})`),
 	pattern.Of(`(?i)(?:must be <=|must have less than|cannot exceed|up to|limit of|limit is|should be \[\d+,) ?(\d{1,9})`),
 	pattern.Of(`\d tokens? > (\d{1,9}) maximum|limit: \d+ \+ \d+ > (\d{1,9})`),
@@ -38,8 +40,11 @@ var beyondSaid = pattern.Of(`(?i)\bby \d+(?: tokens?)?|exceeds limit \(\d+\)`)
 // tooLongSaid match how servers say that a prompt doesn't fit.
 var tooLongSaid = pattern.Of(`(?i)context.length|context size|context window|context limit|model length|prompt is too long` +
 	`|maximum number of tokens allowed|.max_new_tokens.? must be <=|.?inputs.? must have less than|max_seq_len` +
-	`|model token limit|maximum prompt length|input token count (?:is|of)|token count of \d+ exceeds` +
+	`|model token limit|tokens exceeds? the (?:configured )?limit|maximum prompt length|input token count (?:is|of)|token count of \d+ exceeds` +
 	`|number of tokens[^.]{0,60}(?:exceed|greater)|input is too long|range of input length|inputs tokens \+ max_new_tokens`)
+
+// tooLargeSaid matches how servers with limits for each minute refuse a request that alone is above them: it never fits.
+var tooLargeSaid = pattern.Of(`(?i)request too large`)
 
 // lengthSaid matches what may mean that a prompt is too long: it speaks of tokens or of length, and of too much.
 var lengthSaid = pattern.Of(`(?i)token|length|too long|context|window|(?:prompt|input|request|messages?) (?:size|is|are) ` +
@@ -57,16 +62,24 @@ func (f Failure) IsTooLong() (limit, asked int, is bool) {
 	if f.IsCrowded() || !f.saysTooLong() {
 		return 0, 0, false
 	}
+	said := ungrouped(f.inWords())
 	limit = f.limit
 	if limit <= 0 {
-		said := beyondSaid().ReplaceAllString(f.inWords(), "")
-		limit = firstNumber(limitSaid, said)
+		limit = firstNumber(limitSaid, beyondSaid().ReplaceAllString(said, ""))
 	}
 	asked = f.asked
 	if asked <= 0 {
-		asked = firstNumber(askedSaid, f.inWords())
+		asked = firstNumber(askedSaid, said)
 	}
 	return limit, asked, true
+}
+
+// grouped matches numbers whose thousands are set apart, but not two in a list, such as [1,512].
+var grouped = pattern.Of(`(?:^|[^\[\d.,])\d{1,3}(?:,\d{3})+\b`)
+
+// ungrouped returns text with numbers as Go reads them.
+func ungrouped(text string) string {
+	return grouped().ReplaceAllStringFunc(text, func(number string) string { return strings.ReplaceAll(number, ",", "") })
 }
 
 func (f Failure) saysTooLong() bool {
@@ -75,6 +88,8 @@ func (f Failure) saysTooLong() bool {
 		return true
 	}
 	switch f.Status {
+	case http.StatusTooManyRequests:
+		return tooLargeSaid().MatchString(f.inWords())
 	case 0, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
 		http.StatusNotImplemented:
 		return tooLongSaid().MatchString(f.inWords())

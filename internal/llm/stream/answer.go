@@ -26,7 +26,7 @@ type Answer struct {
 	loop   repeats // of the text, thoughts and all
 	calls  calls
 	extra  gathered
-	half   string // of a character, at the end of what came
+	left   left // by the last event
 	reply  chat.Reply
 	passed bool
 	size   int // bytes of text and thoughts
@@ -47,11 +47,11 @@ func NewAnswer(show func(string), tools, headings []string) *Answer {
 // Add takes an event. The error is a failure.Failure if the server tells of one, or wraps ErrBadEvent if the event
 // makes no sense. It is another one if the answer ends here although the model goes on, as IsWhole tells.
 func (a *Answer) Add(event []byte) error {
-	e, err := parseEvent(event, a.half)
+	e, err := parseEvent(event, a.left)
 	if err != nil {
 		return err
 	}
-	a.half = e.half
+	a.left = e.left
 	if e.prompt > 0 || e.completion > 0 {
 		a.reply.PromptTokens = e.prompt
 		a.reply.CompletionTokens = e.completion

@@ -205,9 +205,33 @@ func (c *calls) end(finish string) (all []chat.Call, ok bool) {
 		if b.name == "" {
 			return nil, false
 		}
-		all = append(all, chat.Call{ID: newID(), Name: b.name, Arguments: b.arguments.String(), Extra: b.extra.all()})
+		for _, arguments := range apart(b.arguments.String()) {
+			call := chat.Call{
+				ID:        newID(),
+				Name:      b.name,
+				Arguments: arguments,
+				Extra:     b.extra.all(),
+			}
+			all = append(all, call)
+		}
 	}
-	return all, true
+	return all[:min(len(all), maxCalls)], true
+}
+
+// apart returns the arguments of each call where a server wrote those of several calls as one, or an empty object
+// before the real one, or the same twice.
+func apart(arguments string) (each []string) {
+	values := split([]byte(arguments))
+	for _, v := range values {
+		if len(objectOf(v)) == 0 || len(each) > 0 && each[len(each)-1] == string(v) {
+			continue
+		}
+		each = append(each, string(v))
+	}
+	if len(values) < 2 || len(each) == 0 {
+		return []string{arguments}
+	}
+	return each
 }
 
 // newID returns an id as Mistral's templates want it: nine letters or digits. The server's own is never kept, since

@@ -14,9 +14,9 @@ import (
 
 // event is what one event of a stream adds to the answer.
 type event struct {
+	left       // for the next event
 	text       string
-	half       string // of a character, at the text's end
-	thought    int    // bytes of thoughts beside the text
+	thought    int // bytes of thoughts beside the text
 	finish     string
 	calls      []piece
 	extra      chat.Extra // fields of the message that Hark doesn't know
@@ -24,10 +24,16 @@ type event struct {
 	completion int        // tokens
 }
 
-// parseEvent returns a failure.Failure if the event tells of one, and ErrBadEvent if it makes no sense. half is what
-// the last event left of a character.
-func parseEvent(raw []byte, half string) (e event, err error) {
-	e.half = half
+// left is what an event says of those that follow it.
+type left struct {
+	half   string // of a character, at the text's end
+	deltas bool   // the answer comes in deltas: messages beside them only repeat it
+}
+
+// parseEvent returns a failure.Failure if the event tells of one, and ErrBadEvent if it makes no sense. before is what
+// the last event left.
+func parseEvent(raw []byte, before left) (e event, err error) {
+	e.left = before
 	fields := objectOf(raw)
 	if f, is := failed(raw, fields); is {
 		return event{}, f
@@ -43,6 +49,10 @@ func parseEvent(raw []byte, half string) (e event, err error) {
 		if at != 0 {
 			continue
 		}
+		if failure.IsGiven(choice["error"]) {
+			f, _ := failure.Read(choice["error"]) // one that says nothing is one all the same
+			return event{}, f
+		}
 		e.finish = finishOf(choice["finish_reason"])
 		switch e.finish {
 		case finishedBadly:
@@ -51,11 +61,17 @@ func parseEvent(raw []byte, half string) (e event, err error) {
 			return event{}, failure.Failure{Code: failure.TornCall}
 		}
 		e.add(objectOf(choice["delta"]))
-		e.add(objectOf(choice["message"]))
+		e.deltas = e.deltas || e.hasCome()
+		if !e.deltas {
+			e.add(objectOf(choice["message"]))
+		}
 		e.addText(choice["text"])
 	}
 	return e, nil
 }
+
+// hasCome reports whether the event adds something to the answer.
+func (e *event) hasCome() bool { return e.text != "" || e.thought > 0 || len(e.calls) > 0 }
 
 // objectsOf returns the objects of a list, or the one that some servers write instead.
 func objectsOf(raw json.RawMessage) (all []map[string]json.RawMessage) {

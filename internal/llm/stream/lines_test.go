@@ -69,7 +69,7 @@ func FuzzEvents(f *testing.F) {
 			if strings.HasPrefix(lines.Text(), `data: {"error"`) || !strings.HasPrefix(lines.Text(), "data: ") {
 				t.Fatalf("line %q", lines.Text())
 			}
-			parseEvent([]byte(strings.TrimPrefix(lines.Text(), "data: ")), "")
+			parseEvent([]byte(strings.TrimPrefix(lines.Text(), "data: ")), left{})
 		}
 	})
 }

@@ -108,7 +108,7 @@ var plainMarks = map[meaning][]string{
 	},
 	calling: {
 		"<tool_call>", "<tool_call name=", "<tool_calls>", "<function=", "<function_call>", "<function_calls>",
-		"<function name=", "<|tool_call|>", "<|tool_calls|>", "<|python_tag|>", "[TOOL_CALLS]", "[TOOL_CALL]",
+		"<function name=", "<function(", "<function/", "<|tool_call|>", "<|tool_calls|>", "<|python_tag|>", "[TOOL_CALLS]", "[TOOL_CALL]",
 		"<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<|tool_calls_section_begin|>", "<|tool_call_begin|>",
 		"<minimax:tool_call>", "<invoke name=", "<tool_use>", "<tool_code>", "<|action_start|>", "<|plugin|>",
 		"<|channel|>commentary to=", "<start_function_call>", "<|START_ACTION|>", "<seed:tool_call>", "<|function_call|>",
@@ -166,6 +166,24 @@ func thoughtMarkAt(text string) mark {
 		return mark{what: mayBegin}
 	}
 	return mark{}
+}
+
+// bareThoughtAt finds the thought with which an answer of gpt-oss begins where a server left out the tokens round the
+// names of its channels: "analysisWe need …assistantfinal". A word that goes on in small letters is none.
+func bareThoughtAt(text string) mark {
+	const open = "analysis"
+	rest, is := strings.CutPrefix(text, open)
+	switch {
+	case !is && strings.HasPrefix(open, text) && text != "", is && rest == "":
+		return mark{what: mayBegin}
+	case !is || rest[0] < 'A' || 'Z' < rest[0]:
+		return mark{}
+	}
+	return mark{
+		what:   thinks,
+		length: len(open),
+		shut:   shutter{marks: []string{"assistantfinal", "assistantcommentary "}},
+	}
 }
 
 // plainMarkAt finds the longest of plainMarks.
@@ -325,6 +343,8 @@ func token(name string, length int) mark {
 	case slices.Contains(turns, name), strings.HasPrefix(name, "end"), strings.HasPrefix(name, "eo"),
 		strings.HasPrefix(name, "stop"), strings.HasSuffix(name, "_end"):
 		return mark{what: ends, length: length}
+	case strings.HasPrefix(name, "tool"):
+		return mark{what: calling, length: length}
 	}
 	return mark{what: dropped, length: length}
 }

@@ -20,7 +20,8 @@ var callKeys = []string{"name", "function", "tool", "tool_name", "action", "tool
 	"function_call", "function_name", "arguments", "parameters", "thought"}
 
 // openings are what calls begin with that no mark announces, besides JSON and tools' names.
-var openings = []string{"Action:", "Thought:", "functools[", "to=functions.", "print(default_api.", "default_api."}
+var openings = []string{"Action:", "Thought:", "functools[", "to=functions.", "commentary to=", "tool call:", "**tool call",
+	"print(default_api.", "default_api."}
 
 // beforeNames may stand before a tool's name with which a call begins.
 var beforeNames = []string{"", "functions.", "tools.", "call:", "print(", "await ", ">>>", "**", "`"}
@@ -42,9 +43,9 @@ func beginsCall(text string, tools []string) verdict {
 		if inner == "" {
 			return maybe
 		}
-		return max(beginsObject(inner), beginsName(inner, tools))
+		return max(beginsObject(inner, tools), beginsName(inner, tools))
 	}
-	found := max(beginsObject(text), beginsName(text, tools), beginsFence(text, tools))
+	found := max(beginsObject(text, tools), beginsName(text, tools), beginsFence(text, tools))
 	for _, opening := range openings {
 		whole, begun := begins(text, opening)
 		switch {
@@ -98,8 +99,8 @@ func beginsFence(text string, tools []string) verdict {
 	return beginsCall(body, tools)
 }
 
-// beginsObject reports whether text begins like a JSON object that is a call.
-func beginsObject(text string) verdict {
+// beginsObject reports whether text begins like a JSON object that is a call: with a key of calls, or a tool's name.
+func beginsObject(text string, tools []string) verdict {
 	rest, is := strings.CutPrefix(text, "{")
 	if !is {
 		return no
@@ -113,10 +114,11 @@ func beginsObject(text string) verdict {
 		return no
 	}
 	key, _, ended := strings.Cut(rest[1:], quote)
+	mayBecome := func(known string) bool { return strings.HasPrefix(known, key) }
 	switch {
-	case ended && slices.Contains(callKeys, key):
+	case ended && (slices.Contains(callKeys, key) || slices.Contains(tools, key)):
 		return yes
-	case !ended && slices.ContainsFunc(callKeys, func(k string) bool { return strings.HasPrefix(k, key) }):
+	case !ended && (slices.ContainsFunc(callKeys, mayBecome) || slices.ContainsFunc(tools, mayBecome)):
 		return maybe
 	}
 	return no
@@ -141,7 +143,7 @@ func beginsName(text string, tools []string) verdict {
 
 // beginsArguments reports whether what follows a tool's name begins like its arguments.
 func beginsArguments(text string) verdict {
-	text = strings.TrimLeft(text, " \n\t:*`")
+	text = strings.TrimLeft(text, " \n\t:*`0123456789") // Kimi counts: functions.search_memory:0
 	if text == "" {
 		return maybe
 	}

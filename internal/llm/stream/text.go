@@ -109,6 +109,10 @@ const longestOpening = 256
 func (t *text) step(out *strings.Builder, rest string) string {
 	if !t.at.begun {
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		bare := bareThoughtAt(rest)
+		if bare.what != noMark {
+			return t.follow(out, rest, bare)
+		}
 	}
 	if t.skips {
 		rest = strings.TrimLeft(rest, "\r\n")
@@ -151,7 +155,11 @@ func (t *text) step(out *strings.Builder, rest string) string {
 
 // mark deals with rest's first character, which may begin a mark, and returns what follows.
 func (t *text) mark(out *strings.Builder, rest string) string {
-	found := t.markAt(rest)
+	return t.follow(out, rest, t.markAt(rest))
+}
+
+// follow does what a mark with which rest begins says, if there is one.
+func (t *text) follow(out *strings.Builder, rest string, found mark) string {
 	switch found.what {
 	case mayBegin:
 		t.held = rest

@@ -18,7 +18,7 @@ func written(text string, tools []string) []chat.Call {
 	if len(text) > maxWritten {
 		return nil
 	}
-	text = strings.ReplaceAll(text, `<|"|>`, `"`) // Gemma
+	text = quotes.Replace(text)
 	found := objects(text, tools)
 	if len(found) == 0 {
 		found = named(text, tools)
@@ -32,6 +32,9 @@ func written(text string, tools []string) []chat.Call {
 	}
 	return all
 }
+
+// quotes are written by Gemma and FunctionGemma as tokens.
+var quotes = strings.NewReplacer(`<|"|>`, `"`, "<escape>", `"`)
 
 // What a text of calls may cost to read.
 const (
