@@ -87,7 +87,11 @@ func Open(ctx context.Context, address string, o Options) (*sqlstore.Store, erro
 	if err := e.prepareDatabase(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), e.Close())
 	}
-	if err := sqlstore.Open(ctx, s); err != nil {
+	err = sqlstore.Open(ctx, s)
+	if err == nil && o.Moving == sqlstore.NotMoving {
+		err = sqlstore.HideForgotten(ctx, s)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", e.address(), explain(err)), s.Close())
 	}
 	return s, nil
