@@ -6,7 +6,8 @@
 //
 // From the bottom: config.go and clock.go; form.go says what is left out, thinking.go how servers are told to think;
 // request.go writes a request; error.go makes errors; call.go asks once; window.go, unsaid.go and habits.go are what is
-// learnt of a server; client.go asks until there is an answer; model.go has models and their fallback, check.go tries them.
+// learnt of a server; client.go asks until there is an answer; model.go has models and their fallback, check.go tries
+// them.
 package llm
 
 import (
