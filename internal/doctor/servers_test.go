@@ -39,7 +39,8 @@ func TestServerThatRefusesMuch(t *testing.T) {
 	})
 	client := llm.New(llm.Config{BaseURL: s.URL(), Model: "test-model", MaxTokens: 500})
 	got := (&Doctor{}).Model(t.Context(), "llm.", client).String()
-	const does = "the server refused a request as OpenAI takes it → Hark leaves out stream_options; Hark leaves out max_tokens"
+	const does = "the server refused a request as OpenAI takes it → " +
+		"Hark leaves out stream_options; Hark leaves out max_tokens"
 	if !strings.HasSuffix(got, does) || strings.Count(got, "refused") != 1 {
 		t.Error(got)
 	}
@@ -54,7 +55,7 @@ func TestServerThatTakesNoMoreCalls(t *testing.T) {
 	})
 	client := llm.New(llm.Config{BaseURL: s.URL(), Model: "test-model"})
 	got := (&Doctor{}).Model(t.Context(), "llm.", client).String()
-	if !strings.Contains(got, "for now (429, invalid_request_error) → try again later, or raise its limits; it says: Limits") {
+	if !strings.Contains(got, "(429, invalid_request_error) → try again later, or raise its limits; it says: Limits") {
 		t.Error(got)
 	}
 }

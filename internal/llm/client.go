@@ -5,8 +5,9 @@
 // and Models.
 //
 // From the bottom: config.go and clock.go; form.go says what is left out, thinking.go how servers are told to think;
-// request.go writes a request; error.go makes errors; call.go asks once; window.go and habits.go are what is learnt of
-// a server; client.go asks until there is an answer; model.go has models and their fallback, check.go tries them.
+// request.go writes a request; error.go makes errors; call.go asks once; window.go, unsaid.go and habits.go are what is
+// learnt of a server; client.go asks until there is an answer; model.go has models and their fallback, check.go tries
+// them.
 package llm
 
 import (
@@ -19,6 +20,7 @@ import (
 
 	"hark/internal/chat"
 	"hark/internal/endpoint"
+	"hark/internal/llm/failure"
 	"hark/internal/tokens"
 )
 
@@ -27,6 +29,7 @@ type Client struct {
 	caller
 	habits habits
 	window window
+	unsaid unsaid
 }
 
 // New returns a client for the model that c names. It connects to nothing yet.
@@ -147,7 +150,7 @@ func (c *Client) persist(ctx context.Context, q question, turn *turn) (answered,
 		if !is || came.passed || ctx.Err() != nil {
 			return came, err
 		}
-		c.noticeLimit(e)
+		c.noticeLimit(e, q.request)
 		next := c.next(try, e, q.request)
 		if !next.again {
 			c.habits.giveUp(try, c.clock.now())
@@ -259,6 +262,9 @@ func (c *Client) pause(e *Error, attempt int) (time.Duration, bool) {
 
 // learn remembers the form that the server took, and whether it read all of the prompt.
 func (c *Client) learn(t *try, reply chat.Reply, r chat.Request) {
+	if c.unsaid.waits() && !r.Brief {
+		c.leave(c.unsaid.pass(counted(r, tokens.For(c.config.Model))))
+	}
 	told := c.habits.keep(t, c.clock.now())
 	if t.bare {
 		noted := c.habits.note(vainTools)
@@ -281,9 +287,21 @@ func (c *Client) tell(learnt []string) {
 	}
 }
 
-// noticeLimit remembers how many tokens the server says it takes.
-func (c *Client) noticeLimit(e *Error) {
-	if e.Kind != TooLong || e.limit <= 0 {
+// leave remembers how many tokens a prompt may have; 0: that isn't known.
+func (c *Client) leave(room int) {
+	if room > 0 {
+		all := windowFor(room, c.config.MaxTokens)
+		c.window.learn(max(all, failure.LeastWindow), c.clock.now())
+	}
+}
+
+// noticeLimit remembers how many tokens the server says it takes, or learns it.
+func (c *Client) noticeLimit(e *Error, r chat.Request) {
+	if e.Kind != TooLong {
+		return
+	}
+	if e.limit <= 0 {
+		c.leave(c.unsaid.refuse(counted(r, tokens.For(c.config.Model))))
 		return
 	}
 	c.window.learn(e.limit, c.clock.now())

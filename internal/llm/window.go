@@ -230,10 +230,6 @@ func dropsPrompt(reply chat.Reply, r chat.Request) bool {
 	if reply.PromptTokens == 0 || 6*reply.PromptTokens >= bytes {
 		return false
 	}
-	counter := tokens.New()
-	sent := 0
-	for _, m := range r.Messages {
-		sent += counter.Count(m.Content)
-	}
+	sent := counted(r, tokens.New())
 	return sent >= leastCounted && 2*reply.PromptTokens < sent
 }

@@ -40,10 +40,12 @@ var beyondSaid = pattern.Of(`(?i)\bby \d+(?: tokens?)?|exceeds limit \(\d+\)`)
 // tooLongSaid match how servers say that a prompt doesn't fit.
 var tooLongSaid = pattern.Of(`(?i)context.length|context size|context window|context limit|model length|prompt is too long` +
 	`|maximum number of tokens allowed|.max_new_tokens.? must be <=|.?inputs.? must have less than|max_seq_len` +
-	`|model token limit|tokens exceeds? the (?:configured )?limit|maximum prompt length|input token count (?:is|of)|token count of \d+ exceeds` +
+	`|model token limit|tokens exceeds? the (?:configured )?limit` +
+	`|maximum prompt length|input token count (?:is|of)|token count of \d+ exceeds` +
 	`|number of tokens[^.]{0,60}(?:exceed|greater)|input is too long|range of input length|inputs tokens \+ max_new_tokens`)
 
-// tooLargeSaid matches how servers with limits for each minute refuse a request that alone is above them: it never fits.
+// tooLargeSaid matches how servers with limits for each minute refuse a request that alone is above them: it never
+// fits.
 var tooLargeSaid = pattern.Of(`(?i)request too large`)
 
 // lengthSaid matches what may mean that a prompt is too long: it speaks of tokens or of length, and of too much.

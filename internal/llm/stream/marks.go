@@ -108,7 +108,8 @@ var plainMarks = map[meaning][]string{
 	},
 	calling: {
 		"<tool_call>", "<tool_call name=", "<tool_calls>", "<function=", "<function_call>", "<function_calls>",
-		"<function name=", "<function(", "<function/", "<|tool_call|>", "<|tool_calls|>", "<|python_tag|>", "[TOOL_CALLS]", "[TOOL_CALL]",
+		"<function name=", "<function(", "<function/",
+		"<|tool_call|>", "<|tool_calls|>", "<|python_tag|>", "[TOOL_CALLS]", "[TOOL_CALL]",
 		"<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<|tool_calls_section_begin|>", "<|tool_call_begin|>",
 		"<minimax:tool_call>", "<invoke name=", "<tool_use>", "<tool_code>", "<|action_start|>", "<|plugin|>",
 		"<|channel|>commentary to=", "<start_function_call>", "<|START_ACTION|>", "<seed:tool_call>", "<|function_call|>",

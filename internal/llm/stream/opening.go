@@ -20,8 +20,8 @@ var callKeys = []string{"name", "function", "tool", "tool_name", "action", "tool
 	"function_call", "function_name", "arguments", "parameters", "thought"}
 
 // openings are what calls begin with that no mark announces, besides JSON and tools' names.
-var openings = []string{"Action:", "Thought:", "functools[", "to=functions.", "commentary to=", "tool call:", "**tool call",
-	"print(default_api.", "default_api."}
+var openings = []string{"Action:", "Thought:", "functools[", "to=functions.", "commentary to=",
+	"tool call:", "**tool call", "print(default_api.", "default_api."}
 
 // beforeNames may stand before a tool's name with which a call begins.
 var beforeNames = []string{"", "functions.", "tools.", "call:", "print(", "await ", ">>>", "**", "`"}
