@@ -17,7 +17,7 @@ import (
 
 func (f *flags) exportCommand() *cobra.Command {
 	var user, channel, guild, out string
-	force, salvage, unchecked := false, false, false
+	force := false
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Export everything about one person, or what was said in a channel",
@@ -26,22 +26,11 @@ func (f *flags) exportCommand() *cobra.Command {
 			"With --channel: writes what was said in a channel, one message a line. \"hark import\" puts it back, except what was\n" +
 			"forgotten there and Hark's own answers.\n" +
 			"An export holds all text in the clear, and what is forgotten later stays in it: keep it private, and no longer than\n" +
-			"you need it. It doesn't hold what the model was sent, because that has other people's words.\n" +
-			"With --salvage: writes all that can be read of a damaged database, which it doesn't change: messages, facts, lore, and\n" +
-			"what was decided and forgotten. Stop Hark first. \"hark import\" reads the file into a new data directory. It leaves out\n" +
-			"what was deleted or forgotten, is too old, or was written by somebody who opted out. If it can't know that, it writes\n" +
-			"nothing without --unchecked. The exit code is 1 if something is missing.",
+			"you need it. It doesn't hold what the model was sent, because that has other people's words.",
 		Example: "  hark export --user ann --out ann.json\n" +
-			"  hark export --channel general --guild Harbour --out general.jsonl\n" +
-			"  hark export --salvage --out salvaged.jsonl\n  hark import --data new-data salvaged.jsonl",
+			"  hark export --channel general --guild Harbour --out general.jsonl",
 		Args: cli.NoArguments,
 		RunE: func(c *cobra.Command, args []string) error {
-			if salvage {
-				if user+channel+guild != "" {
-					return errors.New("--salvage writes all that can be read: leave out --user, --channel and --guild")
-				}
-				return f.salvage(c, out, force, unchecked)
-			}
 			if (user == "") == (channel == "") {
 				return errors.New("export what? Name either --user or --channel")
 			}
@@ -63,9 +52,6 @@ func (f *flags) exportCommand() *cobra.Command {
 	c.Flags().StringVar(&guild, "guild", "", "only in the server of this `name` or id")
 	c.Flags().StringVar(&out, "out", "", "write to this `file`, which only you can read, instead of the output")
 	c.Flags().BoolVar(&force, "force", false, "replace the file if it is there")
-	c.Flags().BoolVar(&salvage, "salvage", false, "write all that can be read of a damaged database")
-	c.Flags().BoolVar(&unchecked, "unchecked", false,
-		"with --salvage: write even if it isn't known what was deleted, forgotten or opted out")
 	return c
 }
 

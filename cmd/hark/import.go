@@ -182,7 +182,6 @@ func (i imported) line(path string) string {
 		noun, says string
 	}{
 		{i.Questions, "question", "\"hark eval\" asks its %s"},
-		{i.Events, "line", "and %s about what was decided, forgotten and told"},
 		{i.Answers, "answer",
 			"%s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it"},
 		{i.dropped, "message", "%s left out: they were deleted or forgotten here, or their author has opted out"},

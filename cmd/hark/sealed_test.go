@@ -58,7 +58,7 @@ func TestAMemoryIsMovedToASealedOne(t *testing.T) {
 	export := filepath.Join(t.TempDir(), "export.json")
 	for _, command := range [][]string{{"run"}, {"doctor"}, {"chat"}, {"context", "what?"}, {"mcp", "--operator"},
 		{"search", "lighthouse"}, {"trace"}, {"web"}, {"backfill"}, {"export", "--user", "jane", "--out", export},
-		{"export", "--salvage", "--out", export}, {"forget", "--user", "jane", "--yes"}, {"import", backup},
+		{"forget", "--user", "jane", "--yes"}, {"import", backup},
 		{"backup", filepath.Join(t.TempDir(), "copy.db")}, {"key", "rotate", "--to", key},
 		{"move", "--to", "elsewhere", "--key-file", key}, {"reindex"}, {"restore", "--yes", backup}} {
 		stdout, stderr := w.hark(1, command...)

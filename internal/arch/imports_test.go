@@ -19,8 +19,7 @@ const module = "hark/"
 var rules = map[string][]string{
 	"memory":                       {},
 	"memory/vectors":               {"memory"},
-	"memory/sqlite":                {"memory", "memory/seal", "memory/sqlstore", "memory/sqlite/pagefile", "memory/vectors"},
-	"memory/sqlite/pagefile":       {},
+	"memory/sqlite":                {"memory", "memory/seal", "memory/sqlstore", "memory/vectors"},
 	"memory/seal":                  {},
 	"memory/sqlstore":              {"memory", "memory/seal", "memory/vectors"},
 	"memory/sqlite/sqlitetest":     {"memory/sqlite", "internal/fixture"},

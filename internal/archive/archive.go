@@ -1,5 +1,5 @@
 // Package archive is the memory as its operator sees it: without embedder and model, with servers, channels,
-// people and lore found by the names that somebody types. It exports, salvages, and passes backups through
+// people and lore found by the names that somebody types. It exports, and passes backups through
 // streams. Begin with Open.
 package archive
 

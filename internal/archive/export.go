@@ -12,7 +12,6 @@ import (
 	"hark/internal/exports"
 	"hark/internal/personaldata"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 // exportPage is the number of messages read at once.
@@ -92,24 +91,4 @@ func (k *Archive) ExportPerson(ctx context.Context, w io.Writer, guild memory.Gu
 		return err
 	}
 	return e.Write(w)
-}
-
-// WriteSalvaged writes what was salvaged for "hark import", a line each, and returns how many lines are messages.
-func WriteSalvaged(ctx context.Context, s *sqlite.Salvage, w io.Writer) (n int, err error) {
-	lines := exports.NewEncoder(w)
-	for _, e := range s.Events {
-		if err := lines.Encode(exports.EventOf(e)); err != nil {
-			return 0, err
-		}
-	}
-	people := map[memory.GuildID]exports.People{}
-	err = s.Messages(ctx, func(in memory.Channel, m memory.Message) error {
-		if people[in.Guild] == nil {
-			people[in.Guild] = exports.PeopleOf(s.People[in.Guild])
-		}
-		n++
-		called := func(id memory.MessageID) string { return s.Names[memory.MessageRef{Channel: in.ID, Message: id}] }
-		return writeMessage(lines, in, m, people[in.Guild], called(m.ID), called(m.ReplyTo))
-	})
-	return n, err
 }

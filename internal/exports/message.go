@@ -35,16 +35,6 @@ type Message struct {
 	Starred   bool             `json:"starred,omitempty"`
 }
 
-// Event is any other event in an export, for another store.
-type Event struct {
-	Type  string       `json:"type"`
-	Event string       `json:"event"`
-	Body  memory.Event `json:"body"`
-}
-
-// EventOf returns e in the form of an export.
-func EventOf(e memory.Event) Event { return Event{Type: "event", Event: imports.EventName(e), Body: e} }
-
 // Named is somebody who is mentioned.
 type Named struct {
 	ID   memory.UserID `json:"id,string"`

@@ -126,7 +126,7 @@ func kindOf(dec *json.Decoder) (Kind, error) {
 		case key == "channel" && word[0] == '{':
 			return DiscordExport, nil
 		case key == "channel" && word[0] == '"',
-			key == "type" && (word == `"message"` || word == `"question"` || word == `"event"`):
+			key == "type" && (word == `"message"` || word == `"question"`):
 			return RecallSet, nil
 		case key == "type":
 			return "", nil

@@ -2,8 +2,6 @@ package imports
 
 import (
 	"context"
-	"encoding/json"
-	"reflect"
 
 	"hark/memory"
 )
@@ -123,36 +121,4 @@ func unplaced(c memory.Channel) memory.Channel {
 		c.Kind, c.Parent = memory.DirectChannel, 0
 	}
 	return c
-}
-
-// events are what "hark export --salvage" writes besides messages, so that decisions and forgettings stay
-// valid, and lore and facts stay known.
-var events = func() map[string]reflect.Type {
-	types := map[string]reflect.Type{}
-	for _, e := range []memory.Event{
-		memory.Forgetting{}, memory.Opted{}, memory.GuildNamed{}, memory.ChannelSeen{}, memory.Chose{},
-		memory.SettingChosen{}, memory.Deleted{}, memory.FactTold{}, memory.LoreTold{},
-	} {
-		types[EventName(e)] = reflect.TypeOf(e)
-	}
-	return types
-}()
-
-// EventName returns the name of a kind of event in exports.
-func EventName(e memory.Event) string { return reflect.TypeOf(e).Name() }
-
-func (b *batch) event(ctx context.Context, number int, l setLine) error {
-	kind, ok := events[string(l.Event)]
-	if !ok {
-		return b.skip("line %d has an event of an unknown kind", number)
-	}
-	e := reflect.New(kind)
-	if err := json.Unmarshal(l.Body, e.Interface()); err != nil {
-		return b.skip("line %d has an event that can't be read: %v", number, err)
-	}
-	b.sum.Events++
-	if b.events = append(b.events, e.Elem().Interface().(memory.Event)); len(b.events) < batchEvents {
-		return nil
-	}
-	return b.flush(ctx)
 }

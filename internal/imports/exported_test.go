@@ -3,13 +3,10 @@ package imports
 import (
 	"maps"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
 	"hark/memory"
-	"hark/memory/sqlite"
-	"hark/memory/sqlite/sqlitetest"
 )
 
 // discords is a line that tells of a message of Discord's.
@@ -77,32 +74,5 @@ func TestWordsOfExports(t *testing.T) {
 		if word := SpeakerWord(k); kindCalled(speakerWords, text(word)) != k {
 			t.Errorf("messages of kind %d are called %q", k, word)
 		}
-	}
-}
-
-// Lines of what isn't a message are applied; those that can't be read are skipped.
-func TestEventsOfASalvagedFile(t *testing.T) {
-	t.Parallel()
-	file := `{"type":"event","event":"Opted","body":{"Guild":5,"User":7,"Out":true,"At":"2026-01-01T00:00:00Z"}}
-{"type":"event","event":"Forgetting","body":{"Guild":5,"Channel":6,"Why":"deleted","At":"2026-01-01T00:00:00Z"}}
-{"type":"event","event":"Posted","body":{}}
-{"type":"event","event":"Opted","body":{"Guild":"five"}}
-{"type":"event","event":"Opted"}
-`
-	store := sqlitetest.Open(t, sqlite.Options{})
-	defer store.Close()
-	sum, err := Read(t.Context(), strings.NewReader(file), store, func(events []memory.Event) error {
-		return store.Apply(t.Context(), events...)
-	}, nil)
-	if err != nil || sum.Events != 2 || sum.Skipped != 3 {
-		t.Errorf("%+v, %v", sum, err)
-	}
-	out, err := memory.HasOptedOut(t.Context(), store, 5, 7)
-	unfinished, failed := store.Forgettings(t.Context(), memory.Everywhere, 0)
-	if !out || err != nil || failed != nil || len(unfinished) != 2 {
-		t.Errorf("opted out: %t, %v; to be forgotten are %+v, %v", out, err, unfinished, failed)
-	}
-	if set, err := ReadSet(strings.NewReader(file)); err != nil || len(set.Messages) > 0 {
-		t.Errorf("as a recall set it is %+v, %v", set, err)
 	}
 }

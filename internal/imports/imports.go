@@ -29,7 +29,6 @@ type Summary struct {
 	Messages     int
 	Questions    int    // of a recall set; they are not imported
 	Answers      int    // of Hark's own; they are not imported
-	Events       int    // that aren't messages, of a file that Hark salvaged
 	Skipped      int    // messages that could not be read
 	FirstSkipped string // where the first of them is and what it lacks; empty if none was skipped
 	Direct       int    // of the channels those that are direct messages
@@ -83,7 +82,7 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 	if flushed := b.flush(ctx); flushed != nil {
 		return b.sum, flushed
 	}
-	if s := b.sum; err == nil && s.Messages+s.Answers+s.Events == 0 && s.Skipped > 0 {
+	if s := b.sum; err == nil && s.Messages+s.Answers == 0 && s.Skipped > 0 {
 		err = fmt.Errorf("none of the file's messages could be read; the first: %s", s.FirstSkipped)
 	}
 	return b.sum, err

@@ -30,16 +30,14 @@ type SetQuestion struct {
 
 // setLine is a line of the file.
 type setLine struct {
-	Type     text            `json:"type"`
-	Channel  text            `json:"channel"`
-	ID       text            `json:"id"`
-	Author   text            `json:"author"`
-	Time     text            `json:"time"`
-	Text     text            `json:"text"`
-	ReplyTo  textList        `json:"reply_to"`
-	Evidence textList        `json:"evidence"`
-	Event    text            `json:"event"` // what kind of event Body is, in a line of that type
-	Body     json.RawMessage `json:"body"`
+	Type     text     `json:"type"`
+	Channel  text     `json:"channel"`
+	ID       text     `json:"id"`
+	Author   text     `json:"author"`
+	Time     text     `json:"time"`
+	Text     text     `json:"text"`
+	ReplyTo  textList `json:"reply_to"`
+	Evidence textList `json:"evidence"`
 	exportedLine
 }
 
@@ -58,9 +56,6 @@ func ReadSet(r io.Reader) (Set, error) {
 	}
 	set := Set{Messages: map[string]map[string]string{}}
 	err = eachLine(src, func(number int, l setLine) error {
-		if l.Type == "event" { // it is about no message
-			return nil
-		}
 		at, err := l.check()
 		if err != nil {
 			return fmt.Errorf("line %d %w", number, err)
@@ -85,12 +80,9 @@ func readSet(ctx context.Context, src *source, b *batch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		switch l.Type {
-		case "question":
+		if l.Type == "question" {
 			b.sum.Questions++
 			return nil
-		case "event":
-			return b.event(ctx, number, l)
 		}
 		at, err := l.check()
 		switch {

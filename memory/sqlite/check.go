@@ -20,7 +20,7 @@ import (
 
 // Rescue tells the user what to do about a damaged database.
 const Rescue = "restore a backup with \"hark restore FILE\", " +
-	"or get out what can be read with \"hark export --salvage\""
+	"or get out what can be read with SQLite's own program, as docs/recovery.md shows"
 
 // openMark is a key in meta while a process has the file open. Its value is the state of the file's pages.
 // A process that finds it and is alone knows that the file wasn't closed.
@@ -31,6 +31,9 @@ const (
 	unchecked = "unchecked" // not closed, and no check has completed since
 	damaged   = "damaged"   // a check found damage: the next open starts with a check
 )
+
+// deletionTables are the tables that say what must stay deleted.
+var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "pending_deletion", "setting"}
 
 // openLocked opens the database. If the file wasn't closed and no other process has it open, it first checks the
 // tables that hold deletions and permissions, and then the rest in the background. It checks everything first if

@@ -11,7 +11,6 @@ import (
 	"hark/internal/fixture"
 	"hark/internal/text"
 	"hark/memory"
-	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
 
@@ -225,8 +224,8 @@ func TestACheckThatCannotBeNoted(t *testing.T) {
 	must(t, s.Checked(bg))
 	execute(t, other, "COMMIT")
 	apply(t, s, posted(general, 9000, "pears"))
-	s.engine.check.err = pagefile.ErrDamaged // as if it had found damage: nobody is told that anything was erased
-	if err := s.Erase(bg, true); !errors.Is(err, pagefile.ErrDamaged) {
+	s.engine.check.err = errDamagedLog // as if it had found damage: nobody is told that anything was erased
+	if err := s.Erase(bg, true); !errors.Is(err, errDamagedLog) {
 		t.Error(err)
 	}
 	closed(t, s)

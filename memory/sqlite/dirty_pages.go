@@ -5,29 +5,33 @@ import (
 	"errors"
 	"io"
 	"os"
-
-	"hark/memory/sqlite/pagefile"
 )
 
 // dirtyPages holds which pages were written since their unallocated space was last zeroed. It reads them from
 // the write-ahead log, which every write goes to first. Closing a file on the log is safe; closing one on the
 // database would drop SQLite's locks. Only the holder of the write lock uses it.
 type dirtyPages struct {
-	known  bool         // outside pages, all unallocated space is zero
-	pages  pagefile.Set // written since misses last grew
-	next   uint32       // where zeroing goes on, so that often written pages don't delay others
-	misses int          // how often written pages may have been missed
+	known  bool    // outside pages, all unallocated space is zero
+	pages  pageSet // written since misses last grew
+	next   uint32  // where zeroing goes on, so that often written pages don't delay others
+	misses int     // how often written pages may have been missed
 
 	path string
-	log  *os.File          // nil until it is there
-	salt uint32            // of the log header; grows by one when the log restarts
-	at   int64             // how far the log was read; 0: it is empty
-	sums pagefile.Checksum // of the log up to at
+	log  *os.File    // nil until it is there
+	salt uint32      // of the log header; grows by one when the log restarts
+	at   int64       // how far the log was read; 0: it is empty
+	sums logChecksum // of the log up to at
 }
+
+// pageSize is the page size in bytes of every Hark database.
+const pageSize = 4096
+
+var errDamagedLog = errors.New("the write-ahead log is damaged")
 
 // markUnknown records that pages may have been missed.
 func (d *dirtyPages) markUnknown() {
-	d.known, d.pages = false, nil
+	d.known = false
+	d.pages = nil
 	d.misses++
 }
 
@@ -63,9 +67,12 @@ func (d *dirtyPages) read() (err error) {
 		if salt != d.salt {
 			d.markUnknown()
 		}
-		d.salt, d.at, d.sums = salt, int64(len(head)), pagefile.HeaderChecksum(head[:])
+		d.salt = salt
+		d.at = int64(len(head))
+		d.sums = headerChecksum(head[:])
 	}
-	frame, sums := make([]byte, 24+pagefile.Size), d.sums
+	frame := make([]byte, 24+pageSize)
+	sums := d.sums
 	var written []uint32 // by the transaction that is being read
 	for at := d.at; ; {
 		if _, err := d.log.ReadAt(frame, at); errors.Is(err, io.EOF) || string(frame[8:16]) != string(head[16:24]) {
@@ -77,20 +84,25 @@ func (d *dirtyPages) read() (err error) {
 		// The rest may be from a failed or killed commit, whose checksums don't continue the previous ones.
 		// Checking is slow, so it covers only the first and the last frame of a transaction.
 		if last || len(written) == 0 {
-			sums.Add(frame[:8])
-			if sums.Add(frame[24:]); !sums.Matches(frame[16:24]) {
-				return pagefile.ErrDamaged
+			sums.add(frame[:8])
+			sums.add(frame[24:])
+			if !sums.matches(frame[16:24]) {
+				return errDamagedLog
 			}
 		}
 		written = append(written, binary.BigEndian.Uint32(frame))
-		sums.S0, sums.S1 = binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
-		if at += int64(len(frame)); !last {
+		sums.s0 = binary.BigEndian.Uint32(frame[16:])
+		sums.s1 = binary.BigEndian.Uint32(frame[20:])
+		at += int64(len(frame))
+		if !last {
 			continue
 		}
 		for _, number := range written {
-			d.pages.Add(number)
+			d.pages.add(number)
 		}
-		written, d.at, d.sums = written[:0], at, sums
+		written = written[:0]
+		d.at = at
+		d.sums = sums
 	}
 }
 

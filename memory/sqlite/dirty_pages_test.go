@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"hark/memory/sqlite/pagefile"
 )
 
 // While the dirty pages are known, all others have zeroed unallocated space, whatever happens to the log
@@ -55,7 +53,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 		}
 		known++
 		for _, number := range all {
-			if int(number/64) >= len(d.pages) || !d.pages.Has(number) {
+			if int(number/64) >= len(d.pages) || !d.pages.has(number) {
 				t.Fatalf("page %d is stained, and nobody knows", number)
 			}
 		}
@@ -118,7 +116,7 @@ func TestWhatAFailedCommitLeavesInTheLog(t *testing.T) {
 	log, err := os.OpenFile(d.path, os.O_RDWR, 0)
 	must(t, err)
 	defer log.Close()
-	frame := make([]byte, 24+pagefile.Size)
+	frame := make([]byte, 24+pageSize)
 	_, err = log.ReadAt(frame[8:16], 16)
 	must(t, err)
 	for i := range int64(60) {

@@ -28,7 +28,7 @@ func (e *engine) Erase(ctx context.Context, wait bool) error {
 	}
 	due := false
 	if err := e.withWriteLock(ctx, func(w *writer) error {
-		due = !w.zeroed || !w.dirty.known || w.dirty.pages.Count() > maxDirty
+		due = !w.zeroed || !w.dirty.known || w.dirty.pages.count() > maxDirty
 		return nil
 	}); err != nil || !due {
 		return err

@@ -129,52 +129,6 @@ func TestForgottenValuesLeaveASealedStore(t *testing.T) {
 	closed(t, s)
 }
 
-// A damaged sealed store is salvaged with its key.
-func TestASealedStoreIsSalvaged(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	s := openSealed(t, dir)
-	apply(t, s, memorytest.Canaries("canary")...)
-	log, err := s.Log(bg, 1000, -1<<62, 1<<62, 100)
-	must(t, err)
-	closed(t, s)
-	for key, want := range map[string]error{"": sqlstore.ErrKeyMissing, anotherKey: sqlstore.ErrWrongKey} {
-		var secret *seal.Secret
-		if key != "" {
-			secret = secretOf(t, key)
-		}
-		if _, err := OpenSalvage(bg, dir, secret, id(0).Time(), 0, nil); !errors.Is(err, want) {
-			t.Errorf("with the key %q: %v", key, err)
-		}
-	}
-	salvage, err := OpenSalvage(bg, dir, secretOf(t, oneKey), id(0).Time(), 0, nil)
-	must(t, err)
-	read := map[memory.MessageID]string{}
-	must(t, salvage.Messages(bg, func(_ memory.Channel, m memory.Message) error {
-		read[m.ID] = m.Content + fmt.Sprint(m.Files, m.Links)
-		return nil
-	}))
-	for _, m := range log {
-		if m.Kind != memory.FromHark && read[m.ID] != m.Content+fmt.Sprint(m.Files, m.Links) {
-			t.Errorf("message %d is %q, not %q", m.ID, read[m.ID], m.Content)
-		}
-	}
-	if g := salvage.guild(100); g.Name != "canary1q" || len(salvage.People[100]) != 2 || salvage.Damaged["message"] > 0 {
-		t.Errorf("salvaged %+v, %v, %v", g, salvage.People, salvage.Damaged)
-	}
-	must(t, salvage.Close())
-	copied, _ := tampered(t, dir, "UPDATE message SET content = 'planted'")
-	salvage, err = OpenSalvage(bg, copied, secretOf(t, oneKey), id(0).Time(), 0, nil)
-	must(t, err)
-	must(t, salvage.Messages(bg, func(_ memory.Channel, m memory.Message) error {
-		if m.Content == "planted" {
-			t.Errorf("message %d was planted, and is salvaged", m.ID)
-		}
-		return nil
-	}))
-	must(t, salvage.Close())
-}
-
 // TestSealedChild is the process that TestAKilledSealedStoreHoldsNothingReadable kills.
 func TestSealedChild(t *testing.T) {
 	dir := os.Getenv(crashDir)

@@ -100,7 +100,7 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 			e.writer.dirty.markUnknown() // another process emptied the log first
 		}
 		for _, number := range t.zeroed {
-			e.writer.dirty.pages.Remove(number)
+			e.writer.dirty.pages.remove(number)
 		}
 		e.noteRemovals(t)
 	}

@@ -58,7 +58,7 @@ func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, er
 	for round, again := 0, true; again && err == nil; {
 		err = write(ctx, func(t *tx) (err error) {
 			if before <= 0 { // few are left, unless pages are written faster than zeroed
-				if before = e.writer.dirty.pages.Count(); round == zeroRounds {
+				if before = e.writer.dirty.pages.count(); round == zeroRounds {
 					limit = time.Hour
 				}
 				round++
@@ -101,7 +101,7 @@ func (e *engine) scanForDirty(ctx context.Context, write transact) error {
 // learn adds the pages whose unallocated space isn't zero. Then the dirty pages are known.
 func (d *dirtyPages) learn(found []uint32) {
 	for d.known = true; len(found) > 0; found = found[1:] {
-		d.pages.Add(found[0])
+		d.pages.add(found[0])
 	}
 }
 
@@ -122,7 +122,7 @@ func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 	if !w.dirty.known {
 		return 0, false, nil
 	}
-	for number := range w.dirty.pages.From(w.dirty.next) {
+	for number := range w.dirty.pages.from(w.dirty.next) {
 		var page []byte
 		if there, err := sqlstore.Found(t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).
 			Scan(&page)); err != nil {
@@ -136,7 +136,7 @@ func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 		}
 		looked++
 		w.dirty.next = number + 1
-		if w.dirty.pages.Remove(number); time.Now().After(end) {
+		if w.dirty.pages.remove(number); time.Now().After(end) {
 			return looked, false, nil
 		}
 	}

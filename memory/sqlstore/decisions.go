@@ -97,11 +97,6 @@ func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error
 	return o.Forgetting, err
 }
 
-// Forgotten reports whether a message of that author in a channel is forgotten.
-func (d *Decisions) Forgotten(c memory.Channel, id memory.MessageID, author memory.UserID) bool {
-	return d.forgotten(locationOf(c), id, author)
-}
-
 // mayDrop reports whether a message would be dropped for some author.
 func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 	for m := range d.out {

@@ -31,8 +31,6 @@ const (
 	aShown // what is left of a deleted answer that Discord still shows
 )
 
-const LoreKind = int64(aLore)
-
 var sourceKinds = map[memory.SourceKind]kind{
 	memory.SourceMessage: aMessage, memory.SourceFact: aFact, memory.SourceLore: aLore, memory.SourceSummary: aSummary,
 }

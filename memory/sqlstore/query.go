@@ -175,11 +175,6 @@ func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
 
 const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
 
-// ScanMessage reads MessageColumns, which aren't sealed.
-func ScanMessage(scan Scanner, m *memory.Message) error {
-	return (*Vault)(nil).scanMessage(scan, m, nil)
-}
-
 // scanMessage reads MessageColumns. channel is as in messageText.
 func (v *Vault) scanMessage(scan Scanner, m *memory.Message, channel func() int64) error {
 	return scan(v.messageColumns(m, channel)...)

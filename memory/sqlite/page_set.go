@@ -1,31 +1,29 @@
-package pagefile
+package sqlite
 
 import (
 	"iter"
 	"math/bits"
 )
 
-// Set is a set of pages.
-type Set []uint64
+// pageSet is a set of pages of the file, by number.
+type pageSet []uint64
 
-func (f *File) NewSet() Set { return make(Set, f.Count/64+1) }
-
-func (s *Set) Add(no uint32) {
-	*s = append(*s, make(Set, max(0, int(no/64)+1-len(*s)))...)
+func (s *pageSet) add(no uint32) {
+	*s = append(*s, make(pageSet, max(0, int(no/64)+1-len(*s)))...)
 	(*s)[no/64] |= 1 << (no % 64)
 }
 
-func (s Set) Has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
+func (s pageSet) has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
 
-func (s Set) Remove(no uint32) {
+func (s pageSet) remove(no uint32) {
 	if int(no/64) < len(s) {
 		s[no/64] &^= 1 << (no % 64)
 	}
 }
 
-// From yields the pages in order, from first to the end and then from the start. The loop may remove the current
+// from yields the pages in order, from first to the end and then from the start. The loop may remove the current
 // page.
-func (s Set) From(first uint32) iter.Seq[uint32] {
+func (s pageSet) from(first uint32) iter.Seq[uint32] {
 	if int(first/64) >= len(s) {
 		first = 0
 	}
@@ -49,7 +47,7 @@ func (s Set) From(first uint32) iter.Seq[uint32] {
 	}
 }
 
-func (s Set) Count() (n int) {
+func (s pageSet) count() (n int) {
 	for _, some := range s {
 		n += bits.OnesCount64(some)
 	}
