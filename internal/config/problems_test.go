@@ -43,7 +43,7 @@ func TestProblemsOfVariables(t *testing.T) {
 			"hot"}, {"HARK_LLM_TIMEOUT", "60"},
 		{"HARK_MEMORY_LOG_BOTS", "yes"}, {"HARK_BUILDER_LAYOUT", "x"}, {"HARK_ANSWER_PERSONA", "\xff"},
 		{"HARK_STORE", "hark.db"}, {"HARK_STORE", "postgres://hark:p@ss/word@db/hark"},
-		{"HARK_LLM_EXTRA", "top_k"}, {"HARK_LLM_EXTRA", "[1]"}, {"HARK_LLM_EXTRA", "null"},
+		{"HARK_LLM_EXTRA", "top_k"}, {"HARK_LLM_EXTRA", `{"top_k": 40`}, {"HARK_LLM_EXTRA", "[1]"}, {"HARK_LLM_EXTRA", "null"},
 		{"HARK_LLM_EXTRA", `{"top_k": 40} {}`}, {"HARK_LLM_EXTRA", "{ top_k = 40 }\nmore = 1"},
 		{"HARK_LLM_EXTRA", `{"model": "x"}`}, {"HARK_LLM_THINKING", "false"}, {"HARK_LLM_AT_ONCE", "-1"},
 		{"HARK_DISCORD_OPERATOR", strings.Repeat("ü", 301)},

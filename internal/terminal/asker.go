@@ -187,7 +187,7 @@ func optionOf(options []string, answer string) int {
 // maxListed bounds the names that Name lists.
 const maxListed = 40
 
-// Name asks for a name, or a number in names. An empty answer means usual, unless that is empty.
+// Name asks for a name, or a number in names. An empty answer means usual, or the only name.
 func (a *Asker) Name(ctx context.Context, question string, names []string, usual string) (string, error) {
 	shown := names[:min(len(names), maxListed)]
 	for i, n := range shown {
@@ -199,8 +199,11 @@ func (a *Asker) Name(ctx context.Context, question string, names []string, usual
 	if more := len(names) - len(shown); more > 0 {
 		fmt.Fprintf(a.Out, "      and %d more, by their names\n", more)
 	}
+	if usual == "" && len(names) == 1 {
+		usual = names[0]
+	}
 	if usual != "" {
-		question += " [" + usual + "]"
+		question += " [" + OneLine(usual) + "]"
 	}
 	for {
 		answer, err := a.Ask(ctx, question, false)
