@@ -104,7 +104,9 @@ func TestVoiceMessagesAndPictures(t *testing.T) {
 	w.discord.Delete(w.general.ID, shown.ID)
 	w.discord.BulkDelete(w.general.ID, more...)
 	w.settled()
-	w.keepsNot("voice-canary", "picture-canary")
+	w.discord.WaitFor("what was told to be erased", func() bool {
+		return !w.onDisk("voice-canary") && !w.onDisk("picture-canary")
+	})
 	if n := w.askedFor(descriptions); n != 2 {
 		t.Errorf("%d descriptions, over the budget", n)
 	}

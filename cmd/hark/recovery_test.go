@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,13 +64,16 @@ func typed(t *testing.T, dir, commands string) string {
 	t.Helper()
 	c := exec.Command("sh", "-ec", commands)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "HARK_DATA=data")
+	c.Env = append(slices.DeleteFunc(os.Environ(), isHarks), "HARK_DATA=data")
 	out, err := c.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s\n%v: %s", commands, err, out)
 	}
 	return string(out)
 }
+
+// isHarks reports whether an environment variable is Hark's, or its tests'.
+func isHarks(variable string) bool { return strings.HasPrefix(variable, "HARK_") }
 
 // A damaged file is found, the sentence says what to do, and the commands of docs/recovery.md bring back what is on
 // other pages, and nothing that was forgotten.
