@@ -204,12 +204,18 @@ func (t *transaction) indexMore(limit int) int {
 	}
 	defer t.in(t.guild)()
 	for i, row := range rows {
-		has, err := t.HasText(row)
-		ensure(err)
-		if terms[i] != "" && !has {
+		if terms[i] != "" && !t.hasText(row) {
 			t.addText(row, terms[i])
 		}
 	}
 	t.note(reindexKey, fmt.Sprint(rows[len(rows)-1]))
 	return len(rows)
+}
+
+// hasText reports whether full text holds a message.
+func (t *transaction) hasText(row int64) bool {
+	defer t.in(t.guildOfNo(row >> SequenceBits))()
+	has, err := t.HasText(row)
+	ensure(err)
+	return has
 }
