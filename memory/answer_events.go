@@ -7,9 +7,9 @@ import "errors"
 //
 // The answer is deleted when one of its Sources is deleted or changes, even before the event. Only a
 // source that is Hark's own answer may grow, as it does while it is sent. A source in an unknown channel
-// counts as deleted. The messages of a source summary are sources too. The answer also goes when its
-// Asker or one of Named is forgotten as a whole. Nothing is kept of an answer to somebody who has opted
-// out.
+// counts as deleted. The messages of a source summary are sources too. Only an answer in LocalGuild has
+// sources of other guilds than its own. The answer also goes when its Asker or one of Named is forgotten
+// as a whole. Nothing is kept of an answer to somebody who has opted out.
 //
 // Withdrawn lists a deleted answer if the source is its question or one that it Repeats, or if a person,
 // a channel or a guild is forgotten as a whole; and an answer made from a deleted one, if both repeat.

@@ -206,6 +206,9 @@ func (m *machine) answer(t *rapid.T) {
 	channel, slot := drawSlot(t)
 	reply := said(channel, slotID(slots)+memory.MessageID(100*(m.replied+1)), hark, "so I heard")
 	source, n := drawSlot(t)
+	if source == local {
+		source = channel // only answers at the terminal are made from what is said there
+	}
 	recalled := func(channel memory.ChannelID, slot int) memory.Source {
 		v := between(t, "version recalled", 0, versions-1)
 		s := repeated(channel, slotID(slot), editedAt(version(channel, slot, v)))
@@ -233,7 +236,7 @@ func (m *machine) answer(t *rapid.T) {
 		use(factSource(id))
 	}
 	use(m.drawUsedLore(t)...)
-	use(m.drawRepeated(t)...)
+	use(m.drawRepeated(t, channel)...)
 	use(m.drawUsedSummary(t, channel)...)
 	if coin(t, "condensed?") {
 		use(recalled(channel, between(t, "condensed from", 0, slots-1)))

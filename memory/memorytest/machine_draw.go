@@ -109,10 +109,11 @@ func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
 	return used
 }
 
-// drawRepeated draws mostly none, or an earlier answer, in its old or current version, as a source.
-func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
+// drawRepeated draws mostly none, or an earlier answer, in its old or current version, as a source of an answer in a
+// channel. Only answers at the terminal are made from others there.
+func (m *machine) drawRepeated(t *rapid.T, channel memory.ChannelID) []memory.Source {
 	was, some := m.drawReply(t)
-	if !some || coin(t, "nothing said before") {
+	if !some || coin(t, "nothing said before") || was.Channel == local && channel != local {
 		return nil
 	}
 	id, version := pick(t, "message", append(was.Parts, was.Answer)...), int64(0)
