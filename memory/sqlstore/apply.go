@@ -115,7 +115,8 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 		into(&edited, t.store.vault.opened(&content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
 	if early && newer(edited, content, whole, m.Content) {
-		m.Content, m.Edited = content, FromMillis(edited)
+		m.Content = content
+		m.Edited = FromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}

@@ -227,7 +227,8 @@ func (w *ingest) forget() {
 	clear(w.guildNos)
 	clear(w.guildIDs)
 	clear(w.segments)
-	w.decisions, w.dropped = nil, dropped{}
+	w.decisions = nil
+	w.dropped = dropped{}
 }
 
 func (w *ingest) isIdle() bool {

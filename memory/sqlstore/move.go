@@ -130,11 +130,14 @@ func (m *mover) copy(ctx context.Context) error {
 
 // finish makes full text, and lets others open the store.
 func (m *mover) finish(ctx context.Context) error {
-	if err := m.to.finishFullText(ctx, func(done, total int) { m.progress("indexing words", done, total) }); err != nil {
+	indexed := func(done, total int) { m.progress("indexing words", done, total) }
+	if err := m.to.finishFullText(ctx, indexed); err != nil {
 		return err
 	}
 	return m.to.writing(context.WithoutCancel(ctx), func(t *transaction) {
-		t.changed.structure[memory.Everywhere], t.changed.space, t.changed.pending = true, true, true
+		t.changed.structure[memory.Everywhere] = true
+		t.changed.space = true
+		t.changed.pending = true
 		t.exec("DELETE FROM meta WHERE key = ?", movingKey)
 	})
 }
@@ -230,9 +233,8 @@ func (m *mover) copyTables(ctx context.Context) error {
 				break
 			}
 			after = table.keyOf(columns, rows[len(rows)-1]) // before insertRows seals it
-			if err := m.to.writing(ctx, func(t *transaction) {
-				ensure(t.insertRows(table.name, columns, rows))
-			}); err != nil {
+			err = m.to.writing(ctx, func(t *transaction) { ensure(t.insertRows(table.name, columns, rows)) })
+			if err != nil {
 				return fmt.Errorf("copy the table %s: %w", table.name, err)
 			}
 			done += len(rows)
@@ -270,7 +272,8 @@ func (m *mover) columns(ctx context.Context, table moved) (both []string, err er
 }
 
 // read returns the next rows of a table, in the order of its key. Each has an int64, a string or nil for each column.
-func (table moved) read(ctx context.Context, v *Vault, from Querier, columns []string, after []any) (rows [][]any, err error) {
+func (table moved) read(ctx context.Context, v *Vault, from Querier, columns []string,
+	after []any) (rows [][]any, err error) {
 	size := 0
 	err = table.each(ctx, v, from, columns, after, fmt.Sprintf(" LIMIT %d", movedRows), func(row []any) bool {
 		rows = append(rows, row)
@@ -304,7 +307,8 @@ func (table moved) each(ctx context.Context, v *Vault, from Querier, columns []s
 	}
 	defer rows.Close()
 	for rows.Next() {
-		row, to := make([]any, len(columns)), make([]any, len(columns))
+		row := make([]any, len(columns))
+		to := make([]any, len(columns))
 		for i := range row {
 			to[i] = &row[i]
 		}
@@ -367,12 +371,13 @@ func (m *mover) copySet(ctx context.Context, set vectorSet, space memory.Space) 
 			return nil
 		}
 		after = some[len(some)-1].segment
-		if err := m.to.writing(ctx, func(t *transaction) {
+		err = m.to.writing(ctx, func(t *transaction) {
 			for _, v := range some {
 				t.enter(t.guildOfNo(v.channel))
 				t.putVector(set, v)
 			}
-		}); err != nil {
+		})
+		if err != nil {
 			return fmt.Errorf("copy the vectors: %w", err)
 		}
 		done += len(some)
@@ -389,10 +394,12 @@ func (m *mover) compare(ctx context.Context) error {
 	done := 0
 	for _, table := range m.tables() {
 		count := func(of string) {
-			if of != "" {
-				if done++; done%movedRows == 0 || done == 2*total {
-					m.progress("comparing", done, 2*total)
-				}
+			if of == "" {
+				return
+			}
+			done++
+			if done%movedRows == 0 || done == 2*total {
+				m.progress("comparing", done, 2*total)
 			}
 		}
 		columns, err := m.columns(ctx, table)
@@ -433,7 +440,9 @@ type sum struct {
 // sums returns the number of rows and their hash: of messages by channel, of other tables as a whole.
 func (table moved) sums(ctx context.Context, v *Vault, of Querier, columns []string,
 	counted func(channel string)) (map[string]sum, error) {
-	hashes, sums, line := map[string]hash.Hash{}, map[string]sum{}, bytes.Buffer{}
+	hashes := map[string]hash.Hash{}
+	sums := map[string]sum{}
+	var line bytes.Buffer
 	err := table.each(ctx, v, of, columns, nil, "", func(row []any) bool {
 		group := ""
 		if table.name == "message" {

@@ -52,8 +52,11 @@ func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, wr
 		r.fillVectors(ctx, use)
 		r.fillText()
 		r.addRules(ctx)
-		t.changed.structure[guild], t.changed.people[guild] = true, true
-		t.changed.space, t.changed.Text, t.changed.pending = true, true, true
+		t.changed.structure[guild] = true
+		t.changed.people[guild] = true
+		t.changed.space = true
+		t.changed.Text = true
+		t.changed.pending = true
 		t.store.ingest.forget()
 	})
 }
@@ -93,7 +96,8 @@ func (r *replacing) fill(ctx context.Context) {
 		ensure(err)
 		for after := []any(nil); ; {
 			rows, err := table.read(ctx, r.from.vault, r.from.engine, columns, after)
-			if ensure(err); len(rows) == 0 {
+			ensure(err)
+			if len(rows) == 0 {
 				break
 			}
 			after = table.keyOf(columns, rows[len(rows)-1])
@@ -163,7 +167,8 @@ func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
 	}
 	for after := int64(0); use != (memory.Space{}); {
 		some, err := r.from.vault.readVectors(ctx, r.from.engine, activeSet, use, after, movedRows)
-		if ensure(err); len(some) == 0 {
+		ensure(err)
+		if len(some) == 0 {
 			return
 		}
 		after = some[len(some)-1].segment

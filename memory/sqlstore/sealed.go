@@ -148,10 +148,11 @@ func (t *transaction) insertRows(table string, columns []string, rows [][]any) e
 		rows = t.withTokens(columns, rows)
 	}
 	for _, row := range rows {
-		if err := eachSealed(table, columns, row, func(i int, at Place) error {
+		err := eachSealed(table, columns, row, func(i int, at Place) error {
 			row[i] = t.sealAny(at, row[i])
 			return nil
-		}); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -243,7 +244,8 @@ func Verify(ctx context.Context, s *Store) error {
 	}
 	for _, t := range sealedTables {
 		columns := append(t.keyColumns(), t.columns...)
-		err := moved{name: t.name, key: t.key}.each(ctx, s.vault, s.engine, columns, nil, "", func([]any) bool { return true })
+		table := moved{name: t.name, key: t.key}
+		err := table.each(ctx, s.vault, s.engine, columns, nil, "", func([]any) bool { return true })
 		if err != nil {
 			return s.failed(err, "verify what is sealed")
 		}

@@ -345,7 +345,8 @@ func (r *structure) readChannel(scan Scanner) error {
 		return rowError(err, "channel", c.ID)
 	}
 	set := r.settings[settingPlace{c.Guild, c.ID}]
-	c.Settings, c.SetBy = set.values, set.by
+	c.Settings = set.values
+	c.SetBy = set.by
 	r.nos.of[c.ID] = no
 	r.nos.ids[no] = c.ID
 	r.nos.guilds[GuildOf(no)] = c.Guild

@@ -23,11 +23,12 @@ type Taken struct {
 // (schema old) has. It only records forgettings. It takes over what is readable; the error describes the rest.
 // The caller holds the write lock. key is that of the replaced database, if it is sealed.
 func TakeOver(ctx context.Context, s *Store, key *seal.Secret, r *Taken) error {
-	if err := s.transact(ctx, false, func(t *transaction) {
+	err := s.transact(ctx, false, func(t *transaction) {
 		from, err := t.oldVault(key)
 		ensure(err)
 		r.from = from
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	var errs []error
@@ -97,17 +98,20 @@ func (t *transaction) takeSpent(*Taken) {
 
 func (t *transaction) takeChoices(r *Taken) {
 	t.changed.structure[memory.Everywhere] = true
-	for _, c := range listIn(t, func(scan Scanner, c *memory.Channel) error {
+	channels := listIn(t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
 		var no int64
 		return scan(&no, &c.Guild, &c.ID, &c.Parent, &c.Kind, r.from.channelName(c, &no), &c.Owner)
 	}, `SELECT no, guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
-		AND id NOT IN (SELECT id FROM main.channel)`) {
+		AND id NOT IN (SELECT id FROM main.channel)`)
+	for _, c := range channels {
 		t.addChannel(c)
 	}
-	for _, g := range listIn(t, func(scan Scanner, g *memory.Guild) error {
-		return scan(&g.ID, r.from.opened(&g.Name, func() Place { return placeOfGuildName(g.ID) }), &g.Owner)
-	}, "SELECT id, name, owner FROM old.guild WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)") {
+	guilds := listIn(t, func(scan Scanner, g *memory.Guild) error {
+		name := r.from.opened(&g.Name, func() Place { return placeOfGuildName(g.ID) })
+		return scan(&g.ID, name, &g.Owner)
+	}, "SELECT id, name, owner FROM old.guild WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)")
+	for _, g := range guilds {
 		t.exec("INSERT INTO main.guild (id, name, owner) VALUES (?, ?, ?)", g.ID, t.seal(placeOfGuildName(g.ID), g.Name),
 			g.Owner)
 	}

@@ -146,7 +146,7 @@ func (s *Store) noticeSealing(ctx context.Context, q Querier, guilds []memory.Gu
 // Rewrap wraps the data key of a sealed memory by another key of the operator's, whose fingerprint it returns. Nobody
 // else may use the memory.
 func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string, err error) {
-	if err := s.writing(ctx, func(t *transaction) {
+	err = s.writing(ctx, func(t *transaction) {
 		sealing, err := ReadSealing(t.ctx, t)
 		ensure(err)
 		key, err := sealing.dataKey(s.options.Secret)
@@ -156,7 +156,8 @@ func Rewrap(ctx context.Context, s *Store, to *seal.Secret) (fingerprint string,
 		fingerprint = next.Fingerprint
 		t.changed.Text = true // the data key as the old key wrapped it
 		t.note(SealKey, t.jsonText(next))
-	}); err != nil {
+	})
+	if err != nil {
 		return "", err
 	}
 	s.options.Secret = to
