@@ -37,9 +37,9 @@ func Checked(e Event) (Event, error) {
 // decision is an event that a person decided.
 type decision interface{ decides() }
 
-// Decides reports whether an event is something that a person decided or told Hark: a setting, a consent, lore, a fact, a
-// star, what is to be forgotten or was deleted. Nobody would say it again, so that it must last when Apply has returned.
-// Everything else can be learned again: messages and the structure of guilds from Discord.
+// Decides reports whether an event is something that a person decided or told Hark: a setting, a consent, lore, a fact,
+// a star, what is to be forgotten or was deleted. Nobody would say it again, so that it must last when Apply has
+// returned. Everything else can be learned again: messages and the structure of guilds from Discord.
 func Decides(e Event) bool {
 	_, is := e.(decision)
 	return is

@@ -79,7 +79,8 @@ func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response,
 	return onPages(x.Locale, 2, []string{x.Text("**How this answer came about**"), written(x.Locale, e.Trace)}, parts,
 		when(around > 0, x.Count(around, "I also saw %s message around these or from the conversation.",
 			"I also saw %s messages around these or from the conversation.")),
-		when(len(e.Recalled)+len(e.Lore) == 0 && recalledSomething(e.Trace), x.Text("What I recalled for it is gone, or you may not read it.")),
+		when(len(e.Recalled)+len(e.Lore) == 0 && recalledSomething(e.Trace),
+			x.Text("What I recalled for it is gone, or you may not read it.")),
 		spent(x.Locale, e.Trace)), nil
 }
 
@@ -95,7 +96,8 @@ func recalledSomething(t memory.Trace) bool {
 // written says who wrote an answer, and how.
 func written(l locale.Locale, t memory.Trace) string {
 	by := markdown.Origin(l, t.Origin, markdown.Plain(t.Model, 60), markdown.Plain(t.Mode, 30))
-	return markdown.Lines(strings.Join(by, "\n"), when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
+	byWords := when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning."))
+	return markdown.Lines(strings.Join(by, "\n"), byWords)
 }
 
 // dropping returns the heading of what was recalled and isn't in the prompt, with the reason.

@@ -193,8 +193,8 @@ func (b *backoff) grow() time.Duration {
 	return wait
 }
 
-// after returns the wait after a connection that ended with err and was up or not. Where Discord has spoken, waits begin
-// anew. For a session that it doesn't know, it asks for a random wait of one to five seconds, which is two to ten
+// after returns the wait after a connection that ended with err and was up or not. Where Discord has spoken, waits
+// begin anew. For a session that it doesn't know, it asks for a random wait of one to five seconds, which is two to ten
 // times the usual first one.
 // https://discord.com/developers/docs/events/gateway#resuming
 func (b *backoff) after(err error, up bool) time.Duration {

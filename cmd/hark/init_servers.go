@@ -179,7 +179,8 @@ func embedderBeside(answering server) string {
 	return strings.Replace(answering.url, ":"+portOf(answering.url), ":"+portOf(s.embedURL), 1)
 }
 
-// suit returns l with what suits a server, in place of what suited the one before. A setting that was set by hand stays.
+// suit returns l with what suits a server, in place of what suited the one before. A setting that was set by hand
+// stays.
 func suit(l config.LLM, before, chosen server) config.LLM {
 	preset := config.Default().LLM
 	old := before.usualSettings()
@@ -192,8 +193,8 @@ func suit(l config.LLM, before, chosen server) config.LLM {
 	return l
 }
 
-// known returns which of the known servers s is: the one that was chosen, or else the one at its address. It returns nil
-// if s is none.
+// known returns which of the known servers s is: the one that was chosen, or else the one at its address. It returns
+// nil if s is none.
 func (s server) known() *knownServer {
 	for _, k := range allServers() {
 		if k.name == s.kind {

@@ -127,8 +127,8 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// Where the pages are damaged that say what was made from what, nothing that Hark made comes back. Where those are damaged
-// that say which messages are to be deleted, the forgetting is carried out again.
+// Where the pages are damaged that say what was made from what, nothing that Hark made comes back. Where those are
+// damaged that say which messages are to be deleted, the forgetting is carried out again.
 func TestRecoveryWhereForgettingIsUnsure(t *testing.T) {
 	t.Parallel()
 	needRecover(t)

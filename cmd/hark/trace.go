@@ -247,8 +247,8 @@ type jsonSentPrompt struct {
 func traceJSON(k *archive.Archive, t memory.Trace) jsonTrace {
 	return jsonTrace{
 		Answer: t.Answer, Time: t.Answer.Time().UTC(), Server: t.Guild, Channel: k.ChannelName(t.Guild, t.Channel),
-		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Origin: t.Origin, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens,
-		MaxTokens: t.MaxTokens, Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull,
+		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Origin: t.Origin, Layout: t.Layout, Mode: t.Mode,
+		Tokens: t.Tokens, MaxTokens: t.MaxTokens, Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull,
 		Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
 		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(),
 		Sections: cli.Sections(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),

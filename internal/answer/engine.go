@@ -311,8 +311,9 @@ func leastPrompt(b *builder.Builder) int {
 	return min(b.Layout().UsefulTokens(), b.MaxTokens()/part)
 }
 
-// worthwhile returns how many tokens a prompt may have that is made again: most, but at least so many that it holds more
-// than the question. Counts of tokens differ, so that may fit although the model says less; 0 if it says much less.
+// worthwhile returns how many tokens a prompt may have that is made again: most, but at least so many that it holds
+// more than the question. Counts of tokens differ, so that may fit although the model says less; 0 if it says much
+// less.
 func worthwhile(most, least int, err error) int {
 	if most == 0 || most >= least {
 		return most

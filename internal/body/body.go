@@ -1,6 +1,5 @@
-// Package body turns what a Discord message carries into what Hark remembers of it: its text and its links. The gateway, a
-// look back, a reply to a message that isn't remembered, and imports all use it, so that a message is the same wherever
-// it was read.
+// Package body turns what a Discord message carries into what Hark remembers of it: its text and its links. The gateway,
+// a look back into a channel's past, and imports all use it, so that a message is the same wherever it was read.
 package body
 
 import (
@@ -62,8 +61,8 @@ type Choice struct {
 // longestPreview is how many characters of a link's description are kept.
 const longestPreview = 300
 
-// AsText returns the body as text of a message of kind: what was typed, then what it forwards, embeds, shows and asks. It is
-// valid UTF-8 without NUL.
+// AsText returns the body as text of a message of kind: what was typed, then what it forwards, embeds, shows and asks.
+// It is valid UTF-8 without NUL.
 func (b Body) AsText(kind memory.Kind) string {
 	var l lines
 	l.add(b.Content)

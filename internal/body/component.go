@@ -15,8 +15,8 @@ type Component struct {
 // typeText is the type of a component that is a text.
 const typeText = 10
 
-// Shown returns the texts of components, in the order in which they are read. Of a type that Hark doesn't know, it returns
-// what the components in it have.
+// Shown returns the texts of components, in the order in which they are read. Of a type that Hark doesn't know, it
+// returns what the components in it have.
 func Shown(components []Component) (texts []string) {
 	for _, c := range components {
 		if c.Type == typeText {

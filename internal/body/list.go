@@ -2,8 +2,8 @@ package body
 
 import "encoding/json"
 
-// List is a list in a message. What of it can't be read is left out: Discord's shapes grow, and a message isn't lost over
-// one of its parts.
+// List is a list in a message. What of it can't be read is left out: Discord's shapes grow, and a message isn't lost
+// over one of its parts.
 type List[T any] []T
 
 // UnmarshalJSON never fails.

@@ -209,7 +209,8 @@ func (s *settings) want(ok bool, place, what string) {
 // forbid notes a setting that can't be there, and why. place is as in marks.
 func (s *settings) forbid(there bool, place, why string) {
 	if there {
-		s.problem(s.position(place), "Hark doesn't start with %s: delete it; %s", itemNumber.ReplaceAllString(place, ""), why)
+		setting := itemNumber.ReplaceAllString(place, "")
+		s.problem(s.position(place), "Hark doesn't start with %s: delete it; %s", setting, why)
 	}
 }
 

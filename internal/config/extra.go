@@ -87,7 +87,8 @@ func (f field) wantsInEnv(text string) string {
 	case err == nil:
 		return "a JSON object, " + example + ": this is JSON, but no object"
 	case isSlip && slip.Offset >= int64(len(text)):
-		return "a JSON object, " + example + ": this one breaks off at its end, where a bracket or a quotation mark is missing"
+		return "a JSON object, " + example + ": this one breaks off at its end, where a bracket or a quotation mark " +
+			"is missing"
 	case isSlip:
 		return fmt.Sprintf("a JSON object, %s: from byte %d on this is no JSON", example, slip.Offset)
 	}

@@ -12,8 +12,8 @@ import (
 	"hark/internal/setup"
 )
 
-// What a server says of its refusal is shown, whichever it is: of a chat model, an embedder or a reranker. Its key never
-// is, however the server quotes it.
+// What a server says of its refusal is shown, whichever it is: of a chat model, an embedder or a reranker. Its key
+// never is, however the server quotes it.
 func TestServersOwnWordsAreTold(t *testing.T) {
 	t.Parallel()
 	const key = "sk-very-secret-0123456789"

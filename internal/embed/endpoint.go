@@ -325,8 +325,8 @@ func isTooLong(r *endpoint.Refusal) bool {
 		return r.Says("context length", "context size", "context_length", "too long", "too large", "too many tokens",
 			"maximum number of tokens", "max_tokens", "token limit", "sequence length", "max_seq", "input length",
 			"maximum input", "max input", "batch size", "must have less than", "tokens allowed",
-			"too_long", "too many inputs", "too many texts", "too many items", "number of inputs", "number of texts", "at most",
-			"tokens per", "maxlength", "maximum allowed", "max allowed", "split into", "不得超过", "超过")
+			"too_long", "too many inputs", "too many texts", "too many items", "number of inputs", "number of texts",
+			"at most", "tokens per", "maxlength", "maximum allowed", "max allowed", "split into", "不得超过", "超过")
 	}
 	return false
 }

@@ -78,8 +78,8 @@ type (
 	}
 )
 
-// channelKinds are the kinds of channels by DiscordChatExporter's names of types in plain form, and by Discord's numbers
-// of them. Any other type is a text channel.
+// channelKinds are the kinds of channels by DiscordChatExporter's names of types in plain form, and by Discord's
+// numbers of them. Any other type is a text channel.
 // https://discord.com/developers/docs/resources/channel#channel-object-channel-types
 var channelKinds = map[string]memory.ChannelKind{
 	"guildtextchat":       memory.TextChannel,

@@ -203,7 +203,8 @@ func (s speaker) namelessCall() *Error {
 
 // withheld says that a filter of the server keeps something back.
 func (s speaker) withheld(what, about string) *Error {
-	return problem(BadAnswer, false, "the model's server at %s withheld %s%s, because of its content filter", s.place, what, about)
+	return problem(BadAnswer, false, "the model's server at %s withheld %s%s, because of its content filter", s.place,
+		what, about)
 }
 
 // silent says why a whole answer holds nothing to show.
@@ -214,8 +215,8 @@ func (s speaker) silent(came answered) *Error {
 	}
 	switch r.FinishReason {
 	case "length":
-		return problem(BadAnswer, false, "the model %q used up all its tokens, in thought or in a tool's call, and gave no "+
-			"answer: raise llm.max_tokens, or set llm.thinking to a lower level", s.model)
+		return problem(BadAnswer, false, "the model %q used up all its tokens, in thought or in a tool's call, and gave "+
+			"no answer: raise llm.max_tokens, or set llm.thinking to a lower level", s.model)
 	case "content_filter":
 		return s.withheld("the answer", "")
 	}
@@ -283,7 +284,8 @@ func (s speaker) known(f failure.Failure) *Error {
 		if s.model != "" { // none is named where the models are listed
 			advice = fmt.Sprintf("does llm.base_url end in /v1, and has it the model %q?", s.model)
 		}
-		return problem(NotFound, false, "the model's server at %s has nothing at this address%s: %s", s.place, about, advice)
+		return problem(NotFound, false, "the model's server at %s has nothing at this address%s: %s", s.place, about,
+			advice)
 	case status == http.StatusTooManyRequests || f.Code == "rate_limit_exceeded":
 		return problem(RateLimited, true, "the model's server at %s takes no more calls for now%s: try again later, or "+
 			"raise its limits", s.place, about)

@@ -22,8 +22,8 @@ const droppedPrompt = "the server counts less than half of what it is sent, so i
 	"a larger context (Ollama: OLLAMA_CONTEXT_LENGTH; llama.cpp: -c), and check its chat template"
 
 // vainTools is noted of a model that answered at last when it was offered no tools.
-const vainTools = "what the model wrote came to nothing while it had tools, so Hark asked without them: another model, or " +
-	"another chat template of its server, may help"
+const vainTools = "what the model wrote came to nothing while it had tools, so Hark asked without them: another " +
+	"model, or another chat template of its server, may help"
 
 // habits are what was learnt of a model's server.
 type habits struct {

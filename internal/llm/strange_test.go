@@ -16,8 +16,8 @@ import (
 	"hark/internal/llmtest"
 )
 
-// Each refusal may be worded differently: it repeats the request, or tells its own number. No more is given up for it than
-// must be, the next question costs one request, and where nothing helps, not all forms are tried again.
+// Each refusal may be worded differently: it repeats the request, or tells its own number. No more is given up for it
+// than must be, the next question costs one request, and where nothing helps, not all forms are tried again.
 func TestRefusalsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]func(n int, r llmtest.Request) string{

@@ -86,8 +86,8 @@ func (w *window) list(found listed) {
 // smallerWindow says that a server lists a smaller window than is configured, and what to do.
 func smallerWindow(configured int, found listed, at service) string {
 	larger := largerWindow(found, at)
-	return fmt.Sprintf("the server's window has %d tokens, and not %d as configured (llm.window), so prompts are made for "+
-		"%[1]d: %[3]s, or lower llm.window", found.size, configured, larger)
+	return fmt.Sprintf("the server's window has %d tokens, and not %d as configured (llm.window), so prompts are made "+
+		"for %[1]d: %[3]s, or lower llm.window", found.size, configured, larger)
 }
 
 // LargerWindow says how to get a model a larger window, as far as the server's address tells.

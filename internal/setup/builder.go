@@ -73,8 +73,8 @@ func CheckWindow(c config.Config, larger string) error {
 		beside = "beside tools (answer.tool_rounds) and "
 	}
 	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) %san "+
-		"answer of %d (llm.max_tokens, a third of the window at most): prompts have %d at most; %s, or say in llm.window how large "+
-		"it is", Window(c), wanted, beside, AnswerTokens(c), most, larger)
+		"answer of %d (llm.max_tokens, a third of the window at most): prompts have %d at most; %s, or say in llm.window "+
+		"how large it is", Window(c), wanted, beside, AnswerTokens(c), most, larger)
 }
 
 // CheckTools returns a warning if the model's window has no room for tools beside prompts, so that none is ever
@@ -126,8 +126,8 @@ func NewBuilder(c config.Config) (*builder.Builder, error) {
 	}
 	b, err := builder.New(o, tokens.For(c.LLM.Model))
 	if err != nil && PromptTokens(c) < WantedTokens(c) {
-		return nil, fmt.Errorf("%w; the model's window of %d tokens leaves no more: %s, or say in llm.window how large it is",
-			err, o.Window, llm.LargerWindow(c.LLM.BaseURL))
+		return nil, fmt.Errorf("%w; the model's window of %d tokens leaves no more: %s, or say in llm.window how large "+
+			"it is", err, o.Window, llm.LargerWindow(c.LLM.BaseURL))
 	}
 	return b, err
 }

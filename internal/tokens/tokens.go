@@ -197,8 +197,8 @@ func ForAnswer(window, longest int) int {
 	return min(longest, window/3)
 }
 
-// ForPrompt returns the longest prompt in tokens: wanted, or what an answer and all that is sent beside the prompt leave
-// of a window. It may be less than nothing. A window of 0 is unknown.
+// ForPrompt returns the longest prompt in tokens: wanted, or what an answer and all that is sent beside the prompt
+// leave of a window. It may be less than nothing. A window of 0 is unknown.
 func ForPrompt(window, answer, beside, wanted int) int {
 	if window <= 0 {
 		return wanted

@@ -13,10 +13,10 @@ import (
 var distributed = map[string]bool{}
 
 func init() {
-	for name := range strings.FieldsSeq(`role channel person message said early_edit tombstone external_id presence fulltext
-		text_size segment embedding embedding_next trace opted fact star question gap withdrawn learn connection
-		pending_deletion lore summary
-		prompt setting role_limit spent record condensed derived source named shown taken rewritten`) {
+	for name := range strings.FieldsSeq(`role channel person message said early_edit tombstone external_id presence
+		fulltext text_size segment embedding embedding_next trace opted fact star question gap withdrawn learn
+		connection pending_deletion lore summary prompt setting role_limit spent record condensed derived source named
+		shown taken rewritten`) {
 		distributed[name] = true
 	}
 }

@@ -124,11 +124,12 @@ func (t *transaction) beginAgain(id int64) (r memory.DeletionReport, done bool) 
 // deletePending deletes the rows and full text of messages pending deletion.
 func (s *Store) deletePending(ctx context.Context, progress func(done, total int)) error {
 	var total, all int
-	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM pending_deletion").Scan(&total,
-		&all); err != nil {
+	const counts = "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM pending_deletion"
+	err := s.row(ctx, counts).Scan(&total, &all)
+	if err != nil {
 		return s.engine.Explain(err)
 	}
-	_, err := s.inSteps(ctx, 0, total, progress, func(t *transaction, limit int) int {
+	_, err = s.inSteps(ctx, 0, total, progress, func(t *transaction, limit int) int {
 		if total > all/bulkFraction {
 			ensure(t.RemoveInBulk())
 		}

@@ -50,8 +50,8 @@ func tablesOfText() []string {
 // VisibleColumns are the columns of text that aren't sealed, and why.
 var VisibleColumns = map[string]string{
 	"meta.key": "a word of Hark's own",
-	"meta.value": "names of embedding models, versions, states, the key of fingerprints, which are sealed, and the data " +
-		"key, which the operator's key wraps",
+	"meta.value": "names of embedding models, versions, states, the key of fingerprints, which are sealed, and the " +
+		"data key, which the operator's key wraps",
 	"channel.overwrites": "ids and permissions",
 	"person.roles":       "ids",
 	"trace.parts":        "ids",

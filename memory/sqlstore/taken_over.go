@@ -168,8 +168,9 @@ func (t *transaction) takeRewritten(r *Taken) {
 	for _, e := range listIn(t, func(scan Scanner, e *memory.Rewritten) error {
 		e.IDs = make([]memory.MessageID, 1)
 		var was, now message
-		err := scan(&e.Guild, &e.Channel, &e.IDs[0], &was.channel, &was.edited, was.text(r.from, e), &now.channel, &now.edited,
-			now.text(t.store.vault, e))
+		err := scan(&e.Guild, &e.Channel, &e.IDs[0],
+			&was.channel, &was.edited, was.text(r.from, e),
+			&now.channel, &now.edited, now.text(t.store.vault, e))
 		if was.edited == now.edited && was.content == now.content {
 			e.IDs = nil
 		}

@@ -49,11 +49,11 @@ var tooLongSaid = pattern.Of(`(?i)context.length|context size|context window|con
 var tooLargeSaid = pattern.Of(`(?i)request too large`)
 
 // lengthSaid matches what may mean that a prompt is too long: it speaks of tokens or of length, and of too much.
-var lengthSaid = pattern.Of(`(?i)token|length|too long|context|window|(?:prompt|input|request|messages?) (?:size|is|are) ` +
-	`|your (?:prompt|input|messages?)|上下文|长度|超长`)
+var lengthSaid = pattern.Of(`(?i)token|length|too long|context|window` +
+	`|(?:prompt|input|request|messages?) (?:size|is|are) |your (?:prompt|input|messages?)|上下文|长度|超长`)
 
-var tooMuchSaid = pattern.Of(`(?i)exceed|too (?:long|large|many|big)|maximum|\bmax\b|limit|greater|longer|larger|reduce|` +
-	`shorten|truncat|over the|out of range|range of|overflow|zu lang|超过|超出|最大|超长`)
+var tooMuchSaid = pattern.Of(`(?i)exceed|too (?:long|large|many|big)|maximum|\bmax\b|limit|greater|longer|larger` +
+	`|reduce|shorten|truncat|over the|out of range|range of|overflow|zu lang|超过|超出|最大|超长`)
 
 // LeastWindow is what no model's window is smaller than, in tokens: a smaller number is something else.
 const LeastWindow = 256

@@ -18,9 +18,9 @@ func (f Failure) Says(phrases ...string) bool {
 }
 
 // filteredSaid matches how servers say that a filter of theirs refuses a prompt or an answer for what is said in it.
-var filteredSaid = pattern.Of(`(?i)content[ _-](?:management |filter|policy|safety|violation)|content_?filter|inappropriate content` +
-	`|data[ _]?inspection|(?:flagged|blocked|filtered|refused|rejected)[^.]{0,60}(?:moderation|safety|policy|usage policies)` +
-	`|prohibited[ _]content|responsible ?ai`)
+var filteredSaid = pattern.Of(`(?i)content[ _-](?:management |filter|policy|safety|violation)|content_?filter` +
+	`|inappropriate content|prohibited[ _]content|data[ _]?inspection|responsible ?ai` +
+	`|(?:flagged|blocked|filtered|refused|rejected)[^.]{0,60}(?:moderation|safety|policy|usage policies)`)
 
 // IsFiltered reports whether a filter of the server refuses what is said: no other form of the request helps.
 func (f Failure) IsFiltered() bool {

@@ -10,9 +10,9 @@ import (
 )
 
 // text leaves out of what a model writes all that members don't see: thoughts, marks, calls of tools, and turns that
-// the model made up. What it lets through doesn't depend on where the text is cut into pieces, as long as that is between
-// characters. Some models' templates open the thought themselves: an end at the beginning of a line, without
-// a beginning, takes back what was shown. White space before the first word is dropped.
+// the model made up. What it lets through doesn't depend on where the text is cut into pieces, as long as that is
+// between characters. Some models' templates open the thought themselves: an end at the beginning of a line, without a
+// beginning, takes back what was shown. White space before the first word is dropped.
 type text struct {
 	tools    []string // names of those that the model knows
 	headings []string // of the prompt, trimmed
