@@ -91,14 +91,17 @@ var known = sync.OnceValue(func() map[string]bool {
 
 // surcharge returns what s costs beyond o200k's count.
 func surcharge(s string) (cost int) {
-	digits, last := 0, ' '
-	words, skip := known(), 0
+	digits := 0
+	last := ' '
+	words := known()
+	skip := 0
 	for i, r := range s {
 		switch {
 		case i < skip: // within a known word
 		case '0' <= r && r <= '9':
 			// o200k has up to three digits in a token, others one.
-			if digits++; digits%3 != 1 {
+			digits++
+			if digits%3 != 1 {
 				cost += token
 			}
 			last = r
@@ -109,12 +112,14 @@ func surcharge(s string) (cost int) {
 			}
 		case isLetter(r):
 			if last == ' ' && i > 0 { // at a line's beginning many have it in pieces
-				if end := wordEnd(s, i); words[s[i:end]] {
+				end := wordEnd(s, i)
+				if words[s[i:end]] {
 					skip = end
 					break
 				}
 			}
-			if cost += letterCost; r <= 'Z' {
+			cost += letterCost
+			if r <= 'Z' {
 				cost += capital
 			}
 		case r < ' ' && (r == last || last > ' ' && last < 0x80 && !isLetter(last)):
@@ -122,7 +127,8 @@ func surcharge(s string) (cost int) {
 		case r < ' ':
 			cost += breakCost
 		case r < 0x80 && isLetter(last) && wordEnd(s, i+1) > i+1:
-			if cost += joinedCost; r == '\'' {
+			cost += joinedCost
+			if r == '\'' {
 				cost += apostrophe
 			}
 		case r < 0x80:
@@ -130,7 +136,8 @@ func surcharge(s string) (cost int) {
 		default:
 			cost += costOf(r)
 		}
-		digits, last = 0, r
+		digits = 0
+		last = r
 	}
 	return cost
 }

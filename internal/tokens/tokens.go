@@ -46,7 +46,8 @@ func For(model string) *Counter {
 	if model == "" {
 		return &Counter{encoding: o200k}
 	}
-	if f, known := familyOf(model); known {
+	f, known := familyOf(model)
+	if known {
 		return &Counter{encoding: f.encoding}
 	}
 	return &Counter{encoding: o200k, estimate: true}
@@ -59,13 +60,18 @@ func (c *Counter) Count(s string) int {
 		return 0
 	}
 	n := strings.Count(s, deleted)
-	start, run := 0, 0
+	start := 0
+	run := 0 // of white space
 	for i, r := range s {
 		if !unicode.IsSpace(r) {
 			run = 0
-		} else if run++; run == mostSpace {
+			continue
+		}
+		run++
+		if run == mostSpace {
 			n += c.encoded(s[start:i])
-			start, run = i, 1
+			start = i
+			run = 1
 		}
 	}
 	n += c.encoded(s[start:])
@@ -231,7 +237,8 @@ func plainName(model string) string {
 	name = strings.TrimPrefix(name, "ft:")
 	name = strings.TrimPrefix(name, "openai.")
 	name, _, _ = strings.Cut(name, ":")
-	if rest, ok := strings.CutPrefix(name, "gpt-35"); ok {
+	rest, isAzures := strings.CutPrefix(name, "gpt-35")
+	if isAzures {
 		name = "gpt-3.5" + rest
 	}
 	return name
