@@ -116,8 +116,8 @@ func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 				return ctx.Err()
 			}
 			defer func() { <-e.reading }()
-			stretches, err := e.log.Windows(ctx, part)
-			streams[i] = p.read(stretches, newCounter(asked))
+			windows, err := e.log.Windows(ctx, part)
+			streams[i] = p.read(windows, newCounter(asked))
 			return err
 		})
 	}
@@ -136,11 +136,11 @@ func (e *Engine) latest(ctx context.Context, q Query, dates []dateRange, p *pool
 		ends = append(ends, min(ends[0], memory.FirstMessageID(d.to)))
 	}
 	for _, channel := range q.Scope.Channels {
-		stretch, err := e.log.Around(ctx, channel, ends, q.Limit, 0)
+		window, err := e.log.Around(ctx, channel, ends, q.Limit, 0)
 		if err != nil {
 			return err
 		}
-		for _, m := range stretch {
+		for _, m := range window {
 			p.want(channel, m.ID, neighbours)
 		}
 	}

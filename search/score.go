@@ -55,25 +55,25 @@ func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
 // sessionGap is the silence after which a new session begins.
 const sessionGap = 3 * time.Hour
 
-// read returns the entries of stretches that are in scope and recallable. It counts the question's terms in them,
+// read returns the entries of windows that are in scope and recallable. It counts the question's terms in them,
 // except in skipped messages; see without.
-func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.ChannelID][]entry {
+func (p *pool) read(windows [][]memory.Message, counter *counter) map[memory.ChannelID][]entry {
 	streams := map[memory.ChannelID][]entry{}
 	var cut []string
 	scope := counter.scope
 	room := map[memory.ChannelID]int{}
-	for _, stretch := range stretches {
-		room[stretch[0].Channel] += len(stretch)
+	for _, window := range windows {
+		room[window[0].Channel] += len(window)
 	}
-	for _, stretch := range stretches {
-		channel := stretch[0].Channel
+	for _, window := range windows {
+		channel := window[0].Channel
 		stream := streams[channel]
 		if stream == nil {
 			stream = make([]entry, 0, room[channel])
 		}
 		follows := false // all messages since the last entry were adjacent
-		for i := range stretch {
-			m := &stretch[i]
+		for i := range window {
+			m := &window[i]
 			at := m.Time()
 			if !m.Kind.Recalled() || !scope.Since.IsZero() && at.Before(scope.Since) ||
 				!scope.Until.IsZero() && !at.Before(scope.Until) {
