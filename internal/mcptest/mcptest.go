@@ -99,9 +99,6 @@ func (s *Server) Add(tools ...Tool) {
 	}
 }
 
-// Remove removes tools. Clients are told.
-func (s *Server) Remove(names ...string) { s.server.RemoveTools(names...) }
-
 // Calls returns the calls so far.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()

@@ -36,7 +36,7 @@ func (t *transaction) post(e posted) {
 		t.hear(c.no, m.ID)
 	}
 	d := t.decisions()
-	if out := d.OptedOut(m.Guild, m.Author); out ||
+	if out := d.hasOptedOut(m.Guild, m.Author); out ||
 		d.forgotten(location{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
 		t.drop(c, m, out)
 		return
@@ -116,7 +116,7 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	t.changed.Text = t.changed.Text || early
 	if early && newer(edited, content, whole, m.Content) {
 		m.Content = content
-		m.Edited = FromMillis(edited)
+		m.Edited = fromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}

@@ -104,7 +104,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 	var chosen int64
 	t.row("SELECT choice, chosen FROM guild WHERE id = ?", c.Guild).into(&choice, &chosen)
 	if choice != memory.Undecided && choice != memory.Ignore {
-		heard = memory.FirstMessageID(FromMillis(chosen))
+		heard = memory.FirstMessageID(fromMillis(chosen))
 	}
 	name, _, _ := t.nameOf(c)
 	t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited, unplaced, overwrites)
@@ -251,7 +251,7 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-func FromMillis(ms int64) time.Time {
+func fromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}

@@ -6,8 +6,8 @@ import (
 	"hark/memory"
 )
 
-// Decisions holds the opt-outs and forgettings that every message is checked against.
-type Decisions struct {
+// decisionCache holds the opt-outs and forgettings that every message is checked against.
+type decisionCache struct {
 	out   map[memory.Membership]bool
 	rules []rule
 	// newest is the greatest end of a rule that isn't endless. Most new messages are past it.
@@ -60,14 +60,14 @@ func (o *rule) covers(s location, id memory.MessageID, author memory.UserID) boo
 		(o.Channel == 0 || o.Channel == s.channel || o.Channel == s.parent)
 }
 
-func (d *Decisions) add(o rule) {
+func (d *decisionCache) add(o rule) {
 	d.rules = append(d.rules, o)
 	if o.end != endless {
 		d.newest = max(d.newest, o.end)
 	}
 }
 
-func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.UserID) bool {
+func (d *decisionCache) forgotten(s location, id memory.MessageID, author memory.UserID) bool {
 	for i := range d.rules {
 		if o := &d.rules[i]; (id < d.newest || o.end == endless) && o.covers(s, id, author) {
 			return true
@@ -76,21 +76,21 @@ func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.Use
 	return false
 }
 
-func NewDecisions() *Decisions {
-	return &Decisions{out: map[memory.Membership]bool{}, newest: noMessage}
+func newDecisionCache() *decisionCache {
+	return &decisionCache{out: map[memory.Membership]bool{}, newest: noMessage}
 }
 
-// Opt records an opt-out or opt-in.
-func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
+// opt records an opt-out or opt-in.
+func (d *decisionCache) opt(guild memory.GuildID, user memory.UserID, out bool) {
 	d.out[memory.Membership{Guild: guild, User: user}] = out
 }
 
-func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
+func (d *decisionCache) hasOptedOut(guild memory.GuildID, user memory.UserID) bool {
 	return d.out[memory.Membership{Guild: guild, User: user}]
 }
 
-// ReadForgetting reads a row of ForgettingColumns and adds its rule.
-func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error) {
+// readForgetting reads a row of forgettingColumns and adds its rule.
+func (d *decisionCache) readForgetting(scan Scanner) (f memory.Forgetting, err error) {
 	var o rule
 	err = o.scan(scan)
 	d.add(o)
@@ -98,7 +98,7 @@ func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error
 }
 
 // mayDrop reports whether a message would be dropped for some author.
-func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
+func (d *decisionCache) mayDrop(at location, id memory.MessageID) bool {
 	for m := range d.out {
 		if d.out[m] && m.Guild == at.guild {
 			return true
@@ -108,19 +108,19 @@ func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 }
 
 // decisions returns the cached decisions; the first call reads them.
-func (t *transaction) decisions() *Decisions {
+func (t *transaction) decisions() *decisionCache {
 	w := &t.store.ingest
 	if w.decisions != nil {
 		return w.decisions
 	}
 	defer t.in(memory.Everywhere)()
-	d := NewDecisions()
-	eachKey(t, func(guild memory.GuildID, user memory.UserID) { d.Opt(guild, user, true) },
+	d := newDecisionCache()
+	eachKey(t, func(guild memory.GuildID, user memory.UserID) { d.opt(guild, user, true) },
 		"SELECT guild, user FROM opted WHERE out = 1")
 	t.each(func(scan Scanner) error {
-		_, err := d.ReadForgetting(scan)
+		_, err := d.readForgetting(scan)
 		return err
-	}, "SELECT "+ForgettingColumns+" FROM forgetting WHERE begun > 0")
+	}, "SELECT "+forgettingColumns+" FROM forgetting WHERE begun > 0")
 	w.decisions = d
 	return d
 }
@@ -158,8 +158,8 @@ func (t *transaction) opt(e memory.Opted) {
 	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
 		return
 	}
-	wasOut := d.OptedOut(e.Guild, e.User)
-	d.Opt(e.Guild, e.User, e.Out)
+	wasOut := d.hasOptedOut(e.Guild, e.User)
+	d.opt(e.Guild, e.User, e.Out)
 	t.store.ingest.dropped = dropped{} // later messages of somebody who opts in aren't dropped
 	if e.Out {
 		t.exec("DELETE FROM connection WHERE guild = ? AND user = ?", e.Guild, e.User)

@@ -23,7 +23,7 @@ type ingest struct {
 	guildNos  map[memory.GuildID]int64
 	guildIDs  map[int64]memory.GuildID
 	segments  map[int64]int64 // last segment id by guild number
-	decisions *Decisions
+	decisions *decisionCache
 	dropped   dropped
 }
 

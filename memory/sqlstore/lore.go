@@ -22,7 +22,7 @@ func (t *transaction) tellLore(l memory.Lore) {
 	known := t.row("SELECT text IS NULL, at FROM lore WHERE guild = ? AND id = ?", l.Guild, l.ID).into(&taken, &last)
 	at := memory.FirstMessageID(l.At)
 	where := location{guild: l.Guild, channel: l.Channel, parent: t.locationAt(l.Guild, l.Channel).parent}
-	if taken || known && at <= last || d.OptedOut(l.Guild, l.By) || d.forgotten(where, at, l.By) {
+	if taken || known && at <= last || d.hasOptedOut(l.Guild, l.By) || d.forgotten(where, at, l.By) {
 		return
 	}
 	var sources []memory.Source

@@ -23,7 +23,7 @@ var personEvents = []handler{
 func (t *transaction) seePerson(e memory.PersonSeen) {
 	p := e.Person
 	d := t.decisions()
-	if d.OptedOut(p.Guild, p.ID) || e.Said != 0 && d.forgotten(location{guild: p.Guild}, e.Said, p.ID) {
+	if d.hasOptedOut(p.Guild, p.ID) || e.Said != 0 && d.forgotten(location{guild: p.Guild}, e.Said, p.ID) {
 		return
 	}
 	t.guildNo(p.Guild)
@@ -72,7 +72,7 @@ func (t *transaction) leave(e memory.PersonLeft) {
 // tellFact keeps a fact, unless it was deleted, its source is gone, or its person has opted out.
 func (t *transaction) tellFact(e memory.FactTold) {
 	f := e.Fact
-	if t.decisions().OptedOut(e.Guild, e.User) ||
+	if t.decisions().hasOptedOut(e.Guild, e.User) ||
 		value[bool](t, "SELECT text IS NULL FROM fact WHERE guild = ? AND id = ?", e.Guild, f.ID) {
 		return
 	}
@@ -102,7 +102,7 @@ func (t *transaction) deleteFact(guild memory.GuildID, id int64) {
 }
 
 func (t *transaction) learn(e memory.Learn) {
-	if e.On && t.decisions().OptedOut(e.Guild, e.User) {
+	if e.On && t.decisions().hasOptedOut(e.Guild, e.User) {
 		return
 	}
 	if e.User == 0 {

@@ -99,7 +99,7 @@ type asTime struct{ *time.Time }
 func (a asTime) Scan(from any) error {
 	switch from := from.(type) {
 	case int64:
-		*a.Time = FromMillis(from)
+		*a.Time = fromMillis(from)
 	case nil:
 		*a.Time = time.Time{}
 	default:
@@ -173,14 +173,14 @@ func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
 	return kept, err
 }
 
-const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
+const storedColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
 
-// scanMessage reads MessageColumns. channel is as in messageText.
+// scanMessage reads storedColumns. channel is as in messageText.
 func (v *Vault) scanMessage(scan Scanner, m *memory.Message, channel func() int64) error {
 	return scan(v.messageColumns(m, channel)...)
 }
 
-// messageColumns are m's fields for MessageColumns.
+// messageColumns are m's fields for storedColumns.
 func (v *Vault) messageColumns(m *memory.Message, channel func() int64) []any {
 	content, extra := v.messageText(m, channel)
 	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
@@ -227,7 +227,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 		m.Guild = guild
 		m.Channel = channel
 		return s.vault.scanMessage(scan, m, func() int64 { return no })
-	}, "SELECT "+MessageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
+	}, "SELECT "+storedColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 

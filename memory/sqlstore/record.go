@@ -38,7 +38,7 @@ func prepareRecord(p *preparer, e memory.Recorded) (write, error) {
 // keepRecord keeps a record, unless its subject is gone.
 func (t *transaction) keepRecord(r encodedRecord) {
 	d := t.decisions()
-	if d.OptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).location, askedAt(r.Record), r.Asker) {
+	if d.hasOptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).location, askedAt(r.Record), r.Asker) {
 		return
 	}
 	var sources []memory.Source
@@ -194,7 +194,7 @@ func (t *transaction) remembered(guild memory.GuildID, user memory.UserID, at me
 	var of memory.UserID
 	gone := t.row(`SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?1
 		AND guild IN (?2, ?3) AND user IN (0, ?4) ORDER BY user LIMIT 1`, at, guild, memory.Everywhere, user).into(&of)
-	if gone || t.decisions().OptedOut(guild, user) {
+	if gone || t.decisions().hasOptedOut(guild, user) {
 		user = 0
 	}
 	return user, !gone || of != 0

@@ -166,7 +166,7 @@ func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []
 		messages = append(messages, m)
 		rows = append(rows, row)
 		return err
-	}, "SELECT row, "+MessageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
+	}, "SELECT row, "+storedColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
 		") ORDER BY id LIMIT 500", no, after)
 	return messages, rows
 }

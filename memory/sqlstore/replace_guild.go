@@ -146,7 +146,7 @@ func kindOf(columns []string, row []any) kind {
 // addRules records what the other store was told to forget of the guild, as far as this one wasn't.
 func (r *replacing) addRules(ctx context.Context) {
 	rules, err := list(ctx, r.from.engine, func(scan Scanner, o *rule) error { return o.scan(scan) },
-		"SELECT "+ForgettingColumns+" FROM forgetting WHERE guild IN (?, ?) ORDER BY id", r.of, memory.Everywhere)
+		"SELECT "+forgettingColumns+" FROM forgetting WHERE guild IN (?, ?) ORDER BY id", r.of, memory.Everywhere)
 	ensure(err)
 	for _, o := range rules {
 		r.exec(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt, begun)

@@ -27,9 +27,9 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	return s.carryOut(ctx, id, progress)
 }
 
-const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
+const forgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
-// scan reads ForgettingColumns and the columns after them.
+// scan reads forgettingColumns and the columns after them.
 func (o *rule) scan(scan Scanner, more ...any) error {
 	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole},
 		more...)...)
@@ -53,7 +53,7 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID,
 		err := o.scan(scan, asJSON{r})
 		r.Forgetting = o.Forgetting
 		return err
-	}, "SELECT "+ForgettingColumns+", receipt FROM forgetting WHERE "+where, args...)
+	}, "SELECT "+forgettingColumns+", receipt FROM forgetting WHERE "+where, args...)
 	return all, s.failed(err, "read what is forgotten")
 }
 
@@ -103,7 +103,7 @@ func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memo
 
 func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.DeletionReport) (begun int,
 	done bool, err error) {
-	row := RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id)
+	row := RowOf(ctx, q, "SELECT "+forgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id)
 	_, err = Found(o.scan(row.Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting
 	return begun, done, err

@@ -163,7 +163,7 @@ func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool)
 	d := t.decisions()
 	at := locationOf(c)
 	made := memory.MessageID(c.ID)
-	gone = c.Owner != 0 && d.OptedOut(c.Guild, c.Owner)
+	gone = c.Owner != 0 && d.hasOptedOut(c.Guild, c.Owner)
 	for _, o := range d.rules {
 		deleted = deleted || o.Why == memory.WhyDeleted && o.coversEveryone(at, made)
 		gone = gone || c.Owner != 0 && o.User != 0 && o.covers(at, made, c.Owner)

@@ -56,7 +56,7 @@ func (t *transaction) keepTrace(e memory.Answered) {
 		at: trace.Answer}
 	t.derive(made, sources, namedIn(trace))
 	t.addSourcesOfSummaries(made)
-	if lost || t.decisions().OptedOut(trace.Guild, trace.Asker) {
+	if lost || t.decisions().hasOptedOut(trace.Guild, trace.Asker) {
 		// a source was deleted or edited during the answer
 		t.invalidate(selection{`SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived
 			WHERE kind = ? AND place = ? AND id = ?`, []any{made.kind, made.place(), made.id}}, cause{hide: hide})

@@ -166,7 +166,7 @@ func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Sp
 		r.Channel = channelInGuild(channel)
 		r.ID -= first
 		return put(r)
-	}, query, first, end, NameOf(space))
+	}, query, first, end, nameOfSpace(space))
 }
 
 // Steps implements vectors.Source.
@@ -190,7 +190,7 @@ func (s source) Steps(ctx context.Context, guild int64, space memory.Space, ids 
 		}
 		return put(segment-first, steps)
 	}, `SELECT v.segment, v.steps FROM json_each(?) j CROSS JOIN vector v ON v.segment = j.value
-		WHERE `+isOfSpace, jsonOf(segments), NameOf(space))
+		WHERE `+isOfSpace, jsonOf(segments), nameOfSpace(space))
 }
 
 // readVectors returns the next limit vectors of a set after a segment, by segment, as q sees them. They are decrypted.

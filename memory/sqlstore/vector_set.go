@@ -54,7 +54,7 @@ func (s *Store) useSpace(ctx context.Context) error {
 		s.space.Store(new(parseSpace(use)))
 		return nil
 	}
-	if name := NameOf(own); name == use && next == "" || name == next {
+	if name := nameOfSpace(own); name == use && next == "" || name == next {
 		return nil
 	}
 	return s.writing(ctx, (*transaction).useSpace)
@@ -62,7 +62,7 @@ func (s *Store) useSpace(ctx context.Context) error {
 
 func (t *transaction) useSpace() {
 	t.changed.space = true
-	own := NameOf(*t.store.space.Load())
+	own := nameOfSpace(*t.store.space.Load())
 	next := t.meta("next")
 	if own == next { // another process was faster
 		return
@@ -116,7 +116,7 @@ func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 	if err != nil {
 		return vectorSet{}, err
 	}
-	switch own := NameOf(*s.space.Load()); own {
+	switch own := nameOfSpace(*s.space.Load()); own {
 	case use:
 		return activeSet, nil
 	case next:
@@ -171,7 +171,7 @@ func readSpaces(ctx context.Context, q Querier) (use, next string, err error) {
 	return use, next, err
 }
 
-func NameOf(s memory.Space) string {
+func nameOfSpace(s memory.Space) string {
 	return fmt.Sprintf("%s/%d/%d", s.Name, s.Version, s.Dimensions)
 }
 

@@ -27,7 +27,7 @@ const readBounds = triples + `SELECT j.a, j.b,
 // unforgotten is the condition of the view said. If nothing is pending deletion, it costs one look-up.
 const unforgotten = "(NOT EXISTS (SELECT 1 FROM pending_deletion) OR row NOT IN (SELECT row FROM pending_deletion))"
 
-const readSpans = triples + "SELECT j.n, " + MessageColumns + ` FROM j CROSS JOIN message
+const readSpans = triples + "SELECT j.n, " + storedColumns + ` FROM j CROSS JOIN message
 	ON channel = j.a AND id BETWEEN j.b AND j.c AND ` + unforgotten
 
 // span is a channel's number and the first and last id of a range in it.
