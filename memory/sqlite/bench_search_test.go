@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,6 +99,7 @@ type noted struct {
 	*Store
 	terms  []string
 	vector []float32
+	read   atomic.Int64 // messages
 }
 
 func (a *noted) FullText(ctx context.Context, scope memory.Scope, terms []string, n int) ([]memory.TextHit, error) {
@@ -109,6 +111,14 @@ func (a *noted) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 	n int) ([]memory.VectorHit, error) {
 	a.vector = vector
 	return a.Store.Nearest(ctx, scope, space, vector, n)
+}
+
+func (a *noted) Windows(ctx context.Context, reach map[memory.MessageRef]int) ([][]memory.Message, error) {
+	windows, err := a.Store.Windows(ctx, reach)
+	for _, messages := range windows {
+		a.read.Add(int64(len(messages)))
+	}
+	return windows, err
 }
 
 func benchSearch(b *testing.B, dir string, channels int) {
@@ -127,6 +137,7 @@ func benchSearch(b *testing.B, dir string, channels int) {
 		}
 	}
 	ask(questions(1)[0]) // which loads the vectors
+	log.read.Store(0)
 	for b.Loop() {
 		for _, q := range questions(60) {
 			started := time.Now()
@@ -140,6 +151,9 @@ func benchSearch(b *testing.B, dir string, channels int) {
 	b.ReportMetric(median(whole), "ms-CPU")
 	b.ReportMetric(median(bare), "raw-ms-CPU")
 	b.ReportMetric(median(whole)/median(bare), "times-raw")
+	scored := float64(log.read.Load()) / float64(len(whole))
+	b.ReportMetric(scored, "messages-scored")
+	b.ReportMetric((median(whole)-median(bare))/scored*1000, "µs-a-message-over-raw")
 }
 
 func rawSearch(b *testing.B, s *Store, scope memory.Scope) func(terms []string, vector []float32) {
