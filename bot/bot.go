@@ -101,7 +101,7 @@ type Config struct {
 	Progress func()
 	Client   *http.Client      // of requests to APIURL and for files
 	Dialer   *websocket.Dialer // of the gateway; its NetDialContext is used
-	Now      func() time.Time  // default time.Now
+	Now      func() time.Time  // default: Discord's time
 }
 
 func (c Config) discord() discord.Options {
@@ -180,7 +180,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		cfg.Progress = func() {}
 	}
 	if cfg.Now == nil {
-		cfg.Now = time.Now
+		cfg.Now = rest.Clock.Now
 	}
 	for _, limit := range reply.LimitNames {
 		cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"encoding/json"
+	"time"
 
 	"hark/bot/ingest"
 )
@@ -20,6 +21,7 @@ func (b *Bot) receive(event string, data json.RawMessage) bool {
 			"RESUMED": "resumed"}[event]).Inc()
 		b.setState(nil)
 		b.ingest.Log.Info().Str("event", event).Msg("connected to Discord")
+		b.warnOfClock()
 		if !b.ingest.Queue.Put(ingest.Item{Raw: raw}) {
 			return false
 		}
@@ -39,4 +41,16 @@ func (b *Bot) receive(event string, data json.RawMessage) bool {
 		return b.ingest.Queue.Put(ingest.Item{Raw: raw})
 	}
 	return true
+}
+
+// maxClockSkew is how far this machine's clock may be off before its admin is told.
+const maxClockSkew = 5 * time.Second
+
+// warnOfClock logs that this machine's clock is wrong. Hark goes by Discord's then; what else runs there doesn't.
+func (b *Bot) warnOfClock() {
+	ahead, _ := b.ingest.Client.Clock.Ahead()
+	if ahead.Abs() > maxClockSkew {
+		b.ingest.Log.Warn().Str("ahead", ahead.Round(time.Second).String()).
+			Msg("this machine's clock disagrees with Discord's; Hark goes by Discord's. Have it set over the network")
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"golang.org/x/time/rate"
 
+	"hark/internal/clock"
 	"hark/internal/metrics"
 	"hark/internal/pace"
 )
@@ -40,7 +41,8 @@ type Client struct {
 	Limit *rate.Limiter
 	// Guard is asked right before each request is written. Its error ends the request unsent. nil: all are sent.
 	Guard   func() error
-	tries   int // 0: Attempts
+	Clock   *clock.Clock // Discord's
+	tries   int          // 0: Attempts
 	session *discordgo.Session
 	files   *fetcher
 	metrics *metrics.Metrics
@@ -77,12 +79,19 @@ func NewClient(o Options) (*Client, error) {
 	if own.Timeout == 0 {
 		own.Timeout = requestTimeout
 	}
-	own.Transport = &proxy{base: base, next: next}
+	its := &clock.Clock{}
+	own.Transport = &proxy{base: base, next: its.Transport(next)}
 	s, _ := discordgo.New("Bot " + token[0]) // its error is always nil
 	s.Client = &own
 	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
 	s.ShouldRetryOnRateLimit = false
-	return &Client{Backoff: UsualGateway.Retry, session: s, files: newFetcher(next), metrics: metrics.Or(o.Metrics)}, nil
+	return &Client{
+		Backoff: UsualGateway.Retry,
+		Clock:   its,
+		session: s,
+		files:   newFetcher(next),
+		metrics: metrics.Or(o.Metrics),
+	}, nil
 }
 
 // call makes a request and decodes the answer into into, unless that is nil. Requests of a bucket, Discord's unit of

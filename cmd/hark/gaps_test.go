@@ -171,3 +171,26 @@ func (w *world) interruptFill(channel discordtest.ID, start, stop func()) {
 	stop()
 	rest.Release()
 }
+
+// TestThisMachinesClockIsAhead lets Hark join by a clock that is ten minutes ahead of Discord's. What it misses right
+// afterwards is older than its own clock's moment of joining.
+func TestThisMachinesClockIsAhead(t *testing.T) {
+	t.Parallel()
+	const behind = -10 * time.Minute
+	w := newWorld(t, discordtest.WithTime(time.Now().Add(behind)), discordtest.WithDateOff(behind))
+	w.start()
+	w.discord.Advance(time.Minute)
+	w.chatter(4, "heard", w.general.ID)
+	w.ask(w.general, w.ana, "did you hear that?")
+	sessions := w.discord.Identifies()
+
+	w.discord.RefuseResumes(1)
+	w.discord.Drop()
+	w.discord.Advance(time.Second)
+	w.chatter(20, "missed", w.general.ID, w.staff.ID)
+	w.waitSession(sessions + 1)
+	w.caughtUp(1)
+	w.stopWell()
+	w.mirrors(w.general.ID, w.staff.ID)
+	w.waitLog(`"ahead":"(10m0s|9m59s)"`)
+}

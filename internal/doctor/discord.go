@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"hark/bot/discord"
+	"hark/internal/clock"
 	"hark/internal/config"
 	"hark/memory"
 )
@@ -19,12 +19,12 @@ const DiscordTime = 15 * time.Second
 func (d *Doctor) discord(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, DiscordTime)
 	defer cancel()
-	watch := &clockProbe{next: d.Discord}
-	account, found := CheckAccount(ctx, d.Config, watch)
+	theirs := &clock.Clock{}
+	account, found := CheckAccount(ctx, d.Config, theirs.Transport(d.Discord))
 	if account != nil {
 		found = append(append(found, d.guilds(ctx, account)...), d.gateway(ctx, account).For("gateway"))
 	}
-	return append(found, d.clock(ctx, watch).For("clock"))
+	return append(found, d.clock(ctx, theirs).For("clock"))
 }
 
 // CheckAccount checks the token and the intents. The account is nil if Discord doesn't answer.
@@ -119,59 +119,37 @@ func (d *Doctor) gateway(ctx context.Context, a *discord.Account) Finding {
 const maxClockSkew = 5 * time.Second
 
 // clock compares our clock with Discord's, or if that is unknown, with the model server's.
-func (d *Doctor) clock(ctx context.Context, discord *clockProbe) Finding {
+func (d *Doctor) clock(ctx context.Context, theirs *clock.Clock) Finding {
 	whose := "Discord's"
-	off := discord.off.Load()
-	if off == nil && d.Config.LLM.Model != "" {
+	off, known := theirs.Ahead()
+	if !known && d.Config.LLM.Model != "" {
 		whose = "that of the model's server"
-		other := &clockProbe{next: http.DefaultTransport}
-		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.Config.LLM.BaseURL, nil); err == nil {
-			if answer, err := other.RoundTrip(request); err == nil {
-				answer.Body.Close()
-			}
-		}
-		off = other.off.Load()
+		off, known = clockOf(ctx, d.Config.LLM.BaseURL)
 	}
-	if off == nil {
+	if !known {
 		return advised("no server answered to compare the clock with", "check it by hand: date -u")
 	}
 	if off.Abs() <= maxClockSkew {
 		return passed("it agrees with %s", whose)
 	}
 	how := "ahead of"
-	if *off < 0 {
+	if off < 0 {
 		how = "behind"
 	}
 	return Finding{Detail: fmt.Sprintf("it is %v %s %s", off.Abs().Round(time.Second), how, whose),
 		Advice: "have it set over the network, on Linux with: timedatectl set-ntp true"}
 }
 
-// clockProbe makes requests and compares the clock with the answers' dates.
-type clockProbe struct {
-	next http.RoundTripper
-	off  atomic.Pointer[time.Duration] // by how much our clock is ahead; nil: unknown
-}
-
-// RoundTrip implements http.RoundTripper.
-func (w *clockProbe) RoundTrip(r *http.Request) (*http.Response, error) {
-	sent := time.Now()
-	answer, err := w.next.RoundTrip(r)
-	if err != nil || answer.Header.Get("Age") != "" { // a cache's copy is old
-		return answer, err
+// clockOf returns by how much our clock is ahead of that of the server at an address.
+func clockOf(ctx context.Context, address string) (off time.Duration, known bool) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return 0, false
 	}
-	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		w.off.Store(new(clockAhead(sent, time.Now(), date)))
+	var theirs clock.Clock
+	answer, err := theirs.Transport(http.DefaultTransport).RoundTrip(request)
+	if err == nil {
+		answer.Body.Close()
 	}
-	return answer, nil
-}
-
-// clockAhead returns by how much our clock is ahead at least. date is the answer's, in whole seconds.
-func clockAhead(sent, received, date time.Time) time.Duration {
-	switch {
-	case date.After(received):
-		return received.Sub(date)
-	case date.Add(time.Second).Before(sent):
-		return sent.Sub(date.Add(time.Second))
-	}
-	return 0
+	return theirs.Ahead()
 }

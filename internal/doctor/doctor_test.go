@@ -8,23 +8,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"hark/internal/config"
 	"hark/internal/golden"
 )
-
-func TestAhead(t *testing.T) {
-	t.Parallel()
-	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
-	for _, c := range []struct{ sent, received, date, want float64 }{
-		{10, 11, 10, 0}, {10, 11, 11, 0}, {10.9, 11, 10, 0}, {10, 50, 30, 0}, {10, 11, 31, -20}, {40, 41, 10, 29},
-	} {
-		if got := clockAhead(at(c.sent), at(c.received), at(c.date)); got.Seconds() != c.want {
-			t.Errorf("between %v and %v, at %v: %v", c.sent, c.received, c.date, got)
-		}
-	}
-}
 
 func TestNoAnswerInTime(t *testing.T) {
 	t.Parallel()
