@@ -50,6 +50,14 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	return false
 }
 
+// RemembersGuild reports whether what all members of g may see is remembered, such as its calendar.
+func (p Policy) RemembersGuild(g *Guild) bool {
+	if g.Choice == Undecided {
+		return !p.Ask
+	}
+	return g.Choice == Remember || g.Choice == RememberPublic
+}
+
 // restricts reports whether any channel of g isn't remembered.
 func (g *Guild) restricts(p Policy) bool {
 	for i := range g.Channels {

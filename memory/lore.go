@@ -34,6 +34,8 @@ type Lore struct {
 	Channel ChannelID    // where it was told; 0: for the whole guild
 	At      time.Time    // when it was told or last changed, to the millisecond
 	Sources []MessageRef // its source messages, by channel and id
+	// Scheduled says that this is an event in Discord's calendar of the guild. It goes with the event.
+	Scheduled bool
 }
 
 // LoreTold adds lore, or changes the lore with its id. The last version by At holds, and of several with one At the

@@ -87,6 +87,15 @@ func (c *Commands) loreToChange(ctx context.Context, x *interaction) (memory.Lor
 	return l, err
 }
 
+// loreToEdit is loreToChange, unless Discord decides what l says.
+func (c *Commands) loreToEdit(ctx context.Context, x *interaction) (memory.Lore, error) {
+	l, err := c.loreToChange(ctx, x)
+	if err == nil && l.Scheduled {
+		err = locale.MessageKey("That is an event of this server: it is changed in Discord, and I follow.")
+	}
+	return l, err
+}
+
 // listedLore is how many pieces of lore are listed, and loreGist how many characters of each.
 const (
 	listedLore = 100
@@ -118,6 +127,9 @@ func loreLine(in locale.Locale, l memory.Lore) string {
 
 // loreAuthor says who told lore, and when.
 func loreAuthor(in locale.Locale, l memory.Lore) string {
+	if l.Scheduled {
+		return in.Text("from this server's calendar")
+	}
 	if l.By == 0 {
 		return in.Text("told by those who run me, <t:%d:f>", l.At.Unix())
 	}
@@ -321,7 +333,7 @@ func (c *Commands) askChange(ctx context.Context, x *interaction) (discord.Form,
 	if x.Words("new-name") != "" || strings.TrimSpace(x.Option("text")) != "" || x.Option("aliases") != "" {
 		return discord.Form{}, nil
 	}
-	l, err := c.loreToChange(ctx, x)
+	l, err := c.loreToEdit(ctx, x)
 	if err != nil {
 		return discord.Form{}, err
 	}
@@ -330,7 +342,7 @@ func (c *Commands) askChange(ctx context.Context, x *interaction) (discord.Form,
 
 // editLore changes lore. Its author, channel and sources stay.
 func (c *Commands) editLore(ctx context.Context, x *interaction) (response, error) {
-	l, err := c.loreToChange(ctx, x)
+	l, err := c.loreToEdit(ctx, x)
 	if err != nil {
 		return response{}, err
 	}

@@ -36,7 +36,7 @@ const maxKeptBuffer = 1 << 20
 
 // Intents are the intents that are always requested.
 const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
-	discordgo.IntentMessageContent
+	discordgo.IntentMessageContent | discordgo.IntentGuildScheduledEvents
 
 // closeKeepSession is the close code after which Hark's session can be resumed.
 const closeKeepSession = 4000

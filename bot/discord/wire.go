@@ -195,6 +195,35 @@ type Guild struct {
 	Channels    []*Channel `json:"channels"`
 	Threads     []*Channel `json:"threads"`
 	Members     []*Member  `json:"members"`
+	// Scheduled are the events in the guild's calendar that aren't over. GUILD_CREATE has them; nil: unknown.
+	Scheduled *body.List[ScheduledEvent] `json:"guild_scheduled_events"`
+}
+
+// ScheduledEvent is an event in a guild's calendar.
+type ScheduledEvent struct {
+	ID          Snowflake `json:"id"`
+	Guild       Snowflake `json:"guild_id"`
+	Channel     Snowflake `json:"channel_id"` // where it takes place, if in Discord
+	Creator     Snowflake `json:"creator_id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Start       time.Time `json:"scheduled_start_time"`
+	End         time.Time `json:"scheduled_end_time"`
+	Status      int       `json:"status"`
+	Entity      struct {
+		Location string `json:"location"`
+	} `json:"entity_metadata"`
+}
+
+// The states of a ScheduledEvent that is over.
+const (
+	scheduledCompleted = 3
+	scheduledCanceled  = 4
+)
+
+// IsOver reports whether Discord doesn't show the event any more.
+func (e *ScheduledEvent) IsOver() bool {
+	return e.Status == scheduledCompleted || e.Status == scheduledCanceled
 }
 
 // Role is a role of a guild.

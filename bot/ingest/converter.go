@@ -71,6 +71,7 @@ type converted struct {
 	members     func(*search.MemberRoles) // records who has which roles; may be nil
 	plan        *catchUpPlan              // the channels' newest messages, if the event has them
 	incomplete  []incomplete              // to be fetched
+	calendar    *calendar                 // what a guild's calendar has now; nil: nothing of it
 	err         error                     // why it can't be read
 }
 
@@ -230,6 +231,10 @@ var readers = map[string]func(json.RawMessage) (decoded, error){
 	"GUILD_MEMBERS_CHUNK": reader((*converter).membersChunk),
 	"RESUMED":             reader((*converter).resumed),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
+
+	"GUILD_SCHEDULED_EVENT_CREATE": reader((*converter).scheduled),
+	"GUILD_SCHEDULED_EVENT_UPDATE": reader((*converter).scheduled),
+	"GUILD_SCHEDULED_EVENT_DELETE": reader((*converter).unscheduled),
 }
 
 func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (decoded, error) {

@@ -49,6 +49,9 @@ func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	}
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
 	out.members = func(r *search.MemberRoles) { r.Open(guild.ID) }
+	if g.Scheduled != nil {
+		out.calendar = &calendar{guild: guild.ID, shown: c.shown(guild.ID, *g.Scheduled), whole: true}
+	}
 	for _, m := range g.Members {
 		if m != nil {
 			c.saw(out, g.ID, m.User, m)

@@ -141,6 +141,11 @@ func (w *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
+	if c.calendar != nil {
+		if err := w.schedule(ctx, *c.calendar, out); err != nil {
+			return err
+		}
+	}
 	w.noteMembers(c)
 	out.events = append(out.events, c.events...)
 	out.seen = append(out.seen, c.seen...)

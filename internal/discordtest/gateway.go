@@ -204,6 +204,7 @@ func (s *Server) guildCreate(g *guild) object {
 	o["members"] = []Member{*g.members[s.Bot.ID]}
 	o["member_count"], o["large"], o["unavailable"] = len(g.members), false, false
 	o["joined_at"] = g.members[s.Bot.ID].JoinedAt
+	o["guild_scheduled_events"] = slices.Concat([]ScheduledEvent{}, g.scheduled)
 	o["presences"], o["voice_states"], o["stage_instances"] = []any{}, []any{}, []any{}
 	return o
 }

@@ -19,6 +19,7 @@ type guild struct {
 	roles          []Role
 	members        map[ID]*Member
 	channels       []ID
+	scheduled      []ScheduledEvent // by when it was changed
 	unavailable    bool
 	commandsDenied bool // the bot was invited without the commands scope
 }

@@ -152,6 +152,7 @@ func drawLore(t *rapid.T) memory.Event {
 	if v%2 == 0 {
 		l.Own = []string{fmt.Sprintf("the %dth", n)}
 	}
+	l.Scheduled = n == 5
 	if n > 2 {
 		l.Sources = []memory.MessageRef{spot(general, slotID(n%4)), spot(staff, slotID(v%3))}[:1+v%2]
 	}

@@ -244,6 +244,7 @@ CREATE TABLE lore (
   name    TEXT NOT NULL,
   own     TEXT NOT NULL,    -- aliases given by hand, as JSON
   text    TEXT,             -- NULL once it is gone
+  scheduled INTEGER NOT NULL DEFAULT 0, -- whether it is an event in Discord's calendar
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
 CREATE INDEX lore_id ON lore (id);

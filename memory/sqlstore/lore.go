@@ -41,11 +41,11 @@ func (t *transaction) tellLore(l memory.Lore) {
 	t.changed.Text = true
 	sealed := func(column, text string) any { return t.seal(lorePlace(column, l), text) }
 	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, sealed("name", l.Name), sealed("own", t.jsonText(l.Own)),
-		sealed("text", l.Text))
+		sealed("text", l.Text), l.Scheduled)
 	t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
 }
 
-var loreTable = table{"lore", 2, "guild, id, by, channel, at, name, own, text"}
+var loreTable = table{"lore", 2, "guild, id, by, channel, at, name, own, text, scheduled"}
 
 // deleteLore keeps only the id, so no later version comes back. Lore that a rule covers itself loses its id
 // too: the rule keeps out older lore, and newer lore may use the id.
@@ -55,12 +55,12 @@ func (t *transaction) deleteLore(g invalid) {
 	if g.itself {
 		t.exec("DELETE FROM lore WHERE guild = ? AND id = ?", g.guild, g.id)
 	} else {
-		t.put(loreTable, g.guild, g.id, 0, 0, 0, "", "", nil)
+		t.put(loreTable, g.guild, g.id, 0, 0, 0, "", "", nil, false)
 	}
 }
 
 func selectLore(schema, where string) string {
-	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, " +
+	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, l.scheduled, " +
 		strings.Replace(sourcesColumn, "source", schema+"source", 1) +
 		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.kind = " + fmt.Sprint(int(aLore)) +
 		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
@@ -72,7 +72,7 @@ func (v *Vault) scanLore(scan Scanner, l *memory.Lore) error {
 	var at memory.MessageID
 	opened := func(column string, to any) any { return v.opened(to, func() Place { return lorePlace(column, *l) }) }
 	err := scan(&l.ID, &l.Guild, opened("name", &l.Name), opened("text", &l.Text), opened("own", asJSON{&l.Own}),
-		&l.By, &l.Channel, &at, asJSON{&l.Sources})
+		&l.By, &l.Channel, &at, &l.Scheduled, asJSON{&l.Sources})
 	l.At = at.Time()
 	return rowError(err, "lore", l.ID)
 }

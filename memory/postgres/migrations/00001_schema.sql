@@ -333,6 +333,7 @@ CREATE TABLE lore (
   name    text COLLATE "C" NOT NULL,
   own     text COLLATE "C" NOT NULL,    -- aliases given by hand, as JSON
   text    text COLLATE "C",             -- NULL once it is gone
+  scheduled bigint NOT NULL DEFAULT 0,  -- whether it is an event in Discord's calendar
   PRIMARY KEY (guild, id)
 );
 CREATE INDEX lore_id ON lore (id);
