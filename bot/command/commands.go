@@ -81,6 +81,9 @@ type handler struct {
 
 // refuses returns why the user of x may not use h; "" if they may.
 func (h handler) refuses(x *interaction) string {
+	if x.Member.IsGuest() && !isOwnAffair(x.Path()) {
+		return x.Text("I only tell members of this server what is said here.")
+	}
 	if h.managers {
 		if why := requireManager(x); why != "" {
 			return why
@@ -90,6 +93,11 @@ func (h handler) refuses(x *interaction) string {
 		return ""
 	}
 	return h.refuse(x)
+}
+
+// isOwnAffair reports whether a command is only about its user's own data.
+func isOwnAffair(path string) bool {
+	return strings.HasPrefix(path, "memory ") || path == "privacy"
 }
 
 // refuses returns why the user of x may not use h, with a second look at what Discord enforces.

@@ -86,9 +86,17 @@ type Member struct {
 	Nick   string      `json:"nick"`
 	Roles  []Snowflake `json:"roles"`
 	Joined time.Time   `json:"joined_at"`
+	Flags  int         `json:"flags"`
 	// Permissions comes with an interaction: the member's in that channel. An owner has all.
 	Permissions Permissions `json:"permissions"`
 }
+
+// guestFlag is the flag of a Member who was invited to one voice channel.
+const guestFlag = 1 << 4
+
+// IsGuest reports whether somebody is a guest of a voice channel and can see nothing else of the guild. They are
+// no member without roles: those read what is open to all.
+func (m *Member) IsGuest() bool { return m != nil && m.Flags&guestFlag != 0 }
 
 // Message is a message, or an event's part of it.
 type Message struct {

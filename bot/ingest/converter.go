@@ -290,7 +290,7 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *discord.User
 		Name:     memory.Clean(u.GlobalName),
 		Bot:      u.Bot,
 	}
-	if m != nil && guild != memory.DirectGuild {
+	if m != nil && guild != memory.DirectGuild && !m.IsGuest() {
 		p.Nick = memory.Clean(m.Nick)
 		p.RolesKnown = m.Roles != nil
 		for _, r := range m.Roles {

@@ -121,9 +121,9 @@ func (c *converter) edited(w *discord.Message) *Question {
 }
 
 // question returns what a new message asks Hark, or nil. It must be a member's, and mention Hark or the role
-// that only Hark has, reply to Hark, or be direct.
+// that only Hark has, reply to Hark, or be direct. Guests of a voice channel can't ask: they may read nothing else.
 func (c *converter) question(w *discord.Message) *Question {
-	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 {
+	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 || w.Member.IsGuest() {
 		return nil
 	}
 	text, named := Strip(*w.Content, c.names(w.Guild))

@@ -141,6 +141,20 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	return u
 }
 
+// GuestFlag is a Member's flag who was invited to one voice channel.
+const GuestFlag = 1 << 4
+
+// AddGuest adds a new account to a guild as a guest of a voice channel.
+func (s *Server) AddGuest(guildID ID, u User) User {
+	defer s.change()()
+	g := s.guild(guildID)
+	account := s.account(u)
+	m := s.join(g, account)
+	m.Flags = GuestFlag
+	s.emit(event{name: "GUILD_MEMBER_ADD", guild: guildID, intents: Members, payload: m.in(g.ID)})
+	return *account
+}
+
 // RemoveMember removes a user from a guild.
 func (s *Server) RemoveMember(guildID, userID ID) {
 	defer s.change()()
