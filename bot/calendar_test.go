@@ -107,7 +107,7 @@ func TestScheduledEventsAreKeptWhereTheyMayBe(t *testing.T) {
 	s := asking(t)
 	s.run(t).ready(t)
 	s.discord.Schedule(s.guild.ID, s.regatta()) // the guild hasn't chosen
-	s.use(t, s.bo, "memory show") // answered once all before is logged
+	s.use(t, s.bo, "memory show")               // answered once all before is logged
 	if kept := s.calendar(t); len(kept) != 0 {
 		t.Errorf("kept before anybody agreed: %q", kept)
 	}
