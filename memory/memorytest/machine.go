@@ -235,7 +235,7 @@ func (m *machine) answer(t *rapid.T) {
 	for _, id := range pick(t, "facts", [][]int64{nil, nil, {1}, {2, 5}}...) {
 		use(factSource(id))
 	}
-	use(m.drawUsedLore(t)...)
+	use(m.drawUsedLore(t, channel)...)
 	use(m.drawRepeated(t, channel)...)
 	use(m.drawUsedSummary(t, channel)...)
 	if coin(t, "condensed?") {

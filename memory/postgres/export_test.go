@@ -39,6 +39,3 @@ func (o Options) Traced(by pgx.QueryTracer) Options {
 	o.tracer = by
 	return o
 }
-
-// IsDistributed reports whether a table is keyed by guild.
-func IsDistributed(table string) bool { return distributed[table] }

@@ -37,11 +37,11 @@ const guildOfRow = sqlstore.ChannelBits + sqlstore.SequenceBits
 // textSize is how much full text holds of a guild, or a change to it.
 type textSize struct{ messages, terms int64 }
 
-func (t *tx) resize(messages, terms int) {
-	size := t.text[t.guild]
+func (t *tx) resize(guild memory.GuildID, messages, terms int) {
+	size := t.text[guild]
 	if size == nil {
 		size = &textSize{}
-		t.text[t.guild] = size
+		t.text[guild] = size
 	}
 	size.messages += int64(messages)
 	size.terms += int64(terms)
@@ -59,19 +59,19 @@ func (t *tx) flushTextSizes() error {
 }
 
 // AddText implements sqlstore.Tx.
-func (t *tx) AddText(row int64, hashes string) error {
+func (t *tx) AddText(guild memory.GuildID, row int64, hashes string) error {
 	terms := termsOf(row>>guildOfRow, hashes)
-	t.resize(1, len(terms))
+	t.resize(guild, 1, len(terms))
 	return t.exec(`INSERT INTO fulltext (guild, row, channel, id, author, terms)
 		SELECT guild, row, channel, id, author, $3::bigint[] FROM message WHERE guild = $1 AND row = $2`,
-		int64(t.guild), row, terms)
+		int64(guild), row, terms)
 }
 
 // RemoveText implements sqlstore.Tx.
-func (t *tx) RemoveText(row int64, hashes string) error {
-	n, err := t.run("DELETE FROM fulltext WHERE guild = $1 AND row = $2", int64(t.guild), row)
+func (t *tx) RemoveText(guild memory.GuildID, row int64, hashes string) error {
+	n, err := t.run("DELETE FROM fulltext WHERE guild = $1 AND row = $2", int64(guild), row)
 	if n > 0 {
-		t.resize(-1, -len(strings.Fields(hashes)))
+		t.resize(guild, -1, -len(strings.Fields(hashes)))
 	}
 	return err
 }
@@ -80,18 +80,20 @@ func (t *tx) RemoveText(row int64, hashes string) error {
 func (t *tx) RemoveInBulk() error { return nil }
 
 // HasText implements sqlstore.Tx.
-func (t *tx) HasText(row int64) (there bool, err error) {
-	err = sqlstore.RowOf(t.ctx, t, "SELECT EXISTS (SELECT 1 FROM fulltext WHERE row = ?)", row).Scan(&there)
+func (t *tx) HasText(guild memory.GuildID, row int64) (there bool, err error) {
+	const query = "SELECT EXISTS (SELECT 1 FROM fulltext WHERE guild = ? AND row = ?)"
+	err = sqlstore.RowOf(t.ctx, t, query, guild, row).Scan(&there)
 	return there, err
 }
 
 // ClearText implements sqlstore.Tx.
-func (t *tx) ClearText() error {
+func (t *tx) ClearText(guild memory.GuildID) error {
 	clear(t.text)
-	if _, err := t.Exec("DELETE FROM fulltext"); err != nil {
+	_, err := t.Exec("DELETE FROM fulltext WHERE (guild = ?1 OR ?1 = -1)", guild)
+	if err != nil {
 		return err
 	}
-	_, err := t.Exec("DELETE FROM text_size")
+	_, err = t.Exec("DELETE FROM text_size WHERE (guild = ?1 OR ?1 = -1)", guild)
 	return err
 }
 

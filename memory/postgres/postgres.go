@@ -179,11 +179,8 @@ func (e *engine) ReleaseWriteLock(bool) { <-e.lock }
 
 // QueryContext implements sqlstore.Engine.
 func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return e.In(memory.Everywhere).QueryContext(ctx, query, args...)
+	return querier{e, retrying{e.db}}.QueryContext(ctx, query, args...)
 }
-
-// In implements sqlstore.Querier.
-func (e *engine) In(guild memory.GuildID) sqlstore.Querier { return querier{e, retrying{e.db}, guild} }
 
 // retrying runs statements outside of transactions.
 type retrying struct{ db *sql.DB }
@@ -193,7 +190,7 @@ func (r retrying) QueryContext(ctx context.Context, query string, args ...any) (
 }
 
 // Snapshot implements sqlstore.Engine.
-func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Reader) error) error {
+func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
 	tx, err := retried(ctx, func() (*sql.Tx, error) {
 		return e.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	})
@@ -201,7 +198,7 @@ func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Reader) error)
 		return err
 	}
 	defer tx.Rollback()
-	return read(querier{e, tx, memory.Everywhere})
+	return read(querier{e, tx})
 }
 
 // querier runs the store's statements, outside or in a transaction.
@@ -210,15 +207,12 @@ type querier struct {
 	db     interface {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	}
-	guild memory.GuildID
 }
 
 func (q querier) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	query, args = q.engine.statements.translated(q.guild, query, args)
+	query, args = q.engine.statements.translated(query, args)
 	return q.db.QueryContext(ctx, query, args...)
 }
-
-func (q querier) In(guild memory.GuildID) sqlstore.Querier { return querier{q.engine, q.db, guild} }
 
 // Close implements sqlstore.Engine: it waits for the current write.
 func (e *engine) Close() error {
@@ -238,11 +232,11 @@ func (e *engine) Close() error {
 type watch struct {
 	mu      sync.Mutex
 	seen    int64 // version of turn
-	changed func(ctx context.Context, q sqlstore.Reader, guilds []memory.GuildID, writing bool) error
+	changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID, writing bool) error
 }
 
 // Watch implements sqlstore.Engine.
-func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Reader, guilds []memory.GuildID,
+func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID,
 	writing bool) error) {
 	e.watch.changed = changed
 }
@@ -265,7 +259,7 @@ func (e *engine) Notice(ctx context.Context) error {
 	}
 	// If this process wrote last, it noticed the others then.
 	if last != e.name {
-		if err := e.Snapshot(ctx, func(q sqlstore.Reader) error {
+		if err := e.Snapshot(ctx, func(q sqlstore.Querier) error {
 			guilds, err := changedSince(ctx, q, w.seen)
 			if err != nil {
 				return err
@@ -294,7 +288,7 @@ func changedSince(ctx context.Context, q sqlstore.Querier, version int64) (guild
 }
 
 // Latest implements sqlstore.Engine.
-func (e *engine) Latest(ctx context.Context, read func(sqlstore.Reader) error) error {
+func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) error {
 	e.watch.mu.Lock()
 	defer e.watch.mu.Unlock()
 	return e.Snapshot(ctx, read)

@@ -10,14 +10,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
 // statements turns the store's statements into PostgreSQL's, each once.
 type statements struct {
 	sync.RWMutex
-	by [2]map[string]statement // over all guilds, in one
+	by map[string]statement
 }
 
 // statement is a statement in PostgreSQL's words. Its nth parameter is the store's of number params[n].
@@ -28,21 +27,17 @@ type statement struct {
 
 // translated returns a statement in PostgreSQL's words, and its arguments. Every run of it has arguments of the same
 // types.
-func (s *statements) translated(guild memory.GuildID, query string, args []any) (string, []any) {
-	in := 0
-	if guild != memory.Everywhere {
-		in, args = 1, append(slices.Clone(args), int64(guild))
-	}
+func (s *statements) translated(query string, args []any) (string, []any) {
 	s.RLock()
-	to, ok := s.by[in][query]
+	to, ok := s.by[query]
 	s.RUnlock()
 	if !ok {
-		to = translate(query, args, in > 0)
+		to = translate(query, args)
 		s.Lock()
-		if s.by[in] == nil {
-			s.by[in] = map[string]statement{}
+		if s.by == nil {
+			s.by = map[string]statement{}
 		}
-		s.by[in][query] = to
+		s.by[query] = to
 		s.Unlock()
 	}
 	ordered := make([]any, len(to.params))
@@ -56,9 +51,8 @@ func (s *statements) translated(guild memory.GuildID, query string, args []any) 
 }
 
 var (
-	token     = regexp.MustCompile(`'[^']*'|\?\d*(?:\+0)?|\w+|[()]|[^\w?'()]+`)
+	token     = regexp.MustCompile(`'[^']*'|\?\d*(?:\+0)?|\w+|[^\w?']+`)
 	indexedBy = regexp.MustCompile(`INDEXED BY \w+`)
-	field     = regexp.MustCompile(`(\w+\.\w+) ->> '\$\.(\w+)'`)
 )
 
 // synonyms are words of the store's SQL that PostgreSQL calls otherwise.
@@ -72,49 +66,48 @@ var synonyms = map[string]string{
 	"json_group_array": "jsonb_agg",
 }
 
-// translate turns a statement of the store's into PostgreSQL's.
-//
-//   - Parameters are numbered by their first use, and those of numbers and texts get their type: PostgreSQL would take a
-//     number beside a small constant for a small one.
-//   - CROSS JOIN t ON … keeps the order of tables in SQLite: for each row before, it looks into t. So does a lateral
-//     join with a subquery that has an offset.
-//   - In a guild, which is the last argument, it touches only its rows.
-func translate(query string, args []any, guild bool) (to statement) {
+// translate turns a statement of the store's into PostgreSQL's: parameters are numbered by their first use, and a few
+// words are others. Those of numbers and texts get their type, because PostgreSQL would take a number beside a small
+// constant for a small one.
+func translate(query string, args []any) (to statement) {
 	query = strings.ReplaceAll(query, sqlstore.Triples, "json_triples(?1)")
-	query = field.ReplaceAllString(indexedBy.ReplaceAllString(query, ""), "($1::json ->> '$2')")
-	tokens := lateral(token.FindAllString(query, -1))
-	var words []string
+	query = indexedBy.ReplaceAllString(query, "")
+	var text strings.Builder
 	last := 0
-	for _, t := range tokens {
+	for _, word := range token.FindAllString(query, -1) {
 		switch {
-		case t[0] == '?':
-			t = strings.TrimSuffix(t, "+0")
-			n := last + 1
-			if len(t) > 1 {
-				n, _ = strconv.Atoi(t[1:]) // the expression allows digits only
-			}
+		case word[0] == '?':
+			n := numberOf(word, last)
 			last = max(last, n)
-			at := slices.Index(to.params, n-1)
-			if at < 0 {
-				at, to.params = len(to.params), append(to.params, n-1)
-			}
-			words = append(words, "$"+strconv.Itoa(at+1)+typeOf(args[n-1]))
-		case synonyms[t] != "":
-			words = append(words, synonyms[t])
+			text.WriteString(to.param(n-1) + typeOf(args[n-1]))
+		case synonyms[word] != "":
+			text.WriteString(synonyms[word])
 		default:
-			words = append(words, t)
+			text.WriteString(word)
 		}
 	}
-	if guild {
-		n := len(to.params)
-		to.params = append(to.params, len(args)-1)
-		words = inGuild(words, "$"+strconv.Itoa(n+1)+"::bigint")
-		if !strings.Contains(strings.Join(words, ""), "$"+strconv.Itoa(n+1)+"::bigint") {
-			to.params = to.params[:n] // it touches no table that is keyed by guild
-		}
-	}
-	to.text = strings.Join(words, "")
+	to.text = text.String()
 	return to
+}
+
+// numberOf returns the number of a parameter, ?n or ?, where last is the greatest before it.
+func numberOf(param string, last int) int {
+	digits := strings.TrimSuffix(param[1:], "+0")
+	if digits == "" {
+		return last + 1
+	}
+	n, _ := strconv.Atoi(digits) // the expression allows digits only
+	return n
+}
+
+// param returns PostgreSQL's name of the store's parameter n.
+func (s *statement) param(n int) string {
+	at := slices.Index(s.params, n)
+	if at < 0 {
+		at = len(s.params)
+		s.params = append(s.params, n)
+	}
+	return "$" + strconv.Itoa(at+1)
 }
 
 // typeOf returns the cast of a parameter. A truth value may be for a column of numbers, so it has none.
@@ -129,48 +122,6 @@ func typeOf(arg any) string {
 		return "::text"
 	}
 	return ""
-}
-
-// lateral replaces joins CROSS JOIN t a ON c by CROSS JOIN LATERAL (SELECT * FROM t a WHERE c OFFSET 0) a.
-func lateral(tokens []string) (to []string) {
-	for i := 0; i < len(tokens); i++ {
-		on, end := -1, i
-		if tokens[i] == "CROSS" {
-			on, end = joinCondition(tokens, i+4)
-		}
-		if on < 0 {
-			to = append(to, tokens[i])
-			continue
-		}
-		table := tokens[i+4 : on] // after CROSS, JOIN and spaces
-		alias := table[len(table)-2]
-		to = append(to, "CROSS JOIN LATERAL (SELECT * ", "FROM", " ")
-		to = append(append(to, table...), "WHERE", " ")
-		to = append(append(to, lateral(tokens[on+1:end])...), " OFFSET 0) ", alias, " ")
-		i = end - 1
-	}
-	return to
-}
-
-// joinCondition returns where ON of the join whose table is at from stands, or -1, and where its condition ends.
-func joinCondition(tokens []string, from int) (on, end int) {
-	on = -1
-	for depth, i := 0, from; i < len(tokens); i++ {
-		switch t := tokens[i]; {
-		case t == "(":
-			depth++
-		case t == ")":
-			if depth--; depth < 0 {
-				return on, i
-			}
-		case depth > 0:
-		case t == "ON" && on < 0:
-			on = i
-		case slices.Contains([]string{"JOIN", "CROSS", "LEFT", "WHERE", "GROUP", "ORDER", "UNION", "LIMIT"}, t):
-			return on, i
-		}
-	}
-	return on, len(tokens)
 }
 
 // truth is a boolean for conditions, and 0 or 1 for numbers.

@@ -132,7 +132,7 @@ func (e *engine) begin(ctx context.Context) (*tx, error) {
 		return nil, err
 	}
 	t := &tx{conn: conn, tx: in, ctx: ctx, text: map[memory.GuildID]*textSize{}, changed: map[string]bool{}}
-	t.querier = querier{e, flushing{t}, memory.Everywhere}
+	t.querier = querier{e, flushing{t}}
 	return t, nil
 }
 
@@ -147,18 +147,15 @@ func (f flushing) QueryContext(ctx context.Context, query string, args ...any) (
 	return f.tx.tx.QueryContext(ctx, query, args...)
 }
 
-// Enter implements sqlstore.Tx.
-func (t *tx) Enter(guild memory.GuildID) { t.guild = guild }
-
 // Exec implements sqlstore.Tx.
 func (t *tx) Exec(query string, args ...any) (int, error) {
-	query, args = t.engine.statements.translated(t.guild, query, args)
+	query, args = t.engine.statements.translated(query, args)
 	return t.run(query, args...)
 }
 
 // Later implements sqlstore.Tx.
 func (t *tx) Later(query string, args ...any) error {
-	query, args = t.engine.statements.translated(t.guild, query, args)
+	query, args = t.engine.statements.translated(query, args)
 	return t.exec(query, args...)
 }
 

@@ -192,11 +192,11 @@ func rowsOf(b *testing.B, s *Store) rows {
 		}, query)
 		must(b, err)
 	}
-	read(&r.messages, 13, `SELECT row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
-		segment, content, extra FROM message ORDER BY id`)
-	read(&r.segments, 7, "SELECT id, channel, first, last, size, version, pending FROM segment")
-	read(&r.vectors, 3, "SELECT segment, sketch, steps FROM vector")
-	read(&r.presence, 4, "SELECT channel, author, messages, last FROM presence ORDER BY last")
+	read(&r.messages, 14, `SELECT row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
+		segment, content, extra, guild FROM message ORDER BY id`)
+	read(&r.segments, 8, "SELECT id, channel, first, last, size, version, pending, guild FROM segment")
+	read(&r.vectors, 4, "SELECT segment, sketch, steps, guild FROM vector")
+	read(&r.presence, 5, "SELECT channel, author, messages, last, guild FROM presence ORDER BY last")
 	texts := map[any]string{}
 	for _, m := range r.messages {
 		texts[m[10]] += m[11].(string) + "\n"
@@ -217,11 +217,11 @@ func insertRows(b *testing.B, r rows) time.Duration {
 	statements := make([]*sql.Stmt, 5)
 	for i, query := range []string{
 		`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
-			segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			segment, content, extra, guild) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		"INSERT INTO fulltext (rowid, content) VALUES (?, ?)",
-		"INSERT INTO segment (id, channel, first, last, size, version, pending) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		"INSERT INTO vector (segment, sketch, steps) VALUES (?, ?, ?)",
-		"INSERT INTO presence (channel, author, messages, last) VALUES (?, ?, ?, ?)",
+		"INSERT INTO segment (id, channel, first, last, size, version, pending, guild) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		"INSERT INTO vector (segment, sketch, steps, guild) VALUES (?, ?, ?, ?)",
+		"INSERT INTO presence (channel, author, messages, last, guild) VALUES (?, ?, ?, ?, ?)",
 	} {
 		var err error
 		statements[i], err = s.engine.write.PrepareContext(bg, query)

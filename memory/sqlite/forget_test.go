@@ -207,7 +207,7 @@ type hooked struct {
 	then func()
 }
 
-func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Reader) error) error {
+func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
 	err := h.engine.Snapshot(ctx, read)
 	if then := h.then; then != nil {
 		h.then = nil
@@ -281,7 +281,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	breakStatement(t, s, "INSERT INTO pending_deletion (row, forgetting) SELECT value, ? FROM json_each(?)")
+	breakStatement(t, s, "INSERT INTO pending_deletion (guild, row, forgetting) SELECT ?, value, ? FROM json_each(?)")
 	wantError(t, s.Apply(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge,
 		At: id(900).Time()}))
 	closed(t, s)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -107,13 +108,13 @@ func jsonList[T ~int64](ids []T) string {
 }
 
 // AddText implements sqlstore.Tx.
-func (t *tx) AddText(row int64, terms string) error {
+func (t *tx) AddText(_ memory.GuildID, row int64, terms string) error {
 	return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
 }
 
 // RemoveText implements sqlstore.Tx. During a rebuild, full text may lack the row.
-func (t *tx) RemoveText(row int64, terms string) error {
-	there, err := t.HasText(row)
+func (t *tx) RemoveText(guild memory.GuildID, row int64, terms string) error {
+	there, err := t.HasText(guild, row)
 	if err != nil || !there {
 		return err
 	}
@@ -177,7 +178,7 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 				return err
 			}
 			for i, terms := range fillers {
-				err = errors.Join(err, t.RemoveText(int64(-1-i), terms))
+				err = errors.Join(err, t.RemoveText(memory.Everywhere, int64(-1-i), terms))
 			}
 			return errors.Join(err, t.exec("DELETE FROM meta WHERE key = '"+unmergedKey+"'"))
 		})
@@ -198,7 +199,8 @@ func (t *tx) beginMerge(pages int) error {
 	err := t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('usermerge', 2)")
 	for i, terms := range fillers {
 		row := int64(-1 - i)
-		err = errors.Join(err, t.RemoveText(row, terms), t.AddText(row, terms), t.merge(-pages))
+		err = errors.Join(err, t.RemoveText(memory.Everywhere, row, terms), t.AddText(memory.Everywhere, row, terms),
+			t.merge(-pages))
 	}
 	return err
 }
@@ -238,11 +240,11 @@ func (t *tx) isMerging() (bool, error) {
 }
 
 // HasText implements sqlstore.Tx.
-func (t *tx) HasText(row int64) (bool, error) {
+func (t *tx) HasText(_ memory.GuildID, row int64) (bool, error) {
 	return sqlstore.Found(t.row("SELECT 1 FROM fulltext_docsize WHERE id = ?", row).Scan(new(int)))
 }
 
-// ClearText implements sqlstore.Tx.
-func (t *tx) ClearText() error {
+// ClearText implements sqlstore.Tx: it removes all.
+func (t *tx) ClearText(memory.GuildID) error {
 	return t.exec("INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
 }

@@ -72,7 +72,7 @@ func TestTextRemovedFromAllParts(t *testing.T) {
 		must(t, s.engine.writing(bg, func(t *tx) (err error) {
 			for range n {
 				terms = append(terms, fmt.Sprintf("%016x", random.Uint64()))
-				err = errors.Join(err, t.AddText(int64(len(terms)), terms[len(terms)-1]))
+				err = errors.Join(err, t.AddText(guild, int64(len(terms)), terms[len(terms)-1]))
 			}
 			return err
 		}))
@@ -81,7 +81,7 @@ func TestTextRemovedFromAllParts(t *testing.T) {
 		must(t, s.engine.writing(bg, func(t *tx) error {
 			err := t.RemoveInBulk()
 			for n := from; n < end; n++ {
-				err = errors.Join(err, t.RemoveText(int64(n+1), terms[n]))
+				err = errors.Join(err, t.RemoveText(guild, int64(n+1), terms[n]))
 			}
 			return err
 		}))

@@ -35,7 +35,7 @@ func wantHidden(t *testing.T, s *Store, what string) {
 // Repeating a forgetting, after a failure or while another process hides it, hides it as well.
 func TestWhatIsToldAgainIsHiddenBeforeItIsDone(t *testing.T) {
 	t.Parallel()
-	const begins = "INSERT INTO pending_deletion (row, forgetting) SELECT value, ? FROM json_each(?)"
+	const begins = "INSERT INTO pending_deletion (guild, row, forgetting) SELECT ?, value, ? FROM json_each(?)"
 	for what, e := range hides {
 		s, _ := thirtyMessages(t)
 		breakStatement(t, s, begins)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-
-	"hark/memory"
 )
 
 // Later versions migrate existing databases: completely or not at all, and once.
@@ -54,47 +52,5 @@ func TestMigrations(t *testing.T) {
 	execute(t, conn, fmt.Sprint("DROP TABLE later; PRAGMA user_version = ", len(migrations)))
 	if got := find(t, open(t, dir), in(general), "apples"); len(got) != 3 {
 		t.Errorf("%d of 3 are left", len(got))
-	}
-}
-
-// The traces of a database of version 1 are listed by asker and model.
-func TestListedTraces(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	conn := raw(t, dir)
-	must(t, migrate(bg, conn, migrations[:1]))
-	execute(t, conn, `INSERT INTO trace VALUES (1000, 1, '[]', '{"guild":100,"asker":7,"model":"toy","question":5}'),
-		(1000, 2, '[]', '{"guild":100,"asker":7}'), (1000, 3, '[]', '{"guild":100,"asker":8,"model":"toy"}')`)
-	must(t, conn.Close())
-	s := open(t, dir)
-	for _, c := range []struct {
-		q    memory.TraceQuery
-		want memory.MessageID
-	}{{memory.TraceQuery{Asker: 7, Model: "toy"}, 1}, {memory.TraceQuery{Asker: 7, Extractive: true}, 2},
-		{memory.TraceQuery{Asker: 8}, 3}} {
-		if all, err := s.Traces(bg, c.q); err != nil || len(all) != 1 || all[0].Answer != c.want {
-			t.Errorf("%+v: %+v, %v", c.q, all, err)
-		}
-	}
-	all, err := s.Traces(bg, memory.TraceQuery{Channel: 1000, Answers: []memory.MessageID{1, 2}})
-	if err != nil || len(all) != 2 || all[0].Question != 5 || all[1].Question != 0 {
-		t.Errorf("their questions: %+v, %v", all, err)
-	}
-}
-
-// What was decided in a database of version 1 since a backup is decided after the restore.
-func TestRestoredOverVersion1(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	conn := raw(t, dir)
-	must(t, migrate(bg, conn, migrations[:1]))
-	execute(t, conn, `INSERT INTO guild (no, id, choice, chosen) VALUES (1, 100, 4, 5000);
-		INSERT INTO setting VALUES (100, 0, 'mode', 'search', 5000); INSERT INTO role_limit VALUES (100, 0, 3, 4, 5000)`)
-	must(t, conn.Close())
-	s, r := restored(t, dir, backUp(t, populated(t)))
-	g, err := s.Guild(bg, 100)
-	must(t, err)
-	if r.Unknown != nil || r.Choices != 1 || g.Choice != 4 || g.Settings[memory.SettingMode] != "search" || len(g.Limits) != 1 {
-		t.Errorf("%+v: %+v", r, g)
 	}
 }

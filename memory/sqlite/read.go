@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"sync"
 
-	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -24,9 +23,6 @@ func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*
 	}
 	return statement.QueryContext(ctx, args...)
 }
-
-// In implements sqlstore.Querier: a file isn't distributed.
-func (e *engine) In(memory.GuildID) sqlstore.Querier { return e }
 
 // statement returns a prepared query. It prepares without the lock, because it may wait for a connection.
 func (e *engine) statement(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -56,7 +52,7 @@ func (e *engine) prepared(query string) *sql.Stmt {
 }
 
 // Snapshot implements sqlstore.Engine.
-func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Reader) error) error {
+func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
 	tx, err := e.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
@@ -78,9 +74,6 @@ type snapshot struct {
 	tx     *sql.Tx
 	fresh  []string
 }
-
-// In implements sqlstore.Querier.
-func (s *snapshot) In(memory.GuildID) sqlstore.Querier { return s }
 
 func (s *snapshot) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if statement := s.engine.prepared(query); statement != nil {

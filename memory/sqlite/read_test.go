@@ -17,7 +17,7 @@ func TestSnapshotsTakeOneConnectionEach(t *testing.T) {
 	begun.Add(all)
 	for i := range all {
 		done.Go(func() {
-			err := s.engine.Snapshot(t.Context(), func(q sqlstore.Reader) error {
+			err := s.engine.Snapshot(t.Context(), func(q sqlstore.Querier) error {
 				begun.Done()
 				begun.Wait()
 				rows, err := q.QueryContext(t.Context(), fmt.Sprintf("SELECT %d", i))

@@ -77,12 +77,12 @@ func terms(t *testing.T, s *Store) string {
 
 var faults = map[string]string{
 	"no segment":        "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)",
-	"a segment too far": "INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",
+	"a segment too far": "INSERT INTO segment SELECT guild, max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",
 	"a wrong size":      "UPDATE segment SET size = size + 1",
 	"a wrong span":      "UPDATE segment SET first = last",
 	"in no segment":     "UPDATE message SET segment = 0 WHERE row = (SELECT max(row) FROM message)",
 	"no vector":         "DELETE FROM vector",
-	"a strange vector":  "INSERT INTO vector VALUES (77, x'00', x'00')",
+	"a strange vector":  "INSERT INTO vector VALUES (100, 77, x'00', x'00')",
 	"a short vector":    "UPDATE vector SET steps = x'01'",
 	"no words":          "INSERT INTO fulltext (fulltext) VALUES ('delete-all')",
 	"too many words":    "INSERT INTO fulltext (rowid, content) VALUES (77, 'aaaaaaaa')",
@@ -90,7 +90,7 @@ var faults = map[string]string{
 	"miscounted":        "UPDATE channel SET messages = messages - 1",
 	"not present":       "DELETE FROM presence WHERE author = 1",
 	"present too long":  "UPDATE presence SET last = last + 1",
-	"a lost star": `INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m
+	"a lost star": `INSERT INTO star SELECT c.guild, c.id, m.id, 1, 5 FROM message m
 		JOIN channel c ON c.no = m.channel LIMIT 2`,
 }
 

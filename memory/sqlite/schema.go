@@ -8,7 +8,7 @@ import (
 
 // migrations bring an empty file to the current schema, one version each. Never change a released one; add
 // a new one.
-var migrations = []string{schema, listed}
+var migrations = []string{schema}
 
 // schema is version 1. Rows of messages are numbered guild << 48 | channel << 28 | sequence, segments guild
 // << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is one
@@ -23,6 +23,7 @@ CREATE TABLE guild (
   owner   INTEGER NOT NULL DEFAULT 0,
   choice  INTEGER NOT NULL DEFAULT 0,
   chosen  INTEGER NOT NULL DEFAULT 0, -- when, in milliseconds
+  chooser INTEGER NOT NULL DEFAULT 0, -- who; 0 if unknown or forgotten
   asked   INTEGER NOT NULL DEFAULT 0,
   since   INTEGER NOT NULL DEFAULT 0, -- an id: nothing up to it counts as missing
   self    INTEGER NOT NULL DEFAULT 0, -- Hark's id
@@ -37,9 +38,9 @@ CREATE TABLE role (
   PRIMARY KEY (guild, id)
 ) WITHOUT ROWID;
 CREATE TABLE channel (
+  guild       INTEGER NOT NULL,
   no          INTEGER PRIMARY KEY, -- guild.no << 20 | number in the guild
   id          INTEGER NOT NULL UNIQUE,
-  guild       INTEGER NOT NULL,
   parent      INTEGER NOT NULL,
   kind        INTEGER NOT NULL,
   name        TEXT NOT NULL,
@@ -51,6 +52,7 @@ CREATE TABLE channel (
   messages    INTEGER NOT NULL DEFAULT 0, -- that full text holds
   choice      INTEGER NOT NULL DEFAULT 0,
   chosen      INTEGER NOT NULL DEFAULT 0,
+  chooser     INTEGER NOT NULL DEFAULT 0,
   heard       INTEGER NOT NULL DEFAULT 0, -- id of the newest message told of live; 0 if none
   learned     INTEGER NOT NULL DEFAULT 0, -- id: what was said up to it was looked at for facts
   summarised  INTEGER NOT NULL DEFAULT 0  -- id: what was said up to it was looked at for summaries
@@ -67,6 +69,7 @@ CREATE TABLE person (
 ) WITHOUT ROWID;
 
 CREATE TABLE message (
+  guild    INTEGER NOT NULL,
   row      INTEGER PRIMARY KEY,
   channel  INTEGER NOT NULL, -- channel.no
   id       INTEGER NOT NULL,
@@ -84,30 +87,36 @@ CREATE TABLE message (
 CREATE UNIQUE INDEX message_id ON message (channel, id);
 CREATE INDEX message_starred ON message (channel, id) WHERE starred = 1;
 CREATE TABLE early_edit ( -- of messages that haven't come yet
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
   edited  INTEGER NOT NULL,
   content TEXT NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 CREATE TABLE tombstone ( -- of messages that were deleted
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 CREATE TABLE external_id ( -- ids of messages outside Discord, such as in the file that they were imported from
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
   name    TEXT NOT NULL,
-  PRIMARY KEY (channel, id)
+  token   TEXT,             -- by which a sealed name is found
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 CREATE INDEX external_id_name ON external_id (channel, name);
+CREATE INDEX external_id_token ON external_id (channel, token) WHERE token IS NOT NULL;
 CREATE TABLE presence (
+  guild    INTEGER NOT NULL,
   channel  INTEGER NOT NULL, -- channel.no
   author   INTEGER NOT NULL,
   messages INTEGER NOT NULL,
   last     INTEGER NOT NULL, -- id of the last message
-  PRIMARY KEY (channel, author)
+  PRIMARY KEY (channel, author, guild)
 ) WITHOUT ROWID;
 
 -- Terms are hashes, so that only message holds words. The text isn't stored again. Positions are kept although
@@ -117,6 +126,7 @@ CREATE VIRTUAL TABLE fulltext USING fts5 (content, content='message', content_ro
 INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', 1);
 
 CREATE TABLE segment (
+  guild   INTEGER NOT NULL,
   id      INTEGER PRIMARY KEY, -- guild.no << 40 | sequence
   channel INTEGER NOT NULL,    -- channel.no
   first   INTEGER NOT NULL,    -- its messages lie in [first, last]
@@ -129,11 +139,13 @@ CREATE TABLE segment (
 CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
 CREATE INDEX segment_next ON segment (id) WHERE next = 1;
 CREATE TABLE vector (
+  guild   INTEGER NOT NULL,
   segment INTEGER PRIMARY KEY,
   sketch  BLOB NOT NULL, -- some bits of it, by which it is chosen to be compared: see sketch.go
   steps   BLOB NOT NULL  -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
 );
 CREATE TABLE vector_next ( -- of another space than vector, whose place it takes once it is complete
+  guild   INTEGER NOT NULL,
   segment INTEGER PRIMARY KEY,
   sketch  BLOB NOT NULL,
   steps   BLOB NOT NULL
@@ -144,13 +156,17 @@ CREATE TABLE vector_version ( -- counts what changes a guild's vectors in use
 );
 
 CREATE TABLE trace (
-  channel INTEGER NOT NULL, -- the id
-  answer  INTEGER NOT NULL,
-  parts   TEXT NOT NULL, -- the answer's further messages, as JSON
-  body    TEXT NOT NULL,
-  PRIMARY KEY (channel, answer)
+  guild    INTEGER NOT NULL,
+  channel  INTEGER NOT NULL, -- the id
+  answer   INTEGER NOT NULL,
+  question INTEGER NOT NULL, -- these three as in body; 0 without one
+  asker    INTEGER NOT NULL,
+  model    TEXT NOT NULL,    -- '' without one
+  parts    TEXT NOT NULL,    -- the answer's further messages, as JSON
+  body     TEXT NOT NULL,    -- the last column: what is before it is read without it
+  PRIMARY KEY (channel, answer, guild)
 ) WITHOUT ROWID;
-CREATE INDEX trace_answer ON trace (answer);
+CREATE INDEX trace_answer ON trace (answer, asker, model); -- lists traces without their bodies
 CREATE INDEX trace_parts ON trace (channel, answer) WHERE parts <> '[]';
 
 CREATE TABLE opted (
@@ -174,28 +190,29 @@ CREATE TABLE fact (
 CREATE INDEX fact_user ON fact (guild, user) WHERE text IS NOT NULL;
 
 CREATE TABLE star ( -- message.starred has what it says of messages that are there
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
   starred INTEGER NOT NULL,
   at      INTEGER NOT NULL, -- milliseconds
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 
 CREATE TABLE question ( -- asked and not answered yet
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
-  guild   INTEGER NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 CREATE TABLE gap (
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   until   INTEGER NOT NULL,
-  guild   INTEGER NOT NULL,
   after   INTEGER NOT NULL,
   past    INTEGER NOT NULL,
   sweep   INTEGER NOT NULL,
   fetched INTEGER NOT NULL,
-  PRIMARY KEY (channel, sweep, until)
+  PRIMARY KEY (channel, sweep, until, guild)
 ) WITHOUT ROWID;
 CREATE INDEX gap_sweep ON gap (guild, until) WHERE sweep;
 
@@ -213,8 +230,8 @@ CREATE TABLE forgetting (
   begun   INTEGER NOT NULL DEFAULT 0 -- 1: its messages are to be listed in pending_deletion; 2: they are
 );
 CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
-  no      INTEGER PRIMARY KEY,
   guild   INTEGER NOT NULL,
+  no      INTEGER PRIMARY KEY,
   channel INTEGER NOT NULL,
   message INTEGER NOT NULL,
   first   INTEGER NOT NULL,
@@ -229,11 +246,23 @@ CREATE TABLE learn ( -- whether facts may be learned
   at    INTEGER NOT NULL, -- milliseconds
   PRIMARY KEY (guild, user)
 ) WITHOUT ROWID;
+CREATE TABLE connection ( -- by which members' own programs read what they may read
+  guild INTEGER NOT NULL,
+  user  INTEGER NOT NULL,
+  hash  TEXT NOT NULL,    -- '' once it was taken back
+  at    INTEGER NOT NULL, -- milliseconds
+  uses  INTEGER NOT NULL,
+  used  INTEGER NOT NULL, -- milliseconds; 0 if never
+  PRIMARY KEY (guild, user)
+) WITHOUT ROWID;
 CREATE TABLE pending_deletion ( -- forgotten messages, of which only their rows and their full text are left
+  guild      INTEGER NOT NULL,
   row        INTEGER PRIMARY KEY,
   forgetting INTEGER NOT NULL
 );
-CREATE VIEW said AS SELECT * FROM message WHERE row NOT IN (SELECT row FROM pending_deletion);
+-- If nothing is pending deletion, the view costs one look-up.
+CREATE VIEW said AS SELECT * FROM message
+  WHERE NOT EXISTS (SELECT 1 FROM pending_deletion) OR row NOT IN (SELECT row FROM pending_deletion);
 
 CREATE TABLE lore (
   guild   INTEGER NOT NULL,
@@ -249,6 +278,7 @@ CREATE TABLE lore (
 ) WITHOUT ROWID;
 CREATE INDEX lore_id ON lore (id);
 CREATE TABLE summary (
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL, -- of the last message summed up
   after   INTEGER NOT NULL, -- of the last one before the first
@@ -257,14 +287,14 @@ CREATE TABLE summary (
   kind    TEXT NOT NULL,
   topics  TEXT NOT NULL,    -- as JSON
   text    TEXT,             -- NULL while it is gone and to be made again
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 CREATE INDEX summary_again ON summary (channel, id) WHERE text IS NULL;
 CREATE TABLE prompt ( -- what models were sent, for a time
+  guild   INTEGER NOT NULL,
   no      INTEGER PRIMARY KEY,
   channel INTEGER NOT NULL, -- the answer's, its id
   answer  INTEGER NOT NULL,
-  guild   INTEGER NOT NULL,
   built   INTEGER NOT NULL, -- milliseconds
   body    TEXT NOT NULL,
   UNIQUE (channel, answer)
@@ -277,6 +307,7 @@ CREATE TABLE setting ( -- of answers, in a guild or a channel
   key     TEXT NOT NULL,
   value   TEXT NOT NULL,    -- '' if it was taken back
   at      INTEGER NOT NULL, -- milliseconds
+  chooser INTEGER NOT NULL DEFAULT 0, -- as in guild
   PRIMARY KEY (guild, channel, key)
 ) WITHOUT ROWID;
 
@@ -286,6 +317,7 @@ CREATE TABLE role_limit ( -- how much may be asked
   messages INTEGER NOT NULL, -- a minute; 0: without limit; -1: as configured
   tokens   INTEGER NOT NULL, -- a day; the same
   at       INTEGER NOT NULL, -- milliseconds
+  chooser  INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (guild, role)
 ) WITHOUT ROWID;
 CREATE TABLE spent ( -- tokens, by question, for a day or two
@@ -297,6 +329,7 @@ CREATE TABLE spent ( -- tokens, by question, for a day or two
 ) WITHOUT ROWID;
 
 CREATE TABLE record ( -- of calls
+  guild    INTEGER NOT NULL,
   no       INTEGER PRIMARY KEY,
   call     TEXT NOT NULL UNIQUE,
   channel  INTEGER NOT NULL, -- the id
@@ -311,98 +344,68 @@ CREATE INDEX record_channel ON record (channel, at, tokens);
 CREATE INDEX record_at ON record (at);
 
 CREATE TABLE condensed ( -- what the older parts of sessions that go on were condensed to
-  channel INTEGER PRIMARY KEY, -- the id
+  guild   INTEGER NOT NULL,
+  channel INTEGER NOT NULL, -- the id
   until   INTEGER NOT NULL,    -- the last message that it tells of
   made    INTEGER NOT NULL,    -- milliseconds
   model   TEXT NOT NULL,
-  text    TEXT NOT NULL
-);
+  text    TEXT NOT NULL,
+  PRIMARY KEY (channel, guild)
+) WITHOUT ROWID;
 CREATE TABLE derived ( -- what was made from what people said: see provenance.go
+  guild   INTEGER NOT NULL,
   no      INTEGER PRIMARY KEY,
   kind    INTEGER NOT NULL,
   place   INTEGER NOT NULL, -- the id of the guild or channel in which id is given once
   id      INTEGER NOT NULL,
-  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id of where it may be told; 0 if in the whole guild
   author  INTEGER NOT NULL,
   at      INTEGER NOT NULL, -- if not 0, it is forgotten as a message of author's with that id would be
   UNIQUE (kind, place, id)
 );
 CREATE TABLE source ( -- what they were made from
+  guild   INTEGER NOT NULL,
   kind    INTEGER NOT NULL, -- 0: a message
   place   INTEGER NOT NULL, -- the id of a fact's guild, of a message's or a summary's channel, or 0 for lore
   id      INTEGER NOT NULL,
   derived INTEGER NOT NULL, -- derived.no
   version INTEGER NOT NULL, -- see memory.Source
   repeats INTEGER NOT NULL,
-  PRIMARY KEY (kind, place, id, derived)
+  PRIMARY KEY (kind, place, id, derived, guild)
 ) WITHOUT ROWID;
 CREATE INDEX source_derived ON source (derived);
 CREATE TABLE named ( -- whom they are about
+  guild   INTEGER NOT NULL,
   user    INTEGER NOT NULL,
   derived INTEGER NOT NULL,
-  PRIMARY KEY (user, derived)
+  PRIMARY KEY (user, derived, guild)
 ) WITHOUT ROWID;
 CREATE INDEX named_derived ON named (derived);
 
 CREATE TABLE shown ( -- messages of answers that Hark keeps no more and Discord shows still
+  guild    INTEGER NOT NULL,
   channel  INTEGER NOT NULL, -- the id
   id       INTEGER NOT NULL,
   derived  INTEGER NOT NULL, -- derived.no, of which the id is that of the first of them
   question INTEGER NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 CREATE INDEX shown_derived ON shown (derived);
 
 CREATE TABLE taken ( -- messages of Hark's that are in tombstone since something that they were made from went
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
 
 CREATE TABLE rewritten ( -- messages of Hark's that were written anew
+  guild   INTEGER NOT NULL,
   channel INTEGER NOT NULL, -- the id
   id      INTEGER NOT NULL,
   edited  INTEGER,          -- milliseconds: versions from before are gone; NULL: none is known to be there yet
-  PRIMARY KEY (channel, id)
+  PRIMARY KEY (channel, id, guild)
 ) WITHOUT ROWID;
-`
-
-// listed is version 2: traces can be listed and their sources checked without reading their bodies, who chose is known,
-// members have tokens, and values can be sealed.
-const listed = `
-CREATE TABLE trace_listed (
-  channel  INTEGER NOT NULL, -- the id
-  answer   INTEGER NOT NULL,
-  question INTEGER NOT NULL, -- these three as in body; 0 without one
-  asker    INTEGER NOT NULL,
-  model    TEXT NOT NULL,    -- '' without one
-  parts    TEXT NOT NULL,    -- the answer's further messages, as JSON
-  body     TEXT NOT NULL,    -- the last column: what is before it is read without it
-  PRIMARY KEY (channel, answer)
-) WITHOUT ROWID;
-INSERT INTO trace_listed SELECT channel, answer, coalesce(body ->> '$.question', 0), body ->> '$.asker',
-  coalesce(body ->> '$.model', ''), parts, body FROM trace;
-DROP TABLE trace;
-ALTER TABLE trace_listed RENAME TO trace;
-CREATE INDEX trace_answer ON trace (answer, asker, model);
-CREATE INDEX trace_parts ON trace (channel, answer) WHERE parts <> '[]';
--- who chose: 0 if unknown or forgotten
-ALTER TABLE setting ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE role_limit ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE guild ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE channel ADD COLUMN chooser INTEGER NOT NULL DEFAULT 0;
-CREATE TABLE connection ( -- by which members' own programs read what they may read
-  guild INTEGER NOT NULL,
-  user  INTEGER NOT NULL,
-  hash  TEXT NOT NULL,    -- '' once it was taken back
-  at    INTEGER NOT NULL, -- milliseconds
-  uses  INTEGER NOT NULL,
-  used  INTEGER NOT NULL, -- milliseconds; 0 if never
-  PRIMARY KEY (guild, user)
-) WITHOUT ROWID;
-ALTER TABLE external_id ADD COLUMN token TEXT; -- by which a sealed name is found
-CREATE INDEX external_id_token ON external_id (channel, token) WHERE token IS NOT NULL;
 `
 
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {

@@ -72,7 +72,7 @@ type engine struct {
 
 	// changed is called after another process's write, before a transaction continues or a read is
 	// answered.
-	changed func(ctx context.Context, q sqlstore.Reader, guilds []memory.GuildID, writing bool) error
+	changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID, writing bool) error
 }
 
 // busyTimeout is how long a write waits for another process's write.

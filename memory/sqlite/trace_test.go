@@ -20,8 +20,8 @@ func TestTracesAreFoundByIndex(t *testing.T) {
 		index string
 		args  []any
 	}{
-		{memory.TraceQuery{Asker: 1}, "SEARCH k USING COVERING INDEX trace_answer", make([]any, 8)},
-		{memory.TraceQuery{Channel: general, Answer: 1}, "trace_parts", []any{1, 1}},
+		{memory.TraceQuery{Asker: 1}, "SEARCH k USING COVERING INDEX trace_answer", make([]any, 9)},
+		{memory.TraceQuery{Channel: general, Answer: 1}, "trace_parts", []any{1, 1, 1}},
 	} {
 		s.engine.statements.by = nil
 		_, err := s.Traces(bg, c.q)
@@ -49,7 +49,7 @@ func TestSourcesComeInOneOrder(t *testing.T) {
 	apply(t, s, posted(general, 1, "apples?"), posted(general, 2, "pears"), memory.Answered{Trace: memory.Trace{
 		Guild: guild, Channel: general, Answer: id(2), Question: id(1), Asker: 3, Sources: []memory.Source{
 			{Kind: memory.SourceMessage, Channel: general, ID: int64(id(1))}, {Kind: memory.SourceFact, ID: 2}}}})
-	execute(t, s.engine.write, fmt.Sprintf("INSERT INTO source SELECT 2, %d, 1, no, 0, 0 FROM derived", guild+1))
+	execute(t, s.engine.write, fmt.Sprintf("INSERT INTO source SELECT guild, 2, %d, 1, no, 0, 0 FROM derived", guild+1))
 	for _, q := range []memory.TraceQuery{{Channel: general, Answer: id(2)}, {Asker: 3},
 		{Channel: general, Answers: []memory.MessageID{id(2)}}} {
 		all, err := s.Traces(bg, q)

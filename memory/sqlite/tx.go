@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"strings"
 
-	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
@@ -76,12 +75,6 @@ func (t *tx) Insert(table string, columns []string, rows [][]any) error {
 	}
 	return nil
 }
-
-// Enter implements sqlstore.Tx: a file isn't distributed.
-func (t *tx) Enter(memory.GuildID) {}
-
-// In implements sqlstore.Querier.
-func (t *tx) In(memory.GuildID) sqlstore.Querier { return t }
 
 func (t *tx) row(query string, args ...any) sqlstore.Row {
 	return sqlstore.RowOf(t.ctx, t, query, args...)

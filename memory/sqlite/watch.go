@@ -20,7 +20,7 @@ type watch struct {
 }
 
 // Watch implements sqlstore.Engine.
-func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Reader, guilds []memory.GuildID,
+func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID,
 	writing bool) error) {
 	e.changed = changed
 }
@@ -48,7 +48,7 @@ func (e *engine) Notice(ctx context.Context) error {
 	}
 	// If this engine wrote last, it noticed the others then.
 	if last != e.writer.name {
-		err := w.read(ctx, func(q sqlstore.Reader) error { return e.changed(ctx, q, everywhere, false) })
+		err := w.read(ctx, func(q sqlstore.Querier) error { return e.changed(ctx, q, everywhere, false) })
 		if err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}
@@ -58,13 +58,13 @@ func (e *engine) Notice(ctx context.Context) error {
 }
 
 // Latest implements sqlstore.Engine.
-func (e *engine) Latest(ctx context.Context, read func(sqlstore.Reader) error) error {
+func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) error {
 	e.watch.mu.Lock()
 	defer e.watch.mu.Unlock()
 	return e.watch.read(ctx, read)
 }
 
-func (w *watch) read(ctx context.Context, read func(sqlstore.Reader) error) error {
+func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) error {
 	tx, err := w.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err

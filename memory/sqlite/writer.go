@@ -166,7 +166,7 @@ func (t *tx) refreshIfChanged() error {
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {
 		return err
 	}
-	return e.Latest(t.ctx, func(q sqlstore.Reader) error { return e.changed(t.ctx, q, everywhere, true) })
+	return e.Latest(t.ctx, func(q sqlstore.Querier) error { return e.changed(t.ctx, q, everywhere, true) })
 }
 
 // noteRemovals notes after a commit that removed text may be in the write-ahead log.

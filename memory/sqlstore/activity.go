@@ -16,21 +16,22 @@ const (
 	day     = 24 * time.Hour
 	idsADay = memory.MessageID(day/time.Millisecond) << 22
 
-	between = "FROM message WHERE channel = j.value AND id >= ?2 AND id < ?3 AND " + unforgotten
-	// readActive finds the first and last id to count in each channel. If ?4, the first has at most ?5 after it.
+	between = "FROM said WHERE guild = ?6 AND channel = j.value AND id >= ?2 AND id < ?3"
+	// readActive finds the first and last id to count in each channel of guild ?6. If ?4, the first has at most ?5 after
+	// it.
 	readActive = `SELECT j.value, coalesce((SELECT id ` + between + ` AND ?4 ORDER BY id DESC LIMIT 1 OFFSET ?5+0),
 		(SELECT id ` + between + ` ORDER BY id LIMIT 1)), (SELECT id ` + between + ` ORDER BY id DESC LIMIT 1)
 		FROM json_each(?1) j`
 )
 
-// countActive counts the messages of the spans ?1 on each day of ?2, by authors ?3 if some is set. To group messages,
-// SQLite sorts them all: counting each day's from the index alone takes a tenth of the time.
+// countActive counts the messages of the spans ?1 of guild ?3 on each day of ?2, by authors ?4 if some is set. To group
+// messages, SQLite sorts them all: counting each day's by the index takes a tenth of the time.
 func countActive(byAuthor, some bool) string {
-	onDay := fmt.Sprintf(`s CROSS JOIN message m ON m.channel = s.a
-		AND m.id >= max(s.b, d.value) AND m.id <= min(s.c, d.value + %[1]d) AND `+unforgotten+`
-		WHERE s.b <= d.value + %[1]d AND s.c >= d.value`, idsADay-1)
+	onDay := fmt.Sprintf(`s CROSS JOIN said m WHERE m.guild = ?3 AND m.channel = s.a
+		AND m.id >= max(s.b, d.value) AND m.id <= min(s.c, d.value + %[1]d)
+		AND s.b <= d.value + %[1]d AND s.c >= d.value`, idsADay-1)
 	if some {
-		onDay += " AND m.author IN (SELECT value FROM json_each(?3))"
+		onDay += " AND m.author IN (SELECT value FROM json_each(?4))"
 	}
 	const spans = "WITH s AS MATERIALIZED (SELECT a, b, c FROM " + Triples + " j) "
 	if byAuthor {
@@ -47,12 +48,12 @@ func (s *Store) Activity(ctx context.Context, scope memory.Scope, byAuthor bool,
 	}
 	counts := map[memory.Activity]int{} // by day and author
 	nos := s.numbers()
-	err := s.engine.Snapshot(ctx, func(q Reader) error {
+	err := s.engine.Snapshot(ctx, func(q Querier) error {
 		for _, channels := range byGuild(s.channelNos(scope), ChannelBits) {
-			in := q.In(nos.guildOf(channels[0]))
-			spans, err := activeSpans(ctx, in, channels, scope, limit)
+			guild := nos.guildOf(channels[0])
+			spans, err := activeSpans(ctx, q, guild, channels, scope, limit)
 			if err == nil && len(spans) > 0 {
-				err = countActivity(ctx, in, spans, scope.Authors, byAuthor, counts)
+				err = countActivity(ctx, q, guild, spans, scope.Authors, byAuthor, counts)
 			}
 			if err != nil {
 				return err
@@ -75,7 +76,7 @@ func (s *Store) Activity(ctx context.Context, scope memory.Scope, byAuthor bool,
 }
 
 // activeSpans returns the ranges of the messages to count in channels of one guild, where there are some.
-func activeSpans(ctx context.Context, in Querier, channels []int64, scope memory.Scope,
+func activeSpans(ctx context.Context, q Querier, guild memory.GuildID, channels []int64, scope memory.Scope,
 	limit int) (spans []span, err error) {
 	since := noMessage
 	until := endless
@@ -85,7 +86,7 @@ func activeSpans(ctx context.Context, in Querier, channels []int64, scope memory
 	if !scope.Until.IsZero() {
 		until = FirstAt(scope.Until)
 	}
-	err = Each(ctx, in, func(scan Scanner) error {
+	err = Each(ctx, q, func(scan Scanner) error {
 		var no int64
 		var first, last sql.Null[int64]
 		err := scan(&no, &first, &last)
@@ -93,22 +94,22 @@ func activeSpans(ctx context.Context, in Querier, channels []int64, scope memory
 			spans = append(spans, span{no, first.V, last.V})
 		}
 		return err
-	}, readActive, jsonOf(channels), since, until, limit > 0, max(limit-1, 0))
+	}, readActive, jsonOf(channels), since, until, limit > 0, max(limit-1, 0), guild)
 	return spans, err
 }
 
 // countActivity adds the messages of spans in one guild to counts.
-func countActivity(ctx context.Context, in Querier, spans []span, authors []memory.UserID, byAuthor bool,
-	counts map[memory.Activity]int) error {
+func countActivity(ctx context.Context, q Querier, guild memory.GuildID, spans []span, authors []memory.UserID,
+	byAuthor bool, counts map[memory.Activity]int) error {
 	list, err := jsonText(spans)
 	if err != nil {
 		return err
 	}
-	args := []any{list, jsonOf(daysOf(spans))}
+	args := []any{list, jsonOf(daysOf(spans)), guild}
 	if len(authors) > 0 {
 		args = append(args, jsonOf(authors))
 	}
-	return Each(ctx, in, func(scan Scanner) error {
+	return Each(ctx, q, func(scan Scanner) error {
 		var on memory.MessageID
 		var of memory.Activity
 		var n int

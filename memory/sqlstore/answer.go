@@ -17,29 +17,32 @@ var answerEvents = []handler{
 // text, except answers, which inherit their sources. Messages that went with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) {
 	t.changed.Text = true
+	e.Guild = t.guildAt(e.Guild, e.Channel)
 	for _, id := range e.IDs {
 		t.inheritSources(e, id)
 	}
 	for _, id := range e.IDs {
-		t.dropTrace(e.Channel, id)
-		t.unshow(e.Channel, id)
-		t.invalidate(madeFrom(aMessage, e.Channel, id).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
+		t.dropTrace(e.Guild, e.Channel, id)
+		t.unshow(e.Guild, e.Channel, id)
+		made := madeFrom(e.Guild, aMessage, e.Channel, id)
+		t.invalidate(made.only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
 		t.restore(e.Guild, e.Channel, id)
 		if !t.isGone(e.Guild, e.Channel, id) {
-			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, sql.Null[int64]{})
+			t.put(table{"rewritten", 3, "channel, id, guild, edited"}, e.Channel, id, e.Guild, sql.Null[int64]{})
 		}
 	}
 }
 
 // marked ends what is to be done about a withdrawn answer.
 func (t *transaction) marked(e memory.Marked) {
-	t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", e.Channel, e.Message)
+	t.exec("DELETE FROM withdrawn WHERE (guild = ?1 OR ?1 = -1) AND channel = ?2 AND message = ?3",
+		t.guildAt(memory.Everywhere, e.Channel), e.Channel, e.Message)
 }
 
 // inheritSources adds an answer's sources to the answers made from it. It deletes the answer's messages that
 // aren't rewritten with it, because their sources would be lost.
 func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID) {
-	trace, kept := t.traceOf(e.Channel, answer)
+	trace, kept := t.traceOf(e.Guild, e.Channel, answer)
 	if !kept {
 		var known bool
 		trace, known = t.shownOf(e.Guild, e.Channel, answer)
@@ -48,24 +51,26 @@ func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID
 		}
 	}
 	messages := jsonOf(append([]memory.MessageID{answer}, trace.Parts...))
-	own := value[int64](t, "SELECT no FROM derived WHERE kind IN (?, ?) AND place = ? AND id = ?", anAnswer, aShown,
-		e.Channel, answer)
+	own := value[int64](t, "SELECT no FROM derived WHERE guild = ? AND kind IN (?, ?) AND place = ? AND id = ?", e.Guild,
+		anAnswer, aShown, e.Channel, answer)
 	sources := listIn(t, func(scan Scanner, s *storedSource) error {
 		return scan(&s[0], &s[1], &s[2], &s[3], &s[4])
-	}, "SELECT kind, place, id, version, repeats FROM source WHERE derived = ?", own)
-	named := columnIn[memory.UserID](t, "SELECT user FROM named WHERE derived = ?", own)
-	for _, heir := range t.madeFromAnswer(e.Channel, messages, own) {
-		t.inherit(heir, sources, named)
+	}, "SELECT kind, place, id, version, repeats FROM source WHERE guild = ? AND derived = ?", e.Guild, own)
+	named := columnIn[memory.UserID](t, "SELECT user FROM named WHERE guild = ? AND derived = ?", e.Guild, own)
+	for _, guild := range citing(e.Guild) {
+		for _, heir := range t.madeFromAnswer(guild, e.Channel, messages, own) {
+			t.inherit(heir, sources, named)
+		}
 	}
 	stale := slices.DeleteFunc(trace.Parts, func(id memory.MessageID) bool { return slices.Contains(e.IDs, id) })
-	t.loseSource(e.Channel, jsonOf(stale))
+	t.loseSource(e.Guild, e.Channel, jsonOf(stale))
 	if kept {
 		t.deleteParts(trace, stale, true)
 		return
 	}
 	for _, id := range stale {
 		t.withdraw(derived{guild: trace.Guild, channel: trace.Channel}, id, false)
-		t.unshow(trace.Channel, id)
+		t.unshow(trace.Guild, trace.Channel, id)
 	}
 }
 
@@ -76,45 +81,49 @@ type heir struct {
 	repeats int64
 }
 
-// madeFromAnswer returns the answers made from messages of a channel, except answer own.
-func (t *transaction) madeFromAnswer(channel memory.ChannelID, messages string, own int64) []heir {
-	defer t.inAnyThatCites()()
-	return listIn(t, func(scan Scanner, h *heir) error { return scan(&h.guild, &h.no, &h.repeats) },
-		`SELECT d.guild, d.no, s.repeats FROM source s CROSS JOIN derived d ON d.no = s.derived AND d.kind IN (?1, ?2)
-			WHERE s.kind = 0 AND s.place = ?3 AND s.id IN (SELECT value FROM json_each(?4)) AND s.derived <> ?5`,
-		anAnswer, aShown, channel, messages, own)
+// madeFromAnswer returns a guild's answers that are made from messages of a channel, except answer own.
+func (t *transaction) madeFromAnswer(guild memory.GuildID, channel memory.ChannelID, messages string,
+	own int64) []heir {
+	read := func(scan Scanner, h *heir) error {
+		h.guild = guild
+		return scan(&h.no, &h.repeats)
+	}
+	return listIn(t, read, `SELECT d.no, s.repeats FROM source s CROSS JOIN derived d
+		WHERE s.guild = ?1 AND s.kind = 0 AND s.place = ?2 AND s.id IN (SELECT value FROM json_each(?3)) AND s.derived <> ?4
+		AND d.guild = ?1 AND d.no = s.derived AND d.kind IN (?5, ?6)`, guild, channel, messages, own, anAnswer, aShown)
 }
 
 func (t *transaction) inherit(h heir, sources []storedSource, named []memory.UserID) {
-	defer t.in(h.guild)()
 	for _, s := range sources {
-		t.exec("INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)"+orRepeats,
-			h.no, s[0], s[1], s[2], s[3], s[4]*h.repeats)
+		s[4] *= h.repeats
+		t.addSource(h.guild, h.no, s)
 	}
 	for _, user := range named {
-		t.exec("INSERT INTO named (user, derived) VALUES (?, ?) ON CONFLICT DO NOTHING", user, h.no)
+		t.addName(h.guild, h.no, user)
 	}
 }
 
 // loseSource takes messages of a channel out of the sources of answers.
-func (t *transaction) loseSource(channel memory.ChannelID, messages string) {
-	defer t.inAnyThatCites()()
-	t.exec(`DELETE FROM source WHERE kind = 0 AND place = ?2 AND id IN (SELECT value FROM json_each(?3))
-		AND derived IN (SELECT no FROM derived WHERE kind IN (?1, ?4))`, anAnswer, channel, messages, aShown)
+func (t *transaction) loseSource(guild memory.GuildID, channel memory.ChannelID, messages string) {
+	for _, in := range citing(guild) {
+		t.exec(`DELETE FROM source WHERE guild = ?1 AND kind = 0 AND place = ?2
+			AND id IN (SELECT value FROM json_each(?3)) AND EXISTS (SELECT 1 FROM derived d
+				WHERE d.guild = ?1 AND d.no = source.derived AND d.kind IN (?4, ?5))`, in, channel, messages, anAnswer, aShown)
+	}
 }
 
 // restore makes a message that went with a source count as never logged, unless it is forgotten.
 func (t *transaction) restore(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
-	if t.exec(`DELETE FROM tombstone WHERE channel = ?1 AND id = ?2
-		AND EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2)`, channel, id) == 0 {
+	if t.exec(`DELETE FROM tombstone WHERE guild = ?1 AND channel = ?2 AND id = ?3
+		AND EXISTS (SELECT 1 FROM taken WHERE guild = ?1 AND channel = ?2 AND id = ?3)`, guild, channel, id) == 0 {
 		return
 	}
 	if t.isGone(guild, channel, id) {
-		t.addTombstone(channel, id)
+		t.addTombstone(guild, channel, id)
 		return
 	}
-	t.execAll([]any{channel, id}, "DELETE FROM withdrawn WHERE channel = ? AND message = ?",
-		"DELETE FROM taken WHERE channel = ? AND id = ?")
+	t.execAll([]any{guild, channel, id}, "DELETE FROM withdrawn WHERE guild = ? AND channel = ? AND message = ?",
+		"DELETE FROM taken WHERE guild = ? AND channel = ? AND id = ?")
 }
 
 // settleRewritten records the version from which an answer's messages match its trace.
@@ -125,17 +134,17 @@ func (t *transaction) settleRewritten(trace memory.Trace) {
 	}
 	for _, id := range append([]memory.MessageID{trace.Answer}, trace.Parts...) {
 		if now := t.stored(c, id); now.row != 0 {
-			t.exec("UPDATE rewritten SET edited = ? WHERE channel = ? AND id = ? AND edited IS NULL",
-				millis(now.Edited), trace.Channel, id)
+			t.exec("UPDATE rewritten SET edited = ? WHERE guild = ? AND channel = ? AND id = ? AND edited IS NULL",
+				millis(now.Edited), c.guild, trace.Channel, id)
 		}
 	}
 }
 
 // isRewritten reports whether a source was rewritten since the answer was made from it.
 func (t *transaction) isRewritten(source memory.Source) bool {
-	defer t.inGuildOf(source.Channel)()
-	return t.has("SELECT 1 FROM rewritten WHERE channel = ? AND id = ? AND (edited IS NULL OR edited > ?)",
-		source.Channel, source.ID, source.Version)
+	return t.has(`SELECT 1 FROM rewritten WHERE (guild = ?1 OR ?1 = -1) AND channel = ?2 AND id = ?3
+		AND (edited IS NULL OR edited > ?4)`, t.guildAt(memory.Everywhere, source.Channel), source.Channel, source.ID,
+		source.Version)
 }
 
 // Discord may still show an answer that Hark deleted with a source, if it repeats none of that. Hark keeps its
@@ -144,25 +153,27 @@ func (t *transaction) isRewritten(source memory.Source) bool {
 
 func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) {
 	for _, id := range messages {
-		t.put(table{"shown", 2, "channel, id, derived, question"}, g.channel, id, g.no, question)
+		t.put(table{"shown", 3, "channel, id, guild, derived, question"}, g.channel, id, g.guild, g.no, question)
 	}
-	t.settleShown(g.channel, g.no)
+	t.settleShown(g.guild, g.channel, g.no)
 }
 
 // settleShown keys what is left of an answer by the first message that Discord shows, or deletes it if there
 // is none.
-func (t *transaction) settleShown(channel memory.ChannelID, no int64) {
-	first := value[int64](t, "SELECT coalesce(min(id), 0) FROM shown WHERE derived = ?", no)
-	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE no = ?2", first, no)
+func (t *transaction) settleShown(guild memory.GuildID, channel memory.ChannelID, no int64) {
+	first := value[int64](t, "SELECT coalesce(min(id), 0) FROM shown WHERE guild = ? AND derived = ?", guild, no)
+	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE guild = ?2 AND no = ?3", first, guild, no)
 	if first == 0 {
-		t.underive(derived{kind: aShown, channel: channel})
+		t.underive(derived{kind: aShown, guild: guild, channel: channel})
 	}
 }
 
 // unshow records that Discord no longer shows a message, or shows another text.
-func (t *transaction) unshow(channel memory.ChannelID, id memory.MessageID) {
-	if no := value[int64](t, "DELETE FROM shown WHERE channel = ? AND id = ? RETURNING derived", channel, id); no != 0 {
-		t.settleShown(channel, no)
+func (t *transaction) unshow(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
+	no := value[int64](t, "DELETE FROM shown WHERE guild = ? AND channel = ? AND id = ? RETURNING derived", guild, channel,
+		id)
+	if no != 0 {
+		t.settleShown(guild, channel, no)
 	}
 }
 
@@ -170,15 +181,16 @@ func (t *transaction) withdrawShown(g invalid, deleted memory.MessageRef) {
 	eachKey(t, func(id, question memory.MessageID) {
 		unasked := int64(id) == g.id && deleted == memory.MessageRef{Channel: g.channel, Message: question}
 		t.withdraw(g.derived, id, unasked)
-		t.exec("DELETE FROM shown WHERE channel = ? AND id = ?", g.channel, id)
-	}, "SELECT id, question FROM shown WHERE derived = ? ORDER BY id", g.no)
+		t.exec("DELETE FROM shown WHERE guild = ? AND channel = ? AND id = ?", g.guild, g.channel, id)
+	}, "SELECT id, question FROM shown WHERE guild = ? AND derived = ? ORDER BY id", g.guild, g.no)
 }
 
 // shownOf returns only the place and messages of an answer that only Discord still has.
 func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
 	answer memory.MessageID) (trace memory.Trace, known bool) {
-	ids := columnIn[memory.MessageID](t, `SELECT s.id FROM derived d CROSS JOIN shown s ON s.derived = d.no
-		WHERE d.kind = ? AND d.place = ? AND d.id = ? ORDER BY s.id`, aShown, channel, answer)
+	ids := columnIn[memory.MessageID](t, `SELECT s.id FROM derived d CROSS JOIN shown s
+		WHERE d.guild = ?1 AND d.kind = ?2 AND d.place = ?3 AND d.id = ?4 AND s.guild = ?1 AND s.derived = d.no
+		ORDER BY s.id`, guild, aShown, channel, answer)
 	parts := slices.DeleteFunc(slices.Clone(ids), func(id memory.MessageID) bool { return id == answer })
 	return memory.Trace{Guild: guild, Channel: channel, Answer: answer, Parts: parts}, len(ids) > 0
 }

@@ -65,11 +65,11 @@ func (t *transaction) post(e posted) {
 func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	switch {
 	case t.isGone(m.Guild, m.Channel, m.ID):
-	case !t.isKnown(m.Channel, m.ID):
+	case !t.isKnown(m.Guild, m.Channel, m.ID):
 		t.store.ingest.dropped.add(m.Channel, m.ID)
 	case out && t.stored(c, m.ID).row != 0:
 	default:
-		t.delete(m.Channel, m.ID, hideRepeats)
+		t.delete(m.Guild, m.Channel, m.ID, hideRepeats)
 	}
 }
 
@@ -100,10 +100,10 @@ func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 // is in no gap, and somebody in its guild has opted out or is forgotten. It holds after a restart too.
 func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
 	return t.decisions().mayDrop(c.location, id) && value[bool](t, `SELECT
-		?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0))
-		AND NOT EXISTS (SELECT 1 FROM message WHERE channel = c.no AND id = ?2)
-		AND NOT EXISTS (SELECT 1 FROM gap WHERE channel = c.id AND sweep = 0 AND after < ?2 AND until >= ?2)
-		FROM channel c WHERE c.no = ?1`, c.no, id, t.heard[c.no])
+		?3 <= max(heard, ?4, coalesce((SELECT since FROM guild WHERE id = ?1), 0))
+		AND NOT EXISTS (SELECT 1 FROM message WHERE guild = ?1 AND channel = ?2 AND id = ?3)
+		AND NOT EXISTS (SELECT 1 FROM gap WHERE guild = ?1 AND channel = ?5 AND sweep = 0 AND after < ?3 AND until >= ?3)
+		FROM channel WHERE guild = ?1 AND no = ?2`, c.guild, c.no, id, t.heard[c.no], c.channel)
 }
 
 // insertEdited logs a new message, with the text of an edit that came first, if any.
@@ -111,7 +111,8 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	early := t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).
+	early := t.row("DELETE FROM early_edit WHERE guild = ? AND channel = ? AND id = ? RETURNING edited, content", c.guild,
+		m.Channel, m.ID).
 		into(&edited, t.store.vault.opened(&content, func() Place { return editPlace(m.Channel, m.ID) }))
 	t.changed.Text = t.changed.Text || early
 	if early && newer(edited, content, whole, m.Content) {
@@ -120,7 +121,8 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}
-	m.Starred = value[bool](t, "SELECT starred FROM star WHERE channel = ? AND id = ?", m.Channel, m.ID)
+	m.Starred = value[bool](t, "SELECT starred FROM star WHERE guild = ? AND channel = ? AND id = ?", c.guild, m.Channel,
+		m.ID)
 	t.insert(c, m, whole, terms)
 }
 
@@ -133,9 +135,9 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	}
 	row := c.next
 	c.next++
-	t.later(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
-		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
+	t.later(`INSERT INTO message (guild, row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
+		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		c.guild, row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
 		t.seal(at("message", "content", c.no, m.ID), m.Content),
 		t.sealAny(at("message", "extra", c.no, m.ID), t.encodeExtra(m)))
 	t.index(row, terms)
@@ -145,35 +147,37 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 // it wouldn't be logged.
 func (t *transaction) deleted(e memory.Deleted) {
 	for _, id := range e.IDs {
-		if t.isKnown(e.Channel, id) {
-			t.channel(e.Guild, e.Channel)
-			t.delete(e.Channel, id, hideRepeats)
+		if t.isKnown(e.Guild, e.Channel, id) {
+			c := t.channel(e.Guild, e.Channel)
+			t.delete(c.guild, e.Channel, id, hideRepeats)
 		} else if !e.Unlogged && !t.store.ingest.dropped.has(e.Channel, id) {
 			c := t.channel(e.Guild, e.Channel)
 			c.highest = max(c.highest, id)
-			t.addTombstone(e.Channel, id)
+			t.addTombstone(c.guild, e.Channel, id)
 		}
 	}
 }
 
-func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID) {
-	t.exec("INSERT INTO tombstone (channel, id) VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
+func (t *transaction) addTombstone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
+	t.exec("INSERT INTO tombstone (guild, channel, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", guild, channel, id)
 }
 
 // messageTables hold data by a message's channel and id, even before the message arrives.
 var messageTables = []string{"early_edit", "external_id", "star", "rewritten", "question", "taken"}
 
-// delete removes a message, present or yet to come, with everything derived from it.
-func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
+// delete removes a message, present or yet to come, with everything derived from it. guild is used if the channel is
+// unknown.
+func (t *transaction) delete(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, hide hiding) {
 	t.changed.Text = true
-	defer t.in(t.locationAt(t.guild, channel).guild)()
-	t.addTombstone(channel, id)
+	guild = t.guildAt(guild, channel)
+	t.addTombstone(guild, channel, id)
 	for _, table := range messageTables {
-		t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", channel, id)
+		t.exec("DELETE FROM "+table+" WHERE guild = ? AND channel = ? AND id = ?", guild, channel, id)
 	}
-	t.rekeyTrace(channel, id)
-	t.unshow(channel, id)
-	t.invalidate(madeFrom(aMessage, channel, id), cause{hide, memory.MessageRef{Channel: channel, Message: id}})
+	t.rekeyTrace(guild, channel, id)
+	t.unshow(guild, channel, id)
+	t.invalidate(madeFrom(guild, aMessage, channel, id),
+		cause{hide, memory.MessageRef{Channel: channel, Message: id}})
 	c := t.knownChannel(channel)
 	if c == nil {
 		return
@@ -184,29 +188,25 @@ func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide
 	}
 }
 
-func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) bool {
-	if value[bool](t, knownQuery, channel, id) {
-		return true
-	}
-	if !t.isTerminalKnown() {
-		return false
-	}
-	defer t.in(memory.LocalGuild)()
-	return t.has("SELECT 1 FROM source WHERE kind = 0 AND place = ? AND id = ?", channel, id)
+// isKnown reports whether anything is kept of a message. guild is used if the channel is unknown.
+func (t *transaction) isKnown(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
+	guild = t.guildAt(guild, channel)
+	return value[bool](t, knownQuery, guild, channel, id) ||
+		t.has("SELECT 1 FROM source WHERE guild = ? AND kind = 0 AND place = ? AND id = ?", memory.LocalGuild, channel, id)
 }
 
-var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
-		JOIN message m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-	OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2)
-	OR EXISTS (SELECT 1 FROM source WHERE kind = 0 AND place = ?1 AND id = ?2)
-	OR EXISTS (SELECT 1 FROM ` +
-	strings.Join(messageTables, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
-	" WHERE channel = ?1 AND id = ?2)"
+const ofMessage = " WHERE guild = ?1 AND channel = ?2 AND id = ?3)"
+
+var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c CROSS JOIN message m
+		WHERE c.guild = ?1 AND c.id = ?2 AND m.guild = ?1 AND m.channel = c.no AND m.id = ?3)
+	OR EXISTS (SELECT 1 FROM trace WHERE guild = ?1 AND channel = ?2 AND answer = ?3)
+	OR EXISTS (SELECT 1 FROM source WHERE guild = ?1 AND kind = 0 AND place = ?2 AND id = ?3)
+	OR EXISTS (SELECT 1 FROM ` + strings.Join(messageTables, ofMessage+" OR EXISTS (SELECT 1 FROM ") + ofMessage
 
 // remove deletes a stored message from the log, full text, its segment and the counts.
 func (t *transaction) remove(c *channel, old storedMessage) {
 	t.reindex(old, memory.Message{})
-	t.exec("DELETE FROM message WHERE row = ?", old.row)
+	t.exec("DELETE FROM message WHERE guild = ? AND row = ?", c.guild, old.row)
 	c.tail = nil
 	if old.segment == 0 {
 		return
@@ -226,9 +226,10 @@ func (t *transaction) star(e memory.Starred) {
 	if c != nil && t.mayBeDropped(c, e.ID) {
 		return
 	}
-	if t.putNewer(starTable, e.Channel, e.ID, e.On, millis(e.At)) && c != nil {
+	guild := t.guildAt(e.Guild, e.Channel)
+	if t.putNewer(starTable, e.Channel, e.ID, guild, e.On, millis(e.At)) && c != nil {
 		c.highest = max(c.highest, e.ID)
-		t.exec("UPDATE message SET starred = ? WHERE channel = ? AND id = ?", e.On, c.no, e.ID)
+		t.exec("UPDATE message SET starred = ? WHERE guild = ? AND channel = ? AND id = ?", e.On, guild, c.no, e.ID)
 	}
 }
 

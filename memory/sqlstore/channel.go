@@ -61,25 +61,26 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	}
 	c := &channel{}
 	at := memory.Channel{ID: id}
-	guild, _, known := t.store.channelNo(id)
-	if !known {
-		guild = memory.Everywhere
-	}
-	defer t.in(guild)()
-	if !t.row("SELECT no, guild, parent, kind, name, owner, unplaced FROM channel WHERE id = ?", id).
+	if !t.row(`SELECT no, guild, parent, kind, name, owner, unplaced FROM channel
+		WHERE id = ?1 AND (guild = ?2 OR ?2 = -1)`, id, t.store.guildOf(id)).
 		into(&c.no, &at.Guild, &at.Parent, &at.Kind, t.store.vault.channelName(&at, &c.no), &at.Owner, &at.Unplaced) {
 		return nil
 	}
-	t.enter(at.Guild)
 	c.place(at)
-	c.next = value[int64](t, "SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2",
-		c.no<<SequenceBits, (c.no+1)<<SequenceBits)
-	c.highest = value[memory.MessageID](t, `SELECT max(coalesce((SELECT max(id) FROM message WHERE channel = ?1), ?3),
-		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2), ?3),
-		coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2), ?3),
-		coalesce((SELECT max(id) FROM star WHERE channel = ?2), ?3))`, c.no, id, noMessage)
+	c.next = value[int64](t, "SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2 AND guild = ?3",
+		c.no<<SequenceBits, (c.no+1)<<SequenceBits, c.guild)
+	c.highest = value[memory.MessageID](t, `SELECT max(
+		coalesce((SELECT max(id) FROM message WHERE channel = ?1 AND guild = ?4), ?3),
+		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2 AND guild = ?4), ?3),
+		coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2 AND guild = ?4), ?3),
+		coalesce((SELECT max(id) FROM star WHERE channel = ?2 AND guild = ?4), ?3))`, c.no, id, noMessage, c.guild)
 	w.channels[id] = c
 	return c
+}
+
+// guildAt returns the guild of a channel; the given one if the channel is unknown.
+func (t *transaction) guildAt(guild memory.GuildID, channel memory.ChannelID) memory.GuildID {
+	return t.locationAt(guild, channel).guild
 }
 
 func (c *channel) place(known memory.Channel) {
@@ -90,10 +91,9 @@ func (c *channel) place(known memory.Channel) {
 
 func (t *transaction) addChannel(c memory.Channel) {
 	t.changed.structure[c.Guild] = true
-	defer t.in(c.Guild)()
 	guild := t.guildNo(c.Guild)
-	no := value[int64](t, "SELECT coalesce(max(no), ?1) + 1 FROM channel WHERE no >= ?1 AND no < ?2",
-		guild<<ChannelBits, (guild+1)<<ChannelBits)
+	no := value[int64](t, "SELECT coalesce(max(no), ?1) + 1 FROM channel WHERE no >= ?1 AND no < ?2 AND guild = ?3",
+		guild<<ChannelBits, (guild+1)<<ChannelBits, c.Guild)
 	if GuildOf(no) != guild {
 		ensure(fmt.Errorf("server %d has %d channels, as many as can be numbered: %w", c.Guild,
 			1<<ChannelBits-1, memory.ErrRefused))
@@ -147,7 +147,7 @@ func (t *transaction) join(c *channel, m memory.Message) int64 {
 	before, inOrder := t.before(c, m.ID)
 	id := memory.Join(m, before)
 	if id == 0 {
-		id = t.newSegment(GuildOf(c.no))
+		id = t.newSegment(c)
 	}
 	change := t.segment(id, c.no)
 	if change.first == 0 && change.last == 0 {
@@ -168,25 +168,25 @@ func (t *transaction) join(c *channel, m memory.Message) int64 {
 // before returns the last messages in segments before id, and whether no message comes after it.
 func (t *transaction) before(c *channel, id memory.MessageID) (before []memory.Placed, inOrder bool) {
 	if c.tail == nil {
-		c.tail = t.readBefore(c.no, 1<<62)
+		c.tail = t.readBefore(c, 1<<62)
 	}
 	if n := len(c.tail); n == 0 || c.tail[n-1].ID < id {
 		return c.tail, true
 	}
-	return t.readBefore(c.no, id), false
+	return t.readBefore(c, id), false
 }
 
-func (t *transaction) readBefore(no int64, id memory.MessageID) []memory.Placed {
+func (t *transaction) readBefore(c *channel, id memory.MessageID) []memory.Placed {
 	placed := listIn(t, func(scan Scanner, p *memory.Placed) error {
 		return scan(&p.ID, &p.Author, &p.Segment)
-	}, `SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?+0`,
-		no, id, memory.LookBack)
+	}, `SELECT id, author, segment FROM said WHERE guild = ? AND channel = ? AND id < ? AND segment <> 0
+		ORDER BY id DESC LIMIT ?+0`, c.guild, c.no, id, memory.LookBack)
 	slices.Reverse(placed)
 	sizes := map[int64]int{}
 	for i, p := range placed {
 		size, ok := sizes[p.Segment]
 		if !ok {
-			size = value[int](t, "SELECT size FROM segment WHERE id = ?", p.Segment)
+			size = value[int](t, "SELECT size FROM segment WHERE guild = ? AND id = ?", c.guild, p.Segment)
 			if change := t.segments[p.Segment]; change != nil {
 				size += change.size // not written yet
 			}
@@ -213,14 +213,17 @@ func (c *channel) follow(m memory.Message, segment int64) {
 	c.tail = append(c.tail, memory.Placed{ID: m.ID, Author: m.Author, Segment: segment, Size: size})
 }
 
-func (t *transaction) newSegment(guild int64) int64 {
+// newSegment begins a segment of a channel and returns its id.
+func (t *transaction) newSegment(c *channel) int64 {
 	w := &t.store.ingest
+	guild := GuildOf(c.no)
 	last, ok := w.segments[guild]
 	if !ok {
-		last = value[int64](t, "SELECT coalesce(max(id), ?1) FROM segment WHERE id >= ?1 AND id < ?2",
-			guild<<SegmentBits, (guild+1)<<SegmentBits)
+		last = value[int64](t, "SELECT coalesce(max(id), ?1) FROM segment WHERE id >= ?1 AND id < ?2 AND guild = ?3",
+			guild<<SegmentBits, (guild+1)<<SegmentBits, c.guild)
 	}
 	w.segments[guild] = last + 1
+	t.segment(last+1, c.no).isNew = true
 	return last + 1
 }
 
@@ -233,13 +236,15 @@ type storedMessage struct {
 }
 
 func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) {
-	defer t.in(c.guild)()
 	content, extra := t.store.vault.messageText(&m.Message, func() int64 { return c.no })
-	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
-		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM pending_deletion d WHERE d.row = m.row)
-		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).
+	if t.row(`SELECT row, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra,
+		EXISTS (SELECT 1 FROM pending_deletion d WHERE d.guild = ?1 AND d.row = m.row)
+		FROM message m WHERE guild = ?1 AND channel = ?2 AND id = ?3`, c.guild, c.no, id).
 		into(&m.row, &m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.whole, &m.Starred, &m.Tokens,
-			&m.segment, content, extra, &m.Channel, &m.Guild, &m.pendingDeletion)
+			&m.segment, content, extra, &m.pendingDeletion) {
+		m.Channel = c.channel
+		m.Guild = c.guild
+	}
 	return m
 }
 

@@ -54,6 +54,6 @@ func (s *Store) Member(ctx context.Context, guild memory.GuildID, user memory.Us
 		_, err = hex.Decode(m.Connection.Hash[:], []byte(hash))
 		return err
 	}
-	err = Each(ctx, s.engine.In(guild), read, query, guild, user)
+	err = Each(ctx, s.engine, read, query, guild, user)
 	return m, s.failed(err, "read what user %d decided", user)
 }

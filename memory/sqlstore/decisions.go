@@ -113,7 +113,6 @@ func (t *transaction) decisions() *decisionCache {
 	if w.decisions != nil {
 		return w.decisions
 	}
-	defer t.in(memory.Everywhere)()
 	d := newDecisionCache()
 	eachKey(t, func(guild memory.GuildID, user memory.UserID) { d.opt(guild, user, true) },
 		"SELECT guild, user FROM opted WHERE out = 1")
@@ -137,9 +136,8 @@ func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID)
 // the channel is unknown.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
 	at := t.locationAt(guild, channel)
-	defer t.in(at.guild)()
 	if t.store.ingest.dropped.has(channel, id) ||
-		t.has("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", channel, id) {
+		t.has("SELECT 1 FROM tombstone WHERE guild = ? AND channel = ? AND id = ?", at.guild, channel, id) {
 		return true
 	}
 	d := t.decisions()
@@ -178,21 +176,23 @@ func (t *transaction) opt(e memory.Opted) {
 func (t *transaction) choose(e memory.Chose) {
 	t.guildNo(e.Guild)
 	table := "guild"
-	id := int64(e.Guild)
+	which := " WHERE id = ?"
+	args := []any{e.Guild}
 	if e.Channel != 0 {
-		t.channel(e.Guild, e.Channel)
+		c := t.channel(e.Guild, e.Channel)
 		table = "channel"
-		id = int64(e.Channel)
+		which = " WHERE guild = ? AND id = ?"
+		args = []any{c.guild, e.Channel}
 	}
 	var was memory.Choice
 	var chosen int64
-	t.row("SELECT choice, chosen FROM "+table+" WHERE id = ?", id).into(&was, &chosen)
+	t.row("SELECT choice, chosen FROM "+table+which, args...).into(&was, &chosen)
 	at := millis(e.At)
 	if chosen != 0 && at <= chosen {
 		return
 	}
-	t.exec("UPDATE "+table+" SET choice = ?, chosen = ?, chooser = ? WHERE id = ?", e.Choice, at,
-		t.chooser(e.Guild, e.By, e.At), id)
+	decided := []any{e.Choice, at, t.chooser(e.Guild, e.By, e.At)}
+	t.exec("UPDATE "+table+" SET choice = ?, chosen = ?, chooser = ?"+which, append(decided, args...)...)
 	if e.Choice == memory.Ignore || e.Choice == was {
 		return
 	}

@@ -12,24 +12,19 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Reader is a Querier over all guilds.
-type Reader interface {
-	Querier
-	// In returns a Querier whose statements are about one guild, or memory.Everywhere. They would return the same
-	// over all: it lets an engine that distributes its tables by guild look in one place.
-	In(guild memory.GuildID) Querier
-}
-
 // Engine is a database with a Store's tables and full text. It prepares each statement once.
+//
+// A statement names the guild of each table that is keyed by guild, so that a database that is distributed by it looks
+// in one place.
 type Engine interface {
-	Reader // reads what is committed
+	Querier // reads what is committed
 	// Snapshot calls read with the state at one moment.
-	Snapshot(ctx context.Context, read func(Reader) error) error
+	Snapshot(ctx context.Context, read func(Querier) error) error
 	// Latest is Snapshot for one caller at a time, so that no older read overwrites a newer one.
-	Latest(ctx context.Context, read func(Reader) error) error
+	Latest(ctx context.Context, read func(Querier) error) error
 	// Watch sets a callback for writes of other processes. guilds are those whose cached state may have changed, as
 	// in Changes. It runs as in Latest, before Notice returns or, with writing set, before Transact continues.
-	Watch(changed func(ctx context.Context, q Reader, guilds []memory.GuildID, writing bool) error)
+	Watch(changed func(ctx context.Context, q Querier, guilds []memory.GuildID, writing bool) error)
 	// Notice calls Watch's callback if another process has written.
 	Notice(ctx context.Context) error
 
@@ -63,25 +58,23 @@ type Engine interface {
 
 // Tx is a write transaction.
 type Tx interface {
-	Reader
-	// Enter makes the further statements, and what follows, about one guild, as In; it begins Everywhere.
-	Enter(guild memory.GuildID)
+	Querier
 	// Exec returns how many rows it changed.
 	Exec(query string, args ...any) (int, error)
 	// Later is Exec for whoever doesn't need the number. An engine may send it with the next statements; then they tell
 	// what was wrong with it.
 	Later(query string, args ...any) error
-	// AddText adds a message's terms, hashes separated by spaces, to full text. Rows in ascending order are
-	// faster.
-	AddText(row int64, terms string) error
+	// AddText adds the terms of a guild's message, hashes separated by spaces, to full text. Rows in ascending order
+	// are faster.
+	AddText(guild memory.GuildID, row int64, terms string) error
 	// RemoveText removes a message with these terms from full text, if present.
-	RemoveText(row int64, terms string) error
+	RemoveText(guild memory.GuildID, row int64, terms string) error
 	// RemoveInBulk says that this transaction removes much text, so the engine may leave terms to Erase.
 	RemoveInBulk() error
 	// HasText reports whether full text holds a message.
-	HasText(row int64) (bool, error)
-	// ClearText empties full text, of the guild that the transaction is about.
-	ClearText() error
+	HasText(guild memory.GuildID, row int64) (bool, error)
+	// ClearText removes a guild, or memory.Everywhere, from full text. An engine may remove all for one guild.
+	ClearText(guild memory.GuildID) error
 	// Insert adds rows to a table. Each value is an int64, a string or nil.
 	Insert(table string, columns []string, rows [][]any) error
 	// Changed is called before the commit.

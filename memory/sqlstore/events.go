@@ -23,11 +23,7 @@ func byEvent(of ...[]handler) map[reflect.Type]handler {
 }
 
 // event is an event that is ready to be applied.
-type event struct {
-	guild   memory.GuildID
-	channel memory.ChannelID
-	write   write
-}
+type event struct{ write write }
 
 // prepare checks and cleans events, so that applying them can only fail with the database.
 func (s *Store) prepare(events []memory.Event) ([]event, error) {
@@ -74,16 +70,6 @@ func (p *preparer) prepare(e memory.Event, to *event) error {
 	if err != nil {
 		return err
 	}
-	to.guild, to.channel = e.Place()
 	to.write, err = h.prepare(p, e)
 	return err
-}
-
-func (t *transaction) apply(e *event) {
-	guild := e.guild
-	if e.channel != 0 {
-		guild = t.locationAt(guild, e.channel).guild
-	}
-	defer t.in(guild)()
-	e.write(t)
 }

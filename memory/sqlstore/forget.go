@@ -64,7 +64,6 @@ type forgettingRun struct {
 // begin deletes everything derived from what a recorded rule covers, and returns the ids of the channels
 // concerned as JSON. It may run again.
 func (t *transaction) begin(id int64, o rule) (channels string) {
-	defer t.in(o.Guild)()
 	t.flush()
 	_, _, _, r := t.forgetting(id)
 	channels, err := o.channels(t.ctx, t)
@@ -88,8 +87,8 @@ func (t *transaction) begin(id int64, o rule) (channels string) {
 }
 
 // channels returns the ids of the channels that a rule concerns, as JSON.
-func (o rule) channels(ctx context.Context, q Reader) (string, error) {
-	ids, err := column[memory.ChannelID](ctx, q.In(o.Guild), "SELECT id FROM channel WHERE "+concerned, o.args("")...)
+func (o rule) channels(ctx context.Context, q Querier) (string, error) {
+	ids, err := column[memory.ChannelID](ctx, q, "SELECT id FROM channel WHERE "+concerned, o.args("")...)
 	return jsonOf(ids), err
 }
 
@@ -104,7 +103,6 @@ func (o rule) coversPeople() bool { return o.whole && o.Channel == 0 }
 // Conditions for the rows that a rule is about.
 var (
 	ofGuild   = fmt.Sprintf("(guild = ?4 OR ?4 = %d)", memory.Everywhere)
-	ofDerived = fmt.Sprintf("(d.guild = ?4 OR ?4 = %d)", memory.Everywhere)
 	theGuild  = fmt.Sprintf("(id = ?4 OR ?4 = %d)", memory.Everywhere) // of guilds
 	concerned = fmt.Sprintf("%s AND ((id = ?5 OR ?5 = 0) OR parent = ?5 AND kind IN (%d, %d))",
 		ofGuild, memory.PublicThread, memory.PrivateThread) // of channels
@@ -112,11 +110,12 @@ var (
 
 // messages selects the messages m in channels c that a rule covers.
 func (o rule) messages() string {
-	which := "?3 = 0 AND m.channel = c.no" // needs only the index
-	if o.User != 0 {                       // reads a channel's rows as one range of the table
-		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
+	which := "?3 = 0 AND m.channel = c.no" // by the index
+	if o.User != 0 {
+		which = "m.author = ?3 AND " + rowsOfChannel
 	}
-	return "channel c CROSS JOIN said m ON " + which + " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
+	return "channel c CROSS JOIN said m WHERE (c.guild = ?4 OR ?4 = -1) AND m.guild = c.guild AND " + which +
+		" AND c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
 }
 
 // run executes a statement about the rule. more begins at ?7.
@@ -159,7 +158,7 @@ func (b *forgettingRun) dropMessageRows() {
 		if table == "taken" { // goes with its tombstone
 			continue
 		}
-		n := b.run("DELETE FROM " + table + " WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2")
+		n := b.run("DELETE FROM " + table + " WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2 AND " + ofGuild)
 		if table == "early_edit" {
 			b.Messages += n
 		}
@@ -169,7 +168,7 @@ func (b *forgettingRun) dropMessageRows() {
 // dropNames deletes the names of deleted channels and of the forgotten person's threads, and prompts that may
 // show them.
 func (b *forgettingRun) dropNames() {
-	which := "id IN (SELECT value FROM json_each(?1))"
+	which := ofGuild + " AND id IN (SELECT value FROM json_each(?1))"
 	switch {
 	case b.of.User != 0:
 		which += " AND owner = ?3 AND id < ?2"
@@ -190,25 +189,27 @@ func (b *forgettingRun) dropNames() {
 
 // dropPromptsNaming deletes the prompts with a word: the guild's, and the terminal's.
 func (b *forgettingRun) dropPromptsNaming(word string) {
-	defer b.inAnyThatCites()()
 	args := b.of.args(b.channels, memory.LocalGuild)
 	of := "(" + ofGuild + " OR guild = ?7)"
 	if b.store.vault == nil {
 		b.dropPromptsWhere(of+" AND instr(body, ?8) > 0", append(args, word)...)
 		return
 	}
-	var gone []int64
+	gone := map[memory.GuildID][]int64{}
 	b.each(func(scan Scanner) error {
+		var guild memory.GuildID
 		var no int64
 		var m memory.MessageRef
 		var body string
-		err := scan(&no, &m.Channel, &m.Message, b.store.vault.opened(&body, func() Place { return promptPlace(m) }))
+		err := scan(&guild, &no, &m.Channel, &m.Message, b.store.vault.opened(&body, func() Place { return promptPlace(m) }))
 		if strings.Contains(body, word) {
-			gone = append(gone, no)
+			gone[guild] = append(gone[guild], no)
 		}
 		return err
-	}, "SELECT no, channel, answer, body FROM prompt WHERE "+of, args...)
-	b.dropPromptsWhere("no IN (SELECT value FROM json_each(?))", jsonOf(gone))
+	}, "SELECT guild, no, channel, answer, body FROM prompt WHERE "+of, args...)
+	for guild, nos := range gone {
+		b.dropPromptsWhere("guild = ? AND no IN (SELECT value FROM json_each(?))", guild, jsonOf(nos))
+	}
 }
 
 // dropPeople deletes people of whom everything is forgotten, and takes them out of what was spent. With a
@@ -231,9 +232,13 @@ func (b *forgettingRun) dropPeople() {
 	b.run("UPDATE channel"+unknown+"chosen < ?7 AND "+ofGuild, end)
 	b.run("UPDATE guild"+unknown+"chosen < ?7 AND "+theGuild, end)
 	// While in the guild, Hark needs its own roles to know what it may read.
-	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND `+ofGuild+` AND NOT (?3 = 0 AND ?7 <> ?8
-		AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
-		b.of.Why, memory.WhyLeft)
+	var own []memory.UserID
+	if b.of.User == 0 && b.of.Why != memory.WhyLeft {
+		own = columnIn[memory.UserID](b.transaction, "SELECT self FROM guild WHERE gone = 0 AND "+theGuild,
+			b.of.args(b.channels)...)
+	}
+	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND id NOT IN (SELECT value FROM json_each(?7))
+		AND `+ofGuild, jsonOf(own))
 }
 
 // dropStructure deletes the structure of guilds of which everything is forgotten, except while Hark is in them.
@@ -245,42 +250,46 @@ func (b *forgettingRun) dropStructure() {
 	if b.of.Why == memory.WhyLeft {
 		b.run("UPDATE guild SET gone = max(gone, 1) WHERE " + theGuild)
 	}
-	here := ofGuild + " AND " + absent
-	b.transaction.invalidate(selection{`SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived
-		WHERE kind IN (?7, ?8) AND ` + here, b.of.args(b.channels, aSummary, aCondensed)}, cause{})
-	b.execAll(b.of.args(b.channels),
-		"DELETE FROM role WHERE "+here,
-		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE "+here+")",
-		fmt.Sprintf(`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= %d THEN kind ELSE 0 END, name = '',
-			owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0, chooser = 0,
-			heard = 0, learned = 0, summarised = 0 WHERE `, memory.DirectChannel)+here,
-		"DELETE FROM gap WHERE "+here,
-		"DELETE FROM role_limit WHERE "+here,
-		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, chooser = 0, asked = 0, since = 0,
-			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
+	for _, guild := range columnIn[memory.GuildID](b.transaction, fmt.Sprintf(
+		"SELECT id FROM guild WHERE (gone <> 0 OR id = %d) AND ", memory.LocalGuild)+theGuild, b.of.args(b.channels)...) {
+		b.dropStructureOf(guild)
+	}
 	clear(b.store.ingest.guildNos)
 	b.changed.space = true // numbers may be reused
 	b.dropUnused(b.of)
 }
 
-// dropUnused deletes a rule's channels and guilds of which nothing else is known.
-func (t *transaction) dropUnused(o rule) {
-	defer t.in(o.Guild)()
-	t.execAll(o.args(""), "DELETE FROM channel WHERE "+ofGuild+unused, "DELETE FROM guild WHERE "+theGuild+empty)
+// dropStructureOf deletes the structure of a guild that Hark isn't in.
+func (t *transaction) dropStructureOf(guild memory.GuildID) {
+	t.invalidate(selects(guild, `SELECT guild, no AS derived, 0 AS repeats, 1 AS itself FROM derived
+		WHERE guild = ? AND kind IN (?, ?)`, guild, aSummary, aCondensed), cause{})
+	t.execAll([]any{guild},
+		"DELETE FROM role WHERE guild = ?",
+		"DELETE FROM summary WHERE guild = ?",
+		fmt.Sprintf(`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= %d THEN kind ELSE 0 END, name = '',
+			owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0, chooser = 0,
+			heard = 0, learned = 0, summarised = 0 WHERE guild = ?`, memory.DirectChannel),
+		"DELETE FROM gap WHERE guild = ?",
+		"DELETE FROM role_limit WHERE guild = ?",
+		`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, chooser = 0, asked = 0, since = 0,
+			gone = 0 WHERE id = ?`)
 }
 
-// absent is the condition for rows of guilds that Hark isn't in.
-var absent = fmt.Sprintf("guild IN (SELECT id FROM guild WHERE gone <> 0 OR id = %d)", memory.LocalGuild)
-
-// Conditions for channels and guilds of which nothing else is known.
-var (
-	unused = fmt.Sprintf(` AND unplaced <> 0 AND name = '' AND choice = 0 AND heard = 0
-		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d)
-		AND NOT EXISTS (SELECT 1 FROM record WHERE record.channel = channel.id)`, SequenceBits)
-	empty = ` AND name = '' AND choice = 0 AND asked = 0
-		AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
-		AND NOT EXISTS (SELECT 1 FROM person WHERE person.guild = guild.id)`
-)
+// dropUnused deletes a rule's channels and guilds of which nothing else is known.
+func (t *transaction) dropUnused(o rule) {
+	t.exec(`DELETE FROM channel WHERE `+ofGuild+` AND unplaced <> 0 AND name = '' AND choice = 0 AND heard = 0
+		AND NOT EXISTS (SELECT 1 FROM message m WHERE m.guild = channel.guild AND m.row >= channel.no << 28
+			AND m.row < (channel.no + 1) << 28)
+		AND NOT EXISTS (SELECT 1 FROM record r WHERE r.guild = channel.guild AND r.channel = channel.id)`, o.args("")...)
+	nameless := columnIn[memory.GuildID](t, "SELECT id FROM guild WHERE name = '' AND choice = 0 AND asked = 0 AND "+
+		theGuild, o.args("")...)
+	for _, guild := range nameless {
+		if !t.has("SELECT 1 FROM channel WHERE guild = ? LIMIT 1", guild) &&
+			!t.has("SELECT 1 FROM person WHERE guild = ? LIMIT 1", guild) {
+			t.exec("DELETE FROM guild WHERE id = ?", guild)
+		}
+	}
+}
 
 // DryRun implements memory.Store.
 func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun, error) {
@@ -296,55 +305,73 @@ func (s *Store) DryRun(ctx context.Context, q memory.DryRunQuery) (memory.DryRun
 	if q.Within != nil {
 		within = jsonOf(q.Within)
 	}
-	in := s.engine.In(o.Guild)
-	channels, err := column[memory.ChannelID](ctx, in, "SELECT id FROM channel WHERE "+concerned+
+	channels, err := column[memory.ChannelID](ctx, s.engine, "SELECT id FROM channel WHERE "+concerned+
 		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
-	goes := o.selects(jsonOf(channels), within)
+	goes := o.selects(jsonOf(channels))
 	all := o
 	if q.Before.IsZero() {
 		all.end = endless // includes what is said until the order is given
 	}
 	if err == nil {
-		err = RowOf(ctx, in, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(),
-			all.args(jsonOf(channels))...).
+		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(), all.args(jsonOf(channels))...).
 			Scan(&e.Messages, &e.Channels)
 	}
 	if err == nil {
-		err = s.countGoing(ctx, goes, `?7 IS NULL OR (channel = 0 OR channel IN (SELECT value FROM json_each(?7)))
-			AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = no AND s.kind = 0
-				AND s.place NOT IN (SELECT value FROM json_each(?7)))`, &e)
+		err = s.countGoing(ctx, goes, &e, `?3 IS NULL OR (channel = 0 OR channel IN (SELECT value FROM json_each(?3)))
+			AND NOT EXISTS (SELECT 1 FROM source s WHERE s.guild = d.guild AND s.derived = d.no AND s.kind = 0
+				AND s.place NOT IN (SELECT value FROM json_each(?3)))`, within)
 	}
 	return e, s.failed(err, "count what would be forgotten")
 }
 
-// countGoing counts the derived things that invalidate would delete, of those that meet condition.
-func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.DryRun) error {
+// countGoing counts the derived things that invalidate would delete, of those that meet condition, whose arguments begin
+// at ?3.
+func (s *Store) countGoing(ctx context.Context, goes selection, e *memory.DryRun, condition string, more ...any) error {
 	all, err := goes.closure(ctx, s.engine, hideNone)
 	if err != nil {
 		return err
 	}
-	nos := make([]int64, len(all))
-	for i, g := range all {
-		nos[i] = g.no
+	nos := map[memory.GuildID][]int64{}
+	for _, g := range all {
+		nos[g.guild] = append(nos[g.guild], g.no)
 	}
-	return s.row(ctx, fmt.Sprintf(`SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
-		count(*) FILTER (WHERE kind IN (%d, %d)), count(*) FILTER (WHERE kind = %d)
-		FROM derived WHERE no IN (SELECT value FROM json_each(?%d)) AND (`, aFact, aLore, aSummary, aCondensed, anAnswer,
-		len(goes.args)+1)+condition+")", append(slices.Clone(goes.args), jsonOf(nos))...).
-		Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
+	counts := map[kind]*int{aFact: &e.Facts, aLore: &e.Lore, aSummary: &e.Summaries, aCondensed: &e.Summaries,
+		anAnswer: &e.Answers}
+	read := func(scan Scanner) error {
+		var of kind
+		var n int
+		err := scan(&of, &n)
+		if counts[of] != nil {
+			*counts[of] += n
+		}
+		return err
+	}
+	for guild, some := range nos {
+		err := Each(ctx, s.engine, read, `SELECT kind, count(*) FROM derived d WHERE guild = ?1
+			AND no IN (SELECT value FROM json_each(?2)) AND (`+condition+") GROUP BY kind",
+			append([]any{guild, jsonOf(some)}, more...)...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // extentOf counts what deleting messages of a channel would delete, except answers among them.
 func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.DryRun, error) {
 	var e memory.DryRun
-	args := []any{channel, jsonOf(ids)}
-	err := RowOf(ctx, s.inGuildOf(channel), `SELECT count(*) FROM channel c CROSS JOIN said m ON m.channel = c.no
-		AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`, args...).Scan(&e.Messages)
+	guild, no, _ := s.channelNo(channel)
+	err := s.row(ctx, `SELECT count(*) FROM said WHERE guild = ? AND channel = ? AND id IN (SELECT value FROM json_each(?))`,
+		guild, no, jsonOf(ids)).Scan(&e.Messages)
 	if err == nil {
-		const these = "place = ?1 AND id IN (SELECT value FROM json_each(?2))"
-		err = s.countGoing(ctx, selection{`SELECT derived, repeats, 0 AS itself FROM source
-			WHERE kind = 0 AND ` + these,
-			args}, fmt.Sprintf("NOT (kind = %d AND %s)", anAnswer, these), &e)
+		goes := selection{guilds: citing(s.guildOf(channel))}
+		for _, in := range goes.guilds {
+			goes.queries = append(goes.queries, selecting{`SELECT guild, derived, repeats, 0 AS itself FROM source
+				WHERE (guild = ?1 OR ?1 = -1) AND kind = 0 AND place = ?2 AND id IN (SELECT value FROM json_each(?3))`,
+				[]any{in, channel, jsonOf(ids)}})
+		}
+		err = s.countGoing(ctx, goes, &e, fmt.Sprintf(
+			"NOT (kind = %d AND place = ?3 AND id IN (SELECT value FROM json_each(?4)))", anAnswer), channel, jsonOf(ids))
 	}
 	e.Channels = min(1, e.Messages)
 	return e, s.failed(err, "count what goes with messages of channel %d", channel)

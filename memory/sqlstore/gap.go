@@ -21,29 +21,30 @@ var gapEvents = []handler{
 func (t *transaction) findGap(e memory.GapFound) {
 	g := e.Gap
 	if g.After < g.Until && !g.Sweep { // Absent says what to sweep
-		t.exec(`INSERT INTO gap (channel, until, guild, after, past, sweep, fetched)
+		t.exec(`INSERT INTO gap (guild, channel, until, after, past, sweep, fetched)
 			VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
-			g.Channel, g.Until, g.Guild, g.After, g.Past, g.Fetched)
+			g.Guild, g.Channel, g.Until, g.After, g.Past, g.Fetched)
 	}
 }
 
 func (t *transaction) fillGap(e memory.GapFilled) {
-	const gap = " WHERE channel = ? AND sweep = ? AND until = ?"
+	g := e.Gap
+	const gap = " WHERE guild = ? AND channel = ? AND sweep = ? AND until = ?"
 	if t.exec("UPDATE gap SET after = max(after, ?), fetched = max(fetched, ?)"+gap,
-		e.Through, e.Gap.Fetched, e.Gap.Channel, e.Gap.Sweep, e.Gap.Until) == 0 {
+		e.Through, g.Fetched, g.Guild, g.Channel, g.Sweep, g.Until) == 0 {
 		return // shutOut may have ended the comparison
 	}
-	t.exec("DELETE FROM gap"+gap+" AND after >= until", e.Gap.Channel, e.Gap.Sweep, e.Gap.Until)
-	if e.Gap.Sweep {
-		t.reopenSwept("id = ?", e.Gap.Channel)
+	t.exec("DELETE FROM gap"+gap+" AND after >= until", g.Guild, g.Channel, g.Sweep, g.Until)
+	if g.Sweep {
+		t.reopenSwept("guild = ?1 AND id = ?2", g.Guild, g.Channel)
 	}
 }
 
-// reopenSwept reopens the shut channels that meet a condition and are fully compared.
-func (t *transaction) reopenSwept(condition string, args ...any) {
-	if t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+
-		" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...) > 0 {
-		t.changed.structure[t.guild] = true
+// reopenSwept reopens the shut channels of a guild that meet a condition and are fully compared.
+func (t *transaction) reopenSwept(condition string, guild memory.GuildID, channel memory.ChannelID) {
+	if t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+` AND NOT EXISTS (SELECT 1 FROM gap
+		WHERE gap.guild = ?1 AND gap.channel = channel.id AND sweep <> 0)`, guild, channel) > 0 {
+		t.changed.structure[guild] = true
 	}
 }
 
@@ -58,32 +59,34 @@ const within = `guild = ?1 AND (id = ?2 OR parent = ?2 OR ?2 = 0
 func (t *transaction) sweep(e memory.Absent) {
 	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
 	from := memory.FirstMessageID(e.At.Add(-memory.SweptFirst))
-	const begin = `INSERT INTO gap (channel, until, guild, after, past, sweep, fetched)
-		SELECT id, %[1]s, guild, %[2]s, 0, 1, 0 FROM (SELECT id, no, guild,
-			coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?3) AS at,
-			max(?4, coalesce((SELECT max(id) FROM said WHERE said.channel = c.no), 0)) AS newest
+	const begin = `INSERT INTO gap (guild, channel, until, after, past, sweep, fetched)
+		SELECT guild, id, %[1]s, %[2]s, 0, 1, 0 FROM (SELECT guild, id, no,
+			coalesce((SELECT max(after) FROM gap WHERE gap.guild = ?1 AND gap.channel = c.id AND sweep = 2), ?3) AS at,
+			max(?4, coalesce((SELECT max(id) FROM said WHERE said.guild = ?1 AND said.channel = c.no), 0)) AS newest
 			FROM channel c WHERE ` + within + `) AS begun
-		WHERE EXISTS (SELECT 1 FROM said WHERE said.channel = no AND said.id > %[2]s AND said.id <= %[1]s)`
-	t.execAll([]any{e.Guild, e.Channel, from, until},
-		"UPDATE gap SET sweep = 2 WHERE sweep <> 0 AND channel IN (SELECT id FROM channel WHERE "+within+")",
-		fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0"), "DELETE FROM gap WHERE sweep = 2")
+		WHERE EXISTS (SELECT 1 FROM said WHERE said.guild = ?1 AND said.channel = no AND said.id > %[2]s
+			AND said.id <= %[1]s)`
+	t.execAll([]any{e.Guild, e.Channel, from, until}, `UPDATE gap SET sweep = 2
+			WHERE guild = ?1 AND sweep <> 0 AND channel IN (SELECT id FROM channel WHERE `+within+")",
+		fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0"), "DELETE FROM gap WHERE guild = ?1 AND sweep = 2")
 	t.reopenSwept(within, e.Guild, e.Channel)
 }
 
 func (t *transaction) shutOut(e memory.ShutOut) {
-	t.channel(e.Guild, e.Channel)
-	t.changed.structure[t.guild] = true
-	t.execAll([]any{e.Channel}, "DELETE FROM gap WHERE sweep <> 0 AND channel = ?",
-		"UPDATE channel SET shut = 1 WHERE id = ?")
+	guild := t.channel(e.Guild, e.Channel).guild
+	t.changed.structure[guild] = true
+	t.execAll([]any{guild, e.Channel}, "DELETE FROM gap WHERE guild = ? AND sweep <> 0 AND channel = ?",
+		"UPDATE channel SET shut = 1 WHERE guild = ? AND id = ?")
 }
 
 func (t *transaction) openQuestion(e memory.QuestionOpened) {
-	t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-		e.Question.Channel, e.Question.ID, e.Question.Guild)
+	t.exec("INSERT INTO question (guild, channel, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+		e.Question.Guild, e.Question.Channel, e.Question.ID)
 }
 
 func (t *transaction) closeQuestion(e memory.QuestionClosed) {
-	t.exec("DELETE FROM question WHERE channel = ? AND id = ?", e.Channel, e.ID)
+	t.exec("DELETE FROM question WHERE (guild = ?1 OR ?1 = -1) AND channel = ?2 AND id = ?3",
+		t.guildAt(memory.Everywhere, e.Channel), e.Channel, e.ID)
 }
 
 // Gaps implements memory.Store.
@@ -100,7 +103,7 @@ func (s *Store) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]m
 		args = []any{guild}
 	}
 	query := "SELECT guild, channel, after, until, past, sweep, fetched FROM gap WHERE " + which + order
-	gaps, err := list(ctx, s.engine.In(guild), scanGap, query, args...)
+	gaps, err := list(ctx, s.engine, scanGap, query, args...)
 	return gaps, s.failed(err, "read what is missing")
 }
 
@@ -120,8 +123,8 @@ func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
 	const query = `SELECT c.id, max(c.heard, g.since) AS until
-		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`
-	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine.In(guild), query, guild)
+		FROM guild g CROSS JOIN channel c WHERE g.id = ?1 AND c.guild = ?1 AND max(c.heard, g.since) <> 0`
+	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine, query, guild)
 	return heard, s.failed(err, "read what was heard in server %d", guild)
 }
 

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -30,8 +31,8 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.DeletionReport, er
 		return r, err
 	}
 	var found []candidate
-	if err := s.engine.Snapshot(ctx, func(q Reader) (err error) {
-		found, err = list(ctx, q.In(o.Guild), func(scan Scanner, c *candidate) error { return scan(&c.row, &c.segment) },
+	if err := s.engine.Snapshot(ctx, func(q Querier) (err error) {
+		found, err = list(ctx, q, func(scan Scanner, c *candidate) error { return scan(&c.row, &c.segment) },
 			"SELECT m.row, m.segment FROM "+o.messages(), o.args(channels)...)
 		return err
 	}); err != nil {
@@ -76,8 +77,9 @@ type pendingDeletion struct {
 
 // Messages m of some, in channels c, that a rule covers.
 const (
-	someMessages = "json_each(?7) j CROSS JOIN said m ON m.row = j.value CROSS JOIN channel c ON c.no = m.channel"
-	thatFall     = " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)"
+	someMessages = "json_each(?7) j CROSS JOIN said m CROSS JOIN channel c"
+	thatFall     = ` WHERE (m.guild = ?4 OR ?4 = -1) AND m.row = j.value AND c.guild = m.guild AND c.no = m.channel
+		AND c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)`
 )
 
 // markForDeletion marks the messages of some that a rule covers. It takes them out of counts, segments and
@@ -85,7 +87,6 @@ const (
 // records that all are marked.
 func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.DeletionReport {
 	o, _, _, r := t.forgetting(id)
-	defer t.in(o.Guild)()
 	if len(some) == 0 {
 		t.exec("UPDATE forgetting SET begun = ? WHERE id = ?", isHidden, id)
 		return r
@@ -95,9 +96,11 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 		rows[i] = c.row
 	}
 	args := o.args(channels, jsonOf(rows))
-	t.invalidate(selection{"SELECT s.derived, s.repeats, 0 AS itself FROM " + someMessages +
-		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args},
-		cause{hide: o.hides()})
+	const madeFromThem = "SELECT s.guild, s.derived, s.repeats, 0 AS itself FROM " + someMessages + " CROSS JOIN source s" +
+		thatFall + " AND s.kind = 0 AND s.place = c.id AND s.id = m.id AND s.guild = "
+	made := selects(o.Guild, madeFromThem+"m.guild", args...)
+	made.queries = append(made.queries, selecting{madeFromThem + fmt.Sprint(memory.LocalGuild), args})
+	t.invalidate(made, cause{hide: o.hides()})
 	t.flush()
 	t.addDeleted(&r)
 	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
@@ -105,11 +108,10 @@ func (t *transaction) markForDeletion(id int64, channels string, some []candidat
 	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
 	slices.Sort(d.rows)
 	for _, rows := range byGuild(d.rows, SequenceBits+ChannelBits) {
-		t.enter(t.guildOfNo(rows[0] >> SequenceBits))
-		r.Messages += t.exec("INSERT INTO pending_deletion (row, forgetting) SELECT value, ? FROM json_each(?)", id,
-			jsonOf(rows))
+		r.Messages += t.exec(`INSERT INTO pending_deletion (guild, row, forgetting) SELECT ?, value, ? FROM json_each(?)`,
+			t.guildOfNo(rows[0]>>SequenceBits), id, jsonOf(rows))
 	}
-	t.dropMessageRowsOf(d.ids, o.User != 0)
+	t.dropMessageRowsOf(o.Guild, d.ids, o.User != 0)
 	t.uncount(d.counted)
 	segments, embedded := t.shrinkSegments(d.segments)
 	r.Segments += segments
@@ -138,19 +140,19 @@ func (d *pendingDeletion) add(scan Scanner) error {
 
 // dropMessageRowsOf deletes the messages' rows in messageTables. A person's rule needs tombstones as well,
 // because an id alone doesn't tell whether the rule covers it.
-func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, tombstones bool) {
-	defer t.in(t.guild)()
+func (t *transaction) dropMessageRowsOf(in memory.GuildID, messages map[memory.ChannelID][]memory.MessageID,
+	tombstones bool) {
 	for channel, ids := range messages {
-		t.enter(t.locationAt(t.guild, channel).guild)
+		guild := t.guildAt(in, channel)
 		for _, table := range messageTables {
-			if table != "taken" && t.has("SELECT 1 FROM "+table+" WHERE channel = ?", channel) {
-				t.exec("DELETE FROM "+table+" WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel,
-					jsonOf(ids))
+			if table != "taken" && t.has("SELECT 1 FROM "+table+" WHERE guild = ? AND channel = ?", guild, channel) {
+				t.exec("DELETE FROM "+table+" WHERE guild = ? AND channel = ? AND id IN (SELECT value FROM json_each(?))",
+					guild, channel, jsonOf(ids))
 			}
 		}
 		if tombstones {
-			t.exec("INSERT INTO tombstone (channel, id) SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING", channel,
-				jsonOf(ids))
+			t.exec(`INSERT INTO tombstone (guild, channel, id) SELECT ?, ?, value FROM json_each(?) WHERE true
+				ON CONFLICT DO NOTHING`, guild, channel, jsonOf(ids))
 		}
 	}
 }
@@ -158,21 +160,19 @@ func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.M
 // uncount subtracts messages from the counts of channels and people. presence.last stays: what a forgetting
 // leaves is newer.
 func (t *transaction) uncount(counted map[presenceKey]int) {
-	defer t.in(t.guild)()
 	for of, n := range counted {
-		t.enter(t.guildOfNo(of.channel))
+		guild := t.guildOfNo(of.channel)
 		t.counts[of.channel] -= n
-		t.exec("UPDATE presence SET messages = messages - ? WHERE channel = ? AND author = ?", n, of.channel, of.author)
-		t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", of.channel, of.author)
+		const whose = " WHERE guild = ? AND channel = ? AND author = ?"
+		t.exec("UPDATE presence SET messages = messages - ?"+whose, n, guild, of.channel, of.author)
+		t.exec("DELETE FROM presence"+whose+" AND messages <= 0", guild, of.channel, of.author)
 	}
 }
 
 // shrinkSegments takes so many messages out of each segment and deletes the segments' vectors.
 func (t *transaction) shrinkSegments(out map[int64]int) (segments, embedded int) {
-	defer t.in(t.guild)()
 	for _, ids := range byGuild(slices.Sorted(maps.Keys(out)), SegmentBits) {
-		t.enter(t.guildOfNo(ids[0] >> SegmentBits << ChannelBits))
-		embedded += t.shrinkInGuild(ids, out)
+		embedded += t.shrinkInGuild(t.guildOfSegment(ids[0]), ids, out)
 	}
 	for _, c := range t.store.ingest.channels {
 		c.tail = nil // nothing may continue a deleted segment, whose number may be reused
@@ -181,15 +181,15 @@ func (t *transaction) shrinkSegments(out map[int64]int) (segments, embedded int)
 }
 
 // shrinkInGuild returns how many of a guild's segments had a vector.
-func (t *transaction) shrinkInGuild(shrunk []int64, out map[int64]int) (embedded int) {
+func (t *transaction) shrinkInGuild(guild memory.GuildID, shrunk []int64, out map[int64]int) (embedded int) {
 	by := map[int][]int64{}
 	for _, id := range shrunk {
 		by[out[id]] = append(by[out[id]], id)
 	}
+	next := t.nextFlag()
 	for n, ids := range by {
-		t.exec(`UPDATE segment SET size = size - ?, version = version + 1, pending = 1,
-			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`,
-			n, jsonOf(ids))
+		t.exec(`UPDATE segment SET size = size - ?, version = version + 1, pending = 1, next = ?
+			WHERE guild = ? AND id IN (SELECT value FROM json_each(?))`, n, next, guild, jsonOf(ids))
 	}
 	t.changed.pending = true
 	for _, segment := range shrunk {
@@ -198,8 +198,8 @@ func (t *transaction) shrinkInGuild(shrunk []int64, out map[int64]int) (embedded
 	ids := jsonOf(shrunk)
 	for _, set := range []vectorSet{activeSet, shadowSet} {
 		embedded = max(embedded,
-			t.exec("DELETE FROM "+set.table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
+			t.exec("DELETE FROM "+set.table+" WHERE guild = ? AND segment IN (SELECT value FROM json_each(?))", guild, ids))
 	}
-	t.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
+	t.exec("DELETE FROM segment WHERE guild = ? AND size <= 0 AND id IN (SELECT value FROM json_each(?))", guild, ids)
 	return embedded
 }

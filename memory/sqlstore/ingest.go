@@ -125,7 +125,7 @@ func (s *Store) commit(batches []*batch) error {
 	return s.transact(context.Background(), decides, func(t *transaction) {
 		for _, b := range batches {
 			for i := range b.events {
-				t.apply(&b.events[i])
+				b.events[i].write(t)
 			}
 			b.forgets = t.hideNext
 			t.hideNext = false
@@ -243,7 +243,7 @@ func (s *Store) notice(ctx context.Context) error {
 	if missed == s.caughtUp.Load() {
 		return s.engine.Notice(ctx)
 	}
-	return s.engine.Latest(ctx, func(q Reader) error {
+	return s.engine.Latest(ctx, func(q Querier) error {
 		err := s.reload(ctx, q, []memory.GuildID{memory.Everywhere})
 		if err == nil {
 			err = s.refreshVectors(ctx, q)
@@ -256,7 +256,7 @@ func (s *Store) notice(ctx context.Context) error {
 }
 
 // invalidateCaches is Engine.Watch's callback.
-func (s *Store) invalidateCaches(ctx context.Context, q Reader, guilds []memory.GuildID, writing bool) error {
+func (s *Store) invalidateCaches(ctx context.Context, q Querier, guilds []memory.GuildID, writing bool) error {
 	s.othersWrote.Add(1)
 	if writing {
 		s.ingest.forget()
@@ -309,7 +309,7 @@ func (s *Store) publish(ctx context.Context, t *transaction) error {
 		return nil
 	}
 	guilds := slices.Collect(maps.Keys(c.structure))
-	return s.engine.Latest(ctx, func(q Reader) error {
+	return s.engine.Latest(ctx, func(q Querier) error {
 		if c.space {
 			if err := s.refreshVectors(ctx, q); err != nil {
 				return err

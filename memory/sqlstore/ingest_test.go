@@ -29,7 +29,7 @@ type busy struct {
 }
 
 func (b busy) WriteLock() chan struct{} { return b.turn }
-func (b busy) Watch(func(ctx context.Context, q Reader, guilds []memory.GuildID, writing bool) error) {
+func (b busy) Watch(func(ctx context.Context, q Querier, guilds []memory.GuildID, writing bool) error) {
 }
 
 // waits is a context that tells when somebody begins to wait for its end.

@@ -35,7 +35,7 @@ func (t *transaction) tellLore(l memory.Lore) {
 	}
 	t.guildNo(l.Guild)
 	if known {
-		t.invalidate(madeFrom(aLore, 0, l.ID), cause{hide: hideRepeats})
+		t.invalidate(madeFrom(l.Guild, aLore, 0, l.ID), cause{hide: hideRepeats})
 	}
 	t.changed.people[l.Guild] = true
 	t.changed.Text = true
@@ -62,7 +62,7 @@ func (t *transaction) deleteLore(g invalid) {
 func selectLore(schema, where string) string {
 	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, l.scheduled, " +
 		strings.Replace(sourcesColumn, "source", schema+"source", 1) +
-		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.kind = " + fmt.Sprint(int(aLore)) +
+		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.guild = l.guild AND d.kind = " + fmt.Sprint(int(aLore)) +
 		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
 }
 
@@ -80,7 +80,7 @@ func (v *Vault) scanLore(scan Scanner, l *memory.Lore) error {
 // Lore implements memory.Store.
 func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error) {
 	return cached(ctx, s, &s.lore, guild, "read the lore of server %d", func() ([]memory.Lore, error) {
-		return list(ctx, s.engine.In(guild), s.vault.scanLore, selectLore("", "l.guild = ?"), guild)
+		return list(ctx, s.engine, s.vault.scanLore, selectLore("", "l.guild = ?"), guild)
 	})
 }
 

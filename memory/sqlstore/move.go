@@ -25,17 +25,17 @@ var movedTables = []moved{
 	{"meta", "key", "key IN ('space', 'next', '" + fingerprintKey + "')"},
 	{"guild", "no", ""}, {"role", "guild, id", ""}, {"channel", "no", ""}, {"forgetting", "id", ""},
 	{"person", "guild, id", ""},
-	{"message", "row", ""}, {"early_edit", "channel, id", ""}, {"tombstone", "channel, id", ""},
-	{"external_id", "channel, id", ""}, {"presence", "channel, author", ""}, {"segment", "id", ""},
-	{"trace", "channel, answer", ""}, {"opted", "guild, user", ""}, {"fact", "guild, id", ""},
-	{"star", "channel, id", ""}, {"question", "channel, id", ""}, {"gap", "channel, sweep, until", ""},
-	{"withdrawn", "no", ""}, {"learn", "guild, user", ""},
+	{"message", "row", ""}, {"early_edit", "channel, id, guild", ""}, {"tombstone", "channel, id, guild", ""},
+	{"external_id", "channel, id, guild", ""}, {"presence", "channel, author, guild", ""}, {"segment", "id", ""},
+	{"trace", "channel, answer, guild", ""}, {"opted", "guild, user", ""}, {"fact", "guild, id", ""},
+	{"star", "channel, id, guild", ""}, {"question", "channel, id, guild", ""},
+	{"gap", "channel, sweep, until, guild", ""}, {"withdrawn", "no", ""}, {"learn", "guild, user", ""},
 	{"connection", "guild, user", ""}, {"pending_deletion", "row", ""},
-	{"lore", "guild, id", ""}, {"summary", "channel, id", ""}, {"prompt", "no", ""},
+	{"lore", "guild, id", ""}, {"summary", "channel, id, guild", ""}, {"prompt", "no", ""},
 	{"setting", "guild, channel, key", ""}, {"role_limit", "guild, role", ""}, {"spent", "guild, question", ""},
-	{"record", "no", ""}, {"condensed", "channel", ""}, {"derived", "no", ""},
-	{"source", "kind, place, id, derived", ""}, {"named", "user, derived", ""}, {"shown", "channel, id", ""},
-	{"taken", "channel, id", ""}, {"rewritten", "channel, id", ""},
+	{"record", "no", ""}, {"condensed", "channel, guild", ""}, {"derived", "no", ""},
+	{"source", "kind, place, id, derived, guild", ""}, {"named", "user, derived, guild", ""},
+	{"shown", "channel, id, guild", ""}, {"taken", "channel, id, guild", ""}, {"rewritten", "channel, id, guild", ""},
 }
 
 // MovedTables returns the names of the tables that a move copies row by row.
@@ -95,8 +95,8 @@ var errDiffers = errors.New("what was remembered has changed since the move bega
 // may write meanwhile. Only an engine that keeps guilds apart can do so.
 func CopyGuild(ctx context.Context, from, to *Store, guild memory.GuildID, progress Progress) (Moved, error) {
 	m := mover{from: from, to: to, guild: guild, progress: progress}
-	err := from.engine.Snapshot(ctx, func(q Reader) error {
-		m.read = q.In(guild)
+	err := from.engine.Snapshot(ctx, func(q Querier) error {
+		m.read = q
 		return m.copy(ctx)
 	})
 	if err == nil {
@@ -142,7 +142,7 @@ func (m *mover) finish(ctx context.Context) error {
 	})
 }
 
-// tables returns the tables, restricted to the guild where the engine doesn't do so.
+// tables returns the tables, restricted to the guild.
 func (m *mover) tables() []moved {
 	if m.guild == memory.Everywhere {
 		return movedTables
@@ -150,13 +150,23 @@ func (m *mover) tables() []moved {
 	tables := slices.Clone(movedTables)
 	for i, t := range tables {
 		switch t.name {
+		case "meta":
 		case "guild":
 			tables[i].rows = fmt.Sprintf("id = %d", m.guild)
 		case "forgetting":
 			tables[i].rows = fmt.Sprintf("guild IN (%d, %d)", m.guild, memory.Everywhere)
+		default:
+			tables[i].rows = fmt.Sprintf("guild = %d", m.guild)
 		}
 	}
 	return tables
+}
+
+// count returns how many of the guild's rows a table has.
+func (m *mover) count(ctx context.Context, table string) (n int, err error) {
+	query := "SELECT count(*) FROM " + table + " WHERE (guild = ?1 OR ?1 = -1)"
+	err = RowOf(ctx, m.read, query, m.guild).Scan(&n)
+	return n, err
 }
 
 // isEmpty reports whether nothing is remembered, nor what was decided or forgotten.
@@ -185,7 +195,7 @@ func (s *Store) empty(ctx context.Context) error {
 		t.changed.structure[memory.Everywhere] = true
 		t.changed.space = true
 		t.changed.Text = true
-		ensure(t.ClearText())
+		ensure(t.ClearText(memory.Everywhere))
 		t.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next")
 		for _, table := range movedTables[1:] {
 			t.exec("DELETE FROM " + table.name)
@@ -214,8 +224,8 @@ func (m *mover) begin(ctx context.Context) error {
 }
 
 func (m *mover) copyTables(ctx context.Context) error {
-	total := 0
-	if err := RowOf(ctx, m.read, "SELECT count(*) FROM message").Scan(&total); err != nil {
+	total, err := m.count(ctx, "message")
+	if err != nil {
 		return m.from.failed(err, "move")
 	}
 	for _, table := range m.tables() {
@@ -252,22 +262,18 @@ const (
 	movedBytes = 8 << 20
 )
 
-// columns returns the columns that a table has in both stores. PostgreSQL's has the guild in more tables than SQLite's.
-func (m *mover) columns(ctx context.Context, table moved) (both []string, err error) {
-	var there []string
-	for _, s := range []Querier{m.to.engine, m.read} {
-		rows, err := s.QueryContext(ctx, "SELECT * FROM "+table.name+" LIMIT 0")
-		if err == nil {
-			there = both
-			both, err = rows.Columns()
-			err = errors.Join(err, rows.Close())
-		}
-		if err != nil {
-			return nil, m.from.failed(err, "read the table %s", table.name)
-		}
+// columns returns the columns of a table that are copied.
+func (m *mover) columns(ctx context.Context, table moved) (names []string, err error) {
+	rows, err := m.read.QueryContext(ctx, "SELECT * FROM "+table.name+" LIMIT 0")
+	if err == nil {
+		names, err = rows.Columns()
+		err = errors.Join(err, rows.Close())
 	}
-	return slices.DeleteFunc(both, func(name string) bool {
-		return !slices.Contains(there, name) || table.name == "external_id" && name == "token" // insertRows makes it
+	if err != nil {
+		return nil, m.from.failed(err, "read the table %s", table.name)
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return table.name == "external_id" && name == "token" // insertRows makes it
 	}), nil
 }
 
@@ -357,13 +363,13 @@ func (m *mover) copySet(ctx context.Context, set vectorSet, space memory.Space) 
 	if space == (memory.Space{}) {
 		return nil
 	}
-	total := 0
-	if err := RowOf(ctx, m.read, "SELECT count(*) FROM "+set.table).Scan(&total); err != nil {
+	total, err := m.count(ctx, set.table)
+	if err != nil {
 		return m.from.failed(err, "move")
 	}
 	done := 0
 	for after := int64(0); ; {
-		some, err := m.from.vault.readVectors(ctx, m.read, set, space, after, movedRows)
+		some, err := m.from.vault.readVectors(ctx, m.read, m.guild, set, space, after, movedRows)
 		if err != nil {
 			return m.from.failed(err, "read the vectors")
 		}
@@ -373,7 +379,6 @@ func (m *mover) copySet(ctx context.Context, set vectorSet, space memory.Space) 
 		after = some[len(some)-1].segment
 		err = m.to.writing(ctx, func(t *transaction) {
 			for _, v := range some {
-				t.enter(t.guildOfNo(v.channel))
 				t.putVector(set, v)
 			}
 		})
@@ -387,8 +392,8 @@ func (m *mover) copySet(ctx context.Context, set vectorSet, space memory.Space) 
 
 // compare returns errDiffers unless both stores have the same rows.
 func (m *mover) compare(ctx context.Context) error {
-	total := 0
-	if err := RowOf(ctx, m.read, "SELECT count(*) FROM message").Scan(&total); err != nil {
+	total, err := m.count(ctx, "message")
+	if err != nil {
 		return m.from.failed(err, "compare")
 	}
 	done := 0

@@ -93,15 +93,15 @@ func channelInGuild(no int64) uint32 { return uint32(no & (1<<ChannelBits - 1)) 
 // segmentOf returns the segment of a row that was found.
 func segmentOf(f vectors.Found) int64 { return f.Guild<<SegmentBits | f.ID }
 
-// segmentMessages selects the messages of segments.
+// segmentMessages selects the messages of segments of a guild.
 const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
-	FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
-	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
+	FROM json_each(?1) j CROSS JOIN segment s CROSS JOIN said m WHERE s.guild = ?2 AND s.id = j.value
+	AND m.guild = ?2 AND m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
 
 // vectorHits reads the messages of segments. The database decides which exist, and in which channel.
 func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []vectors.Found,
 	limit int) ([]memory.VectorHit, error) {
-	ids := s.numbers().ids
+	all := s.numbers()
 	channels := make(map[int64]bool, len(nos))
 	for _, no := range nos {
 		channels[no] = true
@@ -115,7 +115,7 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 		for i, f := range found[:n] {
 			segments[i] = segmentOf(f)
 		}
-		err := s.eachOf(ctx, segments, SegmentBits, func(scan Scanner) error {
+		read := func(scan Scanner) error {
 			var segment, no int64
 			var id memory.MessageID
 			var author memory.UserID
@@ -125,14 +125,18 @@ func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64,
 			}
 			hit, ok := some[segment]
 			if !ok {
-				hit = &memory.VectorHit{Channel: ids[no]}
+				hit = &memory.VectorHit{Channel: all.ids[no]}
 				some[segment] = hit
 			}
 			hit.Messages = append(hit.Messages, id)
 			return nil
-		}, segmentMessages)
-		if err != nil {
-			return nil, s.failed(err, "read the segments found")
+		}
+		slices.Sort(segments)
+		for _, some := range byGuild(segments, SegmentBits) {
+			err := Each(ctx, s.engine, read, segmentMessages, jsonOf(some), all.guilds[some[0]>>SegmentBits])
+			if err != nil {
+				return nil, s.failed(err, "read the segments found")
+			}
 		}
 		for _, f := range found[:n] {
 			if hit, ok := some[segmentOf(f)]; ok && len(hits) < limit {

@@ -84,7 +84,7 @@ func (t *transaction) tellFact(e memory.FactTold) {
 		}
 		source = append(source, memory.Message{Channel: f.Channel, ID: f.Message}.AsSource(true))
 	}
-	t.dropPromptsFrom(aFact, e.Guild, f.ID) // they show the earlier text
+	t.dropPromptsFrom(e.Guild, aFact, e.Guild, f.ID) // they show the earlier text
 	t.changed.people[e.Guild] = true
 	t.changed.Text = true
 	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message,
@@ -155,8 +155,7 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 		some = jsonOf(ids)
 	}
 	known := map[memory.UserID]*memory.Person{}
-	err := s.engine.Snapshot(ctx, func(all Reader) error {
-		q := all.In(guild)
+	err := s.engine.Snapshot(ctx, func(q Querier) error {
 		err := Each(ctx, q, func(scan Scanner) error {
 			p := &memory.Person{Guild: guild}
 			err := scan(&p.ID, s.vault.personName(p, "username", &p.Username), s.vault.personName(p, "name", &p.Name),
@@ -204,7 +203,7 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 	present := map[memory.UserID]memory.Presence{}
 	nos := s.numbers()
 	for _, some := range byGuild(s.channelNos(scope), ChannelBits) {
-		if err := Each(ctx, s.engine.In(nos.guildOf(some[0])), func(scan Scanner) error {
+		read := func(scan Scanner) error {
 			var user memory.UserID
 			var messages int
 			var last memory.MessageID
@@ -216,9 +215,11 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 			}
 			present[user] = p
 			return err
-		}, `SELECT author, sum(messages), max(last) FROM presence
-			WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?))
-			GROUP BY author`, jsonOf(some), jsonOf(users)); err != nil {
+		}
+		err := Each(ctx, s.engine, read, `SELECT author, sum(messages), max(last) FROM presence
+			WHERE guild = ? AND channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?))
+			GROUP BY author`, nos.guildOf(some[0]), jsonOf(some), jsonOf(users))
+		if err != nil {
 			return nil, s.failed(err, "read who was here")
 		}
 	}

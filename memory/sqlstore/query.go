@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -193,25 +192,13 @@ func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, 
 	return nos.guildOf(no), no, ok
 }
 
-// inGuildOf reads what is about a channel: in its guild, if the channel is known.
-func (s *Store) inGuildOf(id memory.ChannelID) Querier {
+// guildOf returns the guild of a channel; memory.Everywhere if the channel is unknown.
+func (s *Store) guildOf(id memory.ChannelID) memory.GuildID {
 	guild, _, ok := s.channelNo(id)
 	if !ok {
-		guild = memory.Everywhere
+		return memory.Everywhere
 	}
-	return s.engine.In(guild)
-}
-
-// eachOf runs a query of which the only parameter is a list of numbers, in each one's guild (see byGuild).
-func (s *Store) eachOf(ctx context.Context, nos []int64, bits int, f func(scan Scanner) error, query string) error {
-	slices.Sort(nos)
-	guilds := s.numbers().guilds
-	for _, some := range byGuild(nos, bits) {
-		if err := Each(ctx, s.engine.In(guilds[some[0]>>bits]), f, query, jsonOf(some)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return guild
 }
 
 func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
@@ -223,36 +210,43 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	if !ok {
 		return nil, nil
 	}
-	messages, err := list(ctx, s.engine.In(guild), func(scan Scanner, m *memory.Message) error {
+	read := func(scan Scanner, m *memory.Message) error {
 		m.Guild = guild
 		m.Channel = channel
 		return s.vault.scanMessage(scan, m, func() int64 { return no })
-	}, "SELECT "+storedColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
+	}
+	query := "SELECT " + storedColumns + " FROM said WHERE guild = ? AND channel = ? AND " + where
+	messages, err := list(ctx, s.engine, read, query, append([]any{guild, no}, args...)...)
 	return messages, s.failed(err, "read messages of channel %d", channel)
 }
 
 // MessagesBy implements memory.Store. do may take long.
 func (s *Store) MessagesBy(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
-	err := s.engine.Snapshot(ctx, func(q Reader) error { return s.messagesBy(ctx, q.In(guild), guild, user, do) })
+	err := s.engine.Snapshot(ctx, func(q Querier) error { return s.messagesBy(ctx, q, guild, user, do) })
 	return s.failed(err, "read what user %d wrote", user)
 }
 
 func (s *Store) messagesBy(ctx context.Context, q Querier, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
-	return Each(ctx, q, func(scan Scanner) error {
+	read := func(scan Scanner) error {
 		var m memory.Message
 		var no int64
-		if err := s.vault.scanMessage(behind(scan, &no, &m.Channel, &m.Guild), &m, func() int64 { return no }); err != nil {
+		err := s.vault.scanMessage(behind(scan, &no, &m.Channel, &m.Guild), &m, func() int64 { return no })
+		if err != nil {
 			return err
 		}
 		return do(m)
-	}, fmt.Sprintf(`SELECT c.no, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
-		m.extra FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
-		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
-		ORDER BY c.id, m.id`,
-		SequenceBits, memory.Everywhere), user, guild)
+	}
+	const query = `SELECT c.no, c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
+		m.extra FROM channel c CROSS JOIN said m WHERE (c.guild = ?1 OR ?1 = -1) AND m.guild = c.guild
+		AND ` + rowsOfChannel + ` AND m.author = ?2 ORDER BY c.id, m.id`
+	return Each(ctx, q, read, query, guild, user)
 }
+
+// rowsOfChannel is the condition that a message m is in channel c, for which a channel's rows are read as one range of
+// the table.
+const rowsOfChannel = "m.row >= c.no << 28 AND m.row < (c.no + 1) << 28" // SequenceBits
 
 // SegmentsOf implements memory.Store.
 func (s *Store) SegmentsOf(ctx context.Context, channel memory.ChannelID,
@@ -264,8 +258,8 @@ func (s *Store) SegmentsOf(ctx context.Context, channel memory.ChannelID,
 	if !ok {
 		return nil, nil
 	}
-	segments, err := mapOf[memory.MessageID, int64](ctx, s.engine.In(guild), `SELECT id, segment FROM said
-		WHERE channel = ? AND id IN (SELECT value FROM json_each(?)) AND segment <> 0`, no, jsonOf(ids))
+	segments, err := mapOf[memory.MessageID, int64](ctx, s.engine, `SELECT id, segment FROM said WHERE guild = ?
+		AND channel = ? AND id IN (SELECT value FROM json_each(?)) AND segment <> 0`, guild, no, jsonOf(ids))
 	return segments, s.failed(err, "read the segments of messages")
 }
 

@@ -16,16 +16,11 @@ func (s *Store) Wake() <-chan struct{} { return s.wake }
 
 // Waiting implements memory.Store.
 func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) {
-	query := "SELECT count(*) FROM segment WHERE %s = 1"
-	args := []any(nil)
-	if guild != memory.Everywhere {
-		query += " AND channel IN (SELECT no FROM channel WHERE guild = ?)"
-		args = []any{guild}
-	}
 	var n int
 	to, err := s.vectorSetOf(ctx, s.engine)
 	if err == nil {
-		err = RowOf(ctx, s.engine.In(guild), fmt.Sprintf(query, to.flag), args...).Scan(&n)
+		query := "SELECT count(*) FROM segment WHERE " + to.flag + " = 1 AND (guild = ?1 OR ?1 = -1)"
+		err = s.row(ctx, query, guild).Scan(&n)
 	}
 	return n, s.failed(err, "count what is to be embedded")
 }
@@ -54,7 +49,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, vectorSet, error) {
 	var segments []memory.Segment
 	var to vectorSet
-	err := s.engine.Snapshot(ctx, func(q Reader) (err error) { // so texts and versions match
+	err := s.engine.Snapshot(ctx, func(q Querier) (err error) { // so texts and versions match
 		to, err = s.vectorSetOf(ctx, q)
 		if err != nil {
 			return err
@@ -81,13 +76,13 @@ func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*wa
 		w := &waitingSegment{}
 		*to = w
 		return scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
-	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild
-		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
+	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild FROM segment s CROSS JOIN channel c
+		WHERE s.`+to.flag+` = 1 AND c.guild = s.guild AND c.no = s.channel ORDER BY s.id LIMIT ?+0`, limit)
 }
 
 // readSegments reads the messages of segments. Segments of a channel overlap when people talk at once; each
 // stretch is read once.
-func (v *Vault) readSegments(ctx context.Context, q Reader, waiting []*waitingSegment) ([]memory.Segment, error) {
+func (v *Vault) readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
 		of[w.ID] = w
@@ -117,9 +112,9 @@ func (v *Vault) readSegments(ctx context.Context, q Reader, waiting []*waitingSe
 			last = max(last, sorted[i].last)
 			ids = append(ids, sorted[i].ID)
 		}
-		err := Each(ctx, q.In(from.guild), scanRow, `SELECT segment, id, author, content, extra FROM said WHERE channel = ?
+		err := Each(ctx, q, scanRow, `SELECT segment, id, author, content, extra FROM said WHERE guild = ? AND channel = ?
 			AND id BETWEEN ? AND ? AND segment IN (SELECT value FROM json_each(?)) ORDER BY id`,
-			from.no, from.first, last, jsonOf(ids))
+			from.guild, from.no, from.first, last, jsonOf(ids))
 		if err != nil {
 			return nil, err
 		}
@@ -153,16 +148,14 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 // storeVectors stores the vectors of segments that are unchanged since they were read, and clears their pending
 // flag. A nil vector means that there is nothing to embed.
 func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, embedded [][]float32) {
-	defer t.in(t.guild)()
 	for i, s := range segments {
-		t.enter(t.guildOfNo(s.ID >> SegmentBits << ChannelBits))
-		v := vector{segment: s.ID}
+		v := vector{segment: s.ID, guild: t.guildOfSegment(s.ID)}
 		waits := 0
 		if embedded[i] == nil {
 			waits = 2
 		}
-		if !t.row("UPDATE segment SET "+to.flag+" = ? WHERE id = ? AND version = ? RETURNING channel, first, last",
-			waits, s.ID, s.Version).into(&v.channel, &v.first, &v.last) {
+		if !t.row("UPDATE segment SET "+to.flag+` = ? WHERE guild = ? AND id = ? AND version = ?
+			RETURNING channel, first, last`, waits, v.guild, s.ID, s.Version).into(&v.channel, &v.first, &v.last) {
 			continue
 		}
 		if embedded[i] != nil {
@@ -173,7 +166,7 @@ func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, embe
 		if to == activeSet {
 			t.noteVector(s.ID, vectors.Row{})
 		}
-		t.exec("DELETE FROM "+to.table+" WHERE segment = ?", s.ID)
+		t.exec("DELETE FROM "+to.table+" WHERE guild = ? AND segment = ?", v.guild, s.ID)
 	}
 }
 

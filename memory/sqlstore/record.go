@@ -57,10 +57,12 @@ func (t *transaction) keepRecord(r encodedRecord) {
 	if t.namesForgotten(r.Guild, named, askedAt(r.Record)) {
 		return
 	}
-	if no := value[int64](t, `INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`, r.CallID, r.Channel, r.Asker,
-		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, t.seal(recordPlace(r.CallID), r.body)); no != 0 {
-		t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker,
+	guild := t.guildAt(r.Guild, r.Channel)
+	no := value[int64](t, `INSERT INTO record (guild, call, channel, asker, at, speaker, method, tokens, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`, guild, r.CallID, r.Channel, r.Asker,
+		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, t.seal(recordPlace(r.CallID), r.body))
+	if no != 0 {
+		t.derive(derived{kind: aRecord, guild: guild, channel: r.Channel, id: no, author: r.Asker,
 			at: askedAt(r.Record)}, sources, named)
 	}
 }
@@ -115,7 +117,7 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 	prompts, err1 := s.forgetPrompts(ctx, e.Prompts)
 	records, err2 := s.forgetRecords(ctx, e.Records)
 	err3 := s.writing(ctx, func(t *transaction) {
-		t.exec("DELETE FROM spent WHERE question < ?", memory.FirstMessageID(e.Spending))
+		t.exec("DELETE FROM spent WHERE question < ?", memory.FirstMessageID(e.Spending)) // of all guilds
 	})
 	var err4 error
 	if prompts+records > 0 {
@@ -128,9 +130,14 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 // forgetRecords deletes expired records in steps, oldest first, so an interrupted run leaves the newer ones.
 // Records added meanwhile stay.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
-	gone, err := column[int64](ctx, s.engine,
-		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
-		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS ranked
+	type expired struct {
+		guild memory.GuildID
+		no    int64
+	}
+	gone, err := list(ctx, s.engine, func(scan Scanner, e *expired) error { return scan(&e.guild, &e.no) },
+		`SELECT guild, no FROM (SELECT guild, no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost
+			FROM record
+			WINDOW newest AS (PARTITION BY guild, channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS ranked
 		WHERE at < ?1 OR nth > ?2 AND ?2 > 0 OR cost > ?3 AND ?3 > 0
 		ORDER BY at, no`, millis(l.Before), l.Count, l.Tokens)
 	if err != nil {
@@ -139,13 +146,24 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
 		step := gone[:min(limit, len(gone))]
 		gone = gone[len(step):]
-		t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
-			CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
-			WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
+		nos := map[memory.GuildID][]int64{}
+		for _, e := range step {
+			nos[e.guild] = append(nos[e.guild], e.no)
+		}
+		for guild, some := range nos {
+			t.invalidateRecords(guild, some)
+		}
 		total += t.deletedCounts.Records
 		return len(step)
 	})
 	return total, err
+}
+
+// invalidateRecords deletes a guild's records by their numbers, and what was derived from them.
+func (t *transaction) invalidateRecords(guild memory.GuildID, nos []int64) {
+	t.invalidate(selects(guild, `SELECT d.guild, d.no AS derived, 0 AS repeats, 1 AS itself
+		FROM record r CROSS JOIN derived d WHERE r.guild = ?1 AND r.no IN (SELECT value FROM json_each(?2))
+		AND d.guild = ?1 AND d.kind = ?3 AND d.place = r.channel AND d.id = r.no`, guild, jsonOf(nos), aRecord), cause{})
 }
 
 // fingerprintKey is the fingerprint key's key in meta.
@@ -211,7 +229,7 @@ func (t *transaction) chooser(guild memory.GuildID, user memory.UserID, at time.
 // Spending implements memory.Store.
 func (s *Store) Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error) {
 	from, until := memory.Day(day)
-	spent, err := mapOf[memory.UserID, int](ctx, s.engine.In(guild), `SELECT user, sum(tokens) FROM spent
+	spent, err := mapOf[memory.UserID, int](ctx, s.engine, `SELECT user, sum(tokens) FROM spent
 		WHERE guild = ? AND question >= ? AND question < ? GROUP BY user`,
 		guild, memory.FirstMessageID(from), memory.FirstMessageID(until))
 	return spent, s.failed(err, "read what was spent in server %d", guild)

@@ -79,7 +79,7 @@ func (s *Store) reindexState(ctx context.Context) (state string, err error) {
 }
 
 func (t *transaction) beginReindex() {
-	ensure(t.ClearText())
+	ensure(t.ClearText(memory.Everywhere))
 	t.note(reindexKey, "-1")
 	t.note("terms", fmt.Sprint(text.Version))
 }
@@ -88,86 +88,91 @@ func (t *transaction) reembed() {
 	t.changed.pending = true
 	to := t.vectorSet()
 	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
-	const strange = " WHERE segment NOT IN (SELECT id FROM segment)"
-	t.execAll(nil, "DELETE FROM "+activeSet.table+strange, "DELETE FROM "+shadowSet.table+strange)
+	for _, table := range []string{activeSet.table, shadowSet.table} {
+		t.exec("DELETE FROM " + table + " WHERE NOT EXISTS (SELECT 1 FROM segment s WHERE s.guild = " + table +
+			".guild AND s.id = " + table + ".segment)")
+	}
 	t.note(reindexKey, reindexed)
 }
 
 // Channels whose segments or counts don't match their messages.
 const (
-	missegmented = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
-			FROM said WHERE segment <> 0 GROUP BY 1, 2)
+	missegmented = `WITH cut AS (SELECT guild, segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
+			FROM said WHERE segment <> 0 GROUP BY 1, 2, 3)
 		SELECT coalesce(cut.channel, s.channel) FROM cut
-			FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
+			FULL JOIN segment s ON s.guild = cut.guild AND s.id = cut.segment AND s.channel = cut.channel
 			WHERE s.id IS NULL OR cut.segment IS NULL OR s.size <> cut.size OR cut.first < s.first OR cut.last > s.last
 		UNION SELECT channel FROM said WHERE (segment = 0) = (kind IN (` + recalledKinds + `))`
-	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT channel, count(*) AS n FROM said
-		WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m
-			ON m.channel = c.no WHERE c.messages <> coalesce(m.n, 0)
-		UNION SELECT coalesce(m.channel, p.channel) FROM (` + presences + ` GROUP BY 1, 2) m
-			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author
+	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT guild, channel, count(*) AS n FROM said
+		WHERE kind IN (` + recalledKinds + `) GROUP BY 1, 2) m
+			ON m.guild = c.guild AND m.channel = c.no WHERE c.messages <> coalesce(m.n, 0)
+		UNION SELECT coalesce(m.channel, p.channel) FROM (` + presences + ` GROUP BY 1, 2, 3) m
+			FULL JOIN presence p ON p.guild = m.guild AND p.channel = m.channel AND p.author = m.author
 			WHERE p.messages IS DISTINCT FROM m.messages OR p.last IS DISTINCT FROM m.last
-		UNION SELECT c.no FROM star s CROSS JOIN channel c ON c.id = s.channel
-			CROSS JOIN message m ON m.channel = c.no AND m.id = s.id WHERE m.starred <> s.starred`
-	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" +
+		UNION SELECT c.no FROM star s CROSS JOIN channel c CROSS JOIN message m
+			WHERE c.guild = s.guild AND c.id = s.channel AND m.guild = s.guild AND m.channel = c.no AND m.id = s.id
+			AND m.starred <> s.starred`
+	presences = "SELECT guild, channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" +
 		recalledKinds + ")"
 )
 
 // recount recounts a channel's messages and authors, and marks starred messages.
 func (t *transaction) recount(no int64) {
-	defer t.in(t.guildOfNo(no))()
-	t.changed.structure[t.guild] = true
-	t.execAll([]any{no},
-		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+
-			recalledKinds+")) WHERE no = ?1",
-		"DELETE FROM presence WHERE channel = ?1",
-		"INSERT INTO presence (channel, author, messages, last) "+presences+" AND channel = ?1 GROUP BY 1, 2",
-		`UPDATE message SET starred = s.starred FROM star s JOIN channel c ON c.id = s.channel
-			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`)
+	guild := t.guildOfNo(no)
+	t.changed.structure[guild] = true
+	t.execAll([]any{guild, no},
+		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE guild = ?1 AND channel = ?2 AND kind IN ("+
+			recalledKinds+")) WHERE guild = ?1 AND no = ?2",
+		"DELETE FROM presence WHERE guild = ?1 AND channel = ?2",
+		"INSERT INTO presence (guild, channel, author, messages, last) "+presences+
+			" AND guild = ?1 AND channel = ?2 GROUP BY 1, 2, 3",
+		`UPDATE message SET starred = s.starred FROM star s CROSS JOIN channel c
+			WHERE s.guild = ?1 AND c.guild = ?1 AND c.id = s.channel AND message.guild = ?1 AND message.channel = c.no
+			AND message.id = s.id AND message.starred <> s.starred AND c.no = ?2`)
 }
 
 // resegment cuts a channel into segments again, in the order of its messages.
 func (t *transaction) resegment(no int64) {
-	defer t.in(t.guildOfNo(no))()
+	guild := t.guildOfNo(no)
 	// so that no vector of an old segment fits a new one
-	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
-	t.execAll([]any{no},
-		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
-		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
-		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0")
+	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE guild = ? AND channel = ?", guild, no)
+	const ofChannel = " WHERE guild = ?1 AND segment IN (SELECT id FROM segment WHERE guild = ?1 AND channel = ?2)"
+	t.execAll([]any{guild, no}, "DELETE FROM vector"+ofChannel, "DELETE FROM vector_next"+ofChannel,
+		"DELETE FROM segment WHERE guild = ? AND channel = ?",
+		"UPDATE message SET segment = 0 WHERE guild = ? AND channel = ? AND segment <> 0")
 	t.changed.space = true
 	t.changed.Text = true
 	clear(t.store.ingest.segments)
-	c := t.knownChannel(value[memory.ChannelID](t, "SELECT id FROM channel WHERE no = ?", no))
+	c := t.knownChannel(value[memory.ChannelID](t, "SELECT id FROM channel WHERE guild = ? AND no = ?", guild, no))
 	if c == nil {
 		return
 	}
 	c.tail = nil
 	for after := noMessage; ; {
-		messages, rows := t.unsegmented(no, after)
+		messages, rows := t.unsegmented(c, after)
 		if len(messages) == 0 {
 			break
 		}
 		for i, m := range messages {
-			t.exec("UPDATE message SET segment = ? WHERE row = ?", t.join(c, m), rows[i])
+			t.exec("UPDATE message SET segment = ? WHERE guild = ? AND row = ?", t.join(c, m), guild, rows[i])
 			after = m.ID
 		}
 	}
 	t.flush()
-	t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
+	t.exec("UPDATE segment SET version = max(version, ?) + 1 WHERE guild = ? AND channel = ?", newest, guild, no)
 }
 
 // unsegmented returns a channel's next messages that belong in segments, and their rows.
-func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
+func (t *transaction) unsegmented(c *channel, after memory.MessageID) (messages []memory.Message, rows []int64) {
 	t.each(func(scan Scanner) error {
 		var row int64
 		var m memory.Message
-		err := t.store.vault.scanMessage(behind(scan, &row), &m, func() int64 { return no })
+		err := t.store.vault.scanMessage(behind(scan, &row), &m, func() int64 { return c.no })
 		messages = append(messages, m)
 		rows = append(rows, row)
 		return err
-	}, "SELECT row, "+storedColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
-		") ORDER BY id LIMIT 500", no, after)
+	}, "SELECT row, "+storedColumns+" FROM said WHERE guild = ? AND channel = ? AND id > ? AND kind IN ("+recalledKinds+
+		") ORDER BY id LIMIT 500", c.guild, c.no, after)
 	return messages, rows
 }
 
@@ -202,7 +207,6 @@ func (t *transaction) indexMore(limit int) int {
 		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
 		return 0
 	}
-	defer t.in(t.guild)()
 	for i, row := range rows {
 		if terms[i] != "" && !t.hasText(row) {
 			t.addText(row, terms[i])
@@ -214,8 +218,7 @@ func (t *transaction) indexMore(limit int) int {
 
 // hasText reports whether full text holds a message.
 func (t *transaction) hasText(row int64) bool {
-	defer t.in(t.guildOfNo(row >> SequenceBits))()
-	has, err := t.HasText(row)
+	has, err := t.HasText(t.guildOfNo(row>>SequenceBits), row)
 	ensure(err)
 	return has
 }

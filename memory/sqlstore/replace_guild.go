@@ -46,7 +46,6 @@ func ReplaceGuild(ctx context.Context, from, to *Store, guild memory.GuildID, wr
 		r.shift = t.guildNo(guild) - r.shift
 		r.derived = value[int64](t, "SELECT coalesce(max(no), 0) FROM derived")
 		r.records = value[int64](t, "SELECT coalesce(max(no), 0) FROM record")
-		defer t.in(guild)()
 		r.empty()
 		r.fill(ctx)
 		r.fillVectors(ctx, use)
@@ -79,10 +78,11 @@ func replaced() []moved {
 }
 
 func (r *replacing) empty() {
-	ensure(r.ClearText())
-	r.execAll(nil, "DELETE FROM vector", "DELETE FROM vector_next", "DELETE FROM pending_deletion")
+	ensure(r.ClearText(r.of))
+	r.execAll([]any{r.of}, "DELETE FROM vector WHERE guild = ?", "DELETE FROM vector_next WHERE guild = ?",
+		"DELETE FROM pending_deletion WHERE guild = ?")
 	for _, table := range replaced()[1:] {
-		r.exec("DELETE FROM " + table.name)
+		r.exec("DELETE FROM "+table.name+" WHERE guild = ?", r.of)
 	}
 	r.exec("DELETE FROM guild WHERE id = ?", r.of)
 }
@@ -160,13 +160,13 @@ func (r *replacing) addRules(ctx context.Context) {
 func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
 	here, next, err := Spaces(ctx, r)
 	ensure(err)
-	r.exec("UPDATE segment SET next = ?", next != memory.Space{})
+	r.exec("UPDATE segment SET next = ? WHERE guild = ?", next != memory.Space{}, r.of)
 	if use != here {
-		r.exec("UPDATE segment SET pending = 1 WHERE pending = 0")
+		r.exec("UPDATE segment SET pending = 1 WHERE guild = ? AND pending = 0", r.of)
 		return
 	}
 	for after := int64(0); use != (memory.Space{}); {
-		some, err := r.from.vault.readVectors(ctx, r.from.engine, activeSet, use, after, movedRows)
+		some, err := r.from.vault.readVectors(ctx, r.from.engine, r.of, activeSet, use, after, movedRows)
 		ensure(err)
 		if len(some) == 0 {
 			return
@@ -182,8 +182,8 @@ func (r *replacing) fillVectors(ctx context.Context, use memory.Space) {
 
 func (r *replacing) fillText() {
 	for after := int64(-1); ; {
-		rows, terms := r.termsOf("SELECT row, channel, id, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
-			after, movedRows)
+		rows, terms := r.termsOf(`SELECT row, channel, id, kind, content, extra FROM message WHERE guild = ? AND row > ?
+			ORDER BY row LIMIT ?+0`, r.of, after, movedRows)
 		if len(rows) == 0 {
 			return
 		}

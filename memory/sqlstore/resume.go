@@ -124,8 +124,10 @@ func (t *transaction) beginAgain(id int64) (r memory.DeletionReport, done bool) 
 // deletePending deletes the rows and full text of messages pending deletion.
 func (s *Store) deletePending(ctx context.Context, progress func(done, total int)) error {
 	var total, all int
-	const counts = "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM pending_deletion"
-	err := s.row(ctx, counts).Scan(&total, &all)
+	err := s.row(ctx, "SELECT count(*) FROM pending_deletion").Scan(&total)
+	if err == nil {
+		err = s.row(ctx, "SELECT coalesce(sum(messages), 0) FROM channel").Scan(&all)
+	}
 	if err != nil {
 		return s.engine.Explain(err)
 	}
@@ -144,7 +146,7 @@ const bulkFraction = 100
 
 func (t *transaction) deletePendingBatch(limit int) int {
 	rows, terms := t.termsOf(`SELECT m.row, m.channel, m.id, m.kind, m.content, m.extra FROM pending_deletion d
-		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?+0`, limit)
+		CROSS JOIN message m WHERE m.guild = d.guild AND m.row = d.row ORDER BY d.row LIMIT ?+0`, limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM pending_deletion")
 		return 0
@@ -153,8 +155,11 @@ func (t *transaction) deletePendingBatch(limit int) int {
 	for i, row := range rows {
 		t.unindex(row, terms[i])
 	}
-	t.execAll([]any{jsonOf(rows)}, "DELETE FROM message WHERE row IN (SELECT value FROM json_each(?))",
-		"DELETE FROM pending_deletion WHERE row IN (SELECT value FROM json_each(?))")
+	for _, some := range byGuild(rows, SequenceBits+ChannelBits) {
+		const these = " WHERE guild = ? AND row IN (SELECT value FROM json_each(?))"
+		t.execAll([]any{t.guildOfNo(some[0] >> SequenceBits), jsonOf(some)}, "DELETE FROM message"+these,
+			"DELETE FROM pending_deletion"+these)
+	}
 	return len(rows)
 }
 

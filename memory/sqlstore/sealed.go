@@ -254,7 +254,7 @@ func Verify(ctx context.Context, s *Store) error {
 	for i, space := range []memory.Space{use, next} {
 		for after := int64(-1); err == nil && space != (memory.Space{}); {
 			var some []vector
-			some, err = s.vault.readVectors(ctx, s.engine, setOf(i > 0), space, after, movedRows)
+			some, err = s.vault.readVectors(ctx, s.engine, memory.Everywhere, setOf(i > 0), space, after, movedRows)
 			if len(some) == 0 {
 				break
 			}

@@ -51,8 +51,9 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	for _, channels := range byGuild(s.channelNos(scope), ChannelBits) {
 		guild := nos.guildOf(channels[0])
 		some := 0
-		if err := RowOf(ctx, s.engine.In(guild), `SELECT coalesce(sum(messages), 0) FROM channel
-			WHERE no IN (SELECT value FROM json_each(?))`, jsonOf(channels)).Scan(&some); err != nil {
+		err := s.row(ctx, `SELECT coalesce(sum(messages), 0) FROM channel
+			WHERE guild = ? AND no IN (SELECT value FROM json_each(?))`, guild, jsonOf(channels)).Scan(&some)
+		if err != nil {
 			return 0, nil, s.failed(err, "count messages")
 		}
 		messages += some
@@ -106,8 +107,8 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 		return newest
 	}
 	// The index gives each channel's maximum at once.
-	err := s.row(ctx, `SELECT coalesce(max((SELECT max(id) FROM message WHERE channel = no)), 0)
-		FROM channel`).Scan(&newest)
+	err := s.row(ctx, `SELECT coalesce(max(newest), 0) FROM (SELECT (SELECT max(m.id) FROM message m
+		WHERE m.guild = c.guild AND m.channel = c.no) AS newest FROM channel c) AS each_channel`).Scan(&newest)
 	if err != nil {
 		return 1<<63 - 1
 	}
@@ -160,15 +161,14 @@ func (t *transaction) index(row int64, terms string) {
 
 // addText adds the terms of a message to full text.
 func (t *transaction) addText(row int64, terms string) {
-	t.enter(t.guildOfNo(row >> SequenceBits))
-	ensure(t.AddText(row, t.store.vault.keyed(t.guild, terms)))
+	guild := t.guildOfNo(row >> SequenceBits)
+	ensure(t.AddText(guild, row, t.store.vault.keyed(guild, terms)))
 }
 
 // flushTerms writes the queued terms by ascending row. A smaller row after a greater one makes FTS5 flush
 // its buffer, which took most of the time with many channels.
 func (t *transaction) flushTerms() {
 	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
-	defer t.in(t.guild)()
 	for _, r := range t.terms {
 		t.addText(r.row, r.terms)
 	}
@@ -180,9 +180,9 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 	if err := s.notice(ctx); err != nil {
 		return nil, err
 	}
-	ids := s.numbers().ids
+	all := s.numbers()
 	var spots []memory.MessageRef
-	err := s.eachOf(ctx, s.channelNos(scope), ChannelBits, func(scan Scanner) error {
+	read := func(scan Scanner) error {
 		var no int64
 		var at memory.MessageRef
 		var author memory.UserID
@@ -190,14 +190,18 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 			return err
 		}
 		if inScope(scope, at.Message, author) {
-			at.Channel = ids[no]
+			at.Channel = all.ids[no]
 			spots = append(spots, at)
 		}
 		return nil
-	}, `SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
-		WHERE m.starred = 1 AND m.kind IN (`+recalledKinds+")")
-	if err != nil {
-		return nil, s.failed(err, "read what is starred")
+	}
+	for _, nos := range byGuild(s.channelNos(scope), ChannelBits) {
+		err := Each(ctx, s.engine, read, `SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m
+			WHERE m.guild = ? AND m.channel = j.value AND m.starred = 1 AND m.kind IN (`+recalledKinds+")", jsonOf(nos),
+			all.guildOf(nos[0]))
+		if err != nil {
+			return nil, s.failed(err, "read what is starred")
+		}
 	}
 	slices.SortFunc(spots, func(a, b memory.MessageRef) int {
 		return cmp.Or(cmp.Compare(b.Message, a.Message), cmp.Compare(a.Channel, b.Channel))

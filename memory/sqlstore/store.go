@@ -89,7 +89,7 @@ func Open(ctx context.Context, s *Store) error {
 	if s.options.Moving != NotMoving {
 		return nil
 	}
-	if err := s.engine.Latest(ctx, func(q Reader) error { return s.refreshVectors(ctx, q) }); err != nil {
+	if err := s.engine.Latest(ctx, func(q Querier) error { return s.refreshVectors(ctx, q) }); err != nil {
 		return err
 	}
 	return s.useSpace(ctx)

@@ -101,14 +101,16 @@ func has[T any](list []T, place int64) bool { return 0 <= place && place < int64
 // which a fact's guild doesn't count.
 func sourcesOfTrace(columns string) string {
 	return fmt.Sprintf(`(SELECT json_group_array(json_array(%s)
-		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id, o.place) FROM derived d CROSS JOIN source o ON o.derived = d.no
-		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer)`, columns, aFact)
+		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id, o.place) FROM derived d CROSS JOIN source o
+		WHERE d.guild = t.guild AND d.kind = 1 AND d.place = t.channel AND d.id = t.answer
+		AND o.guild = t.guild AND o.derived = d.no)`, columns, aFact)
 }
 
 // storedSources are the columns with trace t's sources and names.
 var storedSources = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
-	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
-		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`
+	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n
+		WHERE d.guild = t.guild AND d.kind = 1 AND d.place = t.channel AND d.id = t.answer
+		AND n.guild = t.guild AND n.derived = d.no AND n.user <> 0)`
 
 // storedSource is a row of source: kind, place, id, version and repeats.
 type storedSource [5]int64

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -29,7 +30,8 @@ var structureEvents = []handler{
 // handleStructure is handle for events that change a guild's structure.
 func handleStructure[E memory.Event](apply func(*transaction, E)) handler {
 	return handle(func(t *transaction, e E) {
-		t.changed.structure[t.guild] = true
+		guild, channel := e.Place()
+		t.changed.structure[t.guildAt(guild, channel)] = true
 		apply(t, e)
 	})
 }
@@ -47,7 +49,10 @@ func (t *transaction) leaveGuild(e memory.GuildLeft) {
 
 // unplaceChannel unplaces a channel. Discord may omit the guild.
 func (t *transaction) unplaceChannel(e memory.ChannelGone) {
-	t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", e.Channel)
+	c := t.knownChannel(e.Channel)
+	if c != nil {
+		t.exec("UPDATE channel SET unplaced = 1 WHERE guild = ? AND id = ?", c.guild, e.Channel)
+	}
 }
 
 // deleteChannel unplaces a channel and its threads, and begins to forget them.
@@ -64,7 +69,8 @@ func (t *transaction) ask(e memory.Asked) {
 }
 
 func (t *transaction) learnUntil(e memory.Learned) {
-	t.exec("UPDATE channel SET learned = max(learned, ?) WHERE no = ?", e.Until, t.channel(e.Guild, e.Channel).no)
+	c := t.channel(e.Guild, e.Channel)
+	t.exec("UPDATE channel SET learned = max(learned, ?) WHERE guild = ? AND no = ?", e.Until, c.guild, c.no)
 }
 
 // chooseLimit keeps a limit. The guild may be unknown.
@@ -88,7 +94,7 @@ func (t *transaction) deleteRole(gone memory.RoleGone) {
 			return o.Role == gone.Role && o.User == 0
 		})
 		if len(c.Overwrites) < n {
-			t.exec("UPDATE channel SET overwrites = ? WHERE id = ?", t.jsonText(c.Overwrites), c.ID)
+			t.exec("UPDATE channel SET overwrites = ? WHERE guild = ? AND id = ?", t.jsonText(c.Overwrites), gone.Guild, c.ID)
 		}
 	}
 }
@@ -142,7 +148,6 @@ func (t *transaction) seeChannel(c memory.Channel) {
 		t.addChannel(c)
 		return
 	}
-	defer t.in(known.guild)()
 	t.changed.structure[known.guild] = true
 	c.Guild = known.guild
 	c.Owner = cmp.Or(c.Owner, known.owner)
@@ -152,9 +157,9 @@ func (t *transaction) seeChannel(c memory.Channel) {
 	}
 	known.place(c)
 	t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
-		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?`, c.Parent, c.Kind,
+		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE guild = ? AND no = ?`, c.Parent, c.Kind,
 		c.Name == "" && !gone, t.seal(placeOfChannelName(c.ID, known.no), name), c.Owner,
-		c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites), known.no)
+		c.AgeLimited, c.Unplaced, t.jsonText(c.Overwrites), known.guild, known.no)
 }
 
 // nameOf returns a channel's name: none if the channel was deleted, or is a thread whose owner has opted out or
@@ -211,7 +216,7 @@ type settingPlace struct {
 }
 
 // reload reads the structure of guilds again, and drops what is cached of their people and lore.
-func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) error {
+func (s *Store) reload(ctx context.Context, q Querier, guilds []memory.GuildID) error {
 	const many = 50 // to be read one by one
 	switch {
 	case len(guilds) == 0: // only messages
@@ -230,9 +235,9 @@ func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) e
 		query string
 	}{
 		{r.readSetting, "SELECT guild, channel, key, value, chooser FROM setting WHERE value <> '' AND " + ofReloaded},
-		{r.readGuild, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.chooser, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0)
-			FROM guild g LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1
-			WHERE (g.id = ?1 OR ?1 = ` + fmt.Sprint(memory.Everywhere) + ")"},
+		{r.readGuild, `SELECT id, name, owner, self, choice, chooser, asked <> 0, since, gone FROM guild
+			WHERE (id = ?1 OR ?1 = -1)`},
+		{r.readLearn, "SELECT guild, at FROM learn WHERE user = 0 AND allow = 1 AND " + ofReloaded},
 		{r.readRole, "SELECT guild, id, name, permissions, bot FROM role WHERE " + ofReloaded + " ORDER BY guild, id"},
 		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens, chooser FROM role_limit
 			WHERE (messages <> %[1]d OR tokens <> %[1]d) AND %[2]s ORDER BY guild, role`, memory.AsConfigured,
@@ -241,7 +246,8 @@ func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) e
 			choice, chooser, learned FROM channel WHERE ` + ofReloaded + ` ORDER BY id`},
 	} {
 		for _, guild := range guilds {
-			if err := Each(ctx, q.In(guild), part.read, part.query, guild); err != nil {
+			err := Each(ctx, q, part.read, part.query, guild)
+			if err != nil {
 				return err
 			}
 		}
@@ -257,7 +263,7 @@ func (s *Store) reload(ctx context.Context, q Reader, guilds []memory.GuildID) e
 }
 
 // ofReloaded is the condition for rows of guild ?1.
-var ofReloaded = fmt.Sprintf("(guild = ?1 OR ?1 = %d)", memory.Everywhere)
+const ofReloaded = "(guild = ?1 OR ?1 = -1)"
 
 // keepOthers adds to r what is cached of other guilds than those that were read, of which it drops people and lore.
 func (s *Store) keepOthers(r *structure, read []memory.GuildID) {
@@ -304,11 +310,22 @@ func (r *structure) readSetting(scan Scanner) error {
 func (r *structure) readGuild(scan Scanner) error {
 	g := &memory.Guild{}
 	err := scan(&g.ID, r.vault.opened(&g.Name, func() Place { return placeOfGuildName(g.ID) }), &g.Owner, &g.Self,
-		&g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
+		&g.Choice, &g.By, &g.Asked, &g.Since, asTime{&g.Left})
 	set := r.settings[settingPlace{guild: g.ID}]
 	g.Settings = set.values
 	g.SetBy = set.by
 	r.guilds[g.ID] = g
+	return err
+}
+
+// readLearn reads since when facts may be learned. The guild may be unknown.
+func (r *structure) readLearn(scan Scanner) error {
+	var guild memory.GuildID
+	var since time.Time
+	err := scan(&guild, asTime{&since})
+	if g := r.guilds[guild]; g != nil {
+		g.Learn = since
+	}
 	return err
 }
 
@@ -375,12 +392,6 @@ func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 		return g, nil
 	}
 	return nil, fmt.Errorf("server %d: %w", id, memory.ErrNotFound)
-}
-
-func (s *Store) knows(guild memory.GuildID) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.guilds[guild] != nil
 }
 
 func (s *Store) numbers() numbers {

@@ -131,7 +131,7 @@ func (t *transaction) takeWithdrawn(*Taken) {
 func (t *transaction) takeTaken(*Taken) {
 	t.execAll(nil, `UPDATE main.withdrawn SET unasked = 1
 		WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)`,
-		`INSERT INTO main.taken SELECT channel, id FROM old.taken o WHERE EXISTS (SELECT 1 FROM main.tombstone d
+		`INSERT INTO main.taken SELECT guild, channel, id FROM old.taken o WHERE EXISTS (SELECT 1 FROM main.tombstone d
 			WHERE d.channel = o.channel AND d.id = o.id) ON CONFLICT DO NOTHING`)
 }
 
@@ -139,11 +139,11 @@ func (t *transaction) takeTaken(*Taken) {
 func (t *transaction) takeShown(*Taken) {
 	t.execAll([]any{aShown}, `INSERT INTO main.derived (kind, place, id, guild, channel, author, at)
 			SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.shown SELECT s.channel, s.id, d.no, s.question`+shownBefore+
+		`INSERT INTO main.shown SELECT s.guild, s.channel, s.id, d.no, s.question`+shownBefore+
 			`CROSS JOIN old.shown s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats`+shownBefore+
+		`INSERT INTO main.source SELECT s.guild, s.kind, s.place, s.id, d.no, s.version, s.repeats`+shownBefore+
 			`CROSS JOIN old.source s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.named SELECT n.user, d.no`+shownBefore+
+		`INSERT INTO main.named SELECT n.guild, n.user, d.no`+shownBefore+
 			`CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`)
 }
 
@@ -195,14 +195,15 @@ func (t *transaction) takeFacts(r *Taken) {
 
 func (t *transaction) takeDeleted(r *Taken) {
 	type deleted struct {
+		guild   memory.GuildID
 		channel memory.ChannelID
 		id      memory.MessageID
 		there   bool
 		taken   bool // with a source; the other messages it lists weren't deleted
 	}
 	for _, d := range listIn(t, func(scan Scanner, d *deleted) error {
-		return scan(&d.channel, &d.id, &d.there, &d.taken)
-	}, `SELECT o.channel, o.id, m.row IS NOT NULL,
+		return scan(&d.guild, &d.channel, &d.id, &d.there, &d.taken)
+	}, `SELECT o.guild, o.channel, o.id, m.row IS NOT NULL,
 		EXISTS (SELECT 1 FROM old.taken k WHERE k.channel = o.channel AND k.id = o.id) FROM old.tombstone o
 		LEFT JOIN main.channel c ON c.id = o.channel LEFT JOIN main.message m ON m.channel = c.no AND m.id = o.id
 		WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)
@@ -214,7 +215,7 @@ func (t *transaction) takeDeleted(r *Taken) {
 		if d.taken {
 			hide = hideNone
 		}
-		t.delete(d.channel, d.id, hide)
+		t.delete(d.guild, d.channel, d.id, hide)
 		if d.there {
 			r.Deleted++
 		}

@@ -16,14 +16,15 @@ import (
 var traceEvents = []handler{handle((*transaction).keepTrace)}
 
 func (t *transaction) keepTrace(e memory.Answered) {
+	e.Trace.Guild = t.guildAt(e.Trace.Guild, e.Trace.Channel)
 	trace, there := t.firstRemaining(e.Trace)
 	if !there {
 		return
 	}
 	body, err := json.Marshal(storedTraceOf(trace))
 	ensure(err)
-	t.put(table{"trace", 2, "channel, answer, question, asker, model, parts, body"}, trace.Channel, trace.Answer,
-		trace.Question, trace.Asker, memory.Clean(trace.Model), jsonOf(trace.Parts),
+	t.put(table{"trace", 3, "channel, answer, guild, question, asker, model, parts, body"}, trace.Channel, trace.Answer,
+		trace.Guild, trace.Question, trace.Asker, memory.Clean(trace.Model), jsonOf(trace.Parts),
 		t.seal(tracePlace(trace.Channel, trace.Answer), string(body)))
 	t.settleRewritten(trace)
 	sources := slices.Clone(trace.Sources)
@@ -58,18 +59,19 @@ func (t *transaction) keepTrace(e memory.Answered) {
 	t.addSourcesOfSummaries(made)
 	if lost || t.decisions().hasOptedOut(trace.Guild, trace.Asker) {
 		// a source was deleted or edited during the answer
-		t.invalidate(selection{`SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived
-			WHERE kind = ? AND place = ? AND id = ?`, []any{made.kind, made.place(), made.id}}, cause{hide: hide})
+		t.invalidate(selects(made.guild, `SELECT guild, no AS derived, 1 AS repeats, 0 AS itself FROM derived
+			WHERE guild = ? AND kind = ? AND place = ? AND id = ?`, made.guild, made.kind, made.place(), made.id),
+			cause{hide: hide})
 		return
 	}
 	t.keepPrompt(trace, same && asked)
 }
 
 func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
-	return t.has(`SELECT 1 FROM derived d
-		CROSS JOIN source s ON s.derived = d.no AND s.kind = ? AND s.place = ? AND s.id = ? AND s.version = ?
-		WHERE d.kind = ? AND d.place = ? AND d.id = ?`, aMessage, s.Channel, s.ID, s.Version,
-		anAnswer, answer.Channel, answer.Answer)
+	return t.has(`SELECT 1 FROM derived d CROSS JOIN source s
+		WHERE d.guild = ?1 AND d.kind = ?2 AND d.place = ?3 AND d.id = ?4
+		AND s.guild = ?1 AND s.derived = d.no AND s.kind = ?5 AND s.place = ?6 AND s.id = ?7 AND s.version = ?8`,
+		answer.Guild, anAnswer, answer.Channel, answer.Answer, aMessage, s.Channel, s.ID, s.Version)
 }
 
 // fallsUnderSince reports whether a rule since the question forgets somebody whom the answer names or, if a
@@ -91,42 +93,51 @@ func namedIn(trace memory.Trace) []memory.UserID {
 	return append([]memory.UserID{trace.Asker}, trace.Named...)
 }
 
-// addSourcesOfSummaries adds the sources of an answer's summaries to the answer's own.
+// addSourcesOfSummaries adds the sources of an answer's summaries to the answer's own. The terminal's is made from
+// summaries of any guild.
 func (t *transaction) addSourcesOfSummaries(answer derived) {
-	for _, s := range t.sourcesOfSummaries(answer) {
-		t.exec("INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)"+orRepeats,
-			s[0], s[1], s[2], s[3], s[4], s[5])
+	type summary struct {
+		no, repeats int64 // of the answer
+		channel     memory.ChannelID
+		id          memory.MessageID
+	}
+	read := func(scan Scanner, s *summary) error { return scan(&s.no, &s.repeats, &s.channel, &s.id) }
+	summaries := listIn(t, read, `SELECT d.no, s.repeats, s.place, s.id FROM derived d CROSS JOIN source s
+		WHERE d.guild = ?1 AND d.kind = ?2 AND d.place = ?3 AND d.id = ?4
+		AND s.guild = ?1 AND s.derived = d.no AND s.kind = ?5`, answer.guild, anAnswer, answer.place(), answer.id, aSummary)
+	for _, s := range summaries {
+		for _, source := range t.sourcesOfSummary(answer.guild, s.channel, s.id) {
+			source[4] = s.repeats
+			t.addSource(answer.guild, s.no, source)
+		}
 	}
 }
 
-// sourcesOfSummaries returns rows of source for an answer. The terminal's is made from summaries of any guild.
-func (t *transaction) sourcesOfSummaries(answer derived) [][6]int64 {
-	if answer.guild == memory.LocalGuild {
-		defer t.in(memory.Everywhere)()
-	}
-	return listIn(t, func(scan Scanner, s *[6]int64) error {
-		return scan(&s[0], &s[1], &s[2], &s[3], &s[4], &s[5])
-	}, `SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
-		CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4
-		CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
-		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3`,
-		anAnswer, answer.place(), answer.id, aSummary)
+// sourcesOfSummary returns the sources of a summary. guild is used if its channel is unknown.
+func (t *transaction) sourcesOfSummary(guild memory.GuildID, channel memory.ChannelID,
+	id memory.MessageID) []storedSource {
+	read := func(scan Scanner, s *storedSource) error { return scan(&s[0], &s[1], &s[2], &s[3]) }
+	return listIn(t, read, `SELECT s.kind, s.place, s.id, s.version FROM derived d CROSS JOIN source s
+		WHERE d.guild = ?1 AND d.kind = ?2 AND d.place = ?3 AND d.id = ?4 AND s.guild = ?1 AND s.derived = d.no`,
+		t.guildAt(guild, channel), aSummary, channel, id)
 }
 
 var (
 	// It chooses by an index alone, and reads only the chosen traces.
-	tracesBefore = `(SELECT channel, answer FROM trace k WHERE answer < ?1 AND (?2 = 0 OR channel = ?2)
+	tracesBefore = `(SELECT guild, channel, answer FROM trace k
+		WHERE answer < ?1 AND (?9 = -1 OR guild = ?9) AND (?2 = 0 OR channel = ?2)
 		AND (?3 = 0 OR asker = ?3) AND (?4 = '' OR model = ?4) AND (NOT ?5 OR model <> '') AND (NOT ?6 OR model = '')
-		AND (?7 IS NULL OR channel IN (SELECT c.id FROM channel c WHERE c.guild IN (SELECT value FROM json_each(?7))))
-		ORDER BY answer DESC, channel LIMIT ?8+0) k
-		CROSS JOIN trace t ON t.channel = k.channel AND t.answer = k.answer ORDER BY t.answer DESC, t.channel`
-	traceOf = "trace t WHERE t.channel = ? AND t.answer = ?"
+		AND (?7 IS NULL OR guild IN (SELECT value FROM json_each(?7)))
+		ORDER BY answer DESC, channel LIMIT ?8+0) k CROSS JOIN trace t
+		WHERE t.guild = k.guild AND t.channel = k.channel AND t.answer = k.answer ORDER BY t.answer DESC, t.channel`
+	ofChannel = "(t.guild = ?1 OR ?1 = -1) AND t.channel = ?2"
+	traceOf   = "trace t WHERE " + ofChannel + " AND t.answer = ?3"
 	// Without the index, SQLite reads all of the channel's traces.
-	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
-		AND ? IN (SELECT value FROM json_each(t.parts))`
-	answersOf     = "trace t WHERE t.channel = ? AND t.answer IN (SELECT value FROM json_each(?))"
-	answersByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
-		AND EXISTS (SELECT 1 FROM json_each(t.parts) p WHERE p.value IN (SELECT value FROM json_each(?)))`
+	byPart        = "trace t INDEXED BY trace_parts WHERE " + ofChannel + " AND t.parts <> '[]'"
+	traceByPart   = byPart + " AND ?3 IN (SELECT value FROM json_each(t.parts))"
+	answersOf     = "trace t WHERE " + ofChannel + " AND t.answer IN (SELECT value FROM json_each(?3))"
+	answersByPart = byPart + ` AND EXISTS (SELECT 1 FROM json_each(t.parts) p
+		WHERE p.value IN (SELECT value FROM json_each(?3)))`
 )
 
 // Traces implements memory.Store.
@@ -138,10 +149,10 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 	case q.Answer == 0:
 		all, err = s.tracesBefore(ctx, q, limit)
 	default:
-		in := s.inGuildOf(q.Channel)
-		all, err = s.traces(ctx, in, q.Prompts, traceOf, q.Channel, q.Answer)
+		guild := s.guildOf(q.Channel)
+		all, err = s.traces(ctx, q.Prompts, traceOf, guild, q.Channel, q.Answer)
 		if err == nil && len(all) == 0 {
-			all, err = s.traces(ctx, in, q.Prompts, traceByPart, q.Channel, q.Answer)
+			all, err = s.traces(ctx, q.Prompts, traceByPart, guild, q.Channel, q.Answer)
 		}
 	}
 	return all[:min(limit, len(all))], s.failed(err, "read how answers came about")
@@ -149,25 +160,25 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 
 // tracesBefore returns the traces that match q, newest first.
 func (s *Store) tracesBefore(ctx context.Context, q memory.TraceQuery, limit int) ([]memory.Trace, error) {
-	in := s.inGuildOf(q.Channel)
+	guild := s.guildOf(q.Channel)
 	var guilds any
 	if len(q.Guilds) > 0 {
 		guilds = jsonOf(q.Guilds)
 	}
 	if len(q.Guilds) == 1 {
-		in = s.engine.In(q.Guilds[0])
+		guild = q.Guilds[0]
 	}
-	return s.traces(ctx, in, q.Prompts, tracesBefore, cmp.Or(q.Before, endless), q.Channel, q.Asker,
-		memory.Clean(q.Model), q.Generated, q.Extractive, guilds, limit)
+	return s.traces(ctx, q.Prompts, tracesBefore, cmp.Or(q.Before, endless), q.Channel, q.Asker,
+		memory.Clean(q.Model), q.Generated, q.Extractive, guilds, limit, guild)
 }
 
-func (s *Store) traces(ctx context.Context, in Querier, prompts bool, from string, args ...any) ([]memory.Trace, error) {
+func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...any) ([]memory.Trace, error) {
 	prompt := "0, NULL, NULL"
 	if prompts {
-		const of = " FROM prompt p WHERE p.channel = t.channel AND p.answer = t.answer)"
+		const of = " FROM prompt p WHERE p.guild = t.guild AND p.channel = t.channel AND p.answer = t.answer)"
 		prompt = "EXISTS (SELECT 1" + of + ", (SELECT built" + of + ", (SELECT body" + of
 	}
-	return list(ctx, in, func(scan Scanner, t *memory.Trace) error {
+	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 		var p memory.Prompt
 		var kept bool
 		var sources []storedSource
@@ -198,7 +209,7 @@ var bareSources = sourcesOfTrace("o.kind, o.place, o.id")
 func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 	answers []memory.MessageID) (all []memory.Trace, err error) {
 	for _, from := range []string{answersOf, answersByPart} {
-		found, err := list(ctx, s.inGuildOf(channel), func(scan Scanner, t *memory.Trace) error {
+		found, err := list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 			t.Channel = channel
 			var sources []storedSource
 			err := scan(&t.Answer, &t.Question, asJSON{&t.Parts}, asJSON{&sources})
@@ -206,7 +217,7 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 				t.Sources = append(t.Sources, s.source())
 			}
 			return err
-		}, "SELECT t.answer, t.question, t.parts, "+bareSources+" FROM "+from, channel, jsonOf(answers))
+		}, "SELECT t.answer, t.question, t.parts, "+bareSources+" FROM "+from, s.guildOf(channel), channel, jsonOf(answers))
 		if err != nil {
 			return nil, err
 		}
@@ -247,8 +258,8 @@ func (v *Vault) scanTrace(scan Scanner, t *memory.Trace) error {
 
 // deleteAnswer deletes an answer's messages, trace and prompt.
 func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
-	trace, _ := t.traceOf(g.channel, memory.MessageID(g.id))
-	t.dropTrace(g.channel, trace.Answer)
+	trace, _ := t.traceOf(g.guild, g.channel, memory.MessageID(g.id))
+	t.dropTrace(g.guild, g.channel, trace.Answer)
 	if g.hide != hideNone && deleted == (memory.MessageRef{Channel: trace.Channel, Message: trace.Question}) {
 		t.withdraw(g.derived, trace.Answer, true)
 	}
@@ -259,10 +270,11 @@ func (t *transaction) deleteAnswer(g invalid, deleted memory.MessageRef) {
 }
 
 // traceOf returns the trace under the first message of an answer, without sources and names.
-func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
+func (t *transaction) traceOf(guild memory.GuildID, channel memory.ChannelID,
+	answer memory.MessageID) (trace memory.Trace, known bool) {
 	ensure(t.store.vault.scanTrace(func(dest ...any) error {
-		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).
-			into(dest...)
+		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE guild = ? AND channel = ? AND answer = ?", guild, channel,
+			answer).into(dest...)
 		return nil
 	}, &trace))
 	return trace, known
@@ -280,8 +292,9 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 		if withdrawn {
 			t.withdraw(answer, id, false)
 		}
-		t.delete(trace.Channel, id, hideNone)
-		t.exec("INSERT INTO taken (channel, id) VALUES (?, ?) ON CONFLICT DO NOTHING", trace.Channel, id)
+		t.delete(trace.Guild, trace.Channel, id, hideNone)
+		t.exec("INSERT INTO taken (guild, channel, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+			t.guildAt(trace.Guild, trace.Channel), trace.Channel, id)
 		there = append(there, id)
 	}
 	return there
@@ -293,10 +306,10 @@ func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool
 		ON CONFLICT DO NOTHING`, answer.guild, answer.channel, id, int64(id) == answer.id, unasked)
 }
 
-func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageID) {
-	t.dropPrompt(channel, answer)
-	t.underive(derived{kind: anAnswer, channel: channel, id: int64(answer)})
-	t.exec("DELETE FROM trace WHERE channel = ? AND answer = ?", channel, answer)
+func (t *transaction) dropTrace(guild memory.GuildID, channel memory.ChannelID, answer memory.MessageID) {
+	t.dropPrompt(guild, channel, answer)
+	t.underive(derived{kind: anAnswer, guild: guild, channel: channel, id: int64(answer)})
+	t.exec("DELETE FROM trace WHERE guild = ? AND channel = ? AND answer = ?", guild, channel, answer)
 }
 
 // Withdrawn implements memory.Store.
@@ -320,31 +333,31 @@ func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 }
 
 // rekeyTrace moves the trace of an answer whose first message is gone to the next, and deletes its prompt.
-func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.MessageID) {
-	trace, known := t.traceOf(channel, answer)
+func (t *transaction) rekeyTrace(guild memory.GuildID, channel memory.ChannelID, answer memory.MessageID) {
+	trace, known := t.traceOf(guild, channel, answer)
 	if !known {
 		return
 	}
 	trace, there := t.firstRemaining(trace)
 	if !there {
-		t.dropTrace(channel, answer)
+		t.dropTrace(guild, channel, answer)
 		return
 	}
-	t.dropPrompt(channel, answer)
-	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
-		trace.Answer, anAnswer, channel, answer)
+	t.dropPrompt(guild, channel, answer)
+	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE guild = ?2 AND kind = ?3 AND place = ?4 AND id = ?5",
+		trace.Answer, guild, anAnswer, channel, answer)
 	var body string
-	t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", channel, answer).
+	t.row("SELECT body FROM trace WHERE guild = ? AND channel = ? AND answer = ?", guild, channel, answer).
 		into(t.store.vault.opened(&body, func() Place { return tracePlace(channel, answer) }))
-	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
-		trace.Answer, jsonOf(trace.Parts), t.seal(tracePlace(channel, trace.Answer), body), channel, answer)
+	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE guild = ? AND channel = ? AND answer = ?",
+		trace.Answer, jsonOf(trace.Parts), t.seal(tracePlace(channel, trace.Answer), body), guild, channel, answer)
 }
 
 // keepPrompt replaces a trace's prompt, which has a table of its own. It keeps one only if its sources are
 // unchanged (same) and nobody in it has opted out or been forgotten since.
 func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 	p := trace.Prompt
-	t.dropPrompt(trace.Channel, trace.Answer)
+	t.dropPrompt(trace.Guild, trace.Channel, trace.Answer)
 	if p == nil || !same || t.namesForgotten(trace.Guild, namedIn(trace), memory.FirstMessageID(p.Built)-1) {
 		return
 	}
@@ -356,9 +369,6 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 // namesForgotten reports whether any of named has opted out, or was forgotten as a whole since a moment, alone
 // or with the guild. A question at the command line may name people of any guild.
 func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID, since memory.MessageID) bool {
-	if guild == memory.LocalGuild {
-		defer t.in(memory.Everywhere)()
-	}
 	return len(named) > 0 && t.has(`SELECT 1 FROM opted WHERE out = 1 AND (guild = ?1 OR ?1 = ?2)
 			AND user IN (SELECT value FROM json_each(?3))
 		UNION ALL SELECT 1 FROM (`+forgottenSince+`) AS f
@@ -371,16 +381,17 @@ func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID
 const forgottenSince = `SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4
 	AND (guild IN (?1, ?5) OR ?1 = ?2)`
 
-func (t *transaction) dropPrompt(channel memory.ChannelID, answer memory.MessageID) {
-	t.dropPromptsWhere("channel = ? AND answer = ?", channel, answer)
+func (t *transaction) dropPrompt(guild memory.GuildID, channel memory.ChannelID, answer memory.MessageID) {
+	t.dropPromptsWhere("guild = ? AND channel = ? AND answer = ?", guild, channel, answer)
 }
 
-// dropPromptsFrom deletes the prompts made from something, but not the answers.
-func (t *transaction) dropPromptsFrom(k kind, place, id any) {
-	defer t.inAnyThatCites()()
-	t.dropPromptsWhere(`(channel, answer) IN (SELECT d.place, d.id FROM source s
-		CROSS JOIN derived d ON d.no = s.derived AND d.kind = ? WHERE s.kind = ? AND s.place = ? AND s.id = ?)`,
-		anAnswer, k, place, id)
+// dropPromptsFrom deletes the prompts made from something of a guild, but not the answers.
+func (t *transaction) dropPromptsFrom(guild memory.GuildID, k kind, place, id any) {
+	for _, in := range citing(guild) {
+		t.dropPromptsWhere(`guild = ?1 AND (channel, answer) IN (SELECT d.place, d.id FROM source s CROSS JOIN derived d
+			WHERE s.guild = ?1 AND s.kind = ?2 AND s.place = ?3 AND s.id = ?4
+			AND d.guild = ?1 AND d.no = s.derived AND d.kind = ?5)`, in, k, place, id, anAnswer)
+	}
 }
 
 // dropPromptsWhere deletes prompts by a condition and returns how many.
@@ -391,8 +402,13 @@ func (t *transaction) dropPromptsWhere(where string, args ...any) int {
 }
 
 func (s *Store) forgetPrompts(ctx context.Context, before time.Time) (int, error) {
-	return s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
-		return t.dropPromptsWhere("no IN (SELECT no FROM prompt WHERE built < ? ORDER BY built LIMIT ?+0)",
-			millis(before), limit)
+	return s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) (n int) {
+		old := map[memory.GuildID][]int64{}
+		eachKey(t, func(guild memory.GuildID, no int64) { old[guild] = append(old[guild], no) },
+			"SELECT guild, no FROM prompt WHERE built < ? ORDER BY built LIMIT ?+0", millis(before), limit)
+		for guild, nos := range old {
+			n += t.dropPromptsWhere("guild = ? AND no IN (SELECT value FROM json_each(?))", guild, jsonOf(nos))
+		}
+		return n
 	})
 }

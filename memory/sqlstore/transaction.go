@@ -18,7 +18,6 @@ type transaction struct {
 	Tx
 	ctx           context.Context
 	store         *Store
-	guild         memory.GuildID // that statements are about; memory.Everywhere: all
 	changed       changes
 	deletedCounts memory.DeletionReport    // derived things deleted
 	hideNext      bool                     // whether the caller must hide a forgetting next
@@ -32,28 +31,11 @@ type transaction struct {
 }
 
 func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
-	return &transaction{Tx: tx, ctx: ctx, store: s, guild: memory.Everywhere,
+	return &transaction{Tx: tx, ctx: ctx, store: s,
 		vectors:  map[int64]vectors.Change{},
 		changed:  changes{structure: map[memory.GuildID]bool{}, people: map[memory.GuildID]bool{}},
 		segments: map[int64]*segmentChange{}, presence: map[presenceKey]*presenceChange{},
 		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}
-}
-
-// in makes t's statements be about one guild until back is called.
-func (t *transaction) in(guild memory.GuildID) (back func()) {
-	was := t.guild
-	t.enter(guild)
-	return func() { t.enter(was) }
-}
-
-func (t *transaction) enter(guild memory.GuildID) {
-	t.guild = guild
-	t.Enter(guild)
-}
-
-// inGuildOf is in for the guild of a channel; Everywhere if it isn't known.
-func (t *transaction) inGuildOf(channel memory.ChannelID) (back func()) {
-	return t.in(t.locationAt(memory.Everywhere, channel).guild)
 }
 
 type failure struct{ error }
@@ -80,6 +62,7 @@ type segmentChange struct {
 	channel     int64
 	first, last memory.MessageID // of messages added
 	size        int              // added minus removed
+	isNew       bool             // it isn't stored yet
 	invalid     bool             // its vector must go: something in it was removed or changed
 }
 
@@ -137,7 +120,7 @@ var (
 	connectionTable = table{"connection", 2, "guild, user, hash, at, uses, used"}
 	settingTable    = table{"setting", 3, "guild, channel, key, value, at, chooser"}
 	limitTable      = table{"role_limit", 2, "guild, role, messages, tokens, at, chooser"}
-	starTable       = table{"star", 2, "channel, id, starred, at"}
+	starTable       = table{"star", 3, "channel, id, guild, starred, at"}
 )
 
 func (to table) upsertNewer(rows string) string {
@@ -265,25 +248,18 @@ const noMessage memory.MessageID = -1 << 63
 
 func (t *transaction) flush() {
 	t.flushTerms()
-	defer t.in(t.guild)()
-	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
-		t.enter(t.guildOfNo(t.segments[id].channel))
-		t.flushSegment(id, t.segments[id])
-	}
+	t.flushSegments()
 	for key, change := range t.presence {
-		t.enter(t.guildOfNo(key.channel))
 		t.flushPresence(key, change)
 	}
 	for channel, id := range t.heard {
 		if _, ok := t.counts[channel]; !ok {
-			t.enter(t.guildOfNo(channel))
-			t.later("UPDATE channel SET heard = max(heard, ?) WHERE no = ?", id, channel)
+			t.later("UPDATE channel SET heard = max(heard, ?) WHERE guild = ? AND no = ?", id, t.guildOfNo(channel), channel)
 		}
 	}
 	for channel, change := range t.counts {
-		t.enter(t.guildOfNo(channel))
-		t.later("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
-			change, t.heard[channel], channel)
+		t.later(`UPDATE channel SET messages = messages + ?, heard = max(heard, ?)
+			WHERE guild = ? AND no = ?`, change, t.heard[channel], t.guildOfNo(channel), channel)
 	}
 	clear(t.segments)
 	clear(t.presence)
@@ -296,38 +272,63 @@ func (t *transaction) hear(channel int64, id memory.MessageID) {
 	t.heard[channel] = max(t.heard[channel], id)
 }
 
-func (t *transaction) flushSegment(id int64, c *segmentChange) {
+func (t *transaction) flushSegments() {
+	if len(t.segments) == 0 {
+		return
+	}
 	t.changed.pending = true
+	next := t.nextFlag()
+	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
+		t.flushSegment(id, t.segments[id], next)
+	}
+}
+
+// nextFlag returns segment.next of a segment that has no vectors: 1 while a next set of vectors is filled.
+func (t *transaction) nextFlag() int {
+	return value[int](t, "SELECT count(*) FROM meta WHERE key = 'next'")
+}
+
+func (t *transaction) flushSegment(id int64, c *segmentChange, next int) {
+	guild := t.guildOfNo(c.channel)
+	if c.isNew {
+		// A version starts at the first message's id, so a vector of a deleted segment never fits one that
+		// reuses its id.
+		t.later(`INSERT INTO segment (guild, id, channel, first, last, size, version, pending, next)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4, 1, ?7)`, guild, id, c.channel, c.first, c.last, c.size, next)
+	} else {
+		t.growSegment(guild, id, c, next)
+	}
+	if c.invalid {
+		t.deleteVectors(guild, id)
+		t.exec("DELETE FROM segment WHERE guild = ? AND id = ? AND size <= 0", guild, id)
+	}
+}
+
+// growSegment writes the change of a stored segment.
+func (t *transaction) growSegment(guild memory.GuildID, id int64, c *segmentChange, next int) {
 	first := c.first
 	last := c.last
 	if first == 0 && last == 0 { // only removals or edits: the span stays
 		first = 1 << 62
 		last = -1 << 62
 	}
-	// A version starts at the first message's id, so a vector of a deleted segment never fits one that
-	// reuses its id.
-	t.later(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, (SELECT count(*) FROM meta WHERE key = 'next'))
-		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4),
-		size = segment.size + ?5, version = segment.version + 1, pending = 1, next = excluded.next`,
-		id, c.channel, first, last, c.size)
-	if c.invalid {
-		t.deleteVectors(id)
-		t.exec("DELETE FROM segment WHERE id = ? AND size <= 0", id)
-	}
+	t.later(`UPDATE segment SET first = min(first, ?), last = max(last, ?), size = size + ?, version = version + 1,
+		pending = 1, next = ? WHERE guild = ? AND id = ?`, first, last, c.size, next, guild, id)
 }
 
 func (t *transaction) flushPresence(key presenceKey, c *presenceChange) {
-	t.later(`INSERT INTO presence (channel, author, messages, last) VALUES (?1, ?2, ?3, ?4)
-		ON CONFLICT (channel, author) DO UPDATE SET messages = presence.messages + ?3,
-		last = max(presence.last, ?4)`, key.channel, key.author, c.messages, c.newest)
+	guild := t.guildOfNo(key.channel)
+	t.later(`INSERT INTO presence (guild, channel, author, messages, last) VALUES (?1, ?2, ?3, ?4, ?5)
+		ON CONFLICT (channel, author, guild) DO UPDATE SET messages = presence.messages + ?4,
+		last = max(presence.last, ?5)`, guild, key.channel, key.author, c.messages, c.newest)
 	if !c.removed {
 		return
 	}
-	t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", key.channel, key.author)
-	t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE channel = ?1 AND author = ?2
-			AND kind IN (`+recalledKinds+`) ORDER BY id DESC LIMIT 1) WHERE channel = ?1 AND author = ?2`,
-		key.channel, key.author)
+	t.exec("DELETE FROM presence WHERE guild = ? AND channel = ? AND author = ? AND messages <= 0", guild, key.channel,
+		key.author)
+	t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE guild = ?1 AND channel = ?2 AND author = ?3
+			AND kind IN (`+recalledKinds+`) ORDER BY id DESC LIMIT 1) WHERE guild = ?1 AND channel = ?2 AND author = ?3`,
+		guild, key.channel, key.author)
 }
 
 // recalledKinds are the kinds for which memory.Kind.Recalled is true.

@@ -13,6 +13,7 @@ import (
 
 // vector is a segment's vector, as it is stored.
 type vector struct {
+	guild            memory.GuildID
 	segment, channel int64
 	first, last      memory.MessageID // the segment's messages lie between them
 	steps, sketch    []byte           // see vectors.Encoder
@@ -33,7 +34,14 @@ func (t *transaction) putVector(to vectorSet, v vector) {
 	}
 	sketch := t.store.vault.sealBytes(v.sketch, vectorPlace("sketch", v.segment))
 	steps := t.store.vault.sealBytes(v.steps, vectorPlace("steps", v.segment))
-	t.later(table{to.table, 1, "segment, sketch, steps"}.upsert(values(3)), v.segment, sketch, steps)
+	t.later("DELETE FROM "+to.table+" WHERE guild = ? AND segment = ?", v.guild, v.segment)
+	t.later("INSERT INTO "+to.table+" (guild, segment, sketch, steps) VALUES (?, ?, ?, ?)", v.guild, v.segment, sketch,
+		steps)
+}
+
+// guildOfSegment returns the guild of a segment's number.
+func (t *transaction) guildOfSegment(id int64) memory.GuildID {
+	return t.guildOfNo(id >> SegmentBits << ChannelBits)
 }
 
 // mostNoted is how many changes of a guild's vectors a transaction lists for the index. After more it loads the guild
@@ -56,7 +64,6 @@ func (t *transaction) noteVector(segment int64, r vectors.Row) {
 // numberVectorChanges raises the versions of the guilds whose active vectors the transaction changes, so that other
 // processes reload only those.
 func (t *transaction) numberVectorChanges() {
-	defer t.in(memory.Everywhere)()
 	for guild, c := range t.vectors {
 		t.row(`INSERT INTO vector_version (guild, version) VALUES (?, 1)
 			ON CONFLICT (guild) DO UPDATE SET version = vector_version.version + 1 RETURNING version`, guild).into(&c.Version)
@@ -75,7 +82,7 @@ func (s *Store) dropVectors(changes map[int64]vectors.Change) {
 }
 
 // refreshVectors has the index drop what isn't as q reads it.
-func (s *Store) refreshVectors(ctx context.Context, q Reader) error {
+func (s *Store) refreshVectors(ctx context.Context, q Querier) error {
 	guilds := s.index.Guilds()
 	name, _, err := readSpaces(ctx, q)
 	use := parseSpace(name)
@@ -106,26 +113,23 @@ type source struct{ *Store }
 const isOfSpace = "EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)"
 
 const (
-	loadFrom = " FROM vector v JOIN segment s ON s.id = v.segment WHERE v.segment >= ? AND v.segment < ? AND " +
-		isOfSpace
+	loadFrom = ` FROM vector v JOIN segment s ON s.guild = v.guild AND s.id = v.segment
+		WHERE v.guild = ? AND v.segment >= ? AND v.segment < ? AND ` + isOfSpace
 	loadSteps    = "SELECT v.segment, s.channel, s.first, s.last, v.steps" + loadFrom
 	loadSketches = "SELECT v.segment, s.channel, s.first, s.last, v.sketch" + loadFrom
 )
 
-// in returns a Querier of the guild with a number.
-func (s source) in(q Reader, guild int64) Querier { return q.In(s.numbers().guilds[guild]) }
-
 // Load implements vectors.Source.
 func (s source) Load(ctx context.Context, guild int64, space memory.Space, begin func(rows int) bool,
 	put func(vectors.Row) error) (version int64, err error) {
-	err = s.engine.Snapshot(ctx, func(q Reader) error {
+	err = s.engine.Snapshot(ctx, func(q Querier) error {
 		version, err = s.load(ctx, q, guild, space, begin, put)
 		return err
 	})
 	return version, err
 }
 
-func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Space, begin func(rows int) bool,
+func (s source) load(ctx context.Context, q Querier, guild int64, space memory.Space, begin func(rows int) bool,
 	put func(vectors.Row) error) (version int64, err error) {
 	first := guild << SegmentBits
 	end := (guild + 1) << SegmentBits
@@ -134,9 +138,10 @@ func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Sp
 	if err != nil {
 		return 0, err
 	}
-	of := s.in(q, guild)
+	of := s.numbers().guilds[guild]
 	segments := 0
-	err = RowOf(ctx, of, "SELECT count(*) FROM segment WHERE id >= ? AND id < ?", first, end).Scan(&segments)
+	err = RowOf(ctx, q, "SELECT count(*) FROM segment WHERE guild = ? AND id >= ? AND id < ?", of, first, end).
+		Scan(&segments)
 	if err != nil {
 		return 0, err
 	}
@@ -147,7 +152,7 @@ func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Sp
 		query = loadSteps
 		part = "steps"
 	}
-	return version, Each(ctx, of, func(scan Scanner) error {
+	return version, Each(ctx, q, func(scan Scanner) error {
 		var r vectors.Row
 		var channel int64
 		var stored sql.RawBytes
@@ -166,7 +171,7 @@ func (s source) load(ctx context.Context, q Reader, guild int64, space memory.Sp
 		r.Channel = channelInGuild(channel)
 		r.ID -= first
 		return put(r)
-	}, query, first, end, nameOfSpace(space))
+	}, query, of, first, end, nameOfSpace(space))
 }
 
 // Steps implements vectors.Source.
@@ -178,7 +183,7 @@ func (s source) Steps(ctx context.Context, guild int64, space memory.Space, ids 
 		segments[i] = first + id
 	}
 	slices.Sort(segments) // neighbours share a page
-	return Each(ctx, s.in(s.engine, guild), func(scan Scanner) error {
+	return Each(ctx, s.engine, func(scan Scanner) error {
 		var segment int64
 		var stored sql.RawBytes
 		if err := scan(&segment, &stored); err != nil {
@@ -189,17 +194,20 @@ func (s source) Steps(ctx context.Context, guild int64, space memory.Space, ids 
 			return err
 		}
 		return put(segment-first, steps)
-	}, `SELECT v.segment, v.steps FROM json_each(?) j CROSS JOIN vector v ON v.segment = j.value
-		WHERE `+isOfSpace, jsonOf(segments), nameOfSpace(space))
+	}, `SELECT v.segment, v.steps FROM json_each(?) j CROSS JOIN vector v
+		WHERE v.guild = ? AND v.segment = j.value AND `+isOfSpace, jsonOf(segments), s.numbers().guilds[guild],
+		nameOfSpace(space))
 }
 
-// readVectors returns the next limit vectors of a set after a segment, by segment, as q sees them. They are decrypted.
-func (v *Vault) readVectors(ctx context.Context, q Querier, from vectorSet, space memory.Space, after int64,
-	limit int) ([]vector, error) {
-	query := fmt.Sprintf(`SELECT v.segment, s.channel, s.first, s.last, v.sketch, v.steps
-		FROM %s v JOIN segment s ON s.id = v.segment WHERE v.segment > ? ORDER BY v.segment LIMIT ?`, from.table)
+// readVectors returns the next limit vectors of a set after a segment, by segment, as q sees them: of a guild or of
+// memory.Everywhere. They are decrypted.
+func (v *Vault) readVectors(ctx context.Context, q Querier, guild memory.GuildID, from vectorSet, space memory.Space,
+	after int64, limit int) ([]vector, error) {
+	query := fmt.Sprintf(`SELECT v.guild, v.segment, s.channel, s.first, s.last, v.sketch, v.steps
+		FROM %s v JOIN segment s ON s.guild = v.guild AND s.id = v.segment
+		WHERE (v.guild = ?1 OR ?1 = -1) AND v.segment > ?2 ORDER BY v.segment LIMIT ?3`, from.table)
 	return list(ctx, q, func(scan Scanner, to *vector) error {
-		err := scan(&to.segment, &to.channel, &to.first, &to.last, &to.sketch, &to.steps)
+		err := scan(&to.guild, &to.segment, &to.channel, &to.first, &to.last, &to.sketch, &to.steps)
 		if err != nil {
 			return err
 		}
@@ -212,5 +220,5 @@ func (v *Vault) readVectors(ctx context.Context, q Querier, from vectorSet, spac
 		to.sketch = sketch
 		to.steps = steps
 		return rowError(err, "the vector of segment", to.segment)
-	}, query, after, limit)
+	}, query, guild, after, limit)
 }

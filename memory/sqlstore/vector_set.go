@@ -145,17 +145,30 @@ func (s *Store) sweep(ctx context.Context) error {
 }
 
 func (t *transaction) sweepStep() {
-	t.changed.Text = true // vectors reveal something of the text
-	t.exec(`DELETE FROM vector_next WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')
-		AND segment IN (SELECT segment FROM vector_next LIMIT ?)`, sweepStep)
-	t.exec("DELETE FROM meta WHERE key = 'sweep' AND NOT EXISTS (SELECT 1 FROM vector_next)")
+	t.changed.Text = true                                 // vectors reveal something of the text
+	if !t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // another process was faster
+		return
+	}
+	n := 0
+	segments := map[memory.GuildID][]int64{}
+	eachKey(t, func(guild memory.GuildID, segment int64) {
+		n++
+		segments[guild] = append(segments[guild], segment)
+	}, "SELECT guild, segment FROM vector_next ORDER BY segment LIMIT ?+0", sweepStep)
+	for guild, some := range segments {
+		t.exec("DELETE FROM vector_next WHERE guild = ? AND segment IN (SELECT value FROM json_each(?))", guild, jsonOf(some))
+	}
+	if n < sweepStep {
+		t.exec("DELETE FROM meta WHERE key = 'sweep'")
+	}
 }
 
 // deleteVectors deletes a segment's vectors from both sets.
-func (t *transaction) deleteVectors(segment int64) {
+func (t *transaction) deleteVectors(guild memory.GuildID, segment int64) {
 	t.noteVector(segment, vectors.Row{})
-	t.execAll([]any{segment}, "DELETE FROM "+activeSet.table+" WHERE segment = ?", "DELETE FROM "+
-		shadowSet.table+" WHERE segment = ?")
+	for _, set := range []vectorSet{activeSet, shadowSet} {
+		t.exec("DELETE FROM "+set.table+" WHERE guild = ? AND segment = ?", guild, segment)
+	}
 }
 
 // Spaces returns the active space and the one being filled; zero if there is none.

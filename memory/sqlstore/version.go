@@ -42,10 +42,10 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 // write stores a message's new version, except the author. It reports whether the text is another.
 func (t *transaction) write(c *channel, old, now storedMessage) bool {
 	text := now.Text()
-	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
-		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
+	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ?
+		WHERE guild = ? AND row = ?`, now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text),
 		t.seal(at("message", "content", c.no, now.ID), now.Content),
-		t.sealAny(at("message", "extra", c.no, now.ID), t.encodeExtra(now.Message)), old.row)
+		t.sealAny(at("message", "extra", c.no, now.ID), t.encodeExtra(now.Message)), c.guild, old.row)
 	if text == old.Text() {
 		return false
 	}
@@ -62,14 +62,14 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 	if !t.write(c, old, now) {
 		return
 	}
-	made := madeFrom(aMessage, old.Channel, old.ID)
+	made := madeFrom(c.guild, aMessage, old.Channel, old.ID)
 	if old.Kind != memory.FromHark {
 		t.invalidate(made, cause{hide: hideRepeats})
 		return
 	}
 	// an answer grows while it is sent
 	t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{})
-	t.dropPromptsFrom(aMessage, old.Channel, old.ID)
+	t.dropPromptsFrom(c.guild, aMessage, old.Channel, old.ID)
 }
 
 func (t *transaction) reindex(old storedMessage, new memory.Message) {
@@ -84,8 +84,8 @@ func (t *transaction) unindex(row int64, terms string) {
 		return
 	}
 	t.flushTerms()
-	defer t.in(t.guildOfNo(row >> SequenceBits))()
-	ensure(t.RemoveText(row, t.store.vault.keyed(t.guild, terms)))
+	guild := t.guildOfNo(row >> SequenceBits)
+	ensure(t.RemoveText(guild, row, t.store.vault.keyed(guild, terms)))
 }
 
 // editEvents change a stored message's text, or what belongs to it.
@@ -120,12 +120,12 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 	place := editPlace(e.Channel, e.ID)
 	var edited int64
 	var content string
-	if t.row("SELECT edited, content FROM early_edit WHERE channel = ? AND id = ?", e.Channel, e.ID).into(&edited,
-		t.store.vault.opened(&content, func() Place { return place })) &&
-		!newer(millis(e.At), e.Content, edited, content) {
+	known := t.row("SELECT edited, content FROM early_edit WHERE guild = ? AND channel = ? AND id = ?", c.guild, e.Channel,
+		e.ID).into(&edited, t.store.vault.opened(&content, func() Place { return place }))
+	if known && !newer(millis(e.At), e.Content, edited, content) {
 		return
 	}
-	t.put(table{"early_edit", 2, "channel, id, edited, content"}, e.Channel, e.ID, millis(e.At),
+	t.put(table{"early_edit", 3, "channel, id, guild, edited, content"}, e.Channel, e.ID, c.guild, millis(e.At),
 		t.seal(place, e.Content))
 }
 

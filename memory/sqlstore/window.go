@@ -20,15 +20,12 @@ const triples = "WITH j AS MATERIALIZED (SELECT n, a, b, c FROM " + Triples + " 
 // readBounds finds the first and last id of the window round each id, from the index alone. Limits are
 // written ?+0, because SQLite prepares a statement again if its limit is a bare parameter.
 const readBounds = triples + `SELECT j.a, j.b,
-	(SELECT id FROM message WHERE channel = j.a AND id < j.b AND ` + unforgotten + ` ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
-	(SELECT id FROM message WHERE channel = j.a AND id > j.b AND ` + unforgotten + ` ORDER BY id LIMIT 1 OFFSET ?3+0)
+	(SELECT id FROM said WHERE guild = ?4 AND channel = j.a AND id < j.b ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
+	(SELECT id FROM said WHERE guild = ?4 AND channel = j.a AND id > j.b ORDER BY id LIMIT 1 OFFSET ?3+0)
 	FROM j`
 
-// unforgotten is the condition of the view said. If nothing is pending deletion, it costs one look-up.
-const unforgotten = "(NOT EXISTS (SELECT 1 FROM pending_deletion) OR row NOT IN (SELECT row FROM pending_deletion))"
-
-const readSpans = triples + "SELECT j.n, " + storedColumns + ` FROM j CROSS JOIN message
-	ON channel = j.a AND id BETWEEN j.b AND j.c AND ` + unforgotten
+const readSpans = triples + "SELECT j.n, " + storedColumns + ` FROM j CROSS JOIN said
+	WHERE guild = ?2 AND channel = j.a AND id BETWEEN j.b AND j.c`
 
 // span is a channel's number and the first and last id of a range in it.
 type span [3]int64
@@ -78,7 +75,7 @@ func (s *Store) Windows(ctx context.Context, reach map[memory.MessageRef]int) ([
 // stretches reads the windows, as of one moment.
 func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.Message, err error) {
 	nos := s.numbers()
-	err = s.engine.Snapshot(ctx, func(q Reader) error {
+	err = s.engine.Snapshot(ctx, func(q Querier) error {
 		var spans []span
 		for round, ids := range w {
 			some, err := round.spans(ctx, q, nos, ids)
@@ -107,7 +104,7 @@ func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.
 }
 
 // readSpans appends the messages of spans of one guild, which are ascending, by span and id.
-func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []span,
+func (v *Vault) readSpans(ctx context.Context, q Querier, nos numbers, spans []span,
 	all []memory.Message) ([]memory.Message, error) {
 	list, err := jsonText(spans)
 	if err != nil {
@@ -118,7 +115,7 @@ func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []sp
 	columns := append([]any{asInt[int64]{&at}}, v.messageColumns(&m, func() int64 { return spans[at][0] })...)
 	before := len(all)
 	ordered := true
-	err = Each(ctx, q.In(nos.guildOf(spans[0][0])), func(scan Scanner) error {
+	err = Each(ctx, q, func(scan Scanner) error {
 		m = memory.Message{}
 		if err := scan(columns...); err != nil {
 			return err
@@ -130,7 +127,7 @@ func (v *Vault) readSpans(ctx context.Context, q Reader, nos numbers, spans []sp
 		m.Channel = nos.ids[no]
 		all = append(all, m)
 		return nil
-	}, readSpans, list)
+	}, readSpans, list, nos.guildOf(spans[0][0]))
 	if !ordered { // SQLite reads them in order, and would sort them for ORDER BY
 		slices.SortFunc(all[before:], func(a, b memory.Message) int {
 			return cmp.Or(cmp.Compare(nos.of[a.Channel], nos.of[b.Channel]), cmp.Compare(a.ID, b.ID))
@@ -169,7 +166,7 @@ func spansByGuild(spans []span) (guilds [][]span) {
 
 // spans returns the windows round ids. Of many ids in a row it looks up a few: windows that meet include the
 // ids between them.
-func (round window) spans(ctx context.Context, q Reader, nos numbers, ids map[int64][]memory.MessageID) ([]span, error) {
+func (round window) spans(ctx context.Context, q Querier, nos numbers, ids map[int64][]memory.MessageID) ([]span, error) {
 	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // between ids; it ends a row
 	each := max(1, (round.before+round.after)/2)
 	some := map[int64][]memory.MessageID{}
@@ -210,7 +207,7 @@ func (round window) spans(ctx context.Context, q Reader, nos numbers, ids map[in
 	return append(spans, more...), err
 }
 
-func (round window) bounds(ctx context.Context, q Reader, nos numbers,
+func (round window) bounds(ctx context.Context, q Querier, nos numbers,
 	ids map[int64][]memory.MessageID) (spans []span, err error) {
 	pairs := map[memory.GuildID][][2]int64{}
 	for no, some := range ids {
@@ -220,7 +217,7 @@ func (round window) bounds(ctx context.Context, q Reader, nos numbers,
 		}
 	}
 	for guild, some := range pairs {
-		spans, err = round.boundsIn(ctx, q.In(guild), some, spans)
+		spans, err = round.boundsIn(ctx, q, guild, some, spans)
 		if err != nil {
 			return nil, err
 		}
@@ -228,7 +225,8 @@ func (round window) bounds(ctx context.Context, q Reader, nos numbers,
 	return spans, nil
 }
 
-func (round window) boundsIn(ctx context.Context, q Querier, pairs [][2]int64, spans []span) ([]span, error) {
+func (round window) boundsIn(ctx context.Context, q Querier, guild memory.GuildID, pairs [][2]int64,
+	spans []span) ([]span, error) {
 	list, err := jsonText(pairs)
 	if err != nil {
 		return nil, err
@@ -252,7 +250,7 @@ func (round window) boundsIn(ctx context.Context, q Querier, pairs [][2]int64, s
 		}
 		spans = append(spans, one)
 		return err
-	}, readBounds, list, max(round.before-1, 0), max(round.after-1, 0))
+	}, readBounds, list, max(round.before-1, 0), max(round.after-1, 0), guild)
 	return spans, err
 }
 
