@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,33 +39,9 @@ func tableChanged(statement string) string {
 	return ""
 }
 
-// noteErasable records which tables this transaction left deleted text in.
-func (t *tx) noteErasable() error {
-	if !t.erases {
-		return nil
-	}
-	if t.changed["embedding"] || t.changed["embedding_next"] { // the two change places
-		t.changed["embedding"], t.changed["embedding_next"] = true, true
-	}
-	tables := make([]string, 0, len(t.changed))
-	for table := range t.changed {
-		if table != "" && table != "turn" && table != "vector_version" {
-			tables = append(tables, table)
-		}
-	}
-	return t.exec(`INSERT INTO erasable (name, by) SELECT unnest($1::text[]), pg_current_xact_id()
-		ON CONFLICT (name) DO UPDATE SET by = excluded.by`, tables)
-}
-
 // errStillRead reports that VACUUM must leave deleted rows in place.
 var errStillRead = errors.New("a transaction has been reading the database for so long that deleted text can't be " +
 	"taken out of it yet: end it (see pg_stat_activity, replication slots and prepared transactions) and try again")
-
-// eraser lets one erasure run at a time.
-type eraser struct {
-	mu    sync.Mutex
-	after time.Time // until then, Erase without wait vacuums nothing
-}
 
 type erasable struct {
 	table string

@@ -13,9 +13,6 @@ type explained struct{ error }
 
 func (e explained) Unwrap() error { return e.error }
 
-// Explain implements sqlstore.Engine.
-func (e *engine) Explain(err error) error { return explain(err) }
-
 // advice says what to do about an error, by its code (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 var advice = map[string]string{
 	"28000": "the database refuses this user: check the user and the address in the URL, and pg_hba.conf",

@@ -34,9 +34,6 @@ func termsOf(guild int64, hashes string) []int64 {
 
 const guildOfRow = sqlstore.ChannelBits + sqlstore.SequenceBits
 
-// textSize is how much full text holds of a guild, or a change to it.
-type textSize struct{ messages, terms int64 }
-
 func (t *tx) resize(guild memory.GuildID, messages, terms int) {
 	size := t.text[guild]
 	if size == nil {

@@ -34,10 +34,12 @@ func (e *engine) inspect(ctx context.Context) (i Info, err error) {
 	if err := e.pool.QueryRow(ctx, "SELECT to_regclass('meta') IS NOT NULL").Scan(&i.Exists); err != nil || !i.Exists {
 		return i, err
 	}
-	if i.Running, err = e.running(ctx); err != nil {
+	i.Running, err = e.running(ctx)
+	if err != nil {
 		return i, err
 	}
-	if i.Use, i.Next, err = sqlstore.Spaces(ctx, e); err == nil {
+	i.Use, i.Next, err = sqlstore.Spaces(ctx, e)
+	if err == nil {
 		i.Sealing, err = sqlstore.ReadSealing(ctx, e)
 	}
 	return i, err

@@ -50,11 +50,9 @@ type released struct {
 	note string
 }
 
-// Leases implements sqlstore.Engine.
-func (e *engine) Leases() lease.Table { return e.leases }
-
 func newLeases(config *pgxpool.Config) (*leases, error) {
-	config.MinConns, config.MinIdleConns = 0, 0
+	config.MinConns = 0
+	config.MinIdleConns = 0
 	config.MaxConns = 3 // one may hang in a dead network
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
@@ -158,7 +156,8 @@ func failed(what string, err error) error {
 // join returns the name of this process. At the first Claim it adds its row, and begins to renew that.
 func (l *leases) join(ctx context.Context) (string, error) {
 	l.mu.Lock()
-	name, lost := l.name, l.isLost()
+	name := l.name
+	lost := l.isLost()
 	l.mu.Unlock()
 	if lost {
 		return "", lease.ErrLost
@@ -177,7 +176,10 @@ func (l *leases) join(ctx context.Context) (string, error) {
 	if l.closed {
 		return "", errors.New("the store is closed")
 	}
-	l.name, l.renewed, l.processes, l.refused = name, sent, processes, false
+	l.name = name
+	l.renewed = sent
+	l.processes = processes
+	l.refused = false
 	renewing, stop := context.WithCancel(context.Background())
 	l.stop = stop
 	l.renewals.Go(func() { l.renew(renewing, name) })
@@ -208,7 +210,8 @@ func (l *leases) renew(ctx context.Context, name string) {
 			pause = l.renewal
 			l.mu.Lock()
 			if l.name == name && l.expiry().After(l.now()) {
-				l.renewed, l.processes = sent, processes
+				l.renewed = sent
+				l.processes = processes
 			}
 			l.mu.Unlock()
 			l.releaseAgain(ctx, name)
@@ -236,7 +239,8 @@ func (l *leases) lose(name string) {
 
 // forget forgets all leases. The caller holds mu.
 func (l *leases) forget() {
-	l.name, l.refused = "", true
+	l.name = ""
+	l.refused = true
 	clear(l.held)
 	l.unreleased = nil
 	close(l.lost)
@@ -325,7 +329,8 @@ func (l *leases) Valid() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.name != "" {
-		now, end := l.now(), l.expiry()
+		now := l.now()
+		end := l.expiry()
 		if !now.Before(end) || !now.Round(0).Before(end.Round(0)) {
 			l.forget()
 		}
@@ -384,8 +389,10 @@ func (l *leases) isHeld(name string, row sql.NullBool) error {
 // close gives up the leases.
 func (l *leases) close() {
 	l.mu.Lock()
-	name, stop := l.name, l.stop
-	l.closed, l.name = true, ""
+	name := l.name
+	stop := l.stop
+	l.closed = true
+	l.name = ""
 	l.mu.Unlock()
 	if stop != nil {
 		stop()
@@ -400,3 +407,6 @@ func (l *leases) close() {
 }
 
 var _ lease.Table = (*leases)(nil)
+
+// idle is how long a session may be idle in a transaction that locks something.
+const idle = "5s"

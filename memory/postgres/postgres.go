@@ -20,13 +20,13 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"hark/internal/lease"
 	"hark/memory"
 	"hark/memory/seal"
 	"hark/memory/sqlstore"
@@ -48,24 +48,6 @@ type Options struct {
 
 	// Of tests:
 	tracer pgx.QueryTracer
-}
-
-// engine is the database: reads, writes, other processes' writes and full text.
-type engine struct {
-	pool *pgxpool.Pool
-	db   *sql.DB // of pool
-	name string  // unique among the processes that write
-	lock chan struct{}
-
-	statements statements
-	watch      watch
-	leases     *leases
-
-	// The holder of lock uses these.
-	closed  bool
-	version int64 // of turn after the last transaction; another one's is higher
-
-	eraser eraser
 }
 
 // IsURL reports whether a store is named by the URL of a PostgreSQL database.
@@ -228,13 +210,6 @@ func (e *engine) Close() error {
 	return err
 }
 
-// watch sees other processes' commits, so no answer comes from a stale cache.
-type watch struct {
-	mu      sync.Mutex
-	seen    int64 // version of turn
-	changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID, writing bool) error
-}
-
 // Watch implements sqlstore.Engine.
 func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID,
 	writing bool) error) {
@@ -293,3 +268,9 @@ func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) 
 	defer e.watch.mu.Unlock()
 	return e.Snapshot(ctx, read)
 }
+
+// Leases implements sqlstore.Engine.
+func (e *engine) Leases() lease.Table { return e.leases }
+
+// Explain implements sqlstore.Engine.
+func (e *engine) Explain(err error) error { return explain(err) }

@@ -70,14 +70,16 @@ func Examine(ctx context.Context, address string) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{Address: e.address()}
-	if err = e.examine(ctx, &r); err != nil {
+	err = e.examine(ctx, &r)
+	if err != nil {
 		err = fmt.Errorf("look at %s: %w", e.address(), explain(err))
 	}
 	return r, errors.Join(err, e.Close())
 }
 
 func (e *engine) examine(ctx context.Context, r *Report) (err error) {
-	if r.Server, err = e.inspectServer(ctx); err != nil || r.Number < oldest {
+	r.Server, err = e.inspectServer(ctx)
+	if err != nil || r.Number < oldest {
 		return err
 	}
 	sent := time.Now()
@@ -99,13 +101,14 @@ func (e *engine) examine(ctx context.Context, r *Report) (err error) {
 		Scan(&r.Connections, &r.MostConnections); err != nil {
 		return err
 	}
-	if r.Standbys, err = collect[Standby](ctx, e, `SELECT coalesce(nullif(application_name, ''), client_addr::text, ''),
+	r.Standbys, err = collect[Standby](ctx, e, `SELECT coalesce(nullif(application_name, ''), client_addr::text, ''),
 			coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_lsn() END,
 				replay_lsn), 0)::bigint, coalesce(replay_lag, '0'), coalesce(sync_state IN ('sync', 'quorum'), false)
-			FROM pg_stat_replication ORDER BY 1`); err != nil {
+			FROM pg_stat_replication ORDER BY 1`)
+	if err != nil {
 		return err
 	}
-	if r.Readers, err = collect[Reader](ctx, e, `
+	r.Readers, err = collect[Reader](ctx, e, `
 			SELECT 'a transaction of process ' || pid || ' (' || application_name || ')',
 				clock_timestamp() - xact_start FROM pg_stat_activity WHERE datname = current_database()
 				AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid() AND clock_timestamp() - xact_start > $1
@@ -113,14 +116,16 @@ func (e *engine) examine(ctx context.Context, r *Report) (err error) {
 				AND (NOT active OR age(xmin) > $2)
 			UNION ALL SELECT 'the standby ' || application_name, interval '0' FROM pg_stat_replication WHERE age(backend_xmin) > $2
 			UNION ALL SELECT 'the prepared transaction ' || gid, clock_timestamp() - prepared FROM pg_prepared_xacts
-				WHERE database = current_database()`, longReader, oldReader); err != nil {
+				WHERE database = current_database()`, longReader, oldReader)
+	if err != nil {
 		return err
 	}
 	return e.examineSchema(ctx, r)
 }
 
 func (e *engine) examineSchema(ctx context.Context, r *Report) (err error) {
-	if r.Known, err = knownVersion(); err != nil {
+	r.Known, err = knownVersion()
+	if err != nil {
 		return err
 	}
 	var leases bool
@@ -133,9 +138,10 @@ func (e *engine) examineSchema(ctx context.Context, r *Report) (err error) {
 		return err
 	}
 	if leases {
-		if r.Leases, err = collect[Lease](ctx, e, `SELECT job, coalesce(owner, ''),
+		r.Leases, err = collect[Lease](ctx, e, `SELECT job, coalesce(owner, ''),
 			coalesce(p.expires - clock_timestamp(), '0')
-			FROM lease LEFT JOIN process p ON p.name = owner ORDER BY job`); err != nil {
+			FROM lease LEFT JOIN process p ON p.name = owner ORDER BY job`)
+		if err != nil {
 			return err
 		}
 	}

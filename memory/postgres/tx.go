@@ -27,9 +27,6 @@ type tx struct {
 	guilds  []memory.GuildID             // whose cached state changed
 }
 
-// idle is how long a session may be idle in a transaction that locks something.
-const idle = "5s"
-
 // takeTurn waits for other writers. A process that stops in its transaction gives up its turn before it loses its
 // leases: the server ends a session that is idle in a transaction for so long. The lock on the process's row keeps
 // others from taking over its jobs before the commit; renewals don't wait for it.
@@ -164,7 +161,8 @@ const mostQueued = 500
 
 // exec queues a statement of PostgreSQL's.
 func (t *tx) exec(query string, args ...any) error {
-	if t.queued.Queue(query, args...); t.queued.Len() < mostQueued {
+	t.queued.Queue(query, args...)
+	if t.queued.Len() < mostQueued {
 		return nil
 	}
 	return t.flush()
@@ -210,7 +208,8 @@ func (t *tx) run(query string, args ...any) (int, error) {
 
 // Changed implements sqlstore.Tx.
 func (t *tx) Changed(c sqlstore.Changes) {
-	t.erases, t.guilds = t.erases || c.Text, append(t.guilds, c.Guilds...)
+	t.erases = t.erases || c.Text
+	t.guilds = append(t.guilds, c.Guilds...)
 }
 
 // noteChanged tells other processes whose cached state this transaction, which has that version, changed.
@@ -222,4 +221,26 @@ func (t *tx) noteChanged(version int64) error {
 		}
 	}
 	return nil
+}
+
+// textSize is how much full text holds of a guild, or a change to it.
+type textSize struct{ messages, terms int64 }
+
+// noteErasable records which tables this transaction left deleted text in.
+func (t *tx) noteErasable() error {
+	if !t.erases {
+		return nil
+	}
+	if t.changed["embedding"] || t.changed["embedding_next"] { // the two change places
+		t.changed["embedding"] = true
+		t.changed["embedding_next"] = true
+	}
+	tables := make([]string, 0, len(t.changed))
+	for table := range t.changed {
+		if table != "" && table != "turn" && table != "vector_version" {
+			tables = append(tables, table)
+		}
+	}
+	return t.exec(`INSERT INTO erasable (name, by) SELECT unnest($1::text[]), pg_current_xact_id()
+		ON CONFLICT (name) DO UPDATE SET by = excluded.by`, tables)
 }

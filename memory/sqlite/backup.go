@@ -69,7 +69,8 @@ func backup(ctx context.Context, dir, path string, force bool, progress func(don
 	}
 	defer os.Remove(note)
 	info, err := writeBackup(ctx, dir, part, progress)
-	if err = errors.Join(err, ctx.Err()); err == nil {
+	err = errors.Join(err, ctx.Err())
+	if err == nil {
 		err = os.Rename(part, path)
 	}
 	if err != nil {
@@ -84,7 +85,8 @@ const partNote = "backing-up-"
 
 // notePart records where a backup is being written. The caller removes the note at the end.
 func notePart(dir, part string) (note string, err error) {
-	if part, err = filepath.Abs(part); err != nil {
+	part, err = filepath.Abs(part)
+	if err != nil {
 		return "", err
 	}
 	note = filepath.Join(dir, fmt.Sprintf("%s%x", partNote, sha256.Sum256([]byte(part))))
@@ -198,7 +200,8 @@ func writeBackup(ctx context.Context, dir, path string, progress func(done, tota
 
 // watchSize reports how a file grows, until stop is called.
 func watchSize(path string, total int64, progress func(done, total int64)) (stop func()) {
-	end, ended := make(chan struct{}), make(chan struct{})
+	end := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(100 * time.Millisecond)

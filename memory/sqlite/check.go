@@ -8,19 +8,11 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	sqlitedriver "modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"hark/memory/sqlstore"
 )
-
-// Rescue tells the user what to do about a damaged database.
-const Rescue = "restore a backup with \"hark restore FILE\", " +
-	"or get out what can be read with SQLite's own program, as docs/recovery.md shows"
 
 // openMark is a key in meta while a process has the file open. Its value is the state of the file's pages.
 // A process that finds it and is alone knows that the file wasn't closed.
@@ -34,76 +26,6 @@ const (
 
 // deletionTables are the tables that say what must stay deleted.
 var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "pending_deletion", "setting"}
-
-// openLocked opens the database. If the file wasn't closed and no other process has it open, it first checks the
-// tables that hold deletions and permissions, and then the rest in the background. It checks everything first if
-// an earlier check found damage or the file has another version.
-func (s *Store) openLocked(ctx context.Context) error {
-	e := s.engine
-	path, anew, mark := filepath.Join(e.dir, FileName), false, sound
-	if e.lock.alone {
-		if err := removeLeftovers(e.dir); err != nil {
-			return err
-		}
-		unclosed, first, err := readOpenMark(ctx, path)
-		if unclosed {
-			mark = unchecked
-		}
-		switch {
-		case err == nil && (e.options.Check || first):
-			mark = sound
-			if err = quickCheck(ctx, path); errors.Is(err, errFullText) {
-				anew, err = true, nil
-			}
-		case err == nil && unclosed:
-			err = quickCheck(ctx, path, slices.Concat(deletionTables, []string{"role"})...)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := s.open(ctx, path, busyTimeout); err != nil {
-		return err
-	}
-	if e.options.Moving == sqlstore.NotMoving || anew {
-		if err := sqlstore.RebuildFullText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
-			return err
-		}
-	}
-	if e.options.Moving == sqlstore.NotMoving {
-		if err := sqlstore.HideForgotten(ctx, s.Store); err != nil {
-			return err
-		}
-	}
-	if !e.lock.alone {
-		e.opened = true
-		return nil
-	}
-	if _, err := e.write.ExecContext(ctx, "INSERT OR REPLACE INTO meta VALUES (?, ?)", openMark, mark); err != nil {
-		return err
-	}
-	e.opened = true
-	if err := e.watch.settle(ctx); err != nil {
-		return err
-	}
-	if e.options.Moving != sqlstore.NotMoving {
-		return nil
-	}
-	if err := e.lock.share(ctx, busyTimeout); err != nil {
-		return err
-	}
-	if mark == unchecked {
-		s.checkInBackground(path)
-	}
-	return nil
-}
-
-// check is a check that runs while the store is used. The zero check has ended.
-type check struct {
-	stop context.CancelFunc
-	done chan struct{} // closed at its end
-	err  error         // the outcome, once done is closed
-}
 
 // end cancels the check and waits for it.
 func (c *check) end() {
@@ -166,11 +88,6 @@ func (e *engine) ignoreWhileChecking(err error) error {
 	return err
 }
 
-func isFullTextDamage(err error) bool {
-	damage, ok := errors.AsType[*sqlitedriver.Error](err)
-	return ok && damage.Code() == sqlite3.SQLITE_CORRUPT_VTAB
-}
-
 func (e *engine) setOpenMark(ctx context.Context, value string) error {
 	return e.writing(ctx, func(t *tx) error {
 		return t.exec("UPDATE meta SET value = ? WHERE key = ?", value, openMark)
@@ -222,9 +139,6 @@ func Check(ctx context.Context, dir string) error {
 	return explain(quickCheck(ctx, filepath.Join(dir, FileName)))
 }
 
-// errFullText reports that only full text is damaged.
-var errFullText = errors.New("full text is damaged")
-
 // quickCheck runs SQLite's quick_check on the database at path, or on some of its tables.
 func quickCheck(ctx context.Context, path string, tables ...string) error {
 	db, err := openReading(path)
@@ -232,12 +146,15 @@ func quickCheck(ctx context.Context, path string, tables ...string) error {
 		return err
 	}
 	defer db.Close()
-	query, args := "PRAGMA quick_check", []any(nil)
+	query := "PRAGMA quick_check"
+	args := []any(nil)
 	if len(tables) > 0 {
 		list, _ := json.Marshal(tables) // never fails
-		query, args = "SELECT q.* FROM json_each(?) t, pragma_quick_check(t.value) q", []any{string(list)}
+		query = "SELECT q.* FROM json_each(?) t, pragma_quick_check(t.value) q"
+		args = []any{string(list)}
 	}
-	text, other := false, ""
+	text := false
+	other := ""
 	err = sqlstore.Each(ctx, db, func(scan sqlstore.Scanner) error {
 		var lines string
 		err := scan(&lines)

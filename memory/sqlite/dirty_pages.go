@@ -44,7 +44,8 @@ func (d *dirtyPages) note() {
 
 func (d *dirtyPages) read() (err error) {
 	if d.log == nil {
-		if d.log, err = os.Open(d.path); err != nil {
+		d.log, err = os.Open(d.path)
+		if err != nil {
 			d.log = nil
 			return err
 		}

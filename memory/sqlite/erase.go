@@ -6,10 +6,6 @@ import (
 	"time"
 )
 
-// errLogInUse reports that removed text is still in the write-ahead log.
-var errLogInUse = errors.New("somebody has been reading the database for so long that removed text can't be " +
-	"taken out of its write-ahead log: end what reads it and try again")
-
 // maxDirty is how many pages may be dirty, so that a caller who waits for Erase waits briefly.
 const maxDirty = 2000
 

@@ -92,7 +92,8 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any {
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM pending_deletion) OR " +
 		"fulltext.rowid NOT IN (SELECT row FROM pending_deletion)) AND fulltext.rowid BETWEEN ? AND ?")
-	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]
+	first := q.Channels[0]
+	last := q.Channels[len(q.Channels)-1]
 	args := []any{match, first << sqlstore.SequenceBits,
 		last<<sqlstore.SequenceBits | (1<<sqlstore.SequenceBits - 1)}
 	if int64(len(q.Channels)) == last-first+1 { // the channels are consecutive
@@ -142,10 +143,6 @@ func (t *tx) RemoveInBulk() error {
 		ON CONFLICT (key) DO UPDATE SET value = meta.value + 1`))
 }
 
-func (t *tx) setSecureDelete(on bool) error {
-	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
-}
-
 // mergeText erases what RemoveInBulk left: it merges all segments of full text into one, in steps
 // (https://www.sqlite.org/fts5.html#the_merge_command).
 func (e *engine) mergeText(ctx context.Context, write transact) error {
@@ -156,7 +153,8 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 		err = write(ctx, func(t *tx) error {
 			var removed int64
 			there, err := sqlstore.Found(t.row(readUnmerged).Scan(&removed))
-			if more = there; err != nil || !there {
+			more = there
+			if err != nil || !there {
 				return err
 			}
 			started := time.Now()
@@ -174,7 +172,8 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 			if err := t.merge(step); err != nil {
 				return err
 			}
-			if more, err = t.isMerging(); err != nil || more {
+			more, err = t.isMerging()
+			if err != nil || more {
 				return err
 			}
 			for i, terms := range fillers {
@@ -221,13 +220,17 @@ func (t *tx) isMerging() (bool, error) {
 	next := func() (n uint64) {
 		for len(record) > 0 {
 			b := record[0]
-			if record, n = record[1:], n<<7|uint64(b&0x7f); b < 0x80 {
+			record = record[1:]
+			n = n<<7 | uint64(b&0x7f)
+			if b < 0x80 {
 				break
 			}
 		}
 		return n
 	}
-	levels, _, _ := next(), next(), next()
+	levels := next()
+	next()
+	next()
 	for range levels {
 		if merging := next(); merging > 0 {
 			return true, nil

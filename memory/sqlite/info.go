@@ -35,7 +35,8 @@ func Inspect(ctx context.Context, dir string) (Info, error) {
 	s := Info{Known: len(migrations)}
 	path := filepath.Join(dir, FileName)
 	var err error
-	if s.Exists, s.Bytes, err = sizeOf(path); err != nil {
+	s.Exists, s.Bytes, err = sizeOf(path)
+	if err != nil {
 		return s, fmt.Errorf("look at the database: %w", err)
 	}
 	source := path
@@ -72,7 +73,8 @@ func (s *Info) look(ctx context.Context, db *sql.DB) error {
 		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished); err != nil {
 		return err
 	}
-	if s.Use, s.Next, err = sqlstore.Spaces(ctx, db); err == nil {
+	s.Use, s.Next, err = sqlstore.Spaces(ctx, db)
+	if err == nil {
 		s.Sealing, err = sqlstore.ReadSealing(ctx, db)
 	}
 	return err
@@ -82,7 +84,8 @@ func (s *Info) look(ctx context.Context, db *sql.DB) error {
 func sizeOf(path string) (exists bool, bytes int64, err error) {
 	for _, end := range []string{"", "-wal"} {
 		if info, err := os.Stat(path + end); err == nil {
-			exists, bytes = true, bytes+info.Size()
+			exists = true
+			bytes += info.Size()
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return exists, bytes, err
 		}
@@ -94,9 +97,4 @@ func sizeOf(path string) (exists bool, bytes int64, err error) {
 func (e *engine) Size(context.Context) (int64, error) {
 	_, bytes, err := sizeOf(filepath.Join(e.dir, FileName))
 	return bytes, err
-}
-
-func newerVersion(version int) error {
-	return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: "+
-		"use the newer Hark", version, len(migrations))
 }

@@ -29,7 +29,8 @@ type dirLock struct {
 func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock, error) {
 	l := &dirLock{file: flock.New(filepath.Join(dir, LockName))}
 	var err error
-	if l.alone, err = l.file.TryLock(); err == nil && !l.alone {
+	l.alone, err = l.file.TryLock()
+	if err == nil && !l.alone {
 		err = l.wait(ctx, patience)
 	}
 	if err != nil {
@@ -42,7 +43,8 @@ func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock,
 func lockAlone(dir string) (*dirLock, error) {
 	l := &dirLock{file: flock.New(filepath.Join(dir, LockName))}
 	var err error
-	if l.alone, err = l.file.TryLock(); err == nil && !l.alone {
+	l.alone, err = l.file.TryLock()
+	if err == nil && !l.alone {
 		err = fmt.Errorf("%w: stop \"hark run\" and every other hark command that uses it, and try again", ErrInUse)
 	}
 	if err != nil {
@@ -83,7 +85,8 @@ func (l *dirLock) last() bool {
 		return false
 	}
 	var err error
-	if l.alone, err = l.file.TryLock(); err != nil || !l.alone {
+	l.alone, err = l.file.TryLock()
+	if err != nil || !l.alone {
 		_, _ = l.file.TryRLock()
 	}
 	return l.alone

@@ -3,17 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"sync"
 
 	"hark/memory/sqlstore"
 )
-
-// statements caches prepared statements: preparing takes as long as running many of them. What varies goes into
-// arguments, to keep the statements few.
-type statements struct {
-	sync.Mutex
-	by map[string]*sql.Stmt
-}
 
 // QueryContext implements sqlstore.Engine.
 func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {

@@ -64,7 +64,8 @@ func Restore(ctx context.Context, dir, from string, keys Keys,
 
 func restore(ctx context.Context, dir, from string, keys Keys,
 	progress func(what string, done, total int64)) (r Restored, err error) {
-	path, copied := filepath.Join(dir, FileName), filepath.Join(dir, restoringName)
+	path := filepath.Join(dir, FileName)
+	copied := filepath.Join(dir, restoringName)
 	sealing, err := readSealing(ctx, from)
 	if err != nil {
 		return r, err
@@ -99,7 +100,9 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 	if err != nil {
 		return r, err
 	}
-	if r.Known, r.Unknown = whole, damage; r.Known {
+	r.Known = whole
+	r.Unknown = damage
+	if r.Known {
 		r.Unknown = s.takeOver(ctx, path, keys.Replaced, &r.Taken)
 		r.Known = r.Unknown == nil
 	}
@@ -111,14 +114,16 @@ func restore(ctx context.Context, dir, from string, keys Keys,
 		return r, errors.Join(err, ctx.Err())
 	}
 	options.Check = false
-	if s, err = Open(ctx, copied, options); err != nil {
+	s, err = Open(ctx, copied, options)
+	if err != nil {
 		return r, err
 	}
 	r.Forgettings, err = s.resumeForgettings(ctx, progress)
 	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
 		return r, err
 	}
-	if sealing, err = readSealing(ctx, filepath.Join(copied, FileName)); err != nil {
+	sealing, err = readSealing(ctx, filepath.Join(copied, FileName))
+	if err != nil {
 		return r, err
 	}
 	r.Key = sealing.Fingerprint
@@ -221,12 +226,6 @@ func checkpoint(ctx context.Context, path string) error {
 	_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
 	return errors.Join(explain(err), db.Close())
 }
-
-// restoringName is the directory in the data directory where a backup is prepared.
-const restoringName = "restoring"
-
-// removeLeftovers removes what an interrupted restore left. No other process may use dir.
-func removeLeftovers(dir string) error { return os.RemoveAll(filepath.Join(dir, restoringName)) }
 
 // copyFile copies a file to a new one, readable by its owner only, and syncs it.
 func copyFile(ctx context.Context, from, to string, progress func(done, total int64)) (err error) {

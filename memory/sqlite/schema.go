@@ -443,3 +443,8 @@ func migrateOne(ctx context.Context, db *sql.Conn, migrations []string, version 
 	}
 	return tx.Commit()
 }
+
+func newerVersion(version int) error {
+	return fmt.Errorf("the database is of version %d, made by a newer Hark than this one, which knows %d: "+
+		"use the newer Hark", version, len(migrations))
+}

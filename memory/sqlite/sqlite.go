@@ -15,71 +15,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
 
 	"hark/internal/lease"
-	"hark/memory"
-	"hark/memory/seal"
 	"hark/memory/sqlstore"
-	"hark/memory/vectors"
 )
-
-// Options configure a store.
-type Options struct {
-	// Space is the space of new vectors; see sqlstore.Options.
-	Space memory.Space
-	// Tokens counts a text's tokens. It must be safe for concurrent use, and tokens.New's whatever the
-	// model: stored counts outlive the choice of one. If nil, Message.Tokens stays 0.
-	Tokens func(string) int
-	// Index configures the vectors in memory.
-	Index vectors.Options
-	// Progress, if not nil, gets how many of total messages long work at opening has done.
-	Progress func(done, total int)
-	// Secret is the key of a sealed memory; nil: none. An empty memory is sealed with it.
-	Secret *seal.Secret
-	// Moving opens the store for sqlstore.Move: nobody else may have it open (ErrInUse), and nothing in it is completed.
-	Moving sqlstore.Moving
-	// Check checks even a closed file before opening it, unless another process has it open.
-	Check bool
-}
-
-// Store is a memory.Store in a file.
-type Store struct {
-	*sqlstore.Store
-	engine *engine
-}
-
-// engine is the file: reads, writes, other processes' writes, full text and erasing.
-type engine struct {
-	writeDB *sql.DB
-	write   *sql.Conn // writeDB's only connection, for the holder of the write lock
-	read    *sql.DB
-	options Options
-	writer  writer
-	watch   watch
-	dir     string
-	lock    *dirLock // on dir
-	opened  bool     // completely
-	leases  *lease.Alone
-	check   check // of a file that wasn't closed
-
-	eraseAfter time.Time // until then, Erase without wait does nothing
-
-	statements statements
-
-	// changed is called after another process's write, before a transaction continues or a read is
-	// answered.
-	changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID, writing bool) error
-}
-
-// busyTimeout is how long a write waits for another process's write.
-const busyTimeout = 10 * time.Second
-
-// FileName is the database's name in the data directory.
-const FileName = "hark.db"
 
 // Open opens the store in dir. It creates dir if needed, readable by its owner only.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
@@ -112,7 +56,8 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 }
 
 func newStore(e *engine) *Store {
-	e.writer.lock, e.leases = make(chan struct{}, 1), lease.NewAlone()
+	e.writer.lock = make(chan struct{}, 1)
+	e.leases = lease.NewAlone()
 	return &Store{sqlstore.New(e, sqlstore.Options{Secret: e.options.Secret,
 		Space: e.options.Space, Tokens: e.options.Tokens, Moving: e.options.Moving,
 		Index: e.options.Index}), e}
@@ -153,18 +98,23 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) e
 
 func (e *engine) open(ctx context.Context, path string, patience time.Duration) (err error) {
 	e.writer.removed = time.Now() // a killed process may have left removed text in the write-ahead log
-	e.writer.name, e.writer.busyTimeout = rand.Text(), patience
-	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
+	e.writer.name = rand.Text()
+	e.writer.busyTimeout = patience
+	e.writer.step = stepTime
+	e.writer.dirty.path = path + "-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := fileURL(path)
 	const ofWriter = "?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"
-	if e.writeDB, err = sql.Open("sqlite", file+ofWriter+common); err != nil {
+	e.writeDB, err = sql.Open("sqlite", file+ofWriter+common)
+	if err != nil {
 		return err
 	}
-	if e.write, err = e.writeDB.Conn(ctx); err != nil {
+	e.write, err = e.writeDB.Conn(ctx)
+	if err != nil {
 		return err
 	}
-	if e.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=cache_size(-4000)&"+common); err != nil {
+	e.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=cache_size(-4000)&"+common)
+	if err != nil {
 		return err
 	}
 	e.read.SetMaxOpenConns(5) // four, and watch's
@@ -172,10 +122,12 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if err := migrate(ctx, e.write, migrations); err != nil {
 		return err
 	}
-	if e.watch.conn, err = e.read.Conn(ctx); err != nil {
+	e.watch.conn, err = e.read.Conn(ctx)
+	if err != nil {
 		return err
 	}
-	if e.watch.version, err = e.watch.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
+	e.watch.version, err = e.watch.conn.PrepareContext(ctx, "PRAGMA data_version")
+	if err != nil {
 		return errors.Join(err, e.watch.conn.Close())
 	}
 	e.writer.zeroed, err = sqlstore.Found(e.read.QueryRowContext(ctx, readZeroed).Scan(new(int)))
@@ -213,3 +165,76 @@ func (e *engine) Close() error {
 	}
 	return errors.Join(append(errs, e.lock.release())...)
 }
+
+// openLocked opens the database. If the file wasn't closed and no other process has it open, it first checks the
+// tables that hold deletions and permissions, and then the rest in the background. It checks everything first if
+// an earlier check found damage or the file has another version.
+func (s *Store) openLocked(ctx context.Context) error {
+	e := s.engine
+	path := filepath.Join(e.dir, FileName)
+	anew := false
+	mark := sound
+	if e.lock.alone {
+		if err := removeLeftovers(e.dir); err != nil {
+			return err
+		}
+		unclosed, first, err := readOpenMark(ctx, path)
+		if unclosed {
+			mark = unchecked
+		}
+		switch {
+		case err == nil && (e.options.Check || first):
+			mark = sound
+			err = quickCheck(ctx, path)
+			if errors.Is(err, errFullText) {
+				anew = true
+				err = nil
+			}
+		case err == nil && unclosed:
+			err = quickCheck(ctx, path, slices.Concat(deletionTables, []string{"role"})...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.open(ctx, path, busyTimeout); err != nil {
+		return err
+	}
+	if e.options.Moving == sqlstore.NotMoving || anew {
+		if err := sqlstore.RebuildFullText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
+			return err
+		}
+	}
+	if e.options.Moving == sqlstore.NotMoving {
+		if err := sqlstore.HideForgotten(ctx, s.Store); err != nil {
+			return err
+		}
+	}
+	if !e.lock.alone {
+		e.opened = true
+		return nil
+	}
+	if _, err := e.write.ExecContext(ctx, "INSERT OR REPLACE INTO meta VALUES (?, ?)", openMark, mark); err != nil {
+		return err
+	}
+	e.opened = true
+	if err := e.watch.settle(ctx); err != nil {
+		return err
+	}
+	if e.options.Moving != sqlstore.NotMoving {
+		return nil
+	}
+	if err := e.lock.share(ctx, busyTimeout); err != nil {
+		return err
+	}
+	if mark == unchecked {
+		s.checkInBackground(path)
+	}
+	return nil
+}
+
+// removeLeftovers removes what an interrupted restore left. No other process may use dir.
+func removeLeftovers(dir string) error { return os.RemoveAll(filepath.Join(dir, restoringName)) }
+
+// restoringName is the directory in the data directory where a backup is prepared.
+const restoringName = "restoring"

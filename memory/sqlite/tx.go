@@ -84,3 +84,7 @@ func (t *tx) row(query string, args ...any) sqlstore.Row {
 func (t *tx) Changed(c sqlstore.Changes) {
 	t.Text = t.Text || c.Text
 }
+
+func (t *tx) setSecureDelete(on bool) error {
+	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
+}

@@ -5,19 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
-
-// watch sees other processes' commits, so no answer comes from a stale cache.
-type watch struct {
-	mu      sync.Mutex
-	conn    *sql.Conn // its own, because PRAGMA data_version is per connection
-	version *sql.Stmt // reads it
-	seen    int64     // last value
-}
 
 // Watch implements sqlstore.Engine.
 func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, guilds []memory.GuildID,

@@ -2,35 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
-
-	sqlitedriver "modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"hark/internal/lease"
 	"hark/memory/sqlstore"
 )
-
-type writer struct {
-	lock        chan struct{}
-	name        string // unique among the writers of the file
-	busyTimeout time.Duration
-	step        time.Duration // about how long one transaction of long work takes
-
-	// The holder of lock uses the rest.
-	closed     bool
-	damage     error     // found by a check; every write fails with it
-	removed    time.Time // since when removed text may be in the write-ahead log; zero: none is
-	zeroed     bool      // no text was removed since the dirty pages were zeroed
-	removals   int       // transactions that removed text
-	dirty      dirtyPages
-	version    int64 // PRAGMA data_version after the last transaction; differs once another process wrote
-	statements map[string]*sql.Stmt
-}
 
 // WriteLock implements sqlstore.Engine.
 func (e *engine) WriteLock() chan struct{} { return e.writer.lock }
@@ -96,7 +74,8 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	t := &tx{ctx: context.WithoutCancel(ctx), engine: e}
 	err := t.run(f)
 	if err == nil {
-		if e.writer.dirty.note(); t.Text && e.writer.dirty.at == 0 {
+		e.writer.dirty.note()
+		if t.Text && e.writer.dirty.at == 0 {
 			e.writer.dirty.markUnknown() // another process emptied the log first
 		}
 		for _, number := range t.zeroed {
@@ -160,7 +139,8 @@ func (t *tx) refreshIfChanged() error {
 	t.othersWrote = true
 	e.writer.dirty.markUnknown()
 	var err error
-	if e.writer.zeroed, err = sqlstore.Found(t.row(readZeroed).Scan(new(int))); err != nil {
+	e.writer.zeroed, err = sqlstore.Found(t.row(readZeroed).Scan(new(int)))
+	if err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {
@@ -188,7 +168,10 @@ func (w *writer) close() error {
 }
 
 // forget makes the next transaction read everything cached again.
-func (w *writer) forget() { w.version, w.zeroed = 0, false }
+func (w *writer) forget() {
+	w.version = 0
+	w.zeroed = false
+}
 
 // longRemoved is how long a writer that is never idle leaves removed text in the write-ahead log.
 const longRemoved = 5 * time.Second
@@ -237,45 +220,16 @@ func (e *engine) setBusyTimeout(ctx context.Context, wait time.Duration) error {
 	return err
 }
 
-const diskFull = "the disk is full: free some space; nothing that was stored is lost"
-
-type explained struct{ error }
-
-func (e explained) Unwrap() error { return e.error }
-
 // Leases implements sqlstore.Engine: only one process runs the bot on a data directory.
 func (e *engine) Leases() lease.Table { return e.leases }
 
 // Explain implements sqlstore.Engine.
 func (e *engine) Explain(err error) error { return explain(err) }
 
-// explain adds advice to an error of SQLite's, unless it has some.
-func explain(err error) error {
-	if errors.As(err, &explained{}) {
-		return err
-	}
-	if errors.Is(err, syscall.ENOSPC) {
-		return explained{fmt.Errorf("%s: %w", diskFull, err)}
-	}
-	e, ok := errors.AsType[*sqlitedriver.Error](err)
-	if !ok {
-		return err
-	}
-	advice := ""
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_FULL:
-		advice = diskFull
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		advice = "the file or its directory can't be written: check their owner and permissions"
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		advice = "another process holds the database: stop it or wait"
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		if isFullTextDamage(err) {
-			return explained{fmt.Errorf("%w: \"hark reindex\" makes it again (SQLite: %w)", errFullText, err)}
-		}
-		advice = "the file is damaged or not a database of Hark's: " + Rescue
-	default:
-		return err
-	}
-	return explained{fmt.Errorf("%s: %w", advice, err)}
-}
+// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
+const zeroedKey = "zeroed"
+
+const readZeroed = "SELECT 1 FROM meta WHERE key = '" + zeroedKey + "'"
+
+// transact writes: engine.writing, or engine.transact for the holder of the write lock.
+type transact func(ctx context.Context, f func(*tx) error) error

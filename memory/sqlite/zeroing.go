@@ -16,11 +16,6 @@ import (
 // space of every written page (dirty_pages.go) is zeroed, in short transactions. If these pages aren't known, as
 // after a start, all pages are read first, while others write. zeroedKey is set at the end.
 
-// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
-const zeroedKey = "zeroed"
-
-const readZeroed = "SELECT 1 FROM meta WHERE key = '" + zeroedKey + "'"
-
 const (
 	// stepTime is about how long a transaction of long work takes, so others wait briefly.
 	stepTime = 20 * time.Millisecond
@@ -31,9 +26,6 @@ const (
 	// restAfterZeroing is the pause after zeroing, as a multiple of its duration, unless a forgetting waits.
 	restAfterZeroing = 20
 )
-
-// transact writes: engine.writing, or engine.transact for the holder of the write lock.
-type transact func(ctx context.Context, f func(*tx) error) error
 
 // zeroFreed zeroes the copies of moved cells in unallocated space. A page that SQLite writes meanwhile becomes
 // dirty.
@@ -54,11 +46,14 @@ func (e *engine) zeroFreed(ctx context.Context, write transact) error {
 
 // zeroInSteps zeroes the dirty pages, also those written meanwhile, and reports whether none is left.
 func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, err error) {
-	limit, before := e.writer.step, 0 // pages dirty when the round began
-	for round, again := 0, true; again && err == nil; {
+	limit := e.writer.step
+	before := 0 // pages dirty when the round began
+	again := true
+	for round := 0; again && err == nil; {
 		err = write(ctx, func(t *tx) (err error) {
 			if before <= 0 { // few are left, unless pages are written faster than zeroed
-				if before = e.writer.dirty.pages.count(); round == zeroRounds {
+				before = e.writer.dirty.pages.count()
+				if round == zeroRounds {
 					limit = time.Hour
 				}
 				round++
@@ -79,7 +74,8 @@ func (e *engine) scanForDirty(ctx context.Context, write transact) error {
 	d := &e.writer.dirty
 	lost := 0
 	if err := write(ctx, func(*tx) error {
-		if lost = d.misses; d.known {
+		lost = d.misses
+		if d.known {
 			lost = -1
 		}
 		return nil
@@ -118,7 +114,8 @@ func (t *tx) zeroAll() error {
 // zeroDirty zeroes dirty pages for up to limit. It returns how many it read and whether it is done, which it
 // then records in the file. It reads none if the dirty pages are unknown.
 func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
-	w, end := &t.engine.writer, time.Now().Add(limit)
+	w := &t.engine.writer
+	end := time.Now().Add(limit)
 	if !w.dirty.known {
 		return 0, false, nil
 	}
@@ -136,7 +133,8 @@ func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 		}
 		looked++
 		w.dirty.next = number + 1
-		if w.dirty.pages.remove(number); time.Now().After(end) {
+		w.dirty.pages.remove(number)
+		if time.Now().After(end) {
 			return looked, false, nil
 		}
 	}
@@ -202,7 +200,8 @@ func unallocated(page []byte, number uint32) []byte {
 	default:
 		return nil
 	}
-	from, to := at+length+2*int(binary.BigEndian.Uint16(header[3:])), int(binary.BigEndian.Uint16(header[5:]))
+	from := at + length + 2*int(binary.BigEndian.Uint16(header[3:]))
+	to := int(binary.BigEndian.Uint16(header[5:]))
 	if to == 0 {
 		to = 1 << 16
 	}

@@ -73,15 +73,23 @@ func (k *sketcher) rotate(v []float32, turn int, scratch []float32) []float32 {
 func hadamard(v []float32) {
 	for i := 0; i+4 <= len(v); i += 4 { // the first two rounds at once
 		q := v[i : i+4 : i+4]
-		a, b, c, d := q[0]+q[1], q[0]-q[1], q[2]+q[3], q[2]-q[3]
-		q[0], q[1], q[2], q[3] = a+c, b+d, a-c, b-d
+		a := q[0] + q[1]
+		b := q[0] - q[1]
+		c := q[2] + q[3]
+		d := q[2] - q[3]
+		q[0] = a + c
+		q[1] = b + d
+		q[2] = a - c
+		q[3] = b - d
 	}
 	for half := 4; half < len(v); half *= 2 {
 		for from := 0; from < len(v); from += 2 * half {
-			a, b := v[from:from+half], v[from+half:from+2*half]
+			a := v[from : from+half]
+			b := v[from+half : from+2*half]
 			for i, x := range a {
 				y := b[i]
-				a[i], b[i] = x+y, x-y
+				a[i] = x + y
+				b[i] = x - y
 			}
 		}
 	}
@@ -146,7 +154,9 @@ func heavyBits(weights *[weightBits][]uint64) []uint64 {
 func hammingDistance(a, b, mask []uint64) int {
 	n := 0
 	for ; len(a) >= 8; a, b, mask = a[8:], b[8:], mask[8:] {
-		x, y, m := (*[8]uint64)(a), (*[8]uint64)(b), (*[8]uint64)(mask)
+		x := (*[8]uint64)(a)
+		y := (*[8]uint64)(b)
+		m := (*[8]uint64)(mask)
 		n += bits.OnesCount64((x[0]^y[0])&m[0]) + bits.OnesCount64((x[1]^y[1])&m[1]) +
 			bits.OnesCount64((x[2]^y[2])&m[2]) + bits.OnesCount64((x[3]^y[3])&m[3]) +
 			bits.OnesCount64((x[4]^y[4])&m[4]) + bits.OnesCount64((x[5]^y[5])&m[5]) +
@@ -161,7 +171,10 @@ func hammingDistance(a, b, mask []uint64) int {
 // weightedDistance sums the weights of the bits that differ in two sketches.
 func weightedDistance(a, b []uint64, weights *[weightBits][]uint64) int {
 	n := 0
-	b, w0, w1, w2 := b[:len(a)], weights[0][:len(a)], weights[1][:len(a)], weights[2][:len(a)]
+	b = b[:len(a)]
+	w0 := weights[0][:len(a)]
+	w1 := weights[1][:len(a)]
+	w2 := weights[2][:len(a)]
 	for i, x := range a {
 		x ^= b[i]
 		n += bits.OnesCount64(x&w0[i]) + bits.OnesCount64(x&w1[i])<<1 + bits.OnesCount64(x&w2[i])<<2

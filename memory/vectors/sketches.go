@@ -105,7 +105,8 @@ func (s *sketches) smallest(t *table, slots []uint32, distances []int32, n int) 
 	for _, d := range distances {
 		counts[d]++
 	}
-	border, within := int32(0), 0 // the number nearer than border
+	border := int32(0)
+	within := 0 // the number nearer than border
 	for within+int(counts[border]) < n {
 		within += int(counts[border])
 		border++
