@@ -17,7 +17,8 @@ import (
 )
 
 func (f *flags) backfillCommand() *cobra.Command {
-	since, stop := "", false
+	since := ""
+	stop := false
 	c := &cobra.Command{
 		Use:   "backfill [CHANNEL…]",
 		Short: "Fetch a channel's past with the running Hark, or show progress",
@@ -67,7 +68,8 @@ func backfill(c *cobra.Command, k *archive.Archive, channel memory.Channel, sinc
 		}
 		after = memory.FirstMessageID(from) - 1
 	}
-	g, now := k.GuildByID(channel.Guild), time.Now()
+	g := k.GuildByID(channel.Guild)
+	now := time.Now()
 	listed, err := memory.PastOf(c.Context(), k, g, channel.ID)
 	if err != nil {
 		return err

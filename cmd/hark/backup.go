@@ -147,7 +147,8 @@ func describeBackup(info sqlite.BackupInfo) string {
 }
 
 func (f *flags) restoreCommand() *cobra.Command {
-	yes, keyFile := false, ""
+	yes := false
+	keyFile := ""
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup back, and forget again what was forgotten since",

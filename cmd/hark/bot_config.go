@@ -23,7 +23,8 @@ func choices(c config.Config) answer.Choices {
 		Language: c.Builder.Language, Zone: c.Answer.Location(),
 	}}
 	for _, m := range c.LLM.All() {
-		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
+		all.Models = append(all.Models, m.Name)
+		all.Temperatures[m.Name] = m.Temperature
 	}
 	for _, s := range c.Tools.MCP {
 		all.Servers = append(all.Servers, s.Name)

@@ -10,7 +10,8 @@ import (
 )
 
 func (f *flags) chatCommand() *cobra.Command {
-	channel, as := "", ""
+	channel := ""
+	as := ""
 	c := &cobra.Command{
 		Use:   "chat",
 		Short: "Talk with Hark in the terminal, without Discord",
@@ -51,7 +52,8 @@ func (f *flags) chatCommand() *cobra.Command {
 // within returns the flags of commands that are used in a talk.
 func (f *flags) within(t *console.Talk) *flags {
 	env := *f.env
-	env.stdout, env.stderr = t.Out, t.Warn
+	env.stdout = t.Out
+	env.stderr = t.Warn
 	return &flags{env: &env, talk: t}
 }
 

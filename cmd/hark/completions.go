@@ -71,7 +71,8 @@ func (f *flags) remembered(names func(context.Context, *archive.Archive, *memory
 		defer k.Close()
 		for _, g := range k.Servers {
 			for _, n := range names(c.Context(), k, g) {
-				if n = terminal.OneLine(n); n != "" && strings.HasPrefix(strings.ToLower(n), strings.ToLower(begun)) {
+				n = terminal.OneLine(n)
+				if n != "" && strings.HasPrefix(strings.ToLower(n), strings.ToLower(begun)) {
 					offered = append(offered, n)
 				}
 			}

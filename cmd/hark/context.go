@@ -18,7 +18,9 @@ import (
 
 // contextCommand is "hark context", and "/context" in a talk.
 func (f *flags) contextCommand(use, short string) *cobra.Command {
-	a, mode, layout := asking{flags: f}, "", ""
+	a := asking{flags: f}
+	mode := ""
+	layout := ""
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
 		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error {

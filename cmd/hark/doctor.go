@@ -25,7 +25,8 @@ func (f *flags) doctorCommand() *cobra.Command {
 			"the first value that somebody changed.",
 		Args: cli.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			failed, all := false, []doctor.Finding{}
+			failed := false
+			all := []doctor.Finding{}
 			tell := func(found doctor.Finding) {
 				failed = failed || !found.OK
 				all = append(all, found)
@@ -84,7 +85,9 @@ func (f *flags) configPath() string {
 func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Logger) {
 	d := f.doctor(cfg)
 	d.Brief = true
-	wrong, advised, n := 0, 0, 0
+	wrong := 0
+	advised := 0
+	n := 0
 	tell := func(found doctor.Finding) {
 		n++
 		event := log.Warn()

@@ -114,7 +114,8 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 	}
 	model := evaluator.Embedder.Space()
 	e.path = ""
-	if evaluator, err = e.evaluator(c); err != nil {
+	evaluator, err = e.evaluator(c)
+	if err != nil {
 		return err
 	}
 	if evaluator.Embedder.Space() == model { // it is already in use
@@ -192,14 +193,16 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	switch e.embedding {
 	case "":
 	case builtIn:
-		cfg.Embedding.Model, cfg.Embedding.Path = "", ""
+		cfg.Embedding.Model = ""
+		cfg.Embedding.Path = ""
 	default:
 		if e.embedding != cfg.Embedding.Model { // what is set is another model's
 			cfg.Embedding.Dimensions = 0
 			cfg.Embedding.QueryPrefix = nil
 			cfg.Embedding.DocumentPrefix = nil
 		}
-		cfg.Embedding.Model, cfg.Embedding.Path = e.embedding, ""
+		cfg.Embedding.Model = e.embedding
+		cfg.Embedding.Path = ""
 	}
 	if e.path != "" {
 		cfg.Embedding.Path = e.path
@@ -239,7 +242,8 @@ func (e *evaluation) writeRun(ctx context.Context, measure func(lines *json.Enco
 		err = write(io.Discard)
 	case err == nil && !info.Mode().IsRegular(): // such as /dev/stdout
 		var file *os.File
-		if file, err = os.OpenFile(e.out, os.O_WRONLY, 0); err == nil {
+		file, err = os.OpenFile(e.out, os.O_WRONLY, 0)
+		if err == nil {
 			err = errors.Join(write(file), file.Close())
 		}
 	default:

@@ -49,12 +49,14 @@ func (f *filter) read(ctx context.Context, a *setup.App, guild memory.GuildID, n
 		return out, fmt.Errorf("--kind %q is unknown: choose from %s", f.kind, cli.List(memory.SummaryKinds()))
 	}
 	if f.since != "" {
-		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {
+		out.Since, _, err = dates.Parse(f.since, now, zone)
+		if err != nil {
 			return out, fmt.Errorf("--since %w", err)
 		}
 	}
 	if f.until != "" {
-		if _, out.Until, err = dates.Parse(f.until, now, zone); err != nil {
+		_, out.Until, err = dates.Parse(f.until, now, zone)
+		if err != nil {
 			return out, fmt.Errorf("--until %w", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,9 +112,12 @@ func (o *forgetting) run(c *cobra.Command, k *archive.Archive) error {
 
 // forgetExpired forgets what is older than the retention in all servers.
 func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
-	ctx, now, most := c.Context(), time.Now(), k.Config.Memory.Retention.Duration
+	ctx := c.Context()
+	now := time.Now()
+	most := k.Config.Memory.Retention.Duration
 	var outdated []memory.Forgetting
-	messages, servers := 0, 0
+	messages := 0
+	servers := 0
 	for _, g := range k.Servers {
 		if g.ID == memory.LocalGuild {
 			continue
@@ -124,7 +128,9 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *archive.Archive) error {
 			return err
 		}
 		if n > 0 {
-			outdated, messages, servers = append(outdated, all...), messages+n, servers+1
+			outdated = append(outdated, all...)
+			messages = messages + n
+			servers = servers + 1
 		}
 	}
 	warning := fmt.Sprintf("This forgets what is older than the retention: %s in %s.",
@@ -151,7 +157,8 @@ const forgetInterrupted = "interrupted; what was begun already counts as forgott
 func (o *forgetting) selection(ctx context.Context, k *archive.Archive) (t memory.Forgetting, what string,
 	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
-	if t.Guild, err = k.FindGuild(o.guild); err != nil {
+	t.Guild, err = k.FindGuild(o.guild)
+	if err != nil {
 		return t, "", nil, err
 	}
 	where := "in all servers"
@@ -163,19 +170,22 @@ func (o *forgetting) selection(ctx context.Context, k *archive.Archive) (t memor
 		if err != nil {
 			return t, "", nil, err
 		}
-		t.Guild, t.Channel = channel.Guild, channel.ID
+		t.Guild = channel.Guild
+		t.Channel = channel.ID
 		where = fmt.Sprintf("in #%s (%d) of %s", terminal.OneLine(channel.Name), channel.ID,
 			terminal.OneLine(archive.GuildName(k.GuildByID(t.Guild))))
 	}
 	what = "everything " + where
 	if o.user != "" {
-		if t.User, people, err = k.FindPerson(ctx, t.Guild, o.user); err != nil {
+		t.User, people, err = k.FindPerson(ctx, t.Guild, o.user)
+		if err != nil {
 			return t, "", nil, err
 		}
 		what = fmt.Sprintf("everything that %s wrote %s", cli.NameOf(t.User, people), where)
 	}
 	if o.before != "" {
-		if t.Before, _, err = dates.Parse(o.before, t.At, k.Config.Answer.Location()); err != nil {
+		t.Before, _, err = dates.Parse(o.before, t.At, k.Config.Answer.Location())
+		if err != nil {
 			return t, "", nil, fmt.Errorf("--before %w", err)
 		}
 		if t.Before.After(t.At) {
@@ -238,4 +248,34 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *archive.Archive, target
 		return err
 	}
 	return o.print(c, k, memory.DeletionReport{Forgetting: target, Messages: len(there)})
+}
+
+func (o *forgetting) print(c *cobra.Command, k *archive.Archive, r memory.DeletionReport) error {
+	if o.json {
+		f := r.Forgetting
+		out := deletionReportJSON{Channel: f.Channel, User: f.User, Before: f.Before,
+			At:             f.At.UTC().Truncate(time.Second),
+			DeletionReport: r, OutOf: k.OutOfReach()}
+		if f.Guild != memory.Everywhere {
+			out.Guild = f.Guild.String()
+		}
+		return cli.PrintJSON(c.OutOrStdout(), out)
+	}
+	parts := terminal.Nonzero(terminal.Count(r.Segments, "segment", ""), terminal.Count(r.Vectors, "vector", ""),
+		terminal.Count(r.Answers, "answer", ""),
+		terminal.Count(r.Facts, "fact", ""), lore(r.Lore), summaries(r.Summaries),
+		terminal.Count(r.Records, "record of a call", "records of calls"))
+	switch {
+	case r.People > 0 && r.Forgetting.User == 0:
+		parts = append(parts, fmt.Sprintf("what was known of %d people", r.People))
+	case r.People > 0:
+		parts = append(parts, "what was known of a person in "+terminal.Plural(r.People, "server"))
+	}
+	line := "Forgotten: " + terminal.Plural(r.Messages, "message")
+	if len(parts) > 0 {
+		line += ", and with that " + strings.Join(parts, ", ")
+	}
+	fmt.Fprintln(c.OutOrStdout(), line+".")
+	fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(k.OutOfReach(), "; ")+".")
+	return nil
 }

@@ -119,7 +119,8 @@ func (f *flags) importFile(ctx context.Context, a *setup.App, path string) (got 
 
 // apply stores events and counts their messages.
 func (i *imported) apply(ctx context.Context, store *sqlstore.Store, events []memory.Event) error {
-	posted, messages := map[memory.ChannelID]map[memory.MessageID]bool{}, 0
+	posted := map[memory.ChannelID]map[memory.MessageID]bool{}
+	messages := 0
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
 			if posted[p.Message.Channel] == nil {
@@ -163,8 +164,11 @@ func (i imported) counts() string {
 }
 
 func (i *imported) add(j imported) {
-	i.fresh, i.known, i.dropped = i.fresh+j.fresh, i.known+j.known, i.dropped+j.dropped
-	i.Answers, i.Skipped = i.Answers+j.Answers, i.Skipped+j.Skipped
+	i.fresh = i.fresh + j.fresh
+	i.known = i.known + j.known
+	i.dropped = i.dropped + j.dropped
+	i.Answers = i.Answers + j.Answers
+	i.Skipped = i.Skipped + j.Skipped
 }
 
 func (i imported) total(files, unread int) string {

@@ -18,50 +18,7 @@ import (
 	"hark/internal/terminal"
 )
 
-// Where models are served, in the order in which they are offered.
-const (
-	atOpenAI = iota
-	atOllama
-	elsewhere
-	nowhere
-	inDirectory // behind what is offered for any model
-)
-
-const (
-	openAI = "https://api.openai.com/v1"
-	ollama = "http://localhost:11434/v1"
-)
-
 const listTime = 10 * time.Second
-
-type server struct {
-	url   string
-	key   config.Secret
-	model string // empty: none
-	path  string // of a static embedding model, instead
-	kind  string // a known server's name, if it was chosen by that
-}
-
-// place returns which of the offered places s is.
-func (s server) place() int {
-	switch {
-	case s.path != "":
-		return inDirectory
-	case s.model == "":
-		return nowhere
-	case s.url == openAI:
-		return atOpenAI
-	case s.url == ollama, s.kind == ollamaServer.name:
-		return atOllama
-	}
-	return elsewhere
-}
-
-// isOllama reports whether an Ollama writes the answers, here or elsewhere.
-func (s server) isOllama() bool {
-	known := s.known()
-	return s.model != "" && known != nil && known.name == ollamaServer.name
-}
 
 func (s *wizard) askModel(ctx context.Context) error {
 	s.tellGiven("HARK_LLM_BASE_URL", "HARK_LLM_API_KEY", "HARK_LLM_API_KEY_FILE", "HARK_LLM_MODEL")
@@ -112,7 +69,10 @@ func (s *wizard) askEmbedder(ctx context.Context) error {
 			fits: isEmbedder}, usual)
 	}, func(ctx context.Context, chosen server) []doctor.Finding {
 		*e = set
-		e.BaseURL, e.APIKey, e.Model, e.Path = chosen.url, chosen.key, chosen.model, chosen.path
+		e.BaseURL = chosen.url
+		e.APIKey = chosen.key
+		e.Model = chosen.model
+		e.Path = chosen.path
 		if isAnother(before, chosen) {
 			e.Dimensions = 0
 			e.QueryPrefix = nil

@@ -243,3 +243,46 @@ func suitedValues(from, to config.LLM) []config.Value {
 	slices.Reverse(all) // each goes in front of those before it
 	return all
 }
+
+type server struct {
+	url   string
+	key   config.Secret
+	model string // empty: none
+	path  string // of a static embedding model, instead
+	kind  string // a known server's name, if it was chosen by that
+}
+
+// place returns which of the offered places s is.
+func (s server) place() int {
+	switch {
+	case s.path != "":
+		return inDirectory
+	case s.model == "":
+		return nowhere
+	case s.url == openAI:
+		return atOpenAI
+	case s.url == ollama, s.kind == ollamaServer.name:
+		return atOllama
+	}
+	return elsewhere
+}
+
+// isOllama reports whether an Ollama writes the answers, here or elsewhere.
+func (s server) isOllama() bool {
+	known := s.known()
+	return s.model != "" && known != nil && known.name == ollamaServer.name
+}
+
+const (
+	openAI = "https://api.openai.com/v1"
+	ollama = "http://localhost:11434/v1"
+)
+
+// Where models are served, in the order in which they are offered.
+const (
+	atOpenAI = iota
+	atOllama
+	elsewhere
+	nowhere
+	inDirectory // behind what is offered for any model
+)

@@ -20,7 +20,9 @@ import (
 )
 
 func (f *flags) mcpCommand() *cobra.Command {
-	as, server, operator := "", "", false
+	as := ""
+	server := ""
+	operator := false
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Let a program on this machine ask the memory, by the Model Context Protocol",
@@ -148,7 +150,8 @@ func (r *mcpReader) ask(ctx context.Context) (answer.Question, error) {
 	case len(now) == 0 || !now[0].RolesKnown:
 		return q, answer.CallError("It isn't known which roles " + q.Name + " has. Set discord.token, so that Discord can be asked.")
 	}
-	if q.Roles = now[0].Roles; q.Roles == nil {
+	q.Roles = now[0].Roles
+	if q.Roles == nil {
 		q.Roles = []memory.RoleID{} // known to be none
 	}
 	return q, nil

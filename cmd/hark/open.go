@@ -114,7 +114,8 @@ func (f *flags) phases() func(what string, done, total int) {
 	at := ""
 	return func(what string, done, total int) {
 		if what != at {
-			at, show = what, f.progress(what)
+			at = what
+			show = f.progress(what)
 		}
 		show(done, total)
 	}

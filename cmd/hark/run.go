@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -27,7 +26,6 @@ import (
 	"hark/internal/metrics"
 	"hark/internal/setup"
 	"hark/internal/store"
-	"hark/internal/web"
 	"hark/memory"
 	"hark/memory/vectors"
 )
@@ -46,20 +44,6 @@ func (f *flags) runCommand() *cobra.Command {
 	c.Flags().BoolVar(&wait, "wait", false,
 		"if Discord refuses the token or an intent, wait for a changed configuration instead of ending")
 	return c
-}
-
-type runner struct {
-	*flags
-	wait bool
-	look time.Duration // between looks at the configuration while waiting
-
-	log     zerolog.Logger
-	notify  *notifier
-	ready   atomic.Pointer[func() error] // see notReady
-	metrics *metrics.Metrics
-	started time.Time
-	now     atomic.Pointer[running] // nil before anything runs
-	site    *web.Site               // nil: the inspection page is off
 }
 
 // run runs until ctx is done or, without --wait, until only the operator can mend what is wrong.
@@ -423,7 +407,8 @@ func (r *runner) startDigest(ctx context.Context, group *errgroup.Group, a *setu
 			digest.Condensed: "condensed a session"}[kind]
 		r.log.Debug().Stringer("channel", channel).Int("messages", messages).Str("model", model).Msg(made)
 	}
-	own, shared := []digest.Kind(nil), []digest.Kind(nil)
+	own := []digest.Kind(nil)
+	shared := []digest.Kind(nil)
 	for _, kind := range a.Digests() {
 		if kind == digest.Condensed { // of the sessions in which this process answers
 			own = append(own, kind)

@@ -75,7 +75,8 @@ func (a *asking) withQuestion(do func(c *cobra.Command, app *setup.App, q answer
 func (a *asking) question(ctx context.Context, app *setup.App, p console.Place, text string) (answer.Question, error) {
 	q := p.Question(text, time.Now())
 	var err error
-	if q.Filter, err = a.filter.read(ctx, app, p.Within(), q.Now); err != nil {
+	q.Filter, err = a.filter.read(ctx, app, p.Within(), q.Now)
+	if err != nil {
 		return q, err
 	}
 	if a.as != "" {
@@ -83,7 +84,8 @@ func (a *asking) question(ctx context.Context, app *setup.App, p console.Place, 
 		if err != nil {
 			return q, err
 		}
-		q.Asker, q.Name = as.ID, a.as
+		q.Asker = as.ID
+		q.Name = a.as
 		if !known && a.talk == nil {
 			fmt.Fprintf(a.env.stderr, "hark: nobody there is called %q, so the question is a stranger's\n", a.as)
 		}
@@ -98,11 +100,13 @@ func (a *asking) question(ctx context.Context, app *setup.App, p console.Place, 
 
 // searchCommand is "hark search", and "/recall" in a talk.
 func (f *flags) searchCommand(use, short string) *cobra.Command {
-	a, limit := asking{flags: f}, 10
+	a := asking{flags: f}
+	limit := 10
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
 		RunE: a.withQuestion(func(c *cobra.Command, app *setup.App, q answer.Question) error {
-			q.Limit, q.Mode = max(limit, search.DefaultLimit), builder.ModeSearch
+			q.Limit = max(limit, search.DefaultLimit)
+			q.Mode = builder.ModeSearch
 			if q.Everywhere {
 				q.Channel = 0 // it continues no session
 			}
@@ -195,7 +199,8 @@ func printHits(c *cobra.Command, a *setup.App, asJSON bool, hits []search.Hit) e
 	}
 	shown := make([]shownHit, len(hits))
 	for i, h := range hits {
-		if shown[i], err = shownOf(c.Context(), k, h); err != nil {
+		shown[i], err = shownOf(c.Context(), k, h)
+		if err != nil {
 			return err
 		}
 	}

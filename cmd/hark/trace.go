@@ -104,7 +104,8 @@ func showTrace(c *cobra.Command, k *archive.Archive, o tracing, id string) error
 		return nil
 	case o.json:
 		out := traceJSON(k, t)
-		if out.Sections = cli.Sections(t.Sections, p); why == "" {
+		out.Sections = cli.Sections(t.Sections, p)
+		if why == "" {
 			out.Prompt = &jsonSentPrompt{Built: p.Built.UTC(), Messages: p.Messages}
 		}
 		return cli.PrintJSON(c.OutOrStdout(), out)

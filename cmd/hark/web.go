@@ -19,7 +19,8 @@ import (
 )
 
 func (f *flags) webCommand() *cobra.Command {
-	listen, link := "127.0.0.1:8766", false
+	listen := "127.0.0.1:8766"
+	link := false
 	c := &cobra.Command{
 		Use:   "web",
 		Short: "Open the inspection page: what Hark remembers, and how it answers",
@@ -116,7 +117,9 @@ func (r *runner) inspect(cfg config.Config, address string) *web.Site {
 		for _, s := range now.bot.Shards() {
 			live.Shards = append(live.Shards, web.Shard{Name: s.String(), Connected: s.Connected, Guilds: s.Guilds})
 		}
-		live.Events, live.RoleSets, live.ForgetSessions = now.bot.Waiting(), now.bot.RoleSets, now.bot.ForgetSessions
+		live.Events = now.bot.Waiting()
+		live.RoleSets = now.bot.RoleSets
+		live.ForgetSessions = now.bot.ForgetSessions
 		live.Waiting, live.Busy = now.bot.Questions()
 		return live
 	}
