@@ -20,7 +20,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"hark/internal/atomicfile"
@@ -39,27 +38,6 @@ const (
 	keyBytes   = 32
 	nonceBytes = 16
 )
-
-// access decides who may see the pages: whoever has a session, which a login link or the password begins, or whom the
-// reverse proxy names.
-type access struct {
-	Config
-	key    []byte
-	origin *http.CrossOriginProtection
-	tries  *tries
-	now    func() time.Time
-
-	mu       sync.Mutex
-	sessions map[[sha256.Size]byte]time.Time // by the hash of the cookie: when it ends
-	used     map[string]time.Time            // links, until they end
-}
-
-// linkKey is the content of keyFile, for "hark web --link".
-type linkKey struct {
-	URL     string `json:"url"`
-	Address string `json:"address"` // that is listened at
-	Key     []byte `json:"key"`
-}
 
 func newAccess(c Config) *access {
 	a := &access{Config: c, key: make([]byte, keyBytes), origin: http.NewCrossOriginProtection(),
@@ -153,7 +131,8 @@ func (a *access) redeem(text string, now time.Time) bool {
 	if err != nil || len(token) != nonceBytes+8+sha256.Size {
 		return false
 	}
-	signed, signature := token[:nonceBytes+8], token[nonceBytes+8:]
+	signed := token[:nonceBytes+8]
+	signature := token[nonceBytes+8:]
 	ends := time.Unix(int64(binary.BigEndian.Uint64(signed[nonceBytes:])), 0)
 	if !hmac.Equal(signature, sign(a.key, signed)) || now.After(ends) {
 		return false
@@ -174,7 +153,8 @@ func (a *access) redeem(text string, now time.Time) bool {
 
 // isPassword reports whether a text is the configured password.
 func (a *access) isPassword(text string) bool {
-	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(a.Web.Password.Reveal()))
+	got := sha256.Sum256([]byte(text))
+	want := sha256.Sum256([]byte(a.Web.Password.Reveal()))
 	return a.Web.Password.IsSet() && subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
@@ -274,23 +254,6 @@ func (a *access) isOurs(host string) bool {
 	return net.ParseIP(name) != nil || strings.EqualFold(name, "localhost") || strings.EqualFold(name, own.Hostname())
 }
 
-// logIn shows how to log in, or logs in by a link.
-func logIn(v *visit) error {
-	token := v.r.URL.Query().Get("token")
-	switch {
-	case token == "" && v.access.isLoggedIn(v.r):
-		return v.redirect("/")
-	case token == "" || v.r.Method == http.MethodHead: // a preview doesn't spend a link
-		return v.show(http.StatusOK, "login", "Log in", loginData{Password: v.Web.Password.IsSet()})
-	case !v.access.redeem(token, v.access.now()):
-		return v.show(http.StatusUnauthorized, "login", "Log in", loginData{Password: v.Web.Password.IsSet(),
-			Wrong: "This link is too old, or was used before."})
-	}
-	v.access.begin(v.w, v.access.now())
-	// A redirect from a link elsewhere would come without the cookie; a page of ours leads on with it.
-	return v.show(http.StatusOK, "login", "Logged in", loginData{Done: true})
-}
-
 type loginData struct {
 	Password bool   // there is one
 	Wrong    string // what was wrong with the last try
@@ -302,22 +265,4 @@ func (d loginData) refresh() string {
 		return "0; url=/"
 	}
 	return ""
-}
-
-func logInByPassword(v *visit) error {
-	if !v.access.tries.allow(v.r.RemoteAddr, v.access.now()) {
-		return v.show(http.StatusTooManyRequests, "login", "Log in", loginData{Password: true,
-			Wrong: "Too many tries: wait some seconds. On the machine itself, hark web --link lets you in at once."})
-	}
-	if !v.access.isPassword(v.r.PostFormValue("password")) {
-		return v.show(http.StatusUnauthorized, "login", "Log in", loginData{Password: v.Web.Password.IsSet(),
-			Wrong: "That isn't the password."})
-	}
-	v.access.begin(v.w, v.access.now())
-	return v.redirect("/")
-}
-
-func logOut(v *visit) error {
-	v.access.end(v.w, v.r)
-	return v.redirect("/login")
 }

@@ -80,10 +80,12 @@ func answers(v *visit) error {
 			q.Guilds = append(q.Guilds, each.ID)
 		}
 	}
-	if q.Channel, err = id[memory.ChannelID](v, "channel"); err != nil {
+	q.Channel, err = id[memory.ChannelID](v, "channel")
+	if err != nil {
 		return err
 	}
-	if q.Before, err = id[memory.MessageID](v, "before"); err != nil {
+	q.Before, err = id[memory.MessageID](v, "before")
+	if err != nil {
 		return err
 	}
 	if d.Person != "" {
@@ -91,8 +93,10 @@ func answers(v *visit) error {
 		if g != nil {
 			within = g.ID
 		}
-		if q.Asker, _, err = v.archive.FindPerson(v.ctx, within, d.Person); err != nil {
-			d.Stray, err = err.Error(), nil
+		q.Asker, _, err = v.archive.FindPerson(v.ctx, within, d.Person)
+		if err != nil {
+			d.Stray = err.Error()
+			err = nil
 		}
 	}
 	switch d.Outcome {
@@ -113,7 +117,8 @@ func answers(v *visit) error {
 	}
 	const most = 1000
 	withdrawn, err := v.app.Store.Withdrawn(v.ctx, most)
-	if d.Withdrawn = len(withdrawn); err != nil {
+	d.Withdrawn = len(withdrawn)
+	if err != nil {
 		return err
 	}
 	return v.show(http.StatusOK, "answers", "Answers", d)
@@ -270,14 +275,16 @@ func answerPage(v *visit) error {
 	if err := v.readAnswer(&d); err != nil {
 		return err
 	}
-	if d.Recalled, err = v.recalledRows(t); err != nil {
+	d.Recalled, err = v.recalledRows(t)
+	if err != nil {
 		return err
 	}
 	if err := v.readSpent(&d); err != nil {
 		return err
 	}
 	prompt, why := v.archive.PromptOf(t)
-	if d.NoPrompt = why; why == "" {
+	d.NoPrompt = why
+	if why == "" {
 		d.Prompt = promptOf(prompt, nil)
 	}
 	for _, user := range t.Named {
@@ -413,7 +420,8 @@ func stepsOf(t memory.Trace) []step {
 	for i := range steps {
 		s := &steps[i]
 		all := float64(max(t.Total, 1))
-		s.X, s.W = whole*float64(s.At)/all, max(3, whole*float64(s.Took)/all)
+		s.X = whole * float64(s.At) / all
+		s.W = max(3, whole*float64(s.Took)/all)
 		s.X = min(s.X, whole-3)
 	}
 	return steps

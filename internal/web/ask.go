@@ -32,16 +32,6 @@ type askData struct {
 	Same     bool    // what they found doesn't differ
 }
 
-// choiceGroup is the channels of a server, to choose from.
-type choiceGroup struct {
-	Name    string
-	Choices []choice
-}
-
-type choice struct {
-	Value, Name string
-}
-
 // trial is what one setting makes of a question.
 type trial struct {
 	N      string // "" for the first, "2" for the second: the suffix of its fields
@@ -194,7 +184,8 @@ func (v *visit) try(question string, t *trial) error {
 		if err != nil {
 			return complain("there is no channel %s", t.In)
 		}
-		q.Guild, q.Channel = g.ID, channel
+		q.Guild = g.ID
+		q.Channel = channel
 	}
 	v.askAs(&q, t)
 	t.Everybody = t.Alone && !q.OnlyAsker
@@ -230,13 +221,16 @@ func (v *visit) askAs(q *answer.Question, t *trial) {
 	}
 	user, known, err := v.archive.FindPerson(v.ctx, within, t.As)
 	if err != nil || len(known) == 0 {
-		t.Stray, q.Asker, q.Name = fmt.Sprintf("nobody is known as %q", t.As), imports.UserID(t.As), t.As
+		t.Stray = fmt.Sprintf("nobody is known as %q", t.As)
+		q.Asker = imports.UserID(t.As)
+		q.Name = t.As
 		if err != nil {
 			t.Stray = err.Error()
 		}
 		return
 	}
-	q.Asker, q.Name = user, cmp.Or(known[0].DisplayName(), t.As)
+	q.Asker = user
+	q.Name = cmp.Or(known[0].DisplayName(), t.As)
 	q.OnlyAsker = t.Alone && !q.Everywhere
 	if known[0].RolesKnown {
 		q.Roles = known[0].Roles
@@ -274,7 +268,8 @@ func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
 		out.Hits = append(out.Hits, one)
 	}
 	if len(out.Hits) > bestHits {
-		out.Hits, out.Further = out.Hits[:bestHits], out.Hits[bestHits:]
+		out.Further = out.Hits[bestHits:]
+		out.Hits = out.Hits[:bestHits]
 	}
 	for _, p := range r.Result.People {
 		out.People = append(out.People, v.personRef(p.Person.Guild, p.Person.ID))
@@ -407,9 +402,4 @@ func one(yes bool) int {
 		return 1
 	}
 	return 0
-}
-
-// loreURL is the page of a server's lore that has one with an id.
-func loreURL(guild memory.GuildID, id int64) string {
-	return fmt.Sprintf("/memory/%d/lore?after=%d#l%d", guild, id-1, id)
 }

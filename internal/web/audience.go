@@ -31,11 +31,6 @@ type audienceData struct {
 	All      []verdictRow // of the place, for each channel
 }
 
-// audienceURL is the page of what may be told in a channel.
-func audienceURL(guild memory.GuildID, place memory.ChannelID) string {
-	return "/audience?" + encode("guild", guild.String(), "place", place.String())
-}
-
 type verdictRow struct {
 	Ref refOf
 	OK  bool
@@ -72,7 +67,8 @@ func audience(v *visit) error {
 	}
 	d := audienceData{Place: v.form("place"), Source: v.form("source"), Guilds: v.discordGuilds()}
 	var err error
-	if d.Guild, err = v.guildOrOnly(d.Guilds); err != nil {
+	d.Guild, err = v.guildOrOnly(d.Guilds)
+	if err != nil {
 		return err
 	}
 	if d.Guild != nil {
@@ -87,7 +83,8 @@ func audience(v *visit) error {
 func (v *visit) judge(d *audienceData) error {
 	g := d.Guild
 	d.Ref = v.guildRef(g.ID)
-	if d.Apart = g.ID == memory.LocalGuild || g.ID == memory.DirectGuild; d.Apart {
+	d.Apart = g.ID == memory.LocalGuild || g.ID == memory.DirectGuild
+	if d.Apart {
 		return nil
 	}
 	d.Channels = v.choicesOf(g).Choices
@@ -95,7 +92,8 @@ func (v *visit) judge(d *audienceData) error {
 	if v.Live != nil && v.Live().RoleSets != nil {
 		sets = v.Live().RoleSets(g)
 	}
-	if d.Known = sets != nil; !d.Known {
+	d.Known = sets != nil
+	if !d.Known {
 		sets = search.PossibleRoleSets(g)
 	}
 	people := func(user memory.UserID) (memory.Person, bool) {
@@ -120,8 +118,10 @@ func (v *visit) judge(d *audienceData) error {
 		readers := at(place)
 		d.PlaceRef = v.channelRef(g.ID, place)
 		if source != 0 {
-			d.Asked, d.From = true, v.channelRef(g.ID, source)
-			d.OK, d.Why = readers.Judge(source).OK, readers.Explain(source)
+			d.Asked = true
+			d.From = v.channelRef(g.ID, source)
+			d.OK = readers.Judge(source).OK
+			d.Why = readers.Explain(source)
 		}
 		told := map[string]bool{} // by rules
 		for _, c := range inOrder(g) {
@@ -183,7 +183,8 @@ func (v *visit) matrixOf(g *memory.Guild, at func(memory.ChannelID) *search.Audi
 		if v.ctx.Err() != nil {
 			return nil, v.ctx.Err()
 		}
-		audiences[i], ok[i] = at(place.ID), make([]bool, n)
+		audiences[i] = at(place.ID)
+		ok[i] = make([]bool, n)
 		for j, c := range channels {
 			ok[i][j] = audiences[i].Judge(c.ID).OK
 		}

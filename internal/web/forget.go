@@ -8,35 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"hark/internal/archive"
 	"hark/internal/dates"
 	"hark/memory"
 )
-
-// jobs are the forgettings that this page began.
-type jobs struct {
-	mu    sync.Mutex
-	all   []*job
-	ended bool
-	stop  []context.CancelFunc
-	work  sync.WaitGroup
-}
-
-// job is a forgetting that runs, or has run.
-type job struct {
-	ID    int
-	What  string
-	Begun time.Time
-
-	mu          sync.Mutex
-	done, total int
-	finished    time.Time
-	report      memory.DeletionReport
-	failed      error
-}
 
 // keptJobs is how many receipts are shown.
 const keptJobs = 20
@@ -63,12 +40,15 @@ func (j *jobs) begin(what string, work func(ctx context.Context, progress func(d
 		defer cancel()
 		report, err := work(ctx, func(done, total int) {
 			one.mu.Lock()
-			one.done, one.total = done, total
+			one.done = done
+			one.total = total
 			one.mu.Unlock()
 		})
 		one.mu.Lock()
 		defer one.mu.Unlock()
-		one.report, one.failed, one.finished = report, err, time.Now()
+		one.report = report
+		one.failed = err
+		one.finished = time.Now()
 	})
 	return one, nil
 }
@@ -187,7 +167,8 @@ func (v *visit) chooseForgetting() (d forgettingData, target memory.Forgetting, 
 		}
 		return d, target, nil
 	}
-	if target, err = v.selected(d); err != nil {
+	target, err = v.selected(d)
+	if err != nil {
 		d.Problem = err.Error()
 		return d, target, nil
 	}
@@ -219,7 +200,8 @@ func (v *visit) selected(d forgettingData) (t memory.Forgetting, err error) {
 	if g != nil {
 		t.Guild = g.ID
 	}
-	if t.Channel, err = id[memory.ChannelID](v, "channel"); err != nil {
+	t.Channel, err = id[memory.ChannelID](v, "channel")
+	if err != nil {
 		return t, err
 	}
 	if t.Channel != 0 {
@@ -230,12 +212,14 @@ func (v *visit) selected(d forgettingData) (t memory.Forgetting, err error) {
 		t.Guild = of.ID
 	}
 	if d.Person != "" {
-		if t.User, _, err = v.archive.FindPerson(v.ctx, t.Guild, d.Person); err != nil {
+		t.User, _, err = v.archive.FindPerson(v.ctx, t.Guild, d.Person)
+		if err != nil {
 			return t, complaint{err}
 		}
 	}
 	if d.Before != "" {
-		if t.Before, _, err = dates.Parse(d.Before, t.At, v.zone()); err != nil {
+		t.Before, _, err = dates.Parse(d.Before, t.At, v.zone())
+		if err != nil {
 			return t, complain("before %w", err)
 		}
 		if t.Before.IsZero() {

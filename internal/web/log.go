@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -100,11 +99,13 @@ func channelPage(v *visit) error {
 		d.Parent = v.channelRef(g.ID, c.Parent)
 	}
 	scope := memory.Scope{Channels: []memory.ChannelID{c.ID}}
-	if d.Messages, _, err = v.app.Store.Frequencies(v.ctx, scope, nil, 0); err != nil {
+	d.Messages, _, err = v.app.Store.Frequencies(v.ctx, scope, nil, 0)
+	if err != nil {
 		return err
 	}
 	if d.Q != "" {
-		if d.Found, err = v.find(scope, d.Q); err != nil {
+		d.Found, err = v.find(scope, d.Q)
+		if err != nil {
 			return err
 		}
 	}
@@ -114,10 +115,12 @@ func channelPage(v *visit) error {
 	}
 	gaps = slices.DeleteFunc(slices.Clone(gaps), func(gap memory.Gap) bool { return gap.Channel != c.ID })
 	d.Gaps = len(gaps)
-	if d.Rows, err = v.log(&d, gaps); err != nil {
+	d.Rows, err = v.log(&d, gaps)
+	if err != nil {
 		return err
 	}
-	if d.Talk, err = v.talk(g.ID, scope); err != nil {
+	d.Talk, err = v.talk(g.ID, scope)
+	if err != nil {
 		return err
 	}
 	d.TalkCut = d.Messages > countedTalk
@@ -160,7 +163,8 @@ func (v *visit) log(d *channelData, gaps []memory.Gap) ([]logRow, error) {
 	if len(messages) == 0 {
 		return v.rows(channel, nil, gaps, at, 0, math.MaxInt64)
 	}
-	first, last := messages[0].ID, messages[len(messages)-1].ID
+	first := messages[0].ID
+	last := messages[len(messages)-1].ID
 	var beforeFirst, afterLast memory.MessageID = 0, math.MaxInt64 // the messages beside the page
 	if older, err := v.app.Store.Around(v.ctx, channel, []memory.MessageID{first}, 1, 0); err != nil {
 		return nil, err
@@ -183,7 +187,8 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 	ids := make([]memory.MessageID, len(messages))
 	var replies []memory.MessageID
 	for i, m := range messages {
-		if ids[i] = m.ID; m.ReplyTo != 0 {
+		ids[i] = m.ID
+		if m.ReplyTo != 0 {
 			replies = append(replies, m.ReplyTo)
 		}
 	}
@@ -228,7 +233,8 @@ func (v *visit) rows(channel memory.ChannelID, messages []memory.Message, gaps [
 		shown := v.said(m)
 		shown.At = m.ID == at
 		if segment := segments[m.ID]; segment != 0 {
-			shown.Thread, shown.ThreadOf = 1+int(segment%threadColours), fmt.Sprint(segment)
+			shown.Thread = 1 + int(segment%threadColours)
+			shown.ThreadOf = fmt.Sprint(segment)
 		}
 		k := slices.IndexFunc(replied, func(r memory.Message) bool { return r.ID == m.ReplyTo })
 		if m.ReplyTo != 0 && k >= 0 {
@@ -265,15 +271,6 @@ func (v *visit) said(m memory.Message) said {
 		}
 	}
 	return s
-}
-
-// channelName names a channel that a message of a guild links to. One in the terminal may link to any.
-func (v *visit) channelName(guild memory.GuildID, channel memory.ChannelID) string {
-	own, _, err := v.channelOf(channel)
-	if guild == memory.LocalGuild && err == nil {
-		guild = own.ID
-	}
-	return v.channelRef(guild, channel).Name
 }
 
 // asked returns a question without the mention of Hark.
@@ -325,7 +322,8 @@ func (v *visit) talk(guild memory.GuildID, scope memory.Scope) (plot, error) {
 	place := map[memory.UserID]int{}
 	var names, labels []string
 	for i, user := range users {
-		if place[user] = min(i, maxSeries-1); i < maxSeries {
+		place[user] = min(i, maxSeries-1)
+		if i < maxSeries {
 			names = append(names, v.personRef(guild, user).Name)
 		}
 	}
@@ -343,15 +341,4 @@ func (v *visit) talk(guild memory.GuildID, scope memory.Scope) (plot, error) {
 		}
 	}
 	return newPlot("Who wrote how much, by week", labels, names, values), nil
-}
-
-// encode returns a query of names and values.
-func encode(fields ...string) string {
-	q := url.Values{}
-	for i := 0; i+1 < len(fields); i += 2 {
-		if fields[i+1] != "" {
-			q.Set(fields[i], fields[i+1])
-		}
-	}
-	return q.Encode()
 }

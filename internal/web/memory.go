@@ -8,13 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"hark/internal/setup"
 	"hark/memory"
 )
 
 const peopleShown = 100
-
-func (v *visit) policy() memory.Policy { return setup.Policy(v.app.Config) }
 
 type serversData struct {
 	Servers []serverRow
@@ -32,7 +29,8 @@ func servers(v *visit) error {
 	}
 	var d serversData
 	var more memory.GuildID
-	if d.Servers, more, err = v.serverRows(from); err != nil {
+	d.Servers, more, err = v.serverRows(from)
+	if err != nil {
 		return err
 	}
 	if more != 0 {
@@ -96,8 +94,9 @@ func serverPage(v *visit) error {
 			Thread: c.Kind.IsThread(), Stray: isStray(g, c),
 			Remembered: v.policy().Remembers(g, c.ID), Choice: choiceNames[c.Choice], Gaps: missing[c.ID],
 			AgeLimited: c.AgeLimited, Shut: c.Shut}
-		if row.Messages, _, err = v.app.Store.Frequencies(v.ctx, memory.Scope{Channels: []memory.ChannelID{c.ID}}, nil,
-			0); err != nil {
+		row.Messages, _, err = v.app.Store.Frequencies(v.ctx, memory.Scope{Channels: []memory.ChannelID{c.ID}}, nil,
+			0)
+		if err != nil {
 			return err
 		}
 		row.FirstStray = row.Stray && (len(d.Channels) == 0 || !d.Channels[len(d.Channels)-1].Stray)
@@ -111,8 +110,10 @@ func serverPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	d.People, d.Lore = len(known), len(told)
-	if d.Talk, err = v.messagesByDay(channelsOf(g)); err != nil {
+	d.People = len(known)
+	d.Lore = len(told)
+	d.Talk, err = v.messagesByDay(channelsOf(g))
+	if err != nil {
 		return err
 	}
 	return v.show(http.StatusOK, "server", d.Ref.Name, d)
@@ -269,11 +270,13 @@ func personPage(v *visit) error {
 		}
 		d.Facts = append(d.Facts, row)
 	}
-	if d.Wrote, err = v.wrote(g, user); err != nil {
+	d.Wrote, err = v.wrote(g, user)
+	if err != nil {
 		return err
 	}
-	if d.Goes, err = v.app.Store.DryRun(v.ctx, memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: g.ID, User: user,
-		At: time.Now()}}); err != nil {
+	d.Goes, err = v.app.Store.DryRun(v.ctx, memory.DryRunQuery{Forgetting: memory.Forgetting{Guild: g.ID, User: user,
+		At: time.Now()}})
+	if err != nil {
 		return err
 	}
 	if len(known) == 0 && d.Goes.Messages == 0 {

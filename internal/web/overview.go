@@ -6,7 +6,6 @@ import (
 	"net/http"
 	runtimemetrics "runtime/metrics"
 	"slices"
-	"sync"
 	"time"
 
 	"hark/internal/answer"
@@ -23,15 +22,6 @@ const (
 	serversShown = 50              // on a page
 )
 
-// checks keeps the last result of doctor's brief checks.
-type checks struct {
-	mu      sync.Mutex
-	running context.CancelFunc // nil: they don't run
-	work    sync.WaitGroup
-	at      time.Time
-	found   []doctor.Finding
-}
-
 // latest returns the last result, and begins to check again if it is old.
 func (c *checks) latest(examine func(context.Context, bool, func(doctor.Finding))) (found []doctor.Finding,
 	at time.Time, running bool) {
@@ -46,7 +36,9 @@ func (c *checks) latest(examine func(context.Context, bool, func(doctor.Finding)
 			cancel()
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.found, c.at, c.running = found, time.Now(), nil
+			c.found = found
+			c.at = time.Now()
+			c.running = nil
 		})
 	}
 	return c.found, c.at, c.running != nil
@@ -56,7 +48,8 @@ func (c *checks) latest(examine func(context.Context, bool, func(doctor.Finding)
 func (c *checks) expire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at, c.found = time.Time{}, nil
+	c.at = time.Time{}
+	c.found = nil
 }
 
 // close ends running checks.
@@ -131,10 +124,12 @@ func overview(v *visit) error {
 	runtimemetrics.Read(held)
 	d.Memory = int64(held[0].Value.Uint64() - held[1].Value.Uint64())
 	var err error
-	if d.Amounts, err = sqlstore.Count(v.ctx, v.app.Store); err != nil {
+	d.Amounts, err = sqlstore.Count(v.ctx, v.app.Store)
+	if err != nil {
 		return err
 	}
-	if d.Servers, d.More, err = v.serverRows(0); err != nil {
+	d.Servers, d.More, err = v.serverRows(0)
+	if err != nil {
 		return err
 	}
 	if err := v.countKept(&d); err != nil {
@@ -146,7 +141,8 @@ func overview(v *visit) error {
 	if err := v.countAnswers(&d); err != nil {
 		return err
 	}
-	if d.Messages, err = v.messagesByDay(v.countedChannels()); err != nil {
+	d.Messages, err = v.messagesByDay(v.countedChannels())
+	if err != nil {
 		return err
 	}
 	return v.show(http.StatusOK, "overview", "Overview", d)
@@ -164,7 +160,8 @@ func (v *visit) serverRows(from memory.GuildID) (rows []serverRow, more memory.G
 		row := serverRow{Ref: v.guildRef(g.ID), ID: g.ID, Left: g.Left}
 		scope := memory.Scope{Channels: channelsOf(g)}
 		row.Channels = len(scope.Channels)
-		if row.Messages, _, err = v.app.Store.Frequencies(v.ctx, scope, nil, 0); err != nil {
+		row.Messages, _, err = v.app.Store.Frequencies(v.ctx, scope, nil, 0)
+		if err != nil {
 			return nil, 0, err
 		}
 		known, err := v.app.Store.People(v.ctx, g.ID)
@@ -175,7 +172,8 @@ func (v *visit) serverRows(from memory.GuildID) (rows []serverRow, more memory.G
 		if err != nil {
 			return nil, 0, err
 		}
-		row.People, row.Lore = len(known), len(told)
+		row.People = len(known)
+		row.Lore = len(told)
 		rows = append(rows, row)
 	}
 	return rows, 0, nil
@@ -183,17 +181,20 @@ func (v *visit) serverRows(from memory.GuildID) (rows []serverRow, more memory.G
 
 // countKept counts what is kept in all servers and in direct messages.
 func (v *visit) countKept(d *overviewData) (err error) {
-	if d.Kept, err = sqlstore.CountMessages(v.ctx, v.app.Store); err != nil {
+	d.Kept, err = sqlstore.CountMessages(v.ctx, v.app.Store)
+	if err != nil {
 		return err
 	}
 	d.Direct.Channels = len(v.direct.Channels)
 	in := memory.Scope{Channels: channelsOf(v.direct)}
-	if d.Direct.Messages, _, err = v.app.Store.Frequencies(v.ctx, in, nil, 0); err != nil {
+	d.Direct.Messages, _, err = v.app.Store.Frequencies(v.ctx, in, nil, 0)
+	if err != nil {
 		return err
 	}
 	d.All.Channels = len(v.countedChannels())
 	in.Channels = v.countedChannels()
-	if d.All.Messages, _, err = v.app.Store.Frequencies(v.ctx, in, nil, 0); err != nil {
+	d.All.Messages, _, err = v.app.Store.Frequencies(v.ctx, in, nil, 0)
+	if err != nil {
 		return err
 	}
 	d.Other = max(0, d.Kept-d.All.Messages)
@@ -227,7 +228,8 @@ func (v *visit) countedChannels() []memory.ChannelID {
 
 // countWork counts what remains to be done.
 func (v *visit) countWork(d *overviewData) (err error) {
-	if d.ToEmbed, err = v.app.Store.Waiting(v.ctx, memory.Everywhere); err != nil {
+	d.ToEmbed, err = v.app.Store.Waiting(v.ctx, memory.Everywhere)
+	if err != nil {
 		return err
 	}
 	gaps, err := v.app.Store.Gaps(v.ctx, memory.Everywhere, false)
@@ -248,8 +250,11 @@ func (v *visit) countWork(d *overviewData) (err error) {
 	}
 	const most = 1000
 	withdrawn, err := v.app.Store.Withdrawn(v.ctx, most)
-	d.Gaps, d.ToCompare, d.Questions, d.Forgettings, d.Withdrawn = len(gaps), len(compare), len(open), len(begun),
-		len(withdrawn)
+	d.Gaps = len(gaps)
+	d.ToCompare = len(compare)
+	d.Questions = len(open)
+	d.Forgettings = len(begun)
+	d.Withdrawn = len(withdrawn)
 	return err
 }
 
@@ -280,7 +285,8 @@ func (v *visit) countAnswers(d *overviewData) error {
 	if len(records) == countedCalls {
 		d.Cut = countedCalls
 	}
-	outcomes, tokens := map[time.Time]map[string]int{}, map[time.Time]map[string]int{}
+	outcomes := map[time.Time]map[string]int{}
+	tokens := map[time.Time]map[string]int{}
 	var models []string
 	add := func(to map[time.Time]map[string]int, day time.Time, name string, n int) {
 		if to[day] == nil {
@@ -306,11 +312,14 @@ func (v *visit) countAnswers(d *overviewData) error {
 	traces, err := v.app.Store.Traces(v.ctx, memory.TraceQuery{Limit: timedAnswers})
 	var search, total []time.Duration
 	for _, t := range traces {
-		search, total = append(search, t.Search), append(total, t.Total-t.Search)
+		search = append(search, t.Search)
+		total = append(total, t.Total-t.Search)
 	}
 	d.Timed = len(traces)
-	d.SearchP50, d.SearchP95 = percentile(search, 0.5), percentile(search, 0.95)
-	d.TotalP50, d.TotalP95 = percentile(total, 0.5), percentile(total, 0.95)
+	d.SearchP50 = percentile(search, 0.5)
+	d.SearchP95 = percentile(search, 0.95)
+	d.TotalP50 = percentile(total, 0.5)
+	d.TotalP95 = percentile(total, 0.95)
 	return err
 }
 

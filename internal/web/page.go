@@ -1,42 +1,21 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"path"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
 	"hark/internal/archive"
 	"hark/internal/setup"
-	"hark/internal/terminal"
 	"hark/memory"
 )
-
-// visit is a request for a page.
-type visit struct {
-	*Site
-	w   http.ResponseWriter
-	r   *http.Request
-	ctx context.Context
-
-	app     *setup.App
-	archive *archive.Archive
-	direct  *memory.Guild // the direct messages
-	people  map[memory.Membership]memory.Person
-}
 
 // Errors that a visitor sees as a page.
 var (
@@ -54,10 +33,12 @@ func complain(format string, args ...any) error { return complaint{fmt.Errorf(fo
 
 // open opens the memory for a page.
 func (v *visit) open() (err error) {
-	if v.app = v.App(); v.app == nil {
+	v.app = v.App()
+	if v.app == nil {
 		return errStarted
 	}
-	if v.archive, err = archive.New(v.ctx, v.app.Store, v.app.Config); err != nil {
+	v.archive, err = archive.New(v.ctx, v.app.Store, v.app.Config)
+	if err != nil {
 		return err
 	}
 	// Direct messages are used only where they were written, and nobody else looks at them. They are only counted.
@@ -68,96 +49,8 @@ func (v *visit) open() (err error) {
 	return nil
 }
 
-// page is what all templates get.
-type page struct {
-	Title    string
-	Section  string // of the menu
-	Version  string
-	LoggedIn bool
-	Refresh  string // when the page loads again, and what; empty: it doesn't
-	Data     any
-}
-
-// show answers with a page.
-func (v *visit) show(status int, name, title string, data any) error {
-	p := page{Title: title, Section: section(v.r.URL.Path), Version: v.Version, LoggedIn: v.access.isLoggedIn(v.r),
-		Data: data}
-	if again, is := data.(interface{ refresh() string }); is {
-		p.Refresh = again.refresh()
-	}
-	t, err := templates()[name].Clone()
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	if err := t.Funcs(v.funcs()).ExecuteTemplate(&b, "page.html", p); err != nil {
-		return err
-	}
-	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(b.Bytes()) // an error means that the client hung up
-	return nil
-}
-
-// section returns the first part of a path.
-func section(path string) string {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return first
-}
-
 func (v *visit) redirect(to string) error {
 	http.Redirect(v.w, v.r, to, http.StatusSeeOther)
-	return nil
-}
-
-// finish shows what went wrong.
-func (v *visit) finish(err error) {
-	status := http.StatusInternalServerError
-	switch {
-	case err == nil || v.ctx.Err() != nil:
-		return
-	case errors.As(err, new(missing)) || errors.Is(err, memory.ErrNotFound):
-		status = http.StatusNotFound
-	case v.app != nil && v.App() != v.app: // it was closed meanwhile
-		status, err = http.StatusServiceUnavailable, errStarted
-	case errors.Is(err, errStarted):
-		status = http.StatusServiceUnavailable
-	case errors.As(err, new(complaint)) || errors.As(err, new(memory.ValidationError)):
-		status = http.StatusBadRequest
-	}
-	if err := v.show(status, "wrong", "That didn't work", err.Error()); err != nil {
-		http.Error(v.w, err.Error(), status)
-	}
-}
-
-// refuse tells nothing but how to log in.
-func (v *visit) refuse() {
-	_ = v.show(http.StatusUnauthorized, "login", "Log in", loginData{Password: v.Web.Password.IsSet()})
-}
-
-// templates are the pages by name.
-var templates = sync.OnceValue(func() map[string]*template.Template {
-	v := &visit{}
-	all := map[string]*template.Template{}
-	names, err := fs.Glob(files, "files/templates/*.html")
-	if err != nil {
-		panic(err) // the pattern is right
-	}
-	for _, name := range names {
-		own := strings.TrimSuffix(path.Base(name), ".html")
-		all[own] = template.Must(template.New(own).Funcs(v.funcs()).ParseFS(files, "files/templates/page.html",
-			"files/templates/parts.html", name))
-	}
-	return all
-})
-
-// static serves the style sheet and the script.
-func static(v *visit) error {
-	content, err := files.ReadFile("files/" + v.r.PathValue("file"))
-	if err != nil || strings.Contains(v.r.PathValue("file"), "/") {
-		return errNoPage
-	}
-	http.ServeContent(v.w, v.r, v.r.PathValue("file"), time.Time{}, bytes.NewReader(content))
 	return nil
 }
 
@@ -304,7 +197,8 @@ func messageURL(guild memory.GuildID, channel memory.ChannelID, message memory.M
 func (v *visit) with(fields ...string) string {
 	q := v.r.URL.Query()
 	for i := 0; i+1 < len(fields); i += 2 {
-		if q.Del(fields[i]); fields[i+1] != "" {
+		q.Del(fields[i])
+		if fields[i+1] != "" {
 			q.Set(fields[i], fields[i+1])
 		}
 	}
@@ -318,56 +212,6 @@ func (v *visit) zone() *time.Location {
 	}
 	return v.app.Config.Answer.Location()
 }
-
-// funcs are the functions of the templates.
-func (v *visit) funcs() template.FuncMap {
-	return template.FuncMap{
-		"loreurl": func(l memory.Lore) string { return loreURL(l.Guild, l.ID) },
-		"time": func(t time.Time) string {
-			if t.IsZero() {
-				return ""
-			}
-			return t.In(v.zone()).Format("2006-01-02 15:04")
-		},
-		"clock":       func(t time.Time) string { return t.In(v.zone()).Format("15:04") },
-		"day":         func(t time.Time) string { return t.In(v.zone()).Format("Monday, 2 January 2006") },
-		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"ms":          span,
-		"bytes":       func(n int64) string { return terminal.Bytes(n) },
-		"count":       func(n int, noun string) string { return number(n) + plural(n, noun) },
-		"number":      func(n any) string { return number(int(reflect.ValueOf(n).Int())) },
-		"percent":     func(of float64) string { return fmt.Sprintf("%.0f %%", 100*of) },
-		"two":         func(f float64) string { return fmt.Sprintf("%.2f", f) },
-		"line":        visible,
-		"markup":      v.markup,
-		"words":       words,
-		"mark":        func(relevance float64) string { return v.app.Builder.Labels().Relevance(relevance) },
-		"add":         func(a, b int) int { return a + b },
-		"pair":        func(a, b any) pair { return pair{a, b} },
-		"guildchoice": func(any string, all []choice, chosen string) guildChoice { return guildChoice{any, all, chosen} },
-		"groupchoice": func(all []choiceGroup, chosen string) groupChoice { return groupChoice{all, chosen} },
-		"guildid": func(g *memory.Guild) string {
-			if g == nil {
-				return ""
-			}
-			return g.ID.String()
-		},
-	}
-}
-
-// What templates give to their parts.
-type (
-	pair        struct{ A, B any }
-	guildChoice struct {
-		Any     string
-		Choices []choice
-		Chosen  string
-	}
-	groupChoice struct {
-		Groups []choiceGroup
-		Chosen string
-	}
-)
 
 // span writes a duration with two units at most.
 func span(d time.Duration) string {
@@ -422,3 +266,45 @@ func visible(text string) string {
 
 // words turns a name of the code, such as "previous_context", into words.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+type choice struct {
+	Value, Name string
+}
+
+// choiceGroup is the channels of a server, to choose from.
+type choiceGroup struct {
+	Name    string
+	Choices []choice
+}
+
+// loreURL is the page of a server's lore that has one with an id.
+func loreURL(guild memory.GuildID, id int64) string {
+	return fmt.Sprintf("/memory/%d/lore?after=%d#l%d", guild, id-1, id)
+}
+
+// audienceURL is the page of what may be told in a channel.
+func audienceURL(guild memory.GuildID, place memory.ChannelID) string {
+	return "/audience?" + encode("guild", guild.String(), "place", place.String())
+}
+
+// channelName names a channel that a message of a guild links to. One in the terminal may link to any.
+func (v *visit) channelName(guild memory.GuildID, channel memory.ChannelID) string {
+	own, _, err := v.channelOf(channel)
+	if guild == memory.LocalGuild && err == nil {
+		guild = own.ID
+	}
+	return v.channelRef(guild, channel).Name
+}
+
+func (v *visit) policy() memory.Policy { return setup.Policy(v.app.Config) }
+
+// encode returns a query of names and values.
+func encode(fields ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(fields); i += 2 {
+		if fields[i+1] != "" {
+			q.Set(fields[i], fields[i+1])
+		}
+	}
+	return q.Encode()
+}

@@ -112,10 +112,12 @@ func (p plot) Total() (n int) {
 // Describe is the text for who can't see the plot.
 func (p plot) Describe() string {
 	total := p.Total()
-	most, when := -1, ""
+	most := -1
+	when := ""
 	for _, b := range p.Bars {
 		if b.Total > most {
-			most, when = b.Total, b.Label
+			most = b.Total
+			when = b.Label
 		}
 	}
 	if total == 0 {

@@ -66,7 +66,8 @@ func settings(v *visit) error {
 	}
 	d := settingsData{Guilds: v.discordGuilds()}
 	var err error
-	if d.Guild, err = v.guildOrOnly(d.Guilds); err != nil {
+	d.Guild, err = v.guildOrOnly(d.Guilds)
+	if err != nil {
 		return err
 	}
 	if d.Guild != nil {
@@ -89,7 +90,8 @@ func settings(v *visit) error {
 // settingsOf fills in what admins set in a server.
 func (v *visit) settingsOf(d *settingsData) {
 	g := d.Guild
-	d.Ref, d.Commands = v.guildRef(g.ID), []*adminCommand{setCommand, audienceCommand, memoryCommand, limitsCommand}
+	d.Ref = v.guildRef(g.ID)
+	d.Commands = []*adminCommand{setCommand, audienceCommand, memoryCommand, limitsCommand}
 	add := func(rows *[]settingRow, key, value string, where refOf, by memory.UserID, command *adminCommand) {
 		if value != "" {
 			*rows = append(*rows, settingRow{key, value, where, v.chooser(g, by), command})

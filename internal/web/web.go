@@ -10,61 +10,11 @@ package web
 
 import (
 	"context"
-	"embed"
 	"net/http"
 
 	"hark/internal/archive"
-	"hark/internal/config"
-	"hark/internal/doctor"
-	"hark/internal/setup"
 	"hark/memory"
-	"hark/search"
 )
-
-// Config is what the pages need.
-type Config struct {
-	Web config.Web
-	// Dir is the data directory, where the key of login links lies.
-	Dir string
-	// Address is the host and port at which the pages are served.
-	Address string
-	Version string
-	// App returns the open memory; nil while it is closed.
-	App func() *setup.App
-	// Examine makes doctor's checks; with brief without asking models.
-	Examine func(ctx context.Context, brief bool, tell func(doctor.Finding))
-	// Live returns the state of the bot; nil: none runs in this process.
-	Live func() *Live
-}
-
-// Live is the state of a running bot.
-type Live struct {
-	NotReady error // why it isn't ready
-	Shards   []Shard
-	Events   int // that aren't in the log yet
-	Waiting  int // questions
-	Busy     int // questions being answered
-	// RoleSets are the sets of roles that a guild's members have; nil: not all are known.
-	RoleSets func(*memory.Guild) *search.RoleSets
-	// ForgetSessions deletes what a Forgetting selects in a guild from sessions that aren't logged.
-	ForgetSessions func(*memory.Guild, memory.Forgetting)
-}
-
-// Shard is a shard that this process holds.
-type Shard struct {
-	Name      string
-	Connected bool
-	Guilds    int
-}
-
-// Site serves the pages.
-type Site struct {
-	Config
-	access  *access
-	jobs    jobs
-	checks  checks
-	handler http.Handler
-}
 
 // New returns the site. Announce lets people log in by links.
 func New(c Config) *Site {
@@ -142,9 +92,6 @@ var routes = []route{
 	{"GET /static/{file}", true, static},
 	{"GET /", false, func(*visit) error { return errNoPage }},
 }
-
-//go:embed files
-var files embed.FS
 
 // guarded serves a route to those who may see it.
 func (s *Site) guarded(r route) http.Handler {
