@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,18 +116,6 @@ func (w Web) isPrivate() bool {
 	return err == nil && (at.Scheme == "https" || isLocal(host) && isLocal(at.Hostname()))
 }
 
-// isLocal reports whether a host is this machine, for itself alone.
-func isLocal(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// isNear reports whether a host is in the local network, as other containers are.
-func isNear(host string) bool {
-	ip := net.ParseIP(host)
-	return isLocal(host) || ip != nil && ip.IsPrivate() || ip == nil && !strings.Contains(host, ".")
-}
-
 func isHeader(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -199,51 +186,6 @@ func (s *settings) checkExtra(f field, extra Extra) {
 	}
 }
 
-// want notes what a setting should be. place is as in marks. The value isn't named: an address may hold a password.
-func (s *settings) want(ok bool, place, what string) {
-	if !ok {
-		s.problem(s.position(place), "%s wants %s", itemNumber.ReplaceAllString(place, ""), what)
-	}
-}
-
-// forbid notes a setting that can't be there, and why. place is as in marks.
-func (s *settings) forbid(there bool, place, why string) {
-	if there {
-		setting := itemNumber.ReplaceAllString(place, "")
-		s.problem(s.position(place), "Hark doesn't start with %s: delete it; %s", setting, why)
-	}
-}
-
-// position returns where a setting is written, or where its section is if it is missing.
-func (s *settings) position(place string) string {
-	where, said := s.from[place]
-	if !said {
-		where = s.from[place[:max(0, strings.LastIndexByte(place, '.'))]]
-	}
-	return where
-}
-
-func (s *settings) wantOneOf(value, key string, known []string) {
-	s.want(slices.Contains(known, value), key, anyOf(known)+meant(value, known))
-}
-
-// meant asks for the text of known that somebody probably meant who wrote value; "" if none is near.
-func meant(value string, known []string) string {
-	value = strings.ToLower(strings.TrimSpace(value))
-	near, ok := Near(value, known)
-	if slices.Contains(nothings, value) && slices.Contains(known, "off") {
-		near = "off"
-		ok = true
-	}
-	if !ok {
-		return ""
-	}
-	return "; did you mean " + strconv.Quote(near) + "?"
-}
-
-// nothings are what people write for "off".
-var nothings = []string{"none", "no", "false", "never", "disabled", "0"}
-
 // IsAddress reports whether a text is the http or https address of a server.
 func IsAddress(address string) bool {
 	u, err := url.Parse(address)
@@ -271,4 +213,16 @@ func isListen(address string) bool {
 	}
 	_, err = strconv.ParseUint(port, 10, 16)
 	return err == nil
+}
+
+// checkSections notes limits that a section doesn't have: those that are always there have a ceiling only.
+func (s *settings) checkSections(all Sections) {
+	for _, name := range []string{"system_prompt", "current_query"} {
+		l := all[name]
+		place := "builder.sections." + name
+		for key, set := range map[string]bool{"priority": l.Priority != nil, "floor": l.Floor != nil,
+			"modes": l.Modes != ""} {
+			s.forbid(set, place+"."+key, "the section is always there, and has a ceiling only")
+		}
+	}
 }

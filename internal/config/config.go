@@ -4,10 +4,7 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strconv"
 	"time"
 )
@@ -226,96 +223,40 @@ type Web struct {
 // Duration is a time.Duration written as "90s", "1h30m" or "30d".
 type Duration struct{ time.Duration }
 
-// Default returns the defaults from the fields' tags.
-func Default() Config {
-	c := Config{Builder: Builder{Sections: Sections{}, Labels: Labels{}}}
-	for _, f := range variables(&c) {
-		if text, has := f.tag.Lookup("default"); has {
-			f.set(f.fromText(text))
-		}
-	}
-	return c
+// Fallback is the model to ask when another fails.
+type Fallback struct {
+	Model       string   `toml:"model"`
+	BaseURL     string   `toml:"base_url" url:"optional"`
+	APIKey      Secret   `toml:"api_key"`
+	Vision      bool     `toml:"vision"`
+	Temperature *float64 `toml:"temperature" example:"0.7"`
+	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
+	Thinking    string   `toml:"thinking" one:"auto,off,low,medium,high" zero:"as llm.thinking"`
+	Extra       Extra    `toml:"extra" example:"{ top_k = 40 }"`
+	AtOnce      int      `toml:"at_once" zero:"Hark's own choice by the server"`
 }
 
-// Load reads the file at path and then the environment; env works like os.LookupEnv. An empty path means the
-// file named by HARK_CONFIG, or else DefaultFile if that exists. The error lists every problem, a line each.
-// Load ignores unknown variables; CheckEnv finds them.
-func Load(path string, env func(string) (string, bool)) (Config, error) {
-	path, named := Find(path, env)
-	data, err := os.ReadFile(path)
-	switch missing := errors.Is(err, fs.ErrNotExist); {
-	case missing && named:
-		return Config{}, fmt.Errorf("read configuration: %w; name a file that exists, or none to go by the defaults",
-			err)
-	case err != nil && !missing:
-		return Config{}, fmt.Errorf("read configuration: %w", Unreadable(path, err))
-	}
-	return LoadText(path, string(data), env)
+// Headers are sent with every request to a server. Their values may be secret.
+type Headers map[string]Secret
+
+// Variables are environment variables of a program. Their values may be secret, and have several lines.
+type Variables map[string]Secret
+
+// Model is a model that people can choose instead of the default.
+type Model struct {
+	Name        string   `toml:"name" example:"\"local\""`
+	Model       string   `toml:"model" example:"\"qwen3:8b\""`
+	BaseURL     string   `toml:"base_url" url:"" example:"\"http://localhost:11434/v1\""`
+	APIKey      Secret   `toml:"api_key" example:"\"\""`
+	APIKeyFile  string   `toml:"api_key_file" example:"\"/run/secrets/local_key\""`
+	APIKeyEnv   string   `toml:"api_key_env" example:"\"LOCAL_KEY\""`
+	Window      int      `toml:"window" zero:"what is known of the model" example:"8192"`
+	Vision      bool     `toml:"vision" example:"false"`
+	Temperature *float64 `toml:"temperature" example:"0.7"`
+	Headers     Headers  `toml:"headers" example:"{ \"X-Title\" = \"Hark\" }"`
+	Thinking    string   `toml:"thinking" one:"auto,off,low,medium,high" zero:"as llm.thinking" example:"\"off\""`
+	Extra       Extra    `toml:"extra" example:"{ top_k = 40 }"`
+	AtOnce      int      `toml:"at_once" zero:"Hark's own choice by the server" example:"2"`
 }
 
-// Unreadable adds to an error of reading a file what its owner can do about it.
-func Unreadable(path string, err error) error { return unreadableBy(os.Getuid(), path, err) }
-
-// unreadableBy is Unreadable for a process of a user; -1 where users have no numbers.
-func unreadableBy(user int, path string, err error) error {
-	info, unknown := os.Stat(path)
-	switch {
-	case unknown == nil && info.IsDir():
-		return fmt.Errorf("%s is a directory: name a file; if Docker made it because the file that it should mount was "+
-			"missing, put that file in its place", path)
-	case errors.Is(err, fs.ErrPermission) && user > 0:
-		return fmt.Errorf("%w; Hark runs as user %d: make that the file's owner, by chown %[2]d %s", err, user, path)
-	}
-	return err
-}
-
-// LoadText is Load for a file with that name and text.
-func LoadText(name, text string, env func(string) (string, bool)) (Config, error) {
-	c := Default()
-	s := newSettings(&c)
-	s.parse(name, []byte(text))
-	s.readEnv(env)
-	s.readKeys(env)
-	if len(s.problems) == 0 {
-		c.LLM.inherit()
-		s.check()
-	}
-	if err := errors.Join(s.problems...); err != nil {
-		return Config{}, err
-	}
-	c.From = s.from
-	c.SecretFiles = s.secretFiles
-	return c, nil
-}
-
-// settings is a configuration being read.
-type settings struct {
-	config   *Config
-	from     map[string]string // by place (see marks): the position or variable that set it
-	secrets  map[string]bool   // the keys of those that a file holds
-	problems []error
-
-	secretFiles []string // that were read
-}
-
-func newSettings(c *Config) *settings {
-	return &settings{config: c, from: map[string]string{}, secrets: map[string]bool{}}
-}
-
-func (s *settings) problem(where, format string, args ...any) {
-	if where != "" {
-		where += ": "
-	}
-	s.problems = append(s.problems, fmt.Errorf(where+format, args...))
-}
-
-// Find returns the file that Load reads, and whether it was named rather than the default. It may not exist.
-func Find(path string, env func(string) (string, bool)) (file string, named bool) {
-	if path != "" {
-		return path, true
-	}
-	if path, named = lookup(env, "HARK_CONFIG"); named {
-		return path, true
-	}
-	return DefaultFile, false
-}
+func itemOf(list string, item int) string { return fmt.Sprintf("%s[%d]", list, item) }

@@ -45,7 +45,8 @@ func Edit(text string, values []Value) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("change %s: %w", v.Key, err)
 		}
-		text, want = edited, with(want, strings.Split(v.Key, "."), v.To)
+		text = edited
+		want = with(want, strings.Split(v.Key, "."), v.To)
 	}
 	if toml.Unmarshal([]byte(text), &got) != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		return "", errCannotEdit
@@ -90,7 +91,8 @@ func edit(text string, v Value) (string, error) {
 		return text[:at.Offset] + value + text[at.Offset+at.Length:], nil
 	}
 	dot := strings.LastIndexByte(v.Key, '.')
-	section, line := v.Key[:max(dot, 0)], v.Key[dot+1:]+" = "+value+"\n"
+	section := v.Key[:max(dot, 0)]
+	line := v.Key[dot+1:] + " = " + value + "\n"
 	switch head := m.at[section]; {
 	case section == "":
 		return line + text, nil

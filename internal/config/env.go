@@ -1,18 +1,13 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
-
-// lookup returns a variable's value. Empty counts as not set: compose files pass unset variables so.
-func lookup(env func(string) (string, bool), name string) (string, bool) {
-	value, _ := env(name)
-	return value, value != ""
-}
 
 // readEnv takes the settings from environment variables.
 func (s *settings) readEnv(env func(string) (string, bool)) {
@@ -96,4 +91,26 @@ func nearestVariable(name string, known []string) (near string, ok bool) {
 		return "", false
 	}
 	return known[slices.Index(keys, best)], true
+}
+
+// wantsInEnv is wants for somebody who wrote text into a variable. It shows none of that, which may be secret.
+func (f field) wantsInEnv(text string) string {
+	_, is := f.to.(*Extra)
+	if !is {
+		return f.wants()
+	}
+	const example = `such as {"top_k": 40}`
+	var value any
+	err := json.Unmarshal([]byte(text), &value)
+	slip, isSlip := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case err == nil:
+		return "a JSON object, " + example + ": this is JSON, but no object"
+	case isSlip && slip.Offset >= int64(len(text)):
+		return "a JSON object, " + example + ": this one breaks off at its end, where a bracket or a quotation mark " +
+			"is missing"
+	case isSlip:
+		return fmt.Sprintf("a JSON object, %s: from byte %d on this is no JSON", example, slip.Offset)
+	}
+	return "a JSON object, " + example
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -71,26 +69,4 @@ func extraFromText(text string) (map[string]any, bool) {
 	}
 	err = toml.NewDecoder(strings.NewReader("table = " + text)).DisallowUnknownFields().Decode(&written)
 	return written.Table, err == nil && strings.HasPrefix(text, "{")
-}
-
-// wantsInEnv is wants for somebody who wrote text into a variable. It shows none of that, which may be secret.
-func (f field) wantsInEnv(text string) string {
-	_, is := f.to.(*Extra)
-	if !is {
-		return f.wants()
-	}
-	const example = `such as {"top_k": 40}`
-	var value any
-	err := json.Unmarshal([]byte(text), &value)
-	slip, isSlip := errors.AsType[*json.SyntaxError](err)
-	switch {
-	case err == nil:
-		return "a JSON object, " + example + ": this is JSON, but no object"
-	case isSlip && slip.Offset >= int64(len(text)):
-		return "a JSON object, " + example + ": this one breaks off at its end, where a bracket or a quotation mark " +
-			"is missing"
-	case isSlip:
-		return fmt.Sprintf("a JSON object, %s: from byte %d on this is no JSON", example, slip.Offset)
-	}
-	return "a JSON object, " + example
 }

@@ -23,10 +23,12 @@ var helpText string
 
 // help returns help.txt by key. Each paragraph is a line.
 var help = sync.OnceValue(func() map[string]string {
-	all, key := map[string]string{}, ""
+	all := map[string]string{}
+	key := ""
 	for paragraph := range strings.SplitSeq(helpText, "\n\n") {
 		if begin, text, ok := strings.Cut(paragraph, "]\n"); ok {
-			key, paragraph = strings.TrimPrefix(begin, "["), text
+			key = strings.TrimPrefix(begin, "[")
+			paragraph = text
 		}
 		all[key] += strings.ReplaceAll(paragraph, "\n", " ") + "\n"
 	}
@@ -156,10 +158,12 @@ func (f field) set(value any) (ok bool) {
 	case **float64:
 		x, isFloat := value.(float64)
 		n, isInt := value.(int64)
-		*to, ok = new(x+float64(n)), isFloat || isInt
+		*to = new(x + float64(n))
+		ok = isFloat || isInt
 	case *Shards:
 		n, _ := value.(int64)
-		*to, ok = Shards(n), n > 0 || value == "auto"
+		*to = Shards(n)
+		ok = n > 0 || value == "auto"
 	case *Duration:
 		to.Duration, ok = duration(value)
 	case *Headers:
@@ -328,4 +332,15 @@ func brief(d time.Duration) string {
 		}
 	}
 	return s
+}
+
+// Default returns the defaults from the fields' tags.
+func Default() Config {
+	c := Config{Builder: Builder{Sections: Sections{}, Labels: Labels{}}}
+	for _, f := range variables(&c) {
+		if text, has := f.tag.Lookup("default"); has {
+			f.set(f.fromText(text))
+		}
+	}
+	return c
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,7 +116,8 @@ func (f *file) take(key, place string, v reflect.Value, tag reflect.StructTag, s
 		v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
 		for i, item := range all {
 			part, is := item.(map[string]any)
-			if isArray = is; !is {
+			isArray = is
+			if !is {
 				break
 			}
 			f.table(key, itemOf(place, i+1), v.Index(i), part)
@@ -319,10 +319,6 @@ func (m *marks) inline(place string, n *unstable.Node) {
 		m.keyValue(place, it.Node())
 	}
 }
-
-func itemOf(list string, item int) string { return fmt.Sprintf("%s[%d]", list, item) }
-
-var itemNumber = regexp.MustCompile(`\[\d+\]`)
 
 // quoted returns a part of a key as TOML writes it.
 func quoted(part string) string {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -10,7 +11,8 @@ func Near(word string, known []string) (near string, ok bool) {
 	least := 0
 	for _, k := range known {
 		if d := distance(word, k); near == "" || d < least {
-			near, least = k, d
+			near = k
+			least = d
 		}
 	}
 	return near, near != "" && least <= max(1, len(word)/3)
@@ -82,7 +84,9 @@ func sectionOf(key string) string { return key[:max(0, strings.LastIndexByte(key
 
 // distance returns the edit distance of a and b, with swaps of neighbours.
 func distance(a, b string) int {
-	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	before := make([]int, len(b)+1)
+	row := make([]int, len(b)+1)
+	next := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
@@ -102,3 +106,20 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// meant asks for the text of known that somebody probably meant who wrote value; "" if none is near.
+func meant(value string, known []string) string {
+	value = strings.ToLower(strings.TrimSpace(value))
+	near, ok := Near(value, known)
+	if slices.Contains(nothings, value) && slices.Contains(known, "off") {
+		near = "off"
+		ok = true
+	}
+	if !ok {
+		return ""
+	}
+	return "; did you mean " + strconv.Quote(near) + "?"
+}
+
+// nothings are what people write for "off".
+var nothings = []string{"none", "no", "false", "never", "disabled", "0"}

@@ -23,17 +23,6 @@ func (l Limits) ModeList() []string {
 	return strings.FieldsFunc(l.Modes, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// checkSections notes limits that a section doesn't have: those that are always there have a ceiling only.
-func (s *settings) checkSections(all Sections) {
-	for _, name := range []string{"system_prompt", "current_query"} {
-		l, place := all[name], "builder.sections."+name
-		for key, set := range map[string]bool{"priority": l.Priority != nil, "floor": l.Floor != nil,
-			"modes": l.Modes != ""} {
-			s.forbid(set, place+"."+key, "the section is always there, and has a ceiling only")
-		}
-	}
-}
-
 // Labels are words and marks that replace the language's own, by name.
 type Labels map[string]string
 

@@ -26,10 +26,12 @@ func Reference() string {
 	b.WriteString(referenceHead)
 	c := Default()
 	for _, s := range documented(&c) {
-		heading, described := "## ["+s.name+"]", field.described
+		heading := "## [" + s.name + "]"
+		described := field.described
 		switch {
 		case s.list:
-			heading, described = "### [["+s.name+"]]", field.describedInList
+			heading = "### [[" + s.name + "]]"
+			described = field.describedInList
 		case s.name == "":
 			heading = "## Without a section"
 		}

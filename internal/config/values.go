@@ -27,7 +27,8 @@ func withoutSecrets(quoted string) string {
 		return "set"
 	}
 	if at.User != nil || at.RawQuery != "" {
-		at.User, at.RawQuery = nil, "…"
+		at.User = nil
+		at.RawQuery = "…"
 	}
 	return strconv.Quote(at.String())
 }

@@ -14,43 +14,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"hark/builder"
 	"hark/internal/chat"
 	"hark/memory"
 )
-
-const (
-	condensePatience = 30 * time.Second
-	condensers       = 4 // sessions condensed at once
-	// of sessions that wait for each; more are noticed again with their next answer
-	noticed = 256
-	// PartMost messages are condensed at once.
-	PartMost = 100
-	// SessionMessages of a session are read at most.
-	SessionMessages = 150
-)
-
-// Part is the oldest part of a long session, to be condensed with what was condensed before.
-type Part struct {
-	Guild    memory.GuildID
-	Channel  memory.ChannelID
-	Messages []memory.Message
-	Before   *memory.Condensed // nil: it wasn't condensed yet
-	Sources  []memory.Message  // of Before
-	Name     func(memory.UserID) string
-	Model    chat.Model       // that answers there
-	Builder  *builder.Builder // of its prompts
-	// Holds reports whether messages may still be used there.
-	Holds func(ctx context.Context, messages []memory.Message) (bool, error)
-}
-
-// Long returns the part of a session to condense; nil if the session isn't long.
-type Long func(ctx context.Context) (*Part, error)
-
-type notice struct {
-	channel memory.ChannelID
-	long    Long
-}
 
 // Notice condenses a channel's session later, if it is long. It needs Run.
 func (w *Worker) Notice(channel memory.ChannelID, long Long) {
@@ -105,11 +71,14 @@ func (w *Worker) Condense(ctx context.Context, channel memory.ChannelID, long Lo
 func (w *Worker) condense(ctx context.Context, p *Part) (more bool, err error) {
 	next := memory.Condensed{Guild: p.Guild, Channel: p.Channel, Until: p.Messages[len(p.Messages)-1].ID,
 		Model: p.Model.Name()}
-	from, before := slices.Concat(p.Sources, p.Messages), p.Before
+	from := slices.Concat(p.Sources, p.Messages)
+	before := p.Before
 	if len(from) > memory.MaxCondensedSources {
-		p.Before, from = nil, p.Messages // a session this long is summed up in parts: see summaries
+		p.Before = nil
+		from = p.Messages // a session this long is summed up in parts: see summaries
 	}
-	if next.Text, err = w.writeCondensed(ctx, p); err != nil {
+	next.Text, err = w.writeCondensed(ctx, p)
+	if err != nil {
 		return false, err
 	}
 	// Writing takes a while, so what must hold is checked again. The store itself keeps nothing of what is gone or
@@ -117,7 +86,8 @@ func (w *Worker) condense(ctx context.Context, p *Part) (more bool, err error) {
 	if ok, err := p.Holds(ctx, from); !ok || err != nil {
 		return false, err
 	}
-	next.Sources, next.Made = memory.SourcesOf(from), time.Now()
+	next.Sources = memory.SourcesOf(from)
+	next.Made = time.Now()
 	if before != nil && !next.Made.After(before.Made) {
 		next.Made = before.Made.Add(time.Millisecond) // the clock was set back
 	}
@@ -163,7 +133,8 @@ func (w *Worker) writeCondensed(ctx context.Context, p *Part) (string, error) {
 	if json.Unmarshal([]byte(written), &object) == nil { // some put it into one
 		written = object.Summary
 	}
-	if written = strings.Join(strings.Fields(written), " "); utf8.RuneCountInString(written) > memory.MaxCondensedText {
+	written = strings.Join(strings.Fields(written), " ")
+	if utf8.RuneCountInString(written) > memory.MaxCondensedText {
 		written = short(written, memory.MaxCondensedText-1)
 	}
 	return checked(written, said, memory.MaxCondensedText)

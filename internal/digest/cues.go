@@ -64,7 +64,9 @@ func isQuestion(s string) bool {
 // kindOfSession returns what the quoted messages mainly are: one decision makes it one, else at least half of the
 // statements decide.
 func kindOfSession(quoted []said) memory.SummaryKind {
-	plans, facts, questions := 0, 0, 0
+	plans := 0
+	facts := 0
+	questions := 0
 	for _, t := range quoted {
 		switch {
 		case t.asks:
@@ -108,7 +110,8 @@ func topicsOf(quoted []said) []string {
 			i, known := at[stem]
 			if !known {
 				i = len(all)
-				at[stem], all = i, append(all, topic{word: w, first: i})
+				at[stem] = i
+				all = append(all, topic{word: w, first: i})
 			}
 			all[i].count++
 		}

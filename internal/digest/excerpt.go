@@ -10,16 +10,6 @@ import (
 	"hark/internal/text"
 )
 
-// piece is a word with the space after it; of a script without spaces, or a very long word, a part of it.
-type piece struct {
-	from, to int // bytes
-	runes    int
-	worth    float64 // by its signs
-	figure   bool
-	begins   bool // a sentence
-	asked    bool // in a question
-}
-
 const (
 	longPiece = 50 // runes, after which a word is cut
 	endSigns  = ".!?…。！？؟"
@@ -42,7 +32,9 @@ func lined(s string) string {
 // piecesOf returns the pieces of s, which is from lined.
 func piecesOf(s string) []piece {
 	var all []piece
-	begins, first, from := true, 0, 0
+	begins := true
+	first := 0
+	from := 0
 	cut := func(to int) {
 		word := s[from:to]
 		p := piece{from: from, to: to, runes: utf8.RuneCountInString(word), figure: hasFigure(word), begins: begins}
@@ -52,14 +44,17 @@ func piecesOf(s string) []piece {
 		}
 		all = append(all, p)
 		last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(word, closers))
-		from, begins = to, strings.HasSuffix(word, "\n") || strings.ContainsRune(endSigns, last)
+		from = to
+		begins = strings.HasSuffix(word, "\n") || strings.ContainsRune(endSigns, last)
 		if (begins || to == len(s)) && isQuestion(word) {
 			for i := first; i < len(all); i++ {
-				all[i].asked, all[i].worth = true, askedWorth*all[i].worth
+				all[i].asked = true
+				all[i].worth = askedWorth * all[i].worth
 			}
 		}
 	}
-	state, rest := -1, s
+	state := -1
+	rest := s
 	for n := 0; rest != ""; {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
@@ -106,18 +101,26 @@ func excerpt(s string, pieces []piece, n int) string {
 		return strings.ReplaceAll(s, "\n", " ")
 	}
 	var ties [][2]int
-	best, worth, runes, to := -1.0, 0.0, 0, 0
+	best := -1.0
+	worth := 0.0
+	runes := 0
+	to := 0
 	for from := range pieces {
 		for to < len(pieces) && runes+pieces[to].runes <= n-2 { // without the two ellipses
-			runes, worth, to = runes+pieces[to].runes, worth+pieces[to].worth, to+1
+			runes = runes + pieces[to].runes
+			worth = worth + pieces[to].worth
+			to = to + 1
 		}
 		if to == from { // a piece longer than n
-			to, runes, worth = from+1, 0, 0
+			to = from + 1
+			runes = 0
+			worth = 0
 			continue
 		}
 		const equal = 1e-9 // sums aren't exact
 		if worth > best+equal {
-			best, ties = worth, nil
+			best = worth
+			ties = nil
 		}
 		if worth > best-equal {
 			ties = append(ties, [2]int{from, to})
@@ -125,7 +128,8 @@ func excerpt(s string, pieces []piece, n int) string {
 		if to == len(pieces) {
 			break
 		}
-		runes, worth = runes-pieces[from].runes, worth-pieces[from].worth
+		runes = runes - pieces[from].runes
+		worth = worth - pieces[from].worth
 	}
 	if len(ties) == 0 {
 		return short(s, n)
@@ -145,3 +149,16 @@ func excerpt(s string, pieces []piece, n int) string {
 	}
 	return cut
 }
+
+// What adds to a message's words, which are worth 1 at most, if there are many and each is said nowhere else.
+const (
+	figureWorth   = 1.0
+	starWorth     = 1.0
+	decisionWorth = 0.8
+	dateWorth     = 0.5
+	ownWorth      = 0.4 // about oneself
+	nameWorth     = 0.3
+	lateWorth     = 0.4 // for the session's last message, less for earlier ones
+	// settled is added to a message's word count, so that two rare words aren't worth more than a sentence.
+	settled = 4
+)

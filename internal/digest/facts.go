@@ -87,11 +87,6 @@ func (facts) prompt(s *session) chat.Request {
 	return prompt(factsInstruction, true, lines...)
 }
 
-type writtenFact struct {
-	Message int
-	Fact    string
-}
-
 func (facts) read(s *session, written string) error {
 	var found []writtenFact
 	if err := decode(written, "[", "]", &found); err != nil {
@@ -112,7 +107,8 @@ func (facts) events(_ context.Context, s *session) ([]memory.Event, error) {
 		if f.Message < 1 || f.Message > len(s.said) || len(events) > factsMost {
 			continue
 		}
-		m, fact := s.said[f.Message-1], strings.TrimSpace(f.Fact)
+		m := s.said[f.Message-1]
+		fact := strings.TrimSpace(f.Fact)
 		author, _ := s.place.people.Of(m.Author)
 		all := slices.Concat(known[m.Author], author.Facts)
 		twice := slices.ContainsFunc(all, func(f memory.Fact) bool { return strings.EqualFold(f.Text, fact) })

@@ -4,18 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"hark/memory"
 )
-
-// place is a channel that digests may be made of.
-type place struct {
-	guild  memory.GuildID
-	learn  time.Time // since when facts may be learned in the guild
-	people memory.People
-	out    map[memory.UserID]bool // who opted out, as far as asked
-}
 
 // placeOf returns a stretch's place; nil if nothing may be made of it now: it isn't remembered, Hark is shut out,
 // or it is still to be compared with Discord, where messages may be gone.

@@ -3,7 +3,6 @@ package digest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,9 +15,6 @@ import (
 	"hark/internal/text"
 	"hark/memory"
 )
-
-// ErrMalformed says that a model's writing can't be used. No error quotes it.
-var ErrMalformed = errors.New("the model's answer isn't what it was asked for")
 
 // Ask has a model write something within patience.
 func Ask(ctx context.Context, model chat.Model, something string, patience time.Duration,
@@ -63,7 +59,8 @@ func prompt(instruction string, escapes bool, lines ...any) chat.Request {
 
 // decode reads the JSON in a model's writing, from the first begins to the last ends: some put it in a code block.
 func decode(written, begins, ends string, into any) error {
-	first, last := strings.Index(written, begins), strings.LastIndex(written, ends)
+	first := strings.Index(written, begins)
+	last := strings.LastIndex(written, ends)
 	if first < 0 || last < first || json.Unmarshal([]byte(written[first:last+1]), into) != nil {
 		return ErrMalformed
 	}
@@ -105,7 +102,8 @@ func isSaid(summary, session string) bool {
 // shares reports whether one in so many of the terms of what a model wrote is said in its source, so that nothing can
 // make it put something into another's mouth.
 func shares(written, source string, part int) bool {
-	said, terms := text.Terms(source), text.Terms(written)
+	said := text.Terms(source)
+	terms := text.Terms(written)
 	shared := 0
 	for _, t := range terms {
 		if slices.Contains(said, t) {

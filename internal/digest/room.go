@@ -28,10 +28,12 @@ func quotedOf(turns []said, all []quoting, characters int) []said {
 	r := room{turns: turns, shown: map[int]bool{}, known: map[string]bool{}, left: characters}
 	var order []int
 	for len(r.shown) < mostQuotes {
-		best, most := -1, 0.0
+		best := -1
+		most := 0.0
 		for i, q := range all {
 			if info := r.worth(q); info > most {
-				best, most = i, info
+				best = i
+				most = info
 			}
 		}
 		if best < 0 {

@@ -92,8 +92,9 @@ func (s summaries) read(of *session, written string) error {
 		return fmt.Errorf("%w: the summary is of no kind that is known", ErrMalformed)
 	}
 	var err error
-	if summary.Text, err = checked(found.Summary, all,
-		min(memory.MaxSummaryText, utf8.RuneCountInString(all))); err != nil {
+	summary.Text, err = checked(found.Summary, all,
+		min(memory.MaxSummaryText, utf8.RuneCountInString(all)))
+	if err != nil {
 		return err
 	}
 	said := text.Terms(all)
@@ -111,7 +112,10 @@ func (s summaries) read(of *session, written string) error {
 func (s summaries) events(ctx context.Context, of *session) ([]memory.Event, error) {
 	e := memory.Summarised{Guild: of.Guild, Channel: of.Channel, After: of.After, Until: of.until, Summary: of.summary}
 	if e.Summary != nil {
-		e.Summary.ID, e.Summary.Guild, e.Summary.Channel, e.Summary.Made = e.Until, e.Guild, e.Channel, s.Now()
+		e.Summary.ID = e.Until
+		e.Summary.Guild = e.Guild
+		e.Summary.Channel = e.Channel
+		e.Summary.Made = s.Now()
 		others, err := s.Log.Summaries(ctx, e.Channel)
 		if err != nil {
 			return nil, err
