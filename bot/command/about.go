@@ -41,11 +41,13 @@ func (c *Commands) showMember(ctx context.Context, x *interaction, m member) (re
 	if err := c.Settled(ctx, x.guild()); err != nil {
 		return response{}, err
 	}
-	shown, foot := []string{x.Text(youAreOut)}, ""
+	shown := []string{x.Text(youAreOut)}
+	foot := ""
 	if !m.out {
 		names := namesOf(m.person)
-		shown, foot = []string{x.Text("**What I keep about you here**"),
-			when(names != "", x.Text("Names: %s", names))}, x.Text(showFoot)
+		shown = []string{x.Text("**What I keep about you here**"),
+			when(names != "", x.Text("Names: %s", names))}
+		foot = x.Text(showFoot)
 		for _, part := range []func(context.Context, *interaction, member) (string, error){
 			c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showConnection,
 			c.showState} {
@@ -70,7 +72,8 @@ func (c *Commands) showMember(ctx context.Context, x *interaction, m member) (re
 func namesOf(p memory.Person) string {
 	var names []string
 	for _, n := range []string{p.Nick, p.Name, p.Username} {
-		if n = markdown.Plain(n, 100); n != "" && !slices.Contains(names, n) {
+		n = markdown.Plain(n, 100)
+		if n != "" && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
@@ -86,7 +89,8 @@ func (c *Commands) showWritten(ctx context.Context, x *interaction, _ member) (s
 	}
 	readable := c.readable(ctx, x)
 	var seen []wrote
-	messages, hidden := 0, 0
+	messages := 0
+	hidden := 0
 	err := c.Memory.MessagesBy(ctx, x.guild(), x.who(), func(m memory.Message) error {
 		if !slices.Contains(readable, m.Channel) {
 			hidden++
@@ -128,7 +132,8 @@ func (c *Commands) showFacts(ctx context.Context, x *interaction, m member) (str
 	if len(m.person.Facts) == 0 {
 		return x.Text("I was told nothing about you."), nil
 	}
-	shown, readable := []string{x.Text("**What I was told about you**")}, c.readable(ctx, x)
+	shown := []string{x.Text("**What I was told about you**")}
+	readable := c.readable(ctx, x)
 	for _, f := range m.person.Facts {
 		said := markdown.AsSaid(f.Text, longestFact)
 		if f.Alias {
@@ -204,7 +209,8 @@ func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (stri
 		return "", err
 	}
 	spent, err := c.Memory.Spending(ctx, x.guild(), c.Now())
-	tokens, chose := spent[x.who()], len(x.server.ChosenBy(x.who()))
+	tokens := spent[x.who()]
+	chose := len(x.server.ChosenBy(x.who()))
 	return markdown.Lines(x.Text("**In numbers**"),
 		"- "+x.Count(e.Answers, "%s answer of mine is to you, or used what you wrote or what I was told about you",
 			"%s answers of mine are to you, or used what you wrote or what I was told about you"),
@@ -218,7 +224,8 @@ func (c *Commands) showUses(ctx context.Context, x *interaction, _ member) (stri
 
 // showState says what the user has decided about themselves, and how long it all is kept.
 func (c *Commands) showState(_ context.Context, x *interaction, m member) (string, error) {
-	learns, kept := "", c.retainedHere(x)
+	learns := ""
+	kept := c.retainedHere(x)
 	switch {
 	case x.Guild == 0: // where nothing is learned
 	case m.person.Learn.IsZero():

@@ -41,7 +41,8 @@ func (c *Commands) backfill(ctx context.Context, x *interaction, at memory.Chann
 
 // beginBackfill queues a channel's past to be fetched, or refuses.
 func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.Channel, since time.Time) error {
-	g, policy := x.server, x.policy
+	g := x.server
+	policy := x.policy
 	if !policy.Remembers(g, at.ID) {
 		return refusal(x.Text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", channelMention(x.Locale, at.ID)))
 	}
@@ -52,7 +53,8 @@ func (c *Commands) beginBackfill(ctx context.Context, x *interaction, at memory.
 	if missing != 0 {
 		return refusal(c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing))
 	}
-	now, after := c.at(x), memory.MessageID(0)
+	now := c.at(x)
+	after := memory.MessageID(0)
 	if !since.IsZero() {
 		after = memory.FirstMessageID(since) - 1
 	}
@@ -104,7 +106,8 @@ func (c *Commands) follow(limit, ctx context.Context, x *interaction, at memory.
 			return c.fetched(limit, x, at, fetched)
 		}
 		if now := markdown.Lines(progressText(x.Locale, at, fetched, left), note); now != shown {
-			if shown = now; x.show(limit, response{Content: now}.asking(discord.StyleGrey, x.Text("Cancel"),
+			shown = now
+			if x.show(limit, response{Content: now}.asking(discord.StyleGrey, x.Text("Cancel"),
 				stopsBackfill, at.ID)) != nil {
 				shown = "" // try again
 			}
@@ -129,7 +132,8 @@ func startOf(gaps []memory.Gap) (after memory.MessageID) {
 }
 
 func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory.Gap) string {
-	reached, threads := startOf(left), ""
+	reached := startOf(left)
+	threads := ""
 	if !at.Kind.IsThread() && at.Kind != memory.VoiceChannel {
 		threads = l.Text("-# Threads in the archive that I have never seen aren't among it.")
 	}

@@ -105,7 +105,8 @@ func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.C
 
 // channelText says whether and how long a channel (id 0: the server) is remembered, and whether Hark answers there.
 func (c *Commands) channelText(x *interaction, id memory.ChannelID) string {
-	heard, keep := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id)), ""
+	heard := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id))
+	keep := ""
 	if id == 0 {
 		heard, _, _ = strings.Cut(policyText(x.Locale, x.server, x.policy), "\n")
 	} else if x.remembers(id) {
@@ -128,22 +129,4 @@ func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
 		return l.Text("In this server I answer mentions, except in channels that are set otherwise.")
 	}
 	return l.Text("In %s I answer mentions.", channelMention(l, id))
-}
-
-// decidedAlone names the channels with a setting of their own; "" if there are none.
-func (x *interaction) decidedAlone(key memory.Setting) string {
-	if own := x.settingIn(key); len(own) > 0 {
-		return x.Text("-# With a setting of their own: %s", channelList(x.Locale, own))
-	}
-	return ""
-}
-
-// settingIn returns the channels with a setting of their own that the user of x may read.
-func (x *interaction) settingIn(key memory.Setting) (own []memory.ChannelID) {
-	for _, c := range x.visibleGuild().Channels {
-		if c.Settings[key] != "" {
-			own = append(own, c.ID)
-		}
-	}
-	return own
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"hark/bot/discord"
@@ -73,12 +72,4 @@ func inChannelGiven(do func(context.Context, *interaction, memory.Channel) (resp
 		}
 		return inChannel(do)(ctx, x)
 	}
-}
-
-// channelMention returns a channel's mention; id 0 is the whole server.
-func channelMention(l locale.Locale, id memory.ChannelID) string {
-	if id == 0 {
-		return l.Text("this server")
-	}
-	return fmt.Sprintf("<#%d>", id)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
@@ -21,12 +20,15 @@ const errWholeServer locale.MessageKey = "The time zone is for the whole server.
 // wanted returns the setting that a command or the persona form names, its value (empty: none given) and its channel
 // (0: the whole server).
 func (x *interaction) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
-	key, value = memory.Setting(x.Option("setting")), x.Option("value")
+	key = memory.Setting(x.Option("setting"))
+	value = x.Option("value")
 	switch {
 	case x.Type == discord.InteractionForm:
-		key, value = memory.SettingPersona, x.persona()
+		key = memory.SettingPersona
+		value = x.persona()
 	case x.Data.Name == "model":
-		key, value = memory.SettingModel, x.Option("model")
+		key = memory.SettingModel
+		value = x.Option("model")
 	}
 	if key.OfGuild() {
 		if x.Option("channel") != "" {
@@ -88,38 +90,4 @@ func (c *Commands) askPersona(_ context.Context, x *interaction) (discord.Form, 
 		return discord.Form{}, nil
 	}
 	return x.personaForm(ID(formPersona, at), at)
-}
-
-// personaForm returns a form with the current persona of a channel.
-func (x *interaction) personaForm(id string, at memory.ChannelID) (discord.Form, error) {
-	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return discord.Form{ID: id, Title: x.Text("Who I am there"), Fields: []discord.Component{
-		discord.Input(discord.InputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
-	}}, nil
-}
-
-// persona returns the text from the persona form.
-func (x *interaction) persona() string {
-	text := x.Option("text")
-	if strings.TrimSpace(text) == answer.SettingDefault { // else it would reset the persona
-		text = answer.SettingDefault + "."
-	}
-	return text
-}
-
-// usualZones are offered before anything is typed, from west to east.
-var usualZones = []string{
-	"UTC", "Pacific/Honolulu", "America/Los_Angeles", "America/Denver", "America/Chicago", "America/New_York",
-	"America/Halifax", "America/Sao_Paulo",
-	"Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Africa/Lagos", "Africa/Cairo",
-	"Africa/Johannesburg", "Europe/Istanbul",
-	"Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok", "Asia/Shanghai", "Asia/Taipei", "Asia/Tokyo",
-	"Australia/Sydney", "Pacific/Auckland",
-}
-
-func (c *Commands) zone(g *memory.Guild) *time.Location {
-	if z := c.Replies.Choices.In(g, 0).Zone; z != nil {
-		return z
-	}
-	return time.UTC
 }

@@ -13,7 +13,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,6 +40,7 @@ type Commands struct {
 	questions *reply.Tracker
 	notices   *Notices
 	handlers  map[string]handler // by Interaction.Path
+	entries   []entry            // all commands
 	results   *ttl.Cache[discord.Snowflake, *resultCache]
 	Begin     func(func(ctx context.Context)) // runs something in the background until the bot stops
 	pending   atomic.Int64                    // interactions in progress
@@ -53,30 +53,6 @@ type Commands struct {
 	// exporting has whose data is being exported, by guild: one person's at a time, since all of it is in memory.
 	exporting sync.Map
 	agreeing  sync.Mutex // held while proposed lore is kept, so that none is kept twice
-}
-
-// action returns the response to an interaction.
-type action = func(ctx context.Context, x *interaction) (response, error)
-
-// handler handles a command, a button, a menu or a modal.
-type handler struct {
-	// managers restricts it to those who manage the server or whom the server gave the command.
-	managers bool
-	// needs are the permissions that a command asks for, unless the server gives it to somebody; 0: none.
-	needs memory.Permissions
-	// refuse returns why it can't be done, from the interaction alone; "" if it can. May be nil.
-	refuse func(x *interaction) string
-	// updates changes the clicked message, rather than showing a new one.
-	updates bool
-	// early runs it before earlier events are in the log, and without the guild.
-	early bool
-	// endless lets it run on when Discord accepts no more responses.
-	endless bool
-	// opens returns a form to show at once instead of do; without an id: none. May be nil.
-	opens func(ctx context.Context, x *interaction) (discord.Form, error)
-	// completes returns choices for the option that is being typed. May be nil.
-	completes func(ctx context.Context, x *interaction) ([]optionChoice, error)
-	do        action
 }
 
 // refuses returns why the user of x may not use h; "" if they may.
@@ -114,72 +90,7 @@ func (c *Commands) refuses(ctx context.Context, h handler, x *interaction) strin
 	return why
 }
 
-// New returns the commands. Commands.Put takes each use.
-func New(o *Options, n *Notices) *Commands {
-	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
-		results:    ttl.New[discord.Snowflake, *resultCache](maxResults),
-		grantCache: &grantCache{ttl.New[memory.Membership, bool](maxGrants), o.Now},
-		overrides:  newOverrides(o),
-		running:    make(semaphore, parallelCommands), rejecting: make(semaphore, parallelCommands),
-		completing: make(semaphore, parallelCommands)}
-	c.handlers = c.components()
-	for _, e := range c.entries() {
-		h := *e.handler
-		h.managers = e.Type == discord.CommandSlash && e.Permissions != nil
-		h.needs = e.needs
-		c.handlers[e.path] = h
-	}
-	return c
-}
-
-// Put takes an INTERACTION_CREATE event. It doesn't wait. logged is closed once all earlier events are in the log.
-func (c *Commands) Put(data json.RawMessage, logged <-chan struct{}) {
-	if x := c.read(data, logged); x != nil {
-		c.pending.Add(1)
-		c.dispatch(x)
-	}
-}
-
 const unknownCommandText = "I don't know this command any more. Reload Discord to see those I know."
-
-func (c *Commands) answer(ctx context.Context, x *interaction) error {
-	h, known := c.handlers[x.Path()]
-	if !known {
-		return x.say(ctx, x.Text(unknownCommandText))
-	}
-	if why := c.refuses(ctx, h, x); why != "" {
-		x.outcome = CommandRefused
-		return x.say(ctx, why)
-	}
-	c.grantCache.grant(x)
-	if h.opens != nil && x.Type != discord.InteractionForm {
-		if opened, err := c.open(ctx, h, x); opened || err != nil {
-			return err
-		}
-	}
-	deferred := discord.Response{Type: discord.RespondDeferred,
-		Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.NoMentions}}
-	if h.updates {
-		deferred = discord.Response{Type: discord.RespondUpdating}
-	}
-	if err := x.respond(ctx, deferred); err != nil {
-		return err
-	}
-	shown, err := c.handle(ctx, h, x)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, errShown):
-		return nil
-	case err == nil:
-		return x.pages(ctx, shown)
-	}
-	why := c.errorText(x, err)
-	if h.updates {
-		return x.add(ctx, why)
-	}
-	return x.show(ctx, response{Content: why})
-}
 
 // handle runs a handler, until Discord accepts no more responses unless h.endless is set.
 func (c *Commands) handle(ctx context.Context, h handler, x *interaction) (shown response, err error) {
@@ -225,22 +136,6 @@ func (c *Commands) apply(ctx context.Context, x *interaction, doing string, even
 // timeLeft returns how long Discord still accepts responses to x, less a margin.
 func (c *Commands) timeLeft(x *interaction) time.Duration {
 	return x.came.Add(c.Timing.Use).Sub(c.Now())
-}
-
-// open shows the modal of a handler and reports whether there is one. Discord wants it within 3 seconds.
-func (c *Commands) open(ctx context.Context, h handler, x *interaction) (opened bool, err error) {
-	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
-	defer cancel()
-	f, err := safely(limit, c, x, "form", h.opens)
-	switch {
-	case err == nil && f.ID == "":
-		return false, nil
-	case err == nil:
-		return true, x.respond(ctx, discord.Response{Type: discord.RespondForm, Data: f})
-	case ctx.Err() != nil:
-		return true, ctx.Err()
-	}
-	return true, x.say(ctx, c.errorText(x, err))
 }
 
 // errorText returns an error's text for the user. It sets the outcome of x.
@@ -295,7 +190,8 @@ func (c *Commands) recall(session bool, show func(*interaction, answer.Question,
 	return func(ctx context.Context, x *interaction) (response, error) {
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (response, answer.Usage, error) {
 			q := c.question(x)
-			if q.NoModel = noModel; session {
+			q.NoModel = noModel
+			if session {
 				q.Session = c.Filter.Session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
 			}
 			r, err := c.Answers.Recall(ctx, q)
@@ -348,23 +244,6 @@ func (c *Commands) spend(ctx context.Context, x *interaction,
 // mostCompletions is Discord's limit of autocompleted choices.
 const mostCompletions = 25
 
-// complete responds to autocomplete. If anything fails, it responds in time with no choices.
-func (c *Commands) complete(ctx context.Context, x *interaction) error {
-	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
-	defer cancel()
-	offered := completions{Choices: []optionChoice{}}
-	if h := c.handlers[x.Path()]; h.completes != nil && c.refuses(limit, h, x) == "" {
-		choices, err := safely(limit, c, x, "completion", h.completes)
-		if ctx.Err() == nil {
-			c.warn(x, err, "couldn't complete what somebody typed")
-		}
-		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string {
-			return o.Name
-		}, x.Typed())...)
-	}
-	return x.respond(ctx, discord.Response{Type: discord.RespondChoices, Data: offered})
-}
-
 // matching returns at most mostCompletions of all whose name contains typed: prefixes first, then names in which it
 // follows a slash. Case is ignored, and an underscore equals a blank.
 func matching[T any](all []T, name func(T) string, typed string) []T {
@@ -388,4 +267,85 @@ func matching[T any](all []T, name func(T) string, typed string) []T {
 
 type completions struct {
 	Choices []optionChoice `json:"choices"`
+}
+
+// know stores the ids of the registered commands, so that they can be mentioned.
+func (c *Commands) know(known []command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids = map[string]discord.Snowflake{}
+	for _, k := range known {
+		if k.Type == discord.CommandSlash {
+			c.ids[k.Name] = k.ID
+		}
+	}
+}
+
+// Mention returns a command's mention, or its name while its id isn't known.
+func (c *Commands) Mention(path string) string {
+	name, _, _ := strings.Cut(path, " ")
+	c.mu.Lock()
+	id := c.ids[name]
+	c.mu.Unlock()
+	if id == 0 {
+		return "`/" + path + "`"
+	}
+	return fmt.Sprintf("</%s:%d>", path, id)
+}
+
+// semaphore bounds how many of something run at once.
+type semaphore chan struct{}
+
+// tryRun starts f unless the semaphore is full, and reports whether it did.
+func (s semaphore) tryRun(begin func(func(context.Context)), f func(context.Context)) bool {
+	select {
+	case s <- struct{}{}:
+		begin(func(ctx context.Context) {
+			defer func() { <-s }()
+			f(ctx)
+		})
+		return true
+	default:
+		return false
+	}
+}
+
+// The outcomes that the metric of commands counts.
+const (
+	CommandAnswered = "answered"
+	CommandRefused  = "refused" // not for this member or place, or not now
+	CommandFailed   = "failed"
+)
+
+// errShown means that the response is already shown.
+var errShown = errors.New("all is shown")
+
+// resultCache holds what a member's search found, so that they can turn its pages. It has ids but no text: each page
+// is read again with the reader's current permissions.
+type resultCache struct {
+	memory.Membership
+	channel memory.ChannelID // where they searched
+	found   []answer.FoundMessage
+	below   int  // as in page
+	words   bool // as in page
+}
+
+const (
+	maxResults = 500              // cached searches
+	resultTTL  = 15 * time.Minute // since the last page
+)
+
+// missingFor returns the permissions of n that Hark lacks in a channel.
+func (c *Commands) missingFor(ctx context.Context, x *interaction, at memory.Channel,
+	n discord.Need) (memory.Permissions, error) {
+	if at.Kind == memory.CategoryChannel {
+		return 0, nil
+	}
+	if has := memory.Permissions(x.AppPermissions); has != 0 && at.ID == memory.ChannelID(x.Channel) {
+		if has.Has(memory.Administrator) {
+			return 0, nil
+		}
+		return n.Needed(at.Kind) &^ has, nil
+	}
+	return c.Grants.Missing(ctx, x.guild(), at.ID, n)
 }

@@ -71,7 +71,8 @@ func (c *Commands) lets(run bool) action {
 
 // askAgain answers a question again, as it is in the log now, in place of its answer.
 func (c *Commands) askAgain(ctx context.Context, x *interaction) (response, error) {
-	t, g := c.questions, c.Filter.Lookup(ctx, x.guild())
+	t := c.questions
+	g := c.Filter.Lookup(ctx, x.guild())
 	if reply.SilentIn(g, memory.ChannelID(x.Channel)) {
 		return response{}, refusal(x.Text(silentHere))
 	}
@@ -133,7 +134,8 @@ func (c *Commands) asked(ctx context.Context, x *interaction, id memory.MessageI
 		return nil, reply.QuestionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		if a.Files, err = c.Replies.Attached(ctx, m); err != nil {
+		a.Files, err = c.Replies.Attached(ctx, m)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -167,7 +169,8 @@ func (c *Commands) message(ctx context.Context, x *interaction, id memory.Messag
 	}
 	var found []memory.Message
 	if remembered {
-		if found, err = c.Memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
+		found, err = c.Memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
+		if err != nil {
 			return memory.Message{}, fmt.Errorf("look up message %d: %w", id, err)
 		}
 	} else if said := c.Buffer.Before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
@@ -183,7 +186,8 @@ func (c *Commands) message(ctx context.Context, x *interaction, id memory.Messag
 func (c *Commands) answerOf(ctx context.Context, x *interaction, o reply.Owned) (shown, more []memory.MessageID,
 	err error) {
 	t, err := c.trace(ctx, x)
-	if shown = slices.Clone(o.Before); x.Message != nil {
+	shown = slices.Clone(o.Before)
+	if x.Message != nil {
 		shown = append(shown, memory.MessageID(x.Message.ID))
 	}
 	more = slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool {

@@ -3,39 +3,16 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
-)
-
-// The outcomes that the metric of commands counts.
-const (
-	CommandAnswered = "answered"
-	CommandRefused  = "refused" // not for this member or place, or not now
-	CommandFailed   = "failed"
 )
 
 // unknownCommand counts all commands that Hark doesn't know, so that nobody can invent label values.
 const unknownCommand = "unknown"
 
 const allTaken = "I'm getting too many requests at the moment. Please try again in a minute."
-
-// semaphore bounds how many of something run at once.
-type semaphore chan struct{}
-
-// tryRun starts f unless the semaphore is full, and reports whether it did.
-func (s semaphore) tryRun(begin func(func(context.Context)), f func(context.Context)) bool {
-	select {
-	case s <- struct{}{}:
-		begin(func(ctx context.Context) {
-			defer func() { <-s }()
-			f(ctx)
-		})
-		return true
-	default:
-		return false
-	}
-}
 
 // read decodes an interaction; nil if Hark doesn't respond to its kind.
 func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interaction {
@@ -55,9 +32,11 @@ func (c *Commands) read(data json.RawMessage, logged <-chan struct{}) *interacti
 
 // dispatch starts answering x, or refuses it at once if too many are in progress.
 func (c *Commands) dispatch(x *interaction) {
-	own, answer := c.running, c.answer
+	own := c.running
+	answer := c.answer
 	if x.Type == discord.InteractionTyping {
-		own, answer = c.completing, c.complete
+		own = c.completing
+		answer = c.complete
 	}
 	if own.tryRun(c.Begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
 		return
@@ -105,9 +84,11 @@ func (c *Commands) tally(x *interaction, err error) {
 	if x.Type == discord.InteractionTyping {
 		return
 	}
-	command, outcome := x.Path(), x.outcome
+	command := x.Path()
+	outcome := x.outcome
 	if _, known := c.handlers[command]; !known {
-		command, outcome = unknownCommand, CommandRefused
+		command = unknownCommand
+		outcome = CommandRefused
 	}
 	switch {
 	case err != nil:
@@ -116,4 +97,84 @@ func (c *Commands) tally(x *interaction, err error) {
 		outcome = CommandAnswered
 	}
 	c.Metrics.Commands.WithLabelValues(command, outcome).Inc()
+}
+
+// Put takes an INTERACTION_CREATE event. It doesn't wait. logged is closed once all earlier events are in the log.
+func (c *Commands) Put(data json.RawMessage, logged <-chan struct{}) {
+	if x := c.read(data, logged); x != nil {
+		c.pending.Add(1)
+		c.dispatch(x)
+	}
+}
+
+func (c *Commands) answer(ctx context.Context, x *interaction) error {
+	h, known := c.handlers[x.Path()]
+	if !known {
+		return x.say(ctx, x.Text(unknownCommandText))
+	}
+	if why := c.refuses(ctx, h, x); why != "" {
+		x.outcome = CommandRefused
+		return x.say(ctx, why)
+	}
+	c.grantCache.grant(x)
+	if h.opens != nil && x.Type != discord.InteractionForm {
+		if opened, err := c.open(ctx, h, x); opened || err != nil {
+			return err
+		}
+	}
+	deferred := discord.Response{Type: discord.RespondDeferred,
+		Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.NoMentions}}
+	if h.updates {
+		deferred = discord.Response{Type: discord.RespondUpdating}
+	}
+	if err := x.respond(ctx, deferred); err != nil {
+		return err
+	}
+	shown, err := c.handle(ctx, h, x)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errShown):
+		return nil
+	case err == nil:
+		return x.pages(ctx, shown)
+	}
+	why := c.errorText(x, err)
+	if h.updates {
+		return x.add(ctx, why)
+	}
+	return x.show(ctx, response{Content: why})
+}
+
+// complete responds to autocomplete. If anything fails, it responds in time with no choices.
+func (c *Commands) complete(ctx context.Context, x *interaction) error {
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
+	defer cancel()
+	offered := completions{Choices: []optionChoice{}}
+	if h := c.handlers[x.Path()]; h.completes != nil && c.refuses(limit, h, x) == "" {
+		choices, err := safely(limit, c, x, "completion", h.completes)
+		if ctx.Err() == nil {
+			c.warn(x, err, "couldn't complete what somebody typed")
+		}
+		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string {
+			return o.Name
+		}, x.Typed())...)
+	}
+	return x.respond(ctx, discord.Response{Type: discord.RespondChoices, Data: offered})
+}
+
+// open shows the modal of a handler and reports whether there is one. Discord wants it within 3 seconds.
+func (c *Commands) open(ctx context.Context, h handler, x *interaction) (opened bool, err error) {
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
+	defer cancel()
+	f, err := safely(limit, c, x, "form", h.opens)
+	switch {
+	case err == nil && f.ID == "":
+		return false, nil
+	case err == nil:
+		return true, x.respond(ctx, discord.Response{Type: discord.RespondForm, Data: f})
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	}
+	return true, x.say(ctx, c.errorText(x, err))
 }

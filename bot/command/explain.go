@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"hark/bot/locale"
 	"hark/bot/markdown"
@@ -124,8 +123,6 @@ func spent(l locale.Locale, t memory.Trace) string {
 		l.Text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
 }
 
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
-
 // sourceLine shows a message that an answer was made from, as it is now.
 func sourceLine(l locale.Locale, r answer.Explained) string {
 	var b strings.Builder
@@ -242,7 +239,8 @@ func foundBy(l locale.Locale, why []search.Reason) string {
 
 // showPrompt shows the prompt from what the asker may read. Nobody else sees it, and it isn't kept.
 func (c *Commands) showPrompt(x *interaction, q answer.Question, r answer.Recalled) response {
-	report, sections := r.Prompt.Report, ""
+	report := r.Prompt.Report
+	sections := ""
 	for _, use := range answer.SectionUses(report) {
 		sections = markdown.Lines(sections, sectionLine(x.Locale, use))
 	}

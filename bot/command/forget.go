@@ -61,16 +61,19 @@ func (c *Commands) confirmOwn(does string) action {
 // confirm asks whether to carry out f, and shows what it deletes and then the text then.
 func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgetting,
 	question, then string) (response, error) {
-	f.Guild, f.At = x.guild(), c.at(x)
+	f.Guild = x.guild()
+	f.At = c.at(x)
 	e, err := c.extent(ctx, x, f)
-	names, counted := "", x.visibleNote()
+	names := ""
+	counted := x.visibleNote()
 	switch {
 	case err != nil:
 		return response{}, err
 	case f.User == 0 && e == (memory.DryRun{}) && x.seesAll():
 		return response{}, refusal(x.Text("I remember nothing of that, so there is nothing to forget."))
 	case f.Why == memory.WhyMember:
-		names, counted = x.Text("- the names that I know you by, and what your questions cost"), ""
+		names = x.Text("- the names that I know you by, and what your questions cost")
+		counted = ""
 	case f.User != 0:
 		names = x.Text("- the names that I know them by, and what their questions cost")
 	}
@@ -113,9 +116,6 @@ func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
 	}
 	return c.Memory.Forget(ctx, f, progress)
 }
-
-// errShown means that the response is already shown.
-var errShown = errors.New("all is shown")
 
 // forgetting carries out f and returns its receipt as text. It shows its progress as long as Discord lets it, and then
 // runs on to the end. Sessions that aren't logged are deleted at once.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"time"
 
 	"hark/bot/discord"
@@ -66,19 +65,4 @@ func requireManager(x *interaction) string {
 		return x.Text(notAllowed)
 	}
 	return x.Text(useAgain)
-}
-
-// missingFor returns the permissions of n that Hark lacks in a channel.
-func (c *Commands) missingFor(ctx context.Context, x *interaction, at memory.Channel,
-	n discord.Need) (memory.Permissions, error) {
-	if at.Kind == memory.CategoryChannel {
-		return 0, nil
-	}
-	if has := memory.Permissions(x.AppPermissions); has != 0 && at.ID == memory.ChannelID(x.Channel) {
-		if has.Has(memory.Administrator) {
-			return 0, nil
-		}
-		return n.Needed(at.Kind) &^ has, nil
-	}
-	return c.Grants.Missing(ctx, x.guild(), at.ID, n)
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,65 +15,13 @@ const (
 	helpIntro   = "**What I can do**\nMention me with a question, reply to me or write me a direct message, and I answer from what I remember of what was said here. Only what everybody who reads the answer could read at its source is used."
 )
 
-// know stores the ids of the registered commands, so that they can be mentioned.
-func (c *Commands) know(known []command) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ids = map[string]discord.Snowflake{}
-	for _, k := range known {
-		if k.Type == discord.CommandSlash {
-			c.ids[k.Name] = k.ID
-		}
-	}
-}
-
-// Mention returns a command's mention, or its name while its id isn't known.
-func (c *Commands) Mention(path string) string {
-	name, _, _ := strings.Cut(path, " ")
-	c.mu.Lock()
-	id := c.ids[name]
-	c.mu.Unlock()
-	if id == 0 {
-		return "`/" + path + "`"
-	}
-	return fmt.Sprintf("</%s:%d>", path, id)
-}
-
-// entry is a command, or one subcommand of it.
-type entry struct {
-	command
-	path    string // with group and subcommand
-	says    string // the description
-	options []option
-	handler *handler
-}
-
-// entries returns all commands, with an entry for each subcommand.
-func (c *Commands) entries() []entry {
-	var all []entry
-	for _, cmd := range c.declared() {
-		var walk func(path, says string, options []option, h *handler)
-		walk = func(path, says string, options []option, h *handler) {
-			if len(options) == 0 || options[0].Type > discord.OptionGroup {
-				all = append(all, entry{cmd, path, says, options, h})
-				return
-			}
-			for _, o := range options {
-				walk(path+" "+o.Name, o.Description, o.Options, o.handler)
-			}
-		}
-		walk(cmd.Name, cmp.Or(cmd.Description, string(cmd.says)), cmd.Options, cmd.handler)
-	}
-	return all
-}
-
 // useful returns the entries that the user of x can use, by the declared permissions: a server may decide otherwise.
 func (c *Commands) useful(x *interaction) []entry {
 	where := discord.InGuilds
 	if x.Guild == 0 {
 		where = discord.InDirect
 	}
-	return slices.DeleteFunc(c.entries(), func(e entry) bool {
+	return slices.DeleteFunc(slices.Clone(c.entries), func(e entry) bool {
 		return !slices.Contains(e.Contexts, where) || e.needs != 0 && !x.May(e.needs)
 	})
 }
@@ -127,7 +74,8 @@ func (c *Commands) help(_ context.Context, x *interaction) (response, error) {
 	all := c.useful(x)
 	if name := strings.TrimPrefix(x.Words("command"), "/"); name != "" {
 		all = slices.DeleteFunc(all, func(e entry) bool {
-			path, name := strings.ToLower(e.path)+" ", strings.ToLower(name)+" "
+			path := strings.ToLower(e.path) + " "
+			name := strings.ToLower(name) + " "
 			return !strings.HasPrefix(path, name)
 		})
 		if len(all) == 0 {
@@ -144,7 +92,8 @@ func (c *Commands) help(_ context.Context, x *interaction) (response, error) {
 		for _, e := range all {
 			if e.group() == group {
 				if heading != "" {
-					lines, heading = append(lines, heading), ""
+					lines = append(lines, heading)
+					heading = ""
 				}
 				lines = append(lines, c.line(x, e))
 			}

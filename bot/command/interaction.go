@@ -81,7 +81,8 @@ func (x *interaction) guild() memory.GuildID { return memory.GuildID(x.Guild) }
 
 // target returns the message in whose menu a command is used, and its channel; nil if Discord doesn't tell.
 func (x *interaction) target() (m *discord.Message, channel memory.ChannelID) {
-	m, channel = x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))], memory.ChannelID(x.Channel)
+	m = x.Data.Resolved.Messages[fmt.Sprint(int64(x.Data.Target))]
+	channel = memory.ChannelID(x.Channel)
 	if m != nil && m.Channel != 0 { // a thread also shows its starter message, which is elsewhere
 		channel = memory.ChannelID(m.Channel)
 	}

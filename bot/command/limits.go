@@ -65,7 +65,8 @@ func (c *Commands) chooseLimits(ctx context.Context, x *interaction, limits map[
 // limited returns the role whose limit is set, as memory.RoleLimit has it, and whether one was chosen. why says what is
 // wrong with the options.
 func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
-	whom, given := x.Option("for"), x.Option("role")
+	whom := x.Option("for")
+	given := x.Option("role")
 	switch {
 	case whom != "" && given != "":
 		return 0, false, x.Text("Please choose either a role or whose limit it is.") + "\n"
@@ -120,7 +121,8 @@ func limitText(l locale.Locale, limit memory.Limit) string {
 
 // showLimits shows how much the user may still ask.
 func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, error) {
-	m, at := memory.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
+	m := memory.Membership{Guild: x.guild(), User: x.who()}
+	at := memory.MessageID(x.ID).Time()
 	member, guild := c.Replies.Limits.Of(c.Filter.Lookup(ctx, m.Guild), x.roles())
 	may, err := c.questions.TokenQuota(ctx, m, x.roles(), at)
 	if err != nil {

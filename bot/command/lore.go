@@ -146,7 +146,9 @@ func (c *Commands) showLore(ctx context.Context, x *interaction) (response, erro
 
 // loreLines shows all of a piece of lore.
 func loreLines(in locale.Locale, l memory.Lore) string {
-	quoted, found, origin := "", memory.Aliases(l.Name), "-# "+loreAuthor(in, l)
+	quoted := ""
+	found := memory.Aliases(l.Name)
+	origin := "-# " + loreAuthor(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
 		quoted = markdown.Lines(quoted, "> "+markdown.AsSaid(line, memory.MaxLoreText))
 	}
@@ -213,7 +215,8 @@ func (c *Commands) askLore(_ context.Context, x *interaction) (discord.Form, err
 func namesIn(names string) []string {
 	var all []string
 	for name := range strings.SplitSeq(names, ",") {
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			all = append(all, name)
 		}
 	}
@@ -222,7 +225,8 @@ func namesIn(names string) []string {
 
 // told returns l with what a form or the given options change.
 func (x *interaction) told(l memory.Lore) memory.Lore {
-	form, name := x.Type == discord.InteractionForm, "name"
+	form := x.Type == discord.InteractionForm
+	name := "name"
 	if l.ID != 0 && !form {
 		name = "new-name"
 	}
@@ -252,10 +256,14 @@ func (c *Commands) addOneLore(ctx context.Context, x *interaction, m member) (re
 		return response{Content: x.Text(nothingKeptHere)}, nil
 	}
 	l := x.told(memory.Lore{})
-	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(),
-		c.at(x).UTC().Truncate(time.Millisecond)
+	l.ID = int64(x.ID)
+	l.Guild = x.guild()
+	l.Channel = channel
+	l.By = x.who()
+	l.At = c.at(x).UTC().Truncate(time.Millisecond)
 	var err error
-	if l.Sources, err = c.loreSource(ctx, x); err != nil {
+	l.Sources, err = c.loreSource(ctx, x)
+	if err != nil {
 		return response{}, err
 	}
 	return c.keepLore(ctx, x, l, x.Text(
@@ -319,7 +327,8 @@ func (c *Commands) keepLore(ctx context.Context, x *interaction, l memory.Lore, 
 	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
 		return response{}, err
 	}
-	if all, err = c.lore(ctx, x); err != nil {
+	all, err = c.lore(ctx, x)
+	if err != nil {
 		return response{}, err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
@@ -348,7 +357,8 @@ func (c *Commands) editLore(ctx context.Context, x *interaction) (response, erro
 	}
 	was := l.At
 	l = x.told(l)
-	if l.At = c.at(x).UTC().Truncate(time.Millisecond); !l.At.After(was) {
+	l.At = c.at(x).UTC().Truncate(time.Millisecond)
+	if !l.At.After(was) {
 		l.At = was.Add(time.Millisecond)
 	}
 	return c.keepLore(ctx, x, l, x.Text("Changed."))

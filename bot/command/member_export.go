@@ -98,7 +98,8 @@ func (c *Commands) personalData(ctx context.Context, x *interaction) (personalda
 	var lore []memory.Lore
 	if x.Guild != 0 {
 		var err error
-		if lore, err = c.lore(ctx, x); err != nil {
+		lore, err = c.lore(ctx, x)
+		if err != nil {
 			return personaldata.Person{}, err
 		}
 	}

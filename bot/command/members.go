@@ -29,7 +29,8 @@ const (
 // checkFact refuses a fact about m that is empty, too long or known already, and a fresh one where nothing is
 // remembered or if there are too many.
 func (x *interaction) checkFact(m member, f memory.Fact, fresh bool) error {
-	why, longest := x.keepsNothing(), longestOf(f)
+	why := x.keepsNothing()
+	longest := longestOf(f)
 	switch n := utf8.RuneCountInString(f.Text); {
 	case why != "":
 	case n == 0:
@@ -136,7 +137,9 @@ func (c *Commands) factAbout(ctx context.Context, x *interaction) (response, err
 // that isn't from a message is from the channel of x.
 func (c *Commands) keepFact(ctx context.Context, x *interaction, m member, about memory.UserID, fact memory.Fact,
 	done string, old ...memory.Event) (response, error) {
-	if fact.ID, fact.By = int64(x.ID), x.who(); fact.Message == 0 {
+	fact.ID = int64(x.ID)
+	fact.By = x.who()
+	if fact.Message == 0 {
 		fact.Channel = memory.ChannelID(x.Channel)
 	}
 	if err := x.checkFact(m, fact, len(old) == 0); err != nil {

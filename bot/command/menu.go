@@ -2,115 +2,25 @@ package command
 
 import (
 	"slices"
-	"strconv"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/reply"
 	"hark/internal/answer"
+	"hark/internal/ttl"
 	"hark/memory"
 )
-
-// command is an application command as Discord returns it.
-type command struct {
-	ID discord.Snowflake `json:"id,omitempty"`
-	option
-	Contexts     []int `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
-	Integrations []int `json:"integration_types"` // 0: installed in a guild
-	// Permissions are what members need unless the guild decides otherwise, in decimal; nil: none.
-	Permissions *string `json:"default_member_permissions,omitempty"`
-
-	needs memory.Permissions // Permissions as bits
-	says  locale.MessageKey  // describes a menu command, for which Discord takes no description
-}
-
-// option is an option, a subcommand, a group of subcommands, or the part of a command that these have too.
-type option struct {
-	Type        int    `json:"type"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	// NameIn and DescriptionIn are translations by Discord's language codes.
-	NameIn        map[string]string `json:"name_localizations,omitempty"`
-	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
-	Required      bool              `json:"required,omitempty"`
-	MaxLength     int               `json:"max_length,omitempty"`
-	MinValue      *int              `json:"min_value,omitempty"`
-	MaxValue      *int              `json:"max_value,omitempty"`
-	Options       []option          `json:"options,omitempty"`
-	Choices       []optionChoice    `json:"choices,omitempty"` // the only values; nil: any value
-	ChannelTypes  []int             `json:"channel_types,omitempty"`
-	Autocomplete  bool              `json:"autocomplete,omitempty"`
-
-	handler *handler // nil: the subcommands have theirs
-}
-
-type optionChoice struct {
-	Name   string            `json:"name"`
-	Value  string            `json:"value"`
-	NameIn map[string]string `json:"name_localizations,omitempty"`
-}
 
 // starCommand is in the menu of a message.
 const starCommand = "Remember ⭐"
 
-const (
-	longestQuestion = 1000
-	longestFact     = 300
-	longestAlias    = 64
-)
-
-// slash returns a command that is typed. h is nil if it has subcommands.
-func slash(name, description string, contexts []int, h *handler, options ...option) command {
-	return command{option: option{Type: discord.CommandSlash, Name: name, Description: description, Options: options,
-		handler: h}, Contexts: contexts, Integrations: []int{0}}
-}
-
-// inMenu returns a command in the menu of messages or members.
-func inMenu(kind int, name string, says locale.MessageKey, contexts []int, h handler) command {
-	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
-		says: says}
-}
-
-// needing returns c for members with a permission, unless the guild decides otherwise.
-func (c command) needing(p memory.Permissions) command {
-	c.needs, c.Permissions = p, new(strconv.FormatUint(uint64(p), 10))
-	return c
-}
-
-func sub(name, description string, h handler, options ...option) option {
-	return option{Type: discord.OptionSubcommand, Name: name, Description: description, Options: options, handler: &h}
-}
-
-func group(name, description string, options ...option) option {
-	return option{Type: discord.OptionGroup, Name: name, Description: description, Options: options}
-}
-
-// textOption is a text of at most longest characters; 0: Discord's limit.
-func textOption(name, description string, longest int) option {
-	return option{Type: discord.OptionText, Name: name, Description: description, MaxLength: longest}
-}
-
-func channelOption(name, description string, types []int) option {
-	return option{Type: discord.OptionChannel, Name: name, Description: description, ChannelTypes: types}
-}
-
-func (o option) required() option { o.Required = true; return o }
-
-func (o option) completed() option { o.Autocomplete = true; return o }
-
-// of returns o with values as its only choices.
-func (o option) of(values ...string) option {
-	for _, v := range values {
-		o.Choices = append(o.Choices, optionChoice{Name: v, Value: v})
-	}
-	return o
-}
-
 // declared returns all commands with their handlers.
 func (c *Commands) declared() []command {
 	member := option{Type: discord.OptionUser, Name: "member", Required: true}
-	about, wrote := member, member
-	about.Description, wrote.Description = "Whom it is about", "Who wrote it"
+	about := member
+	wrote := member
+	about.Description = "Whom it is about"
+	wrote.Description = "Who wrote it"
 	on := option{Type: discord.OptionSwitch, Name: "on", Description: "Whether I may", Required: true}
 	whole := option{Type: discord.OptionSwitch, Name: "server",
 		Description: "For the whole server, except channels with a setting of their own"}
@@ -136,7 +46,8 @@ func (c *Commands) declared() []command {
 	}
 	by := textOption("by", "How you get it (left out: here, so that only you see it)", 0)
 	by.Choices = []optionChoice{{Name: "direct message", Value: exportByDM}}
-	both, guilds := []int{discord.InGuilds, discord.InDirect}, []int{discord.InGuilds}
+	both := []int{discord.InGuilds, discord.InDirect}
+	guilds := []int{discord.InGuilds}
 	return []command{
 		slash("context", "Shows what I'd remember for a question. Only you see it.", both,
 			&handler{do: c.recall(false, showRecalled)}, question),
@@ -321,4 +232,23 @@ func (c *Commands) components() map[string]handler {
 		all[path] = h
 	}
 	return all
+}
+
+// New returns the commands. Commands.Put takes each use.
+func New(o *Options, n *Notices) *Commands {
+	c := &Commands{Options: o, questions: o.Replies.Questions(), notices: n,
+		results:    ttl.New[discord.Snowflake, *resultCache](maxResults),
+		grantCache: &grantCache{ttl.New[memory.Membership, bool](maxGrants), o.Now},
+		overrides:  newOverrides(o),
+		running:    make(semaphore, parallelCommands), rejecting: make(semaphore, parallelCommands),
+		completing: make(semaphore, parallelCommands)}
+	c.handlers = c.components()
+	c.entries = entriesOf(c.declared())
+	for _, e := range c.entries {
+		h := *e.handler
+		h.managers = e.Type == discord.CommandSlash && e.Permissions != nil
+		h.needs = e.needs
+		c.handlers[e.path] = h
+	}
+	return c
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
@@ -39,33 +38,6 @@ const noticeRoom = 100
 
 // noticePlaces is how many channels are tried.
 const noticePlaces = 5
-
-// Notices keeps each guild's notice up to date. A notice asks an undecided guild once what may be remembered, and
-// states what was decided.
-type Notices struct {
-	*Options
-	editing sync.Mutex                 // held while a notice's text is changed
-	notices map[memory.GuildID]*notice // guarded by editing
-	mu      sync.Mutex
-	guilds  map[memory.GuildID]bool // known from Discord, with a place for a notice; guarded by mu
-	Wake    chan struct{}           // signals that UpdateAll should be called
-}
-
-// notice is the state of a guild's notice.
-type notice struct {
-	noticeLocation
-	known    bool           // false before there is a notice
-	unsaved  []memory.Event // not in the log yet
-	lastHash uint64         // of the wanted text at the last update
-	guild    *memory.Guild  // for which the notice is up to date
-}
-
-// noticeLocation says where a notice is (message 0: nowhere) and the hash of its text.
-type noticeLocation struct {
-	channel memory.ChannelID
-	message memory.MessageID
-	hash    uint64
-}
 
 func (at noticeLocation) String() string {
 	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.hash)
@@ -183,7 +155,8 @@ func (n *Notices) noticeOf(g *memory.Guild) *notice {
 
 // setLocation stores where the notice of a guild is and what it says.
 func (n *Notices) setLocation(ctx context.Context, id memory.GuildID, is *notice, at noticeLocation) error {
-	is.noticeLocation, is.known = at, true
+	is.noticeLocation = at
+	is.known = true
 	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
 		At: n.Now()}}
 	if at.message != 0 {
@@ -209,7 +182,8 @@ func contentHash(text string) uint64 {
 // content returns the text of the notice of g in a channel. Outside g it is for the owner, who gets it if no channel
 // is open to everybody.
 func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
-	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
+	l := n.Replies.LocaleIn(ctx, g.ID, channel)
+	policy := n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
 		return markdown.Lines(owner, askingText(l, n.Privacy))
@@ -233,11 +207,6 @@ func (n *Notices) content(ctx context.Context, g *memory.Guild, channel memory.C
 func askingText(l locale.Locale, p Privacy) string {
 	model := when(len(p.Models) > 0, l.Text(noticeModel))
 	return markdown.Lines(l.Text(noticeAsks)+model, l.Text(noticeEnd))
-}
-
-// asks reports whether the notice of g asks what may be remembered.
-func asks(g *memory.Guild, p memory.Policy) bool {
-	return p.Ask && choiceFor(g, p) == memory.Undecided
 }
 
 func isElsewhere(g *memory.Guild, channel memory.ChannelID) bool {
@@ -273,7 +242,8 @@ func (n *Notices) decide(ctx context.Context, at noticeLocation, by memory.UserI
 	if err != nil {
 		return response{}, err
 	}
-	text, is := n.content(ctx, g, at.channel), n.noticeOf(g)
+	text := n.content(ctx, g, at.channel)
+	is := n.noticeOf(g)
 	if is.message == 0 || is.message == at.message { // not an outdated notice
 		at.hash = contentHash(text)
 		if err := n.setLocation(ctx, g.ID, is, at); err != nil {
@@ -313,12 +283,14 @@ func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeLocation, er
 }
 
 func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeLocation, error) {
-	text, buttons := n.content(ctx, g, channel), n.buttons(ctx, g, channel)
+	text := n.content(ctx, g, channel)
+	buttons := n.buttons(ctx, g, channel)
 	at := noticeLocation{channel: channel, hash: contentHash(text)}
 	t := &discord.Sender{Client: n.Client, Channel: channel}
 	if len(buttons) > 0 {
 		id, err := n.findPosted(ctx, channel)
-		if at.message = id; id != 0 || err != nil {
+		at.message = id
+		if id != 0 || err != nil {
 			return at, err
 		}
 	}

@@ -2,11 +2,11 @@ package command
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"hark/bot/ingest"
 	"hark/bot/listen"
-	"hark/bot/markdown"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/metrics"
@@ -66,12 +66,53 @@ type Timing struct {
 var UsualTiming = Timing{Use: 14 * time.Minute, AtOnce: 2 * time.Second, Progress: 3 * time.Second,
 	Backfill: 5 * time.Second}
 
-// UsualSizes are the sizes outside tests.
-var UsualSizes = Sizes{Part: exportPart, File: markdown.MaxFileBytes, Unpacked: mostExported}
-
 // Sizes bound exports, in bytes.
 type Sizes struct {
 	Part     int // a file of a server export is closed at this size
 	File     int // of /memory export
 	Unpacked int // of /memory export before compression
+}
+
+// Privacy is what /privacy says about how Hark is run, besides what the log knows.
+type Privacy struct {
+	Operator string // who runs it and their contact; empty: unknown
+	// Prompts and Records are how long prompts and records of calls are kept; 0: not at all.
+	Prompts, Records time.Duration
+	Summaries        bool // whether sessions are summarised
+	// Models, Embedder and Reranker are hosts; empty: there is none, or it is built in.
+	Models             []string
+	Embedder, Reranker string
+	Vision             bool // whether a model is shown images
+	// Voice and Pictures are the hosts where voice messages are written down and pictures described; empty: none are.
+	Voice, Pictures string
+	// Programs is the address at which members' programs read; empty: none can.
+	Programs string
+	Tools    []string // servers of tools, with their hosts
+}
+
+// Notices keeps each guild's notice up to date. A notice asks an undecided guild once what may be remembered, and
+// states what was decided.
+type Notices struct {
+	*Options
+	editing sync.Mutex                 // held while a notice's text is changed
+	notices map[memory.GuildID]*notice // guarded by editing
+	mu      sync.Mutex
+	guilds  map[memory.GuildID]bool // known from Discord, with a place for a notice; guarded by mu
+	Wake    chan struct{}           // signals that UpdateAll should be called
+}
+
+// notice is the state of a guild's notice.
+type notice struct {
+	noticeLocation
+	known    bool           // false before there is a notice
+	unsaved  []memory.Event // not in the log yet
+	lastHash uint64         // of the wanted text at the last update
+	guild    *memory.Guild  // for which the notice is up to date
+}
+
+// noticeLocation says where a notice is (message 0: nowhere) and the hash of its text.
+type noticeLocation struct {
+	channel memory.ChannelID
+	message memory.MessageID
+	hash    uint64
 }

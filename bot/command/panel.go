@@ -44,14 +44,6 @@ var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory
 // shownPersona is how much of a persona the panel shows, in UTF-16 units.
 const shownPersona = 200
 
-// panel is what /hark settings shows: the settings of a channel, with components that change them.
-type panel struct {
-	*interaction
-	at   memory.ChannelID // 0: the whole server
-	key  memory.Setting   // chosen to be changed; empty: none
-	note string           // the result of the last change
-}
-
 func (c *Commands) openPanel(_ context.Context, x *interaction) (response, error) {
 	at, err := x.channelID()
 	if err != nil {
@@ -269,7 +261,8 @@ func (c *Commands) placeRow(p *panel) discord.Component {
 		chosen = []memory.ChannelID{p.at}
 	}
 	m := discord.ChannelMenu(ID(panelChannel, p.at, p.key), p.Text("Choose a channel"), 1, chosen)
-	m.Max, m.ChannelTypes = 1, answerable
+	m.Max = 1
+	m.ChannelTypes = answerable
 	return discord.Row(m)
 }
 
@@ -283,7 +276,8 @@ func (c *Commands) keyRow(p *panel) discord.Component {
 }
 
 func (c *Commands) valueRow(p *panel) discord.Component {
-	offered, placeholder := c.values(p), p.Text("%s: choose", keyName(p.interaction.Locale, p.key))
+	offered := c.values(p)
+	placeholder := p.Text("%s: choose", keyName(p.interaction.Locale, p.key))
 	switch {
 	case p.key == memory.SettingTimezone:
 		placeholder = p.Text("Choose a time zone; `/hark set` knows all of them")
@@ -328,9 +322,11 @@ func (c *Commands) buttonRows(p *panel) []discord.Component {
 	}
 	first = append(first, discord.Button(discord.StyleGrey, p.Text("Limits…"), ID(panelLimits, p.at)),
 		discord.Button(discord.StyleGrey, p.Text("What I remember…"), panelMemory))
-	label, at := p.Text("This channel"), memory.ChannelID(p.Channel)
+	label := p.Text("This channel")
+	at := memory.ChannelID(p.Channel)
 	if p.at != 0 {
-		label, at = p.Text("Whole server"), 0
+		label = p.Text("Whole server")
+		at = 0
 	}
 	second := []discord.Component{discord.Button(discord.StyleGrey, label, ID(panelServer, at, p.key))}
 	if _, paused := c.Replies.Choices.In(p.server, 0).PausedAt(c.Now()); paused {
@@ -348,7 +344,8 @@ func (c *Commands) chooseChannel(_ context.Context, p *panel) error {
 }
 
 func (c *Commands) chooseKey(_ context.Context, p *panel) error {
-	if p.key = memory.Setting(p.Value()); !slices.Contains(panelKeys, p.key) {
+	p.key = memory.Setting(p.Value())
+	if !slices.Contains(panelKeys, p.key) {
 		p.key, p.note = "", p.Text(staleChoice)
 	}
 	return nil
@@ -356,7 +353,8 @@ func (c *Commands) chooseKey(_ context.Context, p *panel) error {
 
 // panelSets sets the key in the component's id to the value that is in the id, or was chosen or written.
 func (c *Commands) panelSets(ctx context.Context, p *panel) error {
-	args, value := p.Args(), p.Value()
+	args := p.Args()
+	value := p.Value()
 	switch {
 	case len(args) < 2:
 		p.note = p.Text(staleChoice)
@@ -368,27 +366,9 @@ func (c *Commands) panelSets(ctx context.Context, p *panel) error {
 	}
 	err := c.setIn(ctx, p, memory.Setting(args[1]), value)
 	if refused, is := errors.AsType[refusal](err); is {
-		p.note, err = string(refused), nil
+		p.note = string(refused)
+		err = nil
 	}
-	return err
-}
-
-// setIn sets a key for the panel's channel to a value as the user gave it.
-func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, value string) error {
-	value, err := c.check(p.interaction, key, value)
-	if err == nil {
-		err = c.setAt(ctx, p.interaction, p.at, key, value)
-	}
-	err = p.after(err)
-	if key == memory.SettingMedia {
-		p.note = "✓ " + p.Text("Done. It applies to what is posted from now on.")
-	}
-	return err
-}
-
-// after notes on the panel that a change was made, and returns err.
-func (p *panel) after(err error) error {
-	p.note = "✓ " + p.Text("Done. It applies from the next question on.")
 	return err
 }
 
@@ -428,7 +408,8 @@ func (c *Commands) askLimits(_ context.Context, x *interaction) (discord.Form, e
 	f := discord.Form{ID: ID(panelLimits, strings.Join(x.Args(), ":")),
 		Title: x.Text("0: no limit; empty: the default")}
 	for _, of := range limitFields {
-		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
+		limit := x.server.LimitOf(limitRole(x.server, of.all))
+		value := ""
 		if n := *of.of(&limit); n != memory.AsConfigured {
 			value = strconv.Itoa(n)
 		}
@@ -459,10 +440,53 @@ var limitDigits = regexp.MustCompile(`^[0-9]+$|^[0-9]{1,3}([ ,.'\x{a0}\x{202f}][
 
 // limitIn parses a limit; empty: memory.AsConfigured.
 func limitIn(text string) (int, bool) {
-	if text = strings.TrimSpace(text); text == "" {
+	text = strings.TrimSpace(text)
+	if text == "" {
 		return memory.AsConfigured, true
 	}
 	n, err := strconv.Atoi(strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f",
 		"").Replace(text))
 	return n, err == nil && limitDigits.MatchString(text) && n <= mostOfLimit
+}
+
+// persona returns the text from the persona form.
+func (x *interaction) persona() string {
+	text := x.Option("text")
+	if strings.TrimSpace(text) == answer.SettingDefault { // else it would reset the persona
+		text = answer.SettingDefault + "."
+	}
+	return text
+}
+
+// personaForm returns a form with the current persona of a channel.
+func (x *interaction) personaForm(id string, at memory.ChannelID) (discord.Form, error) {
+	persona, _ := x.server.Setting(at, memory.SettingPersona)
+	return discord.Form{ID: id, Title: x.Text("Who I am there"), Fields: []discord.Component{
+		discord.Input(discord.InputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
+	}}, nil
+}
+
+// pause pauses Hark in a guild, resumes it, or shows whether it is paused.
+func (c *Commands) pause(ctx context.Context, x *interaction) (response, error) {
+	state := x.Option("state")
+	span := x.Option("for")
+	if state == "" && span == "" {
+		return response{Content: c.pauseLine(x.Locale, x.server)}, nil
+	}
+	value := cmp.Or(span, state)
+	if state == answer.SettingOff {
+		value = answer.SettingDefault
+		if span != "" {
+			return response{}, refusal(x.Text(
+				"`for` says how long to pause, so it doesn't go with `off`. Please leave out `for`, or choose `on`."))
+		}
+	}
+	if err := c.setIn(ctx, &panel{interaction: x}, memory.SettingPaused, value); err != nil {
+		return response{}, err
+	}
+	text := c.pauseLine(x.Locale, x.server)
+	if value != answer.SettingDefault {
+		text += "\n" + x.Text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
+	}
+	return response{Content: text}, nil
 }

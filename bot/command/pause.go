@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -16,29 +15,6 @@ import (
 )
 
 const shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
-
-// pause pauses Hark in a guild, resumes it, or shows whether it is paused.
-func (c *Commands) pause(ctx context.Context, x *interaction) (response, error) {
-	state, span := x.Option("state"), x.Option("for")
-	if state == "" && span == "" {
-		return response{Content: c.pauseLine(x.Locale, x.server)}, nil
-	}
-	value := cmp.Or(span, state)
-	if state == answer.SettingOff {
-		if value = answer.SettingDefault; span != "" {
-			return response{}, refusal(x.Text(
-				"`for` says how long to pause, so it doesn't go with `off`. Please leave out `for`, or choose `on`."))
-		}
-	}
-	if err := c.setIn(ctx, &panel{interaction: x}, memory.SettingPaused, value); err != nil {
-		return response{}, err
-	}
-	text := c.pauseLine(x.Locale, x.server)
-	if value != answer.SettingDefault {
-		text += "\n" + x.Text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
-	}
-	return response{Content: text}, nil
-}
 
 // check returns a value for a key as it is stored. A pause may be given as a duration. The error is a refusal.
 func (c *Commands) check(x *interaction, key memory.Setting, value string) (string, error) {
@@ -100,7 +76,8 @@ func spanOf(text string) (time.Duration, bool) {
 	all := time.Duration(0)
 	for _, part := range spanPart.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(part[1]) // at most six digits
-		if all += min(time.Duration(n), longestPause/unit[part[2]]+1) * unit[part[2]]; all > longestPause {
+		all += min(time.Duration(n), longestPause/unit[part[2]]+1) * unit[part[2]]
+		if all > longestPause {
 			return 0, false
 		}
 	}

@@ -51,7 +51,8 @@ func (c *Commands) remember(ctx context.Context, x *interaction) (response, erro
 	defer c.agreeing.Unlock()
 	kept, err := c.hasLore(ctx, l)
 	if err == nil && !kept {
-		if err = c.keepProposed(ctx, x, l); err == nil {
+		err = c.keepProposed(ctx, x, l)
+		if err == nil {
 			kept, err = c.hasLore(ctx, l)
 		}
 	}

@@ -79,8 +79,12 @@ func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) 
 	}
 	return c.forgetting(ctx, x, f, func(l locale.Locale, r memory.DeletionReport) string {
 		if !x.seesAll() {
-			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore,
-				e.Summaries, e.Answers, 0
+			r.Messages = e.Messages
+			r.Facts = e.Facts
+			r.Lore = e.Lore
+			r.Summaries = e.Summaries
+			r.Answers = e.Answers
+			r.Records = 0
 		}
 		return markdown.Lines(receiptText(l, r), x.visibleNote())
 	})

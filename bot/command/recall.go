@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
@@ -35,11 +34,13 @@ const (
 // find searches for what /recall asks.
 func (c *Commands) find(ctx context.Context, x *interaction) (response, error) {
 	q := c.question(x)
-	if q.Text = strings.TrimSpace(q.Text); q.Text == "" {
+	q.Text = strings.TrimSpace(q.Text)
+	if q.Text == "" {
 		return response{}, refusal(x.Text(askForSomething))
 	}
 	var err error
-	if q.Filter, err = c.filter(x); err != nil {
+	q.Filter, err = c.filter(x)
+	if err != nil {
 		return response{}, err
 	}
 	nothing := x.Text(foundNothing)
@@ -73,7 +74,8 @@ func (c *Commands) filter(x *interaction) (answer.Filter, error) {
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
 		return f, refusal(x.Text("`since` is after `until`, so nothing was said in between."))
 	}
-	f.Since, f.Until = since, until
+	f.Since = since
+	f.Until = until
 	return f, nil
 }
 
@@ -98,8 +100,11 @@ func relatesNothing(x *interaction) string {
 func (c *Commands) findRelated(ctx context.Context, x *interaction) (response, error) {
 	q := c.question(x)
 	m, channel := x.target()
-	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, markdown.Clip(x.related(), longestQuestion)
-	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
+	q.ID = memory.MessageID(x.Data.Target)
+	q.Channel = channel
+	q.Text = markdown.Clip(x.related(), longestQuestion)
+	q.Local = !x.remembers(q.Channel)
+	if !q.Local && m.Author != nil {
 		var err error
 		q.Local, err = memory.HasOptedOut(ctx, c.Memory, q.Guild, memory.UserID(m.Author.ID))
 		if err != nil {
@@ -139,7 +144,9 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 	if !ok || len(n) != 2 || x.Message == nil {
 		return response{}, refusal(x.Text(searchIsOver))
 	}
-	id, at, q := discord.Snowflake(n[0]), int(n[1]), c.question(x)
+	id := discord.Snowflake(n[0])
+	at := int(n[1])
+	q := c.question(x)
 	d, known := c.results.Get(id, q.Now)
 	if !known || d.Membership != (memory.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
 		return response{}, refusal(x.Text(searchIsOver))
@@ -152,7 +159,10 @@ func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, erro
 // page shows p as far as the asker may read it now. Messages stay on their page, so that none is missed when others go.
 func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *resultCache,
 	p page) (response, error) {
-	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
+	q.Channel = d.channel
+	p.all = len(d.found)
+	p.below = d.below
+	p.words = d.words
 	var err error
 	p.seen, err = c.Answers.Inspect(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
 	return p.response(x.Locale), err
@@ -212,21 +222,6 @@ func showSeen(s answer.InspectedMessage, l locale.Locale, length int) string {
 	}
 	fmt.Fprintf(&b, "\n> %s", markdown.AsSaid(m.Text(), length))
 	return b.String()
-}
-
-const (
-	maxResults = 500              // cached searches
-	resultTTL  = 15 * time.Minute // since the last page
-)
-
-// resultCache holds what a member's search found, so that they can turn its pages. It has ids but no text: each page
-// is read again with the reader's current permissions.
-type resultCache struct {
-	memory.Membership
-	channel memory.ChannelID // where they searched
-	found   []answer.FoundMessage
-	below   int  // as in page
-	words   bool // as in page
 }
 
 func (d *resultCache) pages() int { return pagesOf(len(d.found)) }

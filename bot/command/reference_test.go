@@ -25,7 +25,7 @@ This page is made from the code: ` + "`go test ./bot/command -run TestCommandRef
 // TestCommandReference compares the page of commands with the registered ones.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
-	golden.File(t, "../../docs/commands.md", commandReference((&Commands{}).entries()))
+	golden.File(t, "../../docs/commands.md", commandReference(entriesOf((&Commands{}).declared())))
 }
 
 func commandReference(all []entry) string {

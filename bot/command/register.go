@@ -26,7 +26,8 @@ func (c *Commands) Ready(data json.RawMessage) {
 // TakenUp is called instead of Ready if the session is another process's. app is the application's id; 0: unknown.
 func (c *Commands) TakenUp(app int64) {
 	var b begun
-	if b.Application.ID = discord.Snowflake(app); app != 0 {
+	b.Application.ID = discord.Snowflake(app)
+	if app != 0 {
 		c.begin(b)
 	}
 }
@@ -46,7 +47,9 @@ const fewGuilds = 20
 // register updates Discord's lists of our commands: the global one, or with Options.DevGuild that guild's. It
 // empties the other, since Discord would show both. One shard does it; the others only learn the ids.
 func (c *Commands) register(ctx context.Context, b begun) error {
-	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.DevGuild, inLanguages(c.declared())
+	app := fmt.Sprint(int64(b.Application.ID))
+	dev := c.DevGuild
+	ours := inLanguages(c.declared())
 	if !c.Shard.IsFirst() {
 		var there []command
 		err := c.Client.Commands(ctx, app, dev, &there)
@@ -106,8 +109,10 @@ func (c *Commands) setCommands(ctx context.Context, app string, guild memory.Gui
 // sameCommands reports whether Discord's commands are ours, in any order.
 func sameCommands(there, ours []command) bool {
 	same := func(ours, theirs command) bool {
-		if theirs.ID = 0; ours.Contexts == nil { // Discord fills these in for a guild's commands
-			theirs.Contexts, theirs.Integrations = nil, nil
+		theirs.ID = 0
+		if ours.Contexts == nil { // Discord fills these in for a guild's commands
+			theirs.Contexts = nil
+			theirs.Integrations = nil
 		}
 		return reflect.DeepEqual(ours, theirs)
 	}
@@ -119,7 +124,8 @@ func sameCommands(there, ours []command) bool {
 // ofGuild removes what a guild's commands can't have.
 func ofGuild(commands []command) []command {
 	for i := range commands {
-		commands[i].Contexts, commands[i].Integrations = nil, nil
+		commands[i].Contexts = nil
+		commands[i].Integrations = nil
 	}
 	return commands
 }
@@ -137,7 +143,9 @@ var languagesOf = map[string][]string{
 func inLanguages(commands []command) []command {
 	all := make([]command, len(commands))
 	for i, c := range commands {
-		c.option, c.needs, c.says = c.option.inLanguages(), 0, ""
+		c.option = c.option.inLanguages()
+		c.needs = 0
+		c.says = ""
 		all[i] = c
 	}
 	return all
@@ -145,8 +153,11 @@ func inLanguages(commands []command) []command {
 
 func (o option) inLanguages() option {
 	o.NameIn, o.DescriptionIn = inAll(o.Name, nameIn), inAll(o.Description, wordsIn)
-	options, choices := o.Options, o.Choices
-	o.Options, o.Choices, o.handler = nil, nil, nil
+	options := o.Options
+	choices := o.Choices
+	o.Options = nil
+	o.Choices = nil
+	o.handler = nil
 	for _, within := range options {
 		o.Options = append(o.Options, within.inLanguages())
 	}

@@ -20,7 +20,7 @@ func TestCommandsThatAreRegistered(t *testing.T) {
 	}
 	golden.File(t, "testdata/commands.json", string(got)+"\n")
 	c := New(offline(ingest.Options{}, answer.Choices{}), nil)
-	for _, e := range c.entries() {
+	for _, e := range c.entries {
 		completed := slices.ContainsFunc(e.options, func(o option) bool { return o.Autocomplete })
 		h, there := c.handlers[e.path]
 		if !there || h.do == nil && h.opens == nil || (h.completes != nil) != completed {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
@@ -63,7 +64,8 @@ func paged(lines []string) response {
 // fitting returns as many of the first lines as fit into room, in units.
 func fitting(lines []string, room int) []string {
 	for i, line := range lines {
-		if room -= markdown.Units(line) + 1; room < 0 {
+		room -= markdown.Units(line) + 1
+		if room < 0 {
 			return lines[:i:i]
 		}
 	}
@@ -95,7 +97,8 @@ func onPages(l locale.Locale, most int, head []string, parts []part, foot ...str
 			return shown
 		}
 		p := &parts[last]
-		p.lines, p.left = p.lines[:len(p.lines)-1], p.left+1
+		p.lines = p.lines[:len(p.lines)-1]
+		p.left = p.left + 1
 	}
 }
 
@@ -120,3 +123,5 @@ func when(holds bool, text string) string {
 	}
 	return text
 }
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

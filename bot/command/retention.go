@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"strings"
-	"time"
 
 	"hark/bot/discord"
 	"hark/bot/locale"
@@ -116,7 +115,9 @@ func retentionValue(l locale.Locale, text string) (string, error) {
 
 // retentionText says how long messages are remembered in a channel; id 0: in the whole server.
 func (c *Commands) retentionText(x *interaction, id memory.ChannelID) string {
-	own, limit, most := "", "", c.Retention
+	own := ""
+	limit := ""
+	most := c.Retention
 	if most > 0 {
 		limit = x.Text("-# The longest time that whoever runs me allows: %s.", retentionText(x.Locale, most))
 	}
@@ -137,37 +138,4 @@ func (c *Commands) retainedHere(x *interaction) string {
 		return ""
 	}
 	return retainedText(x.Locale, x.server, 0, c.Retention)
-}
-
-// retainedText says on one line how long messages are remembered in a channel, and where that was decided.
-func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most time.Duration) string {
-	where := channelMention(l, id)
-	if g.ID == memory.DirectGuild {
-		where = l.Text("direct messages")
-	}
-	keep, at, set := g.Retention(id, most)
-	switch {
-	case !set && keep <= 0:
-		return l.Text("What is said in %s is remembered until it is deleted.", where)
-	case !set:
-		return l.Text("What is said in %s is remembered %s.", where, retentionText(l, keep))
-	case at == 0:
-		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where,
-			retentionText(l, keep))
-	}
-	return l.Text("What is said in %s is remembered %s, as was decided for %s.", where, retentionText(l, keep),
-		channelMention(l, at))
-}
-
-// retentionText returns a time to keep something in words.
-func retentionText(l locale.Locale, keep time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case keep <= 0:
-		return l.Text("without a time limit")
-	case keep%day == 0:
-		return l.Count(int(keep/day), "for %s day", "for %s days")
-	default:
-		return l.Count(int((keep+time.Hour-1)/time.Hour), "for %s hour", "for %s hours")
-	}
 }

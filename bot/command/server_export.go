@@ -142,7 +142,8 @@ func (e *serverExport) send(ctx context.Context) error {
 		return nil
 	}
 	_ = e.packed.Close()
-	if e.parts++; e.parts == 1 { // else the first file would replace the response
+	e.parts++
+	if e.parts == 1 { // else the first file would replace the response
 		if err := e.x.show(ctx, response{Content: e.x.Text("I'm gathering it. The files come below.")}); err != nil {
 			return err
 		}
@@ -162,7 +163,8 @@ func (e *serverExport) done() response {
 	if e.parts == 0 {
 		return response{Content: x.Text("There is nothing to export: I remember nothing that you can read here, or nothing from these times.")}
 	}
-	rest, left := "", ""
+	rest := ""
+	left := ""
 	if e.whole {
 		left = x.Text("-# Age-restricted channels and private threads are given only when the command is used there.")
 	}
@@ -185,3 +187,6 @@ func (c *Commands) cantSend(ctx context.Context, x *interaction, err error) erro
 	}
 	return refusal(x.Text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
 }
+
+// UsualSizes are the sizes outside tests.
+var UsualSizes = Sizes{Part: exportPart, File: markdown.MaxFileBytes, Unpacked: mostExported}

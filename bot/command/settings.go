@@ -2,26 +2,12 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"hark/bot/discord"
-	"hark/bot/locale"
-	"hark/bot/markdown"
 	"hark/bot/reply"
 	"hark/memory"
 )
-
-// The buttons and menus by which a guild decides. Messages in Discord contain these ids, so they never change.
-const (
-	choosePublic   = "public"
-	chooseChannels = "choose"
-	chooseNothing  = "nothing"
-	chosenChannels = "channels" // with the notice's channel and id, if there is one
-	chosenNever    = "never"
-)
-
-const rememberPublic = "Remember all public channels"
 
 // showSettings shows what is remembered, with components that change it.
 func (c *Commands) showSettings(_ context.Context, x *interaction) (response, error) {
@@ -36,71 +22,6 @@ func (c *Commands) showSettings(_ context.Context, x *interaction) (response, er
 			discord.Row(discord.ChannelMenu(chosenNever, x.Text("Never remember these"), 0, decided(g, memory.Ignore))),
 		},
 	}, nil
-}
-
-// policyText returns what is remembered of a guild.
-func policyText(l locale.Locale, g *memory.Guild, p memory.Policy) string {
-	heard := outcomeOf(l, choiceFor(g, p))
-	switch {
-	case asks(g, p):
-		heard = l.Text("Nobody has decided yet what I may remember here, so I remember nothing.")
-	case g.Choice == memory.Undecided && !p.Ask:
-		heard = l.Text("By default, I remember what is said in all channels that I can read.")
-	}
-	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
-	return markdown.Lines(heard,
-		when(len(chosen) > 0, l.Text("Chosen by name: %s.", channelList(l, chosen))),
-		when(len(never) > 0, l.Text("Never remembered: %s. I tell nobody what I kept from them before.",
-			channelList(l, never))),
-		when(!g.Learn.IsZero(), l.Text(
-			"I learn about members from what they write, if they want it: `/hark learn` changes that.")),
-		when(!p.AgeLimited, l.Text("-# Age-restricted channels are remembered only if they are chosen by name.")))
-}
-
-// choiceFor returns the choice for g as a whole. If that is to ignore or undecided, and channels were chosen by name,
-// it is those.
-func choiceFor(g *memory.Guild, p memory.Policy) memory.Choice {
-	if (g.Choice == memory.Ignore || g.Choice == memory.Undecided && p.Ask) && len(decided(g, memory.Remember)) > 0 {
-		return memory.RememberChosen
-	}
-	return g.Choice
-}
-
-func outcomeOf(l locale.Locale, choice memory.Choice) string {
-	switch choice {
-	case memory.Remember:
-		return l.Text("I remember what is said in all channels that I can read.")
-	case memory.RememberPublic:
-		return l.Text("I remember what is said in the channels that everybody here can read.")
-	case memory.RememberChosen:
-		return l.Text("I remember what is said in the channels that were chosen, and nothing else.")
-	}
-	return l.Text("I remember nothing of what is said here.")
-}
-
-const listedChannels = 30
-
-func channelList(l locale.Locale, ids []memory.ChannelID) string {
-	var names []string
-	for _, id := range ids[:min(len(ids), listedChannels)] {
-		names = append(names, fmt.Sprintf("<#%d>", id))
-	}
-	if more := len(ids) - listedChannels; more > 0 {
-		names = append(names, l.Text("and %s more", l.Number(more)))
-	}
-	return l.List(names)
-}
-
-// decided returns the channels with a choice of their own, by id.
-func decided(g *memory.Guild, choice memory.Choice) []memory.ChannelID {
-	var ids []memory.ChannelID
-	for _, c := range g.Channels {
-		if c.Choice == choice {
-			ids = append(ids, c.ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // decide returns an action that chooses for a whole guild.
@@ -127,7 +48,9 @@ func (c *Commands) decide(choice memory.Choice) action {
 func (c *Commands) choose(ctx context.Context, x *interaction, choices ...memory.Chose) error {
 	events := make([]memory.Event, len(choices))
 	for i, chose := range choices {
-		chose.Guild, chose.By, chose.At = x.guild(), x.who(), c.Now()
+		chose.Guild = x.guild()
+		chose.By = x.who()
+		chose.At = c.Now()
 		events[i] = chose
 	}
 	defer c.Filler.Nudge()
@@ -219,4 +142,49 @@ func (x *interaction) choices(choice memory.Choice) (choices []memory.Chose, err
 		}
 	}
 	return choices, nil
+}
+
+// panel is what /hark settings shows: the settings of a channel, with components that change them.
+type panel struct {
+	*interaction
+	at   memory.ChannelID // 0: the whole server
+	key  memory.Setting   // chosen to be changed; empty: none
+	note string           // the result of the last change
+}
+
+// setIn sets a key for the panel's channel to a value as the user gave it.
+func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, value string) error {
+	value, err := c.check(p.interaction, key, value)
+	if err == nil {
+		err = c.setAt(ctx, p.interaction, p.at, key, value)
+	}
+	err = p.after(err)
+	if key == memory.SettingMedia {
+		p.note = "✓ " + p.Text("Done. It applies to what is posted from now on.")
+	}
+	return err
+}
+
+// decidedAlone names the channels with a setting of their own; "" if there are none.
+func (x *interaction) decidedAlone(key memory.Setting) string {
+	if own := x.settingIn(key); len(own) > 0 {
+		return x.Text("-# With a setting of their own: %s", channelList(x.Locale, own))
+	}
+	return ""
+}
+
+// after notes on the panel that a change was made, and returns err.
+func (p *panel) after(err error) error {
+	p.note = "✓ " + p.Text("Done. It applies from the next question on.")
+	return err
+}
+
+// settingIn returns the channels with a setting of their own that the user of x may read.
+func (x *interaction) settingIn(key memory.Setting) (own []memory.ChannelID) {
+	for _, c := range x.visibleGuild().Channels {
+		if c.Settings[key] != "" {
+			own = append(own, c.ID)
+		}
+	}
+	return own
 }

@@ -15,7 +15,8 @@ const (
 
 // star marks a message as important, or removes the mark. Discord enforces who may.
 func (c *Commands) star(ctx context.Context, x *interaction) (response, error) {
-	channel, id := memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target)
+	channel := memory.ChannelID(x.Channel)
+	id := memory.MessageID(x.Data.Target)
 	if !x.remembers(channel) {
 		return response{Content: x.Text("I remember nothing of this channel, so there is nothing to mark.")}, nil
 	}

@@ -64,7 +64,9 @@ func (c *Commands) working(ctx context.Context, x *interaction) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("look up who else works: %w", err)
 	}
-	n, held, all := x.Locale.Number(processes), x.Locale.Number(shards), x.Locale.Number(c.Shard.Count())
+	n := x.Locale.Number(processes)
+	held := x.Locale.Number(shards)
+	all := x.Locale.Number(c.Shard.Count())
 	if shards < c.Shard.Count() {
 		return "✗ " + x.Text("**All of me**: processes: %s, shards at work: %s of %s. Servers of the others wait until another process takes them over. Nothing is lost.",
 			n, held, all), nil
@@ -186,7 +188,8 @@ func (c *Commands) toDo(ctx context.Context, x *interaction, g *memory.Guild) (s
 		return f.Guild == memory.Everywhere || f.Guild == g.ID &&
 			(x.seesAll() || f.Channel == 0 || g.Channel(f.Channel) != nil)
 	})
-	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
+	fetched := channelsWith(gaps, g, x.seesAll())
+	compared := channelsWith(unswept, g, x.seesAll())
 	return markdown.Lines(
 		when(waiting > 0 && x.seesAll(),
 			"⏳ "+x.Count(waiting, "For now I find %s conversation only by its words: its meaning isn't indexed yet.",
@@ -242,7 +245,8 @@ func (c *Commands) mediaLines(x *interaction, g *memory.Guild, h Health) string 
 
 // spentLine says how many tokens all members together used today.
 func (c *Commands) spentLine(x *interaction, all reply.Share) string {
-	spent, limit := x.Locale.Number(all.Spent), x.Locale.Number(all.Limit)
+	spent := x.Locale.Number(all.Spent)
+	limit := x.Locale.Number(all.Limit)
 	_, tomorrow := memory.Day(c.Now())
 	switch {
 	case all.Limit == memory.Unlimited:

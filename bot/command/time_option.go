@@ -7,6 +7,7 @@ import (
 
 	"hark/bot/markdown"
 	"hark/internal/dates"
+	"hark/memory"
 )
 
 // longestTime is how many characters a time may have.
@@ -41,7 +42,8 @@ func (c *Commands) timeOption(x *interaction, name string) (from, to time.Time, 
 		text = dates.Yesterday
 	}
 	now := c.at(x)
-	if from, to, err = dates.Parse(text, now, c.zone(x.server)); err != nil {
+	from, to, err = dates.Parse(text, now, c.zone(x.server))
+	if err != nil {
 		return from, to, refusal(x.Text(badTime, markdown.Plain(given, longestTime), x.Text("today"),
 			x.Text("yesterday")))
 	}
@@ -50,4 +52,21 @@ func (c *Commands) timeOption(x *interaction, name string) (from, to time.Time, 
 			markdown.Plain(given, longestTime)))
 	}
 	return from, to, nil
+}
+
+func (c *Commands) zone(g *memory.Guild) *time.Location {
+	if z := c.Replies.Choices.In(g, 0).Zone; z != nil {
+		return z
+	}
+	return time.UTC
+}
+
+// usualZones are offered before anything is typed, from west to east.
+var usualZones = []string{
+	"UTC", "Pacific/Honolulu", "America/Los_Angeles", "America/Denver", "America/Chicago", "America/New_York",
+	"America/Halifax", "America/Sao_Paulo",
+	"Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Africa/Lagos", "Africa/Cairo",
+	"Africa/Johannesburg", "Europe/Istanbul",
+	"Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok", "Asia/Shanghai", "Asia/Taipei", "Asia/Tokyo",
+	"Australia/Sydney", "Pacific/Auckland",
 }

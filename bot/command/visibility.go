@@ -16,7 +16,8 @@ func (x *interaction) visibleGuild() *memory.Guild {
 		return x.server
 	}
 	seen := *x.server
-	seen.Choice, seen.Channels = choiceFor(x.server, x.policy), search.Visible(x.server, x.who(), x.roles())
+	seen.Choice = choiceFor(x.server, x.policy)
+	seen.Channels = search.Visible(x.server, x.who(), x.roles())
 	for _, c := range x.server.Channels {
 		if c.ID == memory.ChannelID(x.Channel) && seen.Channel(c.ID) == nil {
 			seen.Channels = append(seen.Channels, c)
