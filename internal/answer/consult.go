@@ -140,6 +140,7 @@ func (e *Engine) Missed(ctx context.Context, q Question, channel, since string) 
 		}
 		first, lines, _ := m.lines(consultTokens, consultShown)
 		r.shown.Add(m.said[first:]...)
+		r.names.told = m.now.names.told
 		told := Told{Text: lines}
 		for i, said := range m.said[first:] {
 			told.Sources = append(told.Sources, m.now.source(first+i+1, said))

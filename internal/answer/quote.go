@@ -52,7 +52,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, writer memo
 			if m.ID == hit.Message.ID {
 				said = passage(hit, quoteLength)
 			}
-			b.WriteString(blockQuote(r.names.modelText(m, said)))
+			b.WriteString(blockQuote(r.names.quotedText(m, said)))
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", attribution(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}

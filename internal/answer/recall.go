@@ -125,12 +125,16 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	in.Persona = r.resolved.Persona
 	in.MaxTokens, in.Tools = cmp.Or(r.talk.PromptTokens(r.resolved.builder), r.maxTokens), r.talk.Names()
 	in.PreviousContext = asPreviousContext(r.summaries)
+	for i := range in.PreviousContext {
+		in.PreviousContext[i].Text = r.names.named(in.PreviousContext[i].Text)
+	}
 	in.Mode = r.mode.Is
 	in.Session = r.asTurns(q, r.names)
 	if r.condensed != nil {
-		in.Condensed = r.condensed.Text
+		in.Condensed = r.names.named(r.condensed.Text)
 	}
-	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
+	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now,
+		Content: r.names.named(q.Text)}
 	return in
 }
 

@@ -49,6 +49,7 @@ func (t *turn) Messages() []chat.Message { return t.r.messages() }
 func (t *turn) Refresh(ctx context.Context) error {
 	now, err := t.e.readScope(ctx, t.q)
 	if err == nil {
+		now.names.told = t.r.names.told
 		t.r.readableScope = now
 	}
 	return err
@@ -141,7 +142,7 @@ func (t *turn) lore() []memory.Lore {
 
 func (t *turn) Input(result search.Result) builder.Input {
 	in := History(result, t.q.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
-	t.r.names.nameBots(in.History)
+	t.r.names.nameTags(&in)
 	in.Now = t.q.Now.In(t.Zone())
 	return in
 }

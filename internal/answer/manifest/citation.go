@@ -10,14 +10,24 @@ import (
 // Citation matches [n], or [n, m] as some models write it.
 var Citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
 
-var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
+var (
+	// shownTag is a mention as a prompt has it, and namedTag a role, a channel or a time with its name or date.
+	shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
+	namedTag = regexp.MustCompile(`(<@&\d{1,20}>) \(@[^()\n]{1,100}\)|(<#\d{1,20}>) \(#[^()\n]{1,100}\)|` +
+		`(<t:-?\d{1,15}(?::[tTdDfFR])?>) \(\d{4,}-\d\d-\d\d[ \d:]*\)`)
+)
+
+// discordTags returns prose with Discord's own tags, which Discord shows by name.
+func discordTags(prose string) string {
+	return namedTag.ReplaceAllString(shownTag.ReplaceAllString(prose, "<@$1>"), "$1$2$3")
+}
 
 // Citations returns the Markdown that a model wrote, and the numbers it cites, in order. Known numbers stay, one to
 // a bracket, in whatever notation they were written; invented ones vanish, with the space before them, if they can be
 // nothing else. Mention tags become Discord's again: they ping nobody in what Hark sends. Code stays as it is.
 func Citations(text string, of Numbers) (kept string, cited []int) {
 	kept = outsideCode(text, func(prose string, begins bool) string {
-		prose, gone := withoutDefinitions(shownTag.ReplaceAllString(prose, "<@$1>"), begins)
+		prose, gone := withoutDefinitions(discordTags(prose), begins)
 		if gone {
 			prose = heading().ReplaceAllString(prose, "")
 		}
@@ -35,7 +45,7 @@ func Citations(text string, of Numbers) (kept string, cited []int) {
 // Uncited returns a text without citations, and with Discord's own mention tags. Known numbers are removed in any
 // notation, others where they can be nothing else.
 func Uncited(s string, of Numbers) string {
-	s = normalized(shownTag.ReplaceAllString(s, "<@$1>"), of)
+	s = normalized(discordTags(s), of)
 	return replaceCitations(s, func(int) bool { return false })
 }
 
