@@ -28,6 +28,7 @@ type recalled struct {
 	summaries  []search.SummaryHit                  // of the channel's earlier sessions, best first
 	files      []attachment                         // of the question, as the model was told of them
 	searchText string                               // the question, or as rewritten
+	asked      inquiry                              // what it asks about
 	mode       Mode
 	resolved   resolvedSettings
 	unlogged   bool       // whether the session isn't logged
@@ -62,15 +63,17 @@ func (e *Engine) recall(ctx context.Context, q Question, sought string, most int
 	if r.mode, err = e.modeOf(ctx, q, r); err != nil {
 		return r, err
 	}
-	if r.searchText = sought; sought == "" {
-		r.searchText = e.rewritten(ctx, q, r)
+	if sought == "" {
+		sought = e.rewritten(ctx, q, r)
 	}
+	r.asked, r.searchText = r.askedAbout(q, sought)
 	if r.talk, err = e.offer(ctx, q, r); err != nil {
 		return r, err
 	}
 	// What the session has no room for may be found like anything else.
 	fits := r.turnsOf(r.resolved.builder.Build(e.input(q, r)))
-	if r.result, r.weak, err = e.find(ctx, q, r, r.narrowed, append(digest.IDs(fits), q.ID)); err != nil {
+	r.result, r.weak, err = e.findAsked(ctx, q, r, append(digest.IDs(fits), q.ID))
+	if err != nil {
 		return r, err
 	}
 	if err := e.build(ctx, q, r, fits); err != nil {

@@ -90,6 +90,7 @@ func (t *turn) Query(scope memory.Scope, skip []memory.MessageID) search.Query {
 }
 
 func (t *turn) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	q.Text = t.r.names.searchText(q.Text)
 	result, err := t.e.search.Search(ctx, q)
 	if err != nil {
 		return result, err
