@@ -30,6 +30,7 @@ type Query struct {
 	// Session holds the messages before the question, oldest first. A question that refers back is searched
 	// together with those of them that are in Skip.
 	Session  []memory.Message
+	ReplyTo  memory.MessageID // the message of Session that the question replies to; 0: none
 	Limit    int  // of hits; 0: DefaultLimit
 	IsSearch bool // the question plainly looks for something that was said
 	// Behind, if not nil, reports messages that are found only if nothing else is, such as requests to Hark.

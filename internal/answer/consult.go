@@ -74,6 +74,9 @@ func (e *Engine) Context(ctx context.Context, q Question) (Told, error) {
 		r.asked, r.searchText = r.askedAbout(q, q.Text)
 		r.result, _, err = e.findAsked(ctx, q, r, nil)
 		if err == nil {
+			err = e.readReplied(ctx, q, r, excerptsOf(r.result.Hits))
+		}
+		if err == nil {
 			err = e.verifySources(ctx, r)
 		}
 		if err != nil {

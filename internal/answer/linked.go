@@ -58,24 +58,3 @@ func (e *Engine) linked(ctx context.Context, q Question, r *recalled,
 	}
 	return hits, nil
 }
-
-// replied returns the message that the question replies to, if the answer's readers may read it.
-func (r *recalled) replied(q Question) (memory.Message, bool) {
-	if q.ReplyTo != 0 {
-		for _, m := range r.session {
-			if m.ID == q.ReplyTo {
-				return m, true
-			}
-		}
-	}
-	return memory.Message{}, false
-}
-
-// repliedText returns the text of that message; empty if there is none.
-func (r *recalled) repliedText(q Question) string {
-	m, there := r.replied(q)
-	if !there {
-		return ""
-	}
-	return ownText(m, m.Text())
-}

@@ -29,6 +29,8 @@ type recalled struct {
 	files      []attachment                         // of the question, as the model was told of them
 	searchText string                               // the question, or as rewritten
 	asked      inquiry                              // what it asks about
+	question   Question                             // with the text of the message that it replies to, if it has none
+	repliedBy  authors                              // of messages that others reply to
 	mode       Mode
 	resolved   resolvedSettings
 	unlogged   bool       // whether the session isn't logged
@@ -60,6 +62,11 @@ func (e *Engine) recall(ctx context.Context, q Question, sought string, most int
 	if r.dialogue, err = e.dialogueFor(ctx, q, r.readableScope); err != nil {
 		return r, err
 	}
+	q = r.withQuestion(q)
+	r.question = q
+	if q.Text == "" && len(q.Files) == 0 && q.ReplyTo != 0 {
+		return r, ErrNoQuestion
+	}
 	if r.mode, err = e.modeOf(ctx, q, r); err != nil {
 		return r, err
 	}
@@ -68,6 +75,9 @@ func (e *Engine) recall(ctx context.Context, q Question, sought string, most int
 	}
 	r.asked, r.searchText = r.askedAbout(q, sought)
 	if r.talk, err = e.offer(ctx, q, r); err != nil {
+		return r, err
+	}
+	if err := e.readReplied(ctx, q, r, r.session); err != nil {
 		return r, err
 	}
 	// What the session has no room for may be found like anything else.
@@ -106,6 +116,9 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	if err := e.verifySources(ctx, r); err != nil {
 		return err
 	}
+	if err := e.readReplied(ctx, q, r, excerptsOf(r.result.Hits)); err != nil {
+		return err
+	}
 	if q.Guild == memory.DirectGuild {
 		r.result.People = presentIn(r.result.People, q.Asker)
 	}
@@ -117,6 +130,9 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 func (e *Engine) layOut(q Question, r *recalled) {
 	e.withFiles(e.input(q, r), q, r)
 	r.shown, r.built = manifestOf(r), r.elapsed()
+	if m, there := r.replied(q); there && !r.unlogged {
+		r.shown.Add(m)
+	}
 }
 
 // input returns what the prompt is built from, without files.
@@ -133,6 +149,10 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	}
 	in.Mode = r.mode.Is
 	in.Session = r.asTurns(q, r.names)
+	for i, messages := range r.turns {
+		in.Session[i].ReplyTo = r.repliesTo(messages[0])
+	}
+	in.Replied = r.quotedReply(q)
 	if r.condensed != nil {
 		in.Condensed = r.names.named(r.condensed.Text)
 	}

@@ -99,6 +99,9 @@ func (t *turn) Search(ctx context.Context, q search.Query) (search.Result, error
 		return result, err
 	}
 	result.Hits, err = keepHits(ctx, result.Hits, t.e.upstream.current)
+	if err == nil {
+		err = t.e.readReplied(ctx, t.q, t.r, excerptsOf(result.Hits))
+	}
 	return result, err
 }
 
@@ -144,6 +147,7 @@ func (t *turn) lore() []memory.Lore {
 func (t *turn) Input(result search.Result) builder.Input {
 	in := History(result, t.q.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
 	t.r.names.nameTags(&in)
+	t.r.markReplies(&in, result.Hits)
 	in.Now = t.q.Now.In(t.Zone())
 	return in
 }
