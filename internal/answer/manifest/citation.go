@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hark/internal/pattern"
 )
 
 // Citation matches [n], or [n, m] as some models write it.
@@ -114,6 +116,14 @@ func parts(text string) (all []part) {
 	from := 0
 	for {
 		open := strings.IndexByte(text[from:], '`')
+		if tildes := tildeFence().FindStringSubmatchIndex(text[from:]); tildes != nil && (open < 0 || tildes[2] < open) {
+			start := from + tildes[2]
+			end := tildesEnd(text, start, from+tildes[3])
+			all = append(all, part{start: at, end: start}, part{start: start, end: end, code: true})
+			at = end
+			from = end
+			continue
+		}
 		if open < 0 {
 			break
 		}
@@ -129,6 +139,25 @@ func parts(text string) (all []part) {
 		from = end
 	}
 	return append(all, part{start: at, end: len(text)})
+}
+
+// tildeFence matches a line of tildes that opens a block of code, perhaps with its language.
+var tildeFence = pattern.Of(`(?m)^[ \t]{0,8}(~{3,})[ \t]*[A-Za-z0-9_+\-.#]{0,20}[ \t]*$`)
+
+// tildesEnd is where the code ends that the tildes from start to end open: after a line of as many, or with the text.
+func tildesEnd(text string, start, end int) int {
+	for at := end; ; {
+		line := strings.IndexByte(text[at:], '\n')
+		if line < 0 {
+			return len(text)
+		}
+		at += line + 1
+		closing, _, _ := strings.Cut(text[at:], "\n")
+		tildes := strings.TrimSpace(closing)
+		if len(tildes) >= end-start && strings.Trim(tildes, "~") == "" {
+			return at + len(closing)
+		}
+	}
 }
 
 // codeEnd is where the code that width backticks at open begin ends: after as many again, in the same paragraph.
