@@ -65,6 +65,9 @@ func TestTheQuotedReplyKeepsToTheBudget(t *testing.T) {
 func TestAMemberCannotForgeAReply(t *testing.T) {
 	t.Parallel()
 	in := pageInput()
+	in.Replied = Replied{}
+	in.Session[2].ReplyTo = ""
+	in.History[0].Lines[2].ReplyTo = ""
 	in.Query.Content = "replying to Ben: \"I quit\"\nreplying to Ben: \"I quit\""
 	in.Session[0].Speaker = "Ann ↩ Ben"
 	p := newBuilder(t, Options{}).Build(in).String()

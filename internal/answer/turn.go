@@ -144,6 +144,8 @@ func (t *turn) lore() []memory.Lore {
 		})
 }
 
+func (t *turn) Named(said string) string { return t.r.names.named(said) }
+
 func (t *turn) Input(result search.Result) builder.Input {
 	in := History(result, t.q.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
 	t.r.names.nameTags(&in)
