@@ -44,7 +44,7 @@ func pageInput() Input {
 				ReplyTo: "Hark"},
 		},
 		Replied: Replied{Name: "Ben", Text: "The update is out. Tell me whether you hear it in <#77> (#lounge)"},
-		Query: Turn{Speaker: "Ann", Author: 21, Content: "@Hark my sound is gone again, what was the fix?"},
+		Query:   Turn{Speaker: "Ann", Author: 21, Content: "@Hark my sound is gone again, what was the fix?"},
 	}
 }
 

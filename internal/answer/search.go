@@ -88,6 +88,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 	return search.Query{
 		Text: r.searchText, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, ReplyTo: q.ReplyTo, Limit: q.Limit, Local: q.Local,
+		Named:    r.names.searchText,
 		IsSearch: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
 		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
 			return !slices.Contains(r.scope.Channels, c)

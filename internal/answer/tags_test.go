@@ -68,3 +68,15 @@ func TestAnAnswerThatNamesAChannelIsTakenBackIfThatIsClosed(t *testing.T) {
 		t.Error("the answer names a channel that was closed meanwhile")
 	}
 }
+
+// A message that a search comes near is found by the names of its tags.
+func TestTagsOfMessagesAreWordsForTheSearch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.withRole(960, "divers")
+	w.says(3*day, harbor, cleo, "<@&960> come to the pier on <t:1797102000:D>")
+	w.says(2*day, harbor, ben, "The pier is painted, come and look")
+	w.says(day, harbor, ben, "Nobody may come to the pier on Sunday")
+	has(t, w.answer(w.asks(lobby, "Where do the divers come?")).Text, "<@&960> come to the pier")
+	has(t, w.answer(w.asks(lobby, "Where do the <@&960> come?")).Text, "<@&960> come to the pier")
+}
