@@ -76,17 +76,20 @@ func TestTagsLinksAndRepliesReachTheModel(t *testing.T) {
 	s.discord.Advance(2 * time.Hour)
 
 	wants(t, s.promptFor(t, model, "summarize "+tag(dev.ID)),
-		[]string{"keel is laid", "(@crew)", "<t:1797102000:F> (2026-12-12 19:00)", "ordered ropes", "summarize " + tag(dev.ID) + " (#dev)"},
+		[]string{"keel is laid", "(@crew)", "<t:1797102000:F> (2026-12-12 19:00)", "ordered ropes",
+			"summarize " + tag(dev.ID) + " (#dev)"},
 		[]string{"Pancakes", "gold"})
 	wants(t, s.promptFor(t, model, "summarize #dev"), []string{"keel is laid", "ordered ropes"}, []string{"Pancakes"})
-	wants(t, s.promptFor(t, model, "summarize "+tag(board.ID)), []string{"summarize #unknown"}, []string{"keel", "gold", "board"})
+	wants(t, s.promptFor(t, model, "summarize "+tag(board.ID)), []string{"summarize #unknown"},
+		[]string{"keel", "gold", "board"})
 	s.discord.Advance(2 * time.Hour)
 	wants(t, s.promptFor(t, model, "who did that? "+link(dev.ID, keel.ID)+" "+link(board.ID, gold.ID)),
 		[]string{"keel is laid", "ordered ropes"}, []string{"gold is"})
 	s.discord.Advance(2 * time.Hour)
 	asked := s.posts(t, s.channel, s.bo.ID, "Who laid the keel of the boat?")
 	prompt := s.promptFor(t, model, "", discordtest.ReplyTo(asked.ID))
-	wants(t, prompt, []string{`replying to bo: "Who laid the keel of the boat?"`, "(ana): Who laid the keel of the boat?", "keel is laid"}, nil)
+	wants(t, prompt, []string{`replying to bo: "Who laid the keel of the boat?"`,
+		"(ana): Who laid the keel of the boat?", "keel is laid"}, nil)
 	wants(t, s.promptFor(t, model, "and why?", discordtest.ReplyTo(asked.ID)),
 		[]string{`replying to bo: "Who laid the keel of the boat?"`, "and why?"}, nil)
 }

@@ -183,7 +183,8 @@ func (p *parser) readQuery(list [][]string, heading string) {
 		p.fail("%q isn't the query", list)
 		return
 	}
-	if lines := list[0][1:]; len(lines) > 1 && strings.HasPrefix(lines[0], replyBegin) && !strings.HasPrefix(lines[1], "  ") {
+	lines := list[0][1:]
+	if len(lines) > 1 && strings.HasPrefix(lines[0], replyBegin) && !strings.HasPrefix(lines[1], "  ") {
 		p.replied = p.own(strings.TrimPrefix(lines[0], replyBegin), false)
 		list[0] = append(list[0][:1:1], lines[1:]...)
 	}

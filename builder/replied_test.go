@@ -20,7 +20,8 @@ func TestRepliesAreMarked(t *testing.T) {
 	t.Parallel()
 	quoted := "replying to Ben: \"Ropes are ⏎ in the \"shed\". " + strings.TrimSpace(strings.Repeat("lorem ", 29)) + "…\"\n"
 	for layout, want := range map[Layout][]string{
-		LayoutSections: {"<@22> ↩ Ann: same here", "#ops <@23> ↩ Dora; (of ↵ ops): The audio", " Hark: Ben does.",
+		LayoutSections: {"<@22> ↩ Ann: same here", "#ops <@23> ↩ Dora; (of ↵ ops): The audio",
+			" Hark: Ben does.",
 			"<@22> (Ben) ↩ Hark: done already", "=== CURRENT QUERY ===\n" + quoted + "[2024-07-24 17:35] <@21> (Ann): @Hark my"},
 		LayoutChat: {"<@22> ↩ Ann: same here", "<@22> (Ben) ↩ Hark: done already", quoted + "[2024-07-24 17:35] <@21>"},
 		LayoutPlain: {"Ben ↩ Ann: same here", "Cleo ↩ Dora; (of ↵ ops): The audio", "Assistant: Ben does.",

@@ -22,8 +22,10 @@ func TestBlocksThatDiscordDoesNotKnow(t *testing.T) {
 		{"without an end", "~~~\nx", "```\nx"},
 		{"a shorter end", "~~~~\nx\n~~~\n~~~~~", "```\nx\n~~~\n```"},
 		{"struck out", "~~~no~~~\n~~no~~", "~~~no~~~\n~~no~~"},
-		{"within code", "```md\n~~~\n| a | b |\n|---|---|\n| c | d |\n```", "```md\n~~~\n| a | b |\n|---|---|\n| c | d |\n```"},
-		{"table", "So:\n\n| Berth | Fault | Since |\n|:---|---:|---|\n| four | stops \\| hums | May |\n| `five` | | June [1] |\n\nEnd",
+		{"within code", "```md\n~~~\n| a | b |\n|---|---|\n| c | d |\n```",
+			"```md\n~~~\n| a | b |\n|---|---|\n| c | d |\n```"},
+		{"table", "So:\n\n| Berth | Fault | Since |\n|:---|---:|---|\n" +
+			"| four | stops \\| hums | May |\n| `five` | | June [1] |\n\nEnd",
 			"So:\n\n- Berth: **four** · Fault: stops | hums · Since: May\n- Berth: `five` · Since: June [1]\n\nEnd"},
 		{"without bars at the ends", "a | b\n--|--\nc | d\nend", "- a: **c** · b: d\nend"},
 		{"uneven rows", "| a | b |\n|---|---|\n| c |\n| d | e | f |", "- a: **c**\n- a: **d** · b: e · f"},
@@ -84,7 +86,8 @@ func TestALongTableHasItsHeadInEachMessage(t *testing.T) {
 func TestBlocksLoseNothing(t *testing.T) {
 	t.Parallel()
 	fragment := rapid.OneOf(rapid.StringMatching("[a-z |]{0,9}"), rapid.SampledFrom([]string{
-		"```", "````", "~~~", "~~~~sh\n", "\n", "\n\n", "| a | b |\n", "|---|---|\n", "|-|\n", "\\|", "> ", "- ", "`", innerFence,
+		"```", "````", "~~~", "~~~~sh\n", "\n", "\n\n", "| a | b |\n", "|---|---|\n", "|-|\n", "\\|", "> ", "- ", "`",
+		innerFence,
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		text := memory.Clean(strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), ""))

@@ -168,8 +168,8 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 
 // answers reports whether a hit has words of the question, or is what it points to.
 func (r *recalled) answers(h search.Hit) bool {
-	pointed := slices.ContainsFunc(h.Why, func(w search.Reason) bool { return w.Kind == whyChannel || w.Kind == whyLinked })
-	return pointed || r.result.MatchesWords(h)
+	pointed := func(w search.Reason) bool { return w.Kind == whyChannel || w.Kind == whyLinked }
+	return slices.ContainsFunc(h.Why, pointed) || r.result.MatchesWords(h)
 }
 
 // askedTerms returns a question's terms, except those that only ask.

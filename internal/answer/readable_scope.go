@@ -99,7 +99,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 				now.closed = append(now.closed, c.ID)
 			}
 		}
-		now.names.seen(q, readable)
+		now.names.seen(q.Channel, readable)
 	}
 	now.names.zone = now.settings.Zone
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })

@@ -19,7 +19,8 @@ func TestTheModelLearnsWhatAQuestionRepliesTo(t *testing.T) {
 	}
 	q := w.asks(lobby, "is that certain?")
 	q.ReplyTo = said
-	has(t, w.prompt(q), "replying to Ben: \"The regatta moves to <#902> (#harbor), lorem", "…\"\n[2024-06-15 12:00] <@21> (Ann)")
+	has(t, w.prompt(q), "replying to Ben: \"The regatta moves to <#902> (#harbor), lorem",
+		"…\"\n[2024-06-15 12:00] <@21> (Ann)")
 	for _, layout := range []builder.Layout{builder.LayoutPlain, builder.LayoutChat} {
 		w.engine = w.over(w.store, nil, builder.Options{Layout: layout}, Options{})
 		has(t, w.prompt(q), "replying to Ben: \"The regatta moves to")

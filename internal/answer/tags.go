@@ -40,16 +40,15 @@ func (n names) addRoles(g *memory.Guild) {
 	}
 }
 
-// seen adds the channels whose names the readers of q's answer see: those that they can read, and the one where it is
+// seen adds the channels whose names the readers of an answer see: those that they can read, and the one where it is
 // asked with its parent.
-func (n names) seen(q Question, readable map[memory.ChannelID]bool) {
+func (n names) seen(here memory.ChannelID, readable map[memory.ChannelID]bool) {
 	for id := range readable {
 		n.visible[id] = true
 	}
-	here := n.channels[q.Channel]
-	n.visible[q.Channel] = true
-	if here.Kind.IsThread() {
-		n.visible[here.Parent] = true
+	n.visible[here] = true
+	if c := n.channels[here]; c.Kind.IsThread() {
+		n.visible[c.Parent] = true
 	}
 }
 
