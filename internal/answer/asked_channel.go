@@ -85,6 +85,7 @@ const (
 	beyondRelevance  = 0.3  // instead of what was asked for
 	mostLinked       = 3
 	linkedNeighbours = 2
+	latestRead       = 100 // messages of a channel, of which some may be notices, answers and the session
 )
 
 // findAsked is find for what the question asks about. It adds the messages that the question links to, and the latest
@@ -163,7 +164,7 @@ func (e *Engine) latestOf(ctx context.Context, q Question, r *recalled,
 	}
 	var latest []memory.Message
 	for _, channel := range r.asked.scope.Channels {
-		said, err := e.log.Log.Around(ctx, channel, []memory.MessageID{askedAt(q)}, most, 0)
+		said, err := e.log.Log.Around(ctx, channel, []memory.MessageID{askedAt(q)}, latestRead, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -39,9 +39,18 @@ func (r *recalled) withQuestion(q Question) Question {
 	if q.Text != "" || !there || m.Kind == memory.FromHark {
 		return q
 	}
-	q.Text = strings.TrimSpace(r.names.withoutHark(m.Text()))
+	q.Text = strings.TrimSpace(r.names.withoutHark(asking(m)))
 	q.quoted = q.Text != ""
 	return q
+}
+
+// asking returns what a message may ask: what it says, in writing or else aloud.
+func asking(m memory.Message) string {
+	at := slices.IndexFunc(m.Files, func(f memory.File) bool { return f.Kind == memory.VoiceFile })
+	if m.Content != "" || at < 0 {
+		return m.Content
+	}
+	return m.Files[at].Told
 }
 
 // withoutHark returns a text without the tags of bots. A question to another bot is put to Hark then.

@@ -130,3 +130,38 @@ func TestAMentionAlonePutsNoWordsIntoTheAskersMouth(t *testing.T) {
 	}
 	t.Error("the answer isn't said to repeat the message replied to")
 }
+
+func TestAMentionAloneAsksWhatAMessageSays(t *testing.T) {
+	t.Parallel()
+	file := memory.File{Name: "a.png"}
+	voice := memory.File{Name: "voice.ogg", Kind: memory.VoiceFile, Told: "when does the ferry leave?"}
+	for _, c := range []struct {
+		m    memory.Message
+		want string
+	}{
+		{memory.Message{Content: "<@29> so when?", Files: []memory.File{file}}, "so when?"},
+		{memory.Message{Files: []memory.File{file}}, ""},
+		{memory.Message{Files: []memory.File{file, voice}}, voice.Told},
+		{memory.Message{Content: "an answer", Kind: memory.FromHark}, ""},
+	} {
+		c.m.ID = 7
+		r := &recalled{readableScope: readableScope{names: newNames()}}
+		r.names.people = memory.People{{{ID: oracle, Bot: true, Name: "Hark"}}}
+		r.session = []memory.Message{c.m}
+		if got := r.withQuestion(Question{ReplyTo: 7}).Text; got != c.want {
+			t.Errorf("%+v asks %q, want %q", c.m, got, c.want)
+		}
+	}
+}
+
+// The summaries of the channel asked in say nothing of another that the question names.
+func TestSummariesOfHereStayAwayFromAChannelNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(3*time.Hour, lobby, ben, "We decided that the pancakes are at nine on Sunday")
+	w.says(3*time.Hour-time.Minute, lobby, cleo, "I agree to the pancakes at nine")
+	w.says(2*time.Hour, harbor, ben, "The keel is laid")
+	w.sumsUpAt(noon)
+	has(t, previous(w.prompt(w.asks(lobby, "when are the pancakes?"))), "pancakes")
+	hasNot(t, previous(w.prompt(w.asks(lobby, "when are the pancakes in #harbor?"))), "pancakes")
+}
