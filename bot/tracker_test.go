@@ -190,6 +190,14 @@ func TestMentionAloneThatGrowsIntoAQuestion(t *testing.T) {
 	s.discord.WaitFor("no buttons", func() bool { return s.buttonsBelow(m.Message) == "" })
 }
 
+// The role that only Hark has is a mention of it.
+func TestHarksOwnRoleTriggers(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.discord.Say(s.channel, s.bo.ID, fmt.Sprintf("<@&%d> when?", s.guild.BotRole.ID))
+	s.answered(t, s.channel, "Friday")
+}
+
 // Only a mention of Hark itself asks.
 func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 	t.Parallel()
@@ -198,8 +206,7 @@ func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 	role := s.discord.AddRole(s.guild.ID, "team", 0)
 	s.discord.UpdateRole(s.guild.ID, role.ID, func(r *discordtest.Role) { r.Mentionable = true })
 	first := s.discord.Say(s.channel, s.ana.ID, "hello")
-	for _, text := range []string{"@everyone when?", "@here when?", fmt.Sprintf("<@&%d> when?", role.ID),
-		fmt.Sprintf("<@&%d> when?", s.guild.BotRole.ID)} {
+	for _, text := range []string{"@everyone when?", "@here when?", fmt.Sprintf("<@&%d> when?", role.ID)} {
 		m := s.discord.Say(s.channel, s.bo.ID, text)
 		s.discord.Say(s.channel, s.bo.ID, text, discordtest.ReplyTo(first.ID))
 		s.discord.Edit(s.channel, m.ID, text+" please")

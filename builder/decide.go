@@ -61,6 +61,7 @@ func (w *work) planQuery() {
 	case w.isAsked():
 		w.queryFixed = w.speakerTokens(q)
 	}
+	w.replied = w.replyLines(w.in.Replied)
 	if n := w.b.stored(w.query, q.Tokens); n > 0 && w.b.escape.IsSafe(w.query, w.queryBlock()) {
 		w.querySize = n + 1
 		return
@@ -108,6 +109,7 @@ func (w *work) decide(budget int) {
 	}
 	query := take(int64(w.querySize), max(shares.query*all, queryAlways*whole))
 	head := take(int64(w.queryFixed), all*whole/headPart)
+	replied := take(int64(longest(w.replied)), all*whole/headPart)
 	spare := take(int64(w.b.costs.spare()), all*whole)
 	general := w.b.modes[toolingOf(w.in.Tools)][ModeGeneral].all()
 	// Up to two fifths of the system's share are for the persona; each may have what the other leaves.
@@ -139,13 +141,17 @@ func (w *work) decide(budget int) {
 	}
 
 	w.queryHead = head >= int64(w.queryFixed)*whole && (!w.plain() || w.isAsked())
+	w.repliedShown = replyLine{}
+	if w.queryHead {
+		w.repliedShown = fitting(w.replied, int(replied/whole))
+	}
 	w.queryShown = w.fitQuery(int(query / whole))
 	w.rulesShown = w.rules.within(int(ruled / whole))
 	w.personaShown = w.fitPersona(int(persona / whole))
 	w.bare = spare < int64(w.b.costs.spare())*whole
 	w.tokens = w.b.fixed + w.systemTokens() + min(w.querySize, int(query/whole))
 	if w.queryHead {
-		w.tokens += w.queryFixed
+		w.tokens += w.queryFixed + w.repliedShown.tokens
 	}
 	if !w.bare {
 		w.tokens += w.b.costs.reminder

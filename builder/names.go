@@ -25,6 +25,7 @@ func (w *work) appendName(dst []byte, name string, b *escape.Block) []byte {
 		dst = append(dst, ellipsis...)
 	}
 	added := dst[start:]
+	copy(added, bytes.ReplaceAll(added, []byte(replySign), []byte("↵"))) // only the builder writes it; as many bytes
 	if !balanced(added) {
 		for _, pair := range []string{"({", ")}", "[{", "]}"} { // "[1]" may only follow a parenthesis
 			replaceBytes(added, pair[0], pair[1])
@@ -177,7 +178,32 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 	default:
 		dst = w.appendStranger(dst, t.Speaker)
 	}
+	if t.Role != RoleAssistant {
+		dst = w.appendReply(dst, t.ReplyTo)
+	}
 	return append(dst, ": "...)
+}
+
+// replySign precedes the name of whom a message replies to.
+const replySign = "↩"
+
+// appendReply appends " ↩ Name", before a colon; nothing for an empty name.
+func (w *work) appendReply(dst []byte, to string) []byte {
+	if to == "" {
+		return dst
+	}
+	name := w.name(to)
+	if len(name) == 0 {
+		return dst
+	}
+	replaceBytes(name, ':', ';')
+	return append(append(dst, " "+replySign+" "...), name...)
+}
+
+// replyTokens returns the tokens of appendReply.
+func (w *work) replyTokens(to string) int {
+	w.scratch = w.appendReply(w.scratch[:0], to)
+	return w.b.tally.of(w.scratch)
 }
 
 // appendStranger appends the name of a person without an id so that it can't pass for Hark or a title.
@@ -203,7 +229,7 @@ func (w *work) speakerTokens(t *Turn) int {
 		w.scratch = w.appendSpeaker(w.scratch[:0], t)
 		return w.b.tally.of(w.scratch) + 1
 	}
-	tokens := 2 + w.tagTokens(t.Author)
+	tokens := 2 + w.tagTokens(t.Author) + w.replyTokens(t.ReplyTo)
 	if name := w.name(t.Speaker); len(name) > 0 {
 		tokens += w.b.costs.around + w.b.tally.of(name)
 	}

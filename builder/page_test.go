@@ -28,7 +28,7 @@ func pageInput() Input {
 					Content: "sound doesn't work since the update, anybody else?"},
 				{Message: 2, Author: 22, Name: "Ben", Time: at(22, 12, 30),
 					Content: "same here. restart the audio service, then it works until Friday's fix"},
-				{Message: 3, Author: 21, Name: "Ann", Time: at(23, 9, 2), Content: "that did it, thanks!"},
+				{Message: 3, Author: 21, Name: "Ann", Time: at(23, 9, 2), Content: "that did it, thanks!", ReplyTo: "Ben"},
 			}},
 			{Relevance: 0.66, Channel: "ops", Lines: []Line{
 				{Message: 4, Author: 23, Name: "Cleo", Time: at(24, 10, 15),
@@ -40,9 +40,11 @@ func pageInput() Input {
 		Session: []Turn{
 			{Speaker: "Ann", Author: 21, Time: at(24, 17, 31), Content: "@Hark who books the hut?"},
 			{Speaker: "Hark", Role: RoleAssistant, Time: at(24, 17, 31), Content: "Ben does."},
-			{Speaker: "Ben", Author: 22, Time: at(24, 17, 33), Content: "done already\nit's ours from the 14th on"},
+			{Speaker: "Ben", Author: 22, Time: at(24, 17, 33), Content: "done already\nit's ours from the 14th on",
+				ReplyTo: "Hark"},
 		},
-		Query: Turn{Speaker: "Ann", Author: 21, Content: "@Hark my sound is gone again, what was the fix?"},
+		Replied: Replied{Name: "Ben", Text: "The update is out. Tell me whether you hear it in <#77> (#lounge)"},
+		Query:   Turn{Speaker: "Ann", Author: 21, Content: "@Hark my sound is gone again, what was the fix?"},
 	}
 }
 

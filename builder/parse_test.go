@@ -19,6 +19,7 @@ type parsed struct {
 	condensed string
 	turns     []parsedTurn
 	query     parsedTurn
+	replied   string // the line before the query, without its beginning
 }
 
 type parsedPerson struct {
@@ -34,6 +35,7 @@ type parsedLine struct {
 	channel string
 	stamp   string // with its brackets; empty: none
 	author  string // with the tag
+	reply   string // to whom
 	text    string
 }
 
@@ -42,6 +44,7 @@ type parsedTurn struct {
 	stamp   string
 	id      int64
 	speaker string // the name
+	reply   string // to whom
 	text    string
 }
 
@@ -179,6 +182,11 @@ func (p *parser) readQuery(list [][]string, heading string) {
 	if len(list) != 1 || first(list) != heading || len(list[0]) < 2 {
 		p.fail("%q isn't the query", list)
 		return
+	}
+	lines := list[0][1:]
+	if len(lines) > 1 && strings.HasPrefix(lines[0], replyBegin) && !strings.HasPrefix(lines[1], "  ") {
+		p.replied = p.own(strings.TrimPrefix(lines[0], replyBegin), false)
+		list[0] = append(list[0][:1:1], lines[1:]...)
 	}
 	if lines := list[0][1:]; stampText.MatchString(lines[0]) || tagText.MatchString(lines[0]) {
 		p.query = p.turn(lines)
@@ -357,20 +365,39 @@ func (p *parser) readFound(line string) {
 	p.addLine(item, rest)
 }
 
+// replyIn reads " ↩ Name" at the beginning of s, before a colon.
+func (p *parser) replyIn(s string) (name, rest string) {
+	after, ok := strings.CutPrefix(s, " "+replySign+" ")
+	if !ok {
+		return "", s
+	}
+	at := strings.Index(after, ": ")
+	if at <= 0 {
+		p.fail("nobody is replied to in %q", s)
+		return "", s
+	}
+	return p.own(after[:at], false), after[at:]
+}
+
 // addLine adds "<@1>: text", or in the plain layout "Name: text", to the history.
 func (p *parser) addLine(line parsedLine, s string) {
 	rest, name := s, ""
 	if p.o.Layout == LayoutPlain && !tagText.MatchString(s) {
 		at := strings.Index(s, ": ")
+		if reply := strings.Index(s, " "+replySign+" "); reply >= 0 && reply < at {
+			at = reply
+		}
 		rest = s[max(0, at):]
 		p.own(s[:max(0, at)], false)
 	} else {
 		_, name, rest = p.person(s)
 	}
+	line.author = s[:len(s)-len(rest)]
+	line.reply, rest = p.replyIn(rest)
 	text, ok := strings.CutPrefix(rest, ": ")
 	if !ok || text == "" || name != "" && p.o.Layout != LayoutPlain {
 		p.fail("no text in %q", s)
 	}
-	line.author, line.text = s[:len(s)-len(rest)], p.own(text, false)
+	line.text = p.own(text, false)
 	p.history = append(p.history, line)
 }

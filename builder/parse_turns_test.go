@@ -39,9 +39,11 @@ func (p *parser) turn(lines []string) (t parsedTurn) {
 	var ok bool
 	if tagText.MatchString(rest) {
 		t.id, t.speaker, rest = p.person(rest)
+		t.reply, rest = p.replyIn(rest)
 		rest, ok = strings.CutPrefix(rest, ": ")
 	} else {
 		t.speaker, rest, ok = strings.Cut(rest, ": ")
+		t.speaker, t.reply, _ = strings.Cut(t.speaker, " "+replySign+" ")
 		p.own(t.speaker, true)
 	}
 	if !ok || rest == "" || t.id == 0 && t.speaker == "" {

@@ -63,6 +63,8 @@ type work struct {
 	queryShown   string
 	queryFixed   int
 	queryHead    bool // the time and the asker precede the query
+	replied      []replyLine
+	repliedShown replyLine
 	bare         bool // optional parts are left out
 
 	scratch []byte
@@ -239,10 +241,11 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 	for i := range item.Lines {
 		line := &item.Lines[i]
 		if w.plain() {
-			w.scratch = append(w.appendAuthor(w.scratch[:0], line.Author, w.authorName(line)), ':')
+			w.scratch = w.appendAuthor(w.scratch[:0], line.Author, w.authorName(line))
+			w.scratch = append(w.appendReply(w.scratch, line.ReplyTo), ':')
 			s.tokens += w.b.tally.of(w.scratch)
 		} else {
-			s.tokens += w.tagTokens(line.Author)
+			s.tokens += w.tagTokens(line.Author) + w.replyTokens(line.ReplyTo)
 		}
 		if i != e.lead {
 			s.tokens += w.besideTokens(line.Time, item.Lines[e.lead].Time)

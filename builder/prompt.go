@@ -125,6 +125,7 @@ type Input struct {
 	Condensed       string        // summary of the session before Session; empty: none
 	Session         []Turn        // oldest first; the newest are kept
 	Query           Turn          // the question
+	Replied         Replied       // what it replies to
 	Files           []File        // attached to Query; the first are kept
 
 	MaxTokens   int      // a lower budget for this prompt, but at least the layout's minimum; 0: Options'
@@ -165,6 +166,7 @@ type Line struct {
 	Content string
 	Tokens  int // stored o200k count of Content; 0: unknown
 	Starred bool
+	ReplyTo string // the name of whom it replies to; empty: nobody, or unknown
 }
 
 // Turn is a message of the current session, or of earlier ones.
@@ -174,6 +176,13 @@ type Turn struct {
 	Author  memory.UserID
 	Time    time.Time // zero: left out
 	Content string
-	Tokens  int  // stored o200k count of Content; 0: unknown
-	Replied bool // the question is a reply to it; kept as if it were the newest
+	Tokens  int    // stored o200k count of Content; 0: unknown
+	Replied bool   // the question is a reply to it; kept as if it were the newest
+	ReplyTo string // the name of whom it replies to; empty: nobody, or unknown. Only members' turns show it
+}
+
+// Replied is the message that the question replies to. Its beginning stands before the question.
+type Replied struct {
+	Name string // of its author; empty: the question is no reply
+	Text string
 }

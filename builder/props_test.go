@@ -60,11 +60,17 @@ func inputs(injected []string) *rapid.Generator[Input] {
 		return []int{0, holdsCounter.Count(strings.TrimSpace(s)),
 			1}[rapid.SampledFrom([]int{0, 0, 1, 1, 1, 1, 1, 2}).Draw(t, "count")]
 	}
+	replied := func(t *rapid.T) string {
+		if rapid.IntRange(0, 3).Draw(t, "reply") > 0 {
+			return ""
+		}
+		return text.Draw(t, "reply to")
+	}
 	line := rapid.Custom(func(t *rapid.T) Line {
 		s := text.Draw(t, "content")
 		return Line{Message: memory.MessageID(rapid.Int64().Draw(t, "message")),
 			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"),
-			Content: s, Tokens: counts(t, s), Starred: rapid.Bool().Draw(t, "starred")}
+			Content: s, Tokens: counts(t, s), Starred: rapid.Bool().Draw(t, "starred"), ReplyTo: replied(t)}
 	})
 	item := rapid.Custom(func(t *rapid.T) Item {
 		channel := ""
@@ -83,7 +89,7 @@ func inputs(injected []string) *rapid.Generator[Input] {
 		return Turn{Speaker: text.Draw(t, "speaker"),
 			Role:   rapid.SampledFrom([]string{RoleUser, RoleAssistant, ""}).Draw(t, "role"),
 			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"), Content: s, Tokens: counts(t, s),
-			Replied: rapid.IntRange(0, 7).Draw(t, "replied") == 0}
+			Replied: rapid.IntRange(0, 7).Draw(t, "replied") == 0, ReplyTo: replied(t)}
 	})
 	earlier := rapid.Custom(func(t *rapid.T) Earlier {
 		return Earlier{Text: text.Draw(t, "summary"), Time: times.Draw(t, "when"),
@@ -109,6 +115,7 @@ func inputs(injected []string) *rapid.Generator[Input] {
 			Lore:            rapid.SliceOfN(text, 0, 5).Draw(t, "lore"),
 			Session:         rapid.SliceOfN(turn, 0, 12).Draw(t, "session"),
 			Query:           turn.Draw(t, "query"),
+			Replied:         Replied{Name: replied(t), Text: text.Draw(t, "quoted")},
 			Files:           rapid.SliceOfN(file, 0, 3).Draw(t, "files"),
 		}
 	})

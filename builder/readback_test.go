@@ -121,6 +121,7 @@ func (r *reader) history(n int) {
 			r.found(found, got, item)
 		}
 		r.same("author", got.author, string(r.w.appendAuthor(nil, want.Author, r.w.authorName(want))))
+		r.same("whom it replies to", got.reply, r.replyTo(want.ReplyTo))
 		stamp := string(appendStamp(nil, want.Time, r.in.Now, false))
 		switch r.w.apart(want.Time, item.found().Time) {
 		case apartMinutes:
@@ -162,6 +163,11 @@ func (r *reader) found(n int, got parsedLine, want *Item) {
 	r.same("marks", got.marks, marks)
 }
 
+// replyTo is a name as it stands behind the sign of a reply.
+func (r *reader) replyTo(name string) string {
+	return strings.TrimPrefix(string(r.w.appendReply(nil, name)), " "+replySign+" ")
+}
+
 func (r *reader) turns(n int) {
 	r.Helper()
 	if len(r.got.turns) != n {
@@ -182,6 +188,9 @@ func (r *reader) turns(n int) {
 		if got.role != RoleAssistant {
 			r.speaker(got, want)
 			r.stamp(got, want)
+			if want.Role != RoleAssistant {
+				r.same("whom it replies to", got.reply, r.replyTo(want.ReplyTo))
+			}
 		}
 		r.text("turn", got.text, want.Content, how)
 	}
@@ -232,7 +241,11 @@ func (r *reader) speaker(got parsedTurn, want *Turn) {
 		r.name(got.speaker, want.Speaker)
 		return
 	}
-	r.same("speaker", got.speaker+": ", string(r.w.appendSpeaker(nil, want)))
+	speaker := got.speaker
+	if got.reply != "" {
+		speaker += " " + replySign + " " + got.reply
+	}
+	r.same("speaker", speaker+": ", string(r.w.appendSpeaker(nil, want)))
 	r.same("speaker's id", got.id, int64(0))
 }
 

@@ -244,7 +244,8 @@ func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byt
 			dst = append(appendStamp(dst, line.Time, w.in.Now, false), ' ')
 		}
 	}
-	return append(w.appendAuthor(dst, line.Author, w.authorName(line)), ": "...)
+	dst = w.appendAuthor(dst, line.Author, w.authorName(line))
+	return append(w.appendReply(dst, line.ReplyTo), ": "...)
 }
 
 func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
@@ -266,6 +267,7 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 func (w *work) appendQuery() {
 	w.title(SectionQuery, w.headings()[3])
 	if w.queryHead {
+		w.put(w.repliedShown.text)
 		if !w.plain() {
 			w.buf = append(appendStamp(w.buf, w.in.Now, w.in.Now, true), ' ')
 		}

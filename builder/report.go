@@ -100,7 +100,7 @@ func (w *work) report(tokens int) Report {
 		query.Tokens += b.Tokens(b.labels.NoText)
 	}
 	if w.queryHead {
-		query.Tokens += w.queryFixed
+		query.Tokens += w.queryFixed + w.repliedShown.tokens
 	}
 	if w.queryShown != w.query {
 		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)

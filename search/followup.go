@@ -70,13 +70,22 @@ var (
 	personal         = text.SetOf("he him his she her hers they them their")
 )
 
-// earlier returns the turns that q is searched with, newest first; none if q is complete. It leaves out turns that
-// can be hits, because their own words find them. asked is the newest question with a topic.
+// earlier returns the turns that q is searched with: what it replies to, and the newest turns, newest first, if it
+// isn't complete. It leaves out turns that can be hits, because their own words find them. asked is the newest question
+// with a topic.
 func earlier(q Query) (turns []string, asked string) {
-	if len(q.Session) == 0 || !RefersBack(q.Text) {
-		return nil, ""
+	var from []memory.Message
+	if replied, is := repliedIn(q); is {
+		from = append(from, replied)
 	}
-	for _, m := range slices.Backward(q.Session) {
+	if RefersBack(q.Text) {
+		for _, m := range slices.Backward(q.Session) {
+			if m.ID != q.ReplyTo || len(from) == 0 {
+				from = append(from, m)
+			}
+		}
+	}
+	for _, m := range from {
 		body := spokenOf(m)
 		if !slices.Contains(q.Skip, m.ID) || normalised(body) == "" || len(turns) == earlierTurns {
 			continue
@@ -87,6 +96,20 @@ func earlier(q Query) (turns []string, asked string) {
 		}
 	}
 	return turns, asked
+}
+
+// fewReplied is the most own terms of a question that needs the member's message that it replies to, such as "how do I
+// mend that winch?".
+const fewReplied = 2
+
+// repliedIn returns the message that q replies to, if q needs its words.
+func repliedIn(q Query) (memory.Message, bool) {
+	at := slices.IndexFunc(q.Session, func(m memory.Message) bool { return m.ID == q.ReplyTo })
+	if q.ReplyTo == 0 || at < 0 {
+		return memory.Message{}, false
+	}
+	isShort := q.Session[at].Kind != memory.FromHark && len(text.QueryTerms(withoutBid(q.Text))) <= fewReplied
+	return q.Session[at], isShort || RefersBack(q.Text)
 }
 
 // spokenOf returns m's text; of Hark's answers only its own words.

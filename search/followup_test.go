@@ -186,3 +186,33 @@ func TestStarredIsACandidate(t *testing.T) {
 		t.Error("what is starred isn't found")
 	}
 }
+
+// What a question replies to is searched with it, however much was said since.
+func TestAReplyIsSearchedWithWhatItRepliesTo(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	replied := turn(marta, "who mends roofs?")
+	session := []memory.Message{replied, turn(bell, "pies"), turn(marta, "more pies"), turn(pim, "all pies"),
+		turn(pim, "no pies")}
+	for i := range session {
+		session[i].ID += memory.MessageID(i)
+	}
+	for _, question := range []string{"is that certain?", "how do we cook pies"} {
+		q := ask(question, green)
+		q.Session = session
+		for _, m := range session {
+			q.Skip = append(q.Skip, m.ID)
+		}
+		byWords := func() bool {
+			r := k.search(t, q)
+			return len(r.Hits) > 0 && r.Hits[0].Message.ID == ids["roof"] && r.MatchesWords(r.Hits[0])
+		}
+		if byWords() {
+			t.Errorf("%q finds the roof by its words without a reply", question)
+		}
+		q.ReplyTo = session[0].ID
+		if !byWords() {
+			t.Errorf("%q: the roof isn't found by what the question replies to", question)
+		}
+	}
+}

@@ -107,7 +107,7 @@ func addMatchedWords(q Query, hits []Hit) {
 		if i < 0 {
 			continue
 		}
-		held := batch.Terms(h.Message.Text())
+		held := batch.Terms(question{tags: q.Named}.spelled(h.Message.Text()))
 		var words []string
 		for _, t := range asked {
 			if slices.Contains(held, t) {

@@ -25,6 +25,15 @@ type question struct {
 	dates []dateRange
 	event event
 	form  form
+	tags  func(said string) string // see Query.Named
+}
+
+// spelled returns a text with words for its tags.
+func (q question) spelled(said string) string {
+	if q.tags == nil || !strings.Contains(said, "<") {
+		return said
+	}
+	return q.tags(said)
 }
 
 // weighted is a weighted term.
@@ -61,7 +70,8 @@ func OnlyAsks(term string) bool { return askingTerms[term] }
 // understand analyses q: its terms with their weights, and the people and dates in it.
 func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
 	turns, after := earlier(q)
-	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), after: after, named: known.namedIn(q.Text)}
+	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), after: after,
+		named: known.namedIn(q.Text), tags: q.Named}
 	asked.dates, asked.event, asked.form = datesIn(q.Text, q.Now), eventIn(q.Text, q.Now), formOf(q.Text)
 	terms := text.QueryTerms(withoutBid(q.Text))
 	asked.pairs = map[string]string{}
@@ -190,7 +200,7 @@ func (q question) matchesNamesAndDates(m *memory.Message) bool {
 	if len(q.named) == 0 || slices.Contains(q.named, m.Author) {
 		return true
 	}
-	said := text.Terms(m.Text())
+	said := text.Terms(q.spelled(m.Text()))
 	return slices.ContainsFunc(q.terms, func(t weighted) bool { return t.names != 0 && slices.Contains(said, t.term) })
 }
 

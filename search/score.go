@@ -183,7 +183,8 @@ func newCounter(q question) *counter {
 }
 
 func (c *counter) count(e *entry) {
-	terms := c.batch.AppendTerms(c.said[:0], e.passage)
+	said := c.spelled(e.passage)
+	terms := c.batch.AppendTerms(c.said[:0], said)
 	c.said = terms
 	e.counts, e.like = c.numbers(), c.numbers()
 	pairs := 0
@@ -214,7 +215,7 @@ func (c *counter) count(e *entry) {
 	if at := slices.Index(c.named, e.Author); at >= 0 {
 		e.by = namedBit(at)
 	}
-	e.signs = signsOf(e.passage, c.form != asksAnything || e.by != 0 || len(c.dates) > 0)
+	e.signs = signsOf(said, c.form != asksAnything || e.by != 0 || len(c.dates) > 0)
 }
 
 // numbers returns a zeroed, non-nil slice with one element for each term of the question.

@@ -30,8 +30,9 @@ type Query struct {
 	// Session holds the messages before the question, oldest first. A question that refers back is searched
 	// together with those of them that are in Skip.
 	Session  []memory.Message
-	Limit    int  // of hits; 0: DefaultLimit
-	IsSearch bool // the question plainly looks for something that was said
+	ReplyTo  memory.MessageID // the message of Session that the question replies to; 0: none
+	Limit    int              // of hits; 0: DefaultLimit
+	IsSearch bool             // the question plainly looks for something that was said
 	// Behind, if not nil, reports messages that are found only if nothing else is, such as requests to Hark.
 	Behind func(*memory.Message) bool
 	// Opened is set if some readers may not know what was said before the scope begins. Word counts and
@@ -40,6 +41,9 @@ type Query struct {
 	// Local keeps the search within this process: no text goes to a server. It uses full text, and vectors
 	// only if the question's vector is made here.
 	Local bool
+	// Named returns a text with names and dates in place of tags, as far as the answer's readers may know them. It is
+	// called by several goroutines. nil: tags have no words.
+	Named func(said string) string
 	// Repeats also returns, last, messages that only repeat the question or a better hit, or are Behind; for
 	// measuring.
 	Repeats bool

@@ -208,6 +208,7 @@ var shortNames = map[string]locale.MessageKey{
 	"answers": locale.MessageKey("answers"), "form": locale.MessageKey("kind of answer"),
 	"meaning": locale.MessageKey("meaning"), "starred": locale.MessageKey("starred"),
 	"reranked": locale.MessageKey("reranked"),
+	"channel":  locale.MessageKey("the channel named"), "linked": locale.MessageKey("linked"),
 
 	string(builder.WhyCeiling): locale.MessageKey("ceiling"), string(builder.WhyBudget): locale.MessageKey("budget"),
 	string(builder.WhyCount):      locale.MessageKey("count"),

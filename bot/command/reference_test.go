@@ -16,8 +16,9 @@ What members and admins can do. Only the user sees the response, unless the desc
 language of their Discord, if Hark speaks it: English, German, French, Spanish, Japanese, Traditional Chinese. Options
 in [brackets] are optional. Each server can change who may use a command, in *Server Settings*, *Integrations*.
 
-To ask something, mention Hark, reply to it, or write to it directly. The operator's command line is in
-[command-line.md](command-line.md).
+To ask something, mention Hark, reply to it, or write to it directly. A mention alone, as a reply to a message, asks
+what that says. A channel in a question (` +
+	"`#dev`) narrows the search to it, and a link to a message shows Hark that\n" + `message. The operator's command line is in [command-line.md](command-line.md).
 
 This page is made from the code: ` + "`go test ./bot/command -run TestCommandReference -update`" + ` writes it anew.
 `

@@ -22,6 +22,7 @@ type Question struct {
 	Text     string
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
+	Below    bool                 // it replies to somebody else than Hark
 	Roles    []memory.RoleID      // the asker's roles
 	Files    []discord.Attachment // of the message and of the one it replies to
 	// At is when it was asked by Discord's clock; zero: when its message was written.
@@ -56,6 +57,9 @@ func (a *Question) When() time.Time {
 	}
 	return a.At
 }
+
+// IsEmpty reports whether it asks nothing: a mention alone asks what the message above it says.
+func (a *Question) IsEmpty() bool { return a.Text == "" && len(a.Files) == 0 && !a.Below }
 
 // Account returns the id under which its cost is kept: the message's, or one of that moment if it was asked
 // again.
@@ -153,6 +157,7 @@ func (c *converter) question(w *discord.Message) *Question {
 	a.Files = discord.AttachmentsOf(w, a.ID)
 	if reply != nil {
 		a.ReplyTo = memory.MessageID(reply.ID)
+		a.Below = !answersUs
 		a.Files = append(a.Files, discord.AttachmentsOf(reply, a.ReplyTo)...)
 		a.Concerns(reply.Author, c.self)
 	}

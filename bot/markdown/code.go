@@ -33,7 +33,8 @@ type block struct {
 	language   string
 }
 
-// longBlocks returns the code blocks that become files. Quoted and spoilered ones stay.
+// longBlocks returns the code blocks that become files: long ones, and those with fences of their own. Quoted and
+// spoilered ones stay.
 func longBlocks(text string) []block {
 	var long []block
 	f := format(text, nil)
@@ -48,7 +49,7 @@ func longBlocks(text string) []block {
 			b.to, b.end = fenceAt(text, rest[end]), rest[end].end
 		}
 		code := strings.Trim(text[b.from:b.to], "\n")
-		if Units(code) > maxInlineCode || strings.Count(code, "\n")+1 > maxInlineLines {
+		if Units(code) > maxInlineCode || strings.Count(code, "\n")+1 > maxInlineLines || strings.Contains(code, innerFence) {
 			long = append(long, b)
 		}
 	}
@@ -69,7 +70,7 @@ func extractCode(l locale.Locale, text string, most int) (string, []File) {
 	var files []File
 	at, total := 0, 0
 	for _, block := range longBlocks(text) {
-		code := strings.Trim(text[block.from:block.to], "\n") + "\n"
+		code := fencesWithin(strings.Trim(text[block.from:block.to], "\n") + "\n")
 		if total += len(code); len(files) == maxFiles || total > most {
 			break
 		}

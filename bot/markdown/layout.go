@@ -32,11 +32,14 @@ func Tamed(text string) string {
 func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,
 	files []File, err error) {
 	defer crash.Recover("lay out an answer", &err)
+	text = discordBlocks(text)
 	link, begun := LinksTo(sources), head(text)
 	if asFiles && begun == text {
 		text, files = extractCode(l, text, MaxFileBytes)
 		begun = text
 	}
+	text = shownFences(text)
+	begun = shownFences(begun)
 	if contents = Messages(begun, tail, link); len(contents) <= maxMessages && begun == text {
 		return contents, files, nil
 	}
@@ -58,7 +61,7 @@ func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles
 
 // Draft returns the messages that show an answer being written.
 func Draft(text string) []string {
-	contents := Messages(preview(EscapeSmallPrint(head(text))), "", nil)
+	contents := Messages(shownFences(preview(discordBlocks(EscapeSmallPrint(head(text))))), "", nil)
 	return contents[:min(len(contents), maxMessages)]
 }
 

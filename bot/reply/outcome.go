@@ -67,11 +67,8 @@ func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 // answerOnce answers one version of a question. An error means that it changed or is gone.
 func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
 	l := r.LocaleFor(last, a)
-	if a.Text == "" && len(a.Files) == 0 {
-		d.buttons = nil
-		r.removeExtras(last, d, a)
-		r.post(last, d, a, markdown.Messages(l.Text(askMe, r.Self), "", nil))
-		return r.questions.finish(a.ID, d.ids(), nil, false)
+	if a.IsEmpty() {
+		return r.help(last, l, d, a)
 	}
 	d.buttons = answerButtons(a, l, false)
 	limit, cancel := context.WithTimeout(ctx, r.Timing.Answer)
@@ -98,6 +95,8 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	}
 	switch {
 	case got.err == nil:
+	case errors.Is(got.err, answer.ErrNoQuestion):
+		return r.help(last, l, d, a)
 	case work.Err() != nil && r.HandOver: // what is shown stays
 		return r.questions.finish(a.ID, d.ids(), a.More, true)
 	case work.Err() != nil:
@@ -112,6 +111,14 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 		return r.questions.finish(a.ID, d.ids(), a.More, false)
 	}
 	return r.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
+}
+
+// help answers a question that asks nothing. An error means that it changed or is gone.
+func (r *Replier) help(last context.Context, l locale.Locale, d *delivery, a *ingest.Question) error {
+	d.buttons = nil
+	r.removeExtras(last, d, a)
+	r.post(last, d, a, markdown.Messages(l.Text(askMe, r.Self), "", nil))
+	return r.questions.finish(a.ID, d.ids(), nil, false)
 }
 
 // answerButtons returns delivery.buttons for an answer.

@@ -24,7 +24,7 @@ type Question struct {
 	Channel  memory.ChannelID // where the answer will be read
 	Asker    memory.UserID
 	Name     string // the asker's
-	Text     string // without the mention of Hark
+	Text     string // without the mention of Hark; empty: the message replied to is the question
 	Mentions []memory.UserID
 	ReplyTo  memory.MessageID
 	Edited   time.Time // of the message, in the version that is answered; zero: never
@@ -50,6 +50,8 @@ type Question struct {
 	// Agree asks the asker whether a tool that isn't read-only may run, and waits for the answer; nil: nobody can
 	// be asked, and such tools aren't offered.
 	Agree func(context.Context, ToolRequest) Consent
+	// quoted is set during an answer if Text is that of the message replied to.
+	quoted bool
 	// fetched are Files during an answer.
 	fetched *attachments
 	// OnlyAsker: nobody else will see the answer.

@@ -192,7 +192,7 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	if err != nil {
 		return c, err
 	}
-	if ok, err := e.stillSaid(ctx, q, m.said[from:]); err != nil || !ok {
+	if ok, err := e.stillSaid(ctx, q, m.said[from:], m.now.names.told); err != nil || !ok {
 		return c, errors.Join(err, errMissedChanged)
 	}
 	var cited []int
@@ -220,7 +220,7 @@ func (m *catchUp) lines(room, chars int) (from int, text string, tokens int) {
 	var lines []string
 	for from = len(m.said); from > 0; from-- {
 		s := m.said[from-1]
-		wrote := manifest.Citation.ReplaceAllString(b.Safe(s.Text(), chars), "($1)")
+		wrote := manifest.Citation.ReplaceAllString(b.Safe(m.now.names.named(s.Text()), chars), "($1)")
 		line := fmt.Sprintf("[%d] [%s] %s: %s", from,
 			s.Time().In(m.now.settings.Zone).Format("01-02 15:04"), b.Safe(m.now.names.of(s.Author),
 				nameLength), wrote)
@@ -234,9 +234,11 @@ func (m *catchUp) lines(room, chars int) (from int, text string, tokens int) {
 	return from, strings.Join(lines, "\n"), tokens
 }
 
-func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Message) (bool, error) {
+// stillSaid reports whether messages are unchanged, and the channels told are still visible.
+func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Message,
+	told map[memory.ChannelID]bool) (bool, error) {
 	now, err := e.readScope(ctx, q)
-	if err != nil || !slices.Contains(now.scope.Channels, q.Channel) {
+	if err != nil || !slices.Contains(now.scope.Channels, q.Channel) || !now.names.stillVisible(told) {
 		return false, err
 	}
 	there, err := now.consents.messages(ctx, q.Channel, digest.IDs(messages))

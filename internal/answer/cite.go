@@ -75,7 +75,7 @@ const (
 // one has gone, nobody knows that another gave it away too. A message is repeated with the fact, lore or summary
 // made from it.
 func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest.Manifest) {
-	all, said, asked := shown.Sources(), wordsOf(a.Text), wordsOf(q.Text)
+	all, said, asked := shown.Sources(), wordsOf(a.Text), wordsOf(q.ownText())
 	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))
 	for i, s := range all {
 		for _, term := range termsOf(s.Text) {
@@ -120,6 +120,14 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || derived[at])
 	}
 	a.Trace.Recalled = shown.TraceHits(cited)
+}
+
+// ownText returns what the asker wrote.
+func (q Question) ownText() string {
+	if q.quoted {
+		return ""
+	}
+	return q.Text
 }
 
 // asSource returns the question as a source; none for a slash command.

@@ -71,8 +71,12 @@ func (e *Engine) Consult(ctx context.Context, q Question, tool string, arguments
 // Context returns what is remembered about q's text, as a prompt has it: people, messages and lore.
 func (e *Engine) Context(ctx context.Context, q Question) (Told, error) {
 	return e.consult(ctx, q, func(ctx context.Context, q Question, r *recalled) (told Told, err error) {
-		r.searchText = q.Text
-		if r.result, _, err = e.find(ctx, q, r, r.narrowed, nil); err == nil {
+		r.asked, r.searchText = r.askedAbout(q, q.Text)
+		r.result, _, err = e.findAsked(ctx, q, r, nil)
+		if err == nil {
+			err = e.readReplied(ctx, q, r, excerptsOf(r.result.Hits))
+		}
+		if err == nil {
 			err = e.verifySources(ctx, r)
 		}
 		if err != nil {
@@ -140,6 +144,7 @@ func (e *Engine) Missed(ctx context.Context, q Question, channel, since string) 
 		}
 		first, lines, _ := m.lines(consultTokens, consultShown)
 		r.shown.Add(m.said[first:]...)
+		r.names.told = m.now.names.told
 		told := Told{Text: lines}
 		for i, said := range m.said[first:] {
 			told.Sources = append(told.Sources, m.now.source(first+i+1, said))

@@ -53,6 +53,8 @@ type Model = chat.Model
 var (
 	ErrRecall = errors.New("recall for an answer")
 	ErrEmpty  = errors.New("the model answered nothing")
+	// ErrNoQuestion is the error for a reply without a text to what isn't there, or may not be read.
+	ErrNoQuestion = errors.New("the message replied to isn't there")
 )
 
 // Options of an engine.
@@ -153,6 +155,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 		return Answer{Usage: r.log.Usage}, fmt.Errorf("%w: %w", ErrRecall, err)
 	}
 	e.recordQuestion(q, r)
+	q = r.question
 	a, err := e.write(ctx, q, r, stream)
 	if err == nil {
 		a.Trace.HeldBack = e.heldBack(ctx, r)

@@ -150,9 +150,9 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 	defer cancel()
 	var b strings.Builder
 	for _, m := range session[max(0, len(session)-rewriteTurns):] {
-		fmt.Fprintf(&b, "%s: %s\n", oneLine(r.names.of(m.Author), 100), oneLine(m.Text(), rewriteRunes))
+		fmt.Fprintf(&b, "%s: %s\n", oneLine(r.names.of(m.Author), 100), oneLine(r.names.named(m.Text()), rewriteRunes))
 	}
-	fmt.Fprintf(&b, "\nQuestion by %s: %s", oneLine(q.Name, 100), oneLine(q.Text, rewriteRunes))
+	fmt.Fprintf(&b, "\nQuestion by %s: %s", oneLine(q.Name, 100), oneLine(r.names.named(q.Text), rewriteRunes))
 	reply, err := model.Chat(ctx, chat.Request{Brief: true, Tenant: uint64(q.Guild), Messages: []chat.Message{
 		{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
 	}}, func(string) {})

@@ -52,7 +52,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, writer memo
 			if m.ID == hit.Message.ID {
 				said = passage(hit, quoteLength)
 			}
-			b.WriteString(blockQuote(r.names.modelText(m, said)))
+			b.WriteString(blockQuote(r.names.quotedText(m, said)))
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", attribution(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
@@ -147,7 +147,7 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	}
 	asked := text.Words(text.WithoutHark(q.Text))
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Relevance < search.Floor || !r.result.MatchesWords(h) ||
+		return h.Relevance < search.Floor || !r.answers(h) ||
 			slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
@@ -164,6 +164,12 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 		return hits[:1], nil
 	}
 	return []search.Hit{best, hits[1+second]}, nil
+}
+
+// answers reports whether a hit has words of the question, or is what it points to.
+func (r *recalled) answers(h search.Hit) bool {
+	pointed := func(w search.Reason) bool { return w.Kind == whyChannel || w.Kind == whyLinked }
+	return slices.ContainsFunc(h.Why, pointed) || r.result.MatchesWords(h)
 }
 
 // askedTerms returns a question's terms, except those that only ask.
@@ -222,6 +228,9 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 	}
 	scope := r.narrowed
 	scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, r.names.channels)
+	if r.asked.elsewhere(q.Channel) {
+		scope.Channels = nil
+	}
 	if scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}

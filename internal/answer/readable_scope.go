@@ -5,48 +5,12 @@ import (
 	"context"
 	"errors"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
-	"hark/builder"
 	"hark/internal/digest"
-	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
 )
-
-// modelText returns what m says, or the turn that it begins, for a model: of Hark's messages only its own words,
-// and bots' names for their mentions.
-func (n names) modelText(m memory.Message, said string) string {
-	if m.Kind == memory.FromHark {
-		if said = text.OwnWords(said); said == "" {
-			return m.Text() // it was nothing else
-		}
-	}
-	if !strings.Contains(said, "<@") {
-		return said
-	}
-	return mentioned.ReplaceAllStringFunc(said, func(tag string) string {
-		id, _ := strconv.ParseInt(strings.Trim(tag, "<@!>"), 10, 64)
-		if p, known := n.person(memory.UserID(id)); known && p.Bot && p.DisplayName() != "" {
-			return "@" + p.DisplayName()
-		}
-		return tag
-	})
-}
-
-func (n names) nameBots(items []builder.Item) {
-	for _, item := range items {
-		for i := range item.Lines {
-			line := &item.Lines[i]
-			if said := n.modelText(memory.Message{}, line.Content); said != line.Content {
-				line.Content, line.Tokens = said, 0
-			}
-		}
-	}
-}
 
 // sortByID sorts messages in place, by time.
 func sortByID(messages []memory.Message) []memory.Message {
@@ -76,9 +40,9 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 			return readableScope{}, err
 		}
 	}
-	all := map[memory.ChannelID]memory.Channel{}
-	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: names{channels: all},
+	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: newNames(),
 		consents: consents{log: e.log, in: map[memory.Membership]bool{}}, settings: e.settings(), attended: math.MaxInt64}
+	all := now.names.channels
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
@@ -124,6 +88,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 		case q.Attended != nil:
 			now.attended = q.Attended(g, q.Channel)
 		}
+		now.names.addRoles(g)
 		for _, c := range g.Channels {
 			all[c.ID] = c
 			switch {
@@ -134,7 +99,9 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 				now.closed = append(now.closed, c.ID)
 			}
 		}
+		now.names.seen(q.Channel, readable)
 	}
+	now.names.zone = now.settings.Zone
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
 	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
 	now.narrowed, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
@@ -169,18 +136,6 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	}
 	return search.Readable(g, place, n.person)
 }
-
-type names struct {
-	people   memory.People
-	channels map[memory.ChannelID]memory.Channel
-}
-
-func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
-
-// of returns somebody's name, or else their tag.
-func (n names) of(id memory.UserID) string { return n.people.Name(id) }
-
-func (n names) channel(id memory.ChannelID) string { return n.channels[id].Name }
 
 // readLore reads the scope's lore, except of people who opted out.
 func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
@@ -226,6 +181,3 @@ func (now *readableScope) source(n int, m memory.Message) Source {
 		Unplaced: channel.Unplaced || channel.Kind == memory.LocalChannel,
 	}
 }
-
-// mentioned matches a mention tag.
-var mentioned = regexp.MustCompile(`<@!?(\d+)>`)

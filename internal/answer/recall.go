@@ -28,6 +28,9 @@ type recalled struct {
 	summaries  []search.SummaryHit                  // of the channel's earlier sessions, best first
 	files      []attachment                         // of the question, as the model was told of them
 	searchText string                               // the question, or as rewritten
+	asked      inquiry                              // what it asks about
+	question   Question                             // with the text of the message that it replies to, if it has none
+	repliedBy  authors                              // of messages that others reply to
 	mode       Mode
 	resolved   resolvedSettings
 	unlogged   bool       // whether the session isn't logged
@@ -59,18 +62,28 @@ func (e *Engine) recall(ctx context.Context, q Question, sought string, most int
 	if r.dialogue, err = e.dialogueFor(ctx, q, r.readableScope); err != nil {
 		return r, err
 	}
+	q = r.withQuestion(q)
+	r.question = q
+	if q.Text == "" && len(q.Files) == 0 && q.ReplyTo != 0 {
+		return r, ErrNoQuestion
+	}
 	if r.mode, err = e.modeOf(ctx, q, r); err != nil {
 		return r, err
 	}
-	if r.searchText = sought; sought == "" {
-		r.searchText = e.rewritten(ctx, q, r)
+	if sought == "" {
+		sought = e.rewritten(ctx, q, r)
 	}
+	r.asked, r.searchText = r.askedAbout(q, sought)
 	if r.talk, err = e.offer(ctx, q, r); err != nil {
+		return r, err
+	}
+	if err := e.readReplied(ctx, q, r, r.session); err != nil {
 		return r, err
 	}
 	// What the session has no room for may be found like anything else.
 	fits := r.turnsOf(r.resolved.builder.Build(e.input(q, r)))
-	if r.result, r.weak, err = e.find(ctx, q, r, r.narrowed, append(digest.IDs(fits), q.ID)); err != nil {
+	r.result, r.weak, err = e.findAsked(ctx, q, r, append(digest.IDs(fits), q.ID))
+	if err != nil {
 		return r, err
 	}
 	if err := e.build(ctx, q, r, fits); err != nil {
@@ -103,6 +116,9 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	if err := e.verifySources(ctx, r); err != nil {
 		return err
 	}
+	if err := e.readReplied(ctx, q, r, excerptsOf(r.result.Hits)); err != nil {
+		return err
+	}
 	if q.Guild == memory.DirectGuild {
 		r.result.People = presentIn(r.result.People, q.Asker)
 	}
@@ -114,6 +130,9 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 func (e *Engine) layOut(q Question, r *recalled) {
 	e.withFiles(e.input(q, r), q, r)
 	r.shown, r.built = manifestOf(r), r.elapsed()
+	if m, there := r.replied(q); there && !r.unlogged {
+		r.shown.Add(m)
+	}
 }
 
 // input returns what the prompt is built from, without files.
@@ -125,12 +144,20 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	in.Persona = r.resolved.Persona
 	in.MaxTokens, in.Tools = cmp.Or(r.talk.PromptTokens(r.resolved.builder), r.maxTokens), r.talk.Names()
 	in.PreviousContext = asPreviousContext(r.summaries)
+	for i := range in.PreviousContext {
+		in.PreviousContext[i].Text = r.names.named(in.PreviousContext[i].Text)
+	}
 	in.Mode = r.mode.Is
 	in.Session = r.asTurns(q, r.names)
-	if r.condensed != nil {
-		in.Condensed = r.condensed.Text
+	for i, messages := range r.turns {
+		in.Session[i].ReplyTo = r.repliesTo(messages[0])
 	}
-	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
+	in.Replied = r.quotedReply(q)
+	if r.condensed != nil {
+		in.Condensed = r.names.named(r.condensed.Text)
+	}
+	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now,
+		Content: r.names.named(q.Text)}
 	return in
 }
 

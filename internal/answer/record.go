@@ -129,6 +129,7 @@ func (r *recalled) namedIn(q Question) []memory.UserID {
 	}
 	for _, m := range r.shown.Messages {
 		named = append(append(named, m.Author), m.Mentions...)
+		named = append(named, r.repliedBy[memory.MessageRef{Channel: m.Channel, Message: m.ReplyTo}])
 	}
 	slices.Sort(named)
 	return slices.DeleteFunc(slices.Compact(named), func(id memory.UserID) bool { return id == 0 })

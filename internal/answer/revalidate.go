@@ -37,6 +37,10 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 	if err != nil {
 		return false, err
 	}
+	if !now.names.stillVisible(r.names.told) {
+		return false, nil
+	}
+	now.names.told = r.names.told
 	if ok, err := now.samePeople(ctx, r.shown.People); !ok || err != nil {
 		return false, err
 	}

@@ -45,7 +45,11 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	if result, err = e.search.Rerank(ctx, r.result, skip, there); err != nil {
 		return search.Result{}, nil, err
 	}
-	return e.usable(ctx, q, r, result, search.Result.Worth)
+	result, left, err = e.usable(ctx, q, r, result, search.Result.Worth)
+	if err == nil {
+		err = e.addAsked(ctx, q, r, skip, &result)
+	}
+	return result, left, err
 }
 
 // usable returns what may be used of a result, and the hits that aren't worth it, which aren't looked up.
@@ -83,7 +87,8 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 	}
 	return search.Query{
 		Text: r.searchText, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
-		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
+		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, ReplyTo: q.ReplyTo, Limit: q.Limit, Local: q.Local,
+		Named:    r.names.searchText,
 		IsSearch: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
 		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
 			return !slices.Contains(r.scope.Channels, c)
@@ -123,11 +128,12 @@ func forAskerAlone(q Question) Question {
 // no model. With q.ID it searches for more like that message, without it and its neighbours.
 func (e *Engine) Find(ctx context.Context, q Question) (FindResult, error) {
 	ctx, q = withLookUps(ctx), forAskerAlone(q)
-	r := &recalled{searchText: q.Text, mode: Mode{Is: builder.ModeSearch}}
+	r := &recalled{mode: Mode{Is: builder.ModeSearch}}
 	var err error
 	if r.readableScope, err = e.readScope(ctx, q); err != nil {
 		return FindResult{}, fmt.Errorf("find: %w", err)
 	}
+	r.asked, r.searchText = r.askedAbout(q, q.Text)
 	var skip []memory.MessageID
 	if q.ID != 0 {
 		around, err := e.log.Around(ctx, q.Channel, []memory.MessageID{q.ID}, 1, 1)
@@ -136,7 +142,7 @@ func (e *Engine) Find(ctx context.Context, q Question) (FindResult, error) {
 		}
 		skip = append(digest.IDs(around), q.ID)
 	}
-	result, err := e.search.Search(ctx, e.query(q, r, r.narrowed, skip))
+	result, err := e.search.Search(ctx, e.query(q, r, r.asked.scope, skip))
 	if err != nil {
 		return FindResult{}, fmt.Errorf("find: %w", err)
 	}
@@ -152,6 +158,9 @@ func (e *Engine) Find(ctx context.Context, q Question) (FindResult, error) {
 		}
 		return shown, left
 	})
+	if err == nil {
+		err = e.addAsked(ctx, q, r, skip, &result)
+	}
 	if err != nil {
 		return FindResult{}, fmt.Errorf("find: %w", err)
 	}

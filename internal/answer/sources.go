@@ -95,7 +95,7 @@ const maxSummaries = 8
 func (e *Engine) earlierSummaries(ctx context.Context, q Question, r *recalled,
 	shown []memory.Message) ([]search.SummaryHit, error) {
 	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.narrowed.Authors) > 0 ||
-		!slices.Contains(r.narrowed.Channels, q.Channel) {
+		r.asked.elsewhere(q.Channel) || !slices.Contains(r.narrowed.Channels, q.Channel) {
 		return nil, nil
 	}
 	all, err := e.log.Summaries(ctx, q.Channel)

@@ -49,6 +49,7 @@ func (t *turn) Messages() []chat.Message { return t.r.messages() }
 func (t *turn) Refresh(ctx context.Context) error {
 	now, err := t.e.readScope(ctx, t.q)
 	if err == nil {
+		now.names.told = t.r.names.told
 		t.r.readableScope = now
 	}
 	return err
@@ -89,6 +90,7 @@ func (t *turn) Query(scope memory.Scope, skip []memory.MessageID) search.Query {
 }
 
 func (t *turn) Search(ctx context.Context, q search.Query) (search.Result, error) {
+	q.Text = t.r.names.searchText(q.Text)
 	result, err := t.e.search.Search(ctx, q)
 	if err != nil {
 		return result, err
@@ -97,6 +99,9 @@ func (t *turn) Search(ctx context.Context, q search.Query) (search.Result, error
 		return result, err
 	}
 	result.Hits, err = keepHits(ctx, result.Hits, t.e.upstream.current)
+	if err == nil {
+		err = t.e.readReplied(ctx, t.q, t.r, excerptsOf(result.Hits))
+	}
 	return result, err
 }
 
@@ -139,9 +144,12 @@ func (t *turn) lore() []memory.Lore {
 		})
 }
 
+func (t *turn) Named(said string) string { return t.r.names.named(said) }
+
 func (t *turn) Input(result search.Result) builder.Input {
 	in := History(result, t.q.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
-	t.r.names.nameBots(in.History)
+	t.r.names.nameTags(&in)
+	t.r.markReplies(&in, result.Hits)
 	in.Now = t.q.Now.In(t.Zone())
 	return in
 }

@@ -289,7 +289,8 @@ func (v *visit) resultOf(q answer.Question, r answer.Recalled) *result {
 
 // reasonNames say why a message was found.
 var reasonNames = map[string]string{"around": "its neighbours", "author": "who wrote it", "name": "whom it names",
-	"answers": "answers the question before it", "form": "the kind of answer", "starred": "marked important"}
+	"answers": "answers the question before it", "form": "the kind of answer", "starred": "marked important",
+	"channel": "the question names its channel", "linked": "the question links to it"}
 
 func weightOf(h search.Hit) (sum float64) {
 	for _, w := range h.Why {

@@ -5,19 +5,31 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"hark/internal/pattern"
 )
 
 // Citation matches [n], or [n, m] as some models write it.
 var Citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
 
-var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
+var (
+	// shownTag is a mention as a prompt has it, and namedTag a role, a channel or a time with its name or date.
+	shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
+	namedTag = regexp.MustCompile(`(<@&\d{1,20}>) \(@[^()\n]{1,100}\)|(<#\d{1,20}>) \(#[^()\n]{1,100}\)|` +
+		`(<t:-?\d{1,15}(?::[tTdDfFR])?>) \(\d{4,}-\d\d-\d\d[ \d:]*\)`)
+)
+
+// discordTags returns prose with Discord's own tags, which Discord shows by name.
+func discordTags(prose string) string {
+	return namedTag.ReplaceAllString(shownTag.ReplaceAllString(prose, "<@$1>"), "$1$2$3")
+}
 
 // Citations returns the Markdown that a model wrote, and the numbers it cites, in order. Known numbers stay, one to
 // a bracket, in whatever notation they were written; invented ones vanish, with the space before them, if they can be
 // nothing else. Mention tags become Discord's again: they ping nobody in what Hark sends. Code stays as it is.
 func Citations(text string, of Numbers) (kept string, cited []int) {
 	kept = outsideCode(text, func(prose string, begins bool) string {
-		prose, gone := withoutDefinitions(shownTag.ReplaceAllString(prose, "<@$1>"), begins)
+		prose, gone := withoutDefinitions(discordTags(prose), begins)
 		if gone {
 			prose = heading().ReplaceAllString(prose, "")
 		}
@@ -35,7 +47,7 @@ func Citations(text string, of Numbers) (kept string, cited []int) {
 // Uncited returns a text without citations, and with Discord's own mention tags. Known numbers are removed in any
 // notation, others where they can be nothing else.
 func Uncited(s string, of Numbers) string {
-	s = normalized(shownTag.ReplaceAllString(s, "<@$1>"), of)
+	s = normalized(discordTags(s), of)
 	return replaceCitations(s, func(int) bool { return false })
 }
 
@@ -104,6 +116,14 @@ func parts(text string) (all []part) {
 	from := 0
 	for {
 		open := strings.IndexByte(text[from:], '`')
+		if tildes := tildeFence().FindStringSubmatchIndex(text[from:]); tildes != nil && (open < 0 || tildes[2] < open) {
+			start := from + tildes[2]
+			end := tildesEnd(text, start, from+tildes[3])
+			all = append(all, part{start: at, end: start}, part{start: start, end: end, code: true})
+			at = end
+			from = end
+			continue
+		}
 		if open < 0 {
 			break
 		}
@@ -119,6 +139,25 @@ func parts(text string) (all []part) {
 		from = end
 	}
 	return append(all, part{start: at, end: len(text)})
+}
+
+// tildeFence matches a line of tildes that opens a block of code, perhaps with its language.
+var tildeFence = pattern.Of(`(?m)^[ \t]{0,8}(~{3,})[ \t]*[A-Za-z0-9_+\-.#]{0,20}[ \t]*$`)
+
+// tildesEnd is where the code ends that the tildes from start to end open: after a line of as many, or with the text.
+func tildesEnd(text string, start, end int) int {
+	for at := end; ; {
+		line := strings.IndexByte(text[at:], '\n')
+		if line < 0 {
+			return len(text)
+		}
+		at += line + 1
+		closing, _, _ := strings.Cut(text[at:], "\n")
+		tildes := strings.TrimSpace(closing)
+		if len(tildes) >= end-start && strings.Trim(tildes, "~") == "" {
+			return at + len(closing)
+		}
+	}
 }
 
 // codeEnd is where the code that width backticks at open begin ends: after as many again, in the same paragraph.

@@ -41,6 +41,12 @@ func TestCitations(t *testing.T) {
 		{"A ` alone [7] [1].", "A ` alone [1].", []int{1}},
 		{"A ` alone [7]\n\nand ` [8] another.", "A ` alone\n\nand ` another.", nil},
 		{"`` [7] ` [8]", "`` `", nil},
+		{"~~~sh\na [7]\n\n~~\n~~~~\nso [7] [2]", "~~~sh\na [7]\n\n~~\n~~~~\nso [2]", []int{2}},
+		{"  ~~~\na [7]", "~~~\na [7]", nil},
+		{"~~~no~~~ [7]\n~~~ so [8]", "~~~no~~~\n~~~ so", nil},
+		{"In <#12> (#dev) with ‹@&34› (@crew), <t:56:F> (2026-12-12 21:00) [1].", "In <#12> with <@&34>, <t:56:F> [1].",
+			[]int{1}},
+		{"In <#12> (the old one), `<#12> (#dev)`.", "In <#12> (the old one), `<#12> (#dev)`.", nil},
 	}
 	for _, tt := range tests {
 		if got, kept := Citations(tt.text, three); got != tt.want || !slices.Equal(kept, tt.kept) {

@@ -160,7 +160,7 @@ func (t *Turn) texts(r Record) map[string]string {
 		if m == nil {
 			continue
 		}
-		said := []rune(m.Text())
+		said := []rune(t.Answer.Named(m.Text()))
 		if len(said) > historyExcerpt {
 			said = append(said[:historyExcerpt:historyExcerpt], '…')
 		}

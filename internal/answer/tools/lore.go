@@ -173,7 +173,7 @@ func (t *Turn) recallLore(ctx context.Context, a struct{ Name string }) (Outcome
 		if a.Name != "" {
 			text += ": " + lore.Text
 		}
-		in.Lore = append(in.Lore, text)
+		in.Lore = append(in.Lore, t.Answer.Named(text))
 	}
 	in.Now = t.Question.Now.In(t.Answer.Zone())
 	part := t.Builder.Part(in, t.Room)

@@ -137,6 +137,8 @@ type Answer interface {
 	// there may be more. It refreshes what may be used for itself alone.
 	Records(ctx context.Context, q memory.RecordQuery, matches func(Record) bool, limit int) (found []Record,
 		more bool, err error)
+	// Named returns a text with names and dates for its tags.
+	Named(said string) string
 	// Input returns a result for the builder.
 	Input(search.Result) builder.Input
 }

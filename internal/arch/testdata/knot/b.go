@@ -1,0 +1,3 @@
+package knot
+
+func down(base) { up() }

@@ -1,0 +1,3 @@
+package knot
+
+type base struct{}
