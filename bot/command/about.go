@@ -100,7 +100,9 @@ func (c *Commands) showWritten(ctx context.Context, x *interaction, _ member) (s
 			seen = append(seen, wrote{channel: m.Channel, first: m.ID})
 		}
 		w := &seen[len(seen)-1]
-		messages, w.messages, w.last = messages+1, w.messages+1, m.ID
+		messages++
+		w.messages++
+		w.last = m.ID
 		if m.Starred {
 			w.starred++
 		}

@@ -74,7 +74,8 @@ func (p *panel) goTo(id string) bool {
 	at, err := channelIn([]string{id})
 	known := p.server.Channel(at)
 	if err != nil || at != 0 && at != memory.ChannelID(p.Channel) && (known == nil || known.Unplaced) {
-		p.at, p.note = 0, p.Text(lostChannel)
+		p.at = 0
+		p.note = p.Text(lostChannel)
 		return false
 	}
 	p.at = at
@@ -346,7 +347,8 @@ func (c *Commands) chooseChannel(_ context.Context, p *panel) error {
 func (c *Commands) chooseKey(_ context.Context, p *panel) error {
 	p.key = memory.Setting(p.Value())
 	if !slices.Contains(panelKeys, p.key) {
-		p.key, p.note = "", p.Text(staleChoice)
+		p.key = ""
+		p.note = p.Text(staleChoice)
 	}
 	return nil
 }

@@ -22,8 +22,11 @@ const (
 // loreIn reads the lore that a message proposes. Its id is the message's.
 func loreIn(x *interaction) (memory.Lore, error) {
 	l, ok := reply.ReadLore(x.Message.Content)
-	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.Message.ID), x.guild(), memory.ChannelID(x.Channel), x.who(),
-		memory.MessageID(x.ID).Time()
+	l.ID = int64(x.Message.ID)
+	l.Guild = x.guild()
+	l.Channel = memory.ChannelID(x.Channel)
+	l.By = x.who()
+	l.At = memory.MessageID(x.ID).Time()
 	if ok {
 		var err error
 		l, err = l.Checked()

@@ -128,7 +128,8 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 func (d *delivery) finish(ctx context.Context, contents []string, files ...markdown.File) error {
 	for more := true; more; {
 		var err error
-		if more, err = d.step(ctx, contents, files, true); err != nil {
+		more, err = d.step(ctx, contents, files, true)
+		if err != nil {
 			return err
 		}
 	}
@@ -145,7 +146,8 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...markd
 // resend shows contents in new messages and then removes the old. The old stay if the first can't be sent.
 func (d *delivery) resend(ctx context.Context, to poster, contents []string) error {
 	old := d.parts
-	d.to, d.parts = to, nil
+	d.to = to
+	d.parts = nil
 	err := d.finish(ctx, contents)
 	if err != nil && len(d.parts) == 0 {
 		d.parts = old

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"time"
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
@@ -115,19 +114,6 @@ func (r *Replier) failure(l locale.Locale, a *ingest.Question, err error, begun 
 // errorCode returns a short random code.
 func errorCode() string { return strings.ToLower(rand.Text()[:8]) }
 
-const (
-	repeatWithin = time.Minute // in which a failure counts as repeated
-	muteFor      = time.Hour   // between log lines that Hark can't write in a channel
-	maxRepeats   = 1 << 14     // remembered
-)
-
-// repeatKey is to whom, and about what, something isn't said again too soon: a member, or a channel.
-type repeatKey struct {
-	memory.Membership
-	channel memory.ChannelID
-	of      string
-}
-
 // isRepeated reports whether the same was said in a channel just before, and remembers it.
 func (r *Replier) isRepeated(channel memory.ChannelID, words locale.MessageKey) bool {
 	now := r.Now()
@@ -211,3 +197,11 @@ func (r *Replier) LocaleFor(ctx context.Context, a *ingest.Question) locale.Loca
 func (r *Replier) LocaleIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
 	return locale.Named(r.Choices.In(r.Filter.Lookup(ctx, guild), channel).Language)
 }
+
+const (
+	askMe = "Hi! Ask me something about what was said here: mention me with a question, like \"<@%d> when is the meeting?\". " +
+		"`/context` shows only you what I'd remember for it."
+	restarting  = "I'm being restarted. Please ask again in a minute."
+	interrupted = "-# ⚠️ Interrupted: %s"
+	stoppedLine = "-# ⏹️ Stopped."
+)

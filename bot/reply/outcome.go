@@ -20,28 +20,11 @@ import (
 	"hark/memory"
 )
 
-const (
-	askMe = "Hi! Ask me something about what was said here: mention me with a question, like \"<@%d> when is the meeting?\". " +
-		"`/context` shows only you what I'd remember for it."
-	restarting  = "I'm being restarted. Please ask again in a minute."
-	interrupted = "-# ⚠️ Interrupted: %s"
-	stoppedLine = "-# ⏹️ Stopped."
-)
-
 // CutOff is the line below an answer that the model didn't finish, because it wrote as much as it may.
 const CutOff locale.MessageKey = "-# ⚠️ Cut off: the answer reached its longest length."
 
 // WasCut is the operator's line about such an answer.
 const WasCut = "the answer was cut off at llm.max_tokens: raise it, or choose a model that thinks less"
-
-// Outcome is what an Answerer returned.
-type Outcome struct {
-	Answer answer.Answer
-	err    error
-	quota  tokenQuota
-	// unlogged: made from a session that isn't logged.
-	unlogged bool
-}
 
 // reply answers one question and logs the result. When work ends, the answer is interrupted and says so;
 // requests go on until last ends. A question that changes is answered again in the same place. If it goes, its
@@ -191,9 +174,11 @@ func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(s
 	q.Agree = func(ctx context.Context, asks answer.ToolRequest) answer.Consent { return r.agree(ctx, a, asks) }
 	q.Text = strings.TrimSpace(q.Text + " " + r.Hear(ctx, a))
 	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
-	if got.unlogged = q.Session != nil; !q.SessionStands() {
-		got.Answer, got.err = answer.Answer{Text: r.LocaleFor(ctx, a).Text(sessionChanged),
-			Ran: got.Answer.Ran}, nil
+	got.unlogged = q.Session != nil
+	if !q.SessionStands() {
+		got.Answer = answer.Answer{Text: r.LocaleFor(ctx, a).Text(sessionChanged),
+			Ran: got.Answer.Ran}
+		got.err = nil
 	}
 	return got
 }
@@ -243,7 +228,8 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 		contents, files, err = markdown.Answer(l, text, tail, got.Answer.Sources, true)
 	}
 	if err != nil {
-		contents, trace.Prompt = []string{markdown.Lines(r.Failure(l, a, err), ranNote(l, got.Answer.Ran))}, nil
+		contents = []string{markdown.Lines(r.Failure(l, a, err), ranNote(l, got.Answer.Ran))}
+		trace.Prompt = nil
 	}
 	d.buttons = answerButtons(a, l, logged && len(got.Answer.Sources) > 0)
 	var proposals []answer.Proposal
@@ -254,7 +240,8 @@ func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 	err = d.finish(last, contents, files...)
 	if errors.Is(err, discord.ErrNoFiles) {
 		tail = markdown.Lines(tail, r.noFilesNote(last, a, err))
-		if contents, _, err = markdown.Answer(l, text, tail, got.Answer.Sources, false); err == nil {
+		contents, _, err = markdown.Answer(l, text, tail, got.Answer.Sources, false)
+		if err == nil {
 			err = d.finish(last, contents)
 		}
 	}
@@ -274,7 +261,8 @@ func traceFor(a *ingest.Question, got Outcome, logged bool, err error) memory.Tr
 	if got.unlogged && (logged || err != nil) {
 		return memory.Trace{}
 	}
-	a.Consulted, a.Calls = !got.unlogged, got.Answer.Records
+	a.Consulted = !got.unlogged
+	a.Calls = got.Answer.Records
 	trace := got.Answer.Trace
 	if strings.TrimSpace(got.Answer.Text) == "" {
 		trace.Prompt = nil // only the reason is shown

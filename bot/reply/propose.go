@@ -48,7 +48,8 @@ func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []a
 			continue
 		}
 		m.Content, _, _ = strings.Cut(m.Content, "\n") // the proposal's content stays out of the log
-		shown, trace = append(shown, m), trace.WithSources(sources...)
+		shown = append(shown, m)
+		trace = trace.WithSources(sources...)
 	}
 	return shown, trace
 }
@@ -93,12 +94,17 @@ func tamed(l memory.Lore) memory.Lore {
 // ShowLore returns the message that shows lore, with as many of its other names as fit. Only what it shows is
 // kept.
 func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memory.Lore, error) {
-	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.ID), a.Guild, a.Channel, a.Asker, a.ID.Time()
+	l.ID = int64(a.ID)
+	l.Guild = a.Guild
+	l.Channel = a.Channel
+	l.By = a.Asker
+	l.At = a.ID.Time()
 	l, err := tamed(l).Checked()
 	if err != nil {
 		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
 	}
-	text, end := in.Text(proposalHeading)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
+	text := in.Text(proposalHeading) + "\n**" + l.Name + "**\n" + quoted + strings.ReplaceAll(l.Text, "\n", "\n"+quoted)
+	end := ""
 	var links []string
 	for i, s := range l.Sources {
 		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, markdown.JumpURL(a.Guild, s.Channel, s.Message)))
@@ -157,7 +163,8 @@ func ReadLore(content string) (l memory.Lore, ok bool) {
 	if len(lines) < 3 || !known {
 		return l, false
 	}
-	also, sources := in.Text(alsoCalled, ""), in.Text(from, "")
+	also := in.Text(alsoCalled, "")
+	sources := in.Text(from, "")
 	name, bold := strings.CutPrefix(lines[1], "**")
 	name, closed := strings.CutSuffix(name, "**")
 	if !bold || !closed {

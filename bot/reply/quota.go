@@ -22,12 +22,14 @@ func (l Limits) Of(g *memory.Guild, roles []memory.RoleID) (member, guild memory
 	if g.ID == memory.DirectGuild { // no admins, and its users are unrelated
 		return l.Member, memory.Limit{}
 	}
-	every, all := g.LimitOf(memory.RoleID(g.ID)), g.LimitOf(0)
+	every := g.LimitOf(memory.RoleID(g.ID))
+	all := g.LimitOf(0)
 	own := memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
 	for _, r := range roles {
 		if r != 0 && r != memory.RoleID(g.ID) {
 			of := g.LimitOf(r)
-			own.Messages, own.Tokens = looser(own.Messages, of.Messages), looser(own.Tokens, of.Tokens)
+			own.Messages = looser(own.Messages, of.Messages)
+			own.Tokens = looser(own.Tokens, of.Tokens)
 		}
 	}
 	member.Messages = chosenOr(own.Messages, chosenOr(every.Messages, l.Member.Messages))
@@ -147,14 +149,16 @@ func (q *quota) take(m memory.Membership, at time.Time, member, guild memory.Lim
 	defer q.mu.Unlock()
 	q.sweep(at)
 	all := memory.Membership{Guild: m.Guild}
-	own, theirs := q.within(m, at), q.within(all, at)
+	own := q.within(m, at)
+	theirs := q.within(all, at)
 	if h := exceeded(own, member.Messages, memberMessages); h != nil {
 		return h
 	}
 	if h := exceeded(theirs, guild.Messages, guildMessages); h != nil {
 		return h
 	}
-	q.recent[m], q.recent[all] = insertSorted(own, at), insertSorted(theirs, at)
+	q.recent[m] = insertSorted(own, at)
+	q.recent[all] = insertSorted(theirs, at)
 	return nil
 }
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/rs/zerolog"
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
+	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
@@ -29,7 +32,8 @@ func (r *Replier) recordShown(last context.Context, d *delivery, a *ingest.Quest
 	} else {
 		r.undelivered(last, a, err, "couldn't show an answer")
 		if isRejected(err) && (len(d.parts) == 0 || d.hasNewParts()) {
-			trace, d.buttons = memory.Trace{}, nil
+			trace = memory.Trace{}
+			d.buttons = nil
 			l := r.LocaleFor(last, a)
 			sentence := []string{markdown.Lines(l.Text(cantShow), ranNote(l, r.questions.allRan(a.ID, nil)))}
 			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
@@ -117,12 +121,14 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 			Content: p.Content, Files: p.Files, Edited: p.Edited,
 		}
 		if i == 0 {
-			m.ReplyTo, trace.Answer = a.ID, p.ID
+			m.ReplyTo = a.ID
+			trace.Answer = p.ID
 		} else {
 			trace.Parts = append(trace.Parts, p.ID)
 		}
 		if trace.Asker == 0 {
-			m.Content, m.Files = "", nil
+			m.Content = ""
+			m.Files = nil
 		}
 		events = append(events, memory.Posted{Message: m})
 	}
@@ -134,11 +140,14 @@ func (r *Replier) answerEvents(d *delivery, a *ingest.Question, trace memory.Tra
 
 // account logs an answer's cost in numbers, and warns if the prompt nearly filled the model's window.
 func (r *Replier) account(t memory.Trace) {
-	line, message := r.Log.Info(), "answered"
+	line := r.Log.Info()
+	message := "answered"
 	if t.Use() >= memory.NearlyFull {
-		line, message = r.Log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
+		line = r.Log.Warn()
+		message = "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
 	}
-	tokens, dropped := zerolog.Dict(), zerolog.Dict()
+	tokens := zerolog.Dict()
+	dropped := zerolog.Dict()
 	for _, s := range t.Sections {
 		tokens.Int(s.Section, s.Tokens)
 		if s.Dropped > 0 {
@@ -162,4 +171,38 @@ func (r *Replier) callEvents(a *ingest.Question, trace memory.Trace) []memory.Ev
 		trace = memory.Trace{Guild: a.Guild, Channel: a.Channel, Question: a.ID, Asker: a.Asker}
 	}
 	return answer.Recorded(a.Calls, trace, r.Now())
+}
+
+// say replies to a question with a sentence instead of an answer.
+func (r *Replier) say(last context.Context, a *ingest.Question, purpose, sentence string) {
+	d := newDelivery(r.thread(a, purpose), r.Timing.Pace, r.Timing.Typing)
+	r.post(last, d, a, markdown.Messages(sentence, "", nil))
+}
+
+// allRan adds tools from outside that ran for a question, and returns all that did for its answer, each once.
+func (t *Tracker) allRan(id memory.MessageID, ran []string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.lookup(id)
+	for _, name := range ran {
+		if !slices.Contains(q.ran, name) {
+			q.ran = append(q.ran, name)
+		}
+	}
+	return slices.Clone(q.ran)
+}
+
+// ranNote names the tools from outside that ran for an answer; "" if none did.
+func ranNote(l locale.Locale, ran []string) string {
+	var names []string
+	for _, name := range ran {
+		names = append(names, markdown.Plain(name, 2*longestTool))
+	}
+	if len(names) > mostRan {
+		names = append(names[:mostRan], l.Text("and %s more", l.Number(len(ran)-mostRan)))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return l.Text(toolsRan, strings.Join(names, " · "))
 }

@@ -10,15 +10,16 @@ package reply
 
 import (
 	"context"
+	"errors"
+	"hash/maphash"
+	"sync"
 	"time"
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/locale"
-	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/metrics"
-	"hark/internal/pace"
 	"hark/internal/ttl"
 	"hark/memory"
 )
@@ -88,35 +89,85 @@ const (
 	QuestionGone locale.MessageKey = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
 )
 
-// New returns a Replier that answers nothing yet.
-func New(o Options) *Replier {
-	r := &Replier{Options: o, repeats: ttl.New[repeatKey, locale.MessageKey](maxRepeats)}
-	r.questions = newTracker(r)
-	return r
-}
-
 // Questions returns the question tracker.
 func (r *Replier) Questions() *Tracker { return r.questions }
-
-// Begin starts answering. When work ends, answers are cut short; when last ends, requests about them end too.
-func (r *Replier) Begin(work, last context.Context) {
-	r.questions.scheduler.run = func(a *ingest.Question) { r.reply(work, last, a) }
-}
-
-// Run withdraws answers until ctx ends.
-func (r *Replier) Run(ctx context.Context) {
-	pace.Every(ctx, r.Timing.Look, r.questions.wake, func(ctx context.Context) {
-		r.questions.withdrawAll(ctx)
-		r.Progress()
-	})
-}
 
 func (r *Replier) thread(a *ingest.Question, purpose string) *discord.Sender {
 	return &discord.Sender{Client: r.Client, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: purpose}
 }
 
-// say replies to a question with a sentence instead of an answer.
-func (r *Replier) say(last context.Context, a *ingest.Question, purpose, sentence string) {
-	d := newDelivery(r.thread(a, purpose), r.Timing.Pace, r.Timing.Typing)
-	r.post(last, d, a, markdown.Messages(sentence, "", nil))
+// Tracker owns questions from arrival to their answers' last edit: it decides which are answered and when, and
+// keeps the answers up to date. It is in memory only, and forgets a question's text once it is answered.
+type Tracker struct {
+	replier   *Replier
+	scheduler *scheduler[*ingest.Question]
+	quota     *quota
+	seed      maphash.Seed
+
+	mu       sync.Mutex
+	known    map[memory.MessageID]*question
+	removals map[memory.MessageRef]removal
+	wake     chan struct{} // receives when there is something to withdraw in Discord
 }
+
+// removal is a scheduled removal of an answer's message.
+type removal struct {
+	unlogged bool      // the log doesn't know it
+	request  bool      // it asks whether a tool may run; it goes also without Options.EditAnswers
+	next     time.Time // attempt
+	wait     time.Duration
+}
+
+// request is a request to run a tool.
+type request struct {
+	id      memory.MessageID // chosen by us, so that a press decides no other
+	posted  chan error       // receives nil when it is shown, or why it can't be
+	decided chan struct{}    // closed when the asker has
+	over    chan struct{}    // closed when nobody waits for it any more
+	pressed bool             // with run; Tracker.mu guards both
+	run     bool
+}
+
+// question is the state of a message that asks something. If it isn't answered, only its arrival is known.
+type question struct {
+	state        questionState
+	current      *ingest.Question        // its newest version; without text once answered
+	text         uint64                  // a hash of what was asked
+	interruption error                   // errChanged: since it began; errWithdrawn: its answer isn't wanted
+	cancel       context.CancelCauseFunc // ends a running answer
+	shown        []memory.MessageID      // the answer's messages
+	more         []memory.MessageID      // messages below it
+	logged       bool                    // whether they are in the log
+	answered     bool                    // at least once, so it stays known if it isn't answered again
+	request      *request                // the last to run a tool
+	ran          []string                // tools from outside that ran for its answer, in any version
+}
+
+// repeatKey is to whom, and about what, something isn't said again too soon: a member, or a channel.
+type repeatKey struct {
+	memory.Membership
+	channel memory.ChannelID
+	of      string
+}
+
+const (
+	repeatWithin = time.Minute // in which a failure counts as repeated
+	muteFor      = time.Hour   // between log lines that Hark can't write in a channel
+	maxRepeats   = 1 << 14     // remembered
+)
+
+type questionState int
+
+const (
+	unanswered questionState = iota
+	waiting
+	running
+	finished
+)
+
+// Why an answer ends early.
+var (
+	errHalted    = errors.New("somebody stopped the answer")
+	errChanged   = errors.New("the question is another now")
+	errWithdrawn = errors.New("the question is gone, or nobody wants its answer")
+)

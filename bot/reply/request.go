@@ -38,16 +38,6 @@ const (
 // NotWaiting is what those are told who press below a request too late.
 const NotWaiting locale.MessageKey = "I'm not waiting for that any more."
 
-// request is a request to run a tool.
-type request struct {
-	id      memory.MessageID // chosen by us, so that a press decides no other
-	posted  chan error       // receives nil when it is shown, or why it can't be
-	decided chan struct{}    // closed when the asker has
-	over    chan struct{}    // closed when nobody waits for it any more
-	pressed bool             // with run; Tracker.mu guards both
-	run     bool
-}
-
 // agree asks the asker in Discord whether a tool may run. The request is deleted when that is decided, too late, or
 // needs no answer any more. Meanwhile other channels' questions are answered.
 func (r *Replier) agree(ctx context.Context, a *ingest.Question, asks answer.ToolRequest) answer.Consent {
@@ -61,7 +51,8 @@ func (r *Replier) agree(ctx context.Context, a *ingest.Question, asks answer.Too
 	if markdown.Units(text) > markdown.MessageLimit { // nobody agrees to what they can't see
 		return answer.TooLong
 	}
-	waiting, asked := r.questions.ask(a.ID), false
+	waiting := r.questions.ask(a.ID)
+	asked := false
 	r.questions.scheduler.start(func() { r.showRequest(context.WithoutCancel(ctx), l, a, waiting, text) })
 	r.questions.scheduler.pause(ctx, a.Channel, func() {
 		asked = waiting.wait(ctx, r.Timing.Agree)
@@ -215,35 +206,98 @@ func (t *Tracker) Decide(o Owned, run bool) bool {
 		return false
 	default:
 	}
-	waiting.pressed, waiting.run = true, run
+	waiting.pressed = true
+	waiting.run = run
 	close(waiting.decided)
 	return true
 }
 
-// allRan adds tools from outside that ran for a question, and returns all that did for its answer, each once.
-func (t *Tracker) allRan(id memory.MessageID, ran []string) []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.lookup(id)
-	for _, name := range ran {
-		if !slices.Contains(q.ran, name) {
-			q.ran = append(q.ran, name)
+// ownedOf reads the buttons below m. first is ButtonStop if the answer was being written.
+func ownedOf(m *discord.Message) (o Owned, first string) {
+	for _, id := range m.Uses() {
+		name, args, _ := strings.Cut(id, ":")
+		switch name {
+		case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete, ButtonRun:
+			return ReadOwned(strings.Split(args, ":")), name
 		}
 	}
-	return slices.Clone(q.ran)
+	return Owned{}, ""
 }
 
-// ranNote names the tools from outside that ran for an answer; "" if none did.
-func ranNote(l locale.Locale, ran []string) string {
-	var names []string
-	for _, name := range ran {
-		names = append(names, markdown.Plain(name, 2*longestTool))
+// IsOurs reports whether Hark wrote a message.
+func (r *Replier) IsOurs(m *discord.Message) bool {
+	return m.Author != nil && memory.UserID(m.Author.ID) == r.Self
+}
+
+// tryWithdraw withdraws a message if a try is due. done: it is withdrawn or gone.
+func (t *Tracker) tryWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
+	at := memory.MessageRef{Channel: w.Channel, Message: w.Message}
+	now := t.replier.Now()
+	t.mu.Lock()
+	r := t.removals[at]
+	t.mu.Unlock()
+	if now.Before(r.next) || ctx.Err() != nil {
+		return false
 	}
-	if len(names) > mostRan {
-		names = append(names[:mostRan], l.Text("and %s more", l.Number(len(ran)-mostRan)))
+	var err error
+	if t.replier.EditAnswers || r.request {
+		err = t.replier.Withdraw(ctx, w)
 	}
-	if len(names) == 0 {
-		return ""
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r = t.removals[at]
+	switch {
+	case err == nil || discord.Status(err) == http.StatusNotFound:
+		delete(t.removals, at)
+		if r.request {
+			t.replier.requestGone(at)
+		}
+		return true
+	case ctx.Err() != nil:
+		return false
 	}
-	return l.Text(toolsRan, strings.Join(names, " · "))
+	// other errors are retried the next time
+	r.wait = min(max(minRetry, 2*r.wait), maxRetry)
+	if errors.Is(err, discord.ErrGone) {
+		r.next = now.Add(r.wait)
+	}
+	t.removals[at] = r
+	t.replier.Log.Warn().Err(err).Int64("answer", int64(w.Message)).Msg("couldn't take an answer back yet")
+	return false
+}
+
+// withdrawAll makes answers with forgotten or changed sources say so, and removes those whose question is
+// gone. What fails is retried the next time; what Discord refuses, at growing intervals.
+func (t *Tracker) withdrawAll(ctx context.Context) {
+	unlogged, refused := t.unloggedRemovals()
+	for _, at := range unlogged {
+		t.tryWithdraw(ctx, memory.Withdrawn{Channel: at.Channel, Message: at.Message})
+	}
+	limit := withdrawBatch + refused // the refused ones must not block others
+	for {
+		list, err := t.replier.Memory.Withdrawn(ctx, limit)
+		if err != nil {
+			if ctx.Err() == nil {
+				t.replier.Log.Error().Err(err).Msg("couldn't find which answers are to be taken back")
+			}
+			return
+		}
+		var done []memory.Event
+		for _, w := range list {
+			// One that is being rewritten changes anyway.
+			if !t.isRewriting(memory.MessageRef{Channel: w.Channel, Message: w.Message}) && t.tryWithdraw(ctx, w) {
+				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
+			}
+		}
+		if len(done) == 0 || ctx.Err() != nil {
+			return
+		}
+		if err := t.replier.Memory.Apply(ctx, done...); err != nil {
+			t.replier.Log.Error().Err(err).Msg("couldn't keep which answers were taken back")
+			return
+		}
+		if len(list) < limit {
+			return
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"hark/bot/discord"
@@ -72,7 +71,8 @@ func (r *Replier) resumeQuestion(ctx, last context.Context, q memory.OpenQuestio
 	left := false
 	if !a.Withdrawn && r.IsFresh(a) {
 		// it may also have been taken as a missed one
-		if _, left = r.questions.accept(last, a); r.questions.isOpen(a.ID) {
+		_, left = r.questions.accept(last, a)
+		if r.questions.isOpen(a.ID) {
 			return nil
 		}
 	}
@@ -97,7 +97,8 @@ func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (a *
 	case err != nil:
 		return nil, false, fmt.Errorf("fetch question %d: %w", q.ID, err)
 	}
-	w.Guild, w.Channel = discord.Snowflake(q.Guild), discord.Snowflake(q.Channel)
+	w.Guild = discord.Snowflake(q.Guild)
+	w.Channel = discord.Snowflake(q.Channel)
 	return r.Filler.Question(w), r.IsOurs(w), nil
 }
 
@@ -127,23 +128,6 @@ func partsShown(page []discord.Message, q memory.OpenQuestion) (shown []discord.
 		}
 	}
 	return shown
-}
-
-// IsOurs reports whether Hark wrote a message.
-func (r *Replier) IsOurs(m *discord.Message) bool {
-	return m.Author != nil && memory.UserID(m.Author.ID) == r.Self
-}
-
-// ownedOf reads the buttons below m. first is ButtonStop if the answer was being written.
-func ownedOf(m *discord.Message) (o Owned, first string) {
-	for _, id := range m.Uses() {
-		name, args, _ := strings.Cut(id, ":")
-		switch name {
-		case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete, ButtonRun:
-			return ReadOwned(strings.Split(args, ":")), name
-		}
-	}
-	return Owned{}, ""
 }
 
 // markCut makes an unfinished answer's last message say that it was interrupted.

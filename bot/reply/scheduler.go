@@ -115,7 +115,8 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	if n := q.fresh(); !resumed && (n >= maxWaiting || inGuild >= maxGuildWaiting) {
 		err := &fullError{waiting: n, first: who != 0 && !q.notified[who]}
 		if n < maxWaiting {
-			err.waiting, err.guild = inGuild, true
+			err.waiting = inGuild
+			err.guild = true
 		}
 		if err.first {
 			q.notified[who] = true
@@ -123,7 +124,8 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 		return err
 	}
 	q.waiting = append(q.waiting, waitingJob[J]{job, resumed})
-	if q.tenant.waiting++; q.tenant.waiting == 1 {
+	q.tenant.waiting++
+	if q.tenant.waiting == 1 {
 		q.tenant.turn = s.turn()
 	}
 	s.dispatch()
@@ -169,9 +171,11 @@ func (s *scheduler[J]) dispatch() {
 			return
 		}
 		job := q.waiting[0].job
-		q.waiting, q.running = q.waiting[1:], &slot{tenant: q.tenant}
+		q.waiting = q.waiting[1:]
+		q.running = &slot{tenant: q.tenant}
 		q.turn = s.turn()
-		q.tenant.waiting, q.tenant.turn = q.tenant.waiting-1, q.turn
+		q.tenant.waiting = q.tenant.waiting - 1
+		q.tenant.turn = q.turn
 		s.take(q.running)
 		s.begin(func() {
 			s.run(job)
@@ -198,7 +202,8 @@ func (s *scheduler[J]) release(q *channelQueue[J]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.give(q.running)
-	q.running.ended, q.running = true, nil
+	q.running.ended = true
+	q.running = nil
 	s.dispatch()
 	maps.DeleteFunc(s.queues, func(_ memory.ChannelID, other *channelQueue[J]) bool {
 		empty := other.tenant == q.tenant && len(other.waiting) == 0
@@ -292,7 +297,8 @@ func (s *scheduler[J]) close() (left []J) {
 		for _, w := range q.waiting {
 			left = append(left, w.job)
 		}
-		q.waiting, q.tenant.waiting = nil, 0
+		q.waiting = nil
+		q.tenant.waiting = 0
 	}
 	return left
 }

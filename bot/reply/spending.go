@@ -52,9 +52,11 @@ func (t *Tracker) TooOften(g *memory.Guild, a *ingest.Question) *Hit {
 // shouldTell reports whether a limit hasn't been mentioned yet, to the member or, if it is everybody's, in the
 // channel.
 func (t *Tracker) shouldTell(a *ingest.Question, h *Hit) bool {
-	to, until := repeatKey{a.Membership(), 0, h.Of}, h.until
+	to := repeatKey{a.Membership(), 0, h.Of}
+	until := h.until
 	if h.Of != memberMessages && h.Of != memberTokens {
-		to.User, to.channel = 0, a.Channel
+		to.User = 0
+		to.channel = a.Channel
 	}
 	if again := a.When().Add(repeatPausedAfter); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
@@ -144,10 +146,14 @@ func (t *Tracker) quotaNote(l locale.Locale, a *ingest.Question, got Outcome) st
 	if more == 0 {
 		return ""
 	}
-	s, ofAll := got.quota.Own, false
+	s := got.quota.Own
+	ofAll := false
 	left, part := s.left(more)
 	if n, p := got.quota.All.left(more); p < part {
-		s, ofAll, left, part = got.quota.All, true, n, p
+		s = got.quota.All
+		ofAll = true
+		left = n
+		part = p
 	}
 	if part >= nearlyUsed {
 		return ""
@@ -159,6 +165,23 @@ func (t *Tracker) quotaNote(l locale.Locale, a *ingest.Question, got Outcome) st
 	}
 	return l.Text("-# %s of your %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
 		l.Number(left), l.Number(s.Limit), tomorrow.Unix())
+}
+
+// tooMany says how many questions wait.
+func tooMany(l locale.Locale, full *fullError) string {
+	if full.guild {
+		return l.Text("I'm busy: %s questions are waiting for me in this server. Please ask again in a minute or two.", l.Number(full.waiting))
+	}
+	return l.Text("I'm busy: %s questions are waiting for me in this channel. Please ask again in a minute or two.", l.Number(full.waiting))
+}
+
+// Outcome is what an Answerer returned.
+type Outcome struct {
+	Answer answer.Answer
+	err    error
+	quota  tokenQuota
+	// unlogged: made from a session that isn't logged.
+	unlogged bool
 }
 
 // LimitReached says that a limit is reached or Hark is paused, and until when.
@@ -181,12 +204,4 @@ func LimitReached(l locale.Locale, h *Hit) string {
 		return l.Text("Your %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.Number(h.Limit), until)
 	}
 	return l.Text("This server's %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.Number(h.Limit), until)
-}
-
-// tooMany says how many questions wait.
-func tooMany(l locale.Locale, full *fullError) string {
-	if full.guild {
-		return l.Text("I'm busy: %s questions are waiting for me in this server. Please ask again in a minute or two.", l.Number(full.waiting))
-	}
-	return l.Text("I'm busy: %s questions are waiting for me in this channel. Please ask again in a minute or two.", l.Number(full.waiting))
 }

@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
-	"sync"
 
 	"hark/bot/ingest"
 	"hark/internal/pace"
@@ -15,51 +14,6 @@ import (
 
 // minKnownQuestions is the least number of questions whose state is kept.
 const minKnownQuestions = 4096
-
-// Why an answer ends early.
-var (
-	errHalted    = errors.New("somebody stopped the answer")
-	errChanged   = errors.New("the question is another now")
-	errWithdrawn = errors.New("the question is gone, or nobody wants its answer")
-)
-
-// Tracker owns questions from arrival to their answers' last edit: it decides which are answered and when, and
-// keeps the answers up to date. It is in memory only, and forgets a question's text once it is answered.
-type Tracker struct {
-	replier   *Replier
-	scheduler *scheduler[*ingest.Question]
-	quota     *quota
-	seed      maphash.Seed
-
-	mu       sync.Mutex
-	known    map[memory.MessageID]*question
-	removals map[memory.MessageRef]removal
-	wake     chan struct{} // receives when there is something to withdraw in Discord
-}
-
-// question is the state of a message that asks something. If it isn't answered, only its arrival is known.
-type question struct {
-	state        questionState
-	current      *ingest.Question        // its newest version; without text once answered
-	text         uint64                  // a hash of what was asked
-	interruption error                   // errChanged: since it began; errWithdrawn: its answer isn't wanted
-	cancel       context.CancelCauseFunc // ends a running answer
-	shown        []memory.MessageID      // the answer's messages
-	more         []memory.MessageID      // messages below it
-	logged       bool                    // whether they are in the log
-	answered     bool                    // at least once, so it stays known if it isn't answered again
-	request      *request                // the last to run a tool
-	ran          []string                // tools from outside that ran for its answer, in any version
-}
-
-type questionState int
-
-const (
-	unanswered questionState = iota
-	waiting
-	running
-	finished
-)
 
 func newTracker(r *Replier) *Tracker {
 	t := &Tracker{
@@ -93,17 +47,24 @@ func (t *Tracker) Take(last context.Context, a *ingest.Question) {
 func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
 	g := t.replier.Filter.Lookup(last, a.Guild)
 	a.Parent = ParentOf(g, a.Channel)
-	if a = t.update(a, SilentIn(g, a.Channel)); a == nil {
+	a = t.update(a, SilentIn(g, a.Channel))
+	if a == nil {
 		return false, false
 	}
-	h, purpose := t.Paused(g, a.Channel, a.When()), "p"
+	purpose := "p"
+	h := t.Paused(g, a.Channel, a.When())
 	if h != nil {
 		t.count(h.Of)
-	} else if h, purpose = t.TooOften(g, a), "l"; h == nil {
+	} else {
+		purpose = "l"
+		h = t.TooOften(g, a)
+	}
+	if h == nil {
 		return t.Enqueue(last, a)
 	}
 	t.Refuse(a.ID)
-	if left = t.shouldTell(a, h); left {
+	left = t.shouldTell(a, h)
+	if left {
 		t.scheduler.start(func() {
 			t.replier.say(last, a, purpose, LimitReached(t.replier.LocaleFor(last, a), h))
 		})
@@ -204,7 +165,9 @@ func (t *Tracker) update(a *ingest.Question, silent bool) *ingest.Question {
 			return nil // the text didn't change
 		}
 	}
-	if q.current, q.text = a, t.hash(a); q.isOpen() {
+	q.current = a
+	q.text = t.hash(a)
+	if q.isOpen() {
 		q.interrupt(errChanged)
 		return nil
 	}
@@ -224,8 +187,13 @@ func (t *Tracker) Again(a *ingest.Question, shown, more []memory.MessageID) bool
 	} else if q.isOpen() {
 		return false
 	}
-	q.current, q.text, q.state, q.interruption = a, t.hash(a), waiting, nil
-	q.shown, q.more, q.ran = shown, more, nil
+	q.current = a
+	q.text = t.hash(a)
+	q.state = waiting
+	q.interruption = nil
+	q.shown = shown
+	q.more = more
+	q.ran = nil
 	return true
 }
 
@@ -260,7 +228,8 @@ func (t *Tracker) Refuse(id memory.MessageID) {
 		*q = question{}
 		return
 	}
-	if q.finish(); q.interruption == errWithdrawn {
+	q.finish()
+	if q.interruption == errWithdrawn {
 		t.drop(q)
 	}
 }
@@ -274,10 +243,12 @@ func (t *Tracker) begin(ctx context.Context, id memory.MessageID) (context.Conte
 	if !q.isOpen() || q.interruption == errWithdrawn {
 		return nil, nil
 	}
-	q.state, q.interruption = running, nil
+	q.state = running
+	q.interruption = nil
 	ctx, q.cancel = context.WithCancelCause(ctx)
 	a := *q.current // a copy, because the question may be edited meanwhile
-	a.Shown, a.More = q.shown, q.more
+	a.Shown = q.shown
+	a.More = q.more
 	return ctx, &a
 }
 
@@ -303,7 +274,9 @@ func (t *Tracker) finish(id memory.MessageID, shown, more []memory.MessageID, lo
 	defer t.mu.Unlock()
 	q := t.lookup(id)
 	q.cancel(nil) // frees the context
-	q.shown, q.more, q.logged = shown, more, logged
+	q.shown = shown
+	q.more = more
+	q.logged = logged
 	if q.interruption == nil {
 		q.answered = true
 		q.finish()
@@ -312,7 +285,10 @@ func (t *Tracker) finish(id memory.MessageID, shown, more []memory.MessageID, lo
 }
 
 // finish ends a question and forgets its text.
-func (q *question) finish() { q.current, q.state = q.current.WithText(&ingest.Question{}), finished }
+func (q *question) finish() {
+	q.current = q.current.WithText(&ingest.Question{})
+	q.state = finished
+}
 
 // Stop stops an answer that is being written. It is false if none is.
 func (t *Tracker) Stop(id memory.MessageID) bool {
@@ -341,7 +317,8 @@ func (t *Tracker) Withdraw(id memory.MessageID) bool {
 
 // interrupt interrupts a question that waits or is being answered.
 func (q *question) interrupt(why error) {
-	if q.interruption = why; q.state == running {
+	q.interruption = why
+	if q.state == running {
 		q.cancel(why)
 	}
 }
@@ -359,7 +336,10 @@ func (q *question) clear() []memory.MessageID {
 	if q.current != nil {
 		q.finish()
 		q.current.Files = nil
-		q.interruption, q.shown, q.more, q.logged = nil, nil, nil, false
+		q.interruption = nil
+		q.shown = nil
+		q.more = nil
+		q.logged = false
 	}
 	return shown
 }
@@ -379,8 +359,8 @@ func (t *Tracker) See(subjects []ingest.Subject) {
 				continue
 			}
 			// What is gone needs no removal.
-			q.shown, q.more = slices.DeleteFunc(slices.Clone(q.shown), isDeleted),
-				slices.DeleteFunc(slices.Clone(q.more), isDeleted)
+			q.shown = slices.DeleteFunc(slices.Clone(q.shown), isDeleted)
+			q.more = slices.DeleteFunc(slices.Clone(q.more), isDeleted)
 			switch {
 			case !ended && !isDeleted(id):
 			case q.isOpen():

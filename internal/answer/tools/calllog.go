@@ -14,27 +14,6 @@ import (
 	"hark/memory"
 )
 
-// Usage is what an answer took of models.
-type Usage struct {
-	Calls      int
-	Prompt     int // tokens, as the servers count, or else estimated
-	Completion int
-}
-
-// CallLog is what an answer's calls of models and tools took, and their records, over all its restarts.
-type CallLog struct {
-	Question Question
-	Started  time.Time
-
-	Usage     Usage
-	Calls     []memory.TraceCall
-	Records   []memory.Record
-	Rounds    int
-	Failed    error    // of the first tool that failed
-	Ran       []string // remote tools that ran, with their servers, each once
-	Restarted bool     // whether Restart left out records
-}
-
 // AddUsage adds a model's reply to a prompt of sent tokens, as b counts.
 func (l *CallLog) AddUsage(b *builder.Builder, reply chat.Reply, sent int) {
 	l.Usage.Calls++
@@ -51,7 +30,8 @@ func (l *CallLog) AddUsage(b *builder.Builder, reply chat.Reply, sent int) {
 	if reply.CompletionTokens > 0 {
 		written = reply.CompletionTokens
 	}
-	l.Usage.Prompt, l.Usage.Completion = l.Usage.Prompt+sent, l.Usage.Completion+written
+	l.Usage.Prompt = l.Usage.Prompt + sent
+	l.Usage.Completion = l.Usage.Completion + written
 }
 
 // Record adds the record of the call at index of a round.
@@ -59,7 +39,10 @@ func (l *CallLog) Record(round, index int, rec memory.Record) {
 	q := l.Question
 	// A question may be answered again, and a slash command's has no id.
 	rec.CallID = fmt.Sprintf("%d-%s-%d-%d", q.ID, strconv.FormatInt(l.Started.UnixNano(), 36), round, index)
-	rec.Guild, rec.Channel, rec.Question, rec.Asker = q.Guild, q.Channel, q.ID, q.Asker
+	rec.Guild = q.Guild
+	rec.Channel = q.Channel
+	rec.Question = q.ID
+	rec.Asker = q.Asker
 	rec.Args = []any{}
 	l.Records = append(l.Records, rec)
 }

@@ -43,15 +43,6 @@ const (
 // unknownTool replaces the name of a tool that doesn't exist, which may be anybody's words.
 const unknownTool = "unknown"
 
-// Why tools can't be called any more, as the model is told.
-const (
-	noMoreRounds = "That was the last time that tools could be called for this answer."
-	noMoreRoom   = "There is no room left for more outcomes of tools."
-	noMoreTime   = "There is no time left for tools."
-	callsOff     = "No tools can be called."
-	thenAnswer   = " Answer the query now, with what you have."
-)
-
 // answer answers the calls of the last reply. Only ctx's end and errStale are errors.
 func (l *loop) answer(ctx context.Context) error {
 	l.rounds++
@@ -71,8 +62,8 @@ func (l *loop) answer(ctx context.Context) error {
 	l.append(said)
 	err := l.t.Answer.Refresh(ctx) // who may read what may have changed while the model wrote
 	for i, c := range calls {
-		m, room := callResult{outcome: callFailed, text: failedText, err: err},
-			max(minOutcomeTokens, (l.tokensLeft()-(len(calls)-i-1)*minOutcomeTokens)/2)
+		m := callResult{outcome: callFailed, text: failedText, err: err}
+		room := max(minOutcomeTokens, (l.tokensLeft()-(len(calls)-i-1)*minOutcomeTokens)/2)
 		if err == nil {
 			m = l.call(ctx, i, c, room)
 		}
@@ -266,18 +257,24 @@ func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int
 	var refused CallError
 	switch {
 	case errors.As(err, &refused):
-		m.outcome, m.text = callBad, l.callErrorText(refused)
+		m.outcome = callBad
+		m.text = l.callErrorText(refused)
 		return
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
-		m.outcome, m.text = callLate, "The tool took too long. Answer without it."
+		m.outcome = callLate
+		m.text = "The tool took too long. Answer without it."
 		return
 	case err != nil:
-		m.outcome, m.text, m.err = callFailed, failedText, err
+		m.outcome = callFailed
+		m.text = failedText
+		m.err = err
 		return
 	}
 	l.t.Shown.Emit(out.Emission)
 	l.t.Talk.Proposals = append(l.t.Talk.Proposals, out.Proposals...)
-	m.outcome, m.summary, m.shown = OK, out.Summary, len(out.Shown)
+	m.outcome = OK
+	m.summary = out.Summary
+	m.shown = len(out.Shown)
 	m.text = strings.TrimLeft(strings.TrimRight(out.Text, "\n "), "\n") // the first line keeps its indentation
 }
 
@@ -302,7 +299,8 @@ func (t *Turn) truncated(text string, tokens int) string {
 		if at := strings.LastIndexByte(cut, '\n'); at > 0 {
 			cut = cut[:at]
 		}
-		if cut += cutShort; t.Builder.Tokens(cut) <= tokens {
+		cut += cutShort
+		if t.Builder.Tokens(cut) <= tokens {
 			return cut
 		}
 	}
@@ -332,10 +330,31 @@ func (l *loop) record(i int, c chat.Call, m callResult) {
 	if m.summary != "" {
 		rec.Outcome = m.summary
 	}
-	if rec.Kwargs = m.args; m.args == nil {
+	rec.Kwargs = m.args
+	if m.args == nil {
 		rec.Kwargs = map[string]any{"arguments": l.set.Print(c.Arguments)}
 	}
 	if l.t.Answer.KeepsRecords() {
 		g.Record(l.rounds, i, rec)
+	}
+}
+
+// Ask has the model answer the prompt, and answers its calls. It returns the text so far even with an error, and
+// the last reply. stream is called with the whole text so far.
+func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (string, chat.Reply, error) {
+	l := &loop{set: s, t: t, stream: stream, answered: map[string]int{}, ids: map[string]bool{}}
+	for {
+		err := l.ask(ctx)
+		switch {
+		case err != nil || len(l.reply.Calls) == 0 || l.flat:
+			return l.text, l.reply, err
+		case l.mayCall():
+			err = l.answer(ctx)
+		default: // it calls although it can't: once more, without the calls before that it may go on from
+			l.flat = true
+		}
+		if err != nil {
+			return l.text, l.reply, err
+		}
 	}
 }

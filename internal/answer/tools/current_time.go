@@ -17,9 +17,11 @@ func currentTime() Tool {
 
 func (t *Turn) currentTime(_ context.Context, a struct{ Zone string }) (Outcome, error) {
 	zone := t.Answer.Zone()
-	if a.Zone = strings.TrimSpace(a.Zone); a.Zone != "" {
+	a.Zone = strings.TrimSpace(a.Zone)
+	if a.Zone != "" {
 		var err error
-		if zone, err = time.LoadLocation(a.Zone); err != nil || zone == time.Local {
+		zone, err = time.LoadLocation(a.Zone)
+		if err != nil || zone == time.Local {
 			return Outcome{}, callErrorf(`"zone" has to be the IANA name of a time zone, such as UTC or Europe/Berlin.`)
 		}
 	}

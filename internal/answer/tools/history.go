@@ -10,19 +10,6 @@ import (
 	"hark/memory"
 )
 
-const (
-	historyLimit   = 10   // records by default
-	historyScanned = 1000 // records looked at per call
-	historyBytes   = 8000 // of an outcome, about
-	historyExcerpt = 300  // runes of a message
-)
-
-// Fields that a record doesn't have: who asked, by name and tag, and what its messages say.
-const (
-	askerField = "asker"
-	textField  = "text"
-)
-
 // conversationHistory reads the records of the question's channel that all readers of the answer may know of.
 // Records hold no text: messages are looked up now, so what was forgotten is gone. Times and methods that the model
 // asks for are recorded as they are, to show whether it pages through the records.
@@ -47,7 +34,9 @@ func (s *Set) conversationHistory() Tool {
 			`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`,
 		(*Turn).conversationHistory)
 	filter := t.schema.Properties["filter"].Properties
-	filter["from"].keep, filter["until"].keep, filter["method"].keep = keepTime, keepTime, s.keepMethod
+	filter["from"].keep = keepTime
+	filter["until"].keep = keepTime
+	filter["method"].keep = s.keepMethod
 	return t
 }
 
@@ -106,7 +95,8 @@ func (t *Turn) writeRecords(asked historyQuery, records []Record, more bool) (Ou
 	case more:
 		b.WriteString(`{"more":true}`)
 	}
-	out.Text, out.Summary = strings.TrimSuffix(b.String(), "\n"), Plural(n, "record")
+	out.Text = strings.TrimSuffix(b.String(), "\n")
+	out.Summary = Plural(n, "record")
 	return out, nil
 }
 
@@ -146,7 +136,8 @@ func (t *Turn) line(asked historyQuery, r Record) (string, error) {
 }
 
 func (t *Turn) named(id memory.UserID) string {
-	name, tag := t.Answer.People().Name(id), "<@"+id.String()+">"
+	name := t.Answer.People().Name(id)
+	tag := "<@" + id.String() + ">"
 	if name == tag {
 		return name
 	}

@@ -30,10 +30,12 @@ type historyQuery struct {
 // read sets the query's defaults and parses its times, in zone if they name none. The error is a CallError.
 func (q *historyQuery) read(zone *time.Location) (err error) {
 	q.Limit = cmp.Or(q.Limit, historyLimit)
-	if q.from, err = historyTime("filter.from", q.Filter.From, zone, 0); err != nil {
+	q.from, err = historyTime("filter.from", q.Filter.From, zone, 0)
+	if err != nil {
 		return err
 	}
-	if q.until, err = historyTime("filter.until", q.Filter.Until, zone, 1); err != nil {
+	q.until, err = historyTime("filter.until", q.Filter.Until, zone, 1)
+	if err != nil {
 		return err
 	}
 	if !q.from.IsZero() && !q.until.IsZero() && !q.from.Before(q.until) {
@@ -114,3 +116,16 @@ func (q *historyQuery) matches(r Record) bool {
 	}
 	return false
 }
+
+const (
+	historyLimit   = 10   // records by default
+	historyScanned = 1000 // records looked at per call
+	historyBytes   = 8000 // of an outcome, about
+	historyExcerpt = 300  // runes of a message
+)
+
+// Fields that a record doesn't have: who asked, by name and tag, and what its messages say.
+const (
+	askerField = "asker"
+	textField  = "text"
+)

@@ -4,53 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 	"unicode"
 
 	"hark/internal/chat"
 )
 
-// loop asks a model about one prompt until it answers. What the model writes before it calls tools begins its
-// answer: what was shown stays.
-type loop struct {
-	set      *Set
-	t        *Turn
-	stream   func(text string)
-	text     string
-	reply    chat.Reply // the last
-	ended    string     // why tools can't be called any more; empty: they can
-	flat     bool       // outcomes are sent as text, because the model went on calling
-	rounds   int
-	started  time.Time       // when the first call came
-	answered map[string]int  // the calls that were answered, by number
-	count    int             // calls
-	ids      map[string]bool // of calls
-	silence  Consent         // Unanswered or NotAsked once a request to run a tool came to nothing
-	stale    bool            // what the model was shown isn't valid any more
-}
-
 // errStale ends an answer that is withdrawn.
 var errStale = errors.New("what the answer is made from changed before a tool was called")
-
-// Ask has the model answer the prompt, and answers its calls. It returns the text so far even with an error, and
-// the last reply. stream is called with the whole text so far.
-func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (string, chat.Reply, error) {
-	l := &loop{set: s, t: t, stream: stream, answered: map[string]int{}, ids: map[string]bool{}}
-	for {
-		err := l.ask(ctx)
-		switch {
-		case err != nil || len(l.reply.Calls) == 0 || l.flat:
-			return l.text, l.reply, err
-		case l.mayCall():
-			err = l.answer(ctx)
-		default: // it calls although it can't: once more, without the calls before that it may go on from
-			l.flat = true
-		}
-		if err != nil {
-			return l.text, l.reply, err
-		}
-	}
-}
 
 func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "" }
 
@@ -74,7 +34,8 @@ func (l *loop) ask(ctx context.Context) error {
 			l.stream(text)
 		}
 	})
-	l.text, l.reply = joinText(before, reply.Text), reply
+	l.text = joinText(before, reply.Text)
+	l.reply = reply
 	l.t.Log.AddUsage(l.t.Builder, reply, l.t.Prompt.Report.Tokens+l.t.Talk.SentTokens())
 	return err
 }
@@ -115,3 +76,12 @@ func joinText(before, then string) string {
 	}
 	return before + "\n\n" + then
 }
+
+// Why tools can't be called any more, as the model is told.
+const (
+	noMoreRounds = "That was the last time that tools could be called for this answer."
+	noMoreRoom   = "There is no room left for more outcomes of tools."
+	noMoreTime   = "There is no time left for tools."
+	callsOff     = "No tools can be called."
+	thenAnswer   = " Answer the query now, with what you have."
+)

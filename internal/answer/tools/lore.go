@@ -70,11 +70,14 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	for _, m := range sources {
 		lore.Sources = append(lore.Sources, memory.MessageRef{Channel: m.Channel, Message: m.ID})
 	}
-	lore.ID, lore.At = 1, q.Now // of the one who agrees, later
-	if lore, err = lore.Checked(); err != nil {
+	lore.ID = 1
+	lore.At = q.Now // of the one who agrees, later
+	lore, err = lore.Checked()
+	if err != nil {
 		return Outcome{}, CallError(err.Error() + ".")
 	}
-	lore.ID, lore.At = 0, time.Time{}
+	lore.ID = 0
+	lore.At = time.Time{}
 	return Outcome{
 		Text:      "The asker is asked, below your answer, whether to remember it. It isn't remembered yet.",
 		Summary:   "proposed, " + Plural(len(lore.Sources), "source"),
@@ -128,7 +131,8 @@ func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (unknown
 	times := []memory.MessageID{q.ID}
 	for _, m := range sources {
 		hear(m.Text())
-		named, times = append(append(named, m.Author), m.Mentions...), append(times, m.ID)
+		named = append(append(named, m.Author), m.Mentions...)
+		times = append(times, m.ID)
 	}
 	for _, id := range named {
 		hear(t.Answer.People().Name(id))

@@ -48,10 +48,13 @@ var personTag = pattern.Of(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
 // peopleCalled returns those whom a name or a tag names.
 func (t *Turn) peopleCalled(ctx context.Context, name string) ([]search.Participant, error) {
 	q := t.Answer.Query(t.Answer.Scope(), nil)
-	q.Text, q.Mentions, q.Session = name, nil, nil
+	q.Text = name
+	q.Mentions = nil
+	q.Session = nil
 	if m := personTag().FindStringSubmatch(strings.TrimSpace(name)); m != nil {
 		id, _ := strconv.ParseInt(m[1], 10, 64)
-		q.Text, q.Mentions = "", []memory.UserID{memory.UserID(id)}
+		q.Text = ""
+		q.Mentions = []memory.UserID{memory.UserID(id)}
 	}
 	return t.Answer.Introduce(ctx, q)
 }

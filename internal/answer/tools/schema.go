@@ -140,3 +140,9 @@ func keyOf(name string, args map[string]any) string {
 	_ = json.NewEncoder(&b).Encode(args) // what was decoded can be encoded
 	return name + "\n" + b.String()
 }
+
+func callErrorf(format string, args ...any) error { return CallError(fmt.Sprintf(format, args...)) }
+
+// CallError tells a model what is wrong with its call. It holds only what is in the call or what readers of the
+// answer may know.
+type CallError string

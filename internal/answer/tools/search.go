@@ -44,7 +44,10 @@ func (t *Turn) searchMemory(ctx context.Context, a searchArguments) (Outcome, er
 	}
 	known := t.known()
 	q := t.Answer.Query(scope, known)
-	q.Text, q.Mentions, q.Session, q.Limit = a.Query, nil, nil, cmp.Or(a.Limit, searchLimit)
+	q.Text = a.Query
+	q.Mentions = nil
+	q.Session = nil
+	q.Limit = cmp.Or(a.Limit, searchLimit)
 	result, err := t.Answer.Search(ctx, q)
 	if err != nil {
 		return Outcome{}, err
@@ -96,7 +99,8 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 				ids = append(ids, p.Person.ID)
 			}
 		}
-		if scope.Authors = ids; len(ids) == 0 { // no authors would mean any
+		scope.Authors = ids
+		if len(ids) == 0 { // no authors would mean any
 			scope.Channels = nil
 		}
 	}
@@ -139,7 +143,8 @@ func (t *Turn) outcome(hits []search.Hit) Outcome {
 		part = t.part(hits)
 	}
 	o := Outcome{Text: part.Text}
-	numbers, shown := map[memory.MessageID]int{}, map[memory.MessageID]bool{}
+	numbers := map[memory.MessageID]int{}
+	shown := map[memory.MessageID]bool{}
 	for _, n := range part.Numbers {
 		numbers[n.Message] = n.N
 	}

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -12,45 +11,10 @@ import (
 	"hark/memory"
 )
 
-// Talk is what the model is offered and shown beside the prompt.
-type Talk struct {
-	Messages  []chat.Message // the calls and their outcomes
-	Tokens    int            // of Messages
-	Proposals []memory.Lore
-
-	foreign       map[string]string // what is kept of remote tools' outcomes, by the call's id
-	offered       []Tool
-	offeredTokens int // of the tools' descriptions
-}
-
 const (
 	minRoom      = 500 // tokens for calls and outcomes, below which no tool is offered
 	callOverhead = 12  // tokens that servers add to a call and a tool's description
 )
-
-// Offer returns the tools that the model may call, as a Talk without messages; none if tools are off, the model
-// refuses them, or its window has no room for them beside half of the longest prompt.
-func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
-	talk := Talk{foreign: map[string]string{}}
-	if s.Rounds <= 0 || !takesTools(t.Model) {
-		return talk, nil
-	}
-	for _, tool := range s.Tools {
-		if tool.offered != nil {
-			if ok, err := tool.offered(t, ctx); err != nil {
-				return Talk{}, err
-			} else if !ok {
-				continue
-			}
-		}
-		talk = talk.with(t.Builder, tool)
-	}
-	if !talk.fits(t.Builder) {
-		return Talk{}, nil
-	}
-	s.offerRemote(ctx, t, &talk)
-	return talk, nil
-}
 
 // takesTools reports whether a model is offered tools, which its server may have refused.
 func takesTools(model chat.Model) bool {

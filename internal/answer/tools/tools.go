@@ -7,7 +7,6 @@ package tools
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -44,22 +43,6 @@ type Options struct {
 type Set struct {
 	Options
 	Tools []Tool
-}
-
-// New returns a Set of all tools.
-func New(o Options) *Set {
-	if o.Time <= 0 {
-		o.Time = time.Minute
-	}
-	if len(o.RecordKey) == 0 {
-		o.RecordKey = make([]byte, memory.FingerprintKeyBytes)
-		rand.Read(o.RecordKey) // never fails
-	}
-	s := &Set{Options: o, Tools: []Tool{searchMemory(), getParticipant(), recallLore(), rememberLore(), currentTime()}}
-	if !o.NoRecords {
-		s.Tools = append(s.Tools, s.conversationHistory())
-	}
-	return s
 }
 
 // Tool returns a tool by name. It panics if there is none.
@@ -193,13 +176,7 @@ func (t *Tool) mended(arguments string) string {
 	return mended(document, arguments)
 }
 
-// CallError tells a model what is wrong with its call. It holds only what is in the call or what readers of the
-// answer may know.
-type CallError string
-
 func (m CallError) Error() string { return string(m) }
-
-func callErrorf(format string, args ...any) error { return CallError(fmt.Sprintf(format, args...)) }
 
 // Outcome is the result of a call.
 type Outcome struct {
@@ -210,4 +187,85 @@ type Outcome struct {
 	Summary string
 	// Proposals are lore to remember if the asker agrees: without an id, a time and who said it.
 	Proposals []memory.Lore
+}
+
+// Consent is the answer to a Request.
+type Consent int
+
+// Request asks whether a tool may run.
+type Request struct {
+	Server, Tool string
+	Arguments    string // all that the tool is sent, in JSON whose characters can all be seen
+}
+
+// RemoteTool is another program's tool. All that it returns is anybody's text.
+type RemoteTool struct {
+	chat.Tool        // Name begins with its server's, and is no other tool's
+	Server    string // the program's name
+	Title     string // the tool's name there
+	ReadOnly  bool   // it changes nothing, so it runs without asking
+	// Call sends a JSON object, and returns what the tool says. failed: the tool says that it failed. The error is
+	// for the log, and has no text of the server or the model.
+	Call func(ctx context.Context, arguments json.RawMessage) (text string, failed bool, err error)
+}
+
+// Remote offers the tools of other programs.
+type Remote interface {
+	// Servers returns the programs' names.
+	Servers() []string
+	// Tools returns the tools of those of servers that can be used now. It waits a moment for a server at most.
+	Tools(ctx context.Context, servers []string) []RemoteTool
+}
+
+// CallLog is what an answer's calls of models and tools took, and their records, over all its restarts.
+type CallLog struct {
+	Question Question
+	Started  time.Time
+
+	Usage     Usage
+	Calls     []memory.TraceCall
+	Records   []memory.Record
+	Rounds    int
+	Failed    error    // of the first tool that failed
+	Ran       []string // remote tools that ran, with their servers, each once
+	Restarted bool     // whether Restart left out records
+}
+
+// Talk is what the model is offered and shown beside the prompt.
+type Talk struct {
+	Messages  []chat.Message // the calls and their outcomes
+	Tokens    int            // of Messages
+	Proposals []memory.Lore
+
+	foreign       map[string]string // what is kept of remote tools' outcomes, by the call's id
+	offered       []Tool
+	offeredTokens int // of the tools' descriptions
+}
+
+// loop asks a model about one prompt until it answers. What the model writes before it calls tools begins its
+// answer: what was shown stays.
+type loop struct {
+	set      *Set
+	t        *Turn
+	stream   func(text string)
+	text     string
+	reply    chat.Reply // the last
+	ended    string     // why tools can't be called any more; empty: they can
+	flat     bool       // outcomes are sent as text, because the model went on calling
+	rounds   int
+	started  time.Time       // when the first call came
+	answered map[string]int  // the calls that were answered, by number
+	count    int             // calls
+	ids      map[string]bool // of calls
+	silence  Consent         // Unanswered or NotAsked once a request to run a tool came to nothing
+	stale    bool            // what the model was shown isn't valid any more
+}
+
+func (r *RemoteTool) name() string { return r.Server + ": " + r.Title }
+
+// Usage is what an answer took of models.
+type Usage struct {
+	Calls      int
+	Prompt     int // tokens, as the servers count, or else estimated
+	Completion int
 }
