@@ -167,7 +167,8 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	cfg.Metrics = metrics.Or(cfg.Metrics)
 	if cfg.REST == nil {
 		var err error
-		if cfg.REST, err = discord.NewClient(cfg.discord()); err != nil {
+		cfg.REST, err = discord.NewClient(cfg.discord())
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -327,7 +328,9 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.setState(ingest.ErrStopped)
 		return err
 	}
-	b.ingest.Self, b.ingest.Grants.Self, b.ingest.Timing = self, self, b.timing.ingest
+	b.ingest.Self = self
+	b.ingest.Grants.Self = self
+	b.ingest.Timing = b.timing.ingest
 	b.replies.Since = b.ingest.Now()
 	gateway := b.gateway(b.asksForMembers(ctx))
 	if gateway.Session.ID != "" {
@@ -400,7 +403,8 @@ func (b *Bot) Run(ctx context.Context) error {
 // asksForMembers reports whether the application has the Server Members intent, and learns the application's id.
 func (b *Bot) asksForMembers(ctx context.Context) bool {
 	app, tells, err := b.ingest.Client.TellsMembers(ctx)
-	if b.app = app; app != 0 {
+	b.app = app
+	if app != 0 {
 		b.ingest.Grants.Met(app)
 	}
 	if err != nil {

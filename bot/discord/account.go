@@ -54,7 +54,8 @@ func Check(ctx context.Context, o Options) (*Account, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest.Backoff, rest.tries = UsualGateway.Retry, 2
+	rest.Backoff = UsualGateway.Retry
+	rest.tries = 2
 	application, err := rest.application(ctx)
 	if err != nil {
 		if errors.Is(err, ErrToken) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {

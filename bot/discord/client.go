@@ -69,7 +69,8 @@ func NewClient(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, own := http.DefaultTransport, http.Client{}
+	next := http.DefaultTransport
+	own := http.Client{}
 	if o.Client != nil {
 		own = *o.Client
 	}
@@ -97,7 +98,8 @@ func NewClient(o Options) (*Client, error) {
 // call makes a request and decodes the answer into into, unless that is nil. Requests of a bucket, Discord's unit of
 // rate limiting, run one at a time. A request may be repeated, so it must be idempotent.
 func (c *Client) call(ctx context.Context, method, address, bucket string, body, into any) error {
-	wait, route := c.Backoff, routeOf(address)
+	wait := c.Backoff
+	route := routeOf(address)
 	request := func() ([]byte, error) {
 		with := []discordgo.RequestOption{discordgo.WithContext(context.WithValue(ctx, guardKey{}, c.Guard)),
 			discordgo.WithRetryOnRatelimit(false)}
@@ -113,7 +115,8 @@ func (c *Client) call(ctx context.Context, method, address, bucket string, body,
 		answer, err := request()
 		c.count(route, err)
 		if err == nil && into != nil {
-			if err = json.Unmarshal(answer, into); err != nil {
+			err = json.Unmarshal(answer, into)
+			if err != nil {
 				err = fmt.Errorf("decode Discord's answer: %w", err)
 			}
 		}
@@ -225,7 +228,9 @@ func parseBase(address string) (*url.URL, error) {
 		return nil, fmt.Errorf("discord.api_url is %q: give an address like https://discord.com", address)
 	}
 	path := strings.TrimRight(base.Path, "/")
-	base.Path, base.RawQuery, base.Fragment = apiSuffix.ReplaceAllString(path, ""), "", ""
+	base.Path = apiSuffix.ReplaceAllString(path, "")
+	base.RawQuery = ""
+	base.Fragment = ""
 	return base, nil
 }
 

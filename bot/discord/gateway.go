@@ -263,8 +263,10 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), end)
 		_ = ws.SetReadDeadline(end)
 	})()
-	_, _ = ws.SetReadDeadline(late), ws.SetWriteDeadline(late)
-	heart, done := heartbeater{ws: ws, session: s}, make(chan struct{})
+	_ = ws.SetReadDeadline(late)
+	_ = ws.SetWriteDeadline(late)
+	heart := heartbeater{ws: ws, session: s}
+	done := make(chan struct{})
 	defer close(done)
 	refused := false // an event; it and what follows are for the next connection
 	var interval time.Duration
@@ -280,7 +282,8 @@ func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err 
 		if err != nil {
 			return up, err
 		}
-		if read.Reset(); read.Cap() > maxKeptBuffer {
+		read.Reset()
+		if read.Cap() > maxKeptBuffer {
 			read = bytes.Buffer{}
 		}
 		if _, err := read.ReadFrom(from); err != nil {

@@ -104,9 +104,11 @@ func (i *Interaction) Path() string {
 
 // command returns a command's path and its options.
 func (i *Interaction) command() (path string, options []Option) {
-	path, options = i.Data.Name, i.Data.Options
+	path = i.Data.Name
+	options = i.Data.Options
 	for len(options) == 1 && (options[0].Type == OptionSubcommand || options[0].Type == OptionGroup) {
-		path, options = path+" "+options[0].Name, options[0].Options
+		path += " " + options[0].Name
+		options = options[0].Options
 	}
 	return path, options
 }

@@ -50,7 +50,8 @@ func (c *Client) Member(ctx context.Context, guild memory.GuildID, user memory.U
 
 // Message fetches a message.
 func (c *Client) Message(ctx context.Context, channel memory.ChannelID, id memory.MessageID) (*Message, error) {
-	t, w := &Sender{Client: c, Channel: channel}, &Message{}
+	t := &Sender{Client: c, Channel: channel}
+	w := &Message{}
 	return w, t.Request(ctx, http.MethodGet, id, nil, w)
 }
 
@@ -63,7 +64,8 @@ func (c *Client) Messages(ctx context.Context, guild memory.GuildID, channel mem
 		return nil, fmt.Errorf("fetch messages of channel %d: %w", channel, err)
 	}
 	for i := range page {
-		page[i].Guild, page[i].Channel = Snowflake(guild), Snowflake(channel)
+		page[i].Guild = Snowflake(guild)
+		page[i].Channel = Snowflake(channel)
 	}
 	slices.SortFunc(page, func(a, b Message) int { return cmp.Compare(a.ID, b.ID) })
 	return page, nil
@@ -93,7 +95,8 @@ type threadPage struct {
 func (c *Client) ArchivedThreads(ctx context.Context, channel memory.ChannelID, list, before string) (page threadPage,
 	err error) {
 	address := fmt.Sprintf("%s%s?limit=%d%s", discordgo.EndpointChannel(channel.String()), list, PageSize, before)
-	if err = c.get(ctx, address, &page); err != nil {
+	err = c.get(ctx, address, &page)
+	if err != nil {
 		err = fmt.Errorf("list the archived threads of channel %d: %w", channel, err)
 	}
 	return page, err

@@ -28,7 +28,8 @@ type gatewaySession struct {
 func (g *Gateway) given() *gatewaySession {
 	s := &gatewaySession{}
 	if g.Session.ID != "" && g.Session.Seq > 0 && g.Session.Intents == int(g.intents()) {
-		s.id, s.gateway = g.Session.ID, g.Session.Gateway
+		s.id = g.Session.ID
+		s.gateway = g.Session.Gateway
 		s.seq.Store(g.Session.Seq)
 	}
 	return s
@@ -49,7 +50,8 @@ func (s *gatewaySession) readReady(f frame) {
 		Gateway string `json:"resume_gateway_url"`
 	}
 	if json.Unmarshal(f.Data, &ready) == nil && ready.ID != "" {
-		s.id, s.gateway = ready.ID, ready.Gateway
+		s.id = ready.ID
+		s.gateway = ready.Gateway
 	}
 }
 

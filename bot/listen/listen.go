@@ -361,10 +361,12 @@ func (w *Worker) failed(kind memory.FileKind, message memory.MessageID, err erro
 		w.pauses[kind] = p
 	}
 	if p.message != message {
-		p.message, p.tries = message, 0
+		p.message = message
+		p.tries = 0
 	}
 	p.tries++
-	p.until, p.next = w.Now().Add(p.next), min(2*p.next, longestPause)
+	p.until = w.Now().Add(p.next)
+	p.next = min(2*p.next, longestPause)
 	log := w.Log.Warn().Err(discord.Redact(err)).Str("kind", string(kind)).Int("tries", p.tries)
 	if p.tries == mostTries {
 		log.Msg("couldn't tell what is in a file; it is passed over")

@@ -164,7 +164,9 @@ func (l Locale) Count(n int, one, other string, args ...any) string {
 	tag := language.English
 	if l.Catalog != nil {
 		if translated, there := l.Plurals[other]; there {
-			tag, one, other = l.tag, translated.One, translated.Other
+			tag = l.tag
+			one = translated.One
+			other = translated.Other
 		}
 	}
 	form := other

@@ -122,7 +122,8 @@ func AsSaid(s string, most int) string {
 		if at == nil || cut != text {
 			break
 		}
-		if most -= uniseg.GraphemeClusterCount(text) + markWidth; most < 0 {
+		most -= uniseg.GraphemeClusterCount(text) + markWidth
+		if most < 0 {
 			b.WriteString("…")
 			break
 		}
@@ -141,7 +142,9 @@ func AsSaid(s string, most int) string {
 
 // Clip cuts s after most graphemes, or earlier if they are very long, and appends an ellipsis.
 func Clip(s string, most int) string {
-	rest, state, width := s, -1, 0
+	rest := s
+	state := -1
+	width := 0
 	for n := 0; len(rest) > 0; n++ {
 		var cluster string
 		before := len(s) - len(rest)

@@ -46,7 +46,8 @@ func longBlocks(text string) []block {
 			language: strings.Trim(s.mark, "`\n")}
 		rest := f.spans[i+1:]
 		if end := slices.IndexFunc(rest, func(s span) bool { return s.kind == tokenFence }); end >= 0 {
-			b.to, b.end = fenceAt(text, rest[end]), rest[end].end
+			b.to = fenceAt(text, rest[end])
+			b.end = rest[end].end
 		}
 		code := strings.Trim(text[b.from:b.to], "\n")
 		if Units(code) > maxInlineCode || strings.Count(code, "\n")+1 > maxInlineLines || strings.Contains(code, innerFence) {
@@ -68,10 +69,12 @@ func fenceAt(text string, s span) int {
 func extractCode(l locale.Locale, text string, most int) (string, []File) {
 	var b strings.Builder
 	var files []File
-	at, total := 0, 0
+	at := 0
+	total := 0
 	for _, block := range longBlocks(text) {
 		code := fencesWithin(strings.Trim(text[block.from:block.to], "\n") + "\n")
-		if total += len(code); len(files) == maxFiles || total > most {
+		total += len(code)
+		if len(files) == maxFiles || total > most {
 			break
 		}
 		n := strings.Count(code, "\n")
@@ -84,7 +87,8 @@ func extractCode(l locale.Locale, text string, most int) (string, []File) {
 			b.WriteByte('\n')
 		}
 		fmt.Fprintf(&b, "📎 `%s` (%s)", f.Name, countedLines(l, n))
-		if at = block.end; at < len(text) && text[at] != '\n' {
+		at = block.end
+		if at < len(text) && text[at] != '\n' {
 			b.WriteByte('\n')
 		}
 	}

@@ -85,7 +85,12 @@ func format(text string, link linker) *formatted {
 // scan finds the spans, without their states. Code has only its end. Where it is unclear whether something is code,
 // links are defanged even there.
 func (f *formatted) scan(link linker) {
-	at, code, solid, begin, lineEnd, quoted := 0, false, false, "", 0, false
+	at := 0
+	code := false
+	solid := false
+	begin := ""
+	lineEnd := 0
+	quoted := false
 	for _, m := range tokens().FindAllStringSubmatchIndex(f.text, -1) {
 		s := span{start: m[0], end: m[1], pair: -1}
 		if s.start < at {
@@ -102,7 +107,8 @@ func (f *formatted) scan(link linker) {
 		shown := f.text[s.start:s.end]
 		switch {
 		case s.kind == tokenFence:
-			if code = !code; code {
+			code = !code
+			if code {
 				language := info.FindString(f.text[s.end:])
 				s.end += len(language)
 				s.mark = fence + language
@@ -111,17 +117,24 @@ func (f *formatted) scan(link linker) {
 				}
 				solid = begin == ""
 			}
-			s.opens, s.closes, s.line = code, !code, begin
+			s.opens = code
+			s.closes = !code
+			s.line = begin
 		case code && (solid || s.kind != tokenMasked && s.kind != tokenUnsafe):
 			continue
 		case s.kind == tokenBegin:
-			if begin = strings.TrimLeft(shown, " \t"); begin == ">>> " && !quoted {
-				quoted, f.quote = true, s.start
+			begin = strings.TrimLeft(shown, " \t")
+			if begin == ">>> " && !quoted {
+				quoted = true
+				f.quote = s.start
 			}
 			lineEnd = f.lineEnd(s.end)
-			s.line, s.lineEnd, s.opens = begin, lineEnd, true
+			s.line = begin
+			s.lineEnd = lineEnd
+			s.opens = true
 		case s.kind == tokenMark:
-			s.mark, s.line = shown, begin
+			s.mark = shown
+			s.line = begin
 		case s.kind == tokenCited && link == nil:
 			s.extra = citationWidth - len(shown)
 		case s.kind == tokenCited:
@@ -158,7 +171,9 @@ func (f *formatted) pairMarks() {
 		s := &f.spans[i]
 		oneLine := block >= 0 && s.start < f.quote
 		if oneLine && f.spans[block].lineEnd < s.start && !f.goesOn(block, i) {
-			open, block, oneLine = nil, -1, false
+			open = nil
+			block = -1
+			oneLine = false
 		}
 		switch {
 		case s.kind == tokenBegin && s.start <= f.quote:
@@ -179,7 +194,8 @@ func (f *formatted) pairMarks() {
 
 // goesOn reports whether span i continues, on the next line, the quotation that span block begins.
 func (f *formatted) goesOn(block, i int) bool {
-	a, b := &f.spans[block], &f.spans[i]
+	a := &f.spans[block]
+	b := &f.spans[i]
 	return a.line == "> " && b.kind == tokenBegin && b.line == a.line &&
 		strings.IndexByte(f.text[a.lineEnd:b.start], '\n') == strings.LastIndexByte(f.text[a.lineEnd:b.start], '\n')
 }
@@ -191,7 +207,8 @@ func (f *formatted) codeEnd(i int, oneLine bool) int {
 	if strings.HasSuffix(f.text[:s.start], `\`) || f.touches(i) {
 		return -1
 	}
-	from, most := s.end, len(f.text)
+	from := s.end
+	most := len(f.text)
 	if oneLine {
 		most = f.lineEnd(s.end)
 	}
@@ -220,7 +237,8 @@ func (f *formatted) join(i, end int) {
 	for j := i + 1; j < end; j++ {
 		f.spans[j] = span{start: f.spans[j].start, end: f.spans[j].end, pair: -1}
 	}
-	f.spans[i].pair, f.spans[end].pair = end, i
+	f.spans[i].pair = end
+	f.spans[end].pair = i
 }
 
 // pairMark returns the marks that are open after span i, given those before.
@@ -228,7 +246,8 @@ func (f *formatted) pairMark(open []int, i int) []int {
 	s := &f.spans[i]
 	most := 3
 	if s.mark[0] == '~' || s.mark[0] == '|' {
-		if most = 2; len(s.mark) == 1 {
+		most = 2
+		if len(s.mark) == 1 {
 			return open
 		}
 	}
@@ -237,17 +256,20 @@ func (f *formatted) pairMark(open []int, i int) []int {
 	}
 	before, _ := utf8.DecodeLastRuneInString(f.text[:s.start])
 	after, _ := utf8.DecodeRuneInString(f.text[s.end:])
-	begins, ends := s.end < len(f.text), true
+	begins := s.end < len(f.text)
+	ends := true
 	switch s.mark {
 	case "*", "***":
-		begins, ends = begins && !unicode.IsSpace(after), !unicode.IsSpace(before)
+		begins = begins && !unicode.IsSpace(after)
+		ends = !unicode.IsSpace(before)
 	case "_", "___":
 		begins = begins && !inWord(before) && !unicode.IsSpace(after)
 		ends = !inWord(after) && !unicode.IsSpace(before)
 	}
 	if k := slices.IndexFunc(open, func(o int) bool { return f.spans[o].mark == s.mark }); k >= 0 {
 		if ends && f.spans[open[k]].end < s.start {
-			s.pair, f.spans[open[k]].pair = open[k], i
+			s.pair = open[k]
+			f.spans[open[k]].pair = i
 			return open[:k]
 		}
 		return open
@@ -270,13 +292,16 @@ func (f *formatted) trackState() {
 		next := *now
 		switch {
 		case s.kind == tokenFence && s.opens:
-			next.code, next.shut = s.mark, fence
+			next.code = s.mark
+			next.shut = fence
 			if s.line == "> " {
-				next.code, next.shut = s.mark, s.line+fence
+				next.code = s.mark
+				next.shut = s.line + fence
 			}
 			now = &next
 		case s.kind == tokenFence:
-			next.code, next.shut = "", ""
+			next.code = ""
+			next.shut = ""
 			now = &next
 		case s.pair > i:
 			s.opens, next.marks = true, append(slices.Clone(now.marks), s.mark)
@@ -320,7 +345,8 @@ func (f *formatted) closeAndReopen(i int, s *state) (shut, open string) {
 		open += begin
 	}
 	if s.code != "" {
-		if shut = s.shut; line != "" {
+		shut = s.shut
+		if line != "" {
 			shut = "\n" + shut
 		}
 	}

@@ -126,7 +126,8 @@ func (w *htmlWriter) write(f *formatted) {
 		shown := f.text[s.start:s.end]
 		switch {
 		case s.kind == tokenFence:
-			if fences--; s.opens && fences == 0 { // nothing closes it
+			fences--
+			if s.opens && fences == 0 { // nothing closes it
 				w.text(f.text[s.start:])
 				w.closeAll()
 				return

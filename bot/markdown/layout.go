@@ -33,14 +33,16 @@ func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles
 	files []File, err error) {
 	defer crash.Recover("lay out an answer", &err)
 	text = discordBlocks(text)
-	link, begun := LinksTo(sources), head(text)
+	link := LinksTo(sources)
+	begun := head(text)
 	if asFiles && begun == text {
 		text, files = extractCode(l, text, MaxFileBytes)
 		begun = text
 	}
 	text = shownFences(text)
 	begun = shownFences(begun)
-	if contents = Messages(begun, tail, link); len(contents) <= maxMessages && begun == text {
+	contents = Messages(begun, tail, link)
+	if len(contents) <= maxMessages && begun == text {
 		return contents, files, nil
 	}
 	var begin strings.Builder
@@ -53,8 +55,8 @@ func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles
 	rest := "…"
 	if asFiles && len(files) < maxFiles {
 		f := File{Name: "answer.md", Data: []byte(text)}
-		files, rest = append(files, f),
-			fmt.Sprintf("…\n📎 `%s` (%s)", f.Name, countedLines(l, 1+strings.Count(text, "\n")))
+		files = append(files, f)
+		rest = fmt.Sprintf("…\n📎 `%s` (%s)", f.Name, countedLines(l, 1+strings.Count(text, "\n")))
 	}
 	return Messages(strings.TrimRight(begin.String(), " \n")+rest, tail, link), files, nil
 }

@@ -81,7 +81,8 @@ func misleads(text, link string) bool {
 	}
 	host := normalizeURL(to.Host)
 	for _, said := range address().FindAllString(plain, -1) {
-		if said = normalizeURL(said); host != said && !strings.HasSuffix(host, "."+said) {
+		said = normalizeURL(said)
+		if host != said && !strings.HasSuffix(host, "."+said) {
 			return true
 		}
 	}

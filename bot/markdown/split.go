@@ -42,7 +42,8 @@ func split(text string, limit int, link linker) []piece {
 	var pieces []piece
 	for start, open := 0, ""; start < len(atoms); {
 		end := cut(text, atoms, start, limit-Units(open))
-		from, to := atoms[start].start, atoms[end].end
+		from := atoms[start].start
+		to := atoms[end].end
 		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
 		start = end + 1
 		p.shut, open = f.closeAndReopen(to, atoms[end].state)
@@ -136,7 +137,8 @@ type atom struct {
 // atomize splits text into atoms. A grapheme wider than most, which prose doesn't have, is split into runes.
 func (f *formatted) atomize(most int) []atom {
 	w := atomizer{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
-	rest, state := f.text, -1
+	rest := f.text
+	state := -1
 	for len(rest) > 0 {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
@@ -171,7 +173,8 @@ func (w *atomizer) step(size int) {
 		w.cur.width += s.extra
 		w.cur.opens = w.cur.opens || s.opens
 		w.cur.closes = w.cur.closes || s.closes
-		w.state, w.spans = s.state, w.spans[1:]
+		w.state = s.state
+		w.spans = w.spans[1:]
 	}
 	if len(w.spans) > 0 && w.spans[0].start < end {
 		return

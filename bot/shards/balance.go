@@ -29,14 +29,16 @@ func (p *Pool) balance(ctx context.Context) {
 	n := p.cfg.Table.Processes()
 	share := (p.of + n - 1) / n
 	p.mu.Lock()
-	have, ending := len(p.members), slices.ContainsFunc(slices.Collect(maps.Values(p.members)),
+	have := len(p.members)
+	ending := slices.ContainsFunc(slices.Collect(maps.Values(p.members)),
 		func(m *member) bool { return m.ending })
 	p.mu.Unlock()
 	switch free := p.isFree(ctx, n); {
 	case have < share:
 		p.claim(ctx, share-have)
 	case free: // another process doesn't take its share
-		p.keeps, p.keepFor = time.Now().Add(p.keepFor), 2*p.keepFor
+		p.keeps = time.Now().Add(p.keepFor)
+		p.keepFor = 2 * p.keepFor
 		p.claim(ctx, 1)
 	case have > share && !ending && time.Now().After(p.keeps): // so another process has fewer
 		p.giveBack()
@@ -118,14 +120,16 @@ func (p *Pool) tryClaim(ctx context.Context, most int) error {
 	if other > 0 && p.adopts(other) {
 		other = 0
 	}
-	if p.wait(other); other > 0 {
+	p.wait(other)
+	if other > 0 {
 		return nil
 	}
 	claimed, err := p.cfg.Table.Claim(ctx, jobs(p.of), most)
 	if err != nil {
 		return err
 	}
-	if other, err = p.others(ctx); err != nil || other > 0 {
+	other, err = p.others(ctx)
+	if err != nil || other > 0 {
 		for _, l := range claimed {
 			p.release(ctx, l, l.Note)
 		}

@@ -119,7 +119,8 @@ func (p *Pool) Run(ctx context.Context) error {
 		}
 		p.least = more
 		p.logger.Warn().Int("shards", p.used).Int("now", more).Msg("Discord demands more shards; beginning anew")
-		of, err = more, nil
+		of = more
+		err = nil
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -149,8 +150,11 @@ func (p *Pool) hold(ctx context.Context, of int) error {
 	p.mu.Lock()
 	p.of = of
 	p.mu.Unlock()
-	p.ended, p.rests, p.free = make(chan *member, of), time.Time{}, time.Time{}
-	p.keeps, p.keepFor = time.Time{}, patience
+	p.ended = make(chan *member, of)
+	p.rests = time.Time{}
+	p.free = time.Time{}
+	p.keeps = time.Time{}
+	p.keepFor = patience
 	defer p.close()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -181,7 +185,9 @@ func (p *Pool) close() {
 		p.remove(<-p.ended)
 	}
 	p.mu.Lock()
-	p.used, p.of, p.waits = p.of, 0, nil
+	p.used = p.of
+	p.of = 0
+	p.waits = nil
 	p.mu.Unlock()
 }
 
@@ -225,7 +231,8 @@ func (p *Pool) begin(ctx context.Context, l lease.Lease) error {
 	}
 	table := p.cfg.Table
 	cfg := p.cfg.Bot
-	cfg.Shard, cfg.Session = m.Shard, l.Note
+	cfg.Shard = m.Shard
+	cfg.Session = l.Note
 	_, alone := table.(*lease.Alone)
 	cfg.HandOver = !alone
 	cfg.Slot = func(ctx context.Context, concurrency int) (time.Duration, error) {
@@ -242,7 +249,8 @@ func (p *Pool) begin(ctx context.Context, l lease.Lease) error {
 		cfg.Working = p.working
 	}
 	var err error
-	if m.bot, err = bot.New(cfg, p.log, p.answers, p.logger); err != nil {
+	m.bot, err = bot.New(cfg, p.log, p.answers, p.logger)
+	if err != nil {
 		return err
 	}
 	ctx, m.end = context.WithCancel(ctx)
@@ -291,7 +299,8 @@ func (p *Pool) connected() error { return p.all((*bot.Bot).Connected) }
 func (p *Pool) all(is func(*bot.Bot) error) error {
 	held := p.held()
 	p.mu.Lock()
-	of, waits := p.of, p.waits
+	of := p.of
+	waits := p.waits
 	p.mu.Unlock()
 	switch {
 	case of == 0:
@@ -343,7 +352,8 @@ func (p *Pool) Shards() (all []Shard) {
 func (p *Pool) Questions() (waiting, busy int) {
 	for _, m := range p.held() {
 		w, b := m.bot.Questions()
-		waiting, busy = waiting+w, busy+b
+		waiting += w
+		busy += b
 	}
 	return waiting, busy
 }

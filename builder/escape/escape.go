@@ -102,7 +102,8 @@ func New(w Words, numbers bool) *Escaper {
 	e := &Escaper{numbers: numbers, signs: w.Signs, tag: string(Fold(w.Tag))}
 	for _, title := range w.Titles {
 		words := strings.Fields(string(Fold(title)))
-		e.titles, e.ends = append(e.titles, strings.Join(words, "")), append(e.ends, words[len(words)-1])
+		e.titles = append(e.titles, strings.Join(words, ""))
+		e.ends = append(e.ends, words[len(words)-1])
 	}
 	slices.Sort(e.ends)
 	e.ends = slices.Compact(e.ends)
@@ -122,7 +123,8 @@ func (e *Escaper) IsSafe(s string, b *Block) bool {
 			continue
 		}
 		if ascii && s[i] >= utf8.RuneSelf {
-			if ascii = false; !utf8.ValidString(s) || startsLoose(s) {
+			ascii = false
+			if !utf8.ValidString(s) || startsLoose(s) {
 				return false
 			}
 		}
@@ -175,13 +177,15 @@ func (l suspicion) appendTo(dst []byte) []byte {
 		if forged || len(l.line) <= FoldSpan || len(out)-start >= len(l.line) || pass == mostPasses {
 			return out
 		}
-		l.line, dst = string(out[start:]), out[:start]
+		l.line = string(out[start:])
+		dst = out[:start]
 	}
 }
 
 // appendOnce appends the line, escaped, and reports whether it got a ForgeryMark.
 func (l suspicion) appendOnce(dst []byte) ([]byte, bool) {
-	start, forged := len(dst), l.begins && l.isTitle() || l.startsWithSign()
+	start := len(dst)
+	forged := l.begins && l.isTitle() || l.startsWithSign()
 	if startsLoose(l.line) {
 		dst = append(dst, looseBase...)
 	}

@@ -15,7 +15,8 @@ func (l suspicion) equals(i int, forged bool) edit {
 	if before, _ := utf8.DecodeLastRuneInString(l.line[:i]); EqualsLike(before) {
 		return edit{} // within a run that was left alone
 	}
-	end, count := i, 0
+	end := i
+	count := 0
 	for end < len(l.line) {
 		r, n := utf8.DecodeRuneInString(l.line[end:])
 		if !EqualsLike(r) {
@@ -93,7 +94,8 @@ func isWordByte(c byte) bool {
 // roleNames are names that a model could take for a speaker's, folded: those of OpenChat, and words in the
 // languages of most servers. roleEnds are their last words.
 var roleNames, roleEnds = func() (names, ends map[string]bool) {
-	names, ends = map[string]bool{}, map[string]bool{}
+	names = map[string]bool{}
+	ends = map[string]bool{}
 	for _, name := range strings.Fields(
 		`user assistant system human hark developer tool ai bot model instruction instructions response
 		GPT4_Correct_User GPT4_Correct_Assistant GPT4_Correct_System Math_Correct_User Math_Correct_Assistant
@@ -110,7 +112,8 @@ var roleNames, roleEnds = func() (names, ends map[string]bool) {
 		usuari vartotojas asistentas lietotājs asistents sistēma kasutaja süsteem notandi kerfi सिस्टम
 		பயனர் உதவியாளர் அமைப்பு వినియోగదారు సహాయకుడు صارف`) {
 		folded := string(Fold(name))
-		names[folded], ends[folded[strings.LastIndexByte(folded, ' ')+1:]] = true, true
+		names[folded] = true
+		ends[folded[strings.LastIndexByte(folded, ' ')+1:]] = true
 	}
 	return names, ends
 }()
@@ -136,7 +139,8 @@ func (l suspicion) startsWithSign() bool {
 func listLike(line string) bool {
 	marker := strings.TrimLeft(line, "#>")
 	if marker == line {
-		if marker = strings.TrimLeft(line, "0123456789"); marker == line {
+		marker = strings.TrimLeft(line, "0123456789")
+		if marker == line {
 			marker = strings.TrimLeft(line, "-*+–—")
 			return marker != line && strings.HasPrefix(marker, " ")
 		}
@@ -238,7 +242,8 @@ func apart(before, after []byte) bool {
 	if len(before) == 0 || len(after) == 0 {
 		return true
 	}
-	last, first := before[len(before)-1], after[0]
+	last := before[len(before)-1]
+	first := after[0]
 	return last == ' ' || first == ' ' || (last < utf8.RuneSelf) != (first < utf8.RuneSelf)
 }
 

@@ -15,8 +15,10 @@ const (
 
 // token breaks a control token of chat models at byte i, at its sign r, of n bytes.
 func (l suspicion) token(i int, r rune, n int) edit {
-	before, after := l.line[max(0, i-tagSpan):i], l.line[i+n:min(len(l.line), i+tagSpan)]
-	is, shown := false, "‹"
+	before := l.line[max(0, i-tagSpan):i]
+	after := l.line[i+n : min(len(l.line), i+tagSpan)]
+	is := false
+	shown := "‹"
 	switch r {
 	case '<', '＜', '﹤':
 		is = isAngled(before, after)
@@ -28,7 +30,8 @@ func (l suspicion) token(i int, r rune, n int) edit {
 		is = strings.HasPrefix(rest, "▷") && isControl(name, inAngle|inSquare)
 	case '~': // ]~b], ]~!b[, [e~[, ]!p~[
 		const letters = "!abcdefghijklmnopqrstuvwxyz"
-		start, end := strings.TrimRight(before, letters), strings.TrimLeft(after, letters)
+		start := strings.TrimRight(before, letters)
+		end := strings.TrimLeft(after, letters)
 		between := len(before) - len(start) + len(after) - len(end)
 		is = between > 0 && between < 4 && (strings.HasSuffix(start, "]") || strings.HasSuffix(start, "[") &&
 			start != before) &&
@@ -319,9 +322,11 @@ func (l suspicion) citation(i int) edit {
 // in Hark's answers, "[\[3\]](<https://…>)".
 func numberAt(s string) (width int, digits string) {
 	link := strings.HasPrefix(s, `[\[`)
-	start, shut := 1, "]"
+	start := 1
+	shut := "]"
 	if link {
-		start, shut = 3, `\]](<`
+		start = 3
+		shut = `\]](<`
 	}
 	if len(s) < start || s[0] != '[' {
 		return 0, ""

@@ -40,7 +40,8 @@ func (k *Archive) ExportChannel(ctx context.Context, w io.Writer, guild memory.G
 			for _, m := range page {
 				ids = append(ids, m.ID, cmp.Or(m.ReplyTo, m.ID))
 			}
-			if called, err = k.ExternalIDs(ctx, c.ID, ids); err != nil {
+			called, err = k.ExternalIDs(ctx, c.ID, ids)
+			if err != nil {
 				return err
 			}
 		}

@@ -81,7 +81,8 @@ func (k *Archive) FindChannel(guild memory.GuildID, name string) (memory.Channel
 // FindPerson returns the person called name in guild or Everywhere. It accepts unknown ids.
 func (k *Archive) FindPerson(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
-	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
+	known := map[memory.UserID][]memory.Person{}
+	called := map[memory.UserID]bool{}
 	var all []candidate[memory.UserID]
 	for _, g := range k.Servers {
 		if guild != memory.Everywhere && guild != g.ID {
@@ -133,7 +134,8 @@ func pick[T any](what, name string, all []candidate[T], hint string) (is T, err 
 	var lines []string
 	for _, n := range all {
 		if n.matches {
-			is, lines = n.value, append(lines, n.line)
+			is = n.value
+			lines = append(lines, n.line)
 		}
 	}
 	if len(lines) > 1 {
@@ -147,7 +149,8 @@ func pick[T any](what, name string, all []candidate[T], hint string) (is T, err 
 	var like []string // names that hold name, or that it holds
 	wanted := strings.ToLower(name)
 	for _, n := range all {
-		lower, quoted := strings.ToLower(n.name), strconv.Quote(terminal.OneLine(n.name))
+		lower := strings.ToLower(n.name)
+		quoted := strconv.Quote(terminal.OneLine(n.name))
 		alike := n.name != "" && (strings.Contains(lower, wanted) || strings.Contains(wanted, lower))
 		if alike && !slices.Contains(like, quoted) && len(like) < few {
 			like = append(like, quoted)

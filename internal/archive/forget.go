@@ -61,7 +61,8 @@ func (k *Archive) ForgetAll(ctx context.Context, target memory.Forgetting, befor
 	}
 	later := 0
 	if target.Before.IsZero() {
-		if later, err = k.deleteLater(ctx, target); err != nil {
+		later, err = k.deleteLater(ctx, target)
+		if err != nil {
 			return report, err
 		}
 	}
@@ -124,7 +125,8 @@ func (k *Archive) MessageIDs(ctx context.Context, channel memory.ChannelID,
 		id, err := memory.MessageByExternalID(ctx, k, channel, name)
 		if errors.Is(err, memory.ErrNotFound) {
 			var n int64
-			if n, err = strconv.ParseInt(name, 10, 64); err != nil {
+			n, err = strconv.ParseInt(name, 10, 64)
+			if err != nil {
 				return nil, fmt.Errorf("no message is called %q: write ids, with commas between them", name)
 			}
 			id = memory.MessageID(n)

@@ -53,7 +53,8 @@ func ReceiveBackup(dir string, r io.Reader) (path string, remove func(), err err
 	}
 	remove = func() { _ = os.Remove(file.Name()) }
 	_, err = io.Copy(file, r)
-	if err = errors.Join(err, file.Close()); err != nil {
+	err = errors.Join(err, file.Close())
+	if err != nil {
 		remove()
 		return "", nil, fmt.Errorf("take in the backup: %w", err)
 	}

@@ -25,7 +25,9 @@ var (
 
 // SetUp has a command report errors and help as all of Hark's do, with these streams. The help is as wide as stdout.
 func SetUp(c *cobra.Command, stdin io.Reader, stdout, stderr io.Writer) {
-	c.SilenceUsage, c.SilenceErrors, c.PersistentPreRunE = true, true, refuseEmpty
+	c.SilenceUsage = true
+	c.SilenceErrors = true
+	c.PersistentPreRunE = refuseEmpty
 	c.SetFlagErrorFunc(flagError)
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) { help(c, Width(stdout)) })
 	c.SetIn(stdin)

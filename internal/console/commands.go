@@ -94,7 +94,8 @@ func (t *Talk) use(ctx context.Context, name, rest string) error {
 func arguments(line string) ([]string, error) {
 	args := []string{}
 	var word strings.Builder
-	in, quoted := false, false
+	in := false
+	quoted := false
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		switch {
@@ -102,7 +103,8 @@ func arguments(line string) ([]string, error) {
 			i++
 			word.WriteByte(line[i])
 		case c == '"':
-			in, quoted = true, !quoted
+			in = true
+			quoted = !quoted
 		case (c == ' ' || c == '\t') && !quoted:
 			if in {
 				args = append(args, word.String())

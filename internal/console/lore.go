@@ -161,7 +161,8 @@ func (t *Talk) keepLore(ctx context.Context, l memory.Lore, done string, more ..
 	if err := k.Apply(ctx, append([]memory.Event{memory.LoreTold{Lore: l}}, more...)...); err != nil {
 		return err
 	}
-	if all, err = k.Lore(ctx, l.Guild); err != nil {
+	all, err = k.Lore(ctx, l.Guild)
+	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
@@ -175,7 +176,8 @@ func (t *Talk) keepLore(ctx context.Context, l memory.Lore, done string, more ..
 }
 
 func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
-	l.Name, l.Text = cmp.Or(o.name, l.Name), cmp.Or(o.text, l.Text)
+	l.Name = cmp.Or(o.name, l.Name)
+	l.Text = cmp.Or(o.text, l.Text)
 	own := slices.Clone(l.Own)
 	for _, w := range o.without {
 		n := slices.IndexFunc(own, func(alias string) bool { return strings.EqualFold(alias, w) })
@@ -247,7 +249,10 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 func (t *Talk) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
 	for _, p := range a.Proposals {
 		l := p.Lore
-		l.ID, l.By, l.Channel, l.At = int64(t.nextID()), q.Asker, t.Place.Channel, now()
+		l.ID = int64(t.nextID())
+		l.By = q.Asker
+		l.Channel = t.Place.Channel
+		l.At = now()
 		l, err := l.Checked()
 		if err != nil {
 			fmt.Fprintf(t.Warn, "hark: %s can't be remembered: %v\n", terminal.OneLine(p.Lore.Name), err)

@@ -23,7 +23,8 @@ const longestFact = 500
 var errElsewhere = errors.New("this is a Discord channel, and nothing can be added to it from here: say it in Discord")
 
 func (t *Talk) memoryCommand() *cobra.Command {
-	yes, showMe := false, t.with(t.showMe)
+	yes := false
+	showMe := t.with(t.showMe)
 	removing := &cobra.Command{
 		Use: "remove NUMBER", Short: "Remove a fact about you, by its number in /memory show",
 		Args: cobra.ArbitraryArgs,
@@ -53,7 +54,8 @@ func (t *Talk) me(ctx context.Context) (memory.Person, error) {
 }
 
 func (t *Talk) showMe(c *cobra.Command, k *archive.Archive, _ []string) error {
-	ctx, w := c.Context(), c.OutOrStdout()
+	ctx := c.Context()
+	w := c.OutOrStdout()
 	p, err := t.me(ctx)
 	if err != nil {
 		return err
@@ -121,7 +123,8 @@ func (t *Talk) addFact(c *cobra.Command, text string) error {
 			Name: t.Speaker}}, memory.FactTold{Guild: p.Guild, User: p.ID, Fact: fact}); err != nil {
 		return err
 	}
-	if p, err = t.me(c.Context()); err != nil {
+	p, err = t.me(c.Context())
+	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
@@ -177,7 +180,9 @@ func (t *Talk) tells(ctx context.Context, l *memory.Lore) error {
 	if err != nil {
 		return err
 	}
-	l.Guild, l.Channel, l.By = t.Place.Guild, t.Place.Channel, p.ID
+	l.Guild = t.Place.Guild
+	l.Channel = t.Place.Channel
+	l.By = p.ID
 	return t.App.Store.Apply(ctx, t.present(),
 		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.Speaker}})
 }

@@ -15,8 +15,13 @@ func (t *Talk) interactive(ctx context.Context, s *terminal.Screen) error {
 		return err
 	}
 	defer restore() // also if a line is still being read
-	t.Out, t.Warn, t.live, t.interrupts, t.colour = s.Out, s.Out, s.Live(), t.Aside, s.Colour
-	t.past, t.ask = s.Past, s.Ask
+	t.Out = s.Out
+	t.Warn = s.Out
+	t.live = s.Live()
+	t.interrupts = t.Aside
+	t.colour = s.Colour
+	t.past = s.Past
+	t.ask = s.Ask
 	complete := func(line string, at int) (string, int, bool) {
 		return t.complete(ctx, line, at, func(words []string) {
 			fmt.Fprintln(s, terminal.Printable(strings.Join(words, "  ")))

@@ -109,7 +109,9 @@ func (t *Talk) sumUp(ctx context.Context) error {
 		return nil
 	}
 	w := t.App.NewDigest()
-	w.Channel, w.Now, w.Patience = t.Place.Channel, time.Now, patience
+	w.Channel = t.Place.Channel
+	w.Now = time.Now
+	w.Patience = patience
 	w.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
 		fmt.Fprintf(t.Warn, "hark: the session before is summed up without the model: %v\n", err)
 	}
@@ -135,7 +137,8 @@ func (t *Talk) lines(ctx context.Context, r io.Reader) error {
 			fmt.Fprintf(t.Warn, "hark: skipped a line longer than %d bytes: break it up\n", maxLine)
 		}
 		if first {
-			line, first = strings.TrimPrefix(line, "\ufeff"), false // byte order mark
+			line = strings.TrimPrefix(line, "\ufeff")
+			first = false // byte order mark
 		}
 		return line, err
 	}, func(err error) error { return err })
@@ -145,7 +148,8 @@ func (t *Talk) lines(ctx context.Context, r io.Reader) error {
 // error is io.EOF after the last line.
 func readLine(in *bufio.Reader) (line string, whole bool, err error) {
 	part, more, err := in.ReadLine()
-	if whole = !more; whole {
+	whole = !more
+	if whole {
 		line = string(part)
 	}
 	for more && err == nil {
@@ -187,9 +191,11 @@ func (t *Talk) say(ctx context.Context, line string) error {
 	if is, err := t.command(ctx, line); is {
 		return err
 	}
-	name, text := t.Speaker, memory.Clean(line)
+	name := t.Speaker
+	text := memory.Clean(line)
 	if m := named.FindStringSubmatch(text); m != nil && !mention.MatchString(m[1]) { // "@hark: …" speaks to Hark
-		name, text = m[1], m[2]
+		name = m[1]
+		text = m[2]
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -207,7 +213,9 @@ func (t *Talk) say(ctx context.Context, line string) error {
 		return nil
 	}
 	q := t.Place.Question(strings.TrimSpace(mention.ReplaceAllString(text, "$1")), time.Now())
-	q.ID, q.Asker, q.Name = m.ID, author.ID, name
+	q.ID = m.ID
+	q.Asker = author.ID
+	q.Name = name
 	within, done := t.interrupts.Aside(ctx)
 	defer done()
 	err = t.answer(within, q)
@@ -232,8 +240,9 @@ func (t *Talk) log(ctx context.Context, name string, m memory.Message, more ...m
 		return nil
 	}
 	if t.first {
-		more, t.first = append(more, memory.Summarised{Guild: t.Place.Guild, Channel: t.Place.Channel,
-			Until: m.ID - 1}), false
+		more = append(more, memory.Summarised{Guild: t.Place.Guild, Channel: t.Place.Channel,
+			Until: m.ID - 1})
+		t.first = false
 	}
 	return t.App.Store.Apply(ctx, append([]memory.Event{
 		t.present(),
@@ -255,7 +264,8 @@ func (t *Talk) answer(ctx context.Context, q answer.Question) error {
 		t.live.Begin()
 		stream = t.live.Show
 	}
-	q.Using, q.Confirms = t.using, t.ask != nil && t.logs()
+	q.Using = t.using
+	q.Confirms = t.ask != nil && t.logs()
 	if t.ask != nil {
 		q.Agree = t.letsRun
 	}

@@ -157,7 +157,8 @@ func (t *Talk) catchUpCommand() *cobra.Command {
 			var since time.Time
 			if len(args) > 0 {
 				var err error
-				if since, _, err = dates.Parse(strings.Join(args, " "), time.Now(), zone); err != nil {
+				since, _, err = dates.Parse(strings.Join(args, " "), time.Now(), zone)
+				if err != nil {
 					return err
 				}
 			}
@@ -166,7 +167,8 @@ func (t *Talk) catchUpCommand() *cobra.Command {
 				return err
 			}
 			q := t.Place.Question("", time.Now())
-			q.Asker, q.Name = p.ID, t.Speaker
+			q.Asker = p.ID
+			q.Name = t.Speaker
 			got, err := t.App.Answers.CatchUp(c.Context(), q, since)
 			switch {
 			case errors.Is(err, answer.ErrNotRemembered), errors.Is(err, answer.ErrNotReadable):

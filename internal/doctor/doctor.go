@@ -82,7 +82,8 @@ func Failure(err error, advice string) Finding {
 		detail += fmt.Sprintf("; it says: %s", refused.Said())
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		detail, own = "there was no answer in time", ""
+		detail = "there was no answer in time"
+		own = ""
 	}
 	return Finding{Detail: detail, Advice: cmp.Or(own, advice), KeyRefused: refusesKey(err)}
 }

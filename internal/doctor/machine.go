@@ -41,7 +41,8 @@ func configuration(path string, err error) Finding {
 	if open == 0 || len(held) == 0 || runtime.GOOS == "windows" {
 		return passed("%s can be read", path)
 	}
-	who, meant := "everybody on this machine", open&everybody == 0
+	who := "everybody on this machine"
+	meant := open&everybody == 0
 	if meant {
 		who = "its group"
 	}
@@ -131,7 +132,8 @@ func (d *Doctor) dataDirectory(context.Context) Finding {
 		return failed(err, advice)
 	}
 	others, err := canRead(dir, everybody)
-	if err = cmp.Or(openable(dir), err); err != nil {
+	err = cmp.Or(openable(dir), err)
+	if err != nil {
 		return failed(err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	}
 	if len(others) > 0 {
@@ -173,7 +175,8 @@ func checkDirectory(dir string) (at string, err error) {
 	if err != nil {
 		return at, fmt.Errorf("write to %s: %w", at, errors.Unwrap(err))
 	}
-	if _, err = file.WriteString("Hark can write here.\n"); err != nil {
+	_, err = file.WriteString("Hark can write here.\n")
+	if err != nil {
 		err = fmt.Errorf("write to %s: %w", at, errors.Unwrap(err))
 	}
 	return at, errors.Join(err, file.Close(), os.Remove(file.Name()))

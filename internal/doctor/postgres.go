@@ -175,7 +175,8 @@ func leases(r postgres.Report) Finding {
 	if len(r.Leases) == 0 {
 		return passed("no process has one")
 	}
-	jobs, free := map[string][]string{}, []string(nil)
+	jobs := map[string][]string{}
+	free := []string(nil)
 	var owners []string
 	for _, l := range r.Leases {
 		if !isOwned(l) {

@@ -139,7 +139,8 @@ func (d *Doctor) media(context.Context) Finding {
 		return Finding{Detail: "memory.pictures is set, and no model sees",
 			Advice: "set llm.vision, or vision of one of llm.models, if the model is one that sees"}
 	}
-	voice, pictures := "voice messages aren't written down", "pictures aren't described"
+	voice := "voice messages aren't written down"
+	pictures := "pictures aren't described"
 	if t.Voice != nil {
 		voice = t.Voice.Name() + " writes voice messages down"
 	}

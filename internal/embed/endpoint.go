@@ -149,7 +149,8 @@ func (e *Endpoint) Embed(ctx context.Context, purpose memory.Purpose, texts []st
 	var full []string
 	var places []int // in texts, of those in full
 	for i, text := range texts {
-		if text = strings.TrimSpace(text); text != "" {
+		text = strings.TrimSpace(text)
+		if text != "" {
 			full = append(full, text)
 			places = append(places, i)
 		}
@@ -338,7 +339,8 @@ func (e *Endpoint) sorted(data []openai.Embedding, n int) ([][]float32, error) {
 	}
 	vectors := make([][]float32, n)
 	for _, d := range data {
-		i, vector := d.Index, d.Embedding
+		i := d.Index
+		vector := d.Embedding
 		if i < 0 || i >= n || vectors[i] != nil {
 			return nil, fmt.Errorf("%v gave index %d twice or out of range", e.server, i)
 		}

@@ -105,7 +105,9 @@ func (b *Breaker) count(err error, trial bool, took time.Duration) {
 	b.last = Health{At: time.Now(), Took: took, Failed: err}
 	var text interface{ OfText() bool }
 	if err == nil || errors.As(err, &text) && text.OfText() {
-		b.failures, b.rest, b.until = 0, 0, time.Time{}
+		b.failures = 0
+		b.rest = 0
+		b.until = time.Time{}
 		return
 	}
 	b.failures++

@@ -89,7 +89,8 @@ type Recorder struct {
 
 // Do implements go-openai's HTTPDoer.
 func (x *Recorder) Do(r *http.Request) (resp *http.Response, err error) {
-	if x.Body, err = x.Server.Do(r); err != nil {
+	x.Body, err = x.Server.Do(r)
+	if err != nil {
 		return nil, err
 	}
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(x.Body)),

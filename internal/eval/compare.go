@@ -78,12 +78,14 @@ func (wordless) FullText(context.Context, memory.Scope, []string, int) ([]memory
 // ahead returns how many of candidates, which are best first, come before the first evidence without an
 // ingredient.
 func ahead(candidates []search.Candidate, evidence map[memory.MessageID]bool, without search.Ingredient) int {
-	best, at := math.Inf(-1), -1
+	best := math.Inf(-1)
+	at := -1
 	scores := make([]float64, len(candidates))
 	for i, c := range candidates {
 		scores[i] = c.Without(without)
 		if evidence[c.Message] && scores[i] > best {
-			best, at = scores[i], i
+			best = scores[i]
+			at = i
 		}
 	}
 	if at < 0 {
@@ -101,7 +103,8 @@ func ahead(candidates []search.Candidate, evidence map[memory.MessageID]bool, wi
 // add counts a question that has so many candidates ahead of its evidence.
 func (c *compared) add(off string, ahead int) {
 	if c.found[off] == nil {
-		c.offs, c.found[off] = append(c.offs, off), &[2]int{}
+		c.offs = append(c.offs, off)
+		c.found[off] = &[2]int{}
 	}
 	for i, most := range []int{5, 10} {
 		if ahead < most {

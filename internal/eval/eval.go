@@ -86,10 +86,12 @@ type Sample struct {
 func (e *Evaluator) Examine(ctx context.Context, path string, each func(Sample) error) error {
 	return e.questions(ctx, path, nil, func(a *asker, q imports.SetQuestion) (err error) {
 		s := Sample{Set: SetName(path), Channel: q.Channel}
-		if s.Candidates, err = a.engine.Candidates(ctx, a.query(q)); err != nil {
+		s.Candidates, err = a.engine.Candidates(ctx, a.query(q))
+		if err != nil {
 			return err
 		}
-		if s.Evidence, s.Near, err = a.evidence(ctx, q); err != nil {
+		s.Evidence, s.Near, err = a.evidence(ctx, q)
+		if err != nil {
 			return err
 		}
 		return each(s)
@@ -236,14 +238,16 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 		ID: q.ID, Context: map[string]Context{}, Millis: float64(took.Microseconds()) / 1000, Evidence: q.Evidence, Hits: result.Hits,
 		TextOnly: result.TextOnly, RerankFailed: result.RerankFailed,
 	}
-	if _, outcome.Near, err = a.evidence(ctx, q); err != nil {
+	_, outcome.Near, err = a.evidence(ctx, q)
+	if err != nil {
 		return Outcome{}, err
 	}
 	ids := make([]memory.MessageID, len(result.Hits))
 	for i, hit := range result.Hits {
 		ids[i] = hit.Message.ID
 	}
-	if outcome.Ranked, err = a.names(ctx, channel, ids); err != nil {
+	outcome.Ranked, err = a.names(ctx, channel, ids)
+	if err != nil {
 		return Outcome{}, err
 	}
 	result.Hits, _ = result.Worth() // as where it is asked: ranking is measured all the same
@@ -270,7 +274,8 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 // evidence returns the messages that answer q, and those with their direct neighbours.
 func (a *asker) evidence(ctx context.Context,
 	q imports.SetQuestion) (evidence, near map[memory.MessageID]bool, err error) {
-	evidence, near = map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
+	evidence = map[memory.MessageID]bool{}
+	near = map[memory.MessageID]bool{}
 	channel := a.channels[q.Channel]
 	for _, name := range q.Evidence {
 		id, err := memory.MessageByExternalID(ctx, a.store, channel, name)

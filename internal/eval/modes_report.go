@@ -81,7 +81,8 @@ func (r *ModeReport) add(o ModeOutcome, general, inferred builder.Prompt) {
 	}
 	for i, s := range general.Report.Sections {
 		share := &r.Sections[i]
-		share.Section, share.Items = s.Type, s.Included+s.Dropped
+		share.Section = s.Type
+		share.Items = s.Included + s.Dropped
 		share.General += float64(s.Included)
 		share.Inferred += float64(inferred.Report.Sections[i].Included)
 	}

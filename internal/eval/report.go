@@ -141,7 +141,8 @@ func (r *Report) WriteAgainst(w io.Writer, before *Report, name, beforeName stri
 	var sums [3]float64
 	var all float64
 	for i, t := range r.sets {
-		n, was := float64(t.questions)/100, before.sets[i]
+		n := float64(t.questions) / 100
+		was := before.sets[i]
 		changes := [3]float64{t.any5 - was.any5, t.any10 - was.any10, t.recall10 - was.recall10}
 		for k, change := range changes {
 			sums[k] += change
@@ -155,10 +156,12 @@ func (r *Report) WriteAgainst(w io.Writer, before *Report, name, beforeName stri
 		fmt.Fprintln(w, "No question names the messages that answer it, so nothing is measured.")
 		return
 	}
-	better, worse := false, false
+	better := false
+	worse := false
 	for k := range sums {
 		sums[k] /= all
-		better, worse = better || sums[k] >= leastPoints, worse || sums[k] <= -leastPoints
+		better = better || sums[k] >= leastPoints
+		worse = worse || sums[k] <= -leastPoints
 	}
 	figures := fmt.Sprintf("any@5 %+.1f, any@10 %+.1f, recall@10 %+.1f points", sums[0], sums[1], sums[2])
 	switch {

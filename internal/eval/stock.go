@@ -44,7 +44,9 @@ func stock() builder.Input {
 		turn := builder.Turn{Speaker: name(id), Role: builder.RoleUser, Author: id,
 			Time: now.Add(time.Duration(i-stockTurns) * time.Minute), Content: text(2, 24)}
 		if i%6 == 5 {
-			turn.Speaker, turn.Role, turn.Author = "Hark", builder.RoleAssistant, 99
+			turn.Speaker = "Hark"
+			turn.Role = builder.RoleAssistant
+			turn.Author = 99
 		}
 		in.Session = append(in.Session, turn)
 	}

@@ -78,9 +78,12 @@ func Of(m memory.Message, people People) Message {
 // In returns m, which is from c, as a line of a channel's export.
 func In(c memory.Channel, m memory.Message, people People) Message {
 	e := Of(m, people)
-	e.Type, e.Channel = "message", cmp.Or(c.Name, c.ID.String())
+	e.Type = "message"
+	e.Channel = cmp.Or(c.Name, c.ID.String())
 	if c.Guild != memory.LocalGuild {
-		e.Server, e.In, e.Parent = c.Guild.String(), imports.ChannelWord(c.Kind), c.Parent
+		e.Server = c.Guild.String()
+		e.In = imports.ChannelWord(c.Kind)
+		e.Parent = c.Parent
 		if c.Name != "" { // the owner is needed for the name only: with them that goes
 			e.Owner = c.Owner
 		}

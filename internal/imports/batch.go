@@ -44,7 +44,8 @@ type post struct {
 
 // guild adds a server's name.
 func (b *batch) guild(id memory.GuildID, name string) {
-	if name = strings.TrimSpace(name); name != "" && id != memory.DirectGuild && id != memory.LocalGuild {
+	name = strings.TrimSpace(name)
+	if name != "" && id != memory.DirectGuild && id != memory.LocalGuild {
 		b.events = append(b.events, memory.GuildNamed{Guild: id, Name: name})
 	}
 }
@@ -165,7 +166,9 @@ func (b *batch) flush(ctx context.Context) error {
 	b.sum.Messages += len(b.posts)
 	clear(b.events)
 	clear(b.posts)
-	b.events, b.posts, b.bytes = b.events[:0], b.posts[:0], 0
+	b.events = b.events[:0]
+	b.posts = b.posts[:0]
+	b.bytes = 0
 	b.read()
 	return nil
 }

@@ -112,14 +112,16 @@ func kindOf(dec *json.Decoder) (Kind, error) {
 	_, err := dec.Token()
 	for err == nil && dec.More() {
 		var key json.Token
-		if key, err = dec.Token(); err != nil {
+		key, err = dec.Token()
+		if err != nil {
 			break
 		}
 		if key == "guild" || key == "messages" {
 			return DiscordExport, nil
 		}
 		var value json.RawMessage
-		if err = dec.Decode(&value); err != nil {
+		err = dec.Decode(&value)
+		if err != nil {
 			break
 		}
 		switch word := string(value); {

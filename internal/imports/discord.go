@@ -227,7 +227,8 @@ func (e *export) locate() error {
 	if e.guild == nil || e.channel == nil {
 		return errors.New("the file doesn't say its server and channel before its messages: " + expected)
 	}
-	guild, channel := idOf[memory.GuildID](e.guild.ID), idOf[memory.ChannelID](e.channel.ID)
+	guild := idOf[memory.GuildID](e.guild.ID)
+	channel := idOf[memory.ChannelID](e.channel.ID)
 	if channel == 0 || guild == 0 && e.guild.ID != "0" {
 		return errors.New("the export has no ids of its server and channel: export the channel again with DiscordChatExporter")
 	}

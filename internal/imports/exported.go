@@ -103,7 +103,8 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	}
 	who := memory.Person{ID: idOf[memory.UserID](l.AuthorID), Guild: p.Guild, Username: string(l.Author)}
 	if l.Username != "" {
-		who.Username, who.Nick = string(l.Username), string(l.Author)
+		who.Username = string(l.Username)
+		who.Nick = string(l.Author)
 	}
 	who.Bot = p.Kind != memory.FromMember && p.Kind != memory.FromSystem
 	p.people = []memory.Person{who}
@@ -117,8 +118,10 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 
 // unplaced returns a Discord channel from a file, whose place Discord hasn't confirmed.
 func unplaced(c memory.Channel) memory.Channel {
-	if c.Unplaced = true; c.Guild == memory.DirectGuild {
-		c.Kind, c.Parent = memory.DirectChannel, 0
+	c.Unplaced = true
+	if c.Guild == memory.DirectGuild {
+		c.Kind = memory.DirectChannel
+		c.Parent = 0
 	}
 	return c
 }

@@ -60,7 +60,8 @@ func ReadSet(r io.Reader) (Set, error) {
 		if err != nil {
 			return fmt.Errorf("line %d %w", number, err)
 		}
-		channel, id := string(l.Channel), string(l.ID)
+		channel := string(l.Channel)
+		id := string(l.ID)
 		if l.Type == "question" {
 			set.Questions = append(set.Questions, SetQuestion{channel, id, string(l.Text), at, texts(l.Evidence)})
 			return nil
@@ -144,7 +145,8 @@ func eachLine(src *source, do func(number int, l setLine) error) error {
 		if err != nil && !last {
 			return damaged(err, fmt.Sprintf("in line %d", number))
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 {
 			l, err := parseLine(line, number, last)
 			if err != nil {
 				return err

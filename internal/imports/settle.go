@@ -47,7 +47,8 @@ func (b *batch) settle(ctx context.Context) error {
 				p.ID = nextID(p.ID)
 				return false
 			}
-			taken[at], settled[called{p.Channel, p.name}] = p.name, p.ID
+			taken[at] = p.name
+			settled[called{p.Channel, p.name}] = p.ID
 			return true
 		})
 	}

@@ -93,10 +93,13 @@ func (u *unended) Read(p []byte) (int, error) {
 		if len(text)-end > heldSpace || err != nil && !errors.Is(err, io.EOF) {
 			end = len(text)
 		}
-		u.next, u.held, u.err = text[:end:end], text[end:], err
+		u.next = text[:end:end]
+		u.held = text[end:]
+		u.err = err
 	}
 	n := copy(p, u.next)
-	if u.next = u.next[n:]; n > 0 || len(p) == 0 {
+	u.next = u.next[n:]
+	if n > 0 || len(p) == 0 {
 		return n, nil
 	}
 	return 0, u.err

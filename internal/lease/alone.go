@@ -48,7 +48,8 @@ func (a *Alone) Release(_ context.Context, l Lease, note string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if j := a.jobs[l.Job]; j != nil && j.epoch == l.Epoch && j.held {
-		j.held, j.note = false, note
+		j.held = false
+		j.note = note
 	}
 	return nil
 }

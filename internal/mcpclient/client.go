@@ -107,7 +107,8 @@ func (c *Client) Tools(ctx context.Context, names []string) (all []tools.RemoteT
 	for _, s := range c.servers {
 		for _, name := range names {
 			if s.Name == name {
-				chosen, busy = append(chosen, s), append(busy, s.begin(false))
+				chosen = append(chosen, s)
+				busy = append(busy, s.begin(false))
 			}
 		}
 	}

@@ -42,7 +42,8 @@ pages:
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if looked++; len(all) == maxTools || looked > maxLooked {
+			looked++
+			if len(all) == maxTools || looked > maxLooked {
 				left = append(left, fmt.Sprintf("%s and those after it (Hark takes %d of a server, and looks at %d)", s.nameOf(t.Name),
 					maxTools, maxLooked))
 				break pages
@@ -55,7 +56,8 @@ pages:
 			names[tool.Name] = true
 			all = append(all, tool)
 		}
-		if page.Cursor = got.NextCursor; page.Cursor == "" {
+		page.Cursor = got.NextCursor
+		if page.Cursor == "" {
 			break
 		}
 	}
@@ -68,7 +70,8 @@ func (s *server) leave(left []string) {
 	warning := ""
 	if n := len(left); n > 0 {
 		named := left[:min(n, maxNamed)]
-		if warning = "tools are left out: " + strings.Join(named, ", "); n > len(named) {
+		warning = "tools are left out: " + strings.Join(named, ", ")
+		if n > len(named) {
 			warning += fmt.Sprintf(" and %d more", n-len(named))
 		}
 	}
@@ -96,7 +99,8 @@ func (s *server) tool(c *connection, t *mcp.Tool, names map[string]bool) (tools.
 		return tool, errors.New("another has the same name")
 	}
 	var err error
-	if tool.Parameters, err = schemaOf(t.InputSchema); err != nil {
+	tool.Parameters, err = schemaOf(t.InputSchema)
+	if err != nil {
 		return tool, fmt.Errorf("its parameters %w", err)
 	}
 	if !s.knows(name) {

@@ -53,8 +53,11 @@ func (s *server) begin(now bool) <-chan struct{} {
 	if s.current != nil && !s.changed || s.life.Err() != nil || !now && s.options.Now().Before(s.rest) {
 		return ready
 	}
-	busy, c := make(chan struct{}), s.current
-	s.busy, s.changed, s.failure = busy, false, errNotYet
+	busy := make(chan struct{})
+	c := s.current
+	s.busy = busy
+	s.changed = false
+	s.failure = errNotYet
 	s.work.Go(func() {
 		s.prepare(c, busy)
 		s.mu.Lock()
@@ -107,9 +110,12 @@ func (s *server) prepare(c *connection, done <-chan struct{}) {
 	}
 	switch {
 	case err == nil:
-		s.current, s.tools, s.failure = c, list, nil
+		s.current = c
+		s.tools = list
+		s.failure = nil
 	case fresh || s.current == c:
-		s.current, s.tools = nil, nil
+		s.current = nil
+		s.tools = nil
 		problem = s.failed(err, seen)
 	} // otherwise drop has seen to it
 	s.mu.Unlock()
@@ -127,7 +133,8 @@ func (s *server) prepare(c *connection, done <-chan struct{}) {
 func (s *server) failed(err error, seen *note) (problem string) {
 	s.failure = errors.New(s.sentence(err, seen))
 	s.rest = s.options.Now().Add(min(s.options.Timing.MinRest<<min(s.failures, 20), s.options.Timing.MaxRest))
-	if s.failures++; s.failures > 1 || s.life.Err() != nil {
+	s.failures++
+	if s.failures > 1 || s.life.Err() != nil {
 		return ""
 	}
 	problem = s.failure.Error()
@@ -192,11 +199,13 @@ func (c *connection) connect(ctx context.Context) error {
 func (s *server) drop(c *connection, why error) error {
 	problem := ""
 	s.mu.Lock()
-	session, current := c.session, s.current == c
+	session := c.session
+	current := s.current == c
 	c.ended, c.why = true, cmp.Or(c.why, why)
 	why = c.why
 	if current {
-		s.current, s.tools = nil, nil
+		s.current = nil
+		s.tools = nil
 		if c.proven || s.options.Now().Sub(c.since) >= s.options.Timing.MinRest {
 			s.failures = 0
 		} else {
@@ -251,7 +260,8 @@ func (s *server) call(ctx context.Context, c *connection, tool string,
 	switch {
 	case answered:
 		s.mu.Lock()
-		c.proven, s.failures = true, 0
+		c.proven = true
+		s.failures = 0
 		s.mu.Unlock()
 	case ctx.Err() != nil:
 		return "", false, ctx.Err()

@@ -179,7 +179,8 @@ type boundedBody struct {
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	bytesLeft, linesLeft := b.bytes.Add(-int64(n)), b.lines.Add(-int64(bytes.Count(p[:n], []byte{'\n'})))
+	bytesLeft := b.bytes.Add(-int64(n))
+	linesLeft := b.lines.Add(-int64(bytes.Count(p[:n], []byte{'\n'})))
 	if bytesLeft < 0 || linesLeft < 0 {
 		change(b.asked, func(n *note) { n.problem = tooLong })
 		_ = b.server.drop(b.connection, errTooLong) // the SDK might wait for the rest

@@ -93,9 +93,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	guild, user, hash, ok := memory.ParseToken(strings.TrimSpace(token))
-	if ok = ok && strings.EqualFold(scheme, "Bearer"); ok {
+	ok = ok && strings.EqualFold(scheme, "Bearer")
+	if ok {
 		var err error
-		if ok, err = d.holds(r.Context(), open, guild, user, hash); err != nil {
+		ok, err = d.holds(r.Context(), open, guild, user, hash)
+		if err != nil {
 			if r.Context().Err() == nil {
 				d.Failed("", err)
 			}

@@ -123,7 +123,8 @@ func (c Config) call(outer context.Context, t tool, arguments json.RawMessage) (
 		case errors.As(err, &wrong):
 			text = wrong.Error()
 		case err != nil:
-			if text = errFailed; c.Failed != nil && outer.Err() == nil {
+			text = errFailed
+			if c.Failed != nil && outer.Err() == nil {
 				c.Failed(t.name, err)
 			}
 		}
@@ -152,7 +153,8 @@ func (c Config) call(outer context.Context, t tool, arguments json.RawMessage) (
 func textOf(told answer.Told) string {
 	var b strings.Builder
 	b.WriteString(told.Text)
-	heading, before := "\n\nSources:", ""
+	heading := "\n\nSources:"
+	before := ""
 	for _, s := range told.Sources {
 		url := markdown.JumpURL(s.Guild, s.Channel, s.Message)
 		if url == "" || s.Unplaced {
@@ -164,7 +166,8 @@ func textOf(told answer.Told) string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n[%d] %s", heading, s.Number, url)
-		heading, before = "", place
+		heading = ""
+		before = place
 	}
 	if b.Len() == 0 {
 		return "Nothing is remembered about that."
@@ -177,7 +180,8 @@ func callContext(ctx context.Context, e Engine, q answer.Question, arguments jso
 	if err := read(arguments, &a); err != nil {
 		return answer.Told{}, err
 	}
-	if q.Text = strings.TrimSpace(a.Question); q.Text == "" || utf8.RuneCountInString(q.Text) > longestQuestion {
+	q.Text = strings.TrimSpace(a.Question)
+	if q.Text == "" || utf8.RuneCountInString(q.Text) > longestQuestion {
 		return answer.Told{}, answer.CallError(`"question" has 1 to 2,000 characters.`)
 	}
 	return e.Context(ctx, q)

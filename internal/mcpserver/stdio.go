@@ -82,7 +82,8 @@ func (r *reader) line() (line []byte, err error) {
 	long := false
 	for {
 		part, err := r.in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxLine; !long {
+		long = long || len(line)+len(part) > maxLine
+		if !long {
 			line = append(line, part...)
 		}
 		if err == bufio.ErrBufferFull {

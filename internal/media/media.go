@@ -77,7 +77,8 @@ func (t *Teller) Tell(ctx context.Context, kind memory.FileKind, data []byte) (T
 	if len(data) > Limit(kind) || !t.Can(kind) {
 		return Told{}, ErrFile
 	}
-	told, most := Told{}, maxTranscript
+	told := Told{}
+	most := maxTranscript
 	var err error
 	if kind == memory.VoiceFile {
 		if !bytes.HasPrefix(data, []byte("OggS")) {

@@ -135,7 +135,8 @@ func New() *Metrics {
 		}
 		switch to := value.Addr().Interface().(type) {
 		case *Gauge:
-			d.Type, *to = "gauge", prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
+			d.Type = "gauge"
+			*to = prometheus.NewDesc(d.Name, d.Help, d.Labels, nil)
 		case *Counter:
 			*to = counter().WithLabelValues()
 		case **prometheus.CounterVec:

@@ -108,7 +108,8 @@ func (l *llmcord) take(p pair) {
 	why, known := unlike[p.key]
 	switch {
 	case p.key == "bot_token":
-		if l.file.Discord.Token = scalar(p.value); l.file.Discord.Token != "" {
+		l.file.Discord.Token = scalar(p.value)
+		if l.file.Discord.Token != "" {
 			l.taken(p, "discord.token")
 		}
 	case p.key == "system_prompt":
@@ -160,7 +161,8 @@ func (l *llmcord) persona(p pair) {
 		return
 	}
 	without := strings.TrimSpace(timely.ReplaceAllString(text, ""))
-	if l.file.Answer.Persona = without; without != "" {
+	l.file.Answer.Persona = without
+	if without != "" {
 		l.taken(p, "answer.persona")
 	}
 	if without != text {

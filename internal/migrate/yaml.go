@@ -56,7 +56,8 @@ func pairs(n *yaml.Node) (all []pair) {
 	}
 	own := func(n *yaml.Node, merge bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+			key := resolve(n.Content[i])
+			value := resolve(n.Content[i+1])
 			if isMerge := key.Tag == "!!merge"; isMerge || merge {
 				if isMerge && merge && value.Kind == yaml.MappingNode {
 					for j := 0; j+1 < len(value.Content); j += 2 {

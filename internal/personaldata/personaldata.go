@@ -77,8 +77,10 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 			return ctx.Err()
 		}
 		x := exports.Of(m, nil)
-		x.Author, x.AuthorID = "", 0 // the person
-		x.Server, x.Channel = m.Guild.String(), v.Channel(g, m.Channel)
+		x.Author = ""
+		x.AuthorID = 0 // the person
+		x.Server = m.Guild.String()
+		x.Channel = v.Channel(g, m.Channel)
 		return errors.Join(ctx.Err(), take(room, &e.Messages, x))
 	})
 	if err != nil {
@@ -129,7 +131,11 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 		return e, false, err
 	}
 	for _, p := range people {
-		e.Username, e.Display, e.Nick, e.Bot, e.Learning = p.Username, p.Name, p.Nick, p.Bot, p.Learn
+		e.Username = p.Username
+		e.Display = p.Name
+		e.Nick = p.Nick
+		e.Bot = p.Bot
+		e.Learning = p.Learn
 		for _, r := range p.Roles {
 			e.Roles = append(e.Roles, r.String())
 		}
@@ -146,7 +152,8 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 			e.Lore = append(e.Lore, LoreOf(l))
 		}
 	}
-	if e.Summaries, err = summariesFrom(ctx, s, g, user); err != nil {
+	e.Summaries, err = summariesFrom(ctx, s, g, user)
+	if err != nil {
 		return e, false, err
 	}
 	e.Tokens = map[string]int{}
@@ -215,7 +222,9 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 			}
 			out := SummaryOf(summary)
 			if len(own) < len(ids) {
-				out.Text, out.Topics, out.Sources = "", []string{}, nil
+				out.Text = ""
+				out.Topics = []string{}
+				out.Sources = nil
 				for _, id := range own {
 					out.Sources = append(out.Sources, id.String())
 				}
@@ -231,7 +240,8 @@ type room struct{ left int }
 
 // Write counts bytes. It fails with ErrTooLarge if there is no room.
 func (r *room) Write(p []byte) (int, error) {
-	if r.left -= len(p); r.left < 0 {
+	r.left -= len(p)
+	if r.left < 0 {
 		return 0, ErrTooLarge
 	}
 	return len(p), nil

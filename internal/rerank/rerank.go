@@ -120,7 +120,8 @@ func (r *Reranker) inBatches(ctx context.Context, query string, all []string) ([
 		if err != nil {
 			return nil, err
 		}
-		scores, all = append(scores, batch...), all[n:]
+		scores = append(scores, batch...)
+		all = all[n:]
 	}
 	return scores, nil
 }
@@ -164,7 +165,8 @@ func (r *Reranker) parse(body []byte, n int) ([]float64, error) {
 	if len(ranks) != n {
 		return nil, fmt.Errorf("%v gave %d ranks for %d texts", r.server, len(ranks), n)
 	}
-	scores, seen := make([]float64, n), make([]bool, n)
+	scores := make([]float64, n)
+	seen := make([]bool, n)
 	for _, rank := range ranks {
 		if rank.Score == nil {
 			rank.Score = rank.Relevance
@@ -177,7 +179,8 @@ func (r *Reranker) parse(body []byte, n int) ([]float64, error) {
 		if i < 0 || i >= n || seen[i] {
 			return nil, fmt.Errorf("%v gave index %d twice or out of range", r.server, i)
 		}
-		scores[i], seen[i] = *rank.Score, true
+		scores[i] = *rank.Score
+		seen[i] = true
 	}
 	return scores, nil
 }

@@ -75,13 +75,16 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Opti
 		}
 	})
 	var err error
-	if a.Reranker, err = NewReranker(c); err != nil {
+	a.Reranker, err = NewReranker(c)
+	if err != nil {
 		return nil, err
 	}
-	if a.Teller, err = NewTeller(c, a.Models); err != nil {
+	a.Teller, err = NewTeller(c, a.Models)
+	if err != nil {
 		return nil, err
 	}
-	if a.Builder, err = NewBuilder(c); err != nil {
+	a.Builder, err = NewBuilder(c)
+	if err != nil {
 		return nil, err
 	}
 	place := store.Of(c)
@@ -101,7 +104,8 @@ func Open(ctx context.Context, c config.Config, m *metrics.Metrics, o store.Opti
 		}
 	}
 	o.Index.Limit = int64(c.Memory.IndexLimit) << 20
-	if a.Store, err = place.Open(ctx, o); err != nil {
+	a.Store, err = place.Open(ctx, o)
+	if err != nil {
 		return nil, err
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's, or of texts with another prefix.

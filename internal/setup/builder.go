@@ -174,7 +174,8 @@ func Labels(c config.Builder) (builder.Labels, error) {
 	if !ok {
 		return l, fmt.Errorf("builder.language: there are no labels in %q", c.Language)
 	}
-	all, fields := reflect.ValueOf(&l).Elem(), labelFields()
+	all := reflect.ValueOf(&l).Elem()
+	fields := labelFields()
 	for name, text := range c.Labels {
 		if text == noLabel {
 			text = ""

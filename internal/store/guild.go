@@ -88,7 +88,8 @@ func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqli
 	if err := copyGuild(ctx, to, copied, guild, progress); err != nil {
 		return r, err
 	}
-	if r, err = sqlite.Restore(ctx, copied.Dir, path, keys, report); err != nil {
+	r, err = sqlite.Restore(ctx, copied.Dir, path, keys, report)
+	if err != nil {
 		return r, err
 	}
 	r.Known = r.Known && known
@@ -98,7 +99,8 @@ func (p Place) restoreGuild(ctx context.Context, path, keyFile string, keys sqli
 // temporary makes a directory for a file, in the data directory. remove deletes it.
 func (p Place) temporary() (t Place, remove func() error, err error) {
 	t.KeyFile = p.KeyFile
-	if err = os.MkdirAll(p.Dir, 0o700); err == nil {
+	err = os.MkdirAll(p.Dir, 0o700)
+	if err == nil {
 		t.Dir, err = os.MkdirTemp(p.Dir, guildTemp)
 	}
 	if err != nil {

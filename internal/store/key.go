@@ -104,11 +104,14 @@ func (p Place) Sealed(ctx context.Context) (s Sealed, err error) {
 // the backup's key; else it is the memory's. See sqlite.Restore.
 func (p Place) Restore(ctx context.Context, path, keyFile string, progress sqlstore.Progress) (r sqlite.Restored, err error) {
 	var keys sqlite.Keys
-	if keys.Replaced, err = p.Secret(); err != nil {
+	keys.Replaced, err = p.Secret()
+	if err != nil {
 		return r, err
 	}
-	if keys.Backup = keys.Replaced; keyFile != "" {
-		if keys.Backup, err = p.keyed(keyFile).Secret(); err != nil {
+	keys.Backup = keys.Replaced
+	if keyFile != "" {
+		keys.Backup, err = p.keyed(keyFile).Secret()
+		if err != nil {
 			return r, err
 		}
 	}

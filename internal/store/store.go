@@ -185,7 +185,8 @@ func (p Place) LockRunning(now time.Time) (release func() error, err error) {
 	if !p.IsFile() {
 		return func() error { return nil }, nil
 	}
-	if release, err = sqlite.LockRunning(p.Dir, now); err != nil {
+	release, err = sqlite.LockRunning(p.Dir, now)
+	if err != nil {
 		err = fmt.Errorf("use the data directory %s: %w", p.Dir, err)
 	}
 	return release, err

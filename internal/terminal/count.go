@@ -31,12 +31,14 @@ func quantity(n int, one, many string) string {
 
 // Bytes returns a number of bytes for people: "1.5 MB".
 func Bytes(bytes int64) string {
-	n, unit := float64(bytes), "B"
+	n := float64(bytes)
+	unit := "B"
 	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
 		if n < 1000 {
 			break
 		}
-		n, unit = n/1000, larger
+		n = n / 1000
+		unit = larger
 	}
 	if unit == "B" {
 		return fmt.Sprintf("%d B", bytes)

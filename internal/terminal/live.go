@@ -29,7 +29,10 @@ func NewLive(w io.Writer, colour Colours, width func() int) *Live {
 
 // Begin begins another text.
 func (l *Live) Begin() {
-	l.shown, l.word, l.column, l.bold = 0, "", 0, false
+	l.shown = 0
+	l.word = ""
+	l.column = 0
+	l.bold = false
 	l.marked = rendered{bold: l.colour.Bold, plain: l.colour.Off + l.colour.Answer}
 }
 
@@ -41,7 +44,8 @@ func (l *Live) Show(text string) {
 	fresh := Printable(text[l.shown:])
 	l.shown = len(text)
 	var line strings.Builder
-	state, width := -1, l.width()
+	state := -1
+	width := l.width()
 	for fresh != "" {
 		var cluster string
 		var columns int
@@ -139,7 +143,10 @@ var (
 // discordLink begins links that a terminal doesn't show.
 const discordLink = "https://discord.com/channels/"
 
-func (r *rendered) newline() { r.begun, r.slanted = false, false }
+func (r *rendered) newline() {
+	r.begun = false
+	r.slanted = false
+}
 
 // word returns a word as it is shown. spaced means that a space or a line's end follows.
 func (r *rendered) word(w string, spaced bool) string {
@@ -162,10 +169,12 @@ func (r *rendered) word(w string, spaced bool) string {
 		return w
 	}
 	if first && len(w) > 1 && w[0] == '*' && w[1] != '*' && w[1] != ' ' {
-		r.slanted, w = true, w[1:]
+		r.slanted = true
+		w = w[1:]
 	}
 	if r.slanted && strings.HasSuffix(w, "*") && !strings.HasSuffix(w, "**") {
-		r.slanted, w = false, strings.TrimSuffix(w, "*")
+		r.slanted = false
+		w = strings.TrimSuffix(w, "*")
 	}
 	w = r.marks(w, spaced)
 	w = target.ReplaceAllStringFunc(w, func(link string) string {
@@ -188,7 +197,8 @@ func (r *rendered) marks(w string, spaced bool) string {
 		if i > 0 && strings.HasSuffix(parts[i-1], `\`) {
 			b.WriteString("**")
 		} else if i > 0 {
-			if r.strong = !r.strong; r.strong {
+			r.strong = !r.strong
+			if r.strong {
 				b.WriteString(r.bold)
 			} else {
 				b.WriteString(r.plain)

@@ -64,7 +64,8 @@ const (
 // Read stops before the next Ctrl-C.
 func (k *keys) Read(p []byte) (int, error) {
 	if k.asked && k.empty {
-		k.asked, k.empty = false, false
+		k.asked = false
+		k.empty = false
 		p[0] = ctrlD
 		return 1, nil
 	}
@@ -79,8 +80,10 @@ func (k *keys) Read(p []byte) (int, error) {
 	}
 	n := len(k.rest)
 	if i := bytes.IndexByte(k.rest, ctrlC); k.clears && i >= 0 {
-		if n = i; i == 0 {
-			k.rest, k.asked = k.rest[1:], true
+		n = i
+		if i == 0 {
+			k.rest = k.rest[1:]
+			k.asked = true
 			p[0] = clearLine
 			return 1, nil
 		}
@@ -111,9 +114,11 @@ func (s *Screen) Write(p []byte) (int, error) {
 func (s *Screen) Ask(question string) (string, error) {
 	s.term.SetPrompt(question)
 	before := slices.Clone(s.Past.lines)
-	s.term.AutoCompleteCallback, s.keys.clears = nil, false
+	s.term.AutoCompleteCallback = nil
+	s.keys.clears = false
 	line, err := s.read()
-	if s.Past.lines = before; err != nil {
+	s.Past.lines = before
+	if err != nil {
 		s.renew()
 	}
 	return line, err

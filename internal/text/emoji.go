@@ -19,7 +19,8 @@ func emojiIn(s string, f func(word)) {
 		name := ""
 		if isRegional(r) {
 			second, more := utf8.DecodeRuneInString(s[i+size:])
-			if name = flags[regionOf(r, second)]; name != "" {
+			name = flags[regionOf(r, second)]
+			if name != "" {
 				size += more
 				name = "flag " + name
 			}
@@ -27,7 +28,8 @@ func emojiIn(s string, f func(word)) {
 			name = strings.ToLower(runenames.Name(r))
 		}
 		emoji := s[i : i+size]
-		if i += size; name == "" || emoji == last {
+		i += size
+		if name == "" || emoji == last {
 			continue
 		}
 		last = emoji

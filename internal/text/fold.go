@@ -29,12 +29,14 @@ func fold(s string) string {
 			r = 's'
 		}
 		if !unicode.Is(unicode.Mn, r) {
-			base, marks = r, 0
+			base = r
+			marks = 0
 			b.WriteRune(r)
 			continue
 		}
 		shortI := r == '\u0306' && marks == 0 && (base == 'и' || base == 'И')
-		if marks++; shortI || marks <= 4 && !unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
+		marks++
+		if shortI || marks <= 4 && !unicode.In(base, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
 			b.WriteRune(r)
 		}
 	}

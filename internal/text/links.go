@@ -60,7 +60,8 @@ func writeLink(b *strings.Builder, link string) {
 	b.WriteString(unescaped(path))
 	for field := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(field, "=")
-		if key = strings.ToLower(key); tracks(key) || isRandom(value) {
+		key = strings.ToLower(key)
+		if tracks(key) || isRandom(value) {
 			continue
 		}
 		b.WriteByte(' ')

@@ -59,7 +59,8 @@ func jointAt(s string, i int) int {
 			return 0
 		}
 	case ':':
-		if n = 2; s[i+1] != ':' || i+2 >= len(s) {
+		n = 2
+		if s[i+1] != ':' || i+2 >= len(s) {
 			return 0
 		}
 	default:
@@ -108,7 +109,8 @@ func emitChain(s string, chain []token, joined bool, f func(word)) {
 		numbers = append([]string{whole.String()}, numbers...)
 	}
 	for i, n := range numbers {
-		if n = Cut(n, maxTerm); n != "" && (i == 0 || n != numbers[0]) {
+		n = Cut(n, maxTerm)
+		if n != "" && (i == 0 || n != numbers[0]) {
 			f(word{n, false})
 		}
 	}
@@ -159,15 +161,19 @@ func humps(name string) []string {
 	}
 	var parts []string
 	runes := []rune(name)
-	start, digitsFrom, hasSmall := 0, 0, false // of the current part
+	start := 0
+	digitsFrom := 0
+	hasSmall := false // of the current part
 	cut := func(at int) {
 		if at > start {
 			parts = append(parts, string(runes[start:at]))
-			start, hasSmall = at, false
+			start = at
+			hasSmall = false
 		}
 	}
 	for i := 1; i < len(runes); i++ {
-		before, r := runes[i-1], runes[i]
+		before := runes[i-1]
+		r := runes[i]
 		small := func(at int) bool { return at < len(runes) && unicode.IsLower(runes[at]) }
 		hasSmall = hasSmall || unicode.IsLower(before)
 		if unicode.IsDigit(r) && !unicode.IsDigit(before) {

@@ -127,7 +127,8 @@ func Words(s string) []string {
 	s = fold(withoutTags(s))
 	for at := 0; ; {
 		var t token
-		if t, at = next(s, at); t.text == "" {
+		t, at = next(s, at)
+		if t.text == "" {
 			return words
 		}
 		if w := t.word(); w != "" {
@@ -155,7 +156,8 @@ func Cut(s string, n int) string {
 		return s
 	}
 	for i := range s {
-		if n--; n < 0 {
+		n--
+		if n < 0 {
 			return s[:i]
 		}
 	}
@@ -167,7 +169,9 @@ const runesEach = 4
 
 // Clip returns the first n graphemes of s, or fewer if they have very many code points, with … if it cuts.
 func Clip(s string, n int) string {
-	rest, state, room := s, -1, n*runesEach
+	rest := s
+	state := -1
+	room := n * runesEach
 	for range n {
 		if rest == "" {
 			return s
@@ -175,7 +179,8 @@ func Clip(s string, n int) string {
 		var cluster string
 		before := rest
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if room -= utf8.RuneCountInString(cluster); room < 0 {
+		room -= utf8.RuneCountInString(cluster)
+		if room < 0 {
 			rest = before
 			break
 		}

@@ -86,7 +86,8 @@ func tokenAt(s string, start int) (token, int) {
 		t.humps = t.humps || unicode.IsUpper(r)
 		i += size
 	}
-	t.text, t.end = s[start:i], i
+	t.text = s[start:i]
+	t.end = i
 	return t, i
 }
 
@@ -124,7 +125,8 @@ func withoutClitic(w string) string {
 		return w
 	}
 	_, size := utf8.DecodeRuneInString(w[i:])
-	head, tail := w[:i], w[i+size:]
+	head := w[:i]
+	tail := w[i+size:]
 	switch tail {
 	case "s", "re", "ve", "ll", "d", "m":
 		return withoutClitic(head)
@@ -151,7 +153,8 @@ var negations = map[string]string{
 // appendUnspaced appends the pairs of neighbouring characters of run, and with singles each character too. Marks
 // belong to the character before them.
 func appendUnspaced(terms []string, run string, singles bool) []string {
-	previous, start := -1, -1
+	previous := -1
+	start := -1
 	emit := func(end int) {
 		if start < 0 {
 			return
@@ -162,7 +165,8 @@ func appendUnspaced(terms []string, run string, singles bool) []string {
 		if previous >= 0 {
 			terms = append(terms, Cut(run[previous:end], maxTerm))
 		}
-		previous, start = start, -1
+		previous = start
+		start = -1
 	}
 	for i, r := range run {
 		if start >= 0 && unicode.Is(unicode.M, r) {

@@ -47,7 +47,8 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 			return "", err
 		}
 		for line := range strings.Lines(string(text)) {
-			lines, kinds = append(lines, strings.TrimSpace(line)), append(kinds, isSmallTalk+kind(i))
+			lines = append(lines, strings.TrimSpace(line))
+			kinds = append(kinds, isSmallTalk+kind(i))
 		}
 	}
 	var all []decision
@@ -56,7 +57,8 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 		if err := evaluator.Gate(ctx, path, lines, func(g eval.Gated) error {
 			d := decision{Gated: g, held: len(all)%2 == 1}
 			if g.Line >= 0 {
-				d.kind, d.held = kinds[g.Line], g.Line%2 == 1
+				d.kind = kinds[g.Line]
+				d.held = g.Line%2 == 1
 			}
 			all = append(all, d)
 			return nil

@@ -111,7 +111,8 @@ func learn(questions []question, features, without int) []float64 {
 			}
 		}
 		for i := range w {
-			if slope[i] += penalty * w[i]; i == without {
+			slope[i] += penalty * w[i]
+			if i == without {
 				slope[i] = 0
 			}
 		}
@@ -124,7 +125,8 @@ func learn(questions []question, features, without int) []float64 {
 
 // descend takes w, which begins at 0, so many steps down the slope, by Adam (Kingma and Ba, 2015).
 func descend(w []float64, steps int, pace float64, addSlope func(slope []float64)) {
-	mean, square := make([]float64, len(w)), make([]float64, len(w))
+	mean := make([]float64, len(w))
+	square := make([]float64, len(w))
 	for step := 1.0; step <= float64(steps); step++ {
 		slope := make([]float64, len(w))
 		addSlope(slope)
@@ -138,7 +140,8 @@ func descend(w []float64, steps int, pace float64, addSlope func(slope []float64
 
 // spread returns the root mean square of each feature, by which it is divided while learning.
 func spread(questions []question, features int) []float64 {
-	scale, n := make([]float64, features), 0.0
+	scale := make([]float64, features)
+	n := 0.0
 	for _, q := range questions {
 		for _, c := range q.candidates {
 			for i, x := range c.features {
@@ -163,7 +166,8 @@ func addSlope(slope []float64, q question, w, scale []float64, share float64) {
 		}
 		top = max(top, odds[i])
 	}
-	all, right := 0.0, 0.0
+	all := 0.0
+	right := 0.0
 	for i, c := range q.candidates {
 		odds[i] = math.Exp(odds[i] - top)
 		all += odds[i]
@@ -197,7 +201,8 @@ func ranked(q question, w []float64) (order []candidate, scores []float64) {
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(all[b], all[a]) })
 	for _, i := range at {
-		order, scores = append(order, q.candidates[i]), append(scores, all[i])
+		order = append(order, q.candidates[i])
+		scores = append(scores, all[i])
 	}
 	return order, scores
 }

@@ -65,7 +65,9 @@ func (m *Manifest) Emit(e Emission) {
 			m.Hits = append(m.Hits, h.Hit) // else the prompt had no room for it
 		}
 	}
-	m.People, m.Lore, m.Named = append(m.People, e.People...), append(m.Lore, e.Lore...), append(m.Named, e.Named...)
+	m.People = append(m.People, e.People...)
+	m.Lore = append(m.Lore, e.Lore...)
+	m.Named = append(m.Named, e.Named...)
 	m.AddSources(e.Said, SourcesOf(e.People, e.Lore, nil))
 	m.Emitted = append(m.Emitted, e.Shown...)
 	m.Add(e.Shown...)

@@ -106,7 +106,8 @@ const maxRange = 10
 func (m *mark) render(known func(int) bool) string {
 	var b strings.Builder
 	for _, run := range numberRun().FindAllStringSubmatch(noise().ReplaceAllString(m.list, ""), -1) {
-		first, last := numberOf(run[1]), numberOf(run[2])
+		first := numberOf(run[1])
+		last := numberOf(run[2])
 		switch {
 		case run[2] == "" && known(first):
 			b.WriteString(bracketed(first))

@@ -109,7 +109,8 @@ func newStep(body json.RawMessage, depth int) (step, error) {
 		}
 		return func(text string) string {
 			for _, s := range steps {
-				if text = s(text); len(text) > maxText {
+				text = s(text)
+				if len(text) > maxText {
 					text = strings.ToValidUTF8(text[:maxText], "")
 				}
 			}
@@ -173,7 +174,8 @@ func newCharacterMap(body []byte) (characterMap, error) {
 		return characterMap{}, fmt.Errorf("its precompiled_charsmap is cut off")
 	}
 	n := binary.LittleEndian.Uint32(body)
-	if body = body[4:]; uint64(n) > uint64(len(body)) || n%4 != 0 {
+	body = body[4:]
+	if uint64(n) > uint64(len(body)) || n%4 != 0 {
 		return characterMap{}, fmt.Errorf("its precompiled_charsmap is cut off")
 	}
 	m := characterMap{nodes: make([]uint32, n/4), texts: string(body[n:])}
@@ -210,7 +212,8 @@ func (m characterMap) apply(text string) string {
 func (m characterMap) find(key string) (string, bool) {
 	at := uint32(0)
 	next := func(by uint32) bool {
-		if at ^= by; uint64(at) >= uint64(len(m.nodes)) {
+		at ^= by
+		if uint64(at) >= uint64(len(m.nodes)) {
 			return false
 		}
 		return true

@@ -89,14 +89,16 @@ func (t *table) read() error {
 	if int64(t.file.Len())-end > maxOther {
 		return errors.New("it holds much else than a table: is it a model2vec model?")
 	}
-	if t.rows = *found.Rows; len(t.rows.Shape) != 2 || t.rows.Shape[1] > maxDimensions {
+	t.rows = *found.Rows
+	if len(t.rows.Shape) != 2 || t.rows.Shape[1] > maxDimensions {
 		return fmt.Errorf("its tensor \"embeddings\" is no table with up to %d columns: is it a model2vec model?",
 			maxDimensions)
 	}
 	t.dimensions = t.rows.Shape[1]
 	t.buffers.New = func() any { return new(make([]byte, t.rows.size*t.dimensions)) }
 	var err error
-	if t.weights, err = t.numbers(found.Weights); err != nil {
+	t.weights, err = t.numbers(found.Weights)
+	if err != nil {
 		return err
 	}
 	mapping, err := t.numbers(found.Mapping)
@@ -120,7 +122,8 @@ func (t *table) check(x *tensor, from int64) error {
 		if n <= 0 || n > maxRows {
 			return errCut
 		}
-		if all *= int64(n); all > 1<<40 {
+		all *= int64(n)
+		if all > 1<<40 {
 			return errCut
 		}
 	}
@@ -167,7 +170,8 @@ func (x tensor) number(body []byte, i int) float64 {
 
 // half returns a number of 16 bits, as IEEE 754 has them.
 func half(bits uint16) float64 {
-	exponent, fraction := int(bits>>10&31), float64(bits&1023)/1024
+	exponent := int(bits >> 10 & 31)
+	fraction := float64(bits&1023) / 1024
 	value := math.Ldexp(1+fraction, exponent-15)
 	switch exponent {
 	case 0:
@@ -198,7 +202,8 @@ func (t *table) tokens() int {
 
 // add adds a piece's vector to sums, with its weight.
 func (t *table) add(sums []float64, piece int32) error {
-	row, weight := piece, 1.0
+	row := piece
+	weight := 1.0
 	if t.mapping != nil {
 		row = t.mapping[piece]
 	}

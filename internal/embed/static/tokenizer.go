@@ -29,7 +29,8 @@ type splitter func(string) []string
 // encode returns a text's pieces.
 func (t *tokenizer) encode(text string) (pieces []int32) {
 	for _, word := range t.split(t.normalize(text)) {
-		if pieces = t.cut(word, pieces); len(pieces) >= maxPieces {
+		pieces = t.cut(word, pieces)
+		if len(pieces) >= maxPieces {
 			break
 		}
 	}
@@ -48,10 +49,12 @@ func newTokenizer(body []byte, n int) (*tokenizer, error) {
 	}
 	t := &tokenizer{}
 	var err error
-	if t.normalize, err = newStep(f.Normalizer, 0); err != nil {
+	t.normalize, err = newStep(f.Normalizer, 0)
+	if err != nil {
 		return nil, err
 	}
-	if t.split, err = newSplitter(f.PreTokenizer, 0); err != nil {
+	t.split, err = newSplitter(f.PreTokenizer, 0)
+	if err != nil {
 		return nil, err
 	}
 	t.cut, err = newModel(f.Model, n)
@@ -83,7 +86,8 @@ func newSplitter(body json.RawMessage, depth int) (splitter, error) {
 	case "WhitespaceSplit":
 		return strings.Fields, nil
 	case "Metaspace":
-		prepend, split := p.Prepend != "never", p.Split == nil || *p.Split
+		prepend := p.Prepend != "never"
+		split := p.Split == nil || *p.Split
 		return func(text string) []string { return metaspace(text, cmp.Or(p.Replacement, "▁"), prepend, split) }, nil
 	case "Sequence":
 		if depth >= maxDepth || len(p.Parts) > maxParts {
@@ -124,7 +128,8 @@ func bertWords(text string) (words []string) {
 		switch space := unicode.IsSpace(r); {
 		case space, isPunctuation(r):
 			end(i)
-			if start = i + utf8.RuneLen(r); !space {
+			start = i + utf8.RuneLen(r)
+			if !space {
 				words = append(words, text[i:start])
 			}
 		}
@@ -140,7 +145,8 @@ func isPunctuation(r rune) bool {
 
 // metaspace writes spaces as mark, and cuts before each if split is set.
 func metaspace(text, mark string, prepend, split bool) (words []string) {
-	if text = strings.ReplaceAll(text, " ", mark); text == "" {
+	text = strings.ReplaceAll(text, " ", mark)
+	if text == "" {
 		return nil
 	}
 	if prepend && !strings.HasPrefix(text, mark) {
@@ -151,7 +157,8 @@ func metaspace(text, mark string, prepend, split bool) (words []string) {
 		if at < 0 {
 			break
 		}
-		words, text = append(words, text[:at+1]), text[at+1:]
+		words = append(words, text[:at+1])
+		text = text[at+1:]
 	}
 	return append(words, text)
 }
@@ -190,7 +197,8 @@ func newModel(body json.RawMessage, n int) (func(string, []int32) []int32, error
 		}
 		var err error
 		var scores []float64
-		if pieces, scores, err = unigramPieces(m.Vocabulary); err != nil {
+		pieces, scores, err = unigramPieces(m.Vocabulary)
+		if err != nil {
 			return nil, err
 		}
 		if m.UnknownID != nil {
@@ -228,7 +236,8 @@ func unigramPieces(body json.RawMessage) (pieces []piece, scores []float64, err 
 		if !isText || !isScore {
 			return nil, nil, errors.New("its vocabulary can't be read")
 		}
-		pieces, scores = append(pieces, piece{text, int32(i)}), append(scores, score)
+		pieces = append(pieces, piece{text, int32(i)})
+		scores = append(scores, score)
 	}
 	return pieces, scores, nil
 }
@@ -269,12 +278,16 @@ func (w *wordPiece) cut(word string, pieces []int32) []int32 {
 	if utf8.RuneCountInString(word) > w.longest {
 		return pieces
 	}
-	before, node := len(pieces), int32(0)
+	before := len(pieces)
+	node := int32(0)
 	for start := 0; start < len(word); {
-		found, end := int32(-1), 0
+		found := int32(-1)
+		end := 0
 		for i := start; i < len(word) && node >= 0; i++ {
-			if node = w.step(node, word[i]); node >= 0 && w.pieces[node] >= 0 {
-				found, end = w.pieces[node], i+1
+			node = w.step(node, word[i])
+			if node >= 0 && w.pieces[node] >= 0 {
+				found = w.pieces[node]
+				end = i + 1
 			}
 		}
 		if found < 0 {
@@ -283,7 +296,8 @@ func (w *wordPiece) cut(word string, pieces []int32) []int32 {
 		if found != w.unknown {
 			pieces = append(pieces, found)
 		}
-		start, node = end, w.within
+		start = end
+		node = w.within
 	}
 	return pieces
 }
@@ -309,9 +323,12 @@ func (u *unigram) cut(text string, pieces []int32) []int32 {
 	}
 	for start := 0; start < len(text); {
 		_, size := utf8.DecodeRuneInString(text[start:])
-		score, single, node := best[start].score, false, int32(0)
+		score := best[start].score
+		single := false
+		node := int32(0)
 		for i := start; i < len(text); i++ {
-			if node = u.step(node, text[i]); node < 0 {
+			node = u.step(node, text[i])
+			if node < 0 {
 				break
 			}
 			id := u.pieces[node]

@@ -21,17 +21,20 @@ func newTrie(pieces []piece) *trie {
 	t := &trie{labels: []byte{0}}
 	nodes := []span{{0, len(pieces), 0}}
 	for i := 0; i < len(nodes); i++ {
-		s, id := nodes[i], int32(-1)
+		s := nodes[i]
+		id := int32(-1)
 		for ; s.from < s.to && len(pieces[s.from].text) == s.depth; s.from++ {
 			id = pieces[s.from].id
 		}
 		t.pieces, t.first = append(t.pieces, id), append(t.first, int32(len(nodes)))
 		for at := s.from; at < s.to; {
-			label, from := pieces[at].text[s.depth], at
+			label := pieces[at].text[s.depth]
+			from := at
 			for at < s.to && pieces[at].text[s.depth] == label {
 				at++
 			}
-			nodes, t.labels = append(nodes, span{from, at, s.depth + 1}), append(t.labels, label)
+			nodes = append(nodes, span{from, at, s.depth + 1})
+			t.labels = append(t.labels, label)
 		}
 	}
 	t.first = append(t.first, int32(len(nodes)))
