@@ -185,7 +185,7 @@ func (b *forgettingRun) dropNames() {
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		b.dropPromptsNaming(append(words, "")[0])
 	}
-	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
+	b.run("UPDATE channel SET name = '', tags = '' WHERE name <> '' AND " + which)
 }
 
 // dropPromptsNaming deletes the prompts with a word: the guild's, and the terminal's.
@@ -252,7 +252,7 @@ func (b *forgettingRun) dropStructure() {
 		"DELETE FROM role WHERE "+here,
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE "+here+")",
 		fmt.Sprintf(`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= %d THEN kind ELSE 0 END, name = '',
-			owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0, chooser = 0,
+			tags = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0, chooser = 0,
 			heard = 0, learned = 0, summarised = 0 WHERE `, memory.DirectChannel)+here,
 		"DELETE FROM gap WHERE "+here,
 		"DELETE FROM role_limit WHERE "+here,

@@ -85,6 +85,7 @@ CREATE TABLE channel (
   parent      bigint NOT NULL,
   kind        bigint NOT NULL,
   name        text COLLATE "C" NOT NULL,
+  tags        text COLLATE "C" NOT NULL DEFAULT '', -- a line each: id and name
   owner       bigint NOT NULL DEFAULT 0, -- who made a thread
   age_limited bigint NOT NULL,
   unplaced    bigint NOT NULL,
